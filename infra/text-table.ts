@@ -20,5 +20,5 @@ export function aligned(
 }
 
 /** `held` of `all` in percent with one decimal; `-` for nothing of nothing. */
-export const percentOf = (held: number, all: number): string =>
+export const percentage = (held: number, all: number): string =>
   all === 0 ? '-' : ((100 * held) / all).toFixed(1);

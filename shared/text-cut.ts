@@ -49,13 +49,13 @@ function clusterAround(text: string, index: number): [start: number, end: number
  * The longest beginning of `text` with at most `maxCharacters` UTF-16 units that cuts no surrogate
  * pair and no grapheme (emoji with modifiers, Hangul jamo, flags). 0 or less → ''.
  */
-export function headOf(text: string, maxCharacters: number): string {
+export function cutHead(text: string, maxCharacters: number): string {
   if (maxCharacters >= text.length) return text;
   return text.slice(0, clusterAround(text, Math.max(0, Math.floor(maxCharacters)))[0]);
 }
 
 /** The longest ending of `text` with at most `maxCharacters` UTF-16 units; see `headOf`. */
-export function tailOf(text: string, maxCharacters: number): string {
+export function cutTail(text: string, maxCharacters: number): string {
   if (maxCharacters >= text.length) return text;
   const start = text.length - Math.max(0, Math.floor(maxCharacters));
   return text.slice(clusterAround(text, start)[1]);
@@ -77,10 +77,10 @@ const codePointLength = (text: string, index: number) =>
  * every page but the one behind the end holds something. Pages that begin where the one before says make up
  * the text.
  */
-export function pageOf(text: string, page: { from: number; characters: number }): TextPage {
+export function cutPage(text: string, page: { from: number; characters: number }): TextPage {
   const asked = Math.min(page.from, text.length);
   const from = splitsSurrogatePair(text, asked) ? asked - 1 : asked;
-  const shown = headOf(text.slice(from), page.characters);
+  const shown = cutHead(text.slice(from), page.characters);
   const length = from < text.length && shown === '' ? codePointLength(text, from) : shown.length;
   return { text: text.slice(from, from + length), from, next: from + length };
 }

@@ -7,7 +7,7 @@ import { environmentSchema } from './config/environment.ts';
 import type { AppMemory } from './memory/app-memory.ts';
 import type { ModelWatch } from './models/model-watch.ts';
 import type { RemotePolicy } from './config/remote-policy.ts';
-import { routingModelsOf, routingProblems } from './config/routing-variables.ts';
+import { readRoutingModels, routingProblems } from './config/routing-variables.ts';
 import { localSnapshotKeys } from './config/snapshot-keys.ts';
 
 const isDemoProject = (projectId: string) => projectId.startsWith('demo-');
@@ -147,7 +147,7 @@ export function parseConfig(environment: Record<string, string | undefined>): Co
     ...(isDemo && demoLimits(known)),
     ...(isDemo && demoChecks(known)),
     ...(isDemo && demoTitles(known)),
-    routing: routingModelsOf(parsed.data),
+    routing: readRoutingModels(parsed.data),
     allowUnsignedIdTokens: isDemo && parsed.data.FIREBASE_AUTH_EMULATOR_HOST !== undefined,
     allowHttpHooks: isDemo,
     isDemo,

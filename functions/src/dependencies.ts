@@ -20,7 +20,7 @@ import {
   readsBucket,
   signedPosts,
 } from './bootstrap/configured-adapters.ts';
-import { inTime } from './bootstrap/once-time-is-known.ts';
+import { onceTimeIsKnown } from './bootstrap/once-time-is-known.ts';
 import { createModelWatch } from './models/model-watch.ts';
 import { createRemotePolicy } from './config/remote-policy.ts';
 
@@ -132,7 +132,7 @@ export function createDependencies(
         liveTurns: overrides.liveTurns ?? new Map(),
         afterwork: overrides.afterwork ?? new Set(),
         modelHealth: overrides.modelHealth ?? createModelHealth(shared.clock),
-        idTokens: overrides.idTokens ?? inTime(createIdTokenVerifier(config, clock), hear),
+        idTokens: overrides.idTokens ?? onceTimeIsKnown(createIdTokenVerifier(config, clock), hear),
         appCheck: overrides.appCheck ?? createAppCheckVerifier(config, clock),
         revocations: overrides.revocations ?? (await createRevocationCheck(config, shared.clock)),
         toolbox: overrides.toolbox ?? (await createTools(shared)),
@@ -159,7 +159,8 @@ export function createDependencies(
         ...(notifier && { notifier }),
         ...(eventWebhook && { eventWebhook }),
         model: { ...shared.model, ...createPausingGenerator(shared.model, shared.clock) },
-        pushTokens: overrides.pushTokens ?? inTime(createPushTokenVerifier(config, clock), hear),
+        pushTokens:
+          overrides.pushTokens ?? onceTimeIsKnown(createPushTokenVerifier(config, clock), hear),
         serverTools: (overrides.toolbox ?? (await createTools(shared))).declarations,
         ...(overrides.hooks && { hooks: overrides.hooks }),
         webhooks: (webhooks: readonly Webhook[]) =>

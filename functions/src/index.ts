@@ -2,25 +2,25 @@ import { jsonLogger } from './adapters/system/json-logger.ts';
 import { parseConfig } from './config.ts';
 import { createDependencies } from './dependencies.ts';
 import { endOnSignal } from './bootstrap/end-on-signal.ts';
-import { loadAhead, messageLoads } from './bootstrap/warm-up.ts';
+import { warmUp, messageModules } from './bootstrap/warm-up.ts';
 import { registerFunctions } from './bootstrap/register.ts';
 import { guardEveryServer } from './bootstrap/server-guard.ts';
-import { logStrayRejections } from './bootstrap/unhandled-rejections.ts';
-import { runWithoutDomains } from './bootstrap/disable-node-domains.ts';
+import { logUnhandledRejections } from './bootstrap/unhandled-rejections.ts';
+import { disableNodeDomains } from './bootstrap/disable-node-domains.ts';
 
 /** An instance that nobody has asked by then was not started for a request. */
 const STARTED_AHEAD_MS = 500;
 
 guardEveryServer();
-runWithoutDomains();
-logStrayRejections(process, jsonLogger);
+disableNodeDomains();
+logUnhandledRejections(process, jsonLogger);
 
 const shutdown = new AbortController();
 const functions = registerFunctions(
   createDependencies(parseConfig(process.env), { shutdown: shutdown.signal }),
 );
 if (process.env['FUNCTION_TARGET'] === 'chat')
-  void loadAhead([functions.loadChat, ...messageLoads], { afterMs: STARTED_AHEAD_MS });
+  void warmUp([functions.loadChat, ...messageModules], { afterMs: STARTED_AHEAD_MS });
 endOnSignal(process, () => {
   shutdown.abort();
   return functions.drain();

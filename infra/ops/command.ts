@@ -33,7 +33,7 @@ interface OpsCommand<T extends ArgsDef> {
   name: string;
   description: string;
   args: T;
-  run: (of: Invocation<T>) => Promise<ExitCode>;
+  run: (invocation: Invocation<T>) => Promise<ExitCode>;
 }
 
 /** Makes a command of the command line: what it is given, a project that is open, and a code to end with. */
@@ -59,12 +59,12 @@ export const opsCommand =
 /** A whole number on the command line. Throws ArgumentError. */
 export function wholeNumber(
   text: string | undefined,
-  of: { option: string; least: number; most: number },
+  input: { option: string; least: number; most: number },
 ): number {
   const value = text !== undefined && /^\d{1,15}$/u.test(text) ? Number(text) : NaN;
-  if (value >= of.least && value <= of.most) return value;
+  if (value >= input.least && value <= input.most) return value;
   throw new ArgumentError(
-    `${of.option} takes a whole number from ${of.least} to ${of.most}, not ${JSON.stringify(text)}`,
+    `${input.option} takes a whole number from ${input.least} to ${input.most}, not ${JSON.stringify(text)}`,
   );
 }
 

@@ -42,7 +42,7 @@ const recallSchema = z.object({
 });
 
 /** Recall of a report, of either strategy; undefined where there was nothing to recall or it does not say. */
-export function recallOf(report: History['report']): number | undefined {
+export function measuredRecall(report: History['report']): number | undefined {
   const { data } = recallSchema.safeParse(report);
   return data && data.recall.tier1.facts > 0 ? data.recall.tier1.share : undefined;
 }
@@ -58,29 +58,29 @@ const isSwap = ({ state }: Pick<History, 'state'>) => kindOf(state) === 'compact
  * The attempts of one conversation: all that swapped, and of the others those among the newest twenty, which
  * is what the job remembers.
  */
-export function outcomesOf(of: {
+export function readOutcomes(input: {
   histories: readonly History[];
   records: readonly CompactionRecord[];
   ratings: readonly Rating[];
   /** Of attempts that do not say theirs. */
   variant: string;
 }): ComparedOutcome[] {
-  const scores = new Map(of.ratings.map(({ generation, score }) => [generation, score]));
-  const swaps = of.histories.filter(isSwap);
+  const scores = new Map(input.ratings.map(({ generation, score }) => [generation, score]));
+  const swaps = input.histories.filter(isSwap);
   return [
     ...swaps.map((history): ComparedOutcome => ({
-      variant: history.variant ?? of.variant,
+      variant: history.variant ?? input.variant,
       kind: 'compacted',
       beforeTokens: history.beforeTokens,
       afterTokens: history.afterTokens,
       costMicros: history.costMicros,
       score: scores.get(history.generation),
-      recall: recallOf(history.report),
+      recall: measuredRecall(history.report),
     })),
-    ...of.records
+    ...input.records
       .filter(({ generation, state }) => generation === undefined && kindOf(state) !== 'compacted')
       .map((record): ComparedOutcome => ({
-        variant: record.variant ?? of.variant,
+        variant: record.variant ?? input.variant,
         kind: kindOf(record.state),
         beforeTokens: record.beforeTokens,
         afterTokens: record.afterTokens,
@@ -103,7 +103,7 @@ export interface RunningSums {
 }
 
 /** Figures of all variants, the deployment's own settings first. */
-export function figuresOf({ conversations, outcomes }: RunningSums): VariantFigures[] {
+export function variantFigures({ conversations, outcomes }: RunningSums): VariantFigures[] {
   const names = [...new Set([...conversations.keys(), ...outcomes.keys()])].toSorted();
   return names.map((variant) => {
     const own = outcomes.get(variant) ?? [];

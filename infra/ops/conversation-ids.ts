@@ -1,5 +1,5 @@
 import { CONVERSATIONS } from '#shared/conversation/documents/paths.ts';
-import { idOf, pagesOf } from './pages.ts';
+import { lastSegment, readPages } from './pages.ts';
 import type { Project } from './project.ts';
 
 const PAGE = 200;
@@ -13,7 +13,8 @@ export interface Walk {
 
 async function* storedIds({ chat }: Project, after: string | undefined) {
   const query = { collection: CONVERSATIONS, limit: PAGE, after };
-  for await (const page of pagesOf(chat.store, query)) yield page.map(({ path }) => idOf(path));
+  for await (const page of readPages(chat.store, query))
+    yield page.map(({ path }) => lastSegment(path));
 }
 
 /** The tree has no place to go on from but its own: what comes before is left out. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { createAccessTokens } from '#functions/adapters/auth/access-tokens.ts';
-import { idOf } from './pages.ts';
+import { lastSegment } from './pages.ts';
 
 const REQUEST_TIMEOUT_MS = 30_000;
 const COLLECTION_NAMES_MAX = 100;
@@ -69,7 +69,7 @@ export function createDocumentTree(place: {
           await call(`${root}/${pathOf(collection)}?${query.toString()}`),
         );
         yield page.documents.map(({ name, createTime }) => ({
-          id: idOf(name),
+          id: lastSegment(name),
           isMissing: createTime === undefined,
         }));
         pageToken = page.nextPageToken === '' ? undefined : page.nextPageToken;

@@ -3,7 +3,7 @@ import type { DocumentStore, Query, StoredDocument } from '#shared/ports/ports.t
 export type ReadStore = Pick<DocumentStore, 'get' | 'query'>;
 
 /** All documents of a collection that a query finds, in the order of their ids, `limit` at a time. */
-export async function* pagesOf(
+export async function* readPages(
   store: Pick<ReadStore, 'query'>,
   query: Pick<Query, 'collection' | 'where' | 'limit'> & { after?: string | undefined },
 ): AsyncGenerator<StoredDocument[]> {
@@ -19,4 +19,4 @@ export async function* pagesOf(
 }
 
 /** Id of a document: the last part of its path. */
-export const idOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
+export const lastSegment = (path: string): string => path.slice(path.lastIndexOf('/') + 1);

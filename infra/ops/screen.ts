@@ -61,7 +61,7 @@ export function createScreen(streams: {
 }
 
 /** Columns under their titles; text to the left, figures to the right. */
-export function tableOf<Row>(
+export function toTable<Row>(
   columns: readonly { title: string; text: (row: Row) => string; isFigure?: boolean }[],
   rows: readonly Row[],
 ): string {

@@ -6,7 +6,7 @@ import {
 } from '#shared/conversation/documents/paths.ts';
 import { turnUsageSchema } from '#shared/conversation/documents/turn.ts';
 import type { DocumentFields } from '#shared/ports/ports.ts';
-import { pagesOf, type ReadStore } from './pages.ts';
+import { readPages, type ReadStore } from './pages.ts';
 
 /** Each may have a MiB. */
 const PER_PAGE = 25;
@@ -90,13 +90,13 @@ export async function billsOfConversation(
   const ofModel = typeof model === 'string' ? model : '';
   let bills: Bill[] = [];
   const turns = { collection: turnsCollection(conversationId), limit: PER_PAGE };
-  for await (const page of pagesOf(store, turns))
+  for await (const page of readPages(store, turns))
     bills = addBills(
       bills,
       page.flatMap(({ fields }) => billOfTurn(fields, ofModel)),
     );
   const histories = { collection: historiesCollection(conversationId), limit: PER_PAGE };
-  for await (const page of pagesOf(store, histories))
+  for await (const page of readPages(store, histories))
     bills = addBills(
       bills,
       page.flatMap(({ fields }) => billOfHistory(fields)),

@@ -21,11 +21,11 @@ const REFUSED_INPUT = /(?:\.test\.[cm]?[jt]s|\.env[^/]*|\.pem|\.key)$/;
 /** Each SDK comes from `sdk.cjs`, which evaluates it when it is first imported. */
 const sdksElsewhere: Plugin = {
   name: 'sdks-elsewhere',
-  setup(of) {
+  setup(input) {
     const getters = new Map<string, string>(Object.entries(sdks).map(([key, name]) => [name, key]));
     const filter = new RegExp(`^(?:${[...getters.keys()].join('|')})$`);
-    of.onResolve({ filter }, ({ path }) => ({ path, namespace: 'sdk' }));
-    of.onLoad({ filter, namespace: 'sdk' }, ({ path }) => ({
+    input.onResolve({ filter }, ({ path }) => ({ path, namespace: 'sdk' }));
+    input.onLoad({ filter, namespace: 'sdk' }, ({ path }) => ({
       contents: `module.exports = require('./sdk.cjs').${getters.get(path) ?? ''};`,
     }));
   },
@@ -34,8 +34,8 @@ const sdksElsewhere: Plugin = {
 /** zod's messages in forty languages are a fifth of the bundle; errors are worded in English. */
 const englishZod: Plugin = {
   name: 'english-zod',
-  setup(of) {
-    of.onLoad({ filter: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({
+  setup(input) {
+    input.onLoad({ filter: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({
       contents: `export { default as en } from './en.js';`,
     }));
   },

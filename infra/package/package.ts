@@ -5,7 +5,7 @@ import { dirname, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
 import { archiveFiles } from './archive.ts';
-import { type Files, zipOf } from './zip.ts';
+import { type Files, toZip } from './zip.ts';
 
 const help = `Usage: npm run package [-- --out FILE]
 
@@ -51,7 +51,7 @@ function listing(files: Files): string {
 
 async function pack(file: string): Promise<void> {
   const files = await archiveFiles(root);
-  const zip = zipOf(files);
+  const zip = toZip(files);
   await mkdir(dirname(file), { recursive: true });
   await writeFile(file, zip);
   process.stdout.write(

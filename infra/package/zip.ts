@@ -14,7 +14,7 @@ const FIRST_DAY = new Date(1980, 0, 1);
  * A zip whose bytes depend on names and contents alone: names sorted by their code units, one date, one mode,
  * and fflate's compression, which is JavaScript (what zlib makes differs by processor and version).
  */
-export function zipOf(files: Files): Uint8Array {
+export function toZip(files: Files): Uint8Array {
   const names = [...files.keys()].toSorted((a, b) => (a < b ? -1 : 1));
   const entries: Zippable = {};
   for (const name of names) entries[name] = files.get(name) ?? new Uint8Array();

@@ -2,7 +2,7 @@ import type { OpenApiDocument } from '#functions/chat/openapi/build-document.ts'
 import type { Parameter } from '#functions/chat/openapi/parameters.ts';
 import type { Operation } from '#functions/chat/openapi/path-item.ts';
 import type { JsonSchema } from '#functions/chat/openapi/schemas.ts';
-import { boundsText, fieldsOf, referencedName, typeText } from './schema-text.ts';
+import { boundsText, listFields, referencedName, typeText } from './schema-text.ts';
 
 const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 
@@ -31,7 +31,7 @@ function parameterTable(parameters: readonly Parameter[]): string[] {
 }
 
 const fieldTable = (schema: JsonSchema): string[] => {
-  const fields = fieldsOf(schema);
+  const fields = listFields(schema);
   if (fields.length === 0) return [typeText(schema), ''];
   return [
     ...table(

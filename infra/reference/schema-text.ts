@@ -58,14 +58,14 @@ const branches = (schema: JsonSchema): JsonSchema[] =>
   (schema.anyOf ?? schema.oneOf ?? []).map(asSchema).filter(({ $ref }) => $ref === undefined);
 
 /** Every field of a schema, those of objects inside included; what has a name of its own is not opened. */
-export function fieldsOf(schema: JsonSchema, prefix = ''): Field[] {
+export function listFields(schema: JsonSchema, prefix = ''): Field[] {
   const own = Object.entries(schema.properties ?? {}).flatMap(([name, each]): Field[] => {
     const property = asSchema(each);
     const path = `${prefix}${name}`;
     const isRequired = (schema.required ?? []).includes(name);
     return [{ path, schema: property, isRequired }, ...fieldsBelow(property, path)];
   });
-  const ofBranches = branches(schema).flatMap((branch) => fieldsOf(branch, prefix));
+  const ofBranches = branches(schema).flatMap((branch) => listFields(branch, prefix));
   const seen = new Set<string>();
   return [...own, ...ofBranches].filter(({ path, schema: { const: kind } }) => {
     const isNew = !seen.has(path) || kind !== undefined;
@@ -77,7 +77,7 @@ export function fieldsOf(schema: JsonSchema, prefix = ''): Field[] {
 function fieldsBelow(schema: JsonSchema, path: string): Field[] {
   if (schema.type === 'array') {
     const items = itemsOf(schema);
-    return items.$ref === undefined ? fieldsOf(items, `${path}[].`) : [];
+    return items.$ref === undefined ? listFields(items, `${path}[].`) : [];
   }
-  return schema.$ref === undefined ? fieldsOf(schema, `${path}.`) : [];
+  return schema.$ref === undefined ? listFields(schema, `${path}.`) : [];
 }

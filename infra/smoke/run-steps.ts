@@ -66,7 +66,7 @@ export async function runSteps<Context>(
 const NAME_WIDTH = 12;
 
 /** One line for a result. */
-export function lineOf({
+export function stepLine({
   name,
   outcome,
   durationMs,

@@ -68,7 +68,7 @@ export function networkFailure(tried: string, error: unknown): unknown {
 }
 
 /** Status, reason, message and request id of an answer that was not expected. */
-export async function refusalOf(tried: string, response: Response): Promise<SmokeFailure> {
+export async function toRefusal(tried: string, response: Response): Promise<SmokeFailure> {
   const text = await response.text();
   let parsed: z.infer<typeof errorSchema> | undefined;
   try {
@@ -112,7 +112,7 @@ export function createSmokeClient(options: {
       throw networkFailure(tried, error);
     });
     const isExpected = expect === undefined ? response.ok : expect.includes(response.status);
-    if (!isExpected) throw await refusalOf(tried, response);
+    if (!isExpected) throw await toRefusal(tried, response);
     return response;
   };
   return {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { localProjectId } from '../local/stack/stack-environment.ts';
 import { unsignedToken } from '../local/processes/unsigned-token.ts';
-import { lineOf } from './run-steps.ts';
+import { stepLine } from './run-steps.ts';
 import { runSmoke } from './run-smoke.ts';
 import { parseSmokeArguments, type SmokeArguments, smokeHelp } from './smoke-arguments.ts';
 import type { SmokeOptions } from './smoke-context.ts';
@@ -36,7 +36,7 @@ async function run(wanted: SmokeArguments): Promise<number> {
       progress: (text) => process.stderr.write(`… ${text}\n`),
     },
     (result) => {
-      if (!isJson) process.stdout.write(`${lineOf(result)}\n`);
+      if (!isJson) process.stdout.write(`${stepLine(result)}\n`);
     },
   );
   const failed = results.filter(({ outcome }) => outcome === 'failed');

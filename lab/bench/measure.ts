@@ -12,24 +12,24 @@ export interface BenchListener {
 }
 
 async function measureCase(
-  of: BenchCase,
+  benchCase: BenchCase,
   { group, mostSamples, listener }: { group: string; mostSamples: number; listener: BenchListener },
 ): Promise<BenchResult> {
-  const samples = Math.min(of.samples ?? SAMPLES, mostSamples);
-  listener.started(of.name);
+  const samples = Math.min(benchCase.samples ?? SAMPLES, mostSamples);
+  listener.started(benchCase.name);
   // Once each to warm up; then in turns.
   if (samples > 1) {
-    await of.ours();
-    await of.reference();
+    await benchCase.ours();
+    await benchCase.reference();
   }
   const ours: number[] = [];
   const reference: number[] = [];
   for (let sample = 0; sample < samples; sample++) {
-    ours.push(await of.ours());
-    reference.push(await of.reference());
+    ours.push(await benchCase.ours());
+    reference.push(await benchCase.reference());
     listener.sampled(sample + 1, samples);
   }
-  return resultOf(of, { group, ours, reference });
+  return resultOf(benchCase, { group, ours, reference });
 }
 
 /**

@@ -70,7 +70,7 @@ async function startServices() {
 
 type Services = Awaited<ReturnType<typeof startServices>>;
 
-const environmentOf = (services: Services, of: { projectId: string; thresholdTokens: number }) =>
+const environmentOf = (services: Services, input: { projectId: string; thresholdTokens: number }) =>
   stackEnvironment({
     shell: process.env,
     model: { kind: 'stand-in' },
@@ -80,10 +80,10 @@ const environmentOf = (services: Services, of: { projectId: string; thresholdTok
       pubsubHost: services.pubsubProxy.host,
     },
     settings: {
-      GOOGLE_CLOUD_PROJECT: of.projectId,
+      GOOGLE_CLOUD_PROJECT: input.projectId,
       COMPACTION_TOPIC: TOPIC,
       EVENTS_TOPIC,
-      THRESHOLD_TOKENS: String(of.thresholdTokens),
+      THRESHOLD_TOKENS: String(input.thresholdTokens),
       // Prompts are compared with what was sent.
       TELL_TIME: 'with-context',
       // Bursts of messages meet them. A minute is one of the functions' clock.

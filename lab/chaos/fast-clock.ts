@@ -5,8 +5,8 @@ import type { Clock } from '#shared/ports/ports.ts';
  * the sweep keep the lengths that they have in production, and a run of minutes meets hours of them. All
  * processes of a run are given the same start, so that they agree on the time.
  */
-export function fastClock(time: Clock, of: { startedAtMs: number; timeScale: number }): Clock {
-  const { startedAtMs, timeScale } = of;
+export function fastClock(time: Clock, input: { startedAtMs: number; timeScale: number }): Clock {
+  const { startedAtMs, timeScale } = input;
   return {
     now: () => {
       const sinceStartMs = time.now().getTime() - startedAtMs;

@@ -24,15 +24,15 @@ async function endOne(world: ChaosWorld, random: Random, tally: Tally): Promise<
   const running = world.processes.filter((process) => process.isRunning());
   if (running.length === 0) return;
   const victim: FunctionProcess = random.pick(running);
-  const of = victim.name.split(':', 1)[0] ?? '';
+  const input = victim.name.split(':', 1)[0] ?? '';
   if (random.chance(TERMINATED_SHARE)) {
     await victim.terminate();
     tally.terminations += 1;
-    tally.countFault(`SIGTERM: ${of}`);
+    tally.countFault(`SIGTERM: ${input}`);
   } else {
     await victim.kill();
     tally.kills += 1;
-    tally.countFault(`kill -9: ${of}`);
+    tally.countFault(`kill -9: ${input}`);
   }
   await delay(random.integer(50, 1_500));
   await world.start(victim);

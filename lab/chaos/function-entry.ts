@@ -6,7 +6,7 @@ import { createPubSubEventPublisher } from '#functions/adapters/google/pubsub-ev
 import { parseConfig } from '#functions/config.ts';
 import { createDependencies } from '#functions/dependencies.ts';
 import { endOnSignal } from '#functions/bootstrap/end-on-signal.ts';
-import { inTime } from '#functions/bootstrap/once-time-is-known.ts';
+import { onceTimeIsKnown } from '#functions/bootstrap/once-time-is-known.ts';
 import { registerFunctions } from '#functions/bootstrap/register.ts';
 import { serveFunctions } from '#infra/local/stack/function-host.ts';
 import { needPlacesPath } from '#shared/conversation/documents/paths.ts';
@@ -62,8 +62,8 @@ const functions = registerFunctions(
     publisher,
     clock,
     // Tokens of the phones live in real time.
-    idTokens: inTime(createIdTokenVerifier(config, time), hear),
-    pushTokens: inTime(createPushTokenVerifier(config, time), hear),
+    idTokens: onceTimeIsKnown(createIdTokenVerifier(config, time), hear),
+    pushTokens: onceTimeIsKnown(createPushTokenVerifier(config, time), hear),
     shutdown: shutdown.signal,
   }),
 );

@@ -69,7 +69,8 @@ export function createFunctionProcess(options: FunctionProcessOptions): Function
   const path = options.target === 'chat' ? '/v1/health' : '/';
   const url = `http://127.0.0.1:${options.port}${path}`;
   let child: ChildProcess | undefined;
-  const isGone = (of: ChildProcess) => of.exitCode !== null || of.signalCode !== null;
+  const isGone = (childProcess: ChildProcess) =>
+    childProcess.exitCode !== null || childProcess.signalCode !== null;
 
   return {
     name,

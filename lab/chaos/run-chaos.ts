@@ -133,9 +133,9 @@ async function talkInChaos(run: Run): Promise<Phone[]> {
 async function talkInPeace({ options, random }: Run, phones: readonly Phone[]): Promise<void> {
   const deadline = AbortSignal.timeout(options.restTimeoutMs);
   await Promise.all(
-    phones.map(async ({ options: of, conversationIds, hidden }, index) => {
+    phones.map(async ({ options: input, conversationIds, hidden }, index) => {
       const own = random.fork(`peace ${index}`);
-      const phone = new Phone({ ...of, conversationIds, deadline, random: own });
+      const phone = new Phone({ ...input, conversationIds, deadline, random: own });
       for (const conversationId of hidden) phone.hidden.add(conversationId);
       await emptyBin(phone);
       const talk = async (conversationId: string) => {

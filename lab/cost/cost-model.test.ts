@@ -36,7 +36,7 @@ const never: Strategy = {
   recalledTokens: 0,
   counted,
 };
-const of = { chat: price, summariser: price, cloud, windowTokens: 1_000_000 };
+const given = { chat: price, summariser: price, cloud, windowTokens: 1_000_000 };
 
 test.each([
   { call: { promptTokens: 1_000_000, cachedTokens: 0, outputTokens: 0 }, dollars: 2 },
@@ -54,7 +54,7 @@ test('each operation has its price', () => {
 
 describe('the bill of a conversation', () => {
   test('grows with the square of its length where nothing is folded', () => {
-    const { chat, peakTokens, compactionCount } = billOf(dialogue, never, of);
+    const { chat, peakTokens, compactionCount } = billOf(dialogue, never, given);
 
     // 1 + 3 + … + 19 thousand tokens read, 10 thousand written, for ten turns.
     expect(chat).toBeCloseTo(((100_000 + 100_000) / 1e6) * 100, 9);
@@ -62,7 +62,7 @@ describe('the bill of a conversation', () => {
   });
 
   test('discounts what the prompt before had, from 4,096 tokens on', () => {
-    const cached = billOf({ ...dialogue, hitFraction: 1 }, never, of);
+    const cached = billOf({ ...dialogue, hitFraction: 1 }, never, given);
 
     // Prompts of 1 and 3 thousand are not cached; the others read 2,000 new tokens each.
     const read =
@@ -73,7 +73,7 @@ describe('the bill of a conversation', () => {
   test('counts each compaction with its calls, and goes on from snapshot and tail', () => {
     const fold: Strategy = { ...never, thresholdTokens: 8_000, tailTokens: () => 1_000 };
 
-    const { compactions, compactionCount, peakTokens } = billOf(dialogue, fold, of);
+    const { compactions, compactionCount, peakTokens } = billOf(dialogue, fold, given);
 
     // 8,000 after turn 4; then 2,000 left, 8,000 again after three more turns.
     expect(compactionCount).toBe(3);
@@ -85,8 +85,8 @@ describe('the bill of a conversation', () => {
     const fold: Strategy = { ...never, thresholdTokens: 8_000, tailTokens: () => 1_000 };
     const hit = { ...dialogue, hitFraction: 1 };
 
-    const without = billOf(hit, fold, of);
-    const recalling = billOf(hit, { ...fold, recalledTokens: 500 }, of);
+    const without = billOf(hit, fold, given);
+    const recalling = billOf(hit, { ...fold, recalledTokens: 500 }, given);
 
     // All but the first four turns.
     expect(recalling.recall).toBeCloseTo(((6 * 500) / 1e6) * 100, 9);
@@ -95,7 +95,7 @@ describe('the bill of a conversation', () => {
   });
 
   test('never reads more than the window', () => {
-    expect(billOf(dialogue, never, { ...of, windowTokens: 5_000 }).peakTokens).toBe(5_000);
+    expect(billOf(dialogue, never, { ...given, windowTokens: 5_000 }).peakTokens).toBe(5_000);
   });
 
   test('has the operations of every turn and of every compaction', () => {
@@ -110,7 +110,7 @@ describe('the bill of a conversation', () => {
       counted: busy,
     };
 
-    expect(billOf(dialogue, fold, of).operations).toBeCloseTo((10 * 4 + 3 * 50) * 100, 6);
+    expect(billOf(dialogue, fold, given).operations).toBeCloseTo((10 * 4 + 3 * 50) * 100, 6);
   });
 });
 

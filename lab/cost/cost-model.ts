@@ -74,11 +74,11 @@ export function callDollars(
   return dollars / MILLION;
 }
 
-export const operationDollars = (of: Operations, prices: CloudPrices): number =>
-  of.reads * prices.perRead +
-  of.writes * prices.perWrite +
-  of.deletes * prices.perDelete +
-  of.messages * prices.perMessage;
+export const operationDollars = (operations: Operations, prices: CloudPrices): number =>
+  operations.reads * prices.perRead +
+  operations.writes * prices.perWrite +
+  operations.deletes * prices.perDelete +
+  operations.messages * prices.perMessage;
 
 /**
  * What a conversation costs, turn by turn: each answer reads the whole context, of which the prompt before may be
@@ -88,7 +88,7 @@ export const operationDollars = (of: Operations, prices: CloudPrices): number =>
 export function billOf(
   dialogue: Dialogue,
   strategy: Strategy,
-  of: { chat: ModelPrice; summariser: ModelPrice; cloud: CloudPrices; windowTokens: number },
+  input: { chat: ModelPrice; summariser: ModelPrice; cloud: CloudPrices; windowTokens: number },
 ): Bill {
   const { turns, overheadTokens, messageTokens, answerTokens, hitFraction } = dialogue;
   const { thresholdTokens, tailTokens, recalledTokens, counted } = strategy;
@@ -99,17 +99,17 @@ export function billOf(
   let compactionCount = 0;
   let peakTokens = 0;
   for (let turn = 0; turn < turns; turn++) {
-    contextTokens = Math.min(contextTokens, of.windowTokens - overheadTokens - messageTokens);
+    contextTokens = Math.min(contextTokens, input.windowTokens - overheadTokens - messageTokens);
     const promptTokens = overheadTokens + contextTokens + messageTokens;
     const reusable = promptTokens < CACHED_FROM_TOKENS ? 0 : Math.min(knownTokens, promptTokens);
     const cachedTokens = hitFraction * reusable;
     const call = { promptTokens, cachedTokens, outputTokens: answerTokens };
-    const chatDollars = callDollars(of.chat, call);
+    const chatDollars = callDollars(input.chat, call);
     const recalled = compactionCount > 0 ? recalledTokens : 0;
-    const dollars = callDollars(of.chat, { ...call, promptTokens: promptTokens + recalled });
+    const dollars = callDollars(input.chat, { ...call, promptTokens: promptTokens + recalled });
     sum.chat += dollars;
     sum.recall += dollars - chatDollars;
-    sum.operations += operationDollars(counted.turn, of.cloud);
+    sum.operations += operationDollars(counted.turn, input.cloud);
     peakTokens = Math.max(peakTokens, promptTokens + recalled);
     knownTokens = promptTokens;
     contextTokens += messageTokens + answerTokens;
@@ -120,8 +120,8 @@ export function billOf(
       cachedTokens: 0,
       outputTokens: compaction.outputTokens / calls,
     };
-    sum.compactions += calls * callDollars(of.summariser, perCall);
-    sum.operations += operationDollars(compaction, of.cloud);
+    sum.compactions += calls * callDollars(input.summariser, perCall);
+    sum.operations += operationDollars(compaction, input.cloud);
     contextTokens = Math.min(contextTokens, compaction.snapshotTokens + tailTokens(contextTokens));
     knownTokens = overheadTokens;
     compactionCount += 1;

@@ -59,10 +59,10 @@ function openWorld(standIn: StandIn, settings: Record<string, string>) {
   return { counted, events, dependencies };
 }
 
-const add = (sum: Operations, of: Omit<Operations, 'messages'>, messages: number): void => {
-  sum.reads += of.reads;
-  sum.writes += of.writes;
-  sum.deletes += of.deletes;
+const add = (sum: Operations, omit: Omit<Operations, 'messages'>, messages: number): void => {
+  sum.reads += omit.reads;
+  sum.writes += omit.writes;
+  sum.deletes += omit.deletes;
   sum.messages += messages;
 };
 
@@ -84,10 +84,10 @@ async function newestHistory({ store }: CountedStore, conversationId: string) {
 
 /** Sends one message whose answer is given, and reads it to its end. */
 async function sayAndHear(
-  of: { chat: ChatDependencies; standIn: StandIn; conversationId: string },
+  target: { chat: ChatDependencies; standIn: StandIn; conversationId: string },
   { user, answer }: ReplayedTurn,
 ): Promise<void> {
-  const { chat, standIn, conversationId } = of;
+  const { chat, standIn, conversationId } = target;
   standIn.clearAnswers();
   const contents = [{ role: 'model', parts: [{ text: answer }] }];
   standIn.registerAnswers({ userHash: sha256(user), ordinal: 1, contents });

@@ -73,9 +73,9 @@ const months = () => {
   const costs = sizes.map((size) => monthlyCost(size, documentCounts));
   const sum = (cost: (typeof costs)[number]) =>
     Object.values(cost).reduce((total: number, one: number) => total + one, 0);
-  const row = (name: string, of: (cost: (typeof costs)[number], i: number) => number) => [
+  const row = (name: string, input: (cost: (typeof costs)[number], i: number) => number) => [
     name,
-    ...costs.map((cost, i) => usd(of(cost, i))),
+    ...costs.map((cost, i) => usd(input(cost, i))),
   ];
   return table(
     [

@@ -85,8 +85,8 @@ function changingCache() {
     segment: (...key) => now.segment(...key),
     keepSegment: (...entry) => now.keepSegment(...entry),
     segmentBytes: now.segmentBytes,
-    job: (...of) => now.job(...of),
-    keepJob: (...of) => now.keepJob(...of),
+    job: (...input) => now.job(...input),
+    keepJob: (...input) => now.keepJob(...input),
   };
   const empty = () => {
     now = warm();

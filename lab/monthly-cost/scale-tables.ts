@@ -66,9 +66,9 @@ const rows: Row[] = [
 ];
 
 /** A table of what each size asks for at its peak. */
-export function scaleTable(of: readonly Size[]): string {
-  const scales = of.map((size) => ({ size, scale: scaleOf(size, documentCounts) }));
-  const head = ['Daily users', ...of.map(({ users }) => users.toLocaleString('en-US'))];
+export function scaleTable(columns: readonly Size[]): string {
+  const scales = columns.map((size) => ({ size, scale: scaleOf(size, documentCounts) }));
+  const head = ['Daily users', ...columns.map(({ users }) => users.toLocaleString('en-US'))];
   return [
     head,
     head.map((_, i) => (i === 0 ? '---' : '--:')),

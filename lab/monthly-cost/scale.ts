@@ -66,13 +66,13 @@ export interface Scale {
 const instancesFor = (atOnce: number, concurrency: number): number =>
   Math.max(1, Math.ceil(atOnce / (concurrency * assumedPeak.filledShare)));
 
-function operations(counts: DocumentCounts, of: { turns: number; compactions: number }) {
+function operations(counts: DocumentCounts, input: { turns: number; compactions: number }) {
   const { turn, elsewhere, compaction } = counts;
   const readsOfTurn = turn.reads + assumed.coldShare * (elsewhere.reads - turn.reads);
   return {
-    reads: of.turns * readsOfTurn + of.compactions * compaction.reads,
-    writes: of.turns * turn.writes + of.compactions * compaction.writes,
-    messages: of.compactions * compaction.messages * PUBLISHED_AND_PUSHED,
+    reads: input.turns * readsOfTurn + input.compactions * compaction.reads,
+    writes: input.turns * turn.writes + input.compactions * compaction.writes,
+    messages: input.compactions * compaction.messages * PUBLISHED_AND_PUSHED,
   };
 }
 

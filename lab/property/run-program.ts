@@ -63,14 +63,14 @@ interface Running {
   stuck: string[];
 }
 
-async function runStrand(running: Running, of: { name: string; actions: readonly Action[] }) {
+async function runStrand(running: Running, input: { name: string; actions: readonly Action[] }) {
   const { world, interleaving } = running;
-  const lane = interleaving.lane(of.name);
-  for (const action of of.actions) {
+  const lane = interleaving.lane(input.name);
+  for (const action of input.actions) {
     await interleaving.step({ lane, process: undefined }, () => action.text);
     const process = action.server === undefined ? undefined : world.server(action.server).process;
     const work = action.run({ world, interleaving, flow: { lane, process } }).catch((error) => {
-      interleaving.note(of.name, `is told ${String(error)}`);
+      interleaving.note(input.name, `is told ${String(error)}`);
       world.journal.errors.push({ action: action.text, error });
     });
     await (process ? Promise.race([work, process.crashed]) : work);

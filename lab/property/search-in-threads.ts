@@ -6,8 +6,8 @@ import type { Search, SearchResult } from './search.ts';
 /** Seeds of one search lie far from those of the next. */
 const SEED_STEP = 1_000_003;
 
-async function searchInThread(of: Pick<Search, 'runs' | 'seed' | 'timeLimitMs'>) {
-  const worker = new Worker(new URL('search-thread.ts', import.meta.url), { workerData: of });
+async function searchInThread(input: Pick<Search, 'runs' | 'seed' | 'timeLimitMs'>) {
+  const worker = new Worker(new URL('search-thread.ts', import.meta.url), { workerData: input });
   const [result] = (await once(worker, 'message')) as [SearchResult];
   await worker.terminate();
   return result;
@@ -15,15 +15,15 @@ async function searchInThread(of: Pick<Search, 'runs' | 'seed' | 'timeLimitMs'>)
 
 /** Spreads a search over the processors; the first failure of any of them is the result. */
 export async function searchInThreads(
-  of: Pick<Search, 'runs' | 'seed' | 'timeLimitMs'>,
+  search: Pick<Search, 'runs' | 'seed' | 'timeLimitMs'>,
 ): Promise<SearchResult> {
   const threads = Math.max(2, availableParallelism());
   const results = await Promise.all(
     Array.from({ length: threads }, (_, index) =>
       searchInThread({
-        ...of,
-        runs: Math.ceil(of.runs / threads),
-        seed: of.seed + index * SEED_STEP,
+        ...search,
+        runs: Math.ceil(search.runs / threads),
+        seed: search.seed + index * SEED_STEP,
       }),
     ),
   );

@@ -66,9 +66,9 @@ async function describeFailure(
  * Runs random programs until one breaks an invariant, makes that one smaller, and tells how it went. The
  * same seed draws the same programs, and equal programs have equal runs.
  */
-export async function search(of: Search): Promise<SearchResult> {
-  const { runs, seed, path, timeLimitMs, rewrite } = of;
-  const runner = runnerOf(of);
+export async function search(input: Search): Promise<SearchResult> {
+  const { runs, seed, path, timeLimitMs, rewrite } = input;
+  const runner = runnerOf(input);
   const property = fc.asyncProperty(programArbitrary, async (program) => {
     const violations = runner.violations(await runner.run(program, false));
     if (violations.length > 0) throw new Error(violations[0]);

@@ -113,7 +113,7 @@ export function createWorld(interleaving: Interleaving, options: WorldOptions = 
   let subscribe: (event: object) => void = () => undefined;
 
   /** The server of that name; after a crash a new one without memory. */
-  function server(name: string): Server {
+  function findServer(name: string): Server {
     const found = servers.get(name);
     if (found && !found.process.isCrashed) return found;
     const created: Server = {
@@ -126,21 +126,21 @@ export function createWorld(interleaving: Interleaving, options: WorldOptions = 
     return created;
   }
 
-  async function commit(of: Server, flow: Flow, writes: readonly Write[]): Promise<string[]> {
+  async function commit(server: Server, flow: Flow, writes: readonly Write[]): Promise<string[]> {
     const peek = async (path: string) => (await store.get([path]))[0];
     const batches = options.rewrite
-      ? await options.rewrite({ writes, peek, lastRead: of.lastRead })
+      ? await options.rewrite({ writes, peek, lastRead: server.lastRead })
       : [writes];
     let times: string[] = [];
     for (const batch of batches) {
       times = await store.commit(batch);
       const atMs = interleaving.now().getTime();
-      journal.commits.push({ process: of.process.name, flow, atMs, writes: batch });
+      journal.commits.push({ process: server.process.name, flow, atMs, writes: batch });
     }
     return times;
   }
 
-  function storeOf(of: Server, flow: Flow): DocumentStore {
+  function storeOf(server: Server, flow: Flow): DocumentStore {
     return {
       ...store,
       get: (paths) =>
@@ -148,7 +148,7 @@ export function createWorld(interleaving: Interleaving, options: WorldOptions = 
           apply: async () => {
             const found = await store.get(paths);
             if (options.rewrite)
-              for (const document of found) if (document) of.lastRead.set(document.path, document);
+              for (const each of found) if (each) server.lastRead.set(each.path, each);
             return found;
           },
         }),
@@ -158,7 +158,7 @@ export function createWorld(interleaving: Interleaving, options: WorldOptions = 
         }),
       commit: (writes) =>
         interleaving.effect(flow, () => `commit ${writes.map(describeWrite).join(', ')}`, {
-          apply: () => commit(of, flow, writes),
+          apply: () => commit(server, flow, writes),
         }),
       watch: (collection, signal) => watch(flow, collection, signal),
       deleteBelow: (path, signal) =>
@@ -210,10 +210,10 @@ export function createWorld(interleaving: Interleaving, options: WorldOptions = 
     yield { parts: [], finishReason: 'STOP', usage: usageOf(request, text) };
   }
 
-  const shared = (of: Server, flow: Flow) => ({
+  const shared = (server: Server, flow: Flow) => ({
     config,
-    store: storeOf(of, flow),
-    cache: of.cache,
+    store: storeOf(server, flow),
+    cache: server.cache,
     clock: interleaving.clock(flow),
     randomness: {
       uuid: () => `00000000-0000-4000-8000-${String(++identifiers).padStart(12, '0')}`,
@@ -236,7 +236,7 @@ export function createWorld(interleaving: Interleaving, options: WorldOptions = 
   return {
     store,
     journal,
-    server,
+    server: findServer,
     /** Chat servers that have lived through something. */
     warmServers: () =>
       [...servers.values()].flatMap(({ process }) =>
@@ -246,11 +246,11 @@ export function createWorld(interleaving: Interleaving, options: WorldOptions = 
     onEvent: (subscriber: (event: object) => void) => {
       subscribe = subscriber;
     },
-    chat: (of: Server, flow: Flow): ChatDependencies => ({
-      ...shared(of, flow),
-      liveTurns: of.liveTurns,
+    chat: (server: Server, flow: Flow): ChatDependencies => ({
+      ...shared(server, flow),
+      liveTurns: server.liveTurns,
       afterwork: new Set(),
-      modelHealth: createModelHealth(shared(of, flow).clock),
+      modelHealth: createModelHealth(shared(server, flow).clock),
       model: { stream: (request, signal) => stream(flow, request, signal) },
       idTokens: {
         verify: () => Promise.resolve({ uid: 'u1', tier: 'signedIn', signedInAt: new Date(0) }),
@@ -261,8 +261,8 @@ export function createWorld(interleaving: Interleaving, options: WorldOptions = 
       quota: noQuota,
       shutdown: neverFires,
     }),
-    worker: (of: Server, flow: Flow): CompactionDependencies => ({
-      ...shared(of, flow),
+    worker: (server: Server, flow: Flow): CompactionDependencies => ({
+      ...shared(server, flow),
       pushTokens: { verify: () => Promise.resolve() },
       shutdown: neverFires,
       model: {

@@ -89,13 +89,13 @@ export async function buildOne(): Promise<Built> {
       return Promise.resolve();
     },
   });
-  const of = { uid: randomUUID(), conversationId: randomUUID() };
-  const journey = journeyOf(store, of);
+  const target = { uid: randomUUID(), conversationId: randomUUID() };
+  const journey = journeyOf(store, target);
   const { path, model, supply } = journey;
   const me = '/v1/users/me';
   const file = { mimeType: 'text/plain', sizeBytes: 5 };
   const tools = [{ name: 'locate', parameters: { type: 'object' } }];
-  const id = of.conversationId;
+  const id = target.conversationId;
   await call(journey, { method: 'POST', path: '/v1/conversations', body: { id, tools } });
   for (let turn = 0; turn < 4; turn++) {
     model.queue.push([answer(callsOf(['fetch'], supply, 1))], [answer([])]);
@@ -108,7 +108,7 @@ export async function buildOne(): Promise<Built> {
   await call(journey, { method: 'POST', path: '/v1/uploads', body: file });
   await call(journey, { method: 'POST', path: `${path}:compact`, body: {} });
   model.answerAside(() => SUMMARY);
-  await journey.compact(of.conversationId);
+  await journey.compact(target.conversationId);
   await call(journey, { method: 'POST', path: `${path}/compactions/1:rate`, body: { score: 5 } });
   model.queue.push([answer(callsOf(['locate'], supply, 1))]);
   await send(journey, said('Where am I?'));
@@ -117,7 +117,7 @@ export async function buildOne(): Promise<Built> {
   const documents = found.filter((document) => document !== undefined);
   if (!documents.some(({ path: each }) => each.includes('/histories/')))
     throw new Error('nothing was folded');
-  return { ...of, documents };
+  return { ...target, documents };
 }
 
 /** A database with the documents of a conversation, one field of one of them as it should not be. */

@@ -9,7 +9,7 @@ import {
 } from '#shared/conversation/documents/paths.ts';
 import { readHead, readTurns } from '#shared/conversation/context/read-conversation.ts';
 import type { Value } from '#shared/ports/ports.ts';
-import { dayOf } from '#shared/quota/day.ts';
+import { toDay } from '#shared/quota/day.ts';
 import { buildOne, journeyOf, storeWith, type Built } from './corruptions.ts';
 import { call, eraseAll, prove, said, send, type Journey } from './calls.ts';
 import { SUMMARY } from './model-answers.ts';
@@ -186,7 +186,7 @@ test.each<[string, { pathOf: (id: string) => string; name: string; value: Value 
   ['a job without a lease', { pathOf: compactionJobPath, name: 'leaseUntil', value: 'soon' }],
   [
     'a day’s figures',
-    { pathOf: () => usagePath(built.uid, dayOf(new Date())), name: 'tokens', value: Infinity },
+    { pathOf: () => usagePath(built.uid, toDay(new Date())), name: 'tokens', value: Infinity },
   ],
 ])('%s that cannot be read keeps nobody from going on', async (_, { pathOf, name, value }) => {
   const { journey } = await withField(pathOf, name, value);

@@ -34,7 +34,7 @@ const UNKNOWN_ZONE = 'Etc/Unknown';
  * The zone that a device names, as dates can be told in it: `GMT+9` and `GMT+0900`, which phones without a city say,
  * become `+09:00`; undefined: it does not know.
  */
-export function zoneOf(name: string): string | undefined {
+export function validZone(name: string): string | undefined {
   if (name === UNKNOWN_ZONE) return undefined;
   const [, sign, hours, minutes = '00'] = gmtOffset.exec(name) ?? [];
   return sign && hours ? `${sign}${hours.padStart(2, '0')}:${minutes}` : name;
@@ -43,7 +43,7 @@ export function zoneOf(name: string): string | undefined {
 /** Whether a name is one that dates can be told in, or says that none is known. */
 export function isTimeZone(name: string): boolean {
   try {
-    const timeZone = zoneOf(name) ?? 'UTC';
+    const timeZone = validZone(name) ?? 'UTC';
     return new Intl.DateTimeFormat('en', { timeZone }).format(0) !== '';
   } catch {
     return false;

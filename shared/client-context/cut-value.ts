@@ -1,4 +1,4 @@
-import { headOf } from '../text-cut.ts';
+import { cutHead } from '../text-cut.ts';
 import { CONTEXT_VALUE_MAX_CHARACTERS } from './client-context.ts';
 import { once } from '../once.ts';
 
@@ -7,7 +7,7 @@ const figures = once(() => new Intl.NumberFormat('en-US'));
 /** A text of at most the limit, and behind it how much is missing; cut between graphemes. */
 export function cutText(text: string, maxCharacters = CONTEXT_VALUE_MAX_CHARACTERS): string {
   if (text.length <= maxCharacters) return text;
-  const kept = headOf(text, maxCharacters);
+  const kept = cutHead(text, maxCharacters);
   return `${kept} [${figures().format(text.length - kept.length)} more characters are left out]`;
 }
 

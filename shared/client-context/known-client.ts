@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { zoneOf, type ClientContext } from './client-context.ts';
+import { validZone, type ClientContext } from './client-context.ts';
 
 /**
  * What is remembered of a conversation's client: the time zone and the locale that were named last. It stands in the
@@ -16,7 +16,7 @@ export function knownAfter(
   known: KnownClient | undefined,
   context: ClientContext | undefined,
 ): KnownClient {
-  const named = context?.timeZone === undefined ? undefined : zoneOf(context.timeZone);
+  const named = context?.timeZone === undefined ? undefined : validZone(context.timeZone);
   const timeZone = named ?? known?.timeZone;
   const locale = context?.locale ?? known?.locale;
   return { ...(timeZone !== undefined && { timeZone }), ...(locale !== undefined && { locale }) };

@@ -39,12 +39,12 @@ const payloadOf = (conversationId: string, claims: Claims) =>
 /** Access to exactly one range of turns, for `READ_TOKEN_MS`. */
 export function foldedTurnsAccess(
   signer: Pick<Signer, 'sign'>,
-  of: { conversationId: string; range: FoldedRange },
+  target: { conversationId: string; range: FoldedRange },
   now: Date,
 ): FoldedTurnsAccess {
   const expireTime = new Date(now.getTime() + READ_TOKEN_MS).toISOString();
-  const claims = { ...of.range, expireTime };
-  const { conversationId } = of;
+  const claims = { ...target.range, expireTime };
+  const { conversationId } = target;
   return {
     path: `/v1/conversations/${conversationId}/foldedTurns`,
     token: writeToken(claims, signer.sign(payloadOf(conversationId, claims))),
@@ -55,15 +55,15 @@ export function foldedTurnsAccess(
 /** The range that a token opens; undefined for one that is forged, altered, expired or of another conversation. */
 export function openedRange(
   signer: Pick<Signer, 'isValid'>,
-  of: { conversationId: string; token: string },
+  target: { conversationId: string; token: string },
   now: Date,
 ): FoldedRange | undefined {
-  if (of.token.length > READ_TOKEN_MAX_CHARACTERS) return undefined;
+  if (target.token.length > READ_TOKEN_MAX_CHARACTERS) return undefined;
   try {
-    const { value, signature } = readToken(of.token);
+    const { value, signature } = readToken(target.token);
     const { expireTime, ...range } = claimsSchema.parse(value);
     const isSigned = signer.isValid(
-      payloadOf(of.conversationId, { ...range, expireTime }),
+      payloadOf(target.conversationId, { ...range, expireTime }),
       signature,
     );
     return isSigned && now < new Date(expireTime) ? range : undefined;

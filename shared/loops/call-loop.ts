@@ -1,6 +1,6 @@
 import { canonicalJson } from '../canonical-json.ts';
 import { hasFunctionCall, type Content } from '../conversation/documents/content.ts';
-import { callsOf } from '../conversation/context/tool-calls.ts';
+import { findCalls } from '../conversation/context/tool-calls.ts';
 
 /**
  * A call, or a series of calls, that the model asks for so often in a row is a loop, as in Gemini CLI: the fifth time is
@@ -118,7 +118,7 @@ export const hasLooped = (rounds: readonly (readonly LoopCall[])[]): boolean =>
 
 /** The calls of a turn by round, one for each content of the model that has any. */
 export function roundsIn(contents: readonly Content[]): LoopCall[][] {
-  const calls = callsOf(contents);
+  const calls = findCalls(contents);
   let next = 0;
   return contents
     .filter((content) => content.role === 'model' && hasFunctionCall(content))

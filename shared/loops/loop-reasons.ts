@@ -4,10 +4,10 @@ export const LOOP_OF_TEXT = 'LOOP_OF_TEXT';
 export const LOOP_OF_CALLS = 'LOOP_OF_CALLS';
 
 /** What of an answer repeated itself. */
-export type LoopOf = 'text' | 'calls';
+export type LoopKind = 'text' | 'calls';
 
 /** What the reason to stop that is stored with a turn says of a loop; undefined: there was none. */
-export function loopOf(finishReason: string | undefined): LoopOf | undefined {
+export function loopKind(finishReason: string | undefined): LoopKind | undefined {
   if (finishReason === LOOP_OF_TEXT) return 'text';
   return finishReason === LOOP_OF_CALLS ? 'calls' : undefined;
 }

@@ -12,7 +12,7 @@ export const roundLimitResponse = (limit: number): Record<string, unknown> => ({
  * How many rounds a turn was allowed, if it asked for more and was answered with what there was; else undefined. Read
  * from its responses, so that every replay says the same whatever the limit is today.
  */
-export function roundLimitOf(contents: readonly Content[]): number | undefined {
+export function findRoundLimit(contents: readonly Content[]): number | undefined {
   for (const { parts } of contents)
     for (const { functionResponse } of parts) {
       const limit = functionResponse?.response?.[LIMIT_KEY];

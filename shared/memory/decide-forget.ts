@@ -1,9 +1,9 @@
 import { ownWords } from '../compaction/facts/speech/own-words.ts';
 import { plainText } from '../compaction/facts/speech/plain-text.ts';
-import { sentencesOf } from '../compaction/facts/speech/sentences.ts';
+import { splitSentences } from '../compaction/facts/speech/sentences.ts';
 import { forgetWish, wishStart, type ForgetWish } from './forget-wish.ts';
 import type { Note } from './note.ts';
-import { hasAllOf, namesNothing, tellingWords, type TellingWords } from './telling-words.ts';
+import { hasEvery, namesNothing, tellingWords, type TellingWords } from './telling-words.ts';
 
 /** What becomes of a wish to forget a note. */
 export type ForgetDecision =
@@ -38,7 +38,7 @@ interface Heard {
 const namesSomething = (words: TellingWords): boolean => !namesNothing(words);
 
 function hear(message: string): Heard {
-  const sentences = sentencesOf(ownWords(message)).map((sentence) => ({
+  const sentences = splitSentences(ownWords(message)).map((sentence) => ({
     sentence,
     wish: forgetWish(sentence),
   }));
@@ -73,7 +73,7 @@ function readNote(note: Note): ReadNote {
 
 /** The notes that have all that one sentence names; where some say just that and no more, those. */
 function meantBy(notes: readonly ReadNote[], named: TellingWords): ReadNote[] {
-  const fitting = notes.filter((note) => hasAllOf(note, named));
+  const fitting = notes.filter((note) => hasEvery(note, named));
   const exact = fitting.filter(({ size }) => size <= sizeOf(named));
   return exact.length > 0 ? exact : fitting;
 }
@@ -137,7 +137,7 @@ export function decideForget(
   const words = tellingWords(asked.query ?? '');
   const found = read.filter((note) =>
     asked.id === undefined
-      ? !namesNothing(words) && hasAllOf(note, words)
+      ? !namesNothing(words) && hasEvery(note, words)
       : note.note.id === asked.id,
   );
   const { isSure, notes: spoken } = wishOf(read, messages);

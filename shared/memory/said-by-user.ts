@@ -3,7 +3,7 @@ import { indexFacts, type FactIndex } from '../compaction/facts/index/fact-index
 import { ownWords } from '../compaction/facts/speech/own-words.ts';
 import { plainText } from '../compaction/facts/speech/plain-text.ts';
 import { isQuestion } from '../compaction/facts/speech/questions.ts';
-import { sentencesOf } from '../compaction/facts/speech/sentences.ts';
+import { splitSentences } from '../compaction/facts/speech/sentences.ts';
 import { withoutTakenBack } from '../compaction/facts/speech/taken-back.ts';
 import { unsupportedIn } from '../compaction/facts/index/unsupported.ts';
 import { bareStem } from './bare-stem.ts';
@@ -58,7 +58,7 @@ interface SaidSentence {
 
 function sentencesOfTurn({ seq, text }: SaidTurn): SaidSentence[] {
   if (text.length > MESSAGE_CHARACTERS_MAX) return [];
-  return sentencesOf(withoutTakenBack(ownWords(text)))
+  return splitSentences(withoutTakenBack(ownWords(text)))
     .filter((sentence) => !isQuestion(sentence) || asksToRemember.test(sentence))
     .map((sentence) => ({
       seq,
@@ -138,7 +138,7 @@ export function saidByUser(note: string, turns: readonly SaidTurn[]): SaidVerdic
   );
   const words = unsaidIn(note, said, index);
   if (words.length > 0) return { kind: 'unsaid', words: [...new Set(words)] };
-  const sentences = sentencesOf(note).filter((sentence) => unitsOf(sentence).size > 0);
+  const sentences = splitSentences(note).filter((sentence) => unitsOf(sentence).size > 0);
   const support = sentences.flatMap((sentence) => supportFor(sentence, said) ?? []);
   if (sentences.length === 0 || support.length < sentences.length) return { kind: 'other' };
   const seqs = [...support.map(({ seq }) => seq), ...turnsBeside(note, support, said)];

@@ -1,5 +1,5 @@
 import { contentWords } from '../compaction/facts/speech/content-words.ts';
-import { matchesOf } from '../compaction/facts/index/matches.ts';
+import { findMatches } from '../compaction/facts/index/matches.ts';
 import { plainText } from '../compaction/facts/speech/plain-text.ts';
 import { bareStem } from './bare-stem.ts';
 
@@ -76,7 +76,7 @@ export function tellingWords(text: string): TellingWords {
     .map(bareStem)
     .filter((stem) => !wishWords.has(stem));
   const eastern = plain.replace(easternWish, ' ').replace(japaneseGrammar, ' ');
-  const pieces = [...matchesOf(eastern, signs)].map(([piece]) => namedBy(piece));
+  const pieces = [...findMatches(eastern, signs)].map(([piece]) => namedBy(piece));
   return { stems: new Set(stems), pieces: new Set(pieces.filter((piece) => piece !== '')) };
 }
 
@@ -84,7 +84,7 @@ export const namesNothing = ({ stems, pieces }: TellingWords): boolean =>
   stems.size + pieces.size === 0;
 
 /** Whether a text, with these telling words, has all that others name. */
-export const hasAllOf = (
+export const hasEvery = (
   { text, words }: { text: string; words: TellingWords },
   others: TellingWords,
 ): boolean =>

@@ -17,7 +17,7 @@ export type NoticeDecision =
   | { kind: 'send'; told: readonly string[] };
 
 /** Which end or pause of a turn an event is about: what a notice knows it again by. */
-export const restOf = (event: TurnRested): Pick<Notice, 'attempt' | 'round'> => ({
+export const restPlace = (event: TurnRested): Pick<Notice, 'attempt' | 'round'> => ({
   attempt: event.attempt,
   ...(event.type === 'turn.waiting' && { round: event.round }),
 });
@@ -64,7 +64,7 @@ export function decideNotice(
   if (!head || !turn) return none('NOT_FOUND');
   const reason = whyNot(event, { head, turn, now });
   if (reason !== undefined) return none(reason);
-  const { attempt, round } = restOf(event);
+  const { attempt, round } = restPlace(event);
   const isSame = turn.notice?.attempt === attempt && turn.notice.round === round;
   const notice = isSame ? turn.notice : undefined;
   if (notice?.state === 'sent') return none('SENT');

@@ -2,7 +2,7 @@ import { contentText } from '../conversation/documents/content.ts';
 import { answerId, turnId } from '../conversation/documents/paths.ts';
 import type { Turn } from '../conversation/documents/turn.ts';
 import type { PushNotification, Sha256 } from '../ports/ports.ts';
-import { headOf } from '../text-cut.ts';
+import { cutHead } from '../text-cut.ts';
 import { noticeTexts } from './notice-texts.ts';
 import { NOTICE_TTL_SECONDS } from './notice.ts';
 
@@ -33,7 +33,7 @@ const onOneLine = (text: string) => text.replaceAll(/\s+/gu, ' ').trim();
 
 /** Cut, with an ellipsis where something is left out. */
 const shortened = (text: string, maxCharacters: number): string =>
-  text.length <= maxCharacters ? text : `${headOf(text, maxCharacters - 1)}…`;
+  text.length <= maxCharacters ? text : `${cutHead(text, maxCharacters - 1)}…`;
 
 function bodyOf({ state, answer }: TurnToTell, locale: string | undefined): string {
   const said = answer ? onOneLine(answer.contents.map(contentText).join(' ')) : '';
@@ -45,7 +45,7 @@ function bodyOf({ state, answer }: TurnToTell, locale: string | undefined): stri
  * language of the device, and the ids by which the app finds the answer. A newer notification of the same
  * conversation takes the place of an older one, and so does one that is sent twice.
  */
-export function notificationOf(
+export function createNotification(
   turn: TurnToTell,
   shown: {
     text: NotificationText;

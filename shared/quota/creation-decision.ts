@@ -16,10 +16,10 @@ export type CreationDecision =
 export function decideCreation(
   usage: Usage,
   wanted: number,
-  of: { limits: QuotaLimits; now: Date },
+  input: { limits: QuotaLimits; now: Date },
 ): CreationDecision {
   const asked = { name: 'creationsPerDay', used: usage.created, reserved: 0, wanted } as const;
-  const refusal = dayRefusal(asked, of);
+  const refusal = dayRefusal(asked, input);
   return refusal
     ? { kind: 'refused', refusal }
     : { kind: 'counted', usage: { ...usage, created: usage.created + wanted } };

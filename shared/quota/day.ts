@@ -5,11 +5,11 @@ const DAY_MS = 24 * 60 * 60_000;
 const KEPT_MS = 35 * DAY_MS;
 
 /** Days are those of UTC, whatever the time zone of user and server: `2026-01-02`. */
-export const dayOf = (now: Date): string => now.toISOString().slice(0, 10);
+export const toDay = (now: Date): string => now.toISOString().slice(0, 10);
 
 /** When the day after begins. */
-export const nextDayOf = (now: Date): Date =>
+export const nextDay = (now: Date): Date =>
   new Date((Math.floor(now.getTime() / DAY_MS) + 1) * DAY_MS);
 
 /** When what was counted on this day may go. */
-export const expiryOf = (now: Date): Date => new Date(nextDayOf(now).getTime() + KEPT_MS);
+export const usageExpiry = (now: Date): Date => new Date(nextDay(now).getTime() + KEPT_MS);

@@ -1,7 +1,7 @@
 import { AppError } from '../errors.ts';
 import type { CallerTier } from '../ports/ports.ts';
 import type { LimitName } from './limits.ts';
-import { nextDayOf } from './day.ts';
+import { nextDay } from './day.ts';
 import { BUSY_RETRY_MS, type QuotaRefusal } from './reserve-decision.ts';
 import type { SpendRefusal, Spending } from './spend-decision.ts';
 
@@ -69,7 +69,7 @@ export function quotaError(refusal: QuotaRefusal, tier: CallerTier): AppError {
 }
 
 /** 429: all users together have cost what they may in a day, or hold the rest. What that is, is nobody's business. */
-export const globalBudgetError = (of: {
+export const globalBudgetError = (input: {
   kind: SpendRefusal;
   resetTime: Date;
   now: Date;
@@ -78,27 +78,28 @@ export const globalBudgetError = (of: {
   new AppError({
     status: 'RESOURCE_EXHAUSTED',
     reason: 'GLOBAL_BUDGET',
-    message: `the budget of the day is ${of.kind}: ${of.spentMicros} millionths of a dollar are settled`,
+    message: `the budget of the day is ${input.kind}: ${input.spentMicros} millionths of a dollar are settled`,
     publicMessage:
-      of.kind === 'held'
+      input.kind === 'held'
         ? 'The service is about to reach its budget of the day: others on their way hold the rest. Try again when they are done.'
-        : `The service has reached its budget of the day. It goes on from ${of.resetTime.toISOString()} on.`,
+        : `The service has reached its budget of the day. It goes on from ${input.resetTime.toISOString()} on.`,
     retryable: true,
-    retryAfterMs: of.kind === 'held' ? BUSY_RETRY_MS : of.resetTime.getTime() - of.now.getTime(),
-    metadata: { resetTime: of.resetTime.toISOString() },
+    retryAfterMs:
+      input.kind === 'held' ? BUSY_RETRY_MS : input.resetTime.getTime() - input.now.getTime(),
+    metadata: { resetTime: input.resetTime.toISOString() },
   });
 
 /** 429: the dollars of the owner's day do not allow a call that answers no message. */
-export const workRefusedError = (kind: SpendRefusal, of: Spending, now: Date): AppError =>
+export const workRefusedError = (kind: SpendRefusal, spending: Spending, now: Date): AppError =>
   quotaError(
     {
       name: 'costMicrosPerDay',
-      limit: of.limitMicros,
-      used: of.usedMicros,
-      reserved: of.heldMicros,
-      wanted: of.wantedMicros,
-      resetTime: nextDayOf(now),
-      retryAfterMs: kind === 'held' ? BUSY_RETRY_MS : nextDayOf(now).getTime() - now.getTime(),
+      limit: spending.limitMicros,
+      used: spending.usedMicros,
+      reserved: spending.heldMicros,
+      wanted: spending.wantedMicros,
+      resetTime: nextDay(now),
+      retryAfterMs: kind === 'held' ? BUSY_RETRY_MS : nextDay(now).getTime() - now.getTime(),
     },
     'signedIn',
   );

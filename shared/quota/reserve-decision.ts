@@ -1,4 +1,4 @@
-import { nextDayOf } from './day.ts';
+import { nextDay } from './day.ts';
 import type { LimitName, QuotaLimits } from './limits.ts';
 import {
   begunWithin,
@@ -6,7 +6,7 @@ import {
   heldBesideLargest,
   MINUTE_MS,
   openAt,
-  spentMicrosOf,
+  totalSpentMicros,
   sumOfCosts,
   type OpenReservation,
   type Usage,
@@ -91,24 +91,32 @@ function minuteRefusal(begun: readonly Date[], { limits, now }: Asked) {
 
 /** A limit of the day: what is settled, on its way and wanted must fit together. */
 export function dayRefusal(
-  of: Pick<QuotaRefusal, 'name' | 'used' | 'reserved' | 'wanted'>,
+  quotaRefusal: Pick<QuotaRefusal, 'name' | 'used' | 'reserved' | 'wanted'>,
   { limits, now }: Pick<Asked, 'limits' | 'now'>,
 ): QuotaRefusal | undefined {
-  const limit = limits[of.name];
-  const { used, reserved, wanted } = of;
+  const limit = limits[quotaRefusal.name];
+  const { used, reserved, wanted } = quotaRefusal;
   if (limit === 0 || used + reserved + wanted <= limit) return undefined;
-  const resetTime = nextDayOf(now);
+  const resetTime = nextDay(now);
   const fitsAlone = used + wanted <= limit;
   const untilResetMs = resetTime.getTime() - now.getTime();
-  return { ...of, limit, resetTime, retryAfterMs: fitsAlone ? BUSY_RETRY_MS : untilResetMs };
+  return {
+    ...quotaRefusal,
+    limit,
+    resetTime,
+    retryAfterMs: fitsAlone ? BUSY_RETRY_MS : untilResetMs,
+  };
 }
 
 /** Why work that is no message is not begun: of the dollars of the day nothing is left. */
 export const spentRefusal = (
   usage: Usage,
-  of: Pick<Asked, 'limits' | 'now'>,
+  asked: Pick<Asked, 'limits' | 'now'>,
 ): QuotaRefusal | undefined =>
-  dayRefusal({ name: 'costMicrosPerDay', used: spentMicrosOf(usage), reserved: 0, wanted: 1 }, of);
+  dayRefusal(
+    { name: 'costMicrosPerDay', used: totalSpentMicros(usage), reserved: 0, wanted: 1 },
+    asked,
+  );
 
 /** What the day still allows of what is counted in tokens and dollars. */
 function spendingRefusal(others: readonly OpenReservation[], asked: Asked) {
@@ -126,7 +134,7 @@ function spendingRefusal(others: readonly OpenReservation[], asked: Asked) {
     dayRefusal(
       {
         name: 'costMicrosPerDay',
-        used: spentMicrosOf(usage),
+        used: totalSpentMicros(usage),
         // Calls that are no messages hold dollars alone.
         reserved: sumOfCosts(others) + heldBesideLargest(heldAt(usage.held, asked.now)),
         wanted: wanted.costMicros,

@@ -27,13 +27,16 @@ export function takenBy(
 }
 
 /** Whether a reservation stands in the document, even one whose time is over. */
-export const isReserved = ({ open }: Usage, of: Pick<OpenReservation, 'id' | 'attempt'>): boolean =>
-  open.some(({ id, attempt }) => id === of.id && attempt === of.attempt);
+export const isReserved = (
+  { open }: Usage,
+  openReservation: Pick<OpenReservation, 'id' | 'attempt'>,
+): boolean =>
+  open.some(({ id, attempt }) => id === openReservation.id && attempt === openReservation.attempt);
 
 /** The document once what was taken stands in the place of the reservation. */
 export function usageAfter(
   usage: Usage,
-  of: Pick<OpenReservation, 'id' | 'attempt'>,
+  openReservation: Pick<OpenReservation, 'id' | 'attempt'>,
   { taken, now }: { taken: Taken; now: Date },
 ): Usage {
   return {
@@ -41,7 +44,9 @@ export function usageAfter(
     messages: usage.messages + taken.messages,
     tokens: usage.tokens + taken.tokens,
     costMicros: usage.costMicros + taken.costMicros,
-    open: openAt(usage, now).filter(({ id, attempt }) => id !== of.id || attempt !== of.attempt),
+    open: openAt(usage, now).filter(
+      ({ id, attempt }) => id !== openReservation.id || attempt !== openReservation.attempt,
+    ),
   };
 }
 

@@ -18,8 +18,8 @@ export type SpendRefusal = 'spent' | 'held';
  * pass the limit no more than one would. The only one on its way needs no more than that something is left: else a
  * limit below what a call may cost at most would let none begin, though most cost a small part of that.
  */
-export function spendRefusal(of: Spending): SpendRefusal | undefined {
-  const { limitMicros, usedMicros, heldMicros, wantedMicros } = of;
+export function spendRefusal(spending: Spending): SpendRefusal | undefined {
+  const { limitMicros, usedMicros, heldMicros, wantedMicros } = spending;
   if (limitMicros === 0) return undefined;
   if (usedMicros >= limitMicros) return 'spent';
   return heldMicros > 0 && usedMicros + heldMicros + wantedMicros > limitMicros

@@ -1,26 +1,26 @@
 import type { CallerTier } from '../ports/ports.ts';
 import type { UsageResponse } from '../wire/responses/usage.ts';
-import { dayOf, nextDayOf } from './day.ts';
+import { toDay, nextDay } from './day.ts';
 import type { LimitName, QuotaLimits } from './limits.ts';
 import {
   begunWithin,
   heldAt,
   MINUTE_MS,
   openAt,
-  spentMicrosOf,
+  totalSpentMicros,
   sumOfCosts,
   type Usage,
   type WorkName,
 } from './usage.ts';
 
 /** What a user sees of the limits and of what is left of them. */
-export function usageView(of: {
+export function usageView(input: {
   usage: Usage;
   limits: QuotaLimits;
   tier: CallerTier;
   now: Date;
 }): UsageResponse {
-  const { usage, limits, tier, now } = of;
+  const { usage, limits, tier, now } = input;
   const { messages, tokens } = usage;
   const open = openAt(usage, now);
   const begun = begunWithin(usage, now);
@@ -39,11 +39,11 @@ export function usageView(of: {
     const { runs, tokens: used, costMicros } = usage[work];
     return { runs, tokens: used, costMicros };
   };
-  const resetTime = nextDayOf(now);
+  const resetTime = nextDay(now);
   const [oldest] = begun;
   const minuteEnd = oldest ? new Date(oldest.getTime() + MINUTE_MS) : null;
   return {
-    day: dayOf(now),
+    day: toDay(now),
     tier,
     limits: {
       messagesPerDay: line('messagesPerDay', messages, { reserved: open.length, resetTime }),
@@ -51,7 +51,7 @@ export function usageView(of: {
         reserved: open.reduce((sum, each) => sum + each.tokens, 0),
         resetTime,
       }),
-      costMicrosPerDay: line('costMicrosPerDay', spentMicrosOf(usage), {
+      costMicrosPerDay: line('costMicrosPerDay', totalSpentMicros(usage), {
         reserved: sumOfCosts(open) + sumOfCosts(heldAt(usage.held, now)),
         resetTime,
       }),

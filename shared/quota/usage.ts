@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { DocumentFields, StoredDocument } from '../ports/ports.ts';
 import { readWhole } from '../conversation/documents/read-fields.ts';
-import { expiryOf } from './day.ts';
+import { usageExpiry } from './day.ts';
 
 /** Of tokens, and of millionths of a dollar: far more than a day can have. */
 const count = z.number().nonnegative().max(1e15).default(0);
@@ -77,11 +77,11 @@ export const encodeUsage = (usage: Usage, now: Date): DocumentFields => ({
   condensing: { ...usage.condensing },
   open: usage.open.map((reservation) => ({ ...reservation })),
   held: usage.held.map((call) => ({ ...call })),
-  expireTime: expiryOf(now),
+  expireTime: usageExpiry(now),
 });
 
 /** What all calls of the day cost together, work that is no message included. */
-export const spentMicrosOf = (usage: Usage): number =>
+export const totalSpentMicros = (usage: Usage): number =>
   usage.costMicros +
   usage.compactions.costMicros +
   usage.titles.costMicros +
@@ -89,8 +89,8 @@ export const spentMicrosOf = (usage: Usage): number =>
   usage.condensing.costMicros;
 
 /** Names a reservation: message ids are the client's, and mean nothing beyond their conversation. */
-export const reservationId = (of: { conversationId: string; messageId: string }): string =>
-  `${of.conversationId}/${of.messageId}`;
+export const reservationId = (target: { conversationId: string; messageId: string }): string =>
+  `${target.conversationId}/${target.messageId}`;
 
 /** What is on its way at a time. */
 export const openAt = ({ open }: Usage, now: Date): OpenReservation[] =>
@@ -101,8 +101,8 @@ export const heldAt = (held: readonly HeldCost[], now: Date): HeldCost[] =>
   held.filter(({ until }) => until > now);
 
 /** Millionths of a dollar that several hold together. */
-export const sumOfCosts = (of: readonly { costMicros: number }[]): number =>
-  of.reduce((sum, { costMicros }) => sum + costMicros, 0);
+export const sumOfCosts = (input: readonly { costMicros: number }[]): number =>
+  input.reduce((sum, { costMicros }) => sum + costMicros, 0);
 
 /**
  * What they hold for a message that comes meanwhile, millionths of a dollar: the largest is left out. It holds many times

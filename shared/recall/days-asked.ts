@@ -1,6 +1,6 @@
-import { coarserKeys, dayKeyOf, daysAfter } from '../compaction/facts/values/calendar-day.ts';
+import { coarserKeys, toDayKey, daysAfter } from '../compaction/facts/values/calendar-day.ts';
 import { findDates } from '../compaction/facts/values/dates.ts';
-import { monthNames, monthOf } from '../compaction/facts/languages/month-names.ts';
+import { monthNames, monthNumber } from '../compaction/facts/languages/month-names.ts';
 import { findRelativeDates } from '../compaction/facts/values/relative-dates.ts';
 
 /** What was said on a day that the message names counts so many times. Chosen on LoCoMo (docs/guides/recall.md). */
@@ -32,14 +32,14 @@ function lastWeekday(key: string, now: Date | undefined): string[] {
   const [, weekday] = /^weekday:(\d)$/.exec(key) ?? [];
   if (weekday === undefined || now === undefined) return [];
   const daysAgo = (now.getUTCDay() - Number(weekday) + WEEK_DAYS) % WEEK_DAYS || WEEK_DAYS;
-  return [dayKeyOf(daysAfter(now, -daysAgo))];
+  return [toDayKey(daysAfter(now, -daysAgo))];
 }
 
 function* keysIn(text: string, now: Date | undefined): Generator<string> {
   for (const { readings } of [...findDates(text), ...findRelativeDates(text, now)])
     for (const key of readings) yield* [key, ...lastWeekday(key, now)];
   for (const [, name = ''] of text.matchAll(monthAlone)) {
-    const month = SHORT_WORD.test(name) ? undefined : monthOf(name);
+    const month = SHORT_WORD.test(name) ? undefined : monthNumber(name);
     if (month !== undefined) yield monthKey(month);
   }
   for (const [, digits] of text.matchAll(easternMonth)) yield monthKey(Number(digits));
@@ -49,7 +49,7 @@ function* keysIn(text: string, now: Date | undefined): Generator<string> {
 
 /** All keys under which somebody may name the day of a time. */
 function keysOf(at: Date): string[] {
-  const key = dayKeyOf(at);
+  const key = toDayKey(at);
   return [key, ...coarserKeys(key), monthKey(at.getUTCMonth() + 1), yearKey(key.slice(0, 4))];
 }
 

@@ -1,8 +1,8 @@
 import { sentenceSpans } from '../compaction/facts/speech/sentences.ts';
 import { oneLine } from '../compaction/ledger/items/item-text.ts';
-import { finderOf } from '../search/find-in-text.ts';
+import { createFinder } from '../search/find-in-text.ts';
 import type { SearchQuery } from '../search/search-query.ts';
-import { headOf, tailOf } from '../text-cut.ts';
+import { cutHead, cutTail } from '../text-cut.ts';
 import type { Candidate } from './look-up.ts';
 import type { PassageRole } from './segment.ts';
 import { TELLING_MIN, toldBy, type Telling } from './telling.ts';
@@ -55,7 +55,7 @@ function bestSentence(
   spans: readonly Span[],
   { query, weights, telling }: Wanted,
 ): { index: number; place: number } {
-  const { places } = finderOf(query)(text);
+  const { places } = createFinder(query)(text);
   let best = { index: 0, place: spans[0]?.start ?? 0, weight: -1, told: -1 };
   for (const [index, { start, end }] of spans.entries()) {
     const inside = places.filter((place) => place.index >= start && place.index < end);
@@ -111,7 +111,7 @@ const withoutMarks = (text: string): string =>
  * The sentence of a passage that fits best and as much around it as has room, on one line of at most `characters`
  * UTF-16 units.
  */
-export function excerptOf(marked: string, characters: number, wanted: Wanted): string {
+export function cutExcerpt(marked: string, characters: number, wanted: Wanted): string {
   const passage = withoutMarks(marked);
   const whole = oneLine(passage);
   if (whole.length <= characters) return whole;
@@ -125,8 +125,8 @@ export function excerptOf(marked: string, characters: number, wanted: Wanted): s
       ? within(passage, sentence, { place, characters: room })
       : withNeighbours(spans, index, room);
   // A cut within a sentence may have hit a grapheme, at either end.
-  const upToEnd = headOf(passage, end);
-  const shown = oneLine(tailOf(upToEnd, Math.max(0, upToEnd.length - start)));
+  const upToEnd = cutHead(passage, end);
+  const shown = oneLine(cutTail(upToEnd, Math.max(0, upToEnd.length - start)));
   const isCutBefore = passage.slice(0, start).trim() !== '';
   const isCutAfter = passage.slice(end).trim() !== '';
   return `${isCutBefore ? '…' : ''}${shown}${isCutAfter ? '…' : ''}`;
@@ -166,7 +166,7 @@ export function chooseExcerpts(
     const message = `${passage.seq}/${passage.role}`;
     const ofMessage = shownOf.get(message) ?? 0;
     if (ofMessage === MESSAGE_EXCERPTS) continue;
-    const text = excerptOf(passage.text, charactersAt(chosen.length), wanted);
+    const text = cutExcerpt(passage.text, charactersAt(chosen.length), wanted);
     if (shown.has(text) || isSaid(text)) continue;
     const excerpt = excerptFor(candidate, text);
     if (!hasRoomFor(excerpt)) continue;

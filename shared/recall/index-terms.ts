@@ -1,5 +1,5 @@
 import { searchPieces } from '../search/search-words.ts';
-import { stemOf } from '../search/stem-word.ts';
+import { stemWord } from '../search/stem-word.ts';
 import { stopWords } from '../search/stop-words.ts';
 import { withoutSmallTalk } from './small-talk.ts';
 
@@ -22,14 +22,14 @@ export interface TextTerms {
 }
 
 /** The terms of a text without its pleasantries: stems of its words that say something, pairs of characters in runs. */
-export function termsOf(text: string): TextTerms {
+export function extractTerms(text: string): TextTerms {
   const counts = new Map<string, number>();
   const add = (term: string) => counts.set(term, (counts.get(term) ?? 0) + 1);
   let length = 0;
   for (const piece of searchPieces(withoutSmallTalk(text))) {
     if (piece.kind === 'word') {
       length += 1;
-      if (!stopWords.has(piece.text)) add(asTerm(stemOf(piece.text)));
+      if (!stopWords.has(piece.text)) add(asTerm(stemWord(piece.text)));
     } else {
       length += piece.text.length / 2;
       for (const term of runTerms(piece.text)) add(term);

@@ -1,5 +1,5 @@
-import { isCommon, scoreTexts, weightsOf } from '../search/rank-texts.ts';
-import { unitsOf, type SearchQuery } from '../search/search-query.ts';
+import { isCommon, scoreTexts, textWeights } from '../search/rank-texts.ts';
+import { countUnits, type SearchQuery } from '../search/search-query.ts';
 import { postingLength, readPosting, type Posting } from './postings.ts';
 import type { Passage, PassageRole, Segment } from './segment.ts';
 import { matchesOfUnit, type TermMatch } from './term-matches.ts';
@@ -16,8 +16,8 @@ const ROLE_WEIGHTS: Readonly<Record<PassageRole, number>> = { user: 1.05, model:
  */
 const COMMON_PLACES = 5_000;
 
-const sumOf = <T>(items: readonly T[], of: (item: T) => number): number =>
-  items.reduce((sum, item) => sum + of(item), 0);
+const sumOf = <T>(items: readonly T[], input: (item: T) => number): number =>
+  items.reduce((sum, item) => sum + input(item), 0);
 
 /** Nobody asks for more at once: of a long message a passage need not have a share of every word. */
 const WHOLE_UNITS = 6;
@@ -73,7 +73,7 @@ interface Part {
 }
 
 const unitNumbers = (query: SearchQuery): number[] =>
-  Array.from({ length: unitsOf(query) }, (_, unit) => unit);
+  Array.from({ length: countUnits(query) }, (_, unit) => unit);
 
 function partOf(visible: Visible, query: SearchQuery): Part {
   const { segment } = visible;
@@ -166,7 +166,7 @@ export function lookUp(asked: LookUp): { candidates: Candidate[]; weights: numbe
   const words = sumOf(parts, ({ segment }) => segment.words);
   const texts = sumOf(parts, ({ segment }) => segment.passages.length);
   const meanLength = Math.max(1, words / Math.max(1, texts));
-  const weights = weightsOf({ texts: passages, meanLength, textsWith });
+  const weights = textWeights({ texts: passages, meanLength, textsWith });
   // Pairs of characters that nobody wrote stand for no word: most of them are where two words meet.
   const isAsked = (unit: number) => unit < query.words.length || (textsWith[unit] ?? 0) > 0;
   const asksFor = weights.filter((_, unit) => isAsked(unit)).toSorted((a, b) => b - a);

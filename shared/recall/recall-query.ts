@@ -1,6 +1,11 @@
-import { PAIRS_ALONE, readSearchQuery, unitsOf, type SearchQuery } from '../search/search-query.ts';
+import {
+  PAIRS_ALONE,
+  readSearchQuery,
+  countUnits,
+  type SearchQuery,
+} from '../search/search-query.ts';
 import { stopWords } from '../search/stop-words.ts';
-import { headOf, tailOf } from '../text-cut.ts';
+import { cutHead, cutTail } from '../text-cut.ts';
 import { isThanks, politeWords, withoutSmallTalk } from './small-talk.ts';
 
 /**
@@ -14,7 +19,7 @@ const BEGINNING_CHARACTERS = 1_500;
 export const tellingParts = (text: string): string =>
   text.length <= END_CHARACTERS
     ? text
-    : `${tailOf(text, END_CHARACTERS)}\n${headOf(text.slice(0, -END_CHARACTERS), BEGINNING_CHARACTERS)}`;
+    : `${cutTail(text, END_CHARACTERS)}\n${cutHead(text.slice(0, -END_CHARACTERS), BEGINNING_CHARACTERS)}`;
 
 /** What a text is about, as a look-up asks for it; nothing where it is about nothing. */
 function queryOf(text: string): SearchQuery | undefined {
@@ -23,7 +28,7 @@ function queryOf(text: string): SearchQuery | undefined {
     ({ text: word }) => !stopWords.has(word) && !politeWords.has(word),
   );
   const query = { ...asked, words };
-  return unitsOf(query) > 0 ? query : undefined;
+  return countUnits(query) > 0 ? query : undefined;
 }
 
 /**

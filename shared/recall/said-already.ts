@@ -1,10 +1,10 @@
-import { termsOf } from './index-terms.ts';
+import { extractTerms } from './index-terms.ts';
 import { TELLING_MIN, type Telling } from './telling.ts';
 
 /** The terms of a text that the context says; made once for each text. */
 export type KnownText = ReadonlySet<string>;
 
-export const knownText = (text: string): KnownText => new Set(termsOf(text).counts.keys());
+export const knownText = (text: string): KnownText => new Set(extractTerms(text).counts.keys());
 
 /**
  * Tells whether one of the texts says what another one says, but for words that tell next to nothing, or there is nothing to
@@ -21,7 +21,7 @@ export function saidIn(known: readonly KnownText[], telling: Telling): (text: st
   return (text) => {
     let told = 0;
     const shared = new Map<number, number>();
-    for (const term of termsOf(text).counts.keys()) {
+    for (const term of extractTerms(text).counts.keys()) {
       const tells = telling(term);
       told += tells;
       for (const i of textsWith.get(term) ?? []) shared.set(i, (shared.get(i) ?? 0) + tells);

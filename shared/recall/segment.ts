@@ -1,15 +1,15 @@
 import { z } from 'zod';
-import { passagesOf } from '../search/passages.ts';
+import { splitPassages } from '../search/passages.ts';
 import type { TurnTexts } from '../search/turn-texts.ts';
-import { headOf } from '../text-cut.ts';
-import { termsOf } from './index-terms.ts';
+import { cutHead } from '../text-cut.ts';
+import { extractTerms } from './index-terms.ts';
 import { packPostings, postingStarts, type Posting } from './postings.ts';
 
 /** Turns of one document of the index: from `1000 (k − 1) + 1` to `1000 k`. */
 export const SEGMENT_TURNS = 1_000;
 
 /** Which document, from 1, a turn stands in. */
-export const segmentOf = (seq: number): number => Math.ceil(seq / SEGMENT_TURNS);
+export const segmentNumber = (seq: number): number => Math.ceil(seq / SEGMENT_TURNS);
 export const firstOfSegment = (number: number): number => (number - 1) * SEGMENT_TURNS + 1;
 export const lastOfSegment = (number: number): number => number * SEGMENT_TURNS;
 
@@ -45,12 +45,12 @@ function passagesOfTurn({ seq, time, messages, tools }: TurnTexts, bounds: Bound
   const at = messages[0]?.time ?? time ?? new Date(0);
   const said = messages.map(({ role, text, time: saidAt }) => ({
     role,
-    text: headOf(text, bounds.messages),
+    text: cutHead(text, bounds.messages),
     at: saidAt,
   }));
-  const ofTools = { role: 'tool' as const, text: headOf(tools, bounds.tools), at };
+  const ofTools = { role: 'tool' as const, text: cutHead(tools, bounds.tools), at };
   return [...said, ...(tools === '' ? [] : [ofTools])].flatMap((message) =>
-    passagesOf(message.text).map((text) => ({ ...message, seq, text })),
+    splitPassages(message.text).map((text) => ({ ...message, seq, text })),
   );
 }
 
@@ -87,7 +87,7 @@ const byUnits = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 export function segmentOfPassages(passages: readonly Passage[]): Segment {
   const postings = new Map<string, Posting>();
   const lengths = passages.map(({ text }, index) => {
-    const { counts, length } = termsOf(text);
+    const { counts, length } = extractTerms(text);
     for (const [term, count] of counts) {
       const posting = postings.get(term) ?? { texts: [], counts: [] };
       posting.texts.push(index);

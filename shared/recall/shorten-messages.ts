@@ -1,4 +1,4 @@
-import { headOf } from '../text-cut.ts';
+import { cutHead } from '../text-cut.ts';
 import type { Passage } from './segment.ts';
 
 /** Which message a passage belongs to. */
@@ -32,7 +32,7 @@ export function shortened(passages: readonly Passage[], characters: number): Pas
     const message = messageOf(passage);
     const before = used.get(message) ?? 0;
     used.set(message, before + passage.text.length);
-    const text = headOf(passage.text, most - before);
+    const text = cutHead(passage.text, most - before);
     return text === '' ? [] : [{ ...passage, text }];
   });
 }

@@ -1,4 +1,4 @@
-import { stemOf } from '../search/stem-word.ts';
+import { stemWord } from '../search/stem-word.ts';
 
 /** What people say to one another whatever they talk about; as words are folded for a search. */
 export const politeWords: ReadonlySet<string> = new Set(
@@ -53,7 +53,7 @@ const kindWords =
     /\s+/u,
   );
 
-const politeStems: ReadonlySet<string> = new Set([...politeWords, ...kindWords].map(stemOf));
+const politeStems: ReadonlySet<string> = new Set([...politeWords, ...kindWords].map(stemWord));
 
 /** Whether a term of a text is a word of small talk. */
 export const isPoliteTerm = (term: string): boolean => politeStems.has(term);

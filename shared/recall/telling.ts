@@ -1,5 +1,5 @@
 import { isCommon, rarity } from '../search/rank-texts.ts';
-import { termsOf } from './index-terms.ts';
+import { extractTerms } from './index-terms.ts';
 import { postingLength } from './postings.ts';
 import type { Segment } from './segment.ts';
 import { isPoliteTerm } from './small-talk.ts';
@@ -36,6 +36,6 @@ export function tellingAmong(segments: readonly Segment[]): Telling {
 /** How much a text tells: what its terms do together. */
 export function toldBy(text: string, telling: Telling): number {
   let sum = 0;
-  for (const term of termsOf(text).counts.keys()) sum += telling(term);
+  for (const term of extractTerms(text).counts.keys()) sum += telling(term);
   return sum;
 }

@@ -33,5 +33,5 @@ export function answeringModels(
  * The model whose limits a conversation has. Of an `auto` one that with the smaller window: a context that fits
  * there fits the other one, so that no choice ever sends over a window. At equal windows the fast one.
  */
-export const limitingModel = (model: string, of: AnsweringModels): string =>
-  answeringModels(model, of)[0];
+export const limitingModel = (model: string, input: AnsweringModels): string =>
+  answeringModels(model, input)[0];

@@ -7,7 +7,7 @@ import {
   type Part,
 } from '../conversation/documents/content.ts';
 import type { ModelRequest } from '../ports/ports.ts';
-import { headOf, tailOf } from '../text-cut.ts';
+import { cutHead, cutTail } from '../text-cut.ts';
 import { routeSchema, type Route } from './routing.ts';
 
 /** Newest contents that are looked through, and how many of them without tools are shown; Gemini CLI's figures. */
@@ -48,15 +48,15 @@ const isFile = ({ inlineData, fileData, upload }: Part): boolean =>
   inlineData !== undefined || fileData !== undefined || upload !== undefined;
 
 /** The parts of a content that are files, text files included. */
-export const filesOf = ({ parts }: Content): Part[] => parts.filter(isFile);
+export const fileParts = ({ parts }: Content): Part[] => parts.filter(isFile);
 
 const cut = (text: string): string =>
   text.length <= MESSAGE_HEAD_CHARACTERS + MESSAGE_TAIL_CHARACTERS
     ? text
-    : `${headOf(text, MESSAGE_HEAD_CHARACTERS)} […] ${tailOf(text, MESSAGE_TAIL_CHARACTERS)}`;
+    : `${cutHead(text, MESSAGE_HEAD_CHARACTERS)} […] ${cutTail(text, MESSAGE_TAIL_CHARACTERS)}`;
 
 function shown(content: Content) {
-  const files = filesOf(content).length;
+  const files = fileParts(content).length;
   const said = { ...content, parts: content.parts.filter((part) => !isFile(part)) };
   return {
     role: content.role === 'user' ? 'user' : 'assistant',
@@ -80,10 +80,10 @@ const contentsShown = (dialogue: readonly Content[]): Content[] =>
  */
 export function classifierRequest(
   model: string,
-  of: { dialogue: readonly Content[]; message: Content },
+  input: { dialogue: readonly Content[]; message: Content },
 ): Omit<ModelRequest, 'role' | 'promptId'> {
-  const earlier = contentsShown(of.dialogue).map(shown);
-  const text = JSON.stringify({ earlier, message: shown(of.message) });
+  const earlier = contentsShown(input.dialogue).map(shown);
+  const text = JSON.stringify({ earlier, message: shown(input.message) });
   return {
     model,
     systemInstruction: INSTRUCTION,

@@ -1,5 +1,5 @@
 import { wordMatcher, type WordMatch } from './match-word.ts';
-import { unitsOf, type SearchQuery } from './search-query.ts';
+import { countUnits, type SearchQuery } from './search-query.ts';
 import { placeIn, searchPieces, type SearchPiece } from './search-words.ts';
 
 /** A character of a run counts as half a word: the usual word of such scripts has two. */
@@ -53,7 +53,7 @@ function look(
   query: SearchQuery,
   matchesOf: (word: string) => readonly WordMatch[],
 ): FoundInText {
-  const counts = Array.from({ length: unitsOf(query) }, () => 0);
+  const counts = Array.from({ length: countUnits(query) }, () => 0);
   const found: Finding = { counts, length: 0, places: [] };
   for (const piece of searchPieces(text)) {
     if (piece.kind === 'word') {
@@ -70,7 +70,7 @@ function look(
 }
 
 /** Looks through texts for one query, each once, in time linear in its length for a query of a given size. */
-export function finderOf(query: SearchQuery): (text: string) => FoundInText {
+export function createFinder(query: SearchQuery): (text: string) => FoundInText {
   const matchesOf = wordMatcher(query.words);
   return (text) => look(text, query, matchesOf);
 }

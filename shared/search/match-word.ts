@@ -1,5 +1,5 @@
 import type { QueryWord } from './search-query.ts';
-import { stemOf } from './stem-word.ts';
+import { stemWord } from './stem-word.ts';
 
 /** A word that only begins with what was asked for counts this much; from this length on. */
 const BEGINNING_WEIGHT = 0.5;
@@ -27,7 +27,7 @@ function weightOf(word: string, stem: string, asked: QueryWord): number {
 const none: readonly WordMatch[] = [];
 
 function matchesOf(word: string, words: readonly QueryWord[]): readonly WordMatch[] {
-  const stem = stemOf(word);
+  const stem = stemWord(word);
   const matches = words.flatMap((asked, unit) => {
     const weight = weightOf(word, stem, asked);
     return weight > 0 ? [{ unit, weight }] : [];

@@ -1,4 +1,4 @@
-import { headOf } from '../text-cut.ts';
+import { cutHead } from '../text-cut.ts';
 
 /** UTF-16 units of a passage: a long answer tells of many things, and a search ranks each by itself. */
 const PASSAGE_CHARACTERS = 500;
@@ -22,11 +22,11 @@ function lastBreak(stretch: string): number {
 }
 
 /** The parts of a text that are ranked each by itself; joined they are the text. Linear; cuts no grapheme. */
-export function passagesOf(text: string): string[] {
+export function splitPassages(text: string): string[] {
   const passages: string[] = [];
   let start = 0;
   while (text.length - start > WHOLE_CHARACTERS) {
-    const stretch = headOf(text.slice(start, start + WHOLE_CHARACTERS), PASSAGE_CHARACTERS);
+    const stretch = cutHead(text.slice(start, start + WHOLE_CHARACTERS), PASSAGE_CHARACTERS);
     const length = stretch === '' ? PASSAGE_CHARACTERS : lastBreak(stretch);
     passages.push(text.slice(start, start + length));
     start += length;

@@ -55,7 +55,7 @@ export const rarity = ({ texts, withIt }: { texts: number; withIt: number }): nu
   Math.log(1 + (texts - withIt + 0.5) / (withIt + 0.5));
 
 /** How much each unit of a query tells. */
-export const weightsOf = ({ texts, textsWith }: TextStatistics): number[] =>
+export const textWeights = ({ texts, textsWith }: TextStatistics): number[] =>
   textsWith.map((withIt) => {
     const tells = rarity({ texts, withIt });
     return isCommon({ texts, withIt }) ? COMMON_WEIGHT * tells : tells;
@@ -102,14 +102,14 @@ function giveCredit(counts: Sums, text: number, credit: number): void {
  */
 export function scoreTexts(
   { length, lengths, found }: RankedTexts,
-  of: {
+  input: {
     weights: readonly number[];
     meanLength: number;
     /** Whether what a text has counts for those around it. */
     givesCredit: (text: number) => boolean;
   },
 ): { text: number; score: number }[] {
-  const { weights, meanLength, givesCredit } = of;
+  const { weights, meanLength, givesCredit } = input;
   const scores = noSums(length);
   const counts = noSums(length);
   const have = new Uint8Array(length);
@@ -155,12 +155,12 @@ function foundIn(texts: readonly CountedText[]): RankedTexts['found'] {
 }
 
 /** Scores of texts that are the neighbours of one another in the order given (either way round); 0: nothing of the query. */
-export function scoresOf(texts: readonly CountedText[]): Float32Array {
+export function textScores(texts: readonly CountedText[]): Float32Array {
   const found = foundIn(texts);
   const lengths = texts.map(({ length }) => length);
   const meanLength = Math.max(1, lengths.reduce((sum, length) => sum + length, 0) / texts.length);
   const textsWith = found.map((unit) => unit.texts.length);
-  const weights = weightsOf({ texts: texts.length, meanLength, textsWith });
+  const weights = textWeights({ texts: texts.length, meanLength, textsWith });
   const scores = new Float32Array(texts.length);
   const ranked = { length: texts.length, lengths, found };
   for (const { text, score } of scoreTexts(ranked, {

@@ -6,9 +6,9 @@ import {
   type Passage,
   type PassageRole,
 } from '../recall/segment.ts';
-import { finderOf } from './find-in-text.ts';
+import { createFinder } from './find-in-text.ts';
 import { PAIRS_ALONE, readSearchQuery } from './search-query.ts';
-import { excerptOf } from './snippet.ts';
+import { cutExcerpt } from './snippet.ts';
 import type { TurnTexts } from './turn-texts.ts';
 
 /**
@@ -56,11 +56,11 @@ function textsOfTurns(segments: readonly Visible[], seqs: ReadonlySet<number>) {
  */
 export function turnSearch(q: string, now?: Date) {
   const query = readSearchQuery(q, PAIRS_ALONE);
-  const find = finderOf(query);
+  const find = createFinder(query);
   const onDay = dayWeights(q, now);
   const looked: TurnTexts[] = [];
   const excerpt = (text: string, characters: number) =>
-    excerptOf(text, find(text).places, characters);
+    cutExcerpt(text, find(text).places, characters);
 
   function hitOf(
     { seq, role, at: time }: Passage,

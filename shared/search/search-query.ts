@@ -1,5 +1,5 @@
 import { searchPieces } from './search-words.ts';
-import { stemOf } from './stem-word.ts';
+import { stemWord } from './stem-word.ts';
 import { stopWords } from './stop-words.ts';
 
 /** Characters of a run up to which it is looked for as a whole: most words of Chinese, Japanese and Korean. */
@@ -26,7 +26,7 @@ export interface SearchQuery {
 }
 
 /** How many things a query asks for: its words come first. */
-export const unitsOf = ({ words, stretches }: SearchQuery) => words.length + stretches.length;
+export const countUnits = ({ words, stretches }: SearchQuery) => words.length + stretches.length;
 
 /** A short run as it is, a longer one as its overlapping pairs of characters. */
 function stretchesOf(run: string, wholeCharacters: number): string[] {
@@ -41,7 +41,7 @@ function wordsOf(words: ReadonlySet<string>, hasStretches: boolean): QueryWord[]
   const asked = telling.length > 0 || hasStretches ? telling : [...words];
   const byStem = new Map<string, QueryWord>();
   for (const text of asked) {
-    const stem = stemOf(text);
+    const stem = stemWord(text);
     if (!byStem.has(stem)) byStem.set(stem, { text, stem });
   }
   return [...byStem.values()];

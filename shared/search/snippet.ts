@@ -1,4 +1,4 @@
-import { headOf, tailOf } from '../text-cut.ts';
+import { cutHead, cutTail } from '../text-cut.ts';
 import type { FoundPlace } from './find-in-text.ts';
 
 /** UTF-16 units before the first word that is shown as found, and from it on. */
@@ -29,8 +29,8 @@ interface Stretch {
 }
 
 function stretchOf(text: string, index: number, { before, after }: Stretch): string {
-  const shownBefore = tailOf(text.slice(0, index), before);
-  const shownAfter = headOf(text.slice(index), after);
+  const shownBefore = cutTail(text.slice(0, index), before);
+  const shownAfter = cutHead(text.slice(index), after);
   const isCutBefore = shownBefore.length < index;
   const isCutAfter = index + shownAfter.length < text.length;
   const shown = oneLine(shownBefore + shownAfter).trim();
@@ -41,13 +41,17 @@ function stretchOf(text: string, index: number, { before, after }: Stretch): str
  * A stretch of a text around what was found, on one line, with `…` where something was left out. Cuts no
  * grapheme. `reach`: UTF-16 units from the place on that must be in it, at most 200 of them are.
  */
-export function snippetOf(text: string, places: readonly FoundPlace[], reach: number): string {
+export function cutSnippet(text: string, places: readonly FoundPlace[], reach: number): string {
   const after = Math.max(AFTER_CHARACTERS, Math.min(reach, 200));
   return stretchOf(text, bestPlace(places), { before: BEFORE_CHARACTERS, after });
 }
 
 /** As a snippet, but of at most `characters` UTF-16 units: the whole text where it fits. */
-export function excerptOf(text: string, places: readonly FoundPlace[], characters: number): string {
+export function cutExcerpt(
+  text: string,
+  places: readonly FoundPlace[],
+  characters: number,
+): string {
   const line = oneLine(text).trim();
   if (line.length <= characters) return line;
   // Two are for the dots.

@@ -37,7 +37,7 @@ function withOneEnd(word: string): string {
  * for comparing. A heuristic: some words that differ fall together (`hop`, `hope`), some forms do not.
  * Words of other languages lose an ending at most, the same one in query and text.
  */
-export function stemOf(word: string): string {
+export function stemWord(word: string): string {
   if (word.length > STEM_CHARACTERS_MAX || !ENGLISH_LETTERS.test(word)) return word;
   const base = irregularForms.get(word) ?? word;
   if (base.length <= 3) return base;

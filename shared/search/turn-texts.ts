@@ -2,7 +2,7 @@ import { stringsInValue } from '../conversation/repair/content-strings.ts';
 import type { Content } from '../conversation/documents/content.ts';
 import { answerId } from '../conversation/documents/paths.ts';
 import type { Turn } from '../conversation/documents/turn.ts';
-import { headOf } from '../text-cut.ts';
+import { cutHead } from '../text-cut.ts';
 
 /** Of one tool output, and of all that the tools of one turn were asked and answered, UTF-16 units. */
 const TOOL_OUTPUT_CHARACTERS = 20_000;
@@ -45,10 +45,10 @@ function toolsOf(contents: readonly Content[]): string {
       const name = functionCall?.name ?? functionResponse?.name;
       if (name === undefined || ECHOES.has(name)) return [];
       const strings = stringsInValue(functionCall?.args ?? functionResponse?.response ?? {});
-      return [headOf([name, ...strings].join(' '), TOOL_OUTPUT_CHARACTERS)];
+      return [cutHead([name, ...strings].join(' '), TOOL_OUTPUT_CHARACTERS)];
     }),
   );
-  return headOf(texts.join('\n'), TOOLS_CHARACTERS);
+  return cutHead(texts.join('\n'), TOOLS_CHARACTERS);
 }
 
 /** The texts of a turn, as its transcript shows them: without thoughts and media. */

@@ -1,7 +1,7 @@
 import { contentText } from '../conversation/documents/content.ts';
 import type { Turn } from '../conversation/documents/turn.ts';
 import type { Prompt } from '../ports/ports.ts';
-import { headOf } from '../text-cut.ts';
+import { cutHead } from '../text-cut.ts';
 
 /** Turns that a title is made of, the newest ones, and UTF-16 units of each message of them. */
 const TURNS_MAX = 4;
@@ -19,10 +19,10 @@ export function titlePrompt(model: string, turns: readonly Said[]): Prompt {
   const messages = turns
     .slice(-TURNS_MAX)
     .flatMap(({ user, contents }) => [
-      { role: 'user', text: headOf(contentText(user), MESSAGE_CHARACTERS) },
+      { role: 'user', text: cutHead(contentText(user), MESSAGE_CHARACTERS) },
       {
         role: 'assistant',
-        text: headOf(contents.map(contentText).join('\n'), MESSAGE_CHARACTERS),
+        text: cutHead(contents.map(contentText).join('\n'), MESSAGE_CHARACTERS),
       },
     ])
     .filter(({ text }) => text.trim() !== '');

@@ -1,4 +1,4 @@
-import { headOf } from '../text-cut.ts';
+import { cutHead } from '../text-cut.ts';
 
 /** UTF-16 units of a title: one line of a list on a phone. */
 export const TITLE_SHOWN_CHARACTERS = 60;
@@ -30,5 +30,5 @@ export function titleIn(answer: string): string | undefined {
   if (!/[\p{L}\p{N}]/u.test(title)) return undefined;
   return title.length <= TITLE_SHOWN_CHARACTERS
     ? title
-    : `${headOf(title, TITLE_SHOWN_CHARACTERS - 1).trimEnd()}…`;
+    : `${cutHead(title, TITLE_SHOWN_CHARACTERS - 1).trimEnd()}…`;
 }

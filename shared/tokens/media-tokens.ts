@@ -11,7 +11,7 @@ type OneFamily = (typeof mediaFamilies)[number];
 export type MediaFamily = OneFamily | 'any';
 
 /** The family whose media prices `model` has; unknown models count as the older family. */
-export function mediaFamilyOf(model: string): MediaFamily {
+export function findMediaFamily(model: string): MediaFamily {
   if (isRouted(model)) return 'any';
   return modelName(model).startsWith('gemini-3') ? 'gemini-3' : 'gemini-2.5';
 }

@@ -1,11 +1,11 @@
-import { headOf } from '../text-cut.ts';
+import { cutHead } from '../text-cut.ts';
 import { TEXT_FILE_CHARACTERS, TEXT_FILE_LINE_CHARACTERS, TEXT_FILE_LINES } from './limits.ts';
 
 const number = (value: number) => value.toLocaleString('en');
 
 function cutLine(line: string): string {
   if (line.length <= TEXT_FILE_LINE_CHARACTERS) return line;
-  const kept = headOf(line, TEXT_FILE_LINE_CHARACTERS);
+  const kept = cutHead(line, TEXT_FILE_LINE_CHARACTERS);
   return `${kept} [${number(line.length - kept.length)} of ${number(line.length)} characters of this line are missing]`;
 }
 

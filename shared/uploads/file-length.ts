@@ -1,5 +1,5 @@
 import { pdfPages, wavSeconds } from '../tokens/media-length.ts';
-import { familyOf } from './file-types.ts';
+import { fileFamily } from './file-types.ts';
 
 /** Bytes of a second of speech or music as phones record it, 128 kbit/s; a heuristic. */
 const AUDIO_BYTES_PER_SECOND = 16_000;
@@ -38,12 +38,12 @@ function wholeWavSeconds(bytes: Uint8Array, sizeBytes: number): number | undefin
  * The length of a file by its first bytes (`LENGTH_BYTES`, or all) and its size: pages of a PDF, undefined
  * where they are compressed; seconds of a recording, by its header or by the bytes of a usual second.
  */
-export function lengthOf(file: { mimeType: string; sizeBytes: number; bytes: Uint8Array }): {
+export function fileLength(file: { mimeType: string; sizeBytes: number; bytes: Uint8Array }): {
   pages?: number;
   seconds?: number;
 } {
   const { mimeType, sizeBytes, bytes } = file;
-  const family = familyOf(mimeType);
+  const family = fileFamily(mimeType);
   if (family === 'pdf') {
     const found = pdfPages(base64Of(bytes));
     return found === undefined ? {} : { pages: Math.ceil((found * sizeBytes) / bytes.length) };

@@ -31,7 +31,7 @@ export const FILE_TYPE_PATTERN = new RegExp(
 );
 
 /** The family of a media type; undefined for one that may not be uploaded. */
-export const familyOf = (mimeType: string): FileFamily | undefined =>
+export const fileFamily = (mimeType: string): FileFamily | undefined =>
   /^text\/[\w.+-]+$/.test(mimeType) ? 'text' : FAMILIES.get(mimeType);
 
 /** The first bytes of a file as one character each, so that they compare as text. */
@@ -74,6 +74,6 @@ const SIGNATURES: Readonly<Record<string, (head: string) => boolean>> = {
  * it is taken unless it holds a NUL byte.
  */
 export function looksLike(mimeType: string, bytes: Uint8Array): boolean {
-  if (familyOf(mimeType) === 'text') return !bytes.subarray(0, HEAD_BYTES).includes(0);
+  if (fileFamily(mimeType) === 'text') return !bytes.subarray(0, HEAD_BYTES).includes(0);
   return SIGNATURES[mimeType]?.(latin1(bytes, HEAD_BYTES)) ?? false;
 }

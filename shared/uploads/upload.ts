@@ -23,7 +23,7 @@ export interface Upload extends z.infer<typeof uploadSchema> {
 export const turnKey = (conversationId: string, seq: number) => `${conversationId}_${turnId(seq)}`;
 
 /** Whether a note of `turnKey` is of that conversation. */
-export const isTurnOf = (key: string, conversationId: string) =>
+export const isTurnKey = (key: string, conversationId: string) =>
   key.startsWith(`${conversationId}_`);
 
 /** Reads an upload; one that cannot be read is none. */

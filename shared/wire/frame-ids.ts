@@ -31,12 +31,12 @@ export const textPartId = (attempt: number, round = 0) =>
   attempt === 1 ? `p${round}` : `a${attempt}-p${round}`;
 
 /** The text parts that an attempt may have shown that came as far as `rounds` rounds. */
-export const partIdsOf = (attempt: number, rounds: number) =>
+export const partIds = (attempt: number, rounds: number) =>
   Array.from({ length: rounds + 1 }, (_, round) => textPartId(attempt, round));
 
 /** Parts that attempts before this one may have shown. */
 export const earlierPartIds = (attempt: number, rounds = 0) =>
-  Array.from({ length: attempt - 1 }, (_, i) => partIdsOf(i + 1, rounds)).flat();
+  Array.from({ length: attempt - 1 }, (_, i) => partIds(i + 1, rounds)).flat();
 
 /**
  * Event ids of one turn in the stream of its conversation, where a cursor has to name the turn as well: those of ten

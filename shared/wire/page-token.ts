@@ -61,12 +61,12 @@ function readPlace(token: string): { place: Place; signature: Signature } {
 export function decodePageToken<T>(
   signer: Pick<Signer, 'isValid'>,
   scope: PageScope,
-  of: { schema: z.ZodType<T>; token: string | undefined },
+  input: { schema: z.ZodType<T>; token: string | undefined },
 ): T | undefined {
-  if (of.token === undefined) return undefined;
-  const { place, signature } = readPlace(of.token);
+  if (input.token === undefined) return undefined;
+  const { place, signature } = readPlace(input.token);
   if (!signer.isValid(payloadOf(scope, place), signature)) throw invalidToken();
-  const read = of.schema.safeParse(place);
+  const read = input.schema.safeParse(place);
   if (!read.success) throw invalidToken(read.error);
   return read.data;
 }

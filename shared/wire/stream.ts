@@ -1,6 +1,6 @@
 import type { Shrinkage } from '../compaction/summariser/shrunken-view.ts';
 import type { Routing } from '../routing/routing.ts';
-import type { LoopOf } from '../loops/loop-reasons.ts';
+import type { LoopKind } from '../loops/loop-reasons.ts';
 import type { ContextObject } from './views/context-object.ts';
 
 /** Token figures of one answer as the wire shows them. */
@@ -79,7 +79,7 @@ export type StreamChunk =
       data: { kind: 'approval'; callId: string; toolName: string };
     }
   /** The answer was ended because its text, or its calls of tools, said the same again and again. */
-  | { type: 'data-notice'; id: 'loop'; data: { kind: 'loop'; of: LoopOf } }
+  | { type: 'data-notice'; id: 'loop'; data: { kind: 'loop'; of: LoopKind } }
   /** The answer rests on what the tools gave in so many rounds: more of them were asked for. */
   | { type: 'data-notice'; id: 'rounds'; data: { kind: 'rounds'; limit: number } }
   | { type: 'error'; errorText: string }
@@ -100,7 +100,7 @@ export interface StreamFrame {
 }
 
 /** How the wire names what the model gave as its reason to stop. */
-export function finishReasonOf(reason: string | undefined): FinishReason {
+export function toFinishReason(reason: string | undefined): FinishReason {
   switch (reason) {
     case 'STOP':
       return 'stop';

@@ -29,7 +29,8 @@ const toolTurn = (output: string): TurnToBuild => {
 };
 
 /** 30,000 characters that no other output has. */
-const output = (of: string) => `${of}: ${'plain words of a file '.repeat(2_000)}`.slice(0, 30_000);
+const output = (input: string) =>
+  `${input}: ${'plain words of a file '.repeat(2_000)}`.slice(0, 30_000);
 
 const responsesIn = ({ items }: Seen): Part[] =>
   items.flatMap(({ content }) => content.parts.filter(({ functionResponse }) => functionResponse));

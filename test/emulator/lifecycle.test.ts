@@ -52,18 +52,18 @@ describe('on the database', () => {
   test('a deleted answer leaves its question, with all its pieces, for the next answer', async () => {
     const caller = { uid: randomUUID(), tier: 'signedIn' } as const;
     const conversationId = randomUUID();
-    const of = { caller, conversationId };
+    const target = { caller, conversationId };
     const text = '"'.repeat(250 * 1024);
     const send = async (parts: { text: string }[]) => {
       const message = { id: randomUUID(), parts };
-      const { result } = await sendMessage(stack.chat, { ...of, message });
+      const { result } = await sendMessage(stack.chat, { ...target, message });
       return (await result).turn;
     };
     await send([{ text }]);
 
-    await deleteMessage(stack.chat, { ...of, messageId: 'm_1' });
+    await deleteMessage(stack.chat, { ...target, messageId: 'm_1' });
 
-    const page = { ...of, pageSize: 10, order: 'asc', afterSeq: 0 } as const;
+    const page = { ...target, pageSize: 10, order: 'asc', afterSeq: 0 } as const;
     const { messages } = await listMessages(stack.chat, page);
     expect(messages).toMatchObject([{ parts: [{ text }] }, { parts: [], deleted: true }]);
     expect(await send([{ text: 'next' }])).toMatchObject({ seq: 2, state: 'done' });
@@ -71,12 +71,12 @@ describe('on the database', () => {
 
   test('a conversation is deleted, taken back, restored and forked', async () => {
     const { caller, conversationId } = await conversation();
-    const of = { caller, conversationId };
-    await deleteConversation(stack.chat, of);
-    await undeleteConversation(stack.chat, of);
+    const target = { caller, conversationId };
+    await deleteConversation(stack.chat, target);
+    await undeleteConversation(stack.chat, target);
 
-    await restoreGeneration(stack.chat, { ...of, generation: 0, locale: undefined });
-    const fork = await forkConversation(stack.chat, { ...of, messageId: 'm_5' });
+    await restoreGeneration(stack.chat, { ...target, generation: 0, locale: undefined });
+    const fork = await forkConversation(stack.chat, { ...target, messageId: 'm_5' });
 
     expect((await readHead(stack.chat.store, conversationId))?.value).toMatchObject({
       state: 'live',

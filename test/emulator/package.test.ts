@@ -13,7 +13,7 @@ import { createTopic } from '#infra/local/stack/pubsub-setup.ts';
 import { startStandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
 import { archiveFiles } from '#infra/package/archive.ts';
-import { zipOf } from '#infra/package/zip.ts';
+import { toZip } from '#infra/package/zip.ts';
 import {
   demoProjectId,
   firestoreEmulatorHost,
@@ -88,7 +88,7 @@ async function start(target: 'chat' | 'compaction'): Promise<string> {
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'recap-deployed-'));
   standIn = await startStandIn();
-  for (const [name, content] of Object.entries(unzipSync(zipOf(await archiveFiles(root)))))
+  for (const [name, content] of Object.entries(unzipSync(toZip(await archiveFiles(root)))))
     await writeFile(join(folder, name), content);
   await inFolder('npm', 'ci', '--prefer-offline', '--no-audit', '--no-fund');
   built = (await inFolder('npm', 'run', 'gcp-build', '--if-present')).stdout;

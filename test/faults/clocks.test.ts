@@ -167,13 +167,13 @@ describe('instances whose machines differ by a day and more', () => {
   test.each(offsets)('count a minute of the quota as one, %i ms off', async (offsetMs) => {
     const store = createMemoryDocumentStore();
     const time = createManualClock();
-    const of = (ms: number) =>
+    const input = (ms: number) =>
       limitedChat({ USER_REQUESTS_PER_MINUTE: '1' }, skewed(store, time, ms));
-    await answerOrReason(of(offsetMs), randomUUID());
+    await answerOrReason(input(offsetMs), randomUUID());
 
-    const atOnce = await answerOrReason(of(-offsetMs), randomUUID());
+    const atOnce = await answerOrReason(input(-offsetMs), randomUUID());
     time.advance(61_000);
-    const aMinuteLater = await answerOrReason(of(-offsetMs), randomUUID());
+    const aMinuteLater = await answerOrReason(input(-offsetMs), randomUUID());
 
     expect([atOnce, aMinuteLater]).toEqual(['USER_RPM', 'done']);
   });

@@ -40,11 +40,11 @@ const storeOf = (outage: Outage, { process }: Server, store: DocumentStore): Doc
 type Shared = Pick<ChatDependencies, 'store' | 'clock' | 'publisher' | 'atCrashPoint'>;
 
 /** What both functions work with, as a process has it that an outage can befall. */
-function sharedOf(outage: Outage, of: Server, plain: Shared): Shared {
+function sharedOf(outage: Outage, server: Server, plain: Shared): Shared {
   const { clock, publisher, store } = plain;
-  const { process } = of;
+  const { process } = server;
   return {
-    store: storeOf(outage, of, store),
+    store: storeOf(outage, server, store),
     clock: {
       now: () => clock.now(),
       wait: (ms, signal) => outage.gated(process, () => clock.wait(ms, signal)),
@@ -59,9 +59,9 @@ function sharedOf(outage: Outage, of: Server, plain: Shared): Shared {
 /** Signals by server, fired when it is told to end. */
 function createShutdowns() {
   const shutdowns = new WeakMap<Server, AbortController>();
-  return (of: Server): AbortController => {
-    const found = shutdowns.get(of) ?? new AbortController();
-    shutdowns.set(of, found);
+  return (server: Server): AbortController => {
+    const found = shutdowns.get(server) ?? new AbortController();
+    shutdowns.set(server, found);
     return found;
   };
 }
@@ -80,16 +80,16 @@ export function withFault(
     ...world,
     outage,
     shutdownOf,
-    chat: (of: Server, flow: Flow): ChatDependencies => {
+    chat: (server: Server, flow: Flow): ChatDependencies => {
       outage.knowLane(flow.lane);
-      const plain = world.chat(of, flow);
-      const shared = sharedOf(outage, of, plain);
+      const plain = world.chat(server, flow);
+      const shared = sharedOf(outage, server, plain);
       return {
         ...plain,
         ...shared,
         config: { ...plain.config, DRAIN_MS },
         model: slowModel(plain.model, shared.clock),
-        shutdown: shutdownOf(of).signal,
+        shutdown: shutdownOf(server).signal,
         quota: {
           ...noQuota,
           // Before it is stored there is quota left.
@@ -102,18 +102,18 @@ export function withFault(
         },
       };
     },
-    worker: (of: Server, flow: Flow): CompactionDependencies => {
+    worker: (server: Server, flow: Flow): CompactionDependencies => {
       outage.knowLane(flow.lane);
-      const plain = world.worker(of, flow);
+      const plain = world.worker(server, flow);
       const { model } = plain;
       const generate: typeof model.generate = (request, signal) =>
-        outage.gated(of.process, async () => {
+        outage.gated(server.process, async () => {
           const good = await model.generate(request, signal);
           return scenario.summary?.(++summaries) ?? good;
         });
       return {
         ...plain,
-        ...sharedOf(outage, of, plain),
+        ...sharedOf(outage, server, plain),
         config: { ...plain.config, ...LIMITS },
         model: { ...model, generate },
       };

@@ -84,9 +84,9 @@ async function thaw(running: Running): Promise<string[]> {
 
 async function showOn(running: Running, server: string): Promise<ShownContext> {
   const { world, interleaving } = running;
-  const of = world.server(server);
-  const flow = { lane: interleaving.lane('shows'), process: of.process };
-  const { items } = await showContext(world.chat(of, flow), conversation);
+  const input = world.server(server);
+  const flow = { lane: interleaving.lane('shows'), process: input.process };
+  const { items } = await showContext(world.chat(input, flow), conversation);
   return { server, contents: shownContents(items) };
 }
 

@@ -40,16 +40,16 @@ interface Scene {
 /** What comes of `work` on a server that may die, or be silent for too long. */
 async function hear<T>(
   { world, interleaving }: Scene,
-  of: { server: string; timeoutMs: number },
+  input: { server: string; timeoutMs: number },
   work: Promise<T>,
 ): Promise<Heard<T>> {
   const done = new AbortController();
   const lane = interleaving.lane('a deadline');
   const late = interleaving
     .clock({ lane, process: undefined })
-    .wait(of.timeoutMs, done.signal)
+    .wait(input.timeoutMs, done.signal)
     .then(() => 'nothing' as const);
-  const { crashed } = world.server(of.server).process;
+  const { crashed } = world.server(input.server).process;
   const heard = await Promise.race([
     work.then(
       (value) => ({ value }),
@@ -87,9 +87,9 @@ async function phone<T>(scene: Scene, { what, ask, servers }: Asking<T>): Promis
   const { world, interleaving } = scene;
   for (let tries = 0; tries < PHONE_TRIES; tries++) {
     const server = servers[Math.min(tries, 1)] ?? servers[0];
-    const of = world.server(server);
-    const flow = { lane: interleaving.lane(what), process: of.process };
-    const asked = ask(world.chat(of, flow));
+    const input = world.server(server);
+    const flow = { lane: interleaving.lane(what), process: input.process };
+    const asked = ask(world.chat(input, flow));
     const heard = await hear(scene, { server, timeoutMs: PHONE_TIMEOUT_MS }, asked);
     if (isFinal(scene, what, heard))
       return heard !== 'nothing' && 'value' in heard ? heard.value : undefined;
@@ -107,9 +107,9 @@ async function deliver(scene: Scene, event: { id: string; data: object }): Promi
   const { world, interleaving, patience } = scene;
   for (let delivery = 0; delivery < DELIVERIES_MAX; delivery++) {
     const server = `worker-${Math.min(delivery, 1)}`;
-    const of = world.server(server);
-    const flow = { lane: interleaving.lane(event.id), process: of.process };
-    const { handled, answer } = pushEvent(world.worker(of, flow), event);
+    const input = world.server(server);
+    const flow = { lane: interleaving.lane(event.id), process: input.process };
+    const { handled, answer } = pushEvent(world.worker(input, flow), event);
     const heard = await hear(scene, { server, timeoutMs: ACKNOWLEDGE_MS }, handled);
     if (heard !== 'nothing' && 'error' in heard && !isInjected(heard.error))
       world.journal.errors.push({ action: event.id, error: heard.error });
@@ -139,12 +139,12 @@ function sending({ world: { journal } }: Scene, { name, onBusy, replacing }: Say
 
 /** The process is told to end. */
 async function drain({ world, interleaving }: Scene, server: string): Promise<void> {
-  const of = world.server(server);
-  const flow = { lane: interleaving.lane('drain'), process: of.process };
-  world.shutdownOf(of).abort();
+  const input = world.server(server);
+  const flow = { lane: interleaving.lane('drain'), process: input.process };
+  world.shutdownOf(input).abort();
   await Promise.race([
-    drainChat(world.chat(of, flow), new Set()).catch(() => undefined),
-    of.process.crashed,
+    drainChat(world.chat(input, flow), new Set()).catch(() => undefined),
+    input.process.crashed,
   ]);
 }
 

@@ -1,5 +1,5 @@
 import type { ModelResponse, StoredDocument } from '#shared/ports/ports.ts';
-import { decodeUsage, spentMicrosOf } from '#shared/quota/usage.ts';
+import { decodeUsage, totalSpentMicros } from '#shared/quota/usage.ts';
 import { compactionJobPath, headPath, turnPath } from '#shared/conversation/documents/paths.ts';
 import { CONVERSATION } from '#lab/property/initial-state.ts';
 import { madeUpAnswer, madeUpQuestion } from '../support/compaction/conversation-builder.ts';
@@ -26,7 +26,7 @@ function booked({ everything }: After) {
       .filter(({ path }) => isMeant.test(path))
       .reduce((sum, document) => sum + Number(costOf(document)), 0);
   const ofUser = costs(/^users\/[^/]+\/usage\//, (document) =>
-    spentMicrosOf(decodeUsage(document)),
+    totalSpentMicros(decodeUsage(document)),
   );
   const ofAll = costs(/^budget\//, ({ fields }) => fields['costMicros']);
   return [

@@ -9,8 +9,8 @@ import {
 import { checkHistories } from '#infra/ops/verify/check-histories.ts';
 import { faults } from '#infra/ops/verify/finding.ts';
 import {
-  storedHistoryOf,
-  storedTurnOf,
+  toStoredHistory,
+  toStoredTurn,
   type StoredHistory,
 } from '#infra/ops/verify/load/loaded.ts';
 import { assembleContext } from '#shared/conversation/context/assemble-context.ts';
@@ -33,42 +33,49 @@ async function loaded() {
   const turns = (await readTurns(store, conversationId, [29, 30])).map(({ value }) => value);
   const items = assembleContext({ ...head, history, turns });
   const context = { history, turns, items, expected: items, shown: undefined };
-  const stored = turns.map((turn) => storedTurnOf(conversationId, turn));
+  const stored = turns.map((turn) => toStoredTurn(conversationId, turn));
   return { conversationId, head, history, turns, stored, context };
 }
 
-const of = await loaded();
+const input = await loaded();
 const told = (findings: readonly { name: string; path: string }[]) =>
   findings.map(({ name, path }) => `${name} ${path}`);
-const atHead = (name: string) => [`${name} ${headPath(of.conversationId)}`];
+const atHead = (name: string) => [`${name} ${headPath(input.conversationId)}`];
 
 describe('the check that each content stands in the context once', () => {
   test('finds nothing in what the assembler makes', () => {
-    expect(checkOnce({ ...of, turns: of.stored })).toEqual([]);
+    expect(checkOnce({ ...input, turns: input.stored })).toEqual([]);
   });
 
   test.each([
-    ['left out', of.context.items.filter(({ seq }) => seq !== 30)],
-    ['cut short', of.context.items.slice(0, -1)],
-    ['shown twice', [...of.context.items, ...of.context.items.filter(({ seq }) => seq === 30)]],
+    ['left out', input.context.items.filter(({ seq }) => seq !== 30)],
+    ['cut short', input.context.items.slice(0, -1)],
+    [
+      'shown twice',
+      [...input.context.items, ...input.context.items.filter(({ seq }) => seq === 30)],
+    ],
   ])('finds a turn that was %s', (_, items) => {
-    const findings = checkOnce({ ...of, turns: of.stored, context: { ...of.context, items } });
+    const findings = checkOnce({
+      ...input,
+      turns: input.stored,
+      context: { ...input.context, items },
+    });
 
-    expect(told(findings)).toEqual([`not-once-in-context ${turnPath(of.conversationId, 30)}`]);
+    expect(told(findings)).toEqual([`not-once-in-context ${turnPath(input.conversationId, 30)}`]);
   });
 
   test('finds a turn that is folded and shown as well', () => {
     const head = { coveredThrough: { seq: 29, contentIndex: 0 } };
 
-    expect(told(checkOnce({ ...of, head, turns: of.stored }))).toEqual([
-      `not-once-in-context ${turnPath(of.conversationId, 29)}`,
+    expect(told(checkOnce({ ...input, head, turns: input.stored }))).toEqual([
+      `not-once-in-context ${turnPath(input.conversationId, 29)}`,
     ]);
   });
 });
 
 const withHistory = (changes: Partial<History>) => ({
-  ...of,
-  context: { ...of.context, history: { ...of.history, ...changes } },
+  ...input,
+  context: { ...input.context, history: { ...input.history, ...changes } },
 });
 
 describe('the check of masks', () => {
@@ -92,7 +99,7 @@ describe('the check of what stands always', () => {
     importance: 3,
     by: 'model',
   };
-  const snapshot = of.history.snapshot ?? { sections: {} };
+  const snapshot = input.history.snapshot ?? { sections: {} };
   const withConstraint = (snapshotText: string) =>
     withHistory({
       snapshotText,
@@ -120,9 +127,9 @@ describe('the check of what stands always', () => {
   });
 
   test('misses a pin that the context lacks', () => {
-    const items = of.context.items.filter(({ kind }) => kind !== 'pin');
+    const items = input.context.items.filter(({ kind }) => kind !== 'pin');
 
-    expect(told(checkStanding({ ...of, context: { ...of.context, items } }))).toEqual(
+    expect(told(checkStanding({ ...input, context: { ...input.context, items } }))).toEqual(
       atHead('pin-not-in-context'),
     );
   });
@@ -130,22 +137,22 @@ describe('the check of what stands always', () => {
 
 describe('the check of what /context shows', () => {
   const shown = (changes: object) => ({
-    ...of,
-    context: { ...of.context, shown: { generation: 3, items: of.context.items, ...changes } },
+    ...input,
+    context: { ...input.context, shown: { generation: 3, items: input.context.items, ...changes } },
   });
   const system = { kind: 'system', content: 'Be kind.' };
 
   test.each([
     ['the same', {}],
-    ['the same behind an instruction', { items: [system, ...of.context.items] }],
+    ['the same behind an instruction', { items: [system, ...input.context.items] }],
   ])('takes %s', (_, changes) => {
     expect(checkShown(shown(changes))).toEqual([]);
   });
 
   test.each([
     ['another generation', { generation: 2 }],
-    ['an item less', { items: of.context.items.slice(1) }],
-    ['an item more', { items: [...of.context.items, ...of.context.items] }],
+    ['an item less', { items: input.context.items.slice(1) }],
+    ['an item more', { items: [...input.context.items, ...input.context.items] }],
   ])('finds %s', (_, changes) => {
     expect(told(checkShown(shown(changes)))).toEqual(atHead('context-differs'));
   });
@@ -153,12 +160,12 @@ describe('the check of what /context shows', () => {
 
 test('a history that names a blob which is gone is told with the name of the blob', () => {
   const stored: StoredHistory = {
-    ...storedHistoryOf(of.conversationId, { ...of.history, generation: 1, parent: 0 }),
+    ...toStoredHistory(input.conversationId, { ...input.history, generation: 1, parent: 0 }),
     brokenBlobs: ['a'.repeat(64)],
   };
-  const head = { ...of.head, generation: 1 };
+  const head = { ...input.head, generation: 1 };
 
-  const [found] = checkHistories({ ...of, head, histories: [stored] });
+  const [found] = checkHistories({ ...input, head, histories: [stored] });
 
   expect(found).toMatchObject({ name: 'blob-missing', invariant: 'I3' });
   expect(found?.is).toContain('a'.repeat(64));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { figuresOf, outcomesOf, recallOf } from '#infra/ops/compare-outcomes.ts';
+import { variantFigures, readOutcomes, measuredRecall } from '#infra/ops/compare-outcomes.ts';
 import type { CompactionRecord } from '#shared/conversation/documents/job.ts';
 import { decodeHistory, type History } from '#shared/conversation/documents/history.ts';
 import { historyPath } from '#shared/conversation/documents/paths.ts';
@@ -28,7 +28,7 @@ const record = (changes: Partial<CompactionRecord>): CompactionRecord => ({
 
 describe('outcomes of a conversation', () => {
   test('are its swaps, and of its other attempts those that are remembered', () => {
-    const outcomes = outcomesOf({
+    const outcomes = readOutcomes({
       histories: [swap({ variant: 'small' }), swap({ generation: 2, state: 'RESTORED' })],
       records: [
         record({ state: 'COMPACTED', generation: 1 }),
@@ -49,9 +49,9 @@ describe('outcomes of a conversation', () => {
   test('have the rating of their generation', () => {
     const ratings = [{ schemaVersion: 1, generation: 1, score: 2, time: now } as const];
 
-    expect(outcomesOf({ histories: [swap({})], records: [], ratings, variant: '' })).toMatchObject([
-      { score: 2 },
-    ]);
+    expect(
+      readOutcomes({ histories: [swap({})], records: [], ratings, variant: '' }),
+    ).toMatchObject([{ score: 2 }]);
   });
 });
 
@@ -60,12 +60,12 @@ test.each([
   ['of nothing to recall', { recall: { tier1: { facts: 0, share: 1 } } }, undefined],
   ['of another report', { checks: [] }, undefined],
 ])('recall %s', (_, report, share) => {
-  expect(recallOf(report)).toBe(share);
+  expect(measuredRecall(report)).toBe(share);
 });
 
 test('figures are means of the swaps, and a mean of nothing is none', () => {
   const outcome = { kind: 'compacted', costMicros: 100 } as const;
-  const figures = figuresOf({
+  const figures = variantFigures({
     conversations: new Map([
       ['', 5],
       ['small', 2],

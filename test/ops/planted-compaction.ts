@@ -13,9 +13,9 @@ export const inHistories: readonly Planted[] = [
     name: 'history-beyond',
     at: history(4),
     besides: ['history-signature', 'fence-behind'],
-    writes: (of) => [
-      create(historyPath(of.conversationId, 4), {
-        ...fieldsAt(of, historyPath(of.conversationId, 3)),
+    writes: (input) => [
+      create(historyPath(input.conversationId, 4), {
+        ...fieldsAt(input, historyPath(input.conversationId, 3)),
         generation: 4,
         parent: 3,
       }),
@@ -44,8 +44,11 @@ export const inHistories: readonly Planted[] = [
     name: 'history-misplaced',
     at: history(4),
     besides: ['fence-behind', 'history-signature'],
-    writes: (of) => [
-      create(historyPath(of.conversationId, 4), fieldsAt(of, historyPath(of.conversationId, 3))),
+    writes: (input) => [
+      create(
+        historyPath(input.conversationId, 4),
+        fieldsAt(input, historyPath(input.conversationId, 3)),
+      ),
     ],
   },
   {
@@ -90,14 +93,16 @@ export const inJob: readonly Planted[] = [
   {
     name: 'record-astray',
     at: 'jobs/compaction',
-    writes: (of) => [update(historyPath(of.conversationId, 2), { requestId: 'of somebody else' })],
+    writes: (input) => [
+      update(historyPath(input.conversationId, 2), { requestId: 'of somebody else' }),
+    ],
   },
   {
     name: 'swapped-twice',
     at: 'jobs/compaction',
-    writes: (of) => {
-      const path = compactionJobPath(of.conversationId);
-      const { records } = fieldsAt(of, path);
+    writes: (input) => {
+      const path = compactionJobPath(input.conversationId);
+      const { records } = fieldsAt(input, path);
       return [update(path, { records: Array.isArray(records) ? [...records, ...records] : [] })];
     },
   },

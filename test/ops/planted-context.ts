@@ -65,9 +65,9 @@ export const inContext: readonly Planted[] = [
     name: 'pin-not-in-context',
     at: '',
     kind: 'the same pin twice',
-    writes: (of) => {
-      const path = headPath(of.conversationId);
-      const { pins } = fieldsAt(of, path);
+    writes: (input) => {
+      const path = headPath(input.conversationId);
+      const { pins } = fieldsAt(input, path);
       return [update(path, { pins: Array.isArray(pins) ? [...pins, ...pins] : [] })];
     },
   },

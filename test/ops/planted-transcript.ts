@@ -44,9 +44,9 @@ export const inTranscript: readonly Planted[] = [
     name: 'turn-beyond',
     at: turn(31),
     besides: ['message-twice', 'not-once-in-context'],
-    writes: (of) => [
-      create(turnPath(of.conversationId, 31), {
-        ...fieldsAt(of, turnPath(of.conversationId, 30)),
+    writes: (input) => [
+      create(turnPath(input.conversationId, 31), {
+        ...fieldsAt(input, turnPath(input.conversationId, 30)),
         seq: 31,
       }),
     ],
@@ -55,9 +55,9 @@ export const inTranscript: readonly Planted[] = [
     name: 'turn-misplaced',
     at: turn(4),
     besides: ['message-twice', 'guard-misdirected', 'guard-dangling'],
-    writes: (of) => [
-      remove(turnPath(of.conversationId, 4)),
-      create(turnPath(of.conversationId, 4), fieldsAt(of, turnPath(of.conversationId, 5))),
+    writes: (input) => [
+      remove(turnPath(input.conversationId, 4)),
+      create(turnPath(input.conversationId, 4), fieldsAt(input, turnPath(input.conversationId, 5))),
     ],
   },
   {

@@ -12,7 +12,7 @@ export interface Planted {
   at: string;
   /** Findings that follow from it. */
   besides?: readonly FaultName[];
-  writes: (of: PlantedInto) => Write[];
+  writes: (plantedInto: PlantedInto) => Write[];
 }
 
 /** The conversation that is spoiled: twenty and more turns, compacted three times. */
@@ -64,16 +64,16 @@ async function undo(
 /** Spoils a conversation, has it looked at, and puts it back. */
 export async function whilePlanted<T>(
   store: DocumentStore,
-  of: { into: PlantedInto; corruption: Planted },
+  input: { into: PlantedInto; corruption: Planted },
   look: () => Promise<T>,
 ): Promise<T> {
-  const writes = of.corruption.writes(of.into);
+  const writes = input.corruption.writes(input.into);
   // A document may stand in one commit once.
   for (const write of writes) await store.commit([write]);
   try {
     return await look();
   } finally {
-    await undo(store, writes, of.into.documents);
+    await undo(store, writes, input.into.documents);
   }
 }
 

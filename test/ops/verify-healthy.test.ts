@@ -117,17 +117,17 @@ describe('a conversation that the service wrote is found to be whole', () => {
   test('in the bin, out of it again, marked as erasing, and when it was erased', async () => {
     const world = verifyWorld();
     const conversationId = await compactedThrice(world);
-    const of = { caller: owner, conversationId };
+    const target = { caller: owner, conversationId };
     const look = async () => {
       const { state, findings } = await verifyConversation(readingOf(world), conversationId);
       return { state, findings };
     };
 
-    await deleteConversation(world.chat, of);
+    await deleteConversation(world.chat, target);
     expect(await look()).toEqual({ state: 'deleted', findings: [] });
-    await undeleteConversation(world.chat, of);
+    await undeleteConversation(world.chat, target);
     expect(await look()).toEqual({ state: 'live', findings: [] });
-    await eraseOwnConversation(world.chat, of);
+    await eraseOwnConversation(world.chat, target);
     expect(await look()).toEqual({ state: 'erasing', findings: [] });
     await eraseConversation(world.bench, conversationId, new AbortController().signal);
     expect(await look()).toEqual({ state: 'erased', findings: [] });

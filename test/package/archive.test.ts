@@ -8,7 +8,7 @@ import { unzipSync } from 'fflate';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { archiveFiles, checkShipped, SHIPPED } from '#infra/package/archive.ts';
 import { checkInputs } from '#infra/package/bundle.ts';
-import { type Files, zipOf } from '#infra/package/zip.ts';
+import { type Files, toZip } from '#infra/package/zip.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
 const run = promisify(execFile);
@@ -39,7 +39,7 @@ const sourcesOf = (map: string): string[] => JSON.parse(map).sources;
 
 describe('the archive', () => {
   test('holds the files of its list and nothing else', () => {
-    expect(Object.keys(unzipSync(zipOf(files)))).toEqual(SHIPPED);
+    expect(Object.keys(unzipSync(toZip(files)))).toEqual(SHIPPED);
   });
 
   test('is made of functions, shared and packages alone', () => {
@@ -55,7 +55,7 @@ describe('the archive', () => {
   });
 
   test('keeps every byte as it is', () => {
-    const unpacked = unzipSync(zipOf(files));
+    const unpacked = unzipSync(toZip(files));
 
     const changed = SHIPPED.filter(
       (name) => !Buffer.from(unpacked[name] ?? []).equals(files.get(name) ?? new Uint8Array()),
@@ -93,7 +93,7 @@ describe('npm run package', () => {
 
     const { stdout } = await pack(file, { TZ: 'Asia/Tokyo', LANG: 'tr_TR.UTF-8', HOME: '/' });
 
-    expect((await readFile(file)).equals(zipOf(files))).toBe(true);
+    expect((await readFile(file)).equals(toZip(files))).toBe(true);
     expect(stdout).toMatch(/sha256 {3}[0-9a-f]{64}\n/);
     expect(stdout).toContain('terraform apply');
   });

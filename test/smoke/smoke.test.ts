@@ -12,7 +12,7 @@ import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
 import { firstText } from '#infra/smoke/chat-steps.ts';
 import { SmokeFailure } from '#infra/smoke/failure.ts';
 import { runSmoke } from '#infra/smoke/run-smoke.ts';
-import { lineOf } from '#infra/smoke/run-steps.ts';
+import { stepLine } from '#infra/smoke/run-steps.ts';
 import type { SmokeOptions } from '#infra/smoke/smoke-context.ts';
 import { AppError } from '#shared/errors.ts';
 import { openServer } from '../support/processes/open-server.ts';
@@ -72,7 +72,7 @@ async function check(url: string, options: Partial<SmokeOptions> & { projectId?:
   return {
     results,
     outcomes: Object.fromEntries(results.map(({ name, outcome }) => [name, outcome])),
-    failed: results.filter(({ outcome }) => outcome === 'failed').map(lineOf),
+    failed: results.filter(({ outcome }) => outcome === 'failed').map(stepLine),
   };
 }
 

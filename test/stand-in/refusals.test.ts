@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type StandIn, startStandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
-import { SKIPPED, signatureOf } from '#infra/fake-gemini/answers/signatures.ts';
+import { SKIPPED, signPart } from '#infra/fake-gemini/answers/signatures.ts';
 import { ask, model, user } from './client.ts';
 
 let standIn: StandIn;
@@ -97,7 +97,7 @@ describe('thought signatures on Gemini 3', () => {
   test('the first call of each step is enough', async () => {
     const step = {
       role: 'model',
-      parts: [...call('a', signatureOf(gemini3.model, {})).parts, ...call('b').parts],
+      parts: [...call('a', signPart(gemini3.model, {})).parts, ...call('b').parts],
     };
 
     const answer = await ask(
@@ -123,20 +123,20 @@ describe('thought signatures on Gemini 3', () => {
   const CORRUPTED = 'Corrupted thought signature.';
 
   test.each<[string, { asked: string; signature: string; message?: string }]>([
-    ['takes its own', { asked: FLASH, signature: signatureOf(FLASH, {}) }],
+    ['takes its own', { asked: FLASH, signature: signPart(FLASH, {}) }],
     [
       'takes its own by its whole name',
-      { asked: FLASH, signature: signatureOf(`models/${FLASH}`, {}) },
+      { asked: FLASH, signature: signPart(`models/${FLASH}`, {}) },
     ],
     ['takes the placeholder', { asked: FLASH, signature: SKIPPED }],
     ['of before Gemini 3 does not', { asked: OLD, signature: SKIPPED, message: CORRUPTED }],
     [
       'refuses that of another',
-      { asked: FLASH, signature: signatureOf('gemini-3.1-pro-preview', {}), message: CORRUPTED },
+      { asked: FLASH, signature: signPart('gemini-3.1-pro-preview', {}), message: CORRUPTED },
     ],
     [
       'refuses it where it needs none',
-      { asked: OLD, signature: signatureOf(FLASH, {}), message: CORRUPTED },
+      { asked: OLD, signature: signPart(FLASH, {}), message: CORRUPTED },
     ],
     ['refuses that of nobody', { asked: FLASH, signature: 'c2ln', message: CORRUPTED }],
   ])('a model %s', async (_, { asked, signature, message }) => {
@@ -148,7 +148,7 @@ describe('thought signatures on Gemini 3', () => {
   });
 
   test('one of another model is refused on a text of an earlier turn, too', async () => {
-    const said = { text: 'done', thoughtSignature: signatureOf('gemini-2.5-pro', {}) };
+    const said = { text: 'done', thoughtSignature: signPart('gemini-2.5-pro', {}) };
     const contents = [user('hi'), { role: 'model', parts: [said] }, user('thanks')];
 
     const answer = await ask(standIn, { contents }, gemini3);

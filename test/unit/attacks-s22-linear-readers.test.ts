@@ -6,7 +6,7 @@ import { constraintsIn } from '#shared/compaction/facts/speech/detect-constraint
 import { extractFacts } from '#shared/compaction/facts/index/extract-facts.ts';
 import { ownWords } from '#shared/compaction/facts/speech/own-words.ts';
 import { quotedSpans } from '#shared/compaction/facts/speech/quoted-speech.ts';
-import { sentencesOf } from '#shared/compaction/facts/speech/sentences.ts';
+import { splitSentences } from '#shared/compaction/facts/speech/sentences.ts';
 import { withoutTakenBack } from '#shared/compaction/facts/speech/taken-back.ts';
 import { withdrawalsIn } from '#shared/compaction/facts/languages/withdrawals.ts';
 import { applyOperations } from '#shared/compaction/ledger/operations/apply-operations.ts';
@@ -18,9 +18,9 @@ import { decodeXml, escapeXml } from '#shared/compaction/snapshot/xml-text.ts';
 import { cutIntoPieces } from '#shared/conversation/documents/json-pieces.ts';
 import { emptySnapshot } from '#shared/conversation/documents/snapshot.ts';
 import { forgetWish } from '#shared/memory/forget-wish.ts';
-import { finderOf } from '#shared/search/find-in-text.ts';
+import { createFinder } from '#shared/search/find-in-text.ts';
 import { readSearchQuery } from '#shared/search/search-query.ts';
-import { snippetOf } from '#shared/search/snippet.ts';
+import { cutSnippet } from '#shared/search/snippet.ts';
 import { titleIn } from '#shared/titles/title-text.ts';
 import { markdownMessage } from '#shared/wire/views/export-markdown.ts';
 import { decodePageToken } from '#shared/wire/page-token.ts';
@@ -46,8 +46,8 @@ const attempt = (read: () => unknown) => {
 };
 
 function search(text: string): void {
-  const { places } = finderOf(readSearchQuery('boat trip 여행 忘れ x1 1.5'))(text);
-  snippetOf(text, places, 100);
+  const { places } = createFinder(readSearchQuery('boat trip 여행 忘れ x1 1.5'))(text);
+  cutSnippet(text, places, 100);
 }
 
 const signs = ['<', '"', '“', '«', '(', '. ', '\n', '\\', '- ', '1,', '“a ', "a'", '가', '我'];
@@ -151,7 +151,7 @@ const readers: readonly [
   ],
   ['steps and whose they are', obeyed, steps],
   ['XML', (text) => escapeXml(decodeXml(text)), tags],
-  ['sentences', sentencesOf, signs],
+  ['sentences', splitSentences, signs],
   ['quotations', quotedSpans, signs],
   [
     'a user’s own words',

@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createAccountRevocationCheck } from '#functions/adapters/auth/account-revocation-check.ts';
 import { createMemoryCache } from '#functions/adapters/system/memory-cache.ts';
-import { createAudience } from '#functions/chat/turns/live/subscribers.ts';
+import { createSubscribers } from '#functions/chat/turns/live/subscribers.ts';
 import { createPausingGenerator } from '#functions/worker/compaction/draft/pausing-generator.ts';
 import { MODELS_REMEMBERED_MAX } from '#functions/models/model-health.ts';
 import { createOneAtATime } from '#functions/quota/one-at-a-time.ts';
@@ -163,7 +163,7 @@ test('streams that nobody gave back are not counted for ever', () => {
 });
 
 test('of a thousand readers that came and left only those who are there are known', () => {
-  const audience = createAudience();
+  const audience = createSubscribers();
   for (let i = 0; i < 1_000; i++) {
     const left = new AbortController();
     audience.attend(left.signal);

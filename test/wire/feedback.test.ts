@@ -145,11 +145,11 @@ describe('erasing what feedback was given on', () => {
   test('the answer takes the feedback along', async () => {
     const world = lifecycle();
     const conversationId = await shortConversation(world);
-    const of = { caller: owner, conversationId, messageId: 'm_1' };
-    await putFeedback(world.chat, { ...of, feedback });
+    const target = { caller: owner, conversationId, messageId: 'm_1' };
+    await putFeedback(world.chat, { ...target, feedback });
     expect(await canaries(world)).toContainEqual(expect.stringMatching(/turns\/0+1$/));
 
-    await deleteMessage(world.chat, of);
+    await deleteMessage(world.chat, target);
 
     expect(await canaries(world)).not.toContainEqual(expect.stringMatching(/turns\/0+1$/));
   });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { dayOf } from '#shared/quota/day.ts';
+import { toDay } from '#shared/quota/day.ts';
 import { usageResponse } from '#shared/wire/responses/usage.ts';
 import { heldStreamer } from '../fakes/held-streamer.ts';
 import { createManualClock } from '../fakes/manual-clock.ts';
@@ -50,7 +50,7 @@ describe('S4: one who drains what one user may cost', () => {
     const waitMs = Number(refused.headers.get('retry-after')) * 1_000;
     expect(Date.now() + waitMs).toBeGreaterThanOrEqual(Date.parse(metadata.resetTime) - 1_000);
     expect(statuses.length).toBeGreaterThan(20);
-    const day = dayOf(new Date());
+    const day = toDay(new Date());
     const { costMicros } = await usageOf(server.dependencies.store, { uid: 'alice', day });
     expect(costMicros).toBe(statuses.length * TURN_MICROS);
     expect(costMicros).toBeLessThanOrEqual(capMicros + TURN_MICROS);
@@ -124,7 +124,7 @@ describe('a refusal', () => {
     await send(server, {}, id);
     await send(server, {}, id);
     const { store } = server.dependencies;
-    const day = dayOf(new Date());
+    const day = toDay(new Date());
     const before = await usageOf(store, { uid: 'alice', day });
     const path = `users/alice/usage/${day}`;
     await store.commit([
@@ -257,7 +257,7 @@ describe('GET /v1/users/me/usage', () => {
     const shown = usageResponse.parse(await (await server.call('/v1/users/me/usage')).json());
 
     const { messagesPerDay, tokensPerDay, costMicrosPerDay, streams } = shown.limits;
-    expect(shown).toMatchObject({ day: dayOf(new Date()), tier: 'signedIn' });
+    expect(shown).toMatchObject({ day: toDay(new Date()), tier: 'signedIn' });
     expect(messagesPerDay).toMatchObject({ limit: 5, used: 0, reserved: 1, left: 4 });
     expect(tokensPerDay.reserved).toBeGreaterThan(500);
     expect(tokensPerDay.left).toBe(9_000 - tokensPerDay.reserved);

@@ -121,8 +121,8 @@ describe('the title of a conversation', () => {
     const world = titled([{ ...textAnswer('Made'), gate: held.promise }, textAnswer('Again')]);
     const id = randomUUID();
     await sendAll(world.dependencies, id, ['1']);
-    const of = { caller: owner, conversationId: id };
-    await updateConversation(world.dependencies, { ...of, patch: { title: 'Mine' } });
+    const target = { caller: owner, conversationId: id };
+    await updateConversation(world.dependencies, { ...target, patch: { title: 'Mine' } });
 
     held.resolve();
     await afterwork(world);
@@ -138,8 +138,8 @@ describe('the title of a conversation', () => {
     const id = randomUUID();
     await talk(world, id, '1');
 
-    const of = { caller: owner, conversationId: id };
-    await updateConversation(world.dependencies, { ...of, patch: { title: 'Mine' } });
+    const target = { caller: owner, conversationId: id };
+    await updateConversation(world.dependencies, { ...target, patch: { title: 'Mine' } });
     await talk(world, id, '2', '3', '4');
 
     const head = await headOf(world, id);
@@ -151,8 +151,8 @@ describe('the title of a conversation', () => {
     const id = randomUUID();
     await talk(world, id, '1');
 
-    const of = { caller: owner, conversationId: id };
-    await updateConversation(world.dependencies, { ...of, patch: { metadata: { a: '1' } } });
+    const target = { caller: owner, conversationId: id };
+    await updateConversation(world.dependencies, { ...target, patch: { metadata: { a: '1' } } });
     await talk(world, id, '2', '3', '4');
 
     expect((await headOf(world, id))?.title).toBe('Again');
@@ -299,7 +299,7 @@ describe('the stream of an answer whose title is made', () => {
     const world = titled([textAnswer('Made')], { answers: [textAnswer(LONG)] });
     const store = world.dependencies.store;
     const id = randomUUID();
-    const of = { caller: owner, conversationId: id };
+    const target = { caller: owner, conversationId: id };
     const patched = {
       ...world.dependencies,
       model: {
@@ -308,7 +308,7 @@ describe('the stream of an answer whose title is made', () => {
             await updateConversation(
               { ...world.dependencies, store },
               {
-                ...of,
+                ...target,
                 patch: { title: 'Mine' },
               },
             );
@@ -399,8 +399,8 @@ describe('erasing what a title was made of', () => {
     const world = titled([{ ...textAnswer('Made'), gate: held.promise }]);
     const id = randomUUID();
     await sendAll(world.dependencies, id, ['boats']);
-    const of = { caller: owner, conversationId: id };
-    await deleteMessage(world.dependencies, { ...of, messageId: 'm_1' });
+    const target = { caller: owner, conversationId: id };
+    await deleteMessage(world.dependencies, { ...target, messageId: 'm_1' });
 
     held.resolve();
     await afterwork(world);
@@ -425,11 +425,11 @@ describe('erasing what a title was made of', () => {
     const world = titled([textAnswer('Made')]);
     const id = randomUUID();
     await talk(world, id, 'boats');
-    const of = { caller: owner, conversationId: id };
-    const fork = await forkConversation(world.dependencies, { ...of, messageId: 'm_1' });
+    const target = { caller: owner, conversationId: id };
+    const fork = await forkConversation(world.dependencies, { ...target, messageId: 'm_1' });
 
     expect(fork.head).toMatchObject({ title: 'Made', autoTitle: { throughSeq: 1 } });
-    const inFork = { ...of, conversationId: fork.conversationId, messageId: 'm_1' };
+    const inFork = { ...target, conversationId: fork.conversationId, messageId: 'm_1' };
     await deleteMessage(world.dependencies, inFork);
 
     expect((await headOf(world, fork.conversationId))?.title).toBeUndefined();

@@ -3,7 +3,7 @@ import { readPageConfig } from './api/page-config.ts';
 import { createSession } from './api/session.ts';
 import { Page } from './page.tsx';
 import { createApp } from './state/app.ts';
-import { preferredLanguage, textsOf } from './text/languages.ts';
+import { preferredLanguage, selectTexts } from './text/languages.ts';
 
 async function start(root: HTMLElement): Promise<void> {
   const language = preferredLanguage(navigator.languages);
@@ -14,7 +14,7 @@ async function start(root: HTMLElement): Promise<void> {
     render(<Page app={app} />, root);
     await app.conversations.refresh();
   } catch (error) {
-    const { problems } = textsOf(language);
+    const { problems } = selectTexts(language);
     render(
       <p class="start-problem" role="alert">
         {problems.start}: {String(error)}

@@ -14,6 +14,6 @@ class RequestScope extends EventEmitter {
  * (docs/decisions/0028-requests-without-domains.md). What a handler throws is answered as before. Holds for every
  * request that comes after the call; to be called where a process begins.
  */
-export function runWithoutDomains(): void {
+export function disableNodeDomains(): void {
   Object.assign(domain, { create: () => new RequestScope() });
 }

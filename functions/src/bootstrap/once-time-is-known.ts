@@ -7,7 +7,7 @@ interface Verifier<Token, Proven> {
  * The same verifier, which judges nothing before the time is known: one that went by a wrong clock would refuse everybody,
  * and never hear of it, because what it refuses asks the database nothing. `verify` throws what `hear` throws, too.
  */
-export const inTime = <Token, Proven>(
+export const onceTimeIsKnown = <Token, Proven>(
   verifier: Verifier<Token, Proven>,
   hear: () => Promise<unknown>,
 ): Verifier<Token, Proven> => ({

@@ -10,7 +10,7 @@ const EVENT = 'unhandledRejection';
  * The framework would end the instance, so whoever else listens is taken off as soon as it is put on. An exception
  * out of a callback is left to the framework: what state it leaves behind nobody knows.
  */
-export function logStrayRejections(
+export function logUnhandledRejections(
   process: Pick<EventEmitter, 'on' | 'removeListener'>,
   logger: Logger,
 ): void {

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promis
 type Load = () => Promise<unknown>;
 
 /** Modules that a message is answered with, in the order in which it needs them. */
-export const messageLoads: readonly Load[] = [
+export const messageModules: readonly Load[] = [
   async () => (await import('../adapters/firestore/firestore-document-store.ts')).loadFirestore(),
   () => import('../chat/routes/messages.ts'),
   () => import('../chat/turns/send/send-message.ts'),
@@ -16,7 +16,7 @@ export const messageLoads: readonly Load[] = [
  * this begins after `afterMs`. One load in a turn of the event loop, so that a request which comes meanwhile waits for
  * one at most. Resolves when all have been tried; a load that fails is left to the request that needs it.
  */
-export async function loadAhead(
+export async function warmUp(
   loads: readonly Load[],
   { afterMs }: { afterMs: number },
 ): Promise<void> {

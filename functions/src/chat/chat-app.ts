@@ -11,7 +11,7 @@ import { cors } from './http/cors.ts';
 import { errorResponse } from './http/error-response.ts';
 import { servedRoutes } from './chat-routes.ts';
 import { logRequest } from './http/log-request.ts';
-import { bodyOf } from './http/response-body.ts';
+import { toBody } from './http/response-body.ts';
 import { readJsonBody } from './http/read-body.ts';
 import type { Reply, Route, RouteDependencies, TextReply } from './route.ts';
 import { routerPath, withoutVerb } from './http/route-path.ts';
@@ -104,7 +104,7 @@ function toResponse(
       });
     case 'text':
       return new Response(
-        bodyOf({
+        toBody({
           pieces: () => reply.text,
           onBroken: (error) => {
             logBroken(dependencies, { reply, requestId }, error);
@@ -117,7 +117,7 @@ function toResponse(
       work.push(reply.work);
       const takeOn = (more: Promise<unknown>) => void work.push(more);
       return new Response(
-        bodyOf({ pieces: (left) => reply.text({ left, takeOn }), onBroken: breakOff }),
+        toBody({ pieces: (left) => reply.text({ left, takeOn }), onBroken: breakOff }),
         { headers: { ...COMMON_HEADERS, ...reply.headers } },
       );
     }

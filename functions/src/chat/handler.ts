@@ -8,12 +8,12 @@ import { HEARTBEAT_INTERVAL_MS } from '#shared/wire/limits.ts';
 import { guardServer } from '../bootstrap/server-guard.ts';
 import { createChatApp } from './chat-app.ts';
 import { breakOff } from './http/break-off.ts';
-import { textOf } from './http/response-body.ts';
+import { sentText } from './http/response-body.ts';
 import { writeText } from './http/write-text.ts';
 import type { ChatDependencies } from './chat-dependencies.ts';
 import type { RouteDependencies } from './route.ts';
 import type { SendMessage } from './turns/send/send-request.ts';
-import { CALLED_OFF } from '../lib/abort-reason.ts';
+import { ABORT_REASON } from '../lib/abort-reason.ts';
 
 const unusableRequest = (cause: unknown) =>
   new AppError({
@@ -56,11 +56,11 @@ export function createChatHandler(
     if ('server' in request.socket) guardServer(request.socket.server);
     const work: Promise<unknown>[] = [];
     const connection = new AbortController();
-    response.once('close', () => connection.abort(CALLED_OFF));
+    response.once('close', () => connection.abort(ABORT_REASON));
     const bindings = { work, breakOff: () => breakOff(response), left: connection.signal };
     const answer = async (webRequest: Request): Promise<Response> => {
       const answered = await app.fetch(webRequest, bindings);
-      const text = textOf(answered.body);
+      const text = sentText(answered.body);
       if (!text) return answered;
       work.push(writeText(response, text, answered));
       return RESPONSE_ALREADY_SENT;

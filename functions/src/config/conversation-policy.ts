@@ -2,9 +2,9 @@ import { resolvePolicy, type CompactionPolicy } from '#shared/compaction/policy/
 import type { PolicySettings } from '#shared/compaction/policy/policy-settings.ts';
 import type { SpendAllowance } from '#shared/compaction/trigger/spend-limit.ts';
 import { snapshotConstants } from '#shared/compaction/snapshot/snapshot-constants.ts';
-import { mediaFamilyOf } from '#shared/tokens/media-tokens.ts';
+import { findMediaFamily } from '#shared/tokens/media-tokens.ts';
 import type { TokenCounting } from '#shared/tokens/token-estimate.ts';
-import { variantOf, type Variant } from '#shared/compaction/policy/variants.ts';
+import { drawVariant, type Variant } from '#shared/compaction/policy/variants.ts';
 import type { Head } from '#shared/conversation/documents/head.ts';
 import { limitingModel } from '#shared/routing/answering-models.ts';
 import type { Config } from '../config.ts';
@@ -21,17 +21,17 @@ import {
  * Which arm of the deployment's comparison a conversation is in, for its whole life: drawn from its epoch,
  * which unlike its id never comes back with another owner. The profile `gemini-cli` is what it is.
  */
-export const variantOfHead = (
+export const selectVariant = (
   config: Pick<Config, 'COMPACTION_VARIANTS'>,
   { epoch, profile }: Pick<Head, 'epoch' | 'profile'>,
 ): Variant | undefined =>
-  profile === 'gemini-cli' ? undefined : variantOf(config.COMPACTION_VARIANTS, epoch);
+  profile === 'gemini-cli' ? undefined : drawVariant(config.COMPACTION_VARIANTS, epoch);
 
 /**
  * The model whose limits a conversation has, and whose counts and prices stand for it where no turn has chosen one:
  * its own, or of an `auto` conversation the one with the smaller window. A retired one gives way to its successor.
  */
-export const limitingModelOf = (
+export const modelThatLimits = (
   config: ModelsConfig & Pick<Config, 'routing' | 'MODEL'>,
   model: string,
 ): string =>
@@ -74,7 +74,7 @@ interface Deciding {
 const policies = new WeakMap<object, Deciding & { policy: CompactionPolicy }>();
 
 /** The policy of one conversation in this deployment: its own settings, then those of the deployment. */
-export function policyOf(config: PolicyConfig, head: PolicyHead): CompactionPolicy {
+export function conversationPolicy(config: PolicyConfig, head: PolicyHead): CompactionPolicy {
   const remote = config.remotePolicy?.current();
   const known = policies.get(head);
   if (known && known.config === config && known.remote === remote) return known.policy;
@@ -89,7 +89,7 @@ function decidePolicy(
   remote: PolicySettings | undefined,
 ): CompactionPolicy {
   const { windowTokens, thresholdFraction, thresholdTokens } = head.settings;
-  const model = limitingModelOf(config, head.model);
+  const model = modelThatLimits(config, head.model);
   const ownWindow = modelWindowTokens(config, model);
   return resolvePolicy({
     conversation: { thresholdFraction, thresholdTokens },
@@ -98,7 +98,7 @@ function decidePolicy(
       thresholdTokens: config.THRESHOLD_TOKENS,
       splitPolicy: config.SPLIT_POLICY,
       ...config.policySettings,
-      ...variantOfHead(config, head)?.settings,
+      ...selectVariant(config, head)?.settings,
     },
     remote,
     table: config.THRESHOLD_TABLE,
@@ -119,11 +119,11 @@ function decidePolicy(
  * Which model summarises a conversation, and its window: the conversation's own window where it is the
  * same model. Computed afresh each time: the conversation may have changed its model.
  */
-export function summariserOf(
-  config: Parameters<typeof limitingModelOf>[0] & Pick<Config, 'COMPRESSOR_MODEL'>,
+export function selectSummariser(
+  config: Parameters<typeof modelThatLimits>[0] & Pick<Config, 'COMPRESSOR_MODEL'>,
   conversation: { model: string; windowTokens: number },
 ): { model: string; windowTokens: number } {
-  const own = limitingModelOf(config, conversation.model);
+  const own = modelThatLimits(config, conversation.model);
   const model = summarisingModel(config, own);
   return model === own
     ? { model, windowTokens: conversation.windowTokens }
@@ -135,16 +135,16 @@ export function summariserOf(
  * for sure, so that the fold ends where the last one did.
  */
 export function readAgainTokens(
-  config: Parameters<typeof policyOf>[0] & Parameters<typeof summariserOf>[0],
-  head: Parameters<typeof policyOf>[1],
+  config: Parameters<typeof conversationPolicy>[0] & Parameters<typeof selectSummariser>[0],
+  head: Parameters<typeof conversationPolicy>[1],
 ): number {
-  const { windowTokens } = policyOf(config, head);
-  const summariser = summariserOf(config, { model: head.model, windowTokens });
+  const { windowTokens } = conversationPolicy(config, head);
+  const summariser = selectSummariser(config, { model: head.model, windowTokens });
   return snapshotConstants.summariserPartialFraction.value * summariser.windowTokens;
 }
 
 /** What one conversation may spend on compactions in this deployment. */
-export const spendAllowanceOf = (
+export const spendAllowance = (
   config: Pick<Config, 'COMPACTIONS_PER_HOUR' | 'COMPACTION_DAILY_TOKENS'>,
 ): SpendAllowance => ({
   runsPerHour: config.COMPACTIONS_PER_HOUR,
@@ -152,13 +152,13 @@ export const spendAllowanceOf = (
 });
 
 /** How snapshots of a conversation are written where a model may be asked. */
-export const strategyNameOf = (
+export const selectStrategyName = (
   config: Pick<Config, 'SUMMARY_STRATEGY' | 'COMPACTION_VARIANTS'>,
   head: Pick<Head, 'epoch' | 'profile'>,
 ): Config['SUMMARY_STRATEGY'] =>
   head.profile === 'gemini-cli'
     ? 'rewrite'
-    : (variantOfHead(config, head)?.strategy ?? config.SUMMARY_STRATEGY);
+    : (selectVariant(config, head)?.strategy ?? config.SUMMARY_STRATEGY);
 
 /**
  * How the meter estimates what no model has reported yet: by character class, in the profile `gemini-cli` as
@@ -169,5 +169,5 @@ export const meterCounting = ({
   profile,
 }: Pick<Head, 'model' | 'profile'>): TokenCounting => ({
   rule: profile === 'gemini-cli' ? 'gemini-cli' : 'character-class',
-  mediaFamily: mediaFamilyOf(model),
+  mediaFamily: findMediaFamily(model),
 });

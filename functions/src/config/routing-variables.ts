@@ -28,7 +28,7 @@ const schema = z.object(routingVariables);
 type RoutingEnvironment = z.infer<typeof schema>;
 
 /** The two models, where the deployment names them. */
-export const routingModelsOf = ({
+export const readRoutingModels = ({
   ROUTING_FAST_MODEL: fast,
   ROUTING_STRONG_MODEL: strong,
 }: RoutingEnvironment): RoutingModels | undefined =>

@@ -10,28 +10,33 @@ import {
   type ContextItem,
   type ShownSource,
 } from '#shared/conversation/context/assemble-context.ts';
-import { policyOf } from '../config/conversation-policy.ts';
-import { outputFormsOf, type Viewing } from './output-forms.ts';
+import { conversationPolicy } from '../config/conversation-policy.ts';
+import { selectOutputForms, type Viewing } from './output-forms.ts';
 
-type Sized = Parameters<typeof policyOf>[1];
+type Sized = Parameters<typeof conversationPolicy>[1];
 
 /** What a call shows of these items, which weigh `tokens` by the meter. */
 export const shrunkenView = (
   { config }: Pick<Viewing, 'config'>,
   head: Sized,
-  of: { items: readonly ContextItem[]; tokens: number; forms: OutputForms },
+  input: { items: readonly ContextItem[]; tokens: number; forms: OutputForms },
 ): ShrunkenView =>
-  shrinkContext({ ...of, ...head.context, tokens: of.tokens, policy: policyOf(config, head) });
+  shrinkContext({
+    ...input,
+    ...head.context,
+    tokens: input.tokens,
+    policy: conversationPolicy(config, head),
+  });
 
 /** What the next call leaves out of a context that weighs `tokens`; undefined: nothing, without a look at the turns. */
-export function leftOutOf(
+export function countLeftOut(
   viewing: Viewing,
   head: Sized,
   context: Pick<ShownSource, 'history' | 'coveredThrough' | 'turns'> & { tokens: number },
 ): Shrinkage | undefined {
   const { tokens } = context;
-  const policy = policyOf(viewing.config, head);
+  const policy = conversationPolicy(viewing.config, head);
   if (!isOverLimit({ ...head.context, tokens, policy })) return undefined;
-  const forms = outputFormsOf(viewing, head);
+  const forms = selectOutputForms(viewing, head);
   return shrunkenView(viewing, head, { items: itemsOfTurns(context), tokens, forms }).shrinkage;
 }

@@ -1,7 +1,7 @@
 import type { OutputForms } from '#shared/compaction/tool-outputs/sent-outputs.ts';
 import type { Sha256 } from '#shared/ports/ports.ts';
 import type { Config } from '../config.ts';
-import { meterCounting, policyOf } from '../config/conversation-policy.ts';
+import { meterCounting, conversationPolicy } from '../config/conversation-policy.ts';
 
 /** What the forms of tool outputs depend on beside the conversation. */
 export interface Viewing {
@@ -10,11 +10,11 @@ export interface Viewing {
 }
 
 /** In which forms the tool outputs of a conversation are sent. One piece of work asks once: parts are weighed once. */
-export const outputFormsOf = (
+export const selectOutputForms = (
   { config, sha256 }: Viewing,
-  head: Parameters<typeof policyOf>[1],
+  head: Parameters<typeof conversationPolicy>[1],
 ): OutputForms => ({
-  policy: policyOf(config, head),
+  policy: conversationPolicy(config, head),
   counting: { ...meterCounting(head), weighed: new Map() },
   blobName: config.BUILT_IN_TOOLS.includes('read_blob') ? sha256 : undefined,
 });

@@ -12,8 +12,8 @@ import {
 } from '#shared/conversation/context/read-conversation.ts';
 import type { Clock, Randomness } from '#shared/ports/ports.ts';
 import type { Config } from '../config.ts';
-import { policyOf } from '../config/conversation-policy.ts';
-import { outputFormsOf, type Viewing } from './output-forms.ts';
+import { conversationPolicy } from '../config/conversation-policy.ts';
+import { selectOutputForms, type Viewing } from './output-forms.ts';
 
 interface Closing extends HistorySource, Viewing {
   config: Config;
@@ -27,11 +27,11 @@ interface Closing extends HistorySource, Viewing {
  * while it ran may have been settled as not due. Undefined: nothing to ask for, or asked for already.
  * One read of the tail, and only for a turn that stays in the context. Throws StoreUnavailableError.
  */
-export async function needAfterClosing(
+export async function requestAfterClosing(
   dependencies: Closing,
-  of: { conversationId: string; head: Head; closing: ClosingTurn },
+  target: { conversationId: string; head: Head; closing: ClosingTurn },
 ): Promise<CompactionNeeded['auto']> {
-  const { conversationId, head, closing } = of;
+  const { conversationId, head, closing } = target;
   const isAutomatic = (head.settings.compaction ?? 'auto') === 'auto';
   if (head.state !== 'live' || !isAutomatic || head.compactionNeeded.auto) return undefined;
   if (!staysInContext(closing)) return undefined;
@@ -41,8 +41,8 @@ export async function needAfterClosing(
   return needOfContext({
     head,
     history,
-    tokens: contextTokens(after, outputFormsOf(dependencies, head)).tokens,
-    policy: policyOf(dependencies.config, head),
+    tokens: contextTokens(after, selectOutputForms(dependencies, head)).tokens,
+    policy: conversationPolicy(dependencies.config, head),
     requestId: dependencies.randomness.uuid(),
     now: dependencies.clock.now(),
   });

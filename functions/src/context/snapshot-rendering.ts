@@ -5,14 +5,14 @@ import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
 import { assembleContext } from '#shared/conversation/context/assemble-context.ts';
 import type { Head } from '#shared/conversation/documents/head.ts';
 import { nothingCovered } from '#shared/conversation/writes/next-generation.ts';
-import { meterCounting, policyOf } from '../config/conversation-policy.ts';
+import { meterCounting, conversationPolicy } from '../config/conversation-policy.ts';
 
 /** How the snapshots of a conversation are written when items were taken out of them. */
-export const rendererOf =
-  (config: Parameters<typeof policyOf>[0], head: Head): RenderHistory =>
+export const createRenderer =
+  (config: Parameters<typeof conversationPolicy>[0], head: Head): RenderHistory =>
   (snapshot, boundary) => {
     const counting = meterCounting(head);
-    const budgetTokens = policyOf(config, head).snapshotBudgetTokens;
+    const budgetTokens = conversationPolicy(config, head).snapshotBudgetTokens;
     const body = renderLedger(snapshot, { budgetTokens, counting });
     const snapshotText = frameSnapshot({ body, boundary });
     const memory = assembleContext({

@@ -11,8 +11,8 @@ import type {
   StoredDocument,
   Write,
 } from '#shared/ports/ports.ts';
-import type { policyOf } from '../config/conversation-policy.ts';
-import { rendererOf } from '../context/snapshot-rendering.ts';
+import type { conversationPolicy } from '../config/conversation-policy.ts';
+import { createRenderer } from '../context/snapshot-rendering.ts';
 
 /** Characters of one batch, at most three bytes each: a commit takes 3.5 MiB. One document may have more. */
 const BATCH_CHARACTERS = 1_000_000;
@@ -22,7 +22,7 @@ export interface HistoryCleaning {
   store: Pick<DocumentStore, 'commit'>;
   signer: Signer;
   logger: Pick<Logger, 'log'>;
-  config: Parameters<typeof policyOf>[0];
+  config: Parameters<typeof conversationPolicy>[0];
 }
 
 interface Erased {
@@ -47,7 +47,7 @@ function withoutErased(
   if (repeating.some(({ ids }) => ids.length === 0)) return emptiedHistory(history);
   const ids = new Set(repeating.flatMap((items) => items.ids));
   const gone: Gone = { seqs, isGoneItem: ({ id }) => ids.has(id) };
-  return withoutTurns(history, gone, rendererOf(config, head));
+  return withoutTurns(history, gone, createRenderer(config, head));
 }
 
 interface Cleaned {

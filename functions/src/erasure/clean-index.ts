@@ -1,6 +1,6 @@
 import { recallPath } from '#shared/conversation/documents/paths.ts';
 import type { DocumentStore, StoredDocument } from '#shared/ports/ports.ts';
-import { segmentOf } from '#shared/recall/segment.ts';
+import { segmentNumber } from '#shared/recall/segment.ts';
 import { fittingSegment } from '../recall/fit-segment.ts';
 import { unpackSegment, type StoredSegment } from '../recall/segment-document.ts';
 
@@ -23,7 +23,7 @@ export async function cleanIndex(
 ): Promise<void> {
   const { conversationId } = erased;
   const gone = new Set(erased.seqs);
-  const numbers = [...new Set(erased.seqs.map(segmentOf))];
+  const numbers = [...new Set(erased.seqs.map(segmentNumber))];
   for (const number of numbers) {
     const path = recallPath(conversationId, number);
     const [document] = await store.get([path]);

@@ -19,9 +19,9 @@ const unfinishedSeqs = (head: Head): number[] => [
  */
 export async function closingWrites(
   store: Pick<DocumentStore, 'get'>,
-  of: { conversationId: string; head: Head; now: Date; keepsAnswers: boolean },
+  target: { conversationId: string; head: Head; now: Date; keepsAnswers: boolean },
 ): Promise<Write[]> {
-  const { conversationId, head, now } = of;
+  const { conversationId, head, now } = target;
   const seqs = unfinishedSeqs(head);
   if (seqs.length === 0) return [];
   const turns = await readTurnDocuments(store, conversationId, seqs);
@@ -29,14 +29,14 @@ export async function closingWrites(
   const writes: Write[] = [];
   for (const turn of turns) {
     if (!turn || isTerminal(turn.value.state)) continue;
-    const partial = of.keepsAnswers
+    const partial = target.keepsAnswers
       ? await readPartialAnswer(store, { conversationId, turn, counting })
       : undefined;
     const end = { state: 'cancelled', partial } as const;
     writes.push(
       ...endAbandonedWrites(conversationId, {
         ...abandonedFields(turn, now),
-        ...(!of.keepsAnswers && { rounds: undefined }),
+        ...(!target.keepsAnswers && { rounds: undefined }),
         end,
         now,
       }),

@@ -55,15 +55,15 @@ async function release(
  */
 export async function releaseUploads(
   { store, files }: Releasing,
-  of: { ownerUid: string; isReleased: IsReleased },
+  input: { ownerUid: string; isReleased: IsReleased },
 ): Promise<void> {
-  if (!files || of.ownerUid === '') return;
-  const collection = uploadsCollection(of.ownerUid);
+  if (!files || input.ownerUid === '') return;
+  const collection = uploadsCollection(input.ownerUid);
   const limit = UPLOADS_PER_READ;
   let startAfter: Query['startAfter'];
   for (;;) {
     const page = await store.query({ collection, limit, ...(startAfter && { startAfter }) });
-    for (const document of page) await release({ store, files }, document, of.isReleased);
+    for (const document of page) await release({ store, files }, document, input.isReleased);
     const last = page.at(-1);
     if (!last || page.length < limit) return;
     startAfter = { path: last.path };

@@ -4,7 +4,7 @@ import type { EventPublisher, Logger } from '#shared/ports/ports.ts';
  * Publishes an event for the workers that is only a hint: what there is to do stands in the documents, and
  * the sweep finds it. So a publish that fails is logged as `failure` and nothing else.
  */
-export async function publishHint(
+export async function publishBestEffort(
   { publisher, logger }: { publisher: EventPublisher; logger: Logger },
   hint: { event: object; failure: string; conversationId: string },
 ): Promise<void> {

@@ -31,7 +31,7 @@ export interface CompactionEvent {
 /**
  * Tells the events topic, at least once. Nobody waits for it, so its failure is logged and changes nothing.
  */
-export async function tellEvent(
+export async function publishCompactionEvent(
   { publisher, logger }: { publisher: EventPublisher; logger: Logger },
   event: CompactionEvent,
 ): Promise<void> {
@@ -47,10 +47,10 @@ export async function tellEvent(
 }
 
 /** Tells that a compaction was asked for, in the log and on the topic. */
-export async function tellRequested(
+export async function publishCompactionRequested(
   dependencies: { publisher: EventPublisher; logger: Logger },
   request: Pick<CompactionEvent, 'conversationId' | 'requestId' | 'trigger' | 'beforeTokens'>,
 ): Promise<void> {
   dependencies.logger.log('INFO', 'compaction_requested', { ...request });
-  await tellEvent(dependencies, { type: 'requested', ...request });
+  await publishCompactionEvent(dependencies, { type: 'requested', ...request });
 }

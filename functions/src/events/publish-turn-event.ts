@@ -37,9 +37,9 @@ async function tell({ publisher, logger, config }: Telling, event: TurnRested): 
  * Tells the events topic that a turn has ended, where the deployment has somebody to be told. One publish: an
  * event that is lost costs a notification, and the answer is stored all the same. Never throws.
  */
-export const tellTurnFinished = (telling: Telling, ended: Ended): Promise<void> =>
+export const publishTurnFinished = (telling: Telling, ended: Ended): Promise<void> =>
   tell(telling, turnFinishedEvent(ended));
 
 /** Tells it that a turn waits for the app; the same holds. */
-export const tellTurnWaiting = (telling: Telling, waiting: Waiting): Promise<void> =>
+export const publishTurnWaiting = (telling: Telling, waiting: Waiting): Promise<void> =>
   tell(telling, turnWaitingEvent(waiting));

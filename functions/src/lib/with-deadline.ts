@@ -1,5 +1,5 @@
 import type { Clock } from '#shared/ports/ports.ts';
-import { CALLED_OFF } from './abort-reason.ts';
+import { ABORT_REASON } from './abort-reason.ts';
 
 /**
  * Runs `work` with a signal that fires when `signal` does or after `ms`, and rejects then even if the
@@ -28,7 +28,7 @@ export async function withDeadline<T>(
   try {
     return await Promise.race([work(signal), aborted]);
   } finally {
-    settled.abort(CALLED_OFF);
+    settled.abort(ABORT_REASON);
     signal.removeEventListener('abort', onAbort);
     await timer;
   }

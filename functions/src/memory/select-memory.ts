@@ -5,7 +5,7 @@ import { decodeNotes, noNotes, type Notes } from '#shared/memory/note.ts';
 import { selectMemory, type SelectedMemory } from '#shared/memory/select-memory.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
 import type { Config } from '../config.ts';
-import { policyOf } from '../config/conversation-policy.ts';
+import { conversationPolicy } from '../config/conversation-policy.ts';
 
 /** Where the threshold is small, notes have at most this share of it, as pins have: there must be room to compact into. */
 const MEMORY_FRACTION = 1 / 8;
@@ -33,10 +33,10 @@ export async function readNotes(
 
 /** Tokens that the notes of a conversation's prompts may take in either place. */
 export function memoryBudgetTokens(
-  config: Parameters<typeof policyOf>[0] & Pick<Config, 'MEMORY_BUDGET_TOKENS'>,
-  head: Parameters<typeof policyOf>[1],
+  config: Parameters<typeof conversationPolicy>[0] & Pick<Config, 'MEMORY_BUDGET_TOKENS'>,
+  head: Parameters<typeof conversationPolicy>[1],
 ): number {
-  const { softThresholdTokens, hardThresholdTokens } = policyOf(config, head);
+  const { softThresholdTokens, hardThresholdTokens } = conversationPolicy(config, head);
   const most = Math.floor(MEMORY_FRACTION * (softThresholdTokens ?? hardThresholdTokens));
   return Math.min(config.MEMORY_BUDGET_TOKENS, most);
 }
@@ -45,18 +45,18 @@ export function memoryBudgetTokens(
  * What the prompts of a conversation say of the memory: the one function behind the call, `/context` and the
  * compactor. `memoryRevision`: of the prefix; default: the head's.
  */
-export const memoryOf = (
+export const memoryForPrompt = (
   config: Parameters<typeof memoryBudgetTokens>[0] &
     Pick<Config, 'appMemory' | 'MEMORY_IMPORT_FORMAT'>,
-  of: { head: Head; notes: Notes; memoryRevision?: number; message?: Content },
+  input: { head: Head; notes: Notes; memoryRevision?: number; message?: Content },
 ): SelectedMemory =>
   selectMemory({
     app: config.appMemory?.notes() ?? [],
-    user: of.notes.notes,
-    memoryRevision: of.memoryRevision ?? of.head.memoryRevision ?? 0,
-    budgetTokens: memoryBudgetTokens(config, of.head),
+    user: input.notes.notes,
+    memoryRevision: input.memoryRevision ?? input.head.memoryRevision ?? 0,
+    budgetTokens: memoryBudgetTokens(config, input.head),
     importFormat: config.MEMORY_IMPORT_FORMAT,
-    message: of.message && contentText(of.message),
+    message: input.message && contentText(input.message),
   });
 
 /** A message as one call says it: with what it says of the memory before its own parts. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { budgetShardPath } from '#shared/conversation/documents/paths.ts';
 import type { StoredDocument, Write } from '#shared/ports/ports.ts';
-import { expiryOf } from '#shared/quota/day.ts';
+import { usageExpiry } from '#shared/quota/day.ts';
 import {
   heldAt,
   heldBesideLargest,
@@ -48,11 +48,11 @@ export interface ShardChange {
 }
 
 export function shardWrite(
-  of: { path: string; document: StoredDocument | undefined },
+  input: { path: string; document: StoredDocument | undefined },
   { addMicros = 0, hold, release }: ShardChange,
   now: Date,
 ): Write {
-  const { path, document } = of;
+  const { path, document } = input;
   const before = decodeShard(document);
   const others = heldAt(before.held, now).filter(({ id }) => id !== release);
   const held = [...others, ...(hold ? [hold] : [])].map((call) => ({ ...call }));
@@ -60,7 +60,7 @@ export function shardWrite(
     schemaVersion: 1,
     costMicros: before.costMicros + addMicros,
     held,
-    expireTime: expiryOf(now),
+    expireTime: usageExpiry(now),
   };
   return document
     ? { op: 'update', path, fields, guard: { updateTime: document.updateTime } }

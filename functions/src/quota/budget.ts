@@ -1,5 +1,5 @@
 import { budgetShardPath } from '#shared/conversation/documents/paths.ts';
-import { dayOf, nextDayOf } from '#shared/quota/day.ts';
+import { toDay, nextDay } from '#shared/quota/day.ts';
 import { spendRefusal } from '#shared/quota/spend-decision.ts';
 import { globalBudgetError } from '#shared/quota/quota-error.ts';
 import type {
@@ -64,7 +64,7 @@ interface Known {
 }
 
 /** Far from the limit a cost may be written a little later, and a sum be old: as many such calls would still fit. */
-export const FAR_CALLS = 100;
+export const CALLS_OF_HEADROOM = 100;
 
 /**
  * The budget of the deployment; `limitMicros` 0 = no limit. The sum of the shards is read once in 10 s, and anew
@@ -81,7 +81,7 @@ export function createBudget(
   let writtenAtMs = -Infinity;
   const carriedOn = (day: string) => (carried.day === day ? carried.costMicros : 0);
   const read = async (now: Date): Promise<Known> => {
-    const day = dayOf(now);
+    const day = toDay(now);
     const sum = sumOfShards(await store.get(shardPaths(day)), now);
     known = {
       day,
@@ -93,7 +93,7 @@ export function createBudget(
   };
   const current = async (now: Date): Promise<Known> => {
     const isFresh =
-      known?.day === dayOf(now) && Math.abs(now.getTime() - known.readAtMs) < BUDGET_CACHE_MS;
+      known?.day === toDay(now) && Math.abs(now.getTime() - known.readAtMs) < BUDGET_CACHE_MS;
     if (known && isFresh) return known;
     reading ??= read(now).finally(() => (reading = undefined));
     return reading;
@@ -101,7 +101,7 @@ export function createBudget(
   const anyShardOf = (day: string) =>
     budgetShardPath(day, Number.parseInt(randomness.uuid().slice(0, 7), 16) % BUDGET_SHARDS);
   const isFarAfter = (day: string, costMicros: number) =>
-    known?.day === day && known.usedMicros + FAR_CALLS * costMicros < limitMicros;
+    known?.day === day && known.usedMicros + CALLS_OF_HEADROOM * costMicros < limitMicros;
   return {
     isLimited: limitMicros > 0,
     refuseSpent: async (own) => {
@@ -114,7 +114,7 @@ export function createBudget(
       const spending = { limitMicros, usedMicros, heldMicros: heldMicros + own.heldMicros };
       const kind = spendRefusal({ ...spending, wantedMicros: own.wantedMicros });
       if (kind)
-        throw globalBudgetError({ kind, resetTime: nextDayOf(now), now, spentMicros: usedMicros });
+        throw globalBudgetError({ kind, resetTime: nextDay(now), now, spentMicros: usedMicros });
     },
     take: (day, costMicros) => {
       if (known?.day === day) known = { ...known, usedMicros: known.usedMicros + costMicros };

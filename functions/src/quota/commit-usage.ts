@@ -40,7 +40,7 @@ export async function writeGuarded<T>(
 }
 
 /** Adds it, under the update time of what was read. Throws GuardLostError when others won every try. */
-export async function writeUsage(
+export async function commitUsage(
   dependencies: { store: Pick<DocumentStore, 'get' | 'commit'>; clock: Clock; budget: Budget },
   { paths, day, costMicros, change }: UsageChange,
 ): Promise<void> {

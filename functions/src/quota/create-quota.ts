@@ -10,7 +10,7 @@ import type {
 } from '#shared/ports/ports.ts';
 import { decideCreation } from '#shared/quota/creation-decision.ts';
 import type { Quota, QuotaRequest, Reservation } from '#shared/ports/quota-ports.ts';
-import { dayOf } from '#shared/quota/day.ts';
+import { toDay } from '#shared/quota/day.ts';
 import { isCounting, type QuotaLimits } from '#shared/quota/limits.ts';
 import { quotaError } from '#shared/quota/quota-error.ts';
 import { takenBy } from '#shared/quota/settle.ts';
@@ -19,7 +19,7 @@ import {
   decodeUsage,
   openAt,
   reservationId,
-  spentMicrosOf,
+  totalSpentMicros,
   sumOfCosts,
 } from '#shared/quota/usage.ts';
 import { QUEUE_MAX } from '#shared/conversation/decisions/queue-decision.ts';
@@ -71,7 +71,7 @@ async function reserve(
 ): Promise<Reservation> {
   const { store, clock, config, budget } = counting;
   const { caller, conversationId, abandoned = [] } = request;
-  const day = dayOf(clock.now());
+  const day = toDay(clock.now());
   const path = usagePath(caller.uid, day);
   const [document] = await store.get([path]);
   const now = clock.now();
@@ -79,7 +79,7 @@ async function reserve(
   const usage = decodeUsage(document);
   const others = openAt(usage, now).filter(({ id }) => id !== wanted.id);
   await budget.refuseSpent({
-    usedMicros: spentMicrosOf(usage),
+    usedMicros: totalSpentMicros(usage),
     heldMicros: sumOfCosts(others),
     wantedMicros: wanted.costMicros,
   });
@@ -98,15 +98,15 @@ async function reserve(
   };
 }
 
-const streamsError = (caller: Caller, of: { limit: number; used: number; now: Date }) =>
+const streamsError = (caller: Caller, input: { limit: number; used: number; now: Date }) =>
   quotaError(
     {
       name: 'streams',
-      limit: of.limit,
-      used: of.used,
+      limit: input.limit,
+      used: input.used,
       reserved: 0,
       wanted: 1,
-      resetTime: new Date(of.now.getTime() + STREAMS_RETRY_MS),
+      resetTime: new Date(input.now.getTime() + STREAMS_RETRY_MS),
       retryAfterMs: STREAMS_RETRY_MS,
     },
     caller.tier,
@@ -116,9 +116,9 @@ const streamsError = (caller: Caller, of: { limit: number; used: number; now: Da
 async function refuseSpent(counting: Counting, caller: Caller, limits: QuotaLimits): Promise<void> {
   const { store, clock, budget } = counting;
   const now = clock.now();
-  const [document] = await store.get([usagePath(caller.uid, dayOf(now))]);
+  const [document] = await store.get([usagePath(caller.uid, toDay(now))]);
   const usage = decodeUsage(document);
-  const own = { usedMicros: spentMicrosOf(usage), heldMicros: 0, wantedMicros: 0 };
+  const own = { usedMicros: totalSpentMicros(usage), heldMicros: 0, wantedMicros: 0 };
   await budget.refuseSpent(own);
   const refusal = spentRefusal(usage, { limits, now });
   if (refusal) throw quotaError(refusal, caller.tier);
@@ -128,12 +128,12 @@ async function refuseSpent(counting: Counting, caller: Caller, limits: QuotaLimi
 async function create(
   { store, clock }: Counting,
   caller: Caller,
-  of: { limits: QuotaLimits; count: number },
+  input: { limits: QuotaLimits; count: number },
 ): Promise<readonly Write[]> {
-  const { limits, count } = of;
+  const { limits, count } = input;
   if (limits.creationsPerDay === 0) return [];
   const now = clock.now();
-  const path = usagePath(caller.uid, dayOf(now));
+  const path = usagePath(caller.uid, toDay(now));
   const [document] = await store.get([path]);
   const decision = decideCreation(decodeUsage(document), count, { limits, now });
   if (decision.kind === 'refused') throw quotaError(decision.refusal, caller.tier);

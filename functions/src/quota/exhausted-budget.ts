@@ -1,10 +1,10 @@
 import { usagePath } from '#shared/conversation/documents/paths.ts';
 import type { UnpaidReason } from '#shared/compaction/trigger/budget-wait.ts';
 import type { Clock, DocumentStore } from '#shared/ports/ports.ts';
-import { dayOf } from '#shared/quota/day.ts';
+import { toDay } from '#shared/quota/day.ts';
 import { isCounting } from '#shared/quota/limits.ts';
 import { spendRefusal } from '#shared/quota/spend-decision.ts';
-import { decodeUsage, spentMicrosOf } from '#shared/quota/usage.ts';
+import { decodeUsage, totalSpentMicros } from '#shared/quota/usage.ts';
 import type { Config } from '../config.ts';
 import { shardPaths, sumOfShards } from './budget-shards.ts';
 import { quotaSettings } from './quota-settings.ts';
@@ -13,7 +13,7 @@ import { quotaSettings } from './quota-settings.ts';
  * The limit in dollars of which nothing is left for work of this user; undefined: a call may be tried, which holds
  * what it needs. Throws StoreUnavailableError.
  */
-export async function spentLimit(
+export async function exhaustedBudget(
   {
     config,
     store,
@@ -29,12 +29,12 @@ export async function spentLimit(
   if (!isCounting(settings)) return undefined;
   const now = clock.now();
   const { globalCostMicrosPerDay: ofAllMicros, byTier } = settings;
-  const day = dayOf(now);
+  const day = toDay(now);
   const paths = ofAllMicros > 0 ? shardPaths(day) : [];
   const [document, ...shards] = await store.get([usagePath(ownerUid, day), ...paths]);
   const isSpent = (limitMicros: number, usedMicros: number) =>
     spendRefusal({ limitMicros, usedMicros, heldMicros: 0, wantedMicros: 0 }) !== undefined;
-  const usedMicros = spentMicrosOf(decodeUsage(document));
+  const usedMicros = totalSpentMicros(decodeUsage(document));
   if (isSpent(byTier.signedIn.costMicrosPerDay, usedMicros)) return 'USER_DAILY_USD';
   return isSpent(ofAllMicros, sumOfShards(shards, now).usedMicros) ? 'GLOBAL_BUDGET' : undefined;
 }

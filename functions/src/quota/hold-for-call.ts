@@ -9,7 +9,7 @@ import type {
   StoredDocument,
   Write,
 } from '#shared/ports/ports.ts';
-import { dayOf, nextDayOf } from '#shared/quota/day.ts';
+import { toDay, nextDay } from '#shared/quota/day.ts';
 import type { QuotaSettings } from '#shared/quota/limits.ts';
 import { globalBudgetError, workRefusedError } from '#shared/quota/quota-error.ts';
 import { OPEN_MAX } from '#shared/quota/reserve-decision.ts';
@@ -18,11 +18,11 @@ import {
   decodeUsage,
   heldAt,
   openAt,
-  spentMicrosOf,
+  totalSpentMicros,
   sumOfCosts,
   type HeldCost,
 } from '#shared/quota/usage.ts';
-import { FAR_CALLS } from './budget.ts';
+import { CALLS_OF_HEADROOM } from './budget.ts';
 import { shardPaths, shardWrite, sumOfShards } from './budget-shards.ts';
 import { BUDGET_SHARDS } from './quota-settings.ts';
 import { usageWrite } from './usage-document.ts';
@@ -77,7 +77,7 @@ function refuseOver(
   const { costMicrosPerDay: limitMicros } = byTier.signedIn;
   const openMicros = sumOfCosts(openAt(usage, now));
   const held = heldAt(usage.held, now);
-  const usedMicros = spentMicrosOf(usage);
+  const usedMicros = totalSpentMicros(usage);
   const own = { limitMicros, usedMicros, heldMicros: openMicros + sumOfCosts(held), wantedMicros };
   const ofUser = held.length < OPEN_MAX ? spendRefusal(own) : 'held';
   if (ofUser) throw workRefusedError(ofUser, own, now);
@@ -86,7 +86,7 @@ function refuseOver(
   const all = { limitMicros: globalCostMicrosPerDay, ...sum, heldMicros, wantedMicros };
   const kind = spendRefusal(all);
   if (kind)
-    throw globalBudgetError({ kind, resetTime: nextDayOf(now), now, spentMicros: sum.usedMicros });
+    throw globalBudgetError({ kind, resetTime: nextDay(now), now, spentMicros: sum.usedMicros });
   return sum.usedMicros + heldMicros;
 }
 
@@ -123,7 +123,7 @@ export async function holdForCall(
   let tried: Hold | undefined;
   return writeGuarded(clock, async () => {
     const now = clock.now();
-    const day = dayOf(now);
+    const day = toDay(now);
     const path = usagePath(call.ownerUid, day);
     const paths = limitMicros > 0 ? shardPaths(day) : [];
     const [usage, head, ...shards] = await store.get([path, headPath(conversationId), ...paths]);
@@ -135,11 +135,11 @@ export async function holdForCall(
     const takenMicros = refuseOver(settings, found, { wantedMicros: costMicros, now });
     const writes = usageWrites(hold, found, { conversationId, now });
     if (limitMicros > 0) {
-      const isFar = takenMicros + FAR_CALLS * costMicros < limitMicros;
+      const isFar = takenMicros + CALLS_OF_HEADROOM * costMicros < limitMicros;
       const shard = isFar ? anyShard : 0;
       hold.shardPath = budgetShardPath(day, shard);
-      const of = { path: hold.shardPath, document: shards[shard] };
-      writes.push(shardWrite(of, { hold: { id, costMicros, until } }, now));
+      const input = { path: hold.shardPath, document: shards[shard] };
+      writes.push(shardWrite(input, { hold: { id, costMicros, until } }, now));
     }
     tried = hold;
     await store.commit(writes);

@@ -7,7 +7,7 @@ import { decodeUsage } from '#shared/quota/usage.ts';
 import type { Budget } from './budget.ts';
 import type { OneAtATime } from './one-at-a-time.ts';
 import { usageWrite } from './usage-document.ts';
-import { writeUsage } from './commit-usage.ts';
+import { commitUsage } from './commit-usage.ts';
 
 export interface SettleDependencies {
   store: DocumentStore;
@@ -23,11 +23,11 @@ export interface SettleDependencies {
  */
 export async function settleTurn(
   dependencies: SettleDependencies,
-  of: { path: string; day: string; wanted: Wanted },
+  input: { path: string; day: string; wanted: Wanted },
   spending: QuotaSpending,
 ): Promise<void> {
   const { oneAtATime, clock, logger } = dependencies;
-  const { path, day, wanted } = of;
+  const { path, day, wanted } = input;
   const taken = takenBy(spending, wanted);
   const change = ([document]: readonly (StoredDocument | undefined)[], tries: number) => {
     // Erased with its user.
@@ -40,7 +40,7 @@ export async function settleTurn(
   };
   try {
     await oneAtATime(path, () =>
-      writeUsage(dependencies, { paths: [path], day, costMicros: taken.costMicros, change }),
+      commitUsage(dependencies, { paths: [path], day, costMicros: taken.costMicros, change }),
     );
   } catch (error) {
     logger.log('WARNING', 'quota_not_settled', {

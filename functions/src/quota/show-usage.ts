@@ -1,6 +1,6 @@
 import { usagePath } from '#shared/conversation/documents/paths.ts';
 import type { Caller, Clock, DocumentStore } from '#shared/ports/ports.ts';
-import { dayOf } from '#shared/quota/day.ts';
+import { toDay } from '#shared/quota/day.ts';
 import { usageView } from '#shared/quota/usage-view.ts';
 import { decodeUsage } from '#shared/quota/usage.ts';
 import type { UsageResponse } from '#shared/wire/responses/usage.ts';
@@ -14,7 +14,7 @@ export async function showUsage(
 ): Promise<UsageResponse> {
   const { store, clock, config } = dependencies;
   const now = clock.now();
-  const [document] = await store.get([usagePath(uid, dayOf(now))]);
+  const [document] = await store.get([usagePath(uid, toDay(now))]);
   const limits = quotaSettings(config).byTier[tier];
   return usageView({ usage: decodeUsage(document), limits, tier, now });
 }

@@ -1,7 +1,7 @@
 import { headPath, recallPath } from '#shared/conversation/documents/paths.ts';
 import { readHead } from '#shared/conversation/context/read-conversation.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
-import { firstOfSegment, lastOfSegment, segmentOf } from '#shared/recall/segment.ts';
+import { firstOfSegment, lastOfSegment, segmentNumber } from '#shared/recall/segment.ts';
 import { retryWhenLost } from '../lib/retry-when-lost.ts';
 import { indexTurns, type IndexDependencies } from './index-turns.ts';
 import { foldedThrough } from './read-index.ts';
@@ -13,7 +13,7 @@ export async function firstBrokenSegment(
   conversationId: string,
   indexedThrough: number,
 ): Promise<number | undefined> {
-  for (let number = 1; number <= segmentOf(indexedThrough); number++) {
+  for (let number = 1; number <= segmentNumber(indexedThrough); number++) {
     const [document] = await store.get([recallPath(conversationId, number)]);
     const wanted = Math.min(lastOfSegment(number), indexedThrough);
     try {
@@ -52,10 +52,10 @@ async function takeBack(dependencies: IndexDependencies, conversationId: string)
  */
 export async function indexConversation(
   dependencies: IndexDependencies,
-  of: { conversationId: string; isBroken: boolean },
+  target: { conversationId: string; isBroken: boolean },
   signal: AbortSignal,
 ): Promise<void> {
-  const { conversationId, isBroken } = of;
+  const { conversationId, isBroken } = target;
   if (isBroken) await takeBack(dependencies, conversationId);
   const head = await readHead(dependencies.store, conversationId);
   if (!head) return;

@@ -10,7 +10,7 @@ import {
   firstOfSegment,
   lastOfSegment,
   passagesOfTurns,
-  segmentOf,
+  segmentNumber,
   type Passage,
 } from '#shared/recall/segment.ts';
 import { textsOfTurn } from '#shared/search/turn-texts.ts';
@@ -84,7 +84,7 @@ async function nextSegment(
   const done = head.indexedThrough ?? 0;
   const throughSeq = Math.min(indexing.throughSeq, head.lastSeq);
   if (head.state !== 'live' || done >= throughSeq) return undefined;
-  const number = segmentOf(done + 1);
+  const number = segmentNumber(done + 1);
   const first = firstOfSegment(number);
   const toSeq = Math.min(lastOfSegment(number), throughSeq);
   const path = recallPath(conversationId, number);

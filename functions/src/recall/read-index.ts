@@ -8,7 +8,7 @@ import {
 } from '#shared/conversation/context/read-conversation.ts';
 import type { DocumentStore, Logger } from '#shared/ports/ports.ts';
 import { segmentSize } from '#shared/recall/segment-size.ts';
-import { lastOfSegment, segmentOf, type Segment } from '#shared/recall/segment.ts';
+import { lastOfSegment, segmentNumber, type Segment } from '#shared/recall/segment.ts';
 import { unpackSegment } from './segment-document.ts';
 
 /** Documents of one read; each may hold most of a MiB. */
@@ -72,12 +72,12 @@ async function readSegments(
  */
 export async function loadIndex(
   source: IndexSource,
-  of: { conversationId: string; head: Head },
+  target: { conversationId: string; head: Head },
 ): Promise<LoadedIndex> {
   const { cache } = source;
-  const { head } = of;
+  const { head } = target;
   const throughSeq = Math.min(head.indexedThrough ?? 0, foldedThrough(head));
-  const newest = segmentOf(throughSeq);
+  const newest = segmentNumber(throughSeq);
   const count = Math.min(SEGMENTS_MAX, newest);
   const numbers = Array.from({ length: count }, (_, i) => newest - i);
   const isWhole = (number: number, entry: SegmentEntry) =>
@@ -95,7 +95,7 @@ export async function loadIndex(
     const missing = asked.filter((number) => !known.has(number));
     const read =
       missing.length > 0
-        ? await readSegments(source, of, missing)
+        ? await readSegments(source, target, missing)
         : new Map<number, SegmentEntry>();
     for (const number of asked) {
       const entry = known.get(number) ?? read.get(number);

@@ -11,10 +11,10 @@ const FREE_FRACTION = 0.1;
 export const recallTokens = (
   { RECALL_TOKENS }: Pick<Config, 'RECALL_TOKENS'>,
   { settings, profile }: Pick<Head, 'settings' | 'profile'>,
-  of: { request?: { recallTokens?: number }; freeTokens?: number } = {},
+  input: { request?: { recallTokens?: number }; freeTokens?: number } = {},
 ): number => {
   if (profile === 'gemini-cli') return 0;
-  const { request, freeTokens = Infinity } = of;
+  const { request, freeTokens = Infinity } = input;
   const asked = Math.min(settings.recallTokens ?? Infinity, request?.recallTokens ?? Infinity);
   return Math.max(0, Math.min(RECALL_TOKENS, asked, Math.floor(FREE_FRACTION * freeTokens)));
 };

@@ -1,5 +1,5 @@
 import { isQuestion, questionTerms, type Term, toLower } from './question-terms.ts';
-import { lastQuestionIndex, type RequestContent, textOf } from '../server/request.ts';
+import { lastQuestionIndex, type RequestContent, contentText } from '../server/request.ts';
 import { readableText, splitSentences } from './sentences.ts';
 
 export const acknowledgement = 'Noted.';
@@ -128,7 +128,9 @@ export function bestSentences(text: string, question: string): string[] {
  */
 export function answerFromContext(contents: readonly RequestContent[]): string {
   const questionIndex = lastQuestionIndex(contents);
-  const asked = splitSentences(textOf(contents[questionIndex])).filter((each) => isQuestion(each));
+  const asked = splitSentences(contentText(contents[questionIndex])).filter((each) =>
+    isQuestion(each),
+  );
   if (asked.length === 0) return acknowledgement;
   const context = contents
     .filter((_, index) => index !== questionIndex)

@@ -4,7 +4,7 @@ import {
   type ModelRequestBody,
   type RequestContent,
   type RequestPart,
-  textOf,
+  contentText,
 } from '../server/request.ts';
 import { firstCodePoints } from './sentences.ts';
 
@@ -58,7 +58,7 @@ const responsesOf = (contents: readonly RequestContent[]) =>
 export function callTools(body: ModelRequestBody): RequestPart[] | undefined {
   const contents = body.contents ?? [];
   const questionIndex = lastQuestionIndex(contents);
-  const rounds = orderedRounds(textOf(contents[questionIndex]));
+  const rounds = orderedRounds(contentText(contents[questionIndex]));
   if (rounds.length === 0) return undefined;
   const since = contents.slice(questionIndex + 1);
   const done = since.filter(({ parts }) => parts?.some((part) => part.functionCall)).length;

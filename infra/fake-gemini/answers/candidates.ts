@@ -1,7 +1,7 @@
 import { isNegated, weighFacts, weighWords } from './facts.ts';
 import type { Room } from '../summaries/room.ts';
 import { textTokens } from './token-rule.ts';
-import { type ModelRequestBody, type RequestContent, textOf } from '../server/request.ts';
+import { type ModelRequestBody, type RequestContent, contentText } from '../server/request.ts';
 import { hasTurnMarks, type Line, markedLines } from '../summaries/ledger-lines.ts';
 import { readableText, splitSentences } from './sentences.ts';
 
@@ -29,7 +29,7 @@ export interface Candidate {
 const aboutTheTask = /state_snapshot|scratchpad|at most [\d,]+ (?:tokens|characters)/i;
 
 function speakerOf(content: RequestContent): Speaker {
-  if (textOf(content).includes('<state_snapshot')) return 'snapshot';
+  if (contentText(content).includes('<state_snapshot')) return 'snapshot';
   if (content.parts?.some((part) => part.functionResponse !== undefined)) return 'tool';
   return content.role === 'model' ? 'model' : 'user';
 }
@@ -60,7 +60,7 @@ export function foldedContents(body: ModelRequestBody): readonly RequestContent[
   if (last === undefined || contents.length === 1) return contents;
   if (isLedger(body) && hasTurnMarks(last)) return contents;
   const before = contents.at(-2);
-  const isSecond = before?.role === 'model' && summary.test(textOf(before));
+  const isSecond = before?.role === 'model' && summary.test(contentText(before));
   return contents.slice(0, isSecond ? -3 : -1);
 }
 

@@ -1,6 +1,6 @@
 import type { Candidate } from './candidates.ts';
 import { weighFacts } from './facts.ts';
-import { type ModelRequestBody, textOf } from '../server/request.ts';
+import { type ModelRequestBody, contentText } from '../server/request.ts';
 import type { Summary } from '../summaries/summarise.ts';
 import { tamper, type Vices } from '../server/misbehaviour.ts';
 
@@ -14,7 +14,7 @@ const failure = /error|warning|exception|failed/i;
 
 /** The output as it was sent: all between the first line and the next that is equal to it. */
 function outputLines(body: ModelRequestBody): string[] {
-  const [boundary, ...lines] = textOf(body.contents?.[0]).split('\n');
+  const [boundary, ...lines] = contentText(body.contents?.[0]).split('\n');
   const end = lines.indexOf(boundary ?? '');
   return lines.slice(0, end < 0 ? undefined : end).filter((line) => line.trim() !== '');
 }
@@ -54,7 +54,7 @@ function chooseLines(lines: readonly string[], limit: number): string[] {
  */
 export function condense(task: { body: ModelRequestBody; seed: string; vices: Vices }): Summary {
   const { body, seed, vices } = task;
-  const stated = limitLine.exec(textOf(body.contents?.at(-1)))?.[1]?.replaceAll(',', '');
+  const stated = limitLine.exec(contentText(body.contents?.at(-1)))?.[1]?.replaceAll(',', '');
   const limit = stated === undefined ? defaultLimit : Number(stated);
   const lines = chooseLines([...new Set(outputLines(body))], limit);
   const { kept, dropped, altered } = tamper(seed, vices, lines.map(candidateOf));

@@ -11,7 +11,7 @@ const bare = (model: string): string => model.slice(model.lastIndexOf('/') + 1).
 export const signsCalls = (model: string): boolean => /^gemini-(?![12][.-])/.test(bare(model));
 
 /** What a model hides in a part of its own: readable for that model alone. Of one part it is always the same. */
-export function signatureOf(model: string, part: RequestPart): string {
+export function signPart(model: string, part: RequestPart): string {
   const payload = JSON.stringify(part.functionCall ?? part.text ?? '');
   const digest = createHash('sha256').update(payload).digest('hex');
   return Buffer.from([MARK, bare(model), digest].join(' ')).toString('base64');

@@ -6,7 +6,7 @@ import type { Messaging } from './messaging.ts';
 import type { Measure, PrefixCache } from './prefix-cache.ts';
 import type { RecordedAnswers } from './recorded-answers.ts';
 import { composeReply } from './reply.ts';
-import { type Address, lastQuestionIndex, type ModelRequestBody, textOf } from './request.ts';
+import { type Address, lastQuestionIndex, type ModelRequestBody, contentText } from './request.ts';
 import {
   type Exchange,
   sendAnswer,
@@ -48,7 +48,7 @@ const lastUserTextLength = 200;
 /** Without a header: who asks for a `<state_snapshot>` wants a summary. */
 function guessRole({ address, body }: Arrival): string {
   if (address.operation === 'countTokens') return '';
-  const asked = `${textOf(body.systemInstruction)}\n${textOf(body.contents?.at(-1))}`;
+  const asked = `${contentText(body.systemInstruction)}\n${contentText(body.contents?.at(-1))}`;
   return asked.includes('<state_snapshot>') ? 'utility_compressor' : 'chat';
 }
 
@@ -56,7 +56,7 @@ function guessRole({ address, body }: Arrival): string {
 export function openEntry(model: Model, arrival: Arrival): JournalEntry {
   const { address, body, headers } = arrival;
   const contents = body.contents ?? [];
-  const question = textOf(contents[lastQuestionIndex(contents)]);
+  const question = contentText(contents[lastQuestionIndex(contents)]);
   const entry = {
     api: address.api,
     operation: address.operation,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type ModelRequestBody, textOf } from './request.ts';
+import { type ModelRequestBody, contentText } from './request.ts';
 import { firstCodePoints, splitSentences } from '../answers/sentences.ts';
 
 const messagesSchema = z.object({
@@ -10,7 +10,7 @@ const TITLE_CODE_POINTS = 40;
 
 /** A name for the messages of a request: how the user's first one begins, without its last mark. */
 export function nameMessages(body: ModelRequestBody): string {
-  const text = textOf(body.contents?.at(-1));
+  const text = contentText(body.contents?.at(-1));
   let asked = text;
   try {
     const { messages } = messagesSchema.parse(JSON.parse(text));

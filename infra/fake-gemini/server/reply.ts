@@ -9,7 +9,7 @@ import { nameMessages } from './name.ts';
 import { recordedParts, type RecordedAnswers } from './recorded-answers.ts';
 import type { ModelRequestBody, RequestPart } from './request.ts';
 import { route } from './route.ts';
-import { isReadable, signatureOf, signsCalls } from '../answers/signatures.ts';
+import { isReadable, signPart, signsCalls } from '../answers/signatures.ts';
 import { summarise } from '../summaries/summarise.ts';
 import { cutToTokens, textTokens } from '../answers/token-rule.ts';
 import { chant, isInjection, padding, type Vices } from './misbehaviour.ts';
@@ -50,7 +50,7 @@ function sign(
     if (!isSigned || !signsCalls(model)) return withoutSignature(part);
     const { thoughtSignature: kept } = part;
     const isOwn = kept !== undefined && isReadable(model, kept);
-    return { ...part, thoughtSignature: isOwn ? kept : signatureOf(model, part) };
+    return { ...part, thoughtSignature: isOwn ? kept : signPart(model, part) };
   });
 }
 

@@ -85,7 +85,7 @@ export function readAddress(pathname: string): Address | undefined {
 }
 
 /** Text parts of a content without thoughts, one per line. */
-export function textOf(content: RequestContent | undefined): string {
+export function contentText(content: RequestContent | undefined): string {
   return textParts(content).join('\n');
 }
 

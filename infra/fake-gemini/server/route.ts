@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type ModelRequestBody, textOf } from './request.ts';
+import { type ModelRequestBody, contentText } from './request.ts';
 import type { Vices } from './misbehaviour.ts';
 
 const askedSchema = z.object({ message: z.object({ text: z.string() }) });
@@ -12,7 +12,7 @@ const LONG_CHARACTERS = 400;
 
 /** Which model is to answer a message: `strong` for a long one and for one with a word of hard work, else `fast`. */
 export function route(body: ModelRequestBody, vices: Vices): string {
-  const text = textOf(body.contents?.at(-1));
+  const text = contentText(body.contents?.at(-1));
   let message = text;
   try {
     message = askedSchema.parse(JSON.parse(text)).message.text;

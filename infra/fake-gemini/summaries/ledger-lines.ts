@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Speaker } from '../answers/candidates.ts';
-import { type RequestContent, textOf } from '../server/request.ts';
+import { type RequestContent, contentText } from '../server/request.ts';
 
 /** A line of the history, with the turn that it belongs to where the history says so. */
 export interface Line {
@@ -55,7 +55,7 @@ function toldCall(text: string): string {
 
 /** Whether a content holds history whose turns are marked: `[12] user: …`. */
 export function hasTurnMarks(content: RequestContent): boolean {
-  return textOf(content)
+  return contentText(content)
     .split('\n')
     .some((line) => numbered.test(line) && mark.test(line));
 }
@@ -68,7 +68,7 @@ interface Parts {
 }
 
 function splitParts(content: RequestContent): Parts {
-  const lines = textOf(content).split('\n');
+  const lines = contentText(content).split('\n');
   const boundary = lines[0] ?? '';
   const end = /^\S+$/.test(boundary) ? lines.indexOf(boundary, 1) : -1;
   return end < 0

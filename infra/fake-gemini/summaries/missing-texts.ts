@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type ModelRequestBody, textOf } from '../server/request.ts';
+import { type ModelRequestBody, contentText } from '../server/request.ts';
 import { unwrapSnapshot } from '../answers/sentences.ts';
 
 /** Something that a repair request wants to be placed. */
@@ -42,7 +42,7 @@ function readLine(line: string): Missing[] {
  */
 export function missingTexts(body: ModelRequestBody, promptId: string): Missing[] {
   if (!promptId.endsWith('-repair')) return [];
-  return textOf(body.contents?.at(-1))
+  return contentText(body.contents?.at(-1))
     .split('\n')
     .flatMap(readLine)
     .map(({ text, turns }) => ({ text: text.trim(), turns }))

@@ -1,4 +1,4 @@
-import { type ModelRequestBody, textOf } from '../server/request.ts';
+import { type ModelRequestBody, contentText } from '../server/request.ts';
 import { textTokens } from '../answers/token-rule.ts';
 
 /** How much a summary may say, and how that is measured. */
@@ -23,8 +23,8 @@ function statedRoom(text: string): Room | undefined {
 /** What the request asks for in its own words, in tokens or characters; else 60 % of maxOutputTokens. */
 export function readRoom(body: ModelRequestBody): Room {
   return (
-    statedRoom(textOf(body.systemInstruction)) ??
-    statedRoom(textOf(body.contents?.at(-1))) ?? {
+    statedRoom(contentText(body.systemInstruction)) ??
+    statedRoom(contentText(body.contents?.at(-1))) ?? {
       size: outputShare * (body.generationConfig?.maxOutputTokens ?? defaultMaxOutputTokens),
       measure: textTokens,
     }

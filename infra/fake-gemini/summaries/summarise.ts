@@ -10,7 +10,7 @@ import { draftDenseLedger } from '../dense/dense-ledger.ts';
 import { fillSchema } from '../answers/fill-schema.ts';
 import { type KnownItem, knownItems } from './ledger-lines.ts';
 import { type Missing, missingTexts } from './missing-texts.ts';
-import { type ModelRequestBody, type RequestContent, textOf } from '../server/request.ts';
+import { type ModelRequestBody, type RequestContent, contentText } from '../server/request.ts';
 import { readRoom } from './room.ts';
 import {
   escapeXml,
@@ -35,10 +35,12 @@ const previousGoal = /<overall_goal>\s*([^<]*?)\s*<\/overall_goal>/;
 const longestGoal = 200;
 
 function findGoal(contents: readonly RequestContent[]): string {
-  const stated = contents.map((content) => previousGoal.exec(textOf(content))?.[1]).find(Boolean);
+  const stated = contents
+    .map((content) => previousGoal.exec(contentText(content))?.[1])
+    .find(Boolean);
   if (stated !== undefined) return unwrapSnapshot(stated);
   const first = contents.find((content) => content.role !== 'model');
-  const sentence = splitSentences(textOf(first))[0] ?? 'none stated';
+  const sentence = splitSentences(contentText(first))[0] ?? 'none stated';
   return firstCodePoints(sentence, longestGoal);
 }
 
@@ -46,7 +48,7 @@ function findGoal(contents: readonly RequestContent[]): string {
 function earlierAnswer(body: ModelRequestBody): string | undefined {
   const before = body.contents?.at(-2);
   if (before?.role !== 'model') return undefined;
-  return wholeSnapshot.exec(textOf(before))?.[0];
+  return wholeSnapshot.exec(contentText(before))?.[0];
 }
 
 interface Task {

@@ -3,8 +3,8 @@ import { parseConfig } from '#functions/config.ts';
 import { createDependencies } from '#functions/dependencies.ts';
 import { endOnSignal } from '#functions/bootstrap/end-on-signal.ts';
 import { registerFunctions } from '#functions/bootstrap/register.ts';
-import { logStrayRejections } from '#functions/bootstrap/unhandled-rejections.ts';
-import { runWithoutDomains } from '#functions/bootstrap/disable-node-domains.ts';
+import { logUnhandledRejections } from '#functions/bootstrap/unhandled-rejections.ts';
+import { disableNodeDomains } from '#functions/bootstrap/disable-node-domains.ts';
 import { parseServed, serveFunctions } from '../stack/function-host.ts';
 import { createRemoteStore } from './remote-store.ts';
 
@@ -16,8 +16,8 @@ const address = {
   url: process.env['RECAP_STORE_URL'] ?? '',
   token: process.env['RECAP_STORE_TOKEN'] ?? '',
 };
-runWithoutDomains();
-logStrayRejections(process, jsonLogger);
+disableNodeDomains();
+logUnhandledRejections(process, jsonLogger);
 const shutdown = new AbortController();
 const functions = registerFunctions(
   createDependencies(parseConfig(process.env), {

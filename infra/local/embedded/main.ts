@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
 import { jsonLogger } from '#functions/adapters/system/json-logger.ts';
 import { endOnSignal } from '#functions/bootstrap/end-on-signal.ts';
-import { logStrayRejections } from '#functions/bootstrap/unhandled-rejections.ts';
-import { runWithoutDomains } from '#functions/bootstrap/disable-node-domains.ts';
+import { logUnhandledRejections } from '#functions/bootstrap/unhandled-rejections.ts';
+import { disableNodeDomains } from '#functions/bootstrap/disable-node-domains.ts';
 import { startEmbeddedHost } from './host.ts';
 
 /*
@@ -18,8 +18,8 @@ const { values } = parseArgs({
   },
 });
 
-runWithoutDomains();
-logStrayRejections(process, jsonLogger);
+disableNodeDomains();
+logUnhandledRejections(process, jsonLogger);
 const shutdown = new AbortController();
 const host = await startEmbeddedHost({
   environment: process.env,

@@ -6,7 +6,7 @@ import { checkWrites } from '#shared/store/checked-write.ts';
 import { checkCollectionPath, checkDocumentPath } from '#shared/store/names.ts';
 import { MemoryDocuments } from './memory-documents.ts';
 import { runQuery, type QueriedDocument } from './memory-query.ts';
-import { copyOf } from './stored-fields.ts';
+import { copyFields } from './stored-fields.ts';
 
 /** Documents that `deleteBelow` deletes before it lets others run. */
 const DELETION_BATCH = 100;
@@ -102,5 +102,5 @@ export function createMemoryDocumentStore(hooks: MemoryStoreHooks = {}): Documen
 }
 
 function released(document: QueriedDocument): StoredDocument {
-  return { ...document, fields: copyOf(document.fields) };
+  return { ...document, fields: copyFields(document.fields) };
 }

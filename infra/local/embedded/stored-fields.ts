@@ -26,7 +26,7 @@ export function updatedFields(
 }
 
 /** A deep copy, so that nobody outside holds what the store holds. */
-export function copyOf(fields: StoredFields): StoredFields {
+export function copyFields(fields: StoredFields): StoredFields {
   const copied: StoredFields = {};
   for (const name of Object.keys(fields)) {
     const value = fields[name];
@@ -38,7 +38,7 @@ export function copyOf(fields: StoredFields): StoredFields {
 function copy(value: StoredValue): StoredValue {
   if (value === null || typeof value !== 'object') return value;
   if (value instanceof Date) return new Date(value);
-  return Array.isArray(value) ? value.map(copy) : copyOf(value);
+  return Array.isArray(value) ? value.map(copy) : copyFields(value);
 }
 
 /** As in Firestore, a value on the way that is no map gives way to one. */

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { refuseForeign } from '../processes/refuse-foreign.ts';
 import { createDiskFiles, type DiskFiles } from './disk-files.ts';
 import { jsonApi, type StorageAnswer } from './json-api.ts';
-import { refusalOf } from './verify-signature.ts';
+import { findRefusal } from './verify-signature.ts';
 
 /*
  * A stand-in of Cloud Storage and of IAM's signBlob: one bucket, in a folder of this machine. It takes what is
@@ -124,7 +124,7 @@ export async function startStorage(options: StorageOptions): Promise<LocalStorag
     if (fault) return failure(fault.status, 'Fault', 'As it was told to.');
     const token = headers['authorization']?.replace(/^Bearer /, '');
     if (token === undefined) {
-      const verdict = refusalOf({ method, target, headers }, { publicKey, now: now() });
+      const verdict = findRefusal({ method, target, headers }, { publicKey, now: now() });
       if (verdict) return failure(verdict.status, verdict.code, verdict.message);
       return xmlApi(files, bucket, arrival);
     }

@@ -50,7 +50,7 @@ const mustBeSigned = (name: string) =>
  * Judges an address with a V4 signature as Cloud Storage does: from the request alone, by its own canonical form,
  * with the public key. undefined: it is good.
  */
-export function refusalOf(
+export function findRefusal(
   arrival: SignedArrival,
   { publicKey, now }: { publicKey: KeyObject; now: Date },
 ): Verdict | undefined {

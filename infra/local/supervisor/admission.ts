@@ -29,7 +29,7 @@ function isSame(given: string, expected: string): boolean {
  * Why a caller has no business here, or undefined. Absent origins are those of programs, which need the token as
  * well.
  */
-export function refusalOf(
+export function findRefusal(
   { host, origin }: Pick<Asked, 'host' | 'origin'>,
   { port, pageOrigins }: Admission,
 ): string | undefined {
@@ -41,7 +41,10 @@ export function refusalOf(
 }
 
 /** The same for the token, which a preflight does not carry. */
-export function tokenRefusalOf(token: string | undefined, expected: Admission): string | undefined {
+export function findTokenRefusal(
+  token: string | undefined,
+  expected: Admission,
+): string | undefined {
   if (token !== undefined && isSame(token, expected.token)) return undefined;
   return `the header ${SUPERVISOR_TOKEN_HEADER} must hold the token of this start (the page's /config.json has it)`;
 }

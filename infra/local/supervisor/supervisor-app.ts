@@ -1,7 +1,12 @@
 import { Hono, type Context } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { z } from 'zod';
-import { type Admission, refusalOf, SUPERVISOR_TOKEN_HEADER, tokenRefusalOf } from './admission.ts';
+import {
+  type Admission,
+  findRefusal,
+  SUPERVISOR_TOKEN_HEADER,
+  findTokenRefusal,
+} from './admission.ts';
 import type { CuttableLine } from './cuttable-line.ts';
 import { type ModelControl, modelFaultsBody, timingBody, vicesBody } from './model-control.ts';
 import type { PartKills } from './part-kills.ts';
@@ -70,11 +75,11 @@ function guard(app: Hono, admission: Admission): void {
   app.use(async (context, next) => {
     const { req } = context;
     const asked = { host: req.header('host'), origin: req.header('origin') };
-    const refusal = refusalOf(asked, admission);
+    const refusal = findRefusal(asked, admission);
     if (refusal !== undefined) return context.json({ problem: refusal }, 403);
     allow(context, asked.origin);
     if (req.method === 'OPTIONS') return context.body(null, 204);
-    const wrongToken = tokenRefusalOf(req.header(SUPERVISOR_TOKEN_HEADER), admission);
+    const wrongToken = findTokenRefusal(req.header(SUPERVISOR_TOKEN_HEADER), admission);
     if (wrongToken !== undefined) return context.json({ problem: wrongToken }, 403);
     await next();
     return undefined;

@@ -15,10 +15,10 @@ export const compactCommand = opsCommand({
     focus: { type: 'string', valueHint: 'TEXT', description: 'what to keep above all' },
   },
   async run({ args, project, screen }) {
-    const of = await readOwned(project, args.conversation);
-    const request = { ...of, focus: args.focus };
+    const input = await readOwned(project, args.conversation);
+    const request = { ...input, focus: args.focus };
     if (!args.yes) {
-      const preview = await previewCompaction(project.chat, of);
+      const preview = await previewCompaction(project.chat, input);
       await rehearse(project.chat, (chat) => requestCompaction(chat, request));
       screen.json(preview);
       screen.print(

@@ -1,4 +1,4 @@
-import { variantOfHead } from '#functions/config/conversation-policy.ts';
+import { selectVariant } from '#functions/config/conversation-policy.ts';
 import { inParallel } from '#functions/lib/in-parallel.ts';
 import { decodeHead } from '#shared/conversation/documents/head.ts';
 import { decodeHistory, type History } from '#shared/conversation/documents/history.ts';
@@ -12,16 +12,16 @@ import { readRatings } from '#shared/conversation/documents/rating.ts';
 import { opsCommand, pageArgs, wholeNumber } from '../command.ts';
 import {
   FEW_ATTEMPTS,
-  figuresOf,
-  outcomesOf,
+  variantFigures,
+  readOutcomes,
   type ComparedOutcome,
   type RunningSums,
   type VariantFigures,
 } from '../compare-outcomes.ts';
 import { conversationIds } from '../conversation-ids.ts';
-import { pagesOf } from '../pages.ts';
+import { readPages } from '../pages.ts';
 import type { Project } from '../project.ts';
-import { counted, dollars, figure, tableOf } from '../screen.ts';
+import { counted, dollars, figure, toTable } from '../screen.ts';
 import { isUnreadable } from '../verify/load/load-turns.ts';
 
 const AT_ONCE = 8;
@@ -38,7 +38,7 @@ const savedOf = ({ meanBeforeTokens: before, meanAfterTokens: after }: VariantFi
   before === undefined || after === undefined ? '-' : percent(before - after, before);
 
 const tableText = (figures: readonly VariantFigures[]) =>
-  tableOf<VariantFigures>(
+  toTable<VariantFigures>(
     [
       { title: 'variant', text: ({ variant }) => variant || '(own settings)' },
       { title: 'conversations', text: (row) => figure(row.conversations), isFigure: true },
@@ -67,7 +67,7 @@ const tableText = (figures: readonly VariantFigures[]) =>
 async function historiesOf({ chat }: Project, conversationId: string): Promise<History[]> {
   const query = { collection: historiesCollection(conversationId), limit: HISTORIES_PER_PAGE };
   const found: History[] = [];
-  for await (const page of pagesOf(chat.store, query))
+  for await (const page of readPages(chat.store, query))
     // Only figures are kept: texts of thousands of conversations are no matter of memory then.
     found.push(
       ...page.map((document) => ({
@@ -97,10 +97,10 @@ async function compareOne(
     const generations = histories.map(({ generation }) => generation);
     const ratings = await readRatings(chat.store, conversationId, generations);
     const records = job ? decodeJob(job).value.records : [];
-    const variant = variantOfHead(chat.config, decoded)?.name ?? '';
+    const variant = selectVariant(chat.config, decoded)?.name ?? '';
     return {
       variant,
-      outcomes: outcomesOf({ histories, records, ratings: [...ratings.values()], variant }),
+      outcomes: readOutcomes({ histories, records, ratings: [...ratings.values()], variant }),
     };
   } catch (error) {
     if (isUnreadable(error)) return 'unreadable';
@@ -139,7 +139,7 @@ export const compareCommand = opsCommand({
       last = ids.at(-1);
       screen.progress(`${figure(looked)} conversations`);
     }
-    const figures = figuresOf(sums);
+    const figures = variantFigures(sums);
     const few = figures.filter(({ compacted }) => compacted < FEW_ATTEMPTS);
     screen.json({ conversations: looked, unreadable, last, variants: figures });
     screen.print(figures.length === 0 ? 'no conversations' : tableText(figures));

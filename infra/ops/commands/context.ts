@@ -2,7 +2,7 @@ import { showContext } from '#functions/chat/context/show-context.ts';
 import type { ContextItemView } from '#shared/wire/responses/context.ts';
 import { conversationArg, opsCommand, wholeNumber } from '../command.ts';
 import { readOwned } from '../owner.ts';
-import { figure, tableOf } from '../screen.ts';
+import { figure, toTable } from '../screen.ts';
 
 const GENERATION_MAX = 99_999_999;
 
@@ -36,7 +36,7 @@ export const contextCommand = opsCommand({
       `generation ${shown.generation}, ${figure(shown.contextTokens)} tokens${shown.shrunken ? ', shrunken: over the hard threshold' : ''}\n`,
     );
     screen.print(
-      tableOf<ContextItemView>(
+      toTable<ContextItemView>(
         [
           { title: 'piece', text: ({ kind }) => kind },
           { title: 'turn', text: ({ seq }) => figure(seq), isFigure: true },

@@ -1,12 +1,12 @@
-import { policyOf } from '#functions/config/conversation-policy.ts';
+import { conversationPolicy } from '#functions/config/conversation-policy.ts';
 import type { Config } from '#functions/config.ts';
 import { decodeHead, headSchema, type Head } from '#shared/conversation/documents/head.ts';
 import { CONVERSATIONS } from '#shared/conversation/documents/paths.ts';
 import { NewerDocumentError } from '#shared/conversation/documents/schema-version.ts';
 import type { StoredDocument } from '#shared/ports/ports.ts';
 import { ArgumentError, opsCommand, pageArgs, wholeNumber } from '../command.ts';
-import { idOf } from '../pages.ts';
-import { figure, tableOf, time } from '../screen.ts';
+import { lastSegment } from '../pages.ts';
+import { figure, toTable, time } from '../screen.ts';
 
 const states = headSchema.shape.state.options;
 
@@ -20,10 +20,10 @@ interface Listed {
 }
 
 function listedOf(config: Config, document: StoredDocument): Listed {
-  const id = idOf(document.path);
+  const id = lastSegment(document.path);
   try {
     const head = decodeHead(document).value;
-    const { softThresholdTokens } = policyOf(config, head);
+    const { softThresholdTokens } = conversationPolicy(config, head);
     return { id, state: head.state, head, thresholdTokens: softThresholdTokens };
   } catch (error) {
     return { id, state: error instanceof NewerDocumentError ? 'newer' : 'unreadable' };
@@ -46,7 +46,7 @@ const tokensOf = (listed: Listed): string =>
   `${figure(listed.head?.context.tokens)}${isBehind(listed) ? '*' : ''}`;
 
 const tableText = (listed: readonly Listed[]) =>
-  tableOf<Listed>(
+  toTable<Listed>(
     [
       { title: 'conversation', text: ({ id }) => id },
       { title: 'state', text: ({ state }) => state },

@@ -4,7 +4,7 @@ import type { DeadLetterBox } from '../letters/dead-letter-box.ts';
 import type { DeadLetter } from '../letters/dead-letter-client.ts';
 import { explainLetters, type ExplainedLetter } from '../letters/explain-letters.ts';
 import type { Project } from '../project.ts';
-import { figure, tableOf, time, type Screen } from '../screen.ts';
+import { figure, toTable, time, type Screen } from '../screen.ts';
 
 const LETTERS_MAX = 1_000;
 
@@ -58,7 +58,7 @@ const ageOf = (publishTime: Date | undefined, now: Date): string =>
 function tell(screen: Screen, letters: readonly ExplainedLetter[], now: Date): void {
   if (letters.length === 0) return;
   screen.print(
-    tableOf<ExplainedLetter>(
+    toTable<ExplainedLetter>(
       [
         { title: 'message', text: ({ messageId }) => messageId },
         { title: 'age', text: ({ publishTime }) => ageOf(publishTime, now), isFigure: true },

@@ -43,16 +43,16 @@ async function eraseOne(erasing: Erasing, conversationId: string): Promise<ExitC
   const [head] = await project.chat.store.get([headPath(conversationId)]);
   if (!head || head.fields['state'] === 'erased') return eraseOrphans(erasing, conversationId);
   const { caller } = await readOwned(project, conversationId);
-  const of = { caller, conversationId };
+  const target = { caller, conversationId };
   if (isMeant) {
-    await eraseOwnConversation(project.chat, of);
+    await eraseOwnConversation(project.chat, target);
     screen.json({ conversationId, state: 'erasing' });
     screen.print(
       `${conversationId} is marked, and nobody finds it any more; the worker deletes its documents (\`verify ${conversationId}\` tells when it has)`,
     );
     return 0;
   }
-  const rehearsed = await rehearse(project.chat, (chat) => eraseOwnConversation(chat, of));
+  const rehearsed = await rehearse(project.chat, (chat) => eraseOwnConversation(chat, target));
   const lines = rehearsed.kind === 'writes' ? rehearsed.writes.map(writeText) : [];
   screen.json({ dryRun: true, writes: lines });
   screen.print(

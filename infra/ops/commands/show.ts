@@ -1,5 +1,5 @@
 import { refreshRemote } from '#functions/config/refresh-remote.ts';
-import { policyOf, variantOfHead } from '#functions/config/conversation-policy.ts';
+import { conversationPolicy, selectVariant } from '#functions/config/conversation-policy.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
 import { readHistories } from '#shared/conversation/context/find-history.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
@@ -11,7 +11,7 @@ import { conversationArg, opsCommand, wholeNumber } from '../command.ts';
 import { readOwned, type Owned } from '../owner.ts';
 import type { Project } from '../project.ts';
 import { modelText } from '../retired-models.ts';
-import { dollars, figure, tableOf, time } from '../screen.ts';
+import { dollars, figure, toTable, time } from '../screen.ts';
 
 /** Generations of the list, the newest. */
 const GENERATIONS_MAX = 10;
@@ -19,7 +19,7 @@ const GENERATIONS_MAX = 10;
 const TURNS_MAX = 200;
 
 function headText({ chat }: Project, { conversationId, head: { value: head } }: Owned): string {
-  const { softThresholdTokens } = policyOf(chat.config, head);
+  const { softThresholdTokens } = conversationPolicy(chat.config, head);
   const { coveredThrough, context } = head;
   const rows = [
     ['conversation', conversationId],
@@ -33,7 +33,7 @@ function headText({ chat }: Project, { conversationId, head: { value: head } }: 
       `${figure(context.tokens)} tokens (${context.source}), compacted at ${figure(softThresholdTokens ?? undefined)}`,
     ],
     ['pins', figure(head.pins.length)],
-    ['variant', variantOfHead(chat.config, head)?.name ?? '-'],
+    ['variant', selectVariant(chat.config, head)?.name ?? '-'],
     ['created', time(head.createTime)],
     ['updated', time(head.updateTime)],
   ];
@@ -41,7 +41,7 @@ function headText({ chat }: Project, { conversationId, head: { value: head } }: 
 }
 
 const turnsText = (turns: readonly Turn[]) =>
-  tableOf<Turn>(
+  toTable<Turn>(
     [
       { title: 'turn', text: ({ seq }) => String(seq), isFigure: true },
       { title: 'state', text: ({ state }) => state },
@@ -65,7 +65,7 @@ const saidText = (turns: readonly Turn[]) =>
     .join('\n');
 
 const generationsText = (histories: readonly History[]) =>
-  tableOf<History>(
+  toTable<History>(
     [
       { title: 'generation', text: ({ generation }) => String(generation), isFigure: true },
       { title: 'state', text: ({ state }) => state },
@@ -81,7 +81,7 @@ const generationsText = (histories: readonly History[]) =>
   );
 
 const recordsText = (records: readonly CompactionRecord[]) =>
-  tableOf<CompactionRecord>(
+  toTable<CompactionRecord>(
     [
       { title: 'attempt', text: ({ requestId }) => requestId },
       { title: 'outcome', text: ({ state }) => state },
@@ -126,10 +126,10 @@ async function readAll(project: Project, owned: Owned, page: { from: number; lim
     { length: Math.min(GENERATIONS_MAX, generation) },
     (_, i) => generation - i,
   );
-  const of = { conversationId, head: head.value };
+  const target = { conversationId, head: head.value };
   const [turns, histories, [job]] = await Promise.all([
     readTurns(chat.store, conversationId, seqs),
-    readHistories(chat, of, newest),
+    readHistories(chat, target, newest),
     chat.store.get([compactionJobPath(conversationId)]),
   ]);
   const records = job ? decodeJob(job).value.records : [];

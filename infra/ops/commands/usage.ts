@@ -1,11 +1,11 @@
 import { budgetShardPath, usagePath } from '#shared/conversation/documents/paths.ts';
-import { dayOf } from '#shared/quota/day.ts';
-import { decodeUsage, spentMicrosOf, type Usage, type WorkName } from '#shared/quota/usage.ts';
+import { toDay } from '#shared/quota/day.ts';
+import { decodeUsage, totalSpentMicros, type Usage, type WorkName } from '#shared/quota/usage.ts';
 import { BUDGET_SHARDS } from '#functions/quota/quota-settings.ts';
 import { ArgumentError, opsCommand, pageArgs, wholeNumber } from '../command.ts';
 import { conversationIds } from '../conversation-ids.ts';
 import type { Project } from '../project.ts';
-import { dollars, figure, tableOf, type Screen } from '../screen.ts';
+import { dollars, figure, toTable, type Screen } from '../screen.ts';
 import { addBills, billsOfConversation, type Bill } from '../usage-bills.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
@@ -14,7 +14,7 @@ const DAYS_MAX = 36;
 const LIMIT_MAX = 1_000_000;
 
 const lastDays = (now: Date, days: number): string[] =>
-  Array.from({ length: days }, (_, i) => dayOf(new Date(now.getTime() - i * DAY_MS)));
+  Array.from({ length: days }, (_, i) => toDay(new Date(now.getTime() - i * DAY_MS)));
 
 interface UsageRow {
   day: string;
@@ -44,7 +44,7 @@ const rowsOf = (day: string, usage: Usage): UsageRow[] => [
 ];
 
 const tellRows = (rows: readonly UsageRow[]) =>
-  tableOf<UsageRow>(
+  toTable<UsageRow>(
     [
       { title: 'day', text: ({ day }) => day },
       { title: 'work', text: ({ work }) => work },
@@ -55,9 +55,13 @@ const tellRows = (rows: readonly UsageRow[]) =>
     rows,
   );
 
-async function usageOfUser({ chat }: Project, screen: Screen, of: { uid: string; days: number }) {
-  const days = lastDays(chat.clock.now(), of.days);
-  const documents = await chat.store.get(days.map((day) => usagePath(of.uid, day)));
+async function usageOfUser(
+  { chat }: Project,
+  screen: Screen,
+  target: { uid: string; days: number },
+) {
+  const days = lastDays(chat.clock.now(), target.days);
+  const documents = await chat.store.get(days.map((day) => usagePath(target.uid, day)));
   const found = days.flatMap((day, index) => {
     const document = documents[index];
     return document ? [{ day, usage: decodeUsage(document) }] : [];
@@ -65,14 +69,14 @@ async function usageOfUser({ chat }: Project, screen: Screen, of: { uid: string;
   const rows = found.flatMap(({ day, usage }) =>
     rowsOf(day, usage).filter(({ runs, tokens }) => runs > 0 || tokens > 0),
   );
-  const spentMicros = found.reduce((sum, { usage }) => sum + spentMicrosOf(usage), 0);
+  const spentMicros = found.reduce((sum, { usage }) => sum + totalSpentMicros(usage), 0);
   screen.json({
-    uid: of.uid,
-    days: found.map(({ day, usage }) => ({ day, ...usage, spentMicros: spentMicrosOf(usage) })),
+    uid: target.uid,
+    days: found.map(({ day, usage }) => ({ day, ...usage, spentMicros: totalSpentMicros(usage) })),
     spentMicros,
   });
   screen.print(rows.length === 0 ? 'nothing was counted' : tellRows(rows));
-  screen.print(`\n${dollars(spentMicros)} in ${figure(of.days)} days`);
+  screen.print(`\n${dollars(spentMicros)} in ${figure(target.days)} days`);
 }
 
 async function usageOfAll({ chat }: Project, screen: Screen, days: number) {
@@ -91,7 +95,7 @@ async function usageOfAll({ chat }: Project, screen: Screen, days: number) {
   screen.print(
     rows.length === 0
       ? 'nothing was counted: dollars of all users are counted only where GLOBAL_DAILY_USD limits them; --scan reads the bills themselves'
-      : tableOf<(typeof rows)[number]>(
+      : toTable<(typeof rows)[number]>(
           [
             { title: 'day', text: ({ day }) => day },
             {
@@ -106,7 +110,7 @@ async function usageOfAll({ chat }: Project, screen: Screen, days: number) {
 }
 
 const billsText = (bills: readonly Bill[]) =>
-  tableOf<Bill>(
+  toTable<Bill>(
     [
       { title: 'work', text: ({ work }) => work },
       { title: 'model', text: ({ model }) => model || '(none)' },

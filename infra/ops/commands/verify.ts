@@ -1,6 +1,6 @@
 import { inParallel } from '#functions/lib/in-parallel.ts';
 import { refreshRemote } from '#functions/config/refresh-remote.ts';
-import { policyOf } from '#functions/config/conversation-policy.ts';
+import { conversationPolicy } from '#functions/config/conversation-policy.ts';
 import { ArgumentError, opsCommand, pageArgs, wholeNumber } from '../command.ts';
 import { conversationIds } from '../conversation-ids.ts';
 import type { Project } from '../project.ts';
@@ -27,7 +27,7 @@ const readingOf = (
   askContext,
   collectionsBelow: tree && ((path) => tree.collectionsBelow(path)),
   now: () => chat.clock.now(),
-  policyOf: (head) => policyOf(chat.config, head),
+  policyOf: (head) => conversationPolicy(chat.config, head),
   overdueMs,
 });
 
@@ -74,11 +74,11 @@ async function verifyEach(
 }
 
 async function verifyAll(
-  of: { project: Project; screen: Screen; overdueMs: number; isNamed: boolean },
+  input: { project: Project; screen: Screen; overdueMs: number; isNamed: boolean },
   pages: AsyncIterable<readonly string[]>,
 ): Promise<Sums> {
-  const { project, screen } = of;
-  const reading = readingOf(project, of.overdueMs);
+  const { project, screen } = input;
+  const reading = readingOf(project, input.overdueMs);
   const sums: Sums = { looked: 0, wrong: 0, findings: 0, last: undefined };
   for await (const ids of pages) {
     for (const verified of await verifyEach(reading, screen, ids)) {
@@ -90,7 +90,7 @@ async function verifyAll(
       }
       sums.wrong += verified.findings.length > 0 ? 1 : 0;
       sums.findings += verified.findings.length;
-      tell(screen, verified, of.isNamed);
+      tell(screen, verified, input.isNamed);
     }
     screen.progress(
       `${counted(sums.looked, 'conversation')}, ${counted(sums.findings, 'finding')}; go on with --after ${sums.last}`,
@@ -140,8 +140,8 @@ export const verifyCommand = opsCommand({
     const pages = args.all
       ? conversationIds(project, { after: args.after, limit, isWithOrphans: args.orphans })
       : onePage(ids);
-    const of = { project, screen, overdueMs: minutes * 60_000, isNamed: !args.all };
-    const { looked, wrong, findings } = await verifyAll(of, pages);
+    const input = { project, screen, overdueMs: minutes * 60_000, isNamed: !args.all };
+    const { looked, wrong, findings } = await verifyAll(input, pages);
     screen.print(
       `${counted(looked, 'conversation')}, ${wrong === 0 ? 'all as they should be' : `${figure(wrong)} of them with ${counted(findings, 'finding')}`}`,
     );

@@ -12,10 +12,10 @@ export interface DeadLetterBox {
    * Takes some of them, and puts them back. Pub/Sub promises no order, and may not give all at once. Throws what the
    * client throws, NOT_FOUND among it.
    */
-  look(of: Place): Promise<DeadLetter[]>;
+  look(place: Place): Promise<DeadLetter[]>;
   /** Publishes again those that are meant, and takes each away once it is published. Returns them. */
   replay(
-    of: Place & { topicId: string; isMeant: (letter: DeadLetter) => boolean },
+    place: Place & { topicId: string; isMeant: (letter: DeadLetter) => boolean },
   ): Promise<DeadLetter[]>;
   close(): Promise<void>;
 }
@@ -51,25 +51,25 @@ const ownAttributes = ({ attributes }: DeadLetter): Record<string, string> =>
 
 /** Whatever happens, every letter that was not published again is put back. */
 export const createDeadLetterBox = (client: DeadLetterClient): DeadLetterBox => ({
-  async look(of) {
-    const letters = await hold(client, of);
-    await client.putBack(of.subscriptionId, letters);
+  async look(input) {
+    const letters = await hold(client, input);
+    await client.putBack(input.subscriptionId, letters);
     return letters;
   },
-  async replay({ topicId, isMeant, ...of }) {
-    const letters = await hold(client, of);
+  async replay({ topicId, isMeant, ...input }) {
+    const letters = await hold(client, input);
     const replayed: DeadLetter[] = [];
     try {
       for (const letter of letters.filter((each) => isMeant(each))) {
         const { data } = letter;
         await client.publish(topicId, { data, attributes: ownAttributes(letter) });
         replayed.push(letter);
-        await client.acknowledge(of.subscriptionId, letter);
+        await client.acknowledge(input.subscriptionId, letter);
       }
       return replayed;
     } finally {
       const left = letters.filter((letter) => !replayed.includes(letter));
-      await client.putBack(of.subscriptionId, left);
+      await client.putBack(input.subscriptionId, left);
     }
   },
   close: () => client.close(),

@@ -41,7 +41,7 @@ function eventOf({ data }: DeadLetter): z.infer<typeof eventSchema> | undefined 
 }
 
 /** What has become of what a dead letter asked for. Pure. */
-export function whyOf(facts: {
+export function explainLetter(facts: {
   event: { conversationId?: string | undefined; requestId?: string | undefined } | undefined;
   /** `newer`: a later release wrote it. */
   head: Head | 'newer' | undefined;
@@ -102,7 +102,11 @@ export async function explainLetters(
         event: event ? (event.kind ?? event.type ?? 'compact') : 'unreadable',
         ...(conversationId !== undefined && { conversationId }),
         ...(requestId !== undefined && { requestId }),
-        why: whyOf({ event, head: decoded(head, decodeHead), job: decoded(job, decodeJob) }),
+        why: explainLetter({
+          event,
+          head: decoded(head, decodeHead),
+          job: decoded(job, decodeJob),
+        }),
       };
     }),
   );

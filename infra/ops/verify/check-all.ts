@@ -29,16 +29,16 @@ const unreadable = ({ unreadable: found }: Loaded): Finding[] =>
     finding(isNewer ? 'newer-version' : `${of}-unreadable`, path, problem),
   );
 
-function checkLive(of: Loaded & { head: Head }, { policyOf }: Checking): Finding[] {
-  const { context, head } = of;
+function checkLive(loaded: Loaded & { head: Head }, { policyOf }: Checking): Finding[] {
+  const { context, head } = loaded;
   if (!context) return [];
   const { history } = context;
   return [
-    ...checkOnce({ ...of, context }),
-    ...checkMasks({ ...of, context }),
-    ...checkStanding({ ...of, context }),
-    ...checkShown({ ...of, context }),
-    ...checkCrossing({ ...of, history, policy: policyOf(head) }),
+    ...checkOnce({ ...loaded, context }),
+    ...checkMasks({ ...loaded, context }),
+    ...checkStanding({ ...loaded, context }),
+    ...checkShown({ ...loaded, context }),
+    ...checkCrossing({ ...loaded, history, policy: policyOf(head) }),
   ];
 }
 
@@ -50,24 +50,24 @@ export function checkAll(loaded: Loaded, checking: Checking): Finding[] {
   if (loaded.unreadable.some(({ of, isNewer }) => of === 'head' || isNewer)) return shape;
   if (!head || head.state === 'erased') return [...shape, ...checkRemains(loaded)];
   const { overdueMs } = checking;
-  const of = { ...loaded, head, ...(overdueMs !== undefined && { overdueMs }) };
-  if (head.state === 'erasing') return [...shape, ...checkErasedTurns(of)];
+  const input = { ...loaded, head, ...(overdueMs !== undefined && { overdueMs }) };
+  if (head.state === 'erasing') return [...shape, ...checkErasedTurns(input)];
   // A fork is copied turn by turn: only a finished one is whole.
   if (head.state === 'forking') return shape;
   return [
     ...shape,
-    ...checkTurns(of),
-    ...checkGuards(of),
-    ...checkOpen(of),
-    ...checkCovered(of),
-    ...checkInContext(of),
-    ...checkHistories(of),
-    ...checkJob(of),
-    ...checkAnswers(of),
-    ...checkWaiting(of),
-    ...checkErasedTurns(of),
-    ...checkIndex(of),
-    ...checkLive(of, checking),
+    ...checkTurns(input),
+    ...checkGuards(input),
+    ...checkOpen(input),
+    ...checkCovered(input),
+    ...checkInContext(input),
+    ...checkHistories(input),
+    ...checkJob(input),
+    ...checkAnswers(input),
+    ...checkWaiting(input),
+    ...checkErasedTurns(input),
+    ...checkIndex(input),
+    ...checkLive(input, checking),
   ].toSorted((one, other) =>
     one.invariant < other.invariant ? -1 : one.invariant > other.invariant ? 1 : 0,
   );

@@ -7,7 +7,7 @@ import { isReplaced } from '#shared/conversation/writes/replaced-by.ts';
 import { constraintSection } from '#shared/conversation/documents/snapshot.ts';
 import { isTerminal } from '#shared/conversation/documents/turn.ts';
 import { firstTailSeq } from '#shared/conversation/context/read-conversation.ts';
-import { finishReasonOf } from '#shared/wire/stream.ts';
+import { toFinishReason } from '#shared/wire/stream.ts';
 import { finding, findingWhen, type Finding } from './finding.ts';
 import {
   pathOfHead,
@@ -25,10 +25,10 @@ const placeText = ({ seq, contentIndex }: Head['coveredThrough']) =>
   contentIndex > 0 ? `turn ${seq} up to content ${contentIndex}` : `turn ${seq}`;
 
 /** I2: head and history agree on what is folded, and all of it has ended. */
-export function checkCovered(of: Folded): Finding[] {
-  const { head, turns, histories } = of;
+export function checkCovered(input: Folded): Finding[] {
+  const { head, turns, histories } = input;
   const { coveredThrough: covered, context } = head;
-  const path = pathOfHead(of);
+  const path = pathOfHead(input);
   const history = histories.find(({ fields }) => fields.generation === head.generation);
   const wanted = history?.fields.coveredThrough ?? { seq: 0, contentIndex: 0 };
   const isKnown = history !== undefined || head.generation === 0;
@@ -61,7 +61,7 @@ export function checkCovered(of: Folded): Finding[] {
 }
 
 const isFiltered = (reason: string | undefined) =>
-  reason !== undefined && finishReasonOf(reason) === 'content-filter';
+  reason !== undefined && toFinishReason(reason) === 'content-filter';
 
 /** I2: a turn is in the context if, and only if, it was answered and nothing took it out. */
 export const checkInContext = ({ turns }: Pick<Loaded, 'turns'>): Finding[] =>
@@ -100,20 +100,20 @@ function contentsWanted(
 }
 
 /** I2: each content behind the folded ones stands in the assembled context once. */
-export function checkOnce(of: {
+export function checkOnce(target: {
   conversationId: string;
   head: Pick<Head, 'coveredThrough'>;
   turns: readonly StoredTurn[];
   context: Pick<LoadedContext, 'items' | 'turns'>;
 }): Finding[] {
-  const { head, context } = of;
+  const { head, context } = target;
   const shown = Map.groupBy(
     context.items.filter(({ kind }) => kind === 'turn'),
     ({ seq }) => seq ?? 0,
   );
   const loaded = new Map(context.turns.map((turn) => [turn.seq, turn]));
   const first = firstTailSeq(head);
-  return of.turns.flatMap(({ path, fields: { seq, inContext, state } }) => {
+  return target.turns.flatMap(({ path, fields: { seq, inContext, state } }) => {
     const items = shown.get(seq) ?? [];
     const isWanted = inContext && seq >= first && isTerminal(state);
     const wanted = isWanted ? contentsWanted(seq, loaded.get(seq)?.contents.length ?? 0, head) : 0;
@@ -128,11 +128,11 @@ export function checkOnce(of: {
 }
 
 /** I2: masks shorten parts that are there. */
-export function checkMasks(of: {
+export function checkMasks(target: {
   conversationId: string;
   context: Pick<LoadedContext, 'history' | 'turns'>;
 }): Finding[] {
-  const { history, turns } = of.context;
+  const { history, turns } = target.context;
   const bySeq = new Map(turns.map((turn) => [turn.seq, turn]));
   const astray = (history?.masks ?? []).filter(({ seq, contentIndex, partIndex }) => {
     const turn = bySeq.get(seq);
@@ -142,7 +142,7 @@ export function checkMasks(of: {
   if (!mask) return [];
   const { seq, contentIndex, partIndex } = mask;
   const what = `${astray.length} of generation ${history?.generation} name no part, the first is turn ${seq}, content ${contentIndex}, part ${partIndex}`;
-  return [finding('mask-astray', pathOfHead(of), what)];
+  return [finding('mask-astray', pathOfHead(target), what)];
 }
 
 /** Whether a snapshot's text has a statement, written as either strategy writes it. */
@@ -153,13 +153,13 @@ const says = (snapshotText: string, statement: string): boolean => {
 };
 
 /** I8: pins and active constraints stand in the context. No text of either is told. */
-export function checkStanding(of: {
+export function checkStanding(target: {
   conversationId: string;
   head: Pick<Head, 'pins'>;
   context: Pick<LoadedContext, 'history' | 'items'>;
 }): Finding[] {
-  const { head, context } = of;
-  const path = pathOfHead(of);
+  const { head, context } = target;
+  const path = pathOfHead(target);
   const pinned = context.items
     .filter(({ kind }) => kind === 'pin')
     .map(({ content }) => contentText(content))
@@ -195,20 +195,20 @@ const compared = (items: readonly ShownItem[]) =>
 const isAssembled = ({ kind }: ShownItem) => kind !== 'system' && kind !== 'tools';
 
 /** I9: what `/context` shows is what the documents make. */
-export function checkShown(of: {
+export function checkShown(target: {
   conversationId: string;
   head: Pick<Head, 'generation'>;
   context: Pick<LoadedContext, 'expected' | 'shown'>;
 }): Finding[] {
-  const { shown, expected } = of.context;
+  const { shown, expected } = target.context;
   if (!shown) return [];
-  const path = pathOfHead(of);
-  if (shown.generation !== of.head.generation)
+  const path = pathOfHead(target);
+  if (shown.generation !== target.head.generation)
     return [
       finding(
         'context-differs',
         path,
-        `it shows generation ${shown.generation}, the head is in ${of.head.generation}`,
+        `it shows generation ${shown.generation}, the head is in ${target.head.generation}`,
       ),
     ];
   const items = shown.items.filter(isAssembled);

@@ -22,12 +22,12 @@ const TELLING_FIELDS = [
 const known = new Set(Object.keys(headSchema.shape));
 
 /** I7: a tombstone says nothing of anybody. */
-export function checkTombstone(of: {
+export function checkTombstone(target: {
   conversationId: string;
   head: Head;
   headFields: readonly string[];
 }): Finding[] {
-  const { head, headFields } = of;
+  const { head, headFields } = target;
   const { ownerUid, epoch, model, lastSeq, metadata, pins, settings } = head;
   const says = [
     ...(ownerUid || epoch || model ? ['it names somebody or something'] : []),
@@ -36,18 +36,18 @@ export function checkTombstone(of: {
     ...TELLING_FIELDS.filter((name) => headFields.includes(name)).map((name) => `it has a ${name}`),
     ...headFields.filter((name) => !known.has(name)).map((name) => `it has a field ${name}`),
   ];
-  return says.map((what) => finding('tombstone-tells', pathOfHead(of), what));
+  return says.map((what) => finding('tombstone-tells', pathOfHead(target), what));
 }
 
 /** I7: nothing stands below a head that is erased or not there. */
 export function checkRemains(
-  of: Pick<Loaded, 'conversationId' | 'head' | 'headFields' | 'remains'>,
+  target: Pick<Loaded, 'conversationId' | 'head' | 'headFields' | 'remains'>,
 ): Finding[] {
-  const { head, headFields, remains } = of;
+  const { head, headFields, remains } = target;
   if (head && head.state !== 'erased') return [];
   const name = head ? 'below-erased-head' : 'below-missing-head';
   return [
-    ...(head ? checkTombstone({ ...of, head, headFields }) : []),
+    ...(head ? checkTombstone({ ...target, head, headFields }) : []),
     ...remains.map((path) =>
       finding(name, path, head ? 'it was not erased' : 'it has no conversation'),
     ),
@@ -56,18 +56,18 @@ export function checkRemains(
 
 /** I7: of erased turns nothing is left, and an erasure that was begun ends. */
 export function checkErasedTurns(
-  of: Pick<Loaded, 'conversationId' | 'now' | 'turns' | 'histories'> & {
+  target: Pick<Loaded, 'conversationId' | 'now' | 'turns' | 'histories'> & {
     head: Pick<Head, 'state' | 'updateTime' | 'pendingErasure' | 'pins'>;
     overdueMs?: number;
   },
 ): Finding[] {
-  const { now, head, turns, histories, overdueMs = OVERDUE_MS } = of;
+  const { now, head, turns, histories, overdueMs = OVERDUE_MS } = target;
   const since = head.state === 'erasing' ? head.updateTime : head.pendingErasure?.since;
   const isStuck = since !== undefined && now.getTime() - since.getTime() > overdueMs;
   const stuck = findingWhen(
     isStuck,
     'erasure-stuck',
-    pathOfHead(of),
+    pathOfHead(target),
     `it is under way since ${since?.toISOString()}`,
   );
   // What is under way is not finished yet.
@@ -99,7 +99,7 @@ export function checkErasedTurns(
       findingWhen(
         seq !== undefined && toldOf.has(seq),
         'pin-of-erased',
-        pathOfHead(of),
+        pathOfHead(target),
         `pin ${id} comes of turn ${seq}`,
       ),
     ),

@@ -44,8 +44,8 @@ function checkHistory(conversationId: string, history: StoredHistory): Finding[]
 }
 
 /** I3: generations 1 to the head's, each a whole, signed child of the one before. */
-export function checkHistories(of: Generations): Finding[] {
-  const { conversationId, head, histories, unreadable = [] } = of;
+export function checkHistories(generations: Generations): Finding[] {
+  const { conversationId, head, histories, unreadable = [] } = generations;
   const there = new Set([...histories, ...unreadable].map(({ path }) => path));
   const found: Finding[] = [];
   for (let generation = 1; generation <= head.generation; generation += 1) {

@@ -5,9 +5,11 @@ import type { Loaded } from './load/loaded.ts';
 
 /** What the head says of the index of recall is there, and nothing of erased turns. */
 export function checkIndex(
-  of: Pick<Loaded, 'index' | 'turns'> & { head: Pick<Head, 'indexedThrough' | 'pendingErasure'> },
+  loaded: Pick<Loaded, 'index' | 'turns'> & {
+    head: Pick<Head, 'indexedThrough' | 'pendingErasure'>;
+  },
 ): Finding[] {
-  const { head, index, turns } = of;
+  const { head, index, turns } = loaded;
   const { indexedThrough = 0, pendingErasure } = head;
   const pending = new Set(pendingErasure?.seqs ?? []);
   const erased = new Set(

@@ -17,9 +17,9 @@ type Waiting = Pick<Loaded, 'conversationId' | 'now' | 'job' | 'turns'> & {
 const minutes = (ms: number) => `${Math.floor(ms / 60_000)} minutes`;
 
 /** I6: a need is served or settled, and no turn stays open that nobody answers. */
-export function checkWaiting(of: Waiting): Finding[] {
-  const { now, head, job, turns, overdueMs = OVERDUE_MS } = of;
-  const path = pathOfHead(of);
+export function checkWaiting(waiting: Waiting): Finding[] {
+  const { now, head, job, turns, overdueMs = OVERDUE_MS } = waiting;
+  const path = pathOfHead(waiting);
   const ageMs = (since: Date) => now.getTime() - since.getTime();
   const isWorkedOn = job !== undefined && job.owner !== '' && job.leaseUntil > now;
   const pausesUntil = [job?.retryAt, job?.breakerOpenUntil].some((until) => until && until > now);
@@ -58,13 +58,13 @@ export function checkWaiting(of: Waiting): Finding[] {
  * finished in peace: then either it noted a need, and the job tells what became of it, or there was none.
  */
 export function checkCrossing(
-  of: Pick<Loaded, 'conversationId' | 'job' | 'turns'> & {
+  target: Pick<Loaded, 'conversationId' | 'job' | 'turns'> & {
     head: Head;
     history: History | undefined;
     policy: CompactionPolicy;
   },
 ): Finding[] {
-  const { head, history, job, turns, policy } = of;
+  const { head, history, job, turns, policy } = target;
   const last = turns.findLast(({ fields }) => fields.seq === head.lastSeq)?.fields;
   if (!last?.inContext || last.state !== 'done' || head.context.seq !== last.seq) return [];
   const { declined, auto, manual } = head.compactionNeeded;
@@ -82,7 +82,7 @@ export function checkCrossing(
   return findingWhen(
     need !== undefined && !isAsked && head.generation === head.context.generation,
     'crossing-forgotten',
-    pathOfHead(of),
+    pathOfHead(target),
     `${head.context.tokens} tokens crossed the threshold and nothing came of it`,
   );
 }

@@ -15,8 +15,8 @@ type Transcript = Pick<Loaded, 'conversationId' | 'turns' | 'guards'> & {
 };
 
 /** I1: turns stand without a gap, under their own ids, and with all their pieces. */
-export function checkTurns(of: Transcript): Finding[] {
-  const { conversationId, head, turns, unreadable = [] } = of;
+export function checkTurns(transcript: Transcript): Finding[] {
+  const { conversationId, head, turns, unreadable = [] } = transcript;
   const there = new Set([...turns, ...unreadable].map(({ path }) => path));
   const missing: number[] = [];
   for (let seq = 1; seq <= head.lastSeq; seq += 1)
@@ -77,8 +77,8 @@ export function checkGuards({ turns, guards }: Pick<Transcript, 'turns' | 'guard
 }
 
 /** I1: the one turn that runs is the open one, those that wait are in the queue. */
-export function checkOpen(of: Transcript): Finding[] {
-  const { head, turns } = of;
+export function checkOpen(transcript: Transcript): Finding[] {
+  const { head, turns } = transcript;
   const queue = new Set(queueSeqs(head));
   const unended = turns.filter(({ fields }) => !isTerminal(fields.state));
   const open = turns.find(({ fields }) => fields.seq === head.open?.seq);
@@ -88,7 +88,7 @@ export function checkOpen(of: Transcript): Finding[] {
     ...findingWhen(
       head.open !== undefined && !isOpenRunning,
       'open-turn-ended',
-      pathOfHead(of),
+      pathOfHead(transcript),
       `head.open names turn ${head.open?.seq}, which is ${open?.fields.state ?? 'not there'}`,
     ),
     ...unended.flatMap(({ path, fields: { seq, state } }) =>

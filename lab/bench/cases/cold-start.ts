@@ -26,9 +26,9 @@ const asks =
   };
 
 /** From the start of a process on, beside a function that does nothing. */
-const coldCase = (of: Pick<BenchCase, 'name' | 'aim' | 'ours'>): BenchCase => ({
+const coldCase = (benchCase: Pick<BenchCase, 'name' | 'aim' | 'ours'>): BenchCase => ({
   samples: 15,
-  ...of,
+  ...benchCase,
   unit: 'ms',
   referenceName: 'an empty function of the framework',
   direction: 'atMost',

@@ -3,7 +3,7 @@ import { readFoldedTurns } from '#shared/compaction/ledger/prompt/ledger-reading
 import type { Operation } from '#shared/compaction/ledger/prompt/operation.ts';
 import { renderLedger } from '#shared/compaction/ledger/render-snapshot.ts';
 import { verifyLedger } from '#shared/compaction/ledger/verify/verify-ledger.ts';
-import { countingOf, type FoldPlan, type PlanSource } from '#shared/compaction/split/plan.ts';
+import { tokenCounting, type FoldPlan, type PlanSource } from '#shared/compaction/split/plan.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
 import { emptySnapshot } from '#shared/conversation/documents/snapshot.ts';
 import type { BenchCase } from '../bench-case.ts';
@@ -37,7 +37,7 @@ export function compactByCode(source: PlanSource): string {
   );
   const room = {
     budgetTokens: policy.snapshotBudgetTokens,
-    counting: countingOf(policy, context.model),
+    counting: tokenCounting(policy, context.model),
   };
   const verified = verifyLedger({
     previous: undefined,

@@ -109,11 +109,11 @@ function estimate(peer: GeminiCli, kind: TextKind): BenchCase {
 
 /** A group with a process of its own. */
 function groupOf(
-  of: { name: string; title: string },
+  input: { name: string; title: string },
   casesOf: (peer: GeminiCli) => BenchCase[],
 ): BenchGroup {
   const peer = openGeminiCli();
-  return { ...of, cases: casesOf(peer), close: peer.close };
+  return { ...input, cases: casesOf(peer), close: peer.close };
 }
 
 const conversations = kinds.flatMap((kind) => SIZES.map((size) => ({ kind, size })));
@@ -121,10 +121,10 @@ const conversations = kinds.flatMap((kind) => SIZES.map((size) => ({ kind, size 
 /** Processor time of a compaction, ours and Gemini CLI's, on the same conversations and texts. */
 export const peerCompactionGroups = (): BenchGroup[] => [
   groupOf({ name: 'peer-plan', title: 'Until the model is called' }, (peer) =>
-    conversations.map((of) => splitPlan(peer, of)),
+    conversations.map((input) => splitPlan(peer, input)),
   ),
   groupOf({ name: 'peer-engine', title: 'A compaction without its model' }, (peer) =>
-    conversations.map((of) => engine(peer, of)),
+    conversations.map((input) => engine(peer, input)),
   ),
   groupOf({ name: 'peer-estimate', title: 'Estimating tokens' }, (peer) =>
     textKinds.map((kind) => estimate(peer, kind)),

@@ -19,9 +19,9 @@ const samplesOf = (size: TurnSize) => (size === 10_000 ? 3 : 7);
 function againstPeer(
   system: TurnSystem,
   opened: OpenTurnSystem,
-  of: { turns: LongTurns<TurnSize>; size: TurnSize },
+  input: { turns: LongTurns<TurnSize>; size: TurnSize },
 ): BenchCase {
-  const { turns, size } = of;
+  const { turns, size } = input;
   let newest: PeerTurn | undefined;
   let failure: string | undefined;
   return {

@@ -40,10 +40,10 @@ function lookUpCase(turns: number, ceilingMs: number): BenchCase {
     direction: 'atMost',
     aim: 1,
     ours: () => {
-      const of = { ...looks, segments: segments(), throughSeq: turns };
+      const input = { ...looks, segments: segments(), throughSeq: turns };
       const lookUpAll = () => {
         for (let i = 0; i < LOOK_UPS; i++)
-          recall({ ...of, hasRoomFor: roomForRecords(RECALL_TOKENS_DEFAULT) });
+          recall({ ...input, hasRoomFor: roomForRecords(RECALL_TOKENS_DEFAULT) });
       };
       return elapsedMs(lookUpAll) / LOOK_UPS;
     },

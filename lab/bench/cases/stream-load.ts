@@ -47,7 +47,7 @@ const described = (name: string, run: StreamRun) =>
   `${name}: first text ${Math.round(run.p50Ms)} ms, p95 ${Math.round(run.p95Ms)}; ${run.cpuMsPerStream.toFixed(1)} ms of processor and ${Math.round(run.memoryKibPerStream)} KiB a stream`;
 
 function proxiedCases(open: () => ReturnType<typeof startStreams>): BenchCase[] {
-  return cases.map(({ streams, script, read, ...of }) => {
+  return cases.map(({ streams, script, read, ...input }) => {
     const notes = new Map<string, string>();
     const sample = (side: 'recap' | 'proxy' | 'direct') => async () => {
       const world = await open();
@@ -59,7 +59,7 @@ function proxiedCases(open: () => ReturnType<typeof startStreams>): BenchCase[] 
       return read(run);
     };
     return {
-      ...of,
+      ...input,
       referenceName: 'a bare proxy',
       ours: sample('recap'),
       reference: async () => {

@@ -12,7 +12,7 @@ const THRESHOLD_TOKENS =
 /** One figure of a turn at two lengths of the conversation. */
 const growth = (
   turns: LongTurns<TurnSize>,
-  of: {
+  input: {
     name: string;
     unit: BenchCase['unit'];
     aim: number;
@@ -20,13 +20,13 @@ const growth = (
     read: (turn: TurnWork) => number;
   },
 ): BenchCase => ({
-  name: of.name,
-  unit: of.unit,
-  referenceName: `a turn after ${of.than.toLocaleString('en-US')}`,
+  name: input.name,
+  unit: input.unit,
+  referenceName: `a turn after ${input.than.toLocaleString('en-US')}`,
   direction: 'atMost',
-  aim: of.aim,
-  ours: async () => of.read(await turns.turn(10_000)),
-  reference: async () => of.read(await turns.turn(of.than)),
+  aim: input.aim,
+  ours: async () => input.read(await turns.turn(10_000)),
+  reference: async () => input.read(await turns.turn(input.than)),
 });
 
 /** One turn after 10 to 10,000 others, over the Firestore emulator. */

@@ -69,14 +69,18 @@ async function nextReply(
 }
 
 /** Installs a peer and starts one of its scripts. Throws Error where it cannot be installed. */
-export async function startPeer(of: PeerScript): Promise<PeerProcess> {
-  process.stderr.write(`installing ${of.peer} …\n`);
-  await installPeer(of.peer);
+export async function startPeer(peerScript: PeerScript): Promise<PeerProcess> {
+  process.stderr.write(`installing ${peerScript.peer} …\n`);
+  await installPeer(peerScript.peer);
   const home = mkdtempSync(join(tmpdir(), 'recap-bench-'));
-  const child = fork(fileURLToPath(new URL(of.script, peerFolder(of.peer))), of.args ?? [], {
-    env: environmentOf(home, of.firestoreHost),
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-  });
+  const child = fork(
+    fileURLToPath(new URL(peerScript.script, peerFolder(peerScript.peer))),
+    peerScript.args ?? [],
+    {
+      env: environmentOf(home, peerScript.firestoreHost),
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    },
+  );
   let lastWords = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     lastWords = (lastWords + text).slice(-LAST_WORDS_CHARACTERS);

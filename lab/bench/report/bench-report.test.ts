@@ -71,7 +71,7 @@ describe('what is measured', () => {
 
     const results = await measureGroups([{ ...good, cases: [broken, ...good.cases] }], {
       mostSamples: 1,
-      listener: { ...silent, failed: (...of) => void failed.push(of) },
+      listener: { ...silent, failed: (...input) => void failed.push(input) },
     });
 
     expect(results).toMatchObject([{ ours: 9 }]);
@@ -89,8 +89,8 @@ test.each([
   { direction: 'atMost', ratio: 1.2, aim: 1.5, share: 0.8 },
   { direction: 'atLeast', ratio: 1, aim: 0.8, share: 0.8 },
   { direction: 'atLeast', ratio: 0.4, aim: 0.8, share: 2 },
-] as const)('$ratio of $direction $aim takes up $share of the aim', ({ share, ...of }) => {
-  expect(shareOfAim({ ...result, ...of })).toBeCloseTo(share);
+] as const)('$ratio of $direction $aim takes up $share of the aim', ({ share, ...input }) => {
+  expect(shareOfAim({ ...result, ...input })).toBeCloseTo(share);
 });
 
 describe('the report', () => {

@@ -19,27 +19,29 @@ export const aimOf = ({ direction, aim }: Partial<Aim>): Aim | undefined =>
 
 /** The result of a case from its samples. Throws RangeError without samples. */
 export function resultOf(
-  of: BenchCase,
+  benchCase: BenchCase,
   { group, ...samples }: { group: string; ours: readonly number[]; reference: readonly number[] },
 ): BenchResult {
   if (samples.ours.length === 0 || samples.reference.length === 0)
-    throw new RangeError(`${of.name} has no samples`);
+    throw new RangeError(`${benchCase.name} has no samples`);
   const ours = median(samples.ours);
   const reference = median(samples.reference);
   const ratio = ours / reference;
-  const aim = aimOf(of);
+  const aim = aimOf(benchCase);
   return {
-    name: of.name,
+    name: benchCase.name,
     group,
-    unit: of.unit,
+    unit: benchCase.unit,
     ours,
     reference,
-    referenceName: of.referenceName,
+    referenceName: benchCase.referenceName,
     ratio,
     ...(aim && { ...aim, met: isMet(ratio, aim) }),
     samples: samples.ours.length,
     spread: (Math.max(...samples.ours) - Math.min(...samples.ours)) / (ours || 1),
-    ...(of.point && { point: of.point }),
-    ...(of.note !== undefined && { note: typeof of.note === 'string' ? of.note : of.note() }),
+    ...(benchCase.point && { point: benchCase.point }),
+    ...(benchCase.note !== undefined && {
+      note: typeof benchCase.note === 'string' ? benchCase.note : benchCase.note(),
+    }),
   };
 }

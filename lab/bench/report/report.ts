@@ -70,7 +70,7 @@ function notesOf(results: readonly BenchResult[], { lines }: BenchGroup): string
 
 /** One group: its picture and its table; '' where nothing of it was measured. */
 function sectionOf(group: BenchGroup, results: readonly BenchResult[]): string {
-  const own = results.filter(({ group: of }) => of === group.name);
+  const own = results.filter(({ group: input }) => input === group.name);
   if (own.length === 0) return '';
   const { name, title, lines } = group;
   const picture =

@@ -65,12 +65,16 @@ export async function takeTurns(
 }
 
 /** Latencies in ms of the turns that began within slices of one of both. */
-export const turnsOf = (turns: readonly TimedTurn[], slices: readonly Slice[], of: Slice['of']) =>
+export const turnsOf = (
+  turns: readonly TimedTurn[],
+  slices: readonly Slice[],
+  input: Slice['of'],
+) =>
   turns
     .filter(({ startedAtMs }) =>
       slices.some(
         (slice) =>
-          slice.of === of &&
+          slice.of === input &&
           startedAtMs >= slice.atMs + EDGE_MS &&
           startedAtMs < slice.atMs + SLICE_MS - EDGE_MS,
       ),

@@ -20,10 +20,10 @@ interface ErasedRun {
 type Fate = 'erased' | 'deleted';
 
 /** What should have become of a message; `undefined` when it may stand somewhere. */
-function fateOf(ledger: Ledger, of: { conversationId: string; messageId: string }) {
-  if (ledger.copied.has(of.messageId)) return undefined;
-  if (ledger.erased.get(of.conversationId)?.state === 'told') return 'erased';
-  return ledger.deleted.get(placeOf(of)) === 'told' ? 'deleted' : undefined;
+function fateOf(ledger: Ledger, target: { conversationId: string; messageId: string }) {
+  if (ledger.copied.has(target.messageId)) return undefined;
+  if (ledger.erased.get(target.conversationId)?.state === 'told') return 'erased';
+  return ledger.deleted.get(placeOf(target)) === 'told' ? 'deleted' : undefined;
 }
 
 /**
@@ -88,9 +88,9 @@ async function checkDatabase({ ledger, tally, world }: ErasedRun): Promise<Findi
       findings.push({ kind: 'leaked', conversationId, what: `${path} was not erased` });
     for (const word of new Set(canariesIn(readableFields(fields)))) {
       searched.words += 1;
-      const of = sought.get(word);
-      if (of) {
-        const { fate, ...message } = of;
+      const input = sought.get(word);
+      if (input) {
+        const { fate, ...message } = input;
         findings.push({ kind: 'leaked', ...message, what: `${fate}: its words stand in ${path}` });
       }
     }

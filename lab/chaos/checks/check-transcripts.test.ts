@@ -41,8 +41,11 @@ function twoTurns() {
   return { ledger, messages };
 }
 
-const check = (ledger: Ledger, of: Partial<Transcript>): Pick<Finding, 'kind' | 'messageId'>[] =>
-  checkTranscripts([{ conversationId, lastSeq: 2, messages: [], ...of }], ledger).map(
+const check = (
+  ledger: Ledger,
+  partial: Partial<Transcript>,
+): Pick<Finding, 'kind' | 'messageId'>[] =>
+  checkTranscripts([{ conversationId, lastSeq: 2, messages: [], ...partial }], ledger).map(
     ({ kind, messageId }) => ({ kind, ...(messageId !== undefined && { messageId }) }),
   );
 
@@ -182,11 +185,11 @@ describe('the check of transcripts', () => {
     const texts = new Map(messages.map(({ id, textHash }) => [id, textHash]));
     ledger.inherited.set('fork', { source: conversationId, texts });
     const whole = { conversationId: 'fork', lastSeq: 2 };
-    const found = (of: readonly TranscriptEntry[]) =>
+    const found = (transcriptEntrys: readonly TranscriptEntry[]) =>
       checkTranscripts(
         [
           { conversationId, lastSeq: 2, messages },
-          { ...whole, messages: of },
+          { ...whole, messages: transcriptEntrys },
         ],
         ledger,
       ).map(({ kind }) => kind);

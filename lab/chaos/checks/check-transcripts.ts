@@ -87,23 +87,23 @@ function checkMessages(transcript: Transcript, record: Record): Finding[] {
   const texts = inherited.get(conversationId)?.texts;
   const seen = new Set<string>();
   return messages.flatMap(({ id, role, textHash }): Finding[] => {
-    const of = { conversationId, messageId: id };
+    const target = { conversationId, messageId: id };
     const isAgain = seen.has(id);
     seen.add(id);
-    if (isAgain) return [{ kind: 'doubled', ...of, what: `${role} message stands twice` }];
-    const state = deleted.get(placeOf(of));
+    if (isAgain) return [{ kind: 'doubled', ...target, what: `${role} message stands twice` }];
+    const state = deleted.get(placeOf(target));
     const copied = texts?.get(id);
     if (copied !== undefined)
       return isText(textHash, copied, state)
         ? []
-        : [{ kind: 'mismatched', ...of, what: 'the text is not the one that was forked' }];
+        : [{ kind: 'mismatched', ...target, what: 'the text is not the one that was forked' }];
     if (role === 'model') return [];
     const known = sent.get(id);
     if (known?.conversationId !== conversationId)
-      return [{ kind: 'mismatched', ...of, what: 'nobody sent this message here' }];
+      return [{ kind: 'mismatched', ...target, what: 'nobody sent this message here' }];
     return isText(textHash, known.textHash, state)
       ? []
-      : [{ kind: 'mismatched', ...of, what: 'the text is not the one that was sent' }];
+      : [{ kind: 'mismatched', ...target, what: 'the text is not the one that was sent' }];
   });
 }
 
@@ -117,25 +117,31 @@ function checkAcknowledgement(
   deleted: 'asked' | 'told' | undefined,
 ): Finding[] {
   const { conversationId, messageId, outcome, seq, answerHash, reason } = acknowledgement;
-  const of = { conversationId, messageId };
+  const target = { conversationId, messageId };
   const message = byId.get(messageId);
-  if (!message) return [{ kind: 'lost', ...of, what: `${outcome}, and not in the transcript` }];
+  if (!message) return [{ kind: 'lost', ...target, what: `${outcome}, and not in the transcript` }];
   if (outcome === 'failed')
     return deleted || isReplaced(message, byId.values())
       ? []
-      : [{ kind: 'refused', ...of, what: `stored, and refused for good: ${reason}` }];
+      : [{ kind: 'refused', ...target, what: `stored, and refused for good: ${reason}` }];
   if (seq !== message.seq)
-    return [{ kind: 'mismatched', ...of, what: `answered as ${seq}, stored as ${message.seq}` }];
+    return [
+      { kind: 'mismatched', ...target, what: `answered as ${seq}, stored as ${message.seq}` },
+    ];
   const answer = byId.get(`m_${seq}`);
   // A turn that was cancelled before its first word, or deleted, has no answer to show.
   if (!answer && (answerHash === EMPTY || deleted)) return [];
-  if (!answer) return [{ kind: 'lost', ...of, what: `the answer m_${seq} is missing` }];
+  if (!answer) return [{ kind: 'lost', ...target, what: `the answer m_${seq} is missing` }];
   return isText(answer.textHash, answerHash, deleted)
     ? []
     : [
         acknowledgement.isAssembled
-          ? { kind: 'torn', ...of, what: `torn stream: its text is not that of m_${seq}` }
-          : { kind: 'mismatched', ...of, what: `the phone was told another answer than m_${seq}` },
+          ? { kind: 'torn', ...target, what: `torn stream: its text is not that of m_${seq}` }
+          : {
+              kind: 'mismatched',
+              ...target,
+              what: `the phone was told another answer than m_${seq}`,
+            },
       ];
 }
 

@@ -41,8 +41,8 @@ export interface Oddity {
 export const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /** Forks have messages of the same ids as their sources. */
-export const placeOf = (of: { conversationId: string; messageId: string }): string =>
-  `${of.conversationId}/${of.messageId}`;
+export const placeOf = (target: { conversationId: string; messageId: string }): string =>
+  `${target.conversationId}/${target.messageId}`;
 
 /** What all phones sent and were told, in the order in which it happened. */
 export class Ledger {

@@ -21,13 +21,13 @@ export interface ScannedDocument {
  * Every document of the emulator's default database, whatever collection it stands in. Throws Error when
  * the emulator does not answer well.
  */
-export async function* scanDatabase(of: {
+export async function* scanDatabase(input: {
   firestoreHost: string;
   projectId: string;
 }): AsyncGenerator<ScannedDocument> {
-  const root = `projects/${of.projectId}/databases/(default)/documents`;
+  const root = `projects/${input.projectId}/databases/(default)/documents`;
   for (let last: string | undefined; ;) {
-    const response = await fetch(`http://${of.firestoreHost}/v1/${root}:runQuery`, {
+    const response = await fetch(`http://${input.firestoreHost}/v1/${root}:runQuery`, {
       method: 'POST',
       headers: { authorization: 'Bearer owner', 'content-type': 'application/json' },
       body: JSON.stringify({

@@ -34,16 +34,16 @@ export async function readStoredConversation(
 }
 
 /** What keeps a conversation from being at rest, in words; empty when it is. */
-export function unrest(of: Pick<StoredConversation, 'head' | 'job'>): string[] {
-  const { auto, manual } = of.head.compactionNeeded;
-  const { job } = of;
+export function unrest(storedConversation: Pick<StoredConversation, 'head' | 'job'>): string[] {
+  const { auto, manual } = storedConversation.head.compactionNeeded;
+  const { job } = storedConversation;
   return [
     ...(auto ? [`an automatic need waits since ${auto.since.toISOString()}`] : []),
     ...(manual ? [`a manual need waits since ${manual.since.toISOString()}`] : []),
     ...(job && job.owner !== '' ? [`a worker holds the lease, step ${job.step}`] : []),
-    ...(of.head.state === 'erasing' ? ['it is being erased'] : []),
-    ...(of.head.pendingErasure ? ['deleted turns are not erased yet'] : []),
-    ...(of.head.open ? [`turn ${of.head.open.seq} is open`] : []),
+    ...(storedConversation.head.state === 'erasing' ? ['it is being erased'] : []),
+    ...(storedConversation.head.pendingErasure ? ['deleted turns are not erased yet'] : []),
+    ...(storedConversation.head.open ? [`turn ${storedConversation.head.open.seq} is open`] : []),
   ];
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Config } from '#functions/config.ts';
-import { policyOf } from '#functions/config/conversation-policy.ts';
+import { conversationPolicy } from '#functions/config/conversation-policy.ts';
 import type { InvariantName } from '#infra/ops/verify/fault.ts';
 import type { AskContext } from '#infra/ops/verify/load/load-context.ts';
 import { verifyConversation } from '#infra/ops/verify/verify-conversation.ts';
@@ -25,10 +25,10 @@ const sha256 = (text: string) => createHash('sha256').update(text, 'utf8').diges
 
 /** What `npm run ops -- verify` finds in a conversation that is at rest; `askContext` says what is shown of it. */
 export async function verifyStored(
-  of: { store: DocumentStore; config: Config; askContext: AskContext },
+  input: { store: DocumentStore; config: Config; askContext: AskContext },
   conversationId: string,
 ): Promise<Finding[]> {
-  const { store, config, askContext } = of;
+  const { store, config, askContext } = input;
   const { findings, isBusy } = await verifyConversation(
     {
       store,
@@ -38,7 +38,7 @@ export async function verifyStored(
       hasKeys: true,
       askContext,
       now: () => new Date(),
-      policyOf: (head) => policyOf(config, head),
+      policyOf: (head) => conversationPolicy(config, head),
     },
     conversationId,
   );

@@ -181,8 +181,8 @@ export async function lookForErased(phone: Phone): Promise<void> {
 /** Marks a message as one that is to be deleted; how it stands is told by the caller. */
 export const markDeleted = (
   phone: Phone,
-  of: { conversationId: string; messageId: string },
+  target: { conversationId: string; messageId: string },
   state: 'asked' | 'told',
 ): void => {
-  phone.options.ledger.deleted.set(placeOf(of), state);
+  phone.options.ledger.deleted.set(placeOf(target), state);
 };

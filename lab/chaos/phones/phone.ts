@@ -139,8 +139,8 @@ export class Phone {
   }
 
   /** Something is wrong that only the phone can see. */
-  report(kind: Finding['kind'], of: Omit<Finding, 'kind'>): void {
-    this.options.ledger.findings.push({ kind, ...of });
+  report(kind: Finding['kind'], omit: Omit<Finding, 'kind'>): void {
+    this.options.ledger.findings.push({ kind, ...omit });
   }
 
   /** Ends early when the run is over. */
@@ -165,12 +165,12 @@ export class Phone {
   note(message: OutgoingMessage, result: SendResult, isAssembled = false): void {
     const { conversationId, messageId } = message;
     const { ledger } = this.options;
-    const of = { conversationId, messageId, at: new Date() };
+    const target = { conversationId, messageId, at: new Date() };
     switch (result.kind) {
       case 'answered':
         this.lastAnswered = message;
         ledger.acknowledge({
-          ...of,
+          ...target,
           outcome: 'answered',
           seq: result.seq,
           answerHash: hashOf(result.text),
@@ -180,7 +180,7 @@ export class Phone {
       case 'failed':
         // An edit may be refused before anything is stored.
         if (message.replaces !== undefined) return;
-        ledger.acknowledge({ ...of, outcome: 'failed', reason: result.reason });
+        ledger.acknowledge({ ...target, outcome: 'failed', reason: result.reason });
         return;
       case 'odd':
         ledger.oddities.push({ conversationId, messageId, what: result.what });

@@ -1,4 +1,4 @@
-import { aligned, percentOf } from '#infra/text-table.ts';
+import { aligned, percentage } from '#infra/text-table.ts';
 import type { AttackFindings } from './eval-adversarial-check.ts';
 import { parseAttacks, type Channel } from './eval-adversarial-conversation.ts';
 import { attackOnce, type Attacked, type Summariser } from './eval-adversarial-run.ts';
@@ -76,7 +76,7 @@ function rowOf(title: string, results: readonly Result[]): string[] {
     count(({ loose }) => loose.length > 0),
     count(({ forged }) => forged.length > 0),
     count(({ quoted }) => quoted.length > 0),
-    percentOf(found.filter((each) => each.hasRealConstraint).length, found.length),
+    percentage(found.filter((each) => each.hasRealConstraint).length, found.length),
   ];
 }
 

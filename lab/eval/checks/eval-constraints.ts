@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { utterancesOf } from '#shared/compaction/facts/speech/utterances.ts';
+import { readUtterances } from '#shared/compaction/facts/speech/utterances.ts';
 import { readHead } from '#shared/conversation/context/read-conversation.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
-import { aligned, percentOf } from '#infra/text-table.ts';
+import { aligned, percentage } from '#infra/text-table.ts';
 import { isPresent, readValues, valuesOf, type ValueReading } from './eval-constraints-score.ts';
 import { compactGrowing, standingAfter, storedTurns } from '../run/eval-generations.ts';
 import { forEachRecording, runMode, type Mode, type Task } from '../eval-mode.ts';
@@ -38,7 +38,7 @@ const reportSchema = z.looseObject({
 });
 
 const userTexts = (turns: readonly Turn[]): string[] =>
-  utterancesOf(turns)
+  readUtterances(turns)
     .filter(({ speaker }) => speaker === 'user')
     .map(({ text }) => text);
 
@@ -68,7 +68,7 @@ async function constrain(wanted: ModeArguments, task: Task): Promise<Constrained
       foldedUser: userTexts(folded),
       snapshot: statements,
       pins: head?.value.pins.map(({ text }) => text) ?? [],
-      tail: utterancesOf(kept).map(({ text }) => text),
+      tail: readUtterances(kept).map(({ text }) => text),
       leftOut,
       archive: history.snapshot?.archive.map(({ text }) => text) ?? [],
       transcript: userTexts(all),
@@ -94,7 +94,7 @@ function rowOf(title: string, results: readonly Constrained[]): string[] {
   const values = results.flatMap((each) => each.values ?? []);
   const absent = values.filter((value) => !isPresent(value));
   const share = (is: (value: ValueReading) => boolean): string =>
-    percentOf(values.filter(is).length, values.length);
+    percentage(values.filter(is).length, values.length);
   return [
     title,
     `${results.filter((each) => each.values !== undefined).length}/${results.length}`,

@@ -1,5 +1,5 @@
 import type { Fact } from '#shared/compaction/facts/index/fact.ts';
-import { aligned, percentOf } from '#infra/text-table.ts';
+import { aligned, percentage } from '#infra/text-table.ts';
 import { readingOf, sumReadings, type FadingReading } from './eval-fading-score.ts';
 import { compactGrowing, standingAfter, storedTurns } from '../run/eval-generations.ts';
 import { factsHeld, measure } from '../run/eval-measure.ts';
@@ -85,7 +85,7 @@ const titles = [
 const shares = (reading: FadingReading | undefined): string[] =>
   reading === undefined
     ? ['-', '-']
-    : [percentOf(reading.held, reading.facts), percentOf(reading.reachable, reading.facts)];
+    : [percentage(reading.held, reading.facts), percentage(reading.reachable, reading.facts)];
 
 /** One line for all of `faded` together. */
 function rowOf(title: string, faded: readonly Faded[]): string[] {

@@ -1,5 +1,5 @@
 import { splitSentences } from '#infra/fake-gemini/answers/sentences.ts';
-import { utterancesOf } from '#shared/compaction/facts/speech/utterances.ts';
+import { readUtterances } from '#shared/compaction/facts/speech/utterances.ts';
 import { aligned } from '#infra/text-table.ts';
 import { compactGrowing, standingAfter } from '../run/eval-generations.ts';
 import { scoreInvention, textsIn, type InventionScore } from './eval-invention-score.ts';
@@ -47,7 +47,7 @@ async function invent(wanted: ModeArguments, task: Task): Promise<Invented> {
         alterations,
         statements: standing.statements,
         conversation: [...textsIn([recording.system, recording.turns]), ...days],
-        lines: utterancesOf([...standing.folded, ...standing.kept]).flatMap(({ text }) =>
+        lines: readUtterances([...standing.folded, ...standing.kept]).flatMap(({ text }) =>
           splitSentences(text),
         ),
       }),

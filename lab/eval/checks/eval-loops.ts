@@ -39,8 +39,8 @@ interface FileReading {
   readings: LoopReading[];
 }
 
-const sumOf = (readings: readonly LoopReading[], of: (reading: LoopReading) => number): number =>
-  readings.reduce((all, reading) => all + of(reading), 0);
+const sumOf = (readings: readonly LoopReading[], input: (reading: LoopReading) => number): number =>
+  readings.reduce((all, reading) => all + input(reading), 0);
 
 const rowOf = ({ file, readings }: FileReading): string[] => [
   file,

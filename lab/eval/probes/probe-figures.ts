@@ -22,8 +22,8 @@ export interface StateFigures {
 
 const states = ['before', 'after', 'blanked'] as const;
 
-const share = (count: number, of: number): number =>
-  of === 0 ? 0 : Math.round((1_000 * count) / of) / 1_000;
+const share = (count: number, input: number): number =>
+  input === 0 ? 0 : Math.round((1_000 * count) / input) / 1_000;
 
 function stateFigures(results: readonly ProbeResult[], state: ProbedState): StateFigures {
   const scores = results.map((result) => result.scores[state]);
@@ -39,7 +39,7 @@ function stateFigures(results: readonly ProbeResult[], state: ProbedState): Stat
 
 /** Shares per state, of all probes and of each category. */
 export function probeFigures(results: readonly ProbeResult[]) {
-  const of = (chosen: readonly ProbeResult[]) => ({
+  const input = (chosen: readonly ProbeResult[]) => ({
     before: stateFigures(chosen, 'before'),
     after: stateFigures(chosen, 'after'),
     blanked: stateFigures(chosen, 'blanked'),
@@ -47,13 +47,13 @@ export function probeFigures(results: readonly ProbeResult[]) {
   const categories = [...new Set(results.map(({ category }) => category))].toSorted();
   const answered = results.filter(({ scores }) => scores.before >= rightFrom);
   return {
-    all: of(results),
+    all: input(results),
     /** Only the probes that were right before: what the compaction did to them. */
-    rightBefore: of(answered),
+    rightBefore: input(answered),
     categories: Object.fromEntries(
       categories.map((category) => [
         category,
-        of(results.filter((result) => result.category === category)),
+        input(results.filter((result) => result.category === category)),
       ]),
     ),
   };

@@ -1,4 +1,4 @@
-import { aligned, percentOf } from '#infra/text-table.ts';
+import { aligned, percentage } from '#infra/text-table.ts';
 import type { RecallCase } from './recall-cases.ts';
 import type { Ranker } from './recall-library.ts';
 
@@ -74,8 +74,8 @@ export function recallText(rows: readonly RecallRow[]): string {
     ...measures.flatMap(({ depth, kind }) => {
       const [mine, theirs] = [own[kind][depth], library[kind][depth]];
       return [
-        percentOf(mine, own.probes),
-        percentOf(theirs, own.probes),
+        percentage(mine, own.probes),
+        percentage(theirs, own.probes),
         theirs === 0 ? '-' : `${(mine / theirs).toFixed(2)}x`,
       ];
     }),

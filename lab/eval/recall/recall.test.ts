@@ -36,15 +36,15 @@ describe('the evaluation of what is looked up', () => {
   });
 
   test('counts probes by their first five and ten hits, by one and by all of their evidence', () => {
-    const of = (ranked: number[]) =>
+    const input = (ranked: number[]) =>
       recallOf(
         [{ ...fixture, probes: [{ id: 'p', question: 'q', evidence: [1, 2] }] }],
         () => () => ranked,
       );
 
-    expect(of([1, 2])).toEqual({ probes: 1, one: { 5: 1, 10: 1 }, all: { 5: 1, 10: 1 } });
-    expect(of([1, 3, 4, 5, 6, 2])).toMatchObject({ one: { 5: 1, 10: 1 }, all: { 5: 0, 10: 1 } });
-    expect(of([3, 4, 5, 6, 7, 2])).toMatchObject({ one: { 5: 0, 10: 1 }, all: { 5: 0, 10: 0 } });
+    expect(input([1, 2])).toEqual({ probes: 1, one: { 5: 1, 10: 1 }, all: { 5: 1, 10: 1 } });
+    expect(input([1, 3, 4, 5, 6, 2])).toMatchObject({ one: { 5: 1, 10: 1 }, all: { 5: 0, 10: 1 } });
+    expect(input([3, 4, 5, 6, 7, 2])).toMatchObject({ one: { 5: 0, 10: 1 }, all: { 5: 0, 10: 0 } });
   });
 
   test('reports every second conversation apart, with the library beside', () => {

@@ -1,7 +1,7 @@
 import type { Fact } from '#shared/compaction/facts/index/fact.ts';
 import type { Operation } from '#shared/compaction/ledger/prompt/operation.ts';
-import { recallOf } from '#shared/compaction/ledger/prompt/recalled-text.ts';
-import { overlapOf, wordsOf } from '#shared/compaction/ledger/items/word-overlap.ts';
+import { toRecalledText } from '#shared/compaction/ledger/prompt/recalled-text.ts';
+import { overlapShare, distinctWords } from '#shared/compaction/ledger/items/word-overlap.ts';
 
 /** Of one round. */
 const QUESTIONS_MAX = 24;
@@ -32,7 +32,7 @@ const statementsOf = (operations: readonly Operation[]): Statement[] =>
 const isUnclear = ({ text }: Statement): boolean => unclearWords.test(text.trim());
 
 const isSame = (one: Statement, other: Statement): boolean =>
-  overlapOf(wordsOf(one.text), wordsOf(other.text)) >= SAME_STATEMENT;
+  overlapShare(distinctWords(one.text), distinctWords(other.text)) >= SAME_STATEMENT;
 
 /** Every run of digits in a text. */
 const literalFigures = (text: string): ReadonlySet<string> =>
@@ -40,11 +40,14 @@ const literalFigures = (text: string): ReadonlySet<string> =>
 
 /** Two statements with the same words and different figures: one of them may hold no longer. */
 function contradictions(statements: readonly Statement[]): [Statement, Statement][] {
-  const worded = statements.map((statement) => ({ statement, words: wordsOf(statement.text) }));
+  const worded = statements.map((statement) => ({
+    statement,
+    words: distinctWords(statement.text),
+  }));
   return worded.flatMap((one, index) =>
     worded
       .slice(index + 1)
-      .filter(({ words }) => overlapOf(one.words, words) >= SAME_STATEMENT)
+      .filter(({ words }) => overlapShare(one.words, words) >= SAME_STATEMENT)
       .filter(({ statement }) => {
         const figures = literalFigures(one.statement.text);
         const others = literalFigures(statement.text);
@@ -72,7 +75,7 @@ export function questionsOf(operations: readonly Operation[], answered: Answered
     turns: [...one.sources, ...other.sources],
     text: one.text,
   }));
-  const { missing } = recallOf(answered.facts, {
+  const { missing } = toRecalledText(answered.facts, {
     snapshotTexts: [...answered.knownTexts, ...statements.map(({ text }) => text)],
     keptTexts: answered.keptTexts,
   });

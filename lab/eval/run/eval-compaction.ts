@@ -6,8 +6,8 @@ import {
 import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
 import type { PolicySettings } from '#shared/compaction/policy/policy-settings.ts';
 import { extractFacts } from '#shared/compaction/facts/index/extract-facts.ts';
-import { utterancesOf } from '#shared/compaction/facts/speech/utterances.ts';
-import { countingOf } from '#shared/compaction/split/plan.ts';
+import { readUtterances } from '#shared/compaction/facts/speech/utterances.ts';
+import { tokenCounting } from '#shared/compaction/split/plan.ts';
 import { planMasks, storedMasks } from '#shared/compaction/tool-outputs/tail-masks.ts';
 import { assembleContext } from '#shared/conversation/context/assemble-context.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
@@ -64,7 +64,7 @@ async function preserveFractionFor(
     standing: history?.masks ?? [],
     budgetTokens: policy.toolOutputBudgetTokens,
     minimumGainTokens: policy.toolOutputMinimumGainTokens,
-    counting: countingOf(policy, model),
+    counting: tokenCounting(policy, model),
     blobName: dependencies.sha256,
   });
   const items = assembleContext({
@@ -109,7 +109,7 @@ function tried(
       const folded = turns.filter(({ seq }) => seq <= lastFoldedSeq);
       const kept = turns.filter(({ seq, inContext }) => seq > lastFoldedSeq && inContext);
       return questionsOf(operations, {
-        facts: extractFacts(utterancesOf(folded)),
+        facts: extractFacts(readUtterances(folded)),
         keptTexts: kept.flatMap(({ user, contents }) => [user, ...contents].map(contentText)),
         knownTexts: history?.snapshot ? workingItems(history.snapshot).map(({ text }) => text) : [],
       });

@@ -2,7 +2,7 @@ import { extractFacts } from '#shared/compaction/facts/index/extract-facts.ts';
 import type { Fact, FactKind, FactTier } from '#shared/compaction/facts/index/fact.ts';
 import { indexFacts, isHeld, type FactIndex } from '#shared/compaction/facts/index/fact-index.ts';
 import { unsupportedIn } from '#shared/compaction/facts/index/unsupported.ts';
-import { utterancesOf } from '#shared/compaction/facts/speech/utterances.ts';
+import { readUtterances } from '#shared/compaction/facts/speech/utterances.ts';
 import { stringsIn } from '#shared/conversation/repair/content-strings.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 
@@ -48,19 +48,19 @@ const indexSaid = (said: readonly Said[]): FactIndex =>
     said.map(({ at }) => at),
   );
 
-const indexOf = (turns: readonly Turn[]): FactIndex => indexSaid(utterancesOf(turns));
+const indexOf = (turns: readonly Turn[]): FactIndex => indexSaid(readUtterances(turns));
 
 /** Everything that stands in the turns: utterances leave out the middle of long outputs. */
 const indexInFull = (turns: readonly Turn[]): FactIndex =>
   indexSaid([
-    ...utterancesOf(turns),
+    ...readUtterances(turns),
     ...turns.flatMap(({ user, contents, createTime: at }) =>
       stringsIn([user, ...contents]).map((text) => ({ text, at })),
     ),
   ]);
 
 function verbatimShare(statements: readonly string[], turns: readonly Turn[]): Share {
-  const said = utterancesOf(turns)
+  const said = readUtterances(turns)
     .map(({ text }) => plain(text))
     .join('\n');
   const share = none();
@@ -90,7 +90,7 @@ export function measure(input: {
     verbatim: verbatimShare(statements, [...folded, ...kept]),
     inSnapshot: [],
   };
-  for (const fact of extractFacts(utterancesOf(folded))) {
+  for (const fact of extractFacts(readUtterances(folded))) {
     const isInSnapshot = isHeld(fact, snapshot);
     const isInTail = isHeld(fact, tail);
     if (isInSnapshot) result.inSnapshot.push(fact);

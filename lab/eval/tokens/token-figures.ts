@@ -134,14 +134,14 @@ const percent = (value: number): string => `${(100 * value).toFixed(1)} %`;
 const signed = (value: number): string => `${value < 0 ? '−' : '+'}${percent(Math.abs(value))}`;
 
 function line({ kind, all, long, calibrated }: FiguresRow): string {
-  const of = ({ n, within20, meanError, tooLow }: Accuracy) =>
+  const input = ({ n, within20, meanError, tooLow }: Accuracy) =>
     n === 0
       ? 'none'
       : `n ${n}, within 20 % ${percent(within20)}, mean error ${signed(meanError)}, more than 10 % too low ${percent(tooLow)}`;
   return [
     `  ${kind}`,
-    `    from 20 tokens: ${of(long)}`,
-    `    all:            ${of(all)}`,
+    `    from 20 tokens: ${input(long)}`,
+    `    all:            ${input(all)}`,
     ...(calibrated.n > 0
       ? [
           `    calibrated, from 50 tokens: n ${calibrated.n}, within 2 × ${percent(calibrated.within2)}`,

@@ -101,21 +101,21 @@ const textsOf = (texts: z.infer<typeof systemSchema>): string =>
   typeof texts === 'string' ? texts : (texts ?? []).map(({ text }) => text).join('');
 
 function promptOf(truth: Truth): PromptToEstimate {
-  const of = (parts: Part[]): PromptToEstimate => ({ contents: [{ role: 'user', parts }] });
+  const input = (parts: Part[]): PromptToEstimate => ({ contents: [{ role: 'user', parts }] });
   switch (truth.kind) {
     case 'output':
-      return of([{ text: truth.content }]);
+      return input([{ text: truth.content }]);
     case 'output-call':
-      return of(
+      return input(
         truth.content.map(({ name, args }) => ({ functionCall: { name, args: args ?? {} } })),
       );
     case 'prompt':
     case 'count':
-      return of([{ text: textsOf(truth.content) }]);
+      return input([{ text: textsOf(truth.content) }]);
     case 'prompt+tools': {
       const { contents, system, tools } = truth.content;
       return {
-        ...of([{ text: textsOf(contents) }]),
+        ...input([{ text: textsOf(contents) }]),
         systemInstruction: textsOf(system),
         tools: declarationsOf(tools),
       };

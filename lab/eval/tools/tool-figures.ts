@@ -13,8 +13,8 @@ export interface ReplayedFile {
   dialogues: ReplayedDialogue[];
 }
 
-const sum = (all: readonly ReplayedDialogue[], of: (one: ReplayedDialogue) => number): number =>
-  all.reduce((total, one) => total + of(one), 0);
+const sum = (all: readonly ReplayedDialogue[], input: (one: ReplayedDialogue) => number): number =>
+  all.reduce((total, one) => total + input(one), 0);
 
 /** Failed by what it read or wrote. One that would have saved too little leaves the context as it is. */
 const isBroken = (name: string): boolean =>
@@ -36,13 +36,13 @@ interface Column {
   isDefect?: true;
 }
 
-const summed = (title: string, of: (one: ReplayedDialogue) => number): Column => ({
+const summed = (title: string, input: (one: ReplayedDialogue) => number): Column => ({
   title,
-  of: (all) => sum(all, of),
+  of: (all) => sum(all, input),
 });
 
-const defect = (title: string, of: (one: ReplayedDialogue) => number): Column => ({
-  ...summed(title, of),
+const defect = (title: string, input: (one: ReplayedDialogue) => number): Column => ({
+  ...summed(title, input),
   isDefect: true,
 });
 

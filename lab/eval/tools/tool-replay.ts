@@ -184,8 +184,8 @@ async function readTranscript({ world, conversationId }: Replaying): Promise<Mes
 async function countCompactions({ world, conversationId, found }: Replaying): Promise<void> {
   let pageToken: string | undefined;
   do {
-    const of = { caller, conversationId, pageSize: 100, pageToken, locale: undefined };
-    const page = await listCompactions(world.chat, of);
+    const target = { caller, conversationId, pageSize: 100, pageToken, locale: undefined };
+    const page = await listCompactions(world.chat, target);
     for (const { state, reason } of page.compactions) {
       const name = [state, reason].filter((each) => each !== undefined).join(' ');
       found.compactions[name] = (found.compactions[name] ?? 0) + 1;

@@ -19,22 +19,23 @@ const chat = fc.constantFrom('chat-0', 'chat-1');
 const worker = fc.constantFrom('worker-0', 'worker-1');
 const name = fc.constantFrom(...NAMES);
 
-export const sending = (of: { server: string; name: string }): Action => ({
-  text: `${of.name} is sent to ${of.server}`,
-  server: of.server,
-  run: (stage) => send(stage, { name: of.name }),
+export const sending = (input: { server: string; name: string }): Action => ({
+  text: `${input.name} is sent to ${input.server}`,
+  server: input.server,
+  run: (stage) => send(stage, { name: input.name }),
 });
 const sends = fc.record({ server: chat, name }).map(sending);
 
-const sendsOtherBody = fc.record({ server: chat, name }).map((of): Action => ({
-  text: `another text is sent to ${of.server} under the id of ${of.name}`,
-  server: of.server,
-  run: (stage) => send(stage, { name: of.name, text: `Another text. ${questionText(of.name)}` }),
+const sendsOtherBody = fc.record({ server: chat, name }).map((input): Action => ({
+  text: `another text is sent to ${input.server} under the id of ${input.name}`,
+  server: input.server,
+  run: (stage) =>
+    send(stage, { name: input.name, text: `Another text. ${questionText(input.name)}` }),
 }));
 
-export const delivering = (of: { server: string }): Action => ({
-  text: `an event is delivered to ${of.server} (again, late or for nothing)`,
-  server: of.server,
+export const delivering = (input: { server: string }): Action => ({
+  text: `an event is delivered to ${input.server} (again, late or for nothing)`,
+  server: input.server,
   run: ({ world, interleaving, flow }) => deliver(world, interleaving, flow),
 });
 const delivers = fc.record({ server: worker }).map(delivering);
@@ -51,20 +52,20 @@ const elapses = fc
 
 const setsThreshold = fc
   .record({ server: chat, tokens: fc.constantFrom(200, 350, THRESHOLD_TOKENS) })
-  .map((of): Action => ({
-    text: `${of.server} sets the threshold to ${of.tokens} tokens`,
-    server: of.server,
+  .map((input): Action => ({
+    text: `${input.server} sets the threshold to ${input.tokens} tokens`,
+    server: input.server,
     run: async (stage) => {
-      const patch = { settings: { thresholdTokens: of.tokens } };
+      const patch = { settings: { thresholdTokens: input.tokens } };
       await updateConversation(chatOf(stage), { ...conversation, patch });
     },
   }));
 
-export const askingForCompaction = (of: { server: string; requestId: string }): Action => ({
-  text: `${of.server} is asked for a compaction (${of.requestId})`,
-  server: of.server,
+export const askingForCompaction = (input: { server: string; requestId: string }): Action => ({
+  text: `${input.server} is asked for a compaction (${input.requestId})`,
+  server: input.server,
   run: async (stage) => {
-    await requestCompaction(chatOf(stage), { ...conversation, requestId: of.requestId });
+    await requestCompaction(chatOf(stage), { ...conversation, requestId: input.requestId });
   },
 });
 const requestsCompaction = fc

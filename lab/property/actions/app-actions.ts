@@ -33,12 +33,12 @@ const answersCalls = fc
     indexes: fc.constantFrom([0], [1], [0, 1], [0, 1]),
     said: fc.constantFrom('here', 'here', 'here', 'there'),
   })
-  .map((of): Action => ({
-    text: `the app answers calls ${of.indexes.join(' and ')} with "${of.said}" on ${of.server}`,
-    server: of.server,
+  .map((input): Action => ({
+    text: `the app answers calls ${input.indexes.join(' and ')} with "${input.said}" on ${input.server}`,
+    server: input.server,
     run: async (stage) => {
       const seq = await seqOfApped(stage);
-      const given = of.indexes.map((index) => ({ seq, index, response: { said: of.said } }));
+      const given = input.indexes.map((index) => ({ seq, index, response: { said: input.said } }));
       const handle = await answerCalls(chatOf(stage), {
         ...conversation,
         turnId: `t_${seq}`,

@@ -19,39 +19,39 @@ const seq = fc.integer({ min: 2, max: 5 });
 
 /** An answer by its turn, or a message that another strand may be sending. */
 const message = fc.oneof(
-  seq.map((of) => `m_${of}`),
+  seq.map((input) => `m_${input}`),
   fc.constantFrom('message-2', messageIdOf('alpha'), messageIdOf('bravo')),
 );
 
-const cancels = fc.record({ server: chat, seq }).map((of): Action => ({
-  text: `turn ${of.seq} is cancelled on ${of.server}`,
-  server: of.server,
+const cancels = fc.record({ server: chat, seq }).map((input): Action => ({
+  text: `turn ${input.seq} is cancelled on ${input.server}`,
+  server: input.server,
   run: async (stage) => {
-    await cancelTurn(chatOf(stage), { ...conversation, turnId: `t_${of.seq}` });
+    await cancelTurn(chatOf(stage), { ...conversation, turnId: `t_${input.seq}` });
   },
 }));
 
 const edits = fc
   .record({ server: chat, messageId: fc.constantFrom('message-2', messageIdOf('alpha')) })
-  .map((of): Action => ({
-    text: `${of.messageId} is edited on ${of.server}`,
-    server: of.server,
+  .map((input): Action => ({
+    text: `${input.messageId} is edited on ${input.server}`,
+    server: input.server,
     run: (stage) =>
-      send(stage, { name: 'edited', replacing: { kind: 'edit', messageId: of.messageId } }),
+      send(stage, { name: 'edited', replacing: { kind: 'edit', messageId: input.messageId } }),
   }));
 
-const regenerates = fc.record({ server: chat, seq }).map((of): Action => ({
-  text: `the answer m_${of.seq} is made anew on ${of.server}`,
-  server: of.server,
+const regenerates = fc.record({ server: chat, seq }).map((input): Action => ({
+  text: `the answer m_${input.seq} is made anew on ${input.server}`,
+  server: input.server,
   run: (stage) =>
-    send(stage, { name: 'anew', replacing: { kind: 'regenerate', messageId: `m_${of.seq}` } }),
+    send(stage, { name: 'anew', replacing: { kind: 'regenerate', messageId: `m_${input.seq}` } }),
 }));
 
-const deletesMessage = fc.record({ server: chat, messageId: message }).map((of): Action => ({
-  text: `${of.messageId} is deleted on ${of.server}`,
-  server: of.server,
+const deletesMessage = fc.record({ server: chat, messageId: message }).map((input): Action => ({
+  text: `${input.messageId} is deleted on ${input.server}`,
+  server: input.server,
   run: async (stage) => {
-    await deleteMessage(chatOf(stage), { ...conversation, messageId: of.messageId });
+    await deleteMessage(chatOf(stage), { ...conversation, messageId: input.messageId });
   },
 }));
 
@@ -61,11 +61,11 @@ const restores = fc
     generation: fc.nat({ max: 2 }),
     requestId: fc.constantFrom('r-a', 'r-b'),
   })
-  .map((of): Action => ({
-    text: `generation ${of.generation} is restored on ${of.server} (${of.requestId})`,
-    server: of.server,
+  .map((input): Action => ({
+    text: `generation ${input.generation} is restored on ${input.server} (${input.requestId})`,
+    server: input.server,
     run: async (stage) => {
-      const { generation, requestId } = of;
+      const { generation, requestId } = input;
       const request = { ...conversation, generation, requestId, locale: undefined };
       await restoreGeneration(chatOf(stage), request);
     },
@@ -105,11 +105,15 @@ const erases = fc.record({ server: chat }).map(({ server }): Action => ({
   },
 }));
 
-const forks = fc.record({ server: chat, seq }).map((of): Action => ({
-  text: `the conversation is forked after m_${of.seq} on ${of.server}`,
-  server: of.server,
+const forks = fc.record({ server: chat, seq }).map((input): Action => ({
+  text: `the conversation is forked after m_${input.seq} on ${input.server}`,
+  server: input.server,
   run: async (stage) => {
-    await forkConversation(chatOf(stage), { ...conversation, messageId: `m_${of.seq}`, id: FORK });
+    await forkConversation(chatOf(stage), {
+      ...conversation,
+      messageId: `m_${input.seq}`,
+      id: FORK,
+    });
   },
 }));
 

@@ -1,5 +1,5 @@
-import { policyOf } from '#functions/config/conversation-policy.ts';
-import { outputFormsOf } from '#functions/context/output-forms.ts';
+import { conversationPolicy } from '#functions/config/conversation-policy.ts';
+import { selectOutputForms } from '#functions/context/output-forms.ts';
 import { tokensToGrowFrom } from '#shared/compaction/trigger/compaction-trigger.ts';
 import { isArmed, isOverThreshold } from '#shared/compaction/policy/policy.ts';
 import type { Head } from '#shared/conversation/documents/head.ts';
@@ -18,13 +18,13 @@ import { config, sha256 } from '../world.ts';
 /** Tokens of a context that would ask for a compaction if a turn ended now; of any other undefined. */
 function dueTokens(head: Head, documents: Documents): number | undefined {
   const history = documents.histories.find(({ generation }) => generation === head.generation);
-  const policy = policyOf(config, head);
+  const policy = conversationPolicy(config, head);
   const turns = documents.turns.filter(
     ({ seq, state }) => seq >= firstTailSeq(head) && isTerminal(state),
   );
   const { tokens } = contextTokens(
     { head, history, turns },
-    outputFormsOf({ config, sha256 }, head),
+    selectOutputForms({ config, sha256 }, head),
   );
   const { overheadTokens } = head.context;
   const isDue =

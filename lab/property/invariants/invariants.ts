@@ -1,5 +1,5 @@
 import { contentText } from '#shared/conversation/documents/content.ts';
-import { callsOf } from '#shared/conversation/context/tool-calls.ts';
+import { findCalls } from '#shared/conversation/context/tool-calls.ts';
 import { isTerminal, type Turn } from '#shared/conversation/documents/turn.ts';
 import { refuseGeneration } from '#infra/fake-gemini/server/refusals.ts';
 import { AppError } from '#shared/errors.ts';
@@ -139,7 +139,7 @@ const takenResults: Invariant = {
     journal.taken.flatMap(({ seq, index, response }) => {
       const stored = turns.find((turn) => turn.seq === seq);
       if (!stored || isErased(stored)) return [];
-      const call = callsOf(stored.contents)[index];
+      const call = findCalls(stored.contents)[index];
       return when(
         JSON.stringify(call?.response) !== JSON.stringify(response),
         `call ${index} of turn ${seq} was answered ${JSON.stringify(response)} and has ${JSON.stringify(call?.response)}`,

@@ -9,7 +9,7 @@ import {
   checkTurns,
 } from '#infra/ops/verify/check-transcript.ts';
 import type { Finding } from '#infra/ops/verify/finding.ts';
-import { storedGuardsOf, storedHistoryOf, storedTurnOf } from '#infra/ops/verify/load/loaded.ts';
+import { toStoredGuards, toStoredHistory, toStoredTurn } from '#infra/ops/verify/load/loaded.ts';
 import type { Head } from '#shared/conversation/documents/head.ts';
 import type { Documents } from './documents.ts';
 import { CONVERSATION } from '../initial-state.ts';
@@ -22,9 +22,9 @@ function loaded(documents: Documents, head: Head) {
     now: head.updateTime,
     head,
     job: documents.job,
-    turns: documents.turns.map((turn) => storedTurnOf(CONVERSATION, turn)),
-    guards: storedGuardsOf(CONVERSATION, documents.messages),
-    histories: documents.histories.map((history) => storedHistoryOf(CONVERSATION, history)),
+    turns: documents.turns.map((turn) => toStoredTurn(CONVERSATION, turn)),
+    guards: toStoredGuards(CONVERSATION, documents.messages),
+    histories: documents.histories.map((history) => toStoredHistory(CONVERSATION, history)),
   };
 }
 
@@ -32,12 +32,12 @@ function loaded(documents: Documents, head: Head) {
 const checks = {
   transcript: checkTurns,
   open: checkOpen,
-  context: (of) => [...checkCovered(of), ...checkInContext(of)],
+  context: (input) => [...checkCovered(input), ...checkInContext(input)],
   histories: checkHistories,
   lease: checkJob,
-  messages: (of) => [...checkGuards(of), ...checkAnswers(of)],
+  messages: (input) => [...checkGuards(input), ...checkAnswers(input)],
   erasure: checkErasedTurns,
-} satisfies Record<string, (of: ReturnType<typeof loaded>) => Finding[]>;
+} satisfies Record<string, (returnType: ReturnType<typeof loaded>) => Finding[]>;
 
 /** What an operator would be told of the documents of a run. */
 export function storedFaults(documents: Documents, name: keyof typeof checks): string[] {

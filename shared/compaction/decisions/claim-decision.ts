@@ -1,7 +1,7 @@
 import type { Head, Trigger } from '#shared/conversation/documents/head.ts';
 import type { CompactionJob } from '#shared/conversation/documents/job.ts';
 import { CANCELLED_BY_USER } from './cancel-decision.ts';
-import { isUnpaid, waitsForMoney, type UnpaidReason } from '../trigger/budget-wait.ts';
+import { waitsForBudget, holdsBackForBudget, type UnpaidReason } from '../trigger/budget-wait.ts';
 
 /** A need is tried this often; then it is settled with what was found, so that none is served for ever. */
 export const ATTEMPTS_PER_NEED = 3;
@@ -15,7 +15,7 @@ export interface Need {
   focus?: string | undefined;
 }
 
-export function needOf(head: Pick<Head, 'compactionNeeded'>): Need | undefined {
+export function waitingRequest(head: Pick<Head, 'compactionNeeded'>): Need | undefined {
   const { manual, auto } = head.compactionNeeded;
   if (manual) return { kind: 'manual', trigger: 'manual', ...manual };
   return auto && { kind: 'auto', ...auto };
@@ -71,7 +71,7 @@ function isRecorded(job: CompactionJob | undefined, need: Need): boolean {
     ({ requestId, state, reason }) =>
       requestId === need.requestId &&
       // One that waits for dollars is not settled.
-      !(state === 'NOOP' && isUnpaid(reason)) &&
+      !(state === 'NOOP' && waitsForBudget(reason)) &&
       (need.kind === 'manual' || state === 'COMPACTED' || state === 'CONTENT_TRUNCATED'),
   );
 }
@@ -110,7 +110,7 @@ function decideNeed(facts: ClaimFacts, need: Need): ClaimDecision {
   if (attempts >= ATTEMPTS_PER_NEED)
     return { kind: 'outcome', need, state: 'FAILED_ERROR', reason: 'ATTEMPTS_USED_UP' };
   const waitMs = Math.max(0, (job?.retryAt?.getTime() ?? 0) - now.getTime());
-  if (waitMs > 0 && waitsForMoney(job, need)) return { kind: 'nothing', reason: 'UNPAID' };
+  if (waitMs > 0 && holdsBackForBudget(job, need)) return { kind: 'nothing', reason: 'UNPAID' };
   if (waitMs > 0 && !isManual) return { kind: 'busy', reason: 'RETRY_LATER', retryAfterMs: waitMs };
   if (!isManual && isSwitchedOff(facts.head?.settings, need.trigger))
     return { kind: 'outcome', need, state: 'NOOP', reason: 'SWITCHED_OFF' };
@@ -139,6 +139,6 @@ function decideNeed(facts: ClaimFacts, need: Need): ClaimDecision {
  */
 export function decideClaim(facts: ClaimFacts): ClaimDecision {
   if (facts.head?.state !== 'live') return { kind: 'nothing', reason: 'NOT_LIVE' };
-  const need = needOf(facts.head);
+  const need = waitingRequest(facts.head);
   return need ? decideNeed(facts, need) : { kind: 'nothing', reason: 'NO_NEED' };
 }

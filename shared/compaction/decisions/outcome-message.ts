@@ -1,6 +1,6 @@
 import type { ContextTexts } from '#shared/wire/views/context-object.ts';
 import { policyConstants } from '../policy/policy-constants.ts';
-import { isUnpaid } from '../trigger/budget-wait.ts';
+import { waitsForBudget } from '../trigger/budget-wait.ts';
 import { outcomeStateSchema } from './outcome-state.ts';
 import type { OutcomeState } from './outcome-state.ts';
 import { outcomeTexts } from './outcome-texts.ts';
@@ -57,7 +57,7 @@ function textKey(outcome: OutcomeToTell): keyof OutcomeTexts {
   if (otherState) return otherState;
   const state = outcomeStateSchema.safeParse(outcome.state);
   if (!state.success) return 'nothingToDo';
-  if (state.data === 'NOOP' || isUnpaid(outcome.reason))
+  if (state.data === 'NOOP' || waitsForBudget(outcome.reason))
     return textByNoopReason.get(outcome.reason ?? '') ?? 'nothingToDo';
   if (state.data === 'FAILED_ERROR' && outcome.reason === 'TURN_TOO_LARGE') return 'turnTooLarge';
   if (outcome.reason === 'SAVES_TOO_LITTLE') return 'savesTooLittle';

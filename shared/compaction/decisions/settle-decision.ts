@@ -1,7 +1,7 @@
 import { CANCELLED_BY_USER } from './cancel-decision.ts';
 import { ATTEMPTS_PER_NEED, type Need } from './claim-decision.ts';
 import type { OutcomeState } from './outcome-state.ts';
-import { isUnpaid } from '../trigger/budget-wait.ts';
+import { waitsForBudget } from '../trigger/budget-wait.ts';
 
 /** Wait before the second attempt; the third waits three times as long. */
 const FIRST_RETRY_MS = 10_000;
@@ -77,7 +77,7 @@ const unpaidWaitMs = ({ retryAfterMs: askedMs = Infinity, untilNextDayMs }: Sett
  * the dollars of the day are used up was not tried: it waits.
  */
 export function decideSettle(facts: SettleFacts): SettleDecision {
-  if (facts.state === 'NOOP' && isUnpaid(facts.reason))
+  if (facts.state === 'NOOP' && waitsForBudget(facts.reason))
     return { kind: 'wait', retryAfterMs: unpaidWaitMs(facts) };
   const isLast = facts.attempts >= ATTEMPTS_PER_NEED;
   if (facts.kind === 'manual' || isLast || !isWorthAnotherTry(facts)) return { kind: 'clear' };

@@ -7,10 +7,10 @@ import {
 } from '#shared/conversation/documents/snapshot.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { extractFacts } from '../facts/index/extract-facts.ts';
-import { utterancesOf } from '../facts/speech/utterances.ts';
+import { readUtterances } from '../facts/speech/utterances.ts';
 import { estimateTextTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
 import { inProfile } from './operations/change-profile.ts';
-import { dayKeyOf as dayOf } from '../facts/values/calendar-day.ts';
+import { toDayKey as dayOf } from '../facts/values/calendar-day.ts';
 import { repairConstants } from './repair/repair-constants.ts';
 import { fitSnapshot } from './budget/fit-snapshot.ts';
 import {
@@ -18,7 +18,7 @@ import {
   statedWishes,
   statedWithdrawals,
 } from './repair/missing-constraints.ts';
-import { recallOf } from './prompt/recalled-text.ts';
+import { toRecalledText } from './prompt/recalled-text.ts';
 import { renderWorkingLayer } from './render-snapshot.ts';
 import { repairVerbatim } from './repair/repair-verbatim.ts';
 import { uniteLists } from './budget/unite-lists.ts';
@@ -42,7 +42,7 @@ export function fallbackSnapshot(
   turns: readonly Turn[],
   { profile, keptTexts, budgetTokens, counting }: FallbackOptions,
 ): Snapshot {
-  const utterances = utterancesOf(turns);
+  const utterances = readUtterances(turns);
   const facts = extractFacts(utterances);
   const days = new Map(turns.map((turn) => [turn.seq, dayOf(userTime(turn))]));
   const known = previous === undefined ? emptySnapshot(profile) : inProfile(previous, profile);
@@ -52,7 +52,7 @@ export function fallbackSnapshot(
   const { copiedRepairFraction } = repairConstants;
   const repaired = repairVerbatim({
     snapshot,
-    missing: recallOf(facts, { snapshotTexts, keptTexts }).missing,
+    missing: toRecalledText(facts, { snapshotTexts, keptTexts }).missing,
     constraints: missingConstraints(
       { wishes: statedWishes(utterances), withdrawals: statedWithdrawals(utterances) },
       { snapshot, keptTexts },

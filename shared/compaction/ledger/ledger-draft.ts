@@ -41,7 +41,7 @@ function forgetText(draft: LedgerDraft, section: string, item: Item): void {
   if (draft.idOfText.get(key) === item.id) draft.idOfText.delete(key);
 }
 
-export function draftOf(base: Snapshot): LedgerDraft {
+export function createDraft(base: Snapshot): LedgerDraft {
   const draft: LedgerDraft = {
     base,
     sections: new Map(),

@@ -1,4 +1,4 @@
-import { headOf } from '#shared/text-cut.ts';
+import { cutHead } from '#shared/text-cut.ts';
 import type { Fact, FactTier } from '../facts/index/fact.ts';
 import { indexFacts, isHeld } from '../facts/index/fact-index.ts';
 import type { KnownText } from '../facts/index/text-facts.ts';
@@ -63,7 +63,7 @@ export interface ReportInput {
   rejected: readonly { reason: string }[];
 }
 
-const short = (text: string): string => headOf(text, ledgerConstants.reportTextCharacters.value);
+const short = (text: string): string => cutHead(text, ledgerConstants.reportTextCharacters.value);
 const bounded = <T>(list: readonly T[]): T[] =>
   list.slice(0, ledgerConstants.reportListLimit.value);
 

@@ -8,7 +8,7 @@ import {
 } from '#shared/conversation/documents/snapshot.ts';
 import { coarserKeys } from '../facts/values/calendar-day.ts';
 import { findDates } from '../facts/values/dates.ts';
-import type { Found } from '../facts/index/fact-match.ts';
+import type { FactMatch } from '../facts/index/fact-match.ts';
 import { findRelativeDates } from '../facts/values/relative-dates.ts';
 import { estimateTextTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
 import { escapeXml } from '../snapshot/xml-text.ts';
@@ -32,7 +32,7 @@ const ADJOINING_CHARACTERS = 6;
 /** "Friday before 2026-11-21". */
 const counted = /^\s(?:before|after|of|vor|nach|avant|après|antes de|después de|prima del)\s$/iu;
 
-const adjoin = (one: Found, other: Found): boolean =>
+const adjoin = (one: FactMatch, other: FactMatch): boolean =>
   Math.max(one.start, other.start) - Math.min(one.end, other.end) <= ADJOINING_CHARACTERS;
 
 /** Whether a text tells the date of its "tomorrow" itself; a date of something else does not help. */

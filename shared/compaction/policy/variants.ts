@@ -64,7 +64,7 @@ function fractionOf(key: string): number {
  * The arm of the conversation that `key` names, or undefined for none: the same key has the same arm as long
  * as names and shares stay. In the order of the names, whatever the order in which they are written.
  */
-export function variantOf(variants: Variants, key: string): Variant | undefined {
+export function drawVariant(variants: Variants, key: string): Variant | undefined {
   const place = fractionOf(key);
   let end = 0;
   for (const [name, variant] of Object.entries(variants).toSorted(([a], [b]) => (a < b ? -1 : 1))) {

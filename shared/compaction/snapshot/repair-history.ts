@@ -1,4 +1,4 @@
-import { emptiedHistory, withoutMasksOf } from '#shared/conversation/writes/erased-history.ts';
+import { emptiedHistory, withoutMasksFrom } from '#shared/conversation/writes/erased-history.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import { workingItems, type Item, type Snapshot } from '#shared/conversation/documents/snapshot.ts';
 
@@ -61,7 +61,7 @@ function firstCovered(history: History, gone: Gone): number | undefined {
 export function withoutTurns(history: History, gone: Gone, render: RenderHistory): History {
   if (history.erased === true) return history;
   const first = firstCovered(history, gone);
-  const unmasked = withoutMasksOf(history, (seq) => isGoneSeq(gone, seq));
+  const unmasked = withoutMasksFrom(history, (seq) => isGoneSeq(gone, seq));
   if (first === undefined) return unmasked;
   if (!history.snapshot) return emptiedHistory(history);
   const snapshot = snapshotWithout(history.snapshot, gone);

@@ -1,4 +1,4 @@
-import { sentencesOf } from '../facts/speech/sentences.ts';
+import { splitSentences } from '../facts/speech/sentences.ts';
 
 /** Shorter statements say what many turns say (`Yes, please.`); after `plain`. */
 const CHARACTERS_MIN = 12;
@@ -41,7 +41,7 @@ const distinctiveTokens = (text: string): string[] =>
 export function repeats(said: readonly string[]): (statement: string) => boolean {
   const text = said.join('\n').slice(0, CHARACTERS_MAX);
   const words = plain(text);
-  const sentences = [...new Set(sentencesOf(text).map(plain))]
+  const sentences = [...new Set(splitSentences(text).map(plain))]
     .filter(isTelling)
     .slice(0, SENTENCES_MAX);
   const tokens = [...new Set(distinctiveTokens(text))].slice(0, TOKENS_MAX);

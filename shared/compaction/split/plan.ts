@@ -1,6 +1,6 @@
 import {
   assembleContext,
-  promptOf,
+  assemblePrompt,
   type ContextItem,
   type ContextSource,
 } from '#shared/conversation/context/assemble-context.ts';
@@ -8,7 +8,7 @@ import type { Content, Part } from '#shared/conversation/documents/content.ts';
 import type { CoveredThrough, Trigger } from '#shared/conversation/documents/head.ts';
 import type { Repairs } from '#shared/conversation/repair/repairs.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
-import { mediaFamilyOf } from '#shared/tokens/media-tokens.ts';
+import { findMediaFamily } from '#shared/tokens/media-tokens.ts';
 import type { CompactionPolicy } from '../policy/policy.ts';
 import { foldedContents, isShown, slicedTurn } from '../summariser/shown-turns.ts';
 import { foldPoint, keptTurns } from './split-fold-point.ts';
@@ -87,9 +87,9 @@ export type Plan =
 export const noopState = ({ reason }: Extract<Plan, { kind: 'noop' }>) =>
   reason === 'TURN_TOO_LARGE' ? 'FAILED_ERROR' : 'NOOP';
 
-export const countingOf = (policy: CompactionPolicy, model: string): TokenCounting => ({
+export const tokenCounting = (policy: CompactionPolicy, model: string): TokenCounting => ({
   rule: policy.tokenRule,
-  mediaFamily: mediaFamilyOf(model),
+  mediaFamily: findMediaFamily(model),
 });
 
 /** So many of the newest turns are weighed first to see whether a compaction saves enough. */
@@ -100,7 +100,7 @@ interface Weighing extends PlanSource {
 }
 
 const countingIn = ({ policy, context, weighed }: Weighing): TokenCounting => ({
-  ...countingOf(policy, context.model),
+  ...tokenCounting(policy, context.model),
   weighed,
 });
 
@@ -113,14 +113,14 @@ const withMasks = (context: ContextSource, masks: readonly PlannedMask[]): Conte
 export const estimateContextTokens = (
   context: ContextSource,
   source: Pick<PlanSource, 'policy' | 'calibration'>,
-): number => contextTokens(context, source, countingOf(source.policy, context.model));
+): number => contextTokens(context, source, tokenCounting(source.policy, context.model));
 
 function contextTokens(
   context: ContextSource,
   { calibration }: Pick<PlanSource, 'calibration'>,
   counting: TokenCounting,
 ): number {
-  const prompt = promptOf(context, assembleContext(context));
+  const prompt = assemblePrompt(context, assembleContext(context));
   return Math.ceil(calibration * estimatePromptTokens(prompt, counting));
 }
 

@@ -1,7 +1,7 @@
 import {
   assembleContext,
   masksBySeq,
-  promptOf,
+  assemblePrompt,
   type ContextSource,
 } from '#shared/conversation/context/assemble-context.ts';
 import type { CoveredThrough, Trigger } from '#shared/conversation/documents/head.ts';
@@ -12,7 +12,7 @@ import { adaptiveStart } from './split-adaptive.ts';
 import { preserveFractionPoint } from './split-preserve-fraction.ts';
 import { lazilySized, sizedTurn, type SizedTurns } from './split-sizes.ts';
 import {
-  foldPointOf,
+  findFoldPoint,
   largestScaleTokens,
   pointBefore,
   splitInside,
@@ -72,11 +72,11 @@ function usualPoint(source: Measured): CoveredThrough | undefined {
       return preserveFractionPoint(context, visible, policy.preserveFraction);
     case 'tail-tokens': {
       const limits = limitsOf(source);
-      return foldPointOf(sizes, tailStart(sizes, limits), limits);
+      return findFoldPoint(sizes, tailStart(sizes, limits), limits);
     }
     case 'adaptive': {
       const limits = limitsOf(source);
-      return foldPointOf(sizes, adaptiveStart(visible, sizes, limits), limits);
+      return findFoldPoint(sizes, adaptiveStart(visible, sizes, limits), limits);
     }
   }
 }
@@ -91,7 +91,7 @@ function isRelievedBy(source: Measured, point: CoveredThrough): boolean {
     coveredThrough: point,
     turns: keptTurns(context.turns, point),
   };
-  const prompt = promptOf(after, assembleContext(after));
+  const prompt = assemblePrompt(after, assembleContext(after));
   const tokens = Math.ceil(source.calibration * estimatePromptTokens(prompt, source.counting));
   const limit = policyConstants.overflowTargetFraction.value * policy.windowTokens;
   return tokens + policy.snapshotBudgetTokens < limit;

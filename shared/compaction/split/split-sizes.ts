@@ -41,7 +41,7 @@ function openCalls(open: number, content: Content): number {
  * The answer contents from index `from` on as blocks. A new one begins before a model content while no call
  * is open: behind a call that never got its response there is no further boundary.
  */
-export function blocksOf(
+export function toBlocks(
   contents: readonly Content[],
   options: { from: number } & (
     { counting: TokenCounting } | { tokensOf: (content: Content, index: number) => number }
@@ -74,7 +74,7 @@ export function sizedTurn(
   { covered, counting }: { covered: CoveredThrough; counting: TokenCounting },
 ): SizedTurn {
   const userTokens = estimateContentTokens(sentPart(shownUser(turn)), counting);
-  const blocks = blocksOf(turn.contents, { from: foldedContents(turn, covered), counting });
+  const blocks = toBlocks(turn.contents, { from: foldedContents(turn, covered), counting });
   return {
     seq: turn.seq,
     userTokens,

@@ -122,7 +122,7 @@ export function pointBefore(turns: SizedTurns, start: number): CoveredThrough | 
  * Where a tail that begins with turn `start` lets the fold end: before it, or inside the newest turn when
  * that alone is more than the cap.
  */
-export function foldPointOf(
+export function findFoldPoint(
   turns: SizedTurns,
   start: number,
   limits: TailLimits,

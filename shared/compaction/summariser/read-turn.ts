@@ -7,7 +7,7 @@ import type { Turn } from '#shared/conversation/documents/turn.ts';
 import type { TurnToRead } from '../split/chunks.ts';
 import { neutraliseContent } from '../snapshot/neutralise-tags.ts';
 import { sentPart, slicedTurn } from './shown-turns.ts';
-import { blocksOf } from '../split/split-sizes.ts';
+import { toBlocks } from '../split/split-sizes.ts';
 import {
   contentWeight,
   estimateContentTokens,
@@ -40,7 +40,7 @@ export interface ReadTurn extends WantedTurn {
 }
 
 /** The turn with the answer contents between `from` and `end`; the same object where those are all. */
-export const sliceOf = (turn: Turn, { from, end }: { from: number; end: number }): Turn =>
+export const sliceTurn = (turn: Turn, { from, end }: { from: number; end: number }): Turn =>
   from === 0 && end === turn.contents.length ? turn : slicedTurn(turn, { from, end });
 
 const unmasked = { coveredThrough: nothingCovered, masks: new Map<number, never>() };
@@ -48,7 +48,7 @@ const unmasked = { coveredThrough: nothingCovered, masks: new Map<number, never>
 /** Reads a turn as it was said, mended where no model would take it as it was stored. */
 export function readTurn(wanted: WantedTurn, { counting, marginOf }: Weighing): ReadTurn {
   const { turn, from, end } = wanted;
-  const slice = sliceOf(turn, wanted);
+  const slice = sliceTurn(turn, wanted);
   const sent = turnContents(withoutSurroundings(slice), unmasked);
   const contents = sent.contents.map(neutraliseContent);
   return {
@@ -92,7 +92,7 @@ export function turnToRead(read: ReadTurn, { counting, marginOf }: Weighing): Tu
     end,
     parts: () => ({
       userTokens: tokensOf(turn.user),
-      blocks: blocksOf(turn.contents.slice(0, end), {
+      blocks: toBlocks(turn.contents.slice(0, end), {
         from,
         tokensOf: (content) => tokensOf(sentPart(content)),
       }),

@@ -1,5 +1,5 @@
 import type { Content, Part } from '#shared/conversation/documents/content.ts';
-import { mendContents } from '#shared/conversation/repair/repair-contents.ts';
+import { repairContents } from '#shared/conversation/repair/repair-contents.ts';
 
 /** A part with something in it: any payload, known or not, except empty text. */
 function hasPayload(part: Part): boolean {
@@ -43,5 +43,5 @@ function told(part: Part): Part {
  * call or response is told as text. Input is not changed. Only for the summariser: a chat call needs the
  * signatures back.
  */
-export const curate = (contents: readonly Content[]): Content[] =>
-  mendContents(contents.flatMap(withoutThoughts), told).contents;
+export const sanitizeHistory = (contents: readonly Content[]): Content[] =>
+  repairContents(contents.flatMap(withoutThoughts), told).contents;

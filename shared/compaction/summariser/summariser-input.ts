@@ -11,11 +11,11 @@ import { addRepairs, type Repairs } from '#shared/conversation/repair/repairs.ts
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { once } from '#shared/once.ts';
 import { planChunks, type Piece } from '../split/chunks.ts';
-import { curate } from './sanitize.ts';
+import { sanitizeHistory } from './sanitize.ts';
 import { policyConstants } from '../policy/policy-constants.ts';
 import {
   readTurn,
-  sliceOf,
+  sliceTurn,
   tokensToRead,
   turnToRead,
   type ReadTurn,
@@ -125,7 +125,7 @@ function foldedBy(wanted: readonly WantedTurn[], pieces: readonly Piece[]): Turn
   }
   return ranges.flatMap(({ turn, ...range }) => {
     const item = wanted[turn];
-    return item ? [sliceOf(item.turn, range)] : [];
+    return item ? [sliceTurn(item.turn, range)] : [];
   });
 }
 
@@ -157,8 +157,8 @@ export function summariserInput(source: SummariserSource): SummariserInput | und
     ? readAll(wanted.map((item) => ({ ...item, turn: maskedTurn(item.turn, masks) })))
     : whole;
   const tokens = isMasked ? tokensOf(reads) : wholeTokens;
-  const contentsOf = (of: readonly ReadTurn[]) =>
-    once(() => curate([...memory, ...of.flatMap(({ contents }) => contents)]));
+  const contentsOf = (readTurns: readonly ReadTurn[]) =>
+    once(() => sanitizeHistory([...memory, ...readTurns.flatMap(({ contents }) => contents)]));
   if (tokens <= (strategy === 'ledger' ? partialRoom : room))
     return {
       point,
@@ -190,7 +190,7 @@ export function summariserInput(source: SummariserSource): SummariserInput | und
     isPartial: !isWhole,
     folded: isUncut ? folded : foldedBy(wanted, pieces),
     chunks: chunks.map((chunk) => ({
-      turns: itemsOf(chunk).map(({ turn, ...range }) => sliceOf(turn, range)),
+      turns: itemsOf(chunk).map(({ turn, ...range }) => sliceTurn(turn, range)),
     })),
     contents: isUncut ? contentsOf(reads) : contentsOf(readAll(itemsOf(pieces))),
     repairs,

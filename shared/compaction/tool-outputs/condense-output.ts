@@ -13,7 +13,7 @@ import {
 } from '#shared/tokens/token-estimate.ts';
 import type { Offload } from './tool-output-budget.ts';
 import { toolOutputConstants } from './tool-output-constants.ts';
-import { condensedLabel, toolOutputOf, withOutput, type ToolOutput } from './tool-output-mask.ts';
+import { condensedLabel, toToolOutput, withOutput, type ToolOutput } from './tool-output-mask.ts';
 
 /** A shortened output that a model may condense. */
 export interface CondensableOutput {
@@ -49,7 +49,7 @@ interface Limits {
 
 function condensableOutput(mask: PlannedMask, limits: Limits): CondensableOutput | undefined {
   const { part, offload, condensed } = mask;
-  const output = part && toolOutputOf(part);
+  const output = part && toToolOutput(part);
   if (!part || !output || !offload || condensed !== undefined) return undefined;
   const { text } = offload;
   const { condensedFromCharacters, condensedToCharacters } = toolOutputConstants;

@@ -1,4 +1,4 @@
-import { headOf, tailOf } from '#shared/text-cut.ts';
+import { cutHead, cutTail } from '#shared/text-cut.ts';
 
 /** Words that begin a block worth keeping, in English, Japanese, Chinese and Korean. A heuristic: others are not known. */
 const tellingWords =
@@ -25,9 +25,9 @@ function* tellingStretches(line: string, from: number): Generator<string> {
   for (const { index } of line.matchAll(everyTelling)) {
     if (index + MESSAGE_CHARACTERS <= end) continue;
     const start = Math.min(index, Math.max(end, index - BEFORE_CHARACTERS));
-    const before = tailOf(line.slice(Math.max(0, start - EDGE_CHARACTERS), index), index - start);
+    const before = cutTail(line.slice(Math.max(0, start - EDGE_CHARACTERS), index), index - start);
     end = start + LINE_CHARACTERS;
-    yield before + headOf(line.slice(index, end + EDGE_CHARACTERS), end - index);
+    yield before + cutHead(line.slice(index, end + EDGE_CHARACTERS), end - index);
   }
 }
 
@@ -44,7 +44,7 @@ export function findErrorBlocks(text: string): string[] {
     block = [];
   };
   for (const rawLine of text.split('\n')) {
-    const line = headOf(rawLine, LINE_CHARACTERS);
+    const line = cutHead(rawLine, LINE_CHARACTERS);
     const isLong = line.length < rawLine.length;
     const goesOn = block.length > 0 && continuation.test(line);
     if (!goesOn) close();
@@ -60,7 +60,7 @@ export function findErrorBlocks(text: string): string[] {
 }
 
 /** Those of `findErrorBlocks` that fit into `maxCharacters` together, the first ones first. */
-export function errorBlocksOf(text: string, maxCharacters: number): string {
+export function collectErrorBlocks(text: string, maxCharacters: number): string {
   let room = maxCharacters;
   return findErrorBlocks(text)
     .filter((block) => {

@@ -2,7 +2,7 @@ import type { Content, Part } from '#shared/conversation/documents/content.ts';
 import { shortenOutput } from './shorten-output.ts';
 import type { PlannedMask } from './tail-masks.ts';
 import { estimatePartTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
-import { toolOutputOf } from './tool-output-mask.ts';
+import { toToolOutput } from './tool-output-mask.ts';
 
 /**
  * The outputs of a turn's newest round that prompts would show cut, in the shape in which a compaction has those that
@@ -16,7 +16,7 @@ export function longOutputs(
   // The user content is the first of a turn.
   const contentIndex = contents.length;
   return (contents.at(-1)?.parts ?? []).flatMap((part, partIndex) => {
-    const output = part.condensed === undefined ? toolOutputOf(part) : undefined;
+    const output = part.condensed === undefined ? toToolOutput(part) : undefined;
     const shown = shortenOutput(part, { blobName, counting });
     if (output === undefined || shown === part) return [];
     const savedTokens = estimatePartTokens(part, counting) - estimatePartTokens(shown, counting);

@@ -6,7 +6,7 @@ import {
   hasMoreLines,
   maskedLines,
   maskedText,
-  toolOutputOf,
+  toToolOutput,
   withOutput,
 } from './tool-output-mask.ts';
 
@@ -45,7 +45,7 @@ export interface Shortening {
  * within the cap, else of the cap in characters; of what is no text the marker alone. The same part where it is not too long, was shortened before, or would not become shorter.
  */
 export function shortenOutput(part: Part, options: Shortening): Part {
-  const output = toolOutputOf(part);
+  const output = toToolOutput(part);
   const isRead = part.functionResponse?.name === READING_TOOL;
   if (output === undefined || isRead || blobNamedIn(output.text) !== undefined) return part;
   const { text } = output;

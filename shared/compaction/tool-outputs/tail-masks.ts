@@ -15,7 +15,7 @@ import {
   type Offload,
   type ToolOutputBudgetResult,
 } from './tool-output-budget.ts';
-import { toolOutputOf } from './tool-output-mask.ts';
+import { toToolOutput } from './tool-output-mask.ts';
 
 /** A shortened tool output, and the full text that must be stored before the short one is shown. */
 export interface PlannedMask extends Mask {
@@ -65,7 +65,7 @@ function plannedMask(part: Part, mask: Mask, options: MaskOptions): PlannedMask 
   if (part.functionResponse === undefined) return undefined;
   const { counting, blobName } = options;
   if (!mask.part) return maskShowing(mask, { part, shown: emptiedResponse(part) }, counting);
-  const output = toolOutputOf(part);
+  const output = toToolOutput(part);
   if (output === undefined) return undefined;
   const offload = { name: blobName(output.text), text: output.text };
   const { savedTokens, ...shown } = maskShowing(mask, { part, shown: mask.part }, counting);

@@ -12,7 +12,7 @@ import {
 } from './tool-output-forms.ts';
 import { estimatePartTokens } from '#shared/tokens/token-estimate.ts';
 import type { TokenCounting, TokenRule } from '#shared/tokens/token-estimate.ts';
-import { toolOutputOf } from './tool-output-mask.ts';
+import { toToolOutput } from './tool-output-mask.ts';
 
 export interface ToolOutputBudgetInput {
   contents: readonly Content[];
@@ -65,7 +65,7 @@ function outputToFit(
   found: Found,
   { blobName, ...options }: FormOptions & Pick<ToolOutputBudgetInput, 'blobName'>,
 ): OutputToFit[] {
-  const output = toolOutputOf(found.part);
+  const output = toToolOutput(found.part);
   if (output === undefined) return [];
   const name = once(() => blobName?.(output.text));
   const whole = { ...found, output, name };

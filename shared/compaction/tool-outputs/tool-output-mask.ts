@@ -1,7 +1,7 @@
 import type { Part } from '#shared/conversation/documents/content.ts';
-import { headOf, tailOf } from '#shared/text-cut.ts';
+import { cutHead, cutTail } from '#shared/text-cut.ts';
 import { toolOutputConstants } from './tool-output-constants.ts';
-import { errorBlocksOf } from './error-blocks.ts';
+import { collectErrorBlocks } from './error-blocks.ts';
 
 export interface ToolOutput {
   /** What is shortened and what the blob holds. */
@@ -16,7 +16,7 @@ export interface ToolOutput {
 const OTHERS_CHARACTERS = 1_000;
 
 /** The text of a function response: `output`, else `content`, else the whole response as JSON. */
-export function toolOutputOf(part: Part): ToolOutput | undefined {
+export function toToolOutput(part: Part): ToolOutput | undefined {
   if (part.functionResponse === undefined) return undefined;
   const response = part.functionResponse.response ?? {};
   for (const key of ['output', 'content']) {
@@ -51,7 +51,7 @@ export const blobNamedIn = (text: string): string | undefined =>
 
 /** A response as prompts show it: what a model made of its output, where one did. */
 export function condensedPart(part: Part): Part {
-  const output = part.condensed === undefined ? undefined : toolOutputOf(part);
+  const output = part.condensed === undefined ? undefined : toToolOutput(part);
   return output && part.condensed !== undefined ? withOutput(part, output, part.condensed) : part;
 }
 
@@ -69,16 +69,16 @@ export function maskedText(
     return marker(text, text.length, name);
   const headFraction = toolOutputConstants.toolOutputHeadFraction.value;
   const middle = text.slice(
-    headOf(text, characters * headFraction).length,
-    text.length - tailOf(text, characters * (1 - headFraction)).length,
+    cutHead(text, characters * headFraction).length,
+    text.length - cutTail(text, characters * (1 - headFraction)).length,
   );
-  const errors = errorBlocksOf(
+  const errors = collectErrorBlocks(
     middle,
     characters * toolOutputConstants.toolOutputErrorFraction.value,
   );
   const room = characters - errors.length;
-  const head = headOf(text, room * headFraction);
-  const tail = tailOf(text, room * (1 - headFraction));
+  const head = cutHead(text, room * headFraction);
+  const tail = cutTail(text, room * (1 - headFraction));
   return joined(text, { head, errors, tail, name });
 }
 
@@ -133,7 +133,7 @@ export function maskedLines(
   const kept = head.length + tail.length;
   if (kept > characters) return undefined;
   const errorRoom = Math.min(toolOutputErrorFraction.value * kept, characters - kept);
-  const errors = errorBlocksOf(text.slice(headEnd + 1, tailStart), errorRoom);
+  const errors = collectErrorBlocks(text.slice(headEnd + 1, tailStart), errorRoom);
   return joined(text, { head, errors, tail, name });
 }
 

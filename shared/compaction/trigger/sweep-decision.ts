@@ -1,7 +1,7 @@
 import type { Head } from '#shared/conversation/documents/head.ts';
 import type { CompactionJob } from '#shared/conversation/documents/job.ts';
 import type { Need } from '../decisions/claim-decision.ts';
-import { waitsForMoney } from './budget-wait.ts';
+import { holdsBackForBudget } from './budget-wait.ts';
 
 /** A need that waits longer than its event travels is published again. */
 export const REPUBLISH_AFTER_MS = 60_000;
@@ -35,7 +35,7 @@ export function decideOverdue(facts: {
   // A fork begins with its own needs, an erased conversation has none.
   if (state !== 'live' || waitedMs <= REPUBLISH_AFTER_MS) return { kind: 'wait' };
   if (job && job.owner !== '' && job.leaseUntil > now) return { kind: 'wait' };
-  const isUnpaid = waitsForMoney(job, need);
+  const isUnpaid = holdsBackForBudget(job, need);
   if (waitedMs > (isUnpaid ? GIVE_UP_UNPAID_AFTER_MS : GIVE_UP_AFTER_MS))
     return { kind: 'drop', state: 'FAILED_ERROR', reason: 'NOT_SERVED' };
   // A person who asks passes the back-off, and no limit in dollars.

@@ -7,13 +7,13 @@ import type { CoveredThrough, Pin } from '../documents/head.ts';
 import type { History, Mask } from '../documents/history.ts';
 import { pinText } from '../pins/pin-text.ts';
 import { condensedPart } from '#shared/compaction/tool-outputs/tool-output-mask.ts';
-import { mendHistory } from '../repair/repair-prompt.ts';
-import type { Mended } from '../repair/repair-contents.ts';
+import { repairHistory } from '../repair/repair-prompt.ts';
+import type { RepairedContents } from '../repair/repair-contents.ts';
 import { hasSignature, withOwnSignatures } from '../repair/own-signatures.ts';
 import { addRepairs, type Repairs } from '../repair/repairs.ts';
 import { sendableTurn } from '../repair/sendable.ts';
 import { shownUser } from './shown-user.ts';
-import { answeringModelOf } from './turn-model.ts';
+import { modelThatAnswered } from './turn-model.ts';
 import type { Turn } from '../documents/turn.ts';
 
 /** Everything that the context is made of. */
@@ -107,7 +107,7 @@ export function maskedContents(contents: readonly Content[], masks: readonly Mas
 export function turnContents(
   turn: ShownTurn,
   { coveredThrough, masks }: { coveredThrough: CoveredThrough; masks: MasksBySeq },
-): Mended {
+): RepairedContents {
   const { surroundings } = turn;
   const contents = maskedContents([turn.user, ...turn.contents], masks.get(turn.seq) ?? []);
   const [user] = contents;
@@ -124,7 +124,7 @@ export function turnContents(
 /** What of a turn is sent, as items; `model` has answered it. */
 export const turnItems = (
   seq: number,
-  { contents, repairs }: Mended,
+  { contents, repairs }: RepairedContents,
   model?: string,
 ): ContextItem[] =>
   contents.map((content, index) => ({
@@ -146,7 +146,7 @@ export function itemsOfTurns({
     .filter(({ inContext }) => inContext)
     .flatMap((turn) => {
       const contents = turnContents(turn, { coveredThrough, masks });
-      return turnItems(turn.seq, contents, answeringModelOf(turn));
+      return turnItems(turn.seq, contents, modelThatAnswered(turn));
     });
 }
 
@@ -179,17 +179,17 @@ function joinedPrefix(items: readonly Pick<ContextItem, 'kind' | 'content'>[]): 
  * parts of one user content, so that user and model go on taking turns, and where turns beside each other
  * do not fit, as `mendHistory` mends them.
  */
-export const contentsOf = (items: readonly Pick<ContextItem, 'kind' | 'content'>[]): Content[] =>
-  mendHistory(joinedPrefix(items)).contents;
+export const itemContents = (items: readonly Pick<ContextItem, 'kind' | 'content'>[]): Content[] =>
+  repairHistory(joinedPrefix(items)).contents;
 
 /** The prompt of the next call: the context, with no signatures but those of `source.model`, and, last, the new user content. */
-export function promptOf(
+export function assemblePrompt(
   source: Omit<ContextSource, 'turns'>,
   items: readonly ContextItem[],
   user?: Content,
 ): Prompt {
   const own = withOwnSignatures(items, source.model);
-  const mended = mendHistory([...joinedPrefix(own), ...(user ? [user] : [])]);
+  const mended = repairHistory([...joinedPrefix(own), ...(user ? [user] : [])]);
   const repairs = items.reduce((sum, item) => addRepairs(sum, item.repairs), mended.repairs);
   const { contents } = mended;
   return {

@@ -43,13 +43,13 @@ const replacedFrom = ({ changedFromSeq, erasedSeqs }: History): number =>
  */
 export async function newestHistoryThrough(
   source: StoredHistories,
-  of: Of,
+  target: Of,
   throughSeq: number,
 ): Promise<History | undefined> {
   let lastSeq = throughSeq;
-  for (let newest = of.head.generation; newest > 0; newest -= PAGE) {
+  for (let newest = target.head.generation; newest > 0; newest -= PAGE) {
     const generations = Array.from({ length: Math.min(PAGE, newest) }, (_, i) => newest - i);
-    for (const history of await readHistories(source, of, generations)) {
+    for (const history of await readHistories(source, target, generations)) {
       const { erased, isUntrusted, coveredThrough } = history;
       if (erased !== true && !isUntrusted && coveredThrough.seq <= lastSeq) return history;
       lastSeq = Math.min(lastSeq, replacedFrom(history) - 1);
@@ -64,10 +64,10 @@ export async function newestHistoryThrough(
  */
 export const trustedHistory = async (
   source: StoredHistories,
-  of: Of,
+  target: Of,
   history: History | undefined,
 ): Promise<History | undefined> =>
-  history?.isUntrusted ? newestHistoryThrough(source, of, history.coveredThrough.seq) : history;
+  history?.isUntrusted ? newestHistoryThrough(source, target, history.coveredThrough.seq) : history;
 
 /** Turns that changed after a generation was made. */
 export interface ChangesSince {
@@ -80,15 +80,15 @@ export interface ChangesSince {
 /** What changed after `generation` was made. One read for every 20 generations since. */
 export async function changesSince(
   source: StoredHistories,
-  of: Of,
+  target: Of,
   generation: number,
 ): Promise<ChangesSince> {
   let first = Infinity;
   const erasedSeqs: number[] = [];
-  for (let next = generation + 1; next <= of.head.changedIn; next += PAGE) {
-    const length = Math.min(PAGE, of.head.changedIn - next + 1);
+  for (let next = generation + 1; next <= target.head.changedIn; next += PAGE) {
+    const length = Math.min(PAGE, target.head.changedIn - next + 1);
     const generations = Array.from({ length }, (_, i) => next + i);
-    for (const history of await readHistories(source, of, generations)) {
+    for (const history of await readHistories(source, target, generations)) {
       first = Math.min(first, replacedFrom(history));
       erasedSeqs.push(...(history.erasedSeqs ?? []));
     }

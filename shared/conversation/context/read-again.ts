@@ -73,18 +73,22 @@ export const baseTokens = (
  */
 export async function readFoldingBase(
   source: HistorySource,
-  of: Of,
+  target: Of,
   { readAgainTokens, forms }: { readAgainTokens: number; forms: OutputForms },
 ): Promise<FoldingBase | undefined> {
-  const { head } = of;
-  const parts = await readContextParts(source, of);
+  const { head } = target;
+  const parts = await readContextParts(source, target);
   // The document of a generation stands before the head names it; missing means the head is old.
   if (head.generation > 0 && parts.history === undefined) return undefined;
   const present = contextTokens({ head, ...parts }, forms);
   const unchanged = { ...parts, coveredThrough: head.coveredThrough, isReadAgain: false, present };
   const throughSeq = parts.history && lastTrusted(parts.history);
   if (throughSeq === undefined) return unchanged;
-  const base = await readBehind(source, of, await newestHistoryThrough(source, of, throughSeq));
+  const base = await readBehind(
+    source,
+    target,
+    await newestHistoryThrough(source, target, throughSeq),
+  );
   // The summariser reads outputs whole.
   const wholeTokens = baseTokens(head, base, wholeOutputs(forms));
   const isReadAgain = parts.history?.isUntrusted || wholeTokens <= readAgainTokens;

@@ -45,7 +45,7 @@ export const openResponses = (content: Content): Content => ({
 });
 
 /** The calls that a turn's contents hold, in order. */
-export function callsOf(contents: readonly Content[]): ToolCall[] {
+export function findCalls(contents: readonly Content[]): ToolCall[] {
   const calls: ToolCall[] = [];
   for (const [place, content] of contents.entries()) {
     if (content.role !== 'model') continue;
@@ -63,15 +63,15 @@ export function callsOf(contents: readonly Content[]): ToolCall[] {
 }
 
 /** The calls that nobody has answered. */
-export const openCallsOf = (contents: readonly Content[]): ToolCall[] =>
-  callsOf(contents).filter(({ response }) => response === undefined);
+export const findOpenCalls = (contents: readonly Content[]): ToolCall[] =>
+  findCalls(contents).filter(({ response }) => response === undefined);
 
 /** The contents with the responses that `responseTo` has for open calls; what is answered stays. */
 export function withResponses(
   contents: readonly Content[],
   responseTo: (call: ToolCall) => Record<string, unknown> | undefined,
 ): Content[] {
-  const calls = callsOf(contents);
+  const calls = findCalls(contents);
   let next = 0;
   return contents.map((content, place) => {
     const before = contents[place - 1];

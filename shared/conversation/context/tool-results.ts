@@ -1,6 +1,6 @@
 import { canonicalJson } from '#shared/canonical-json.ts';
 import type { Content } from '../documents/content.ts';
-import { callId, callsOf, withResponses, type ToolCall } from './tool-calls.ts';
+import { callId, findCalls, withResponses, type ToolCall } from './tool-calls.ts';
 import type { Rounds, Turn } from '../documents/turn.ts';
 
 /** What the app, or its user, says to one call. */
@@ -35,7 +35,7 @@ const isApps = ({ rounds }: AnsweredTurn, { index }: ToolCall) =>
 /** Calls that wait for the app, or for the word of its user. */
 export const waitingCalls = (turn: AnsweredTurn): ToolCall[] =>
   turn.state === 'awaiting_tool'
-    ? callsOf(turn.contents).filter(
+    ? findCalls(turn.contents).filter(
         (call) =>
           call.response === undefined &&
           (isApps(turn, call) ||
@@ -50,7 +50,7 @@ function standingOf(
   turn: AnsweredTurn,
   result: ToolResult,
 ): { standing: Standing; call?: ToolCall } {
-  const call = callsOf(turn.contents).find(
+  const call = findCalls(turn.contents).find(
     ({ index }) => callId(turn.seq, index) === result.callId,
   );
   if (!call || !(isApps(turn, call) || isAsked(turn, call))) return { standing: 'unknown' };

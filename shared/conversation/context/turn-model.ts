@@ -7,7 +7,7 @@ import type { Turn } from '../documents/turn.ts';
  * before any tool had run leaves nothing behind that a model made: the next attempt begins anew. `turn` is absent
  * while there is none.
  */
-export function modelOfTurn(
+export function turnModel(
   conversationModel: string,
   turn: Pick<Turn, 'state' | 'model' | 'rounds'> | undefined,
 ): string {
@@ -17,7 +17,7 @@ export function modelOfTurn(
 }
 
 /** Id of the model that has answered a turn so far; undefined where none was asked, or nobody noted it. */
-export function answeringModelOf({
+export function modelThatAnswered({
   model,
   routing,
 }: Pick<Turn, 'model' | 'routing'>): string | undefined {

@@ -60,7 +60,7 @@ function whatStands({ role, parts }: LooseContent, before: Before): Before | und
  * call answered at once by a content of nothing but the responses, in the order and under the ids of the calls.
  * False proves nothing: files and what else is rare are left to mending itself. Makes no copies.
  */
-export function isWholeHistory(contents: readonly LooseContent[]): contents is readonly Content[] {
+export function isValidHistory(contents: readonly LooseContent[]): contents is readonly Content[] {
   let before: Before = 'nothing';
   for (const content of contents) {
     const stands = whatStands(content, before);

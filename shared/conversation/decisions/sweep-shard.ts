@@ -12,7 +12,7 @@ export const sweepShards: readonly number[] = Array.from(
 );
 
 /** The shard of a conversation, always the same; ids of any form are spread evenly. */
-export function sweepShardOf(conversationId: string): number {
+export function pickSweepShard(conversationId: string): number {
   let hash = 0;
   for (let i = 0; i < conversationId.length; i++)
     hash = (hash * 31 + conversationId.charCodeAt(i)) % 1_000_003;

@@ -20,7 +20,7 @@ export type ClientTool = z.infer<typeof clientToolSchema>;
 const clientToolsSchema = z.array(clientToolSchema);
 
 /** The app's tools as a head stores them: as JSON text, because schemas may hold what documents may not. */
-export const clientToolsOf = ({ toolsJson }: { toolsJson?: string | undefined }): ClientTool[] =>
+export const readClientTools = ({ toolsJson }: { toolsJson?: string | undefined }): ClientTool[] =>
   toolsJson === undefined
     ? []
     : readSaid(clientToolsSchema, { text: toolsJson, field: 'toolsJson' }, []).said;
@@ -52,7 +52,7 @@ function isOfUse({ name }: ToolDeclaration, { coveredThrough, contents }: Declar
 }
 
 /** An app's tool as the model sees it. */
-export const declarationOf = ({ name, description, parameters }: ClientTool): ToolDeclaration => ({
+export const toDeclaration = ({ name, description, parameters }: ClientTool): ToolDeclaration => ({
   name,
   ...(description !== undefined && { description }),
   parametersJsonSchema: parameters,
@@ -67,9 +67,9 @@ export function declaredTools(declaring: Declaring): ToolDeclaration[] | undefin
   const taken = new Set(serverTools.map(({ name }) => name));
   const declared = [
     ...serverTools.filter((tool) => isOfUse(tool, declaring)),
-    ...clientToolsOf(declaring)
+    ...readClientTools(declaring)
       .filter(({ name }) => !taken.has(name))
-      .map(declarationOf),
+      .map(toDeclaration),
   ];
   return declared.length === 0 ? undefined : declared;
 }

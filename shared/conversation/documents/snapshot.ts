@@ -79,7 +79,7 @@ export const snapshotSchema = z.object({
 export type Snapshot = z.infer<typeof snapshotSchema>;
 
 /** Which sections a conversation's snapshots have. */
-export const snapshotProfileOf = (profile: Profile): SnapshotProfile =>
+export const snapshotProfile = (profile: Profile): SnapshotProfile =>
   profile === 'assistant' ? 'assistant' : 'coding';
 
 export const emptySnapshot = (profile: SnapshotProfile): Snapshot => ({

@@ -15,10 +15,12 @@ export interface StoredAttempt {
 /** Chunk `n` of an attempt, or undefined when it is not there. */
 export async function readChunk(
   store: Pick<DocumentStore, 'get'>,
-  of: StoredAttempt,
+  storedAttempt: StoredAttempt,
   n: number,
 ): Promise<StreamChunkDocument | undefined> {
-  const [document] = await store.get([chunkPath(of, { attempt: of.attempt, n })]);
+  const [document] = await store.get([
+    chunkPath(storedAttempt, { attempt: storedAttempt.attempt, n }),
+  ]);
   return document && readStreamChunk(document);
 }
 
@@ -31,14 +33,14 @@ const chunkNumbers = (first: number, last: number) =>
  */
 export async function readFramesAfter(
   store: Pick<DocumentStore, 'get'>,
-  of: StoredAttempt & { chunks: number },
+  storedAttempt: StoredAttempt & { chunks: number },
   afterId: number,
 ): Promise<StreamFrame[] | undefined> {
   let frames: StreamFrame[] = [];
-  for (let last = of.chunks; last > 0; last -= CHUNK_PAGE) {
+  for (let last = storedAttempt.chunks; last > 0; last -= CHUNK_PAGE) {
     const numbers = chunkNumbers(Math.max(1, last - CHUNK_PAGE + 1), last);
     const documents = await store.get(
-      numbers.map((n) => chunkPath(of, { attempt: of.attempt, n })),
+      numbers.map((n) => chunkPath(storedAttempt, { attempt: storedAttempt.attempt, n })),
     );
     const found = documents.flatMap((document) => (document && readStreamChunk(document)) ?? []);
     const needed = found.filter(({ lastId }) => lastId > afterId);

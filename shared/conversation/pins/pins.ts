@@ -8,7 +8,7 @@ export const withPin = (pins: readonly Pin[], pin: Pin): Pin[] =>
     : [...pins, pin];
 
 /** The pins without those that came from one of `seqs`; a pin that names no turn stays. */
-export const withoutPinsOf = (pins: readonly Pin[], isGone: (seq: number) => boolean): Pin[] =>
+export const withoutPinsFrom = (pins: readonly Pin[], isGone: (seq: number) => boolean): Pin[] =>
   pins.filter(({ seq }) => seq === undefined || !isGone(seq));
 
 export type PinDecision =

@@ -1,6 +1,6 @@
 import { boundedJson } from '#shared/bounded-json.ts';
 import type { ModelChunk, ModelUsage } from '#shared/ports/ports.ts';
-import { headOf } from '#shared/text-cut.ts';
+import { cutHead } from '#shared/text-cut.ts';
 import { JSON_DEPTH_MAX, WINDOW_MAX_TOKENS } from '#shared/wire/limits.ts';
 import { partSchema, type Content, type Part } from '../documents/content.ts';
 
@@ -16,8 +16,8 @@ const PART_LEVELS = JSON_DEPTH_MAX + 2;
 
 const short = <Call extends { id?: string | undefined; name: string }>(call: Call): Call => ({
   ...call,
-  ...(call.id !== undefined && { id: headOf(call.id, ID_MAX_CHARACTERS) }),
-  name: headOf(call.name, NAME_MAX_CHARACTERS),
+  ...(call.id !== undefined && { id: cutHead(call.id, ID_MAX_CHARACTERS) }),
+  name: cutHead(call.name, NAME_MAX_CHARACTERS),
 });
 
 const isShort = ({ id = '', name }: { id?: string | undefined; name: string }) =>
@@ -57,7 +57,7 @@ export const isTokenCount = (count: number): boolean =>
 const plausibleUsage = (usage: ModelUsage | undefined): ModelUsage | undefined =>
   usage && Object.values(usage).every(isTokenCount) ? usage : undefined;
 
-const boundedReason = (reason: string) => headOf(reason.toWellFormed(), REASON_MAX_CHARACTERS);
+const boundedReason = (reason: string) => cutHead(reason.toWellFormed(), REASON_MAX_CHARACTERS);
 
 /** What a model sent, a part of an answer or a whole one, as it may be stored. */
 export function boundedAnswer<Answer extends ModelChunk>(answer: Answer): Answer {

@@ -33,7 +33,7 @@ export function pairCalls<Entry extends { part: Part }>(
 }
 
 /** The response under the id of its call; the same object where it has it. */
-export function withIdOf(call: Part, response: Part): Part {
+export function withCallId(call: Part, response: Part): Part {
   const { functionResponse } = response;
   const id = callId(call);
   if (functionResponse === undefined || functionResponse.id === id) return response;

@@ -28,9 +28,9 @@ async function saidText(
  */
 export async function readPartialAnswer(
   store: Pick<DocumentStore, 'get'>,
-  of: { conversationId: string; turn: TurnDocument; counting: TokenCounting },
+  target: { conversationId: string; turn: TurnDocument; counting: TokenCounting },
 ): Promise<PartialAnswer | undefined> {
-  const { conversationId, turn, counting } = of;
+  const { conversationId, turn, counting } = target;
   const { attempt, chunks = 0, tokens, rounds, state, eraseTime } = turn.value;
   if (state !== 'running' || chunks === 0 || eraseTime !== undefined) return undefined;
   const text = await saidText(store, { conversationId, turn: turn.value });

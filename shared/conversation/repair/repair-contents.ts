@@ -1,8 +1,8 @@
 import type { Content, Part } from '../documents/content.ts';
-import { mendPart } from './repair-part.ts';
-import { pairCalls, withIdOf } from './pair-calls.ts';
+import { repairPart } from './repair-part.ts';
+import { pairCalls, withCallId } from './pair-calls.ts';
 import { countRepairs, type RepairCounter, type Repairs } from './repairs.ts';
-import { isWholeHistory } from '../context/valid-history.ts';
+import { isValidHistory } from '../context/valid-history.ts';
 
 /** A content as somebody may have written it. */
 export interface LooseContent {
@@ -13,7 +13,7 @@ export interface LooseContent {
 /** What becomes of a call or response that has lost its partner: another part, or nothing. */
 export type Orphaned = (part: Part) => Part | undefined;
 
-export interface Mended {
+export interface RepairedContents {
   /** Those that nothing was wrong with are the same objects. */
   contents: Content[];
   /** Absent where nothing was mended. */
@@ -63,7 +63,7 @@ function exchangesOf(contents: readonly LooseContent[], repairs: RepairCounter):
     if (parts.length === 0) repairs.add('empty');
     if (role === undefined) continue;
     for (const [place, stored] of parts.entries()) {
-      const part = mendPart(stored, repairs);
+      const part = repairPart(stored, repairs);
       if (part === undefined) continue;
       const side = sideOf(part, role);
       if (roleOf(side) !== role) repairs.add('role');
@@ -86,7 +86,7 @@ function inOrderOf(
   return calls.flatMap((call): Placed[] => {
     const response = pairs.get(call);
     if (!response) return [];
-    const part = withIdOf(call.part, response.part);
+    const part = withCallId(call.part, response.part);
     if (part !== response.part) repairs.add('id');
     return [{ ...response, part }];
   });
@@ -177,11 +177,11 @@ const apartIn = (exchanges: readonly Exchange[]): number =>
  * responses is refused where it holds anything else. Mending twice changes nothing; a whole history keeps its
  * objects. Order of words is kept on each side.
  */
-export function mendContents(
+export function repairContents(
   contents: readonly LooseContent[],
   orphaned: Orphaned = () => undefined,
-): Mended {
-  if (isWholeHistory(contents)) return { contents: [...contents], repairs: undefined };
+): RepairedContents {
+  if (isValidHistory(contents)) return { contents: [...contents], repairs: undefined };
   const repairs = countRepairs();
   const paired = exchangesOf(contents, repairs).map((exchange) =>
     pairUp(exchange, orphaned, repairs),

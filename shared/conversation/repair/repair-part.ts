@@ -86,7 +86,7 @@ function withWholeCharacters(part: Part, repairs: RepairCounter): Part {
  * A part as the API takes it: one payload, a possible function name, whole characters. Undefined for one
  * without payload; the same object where nothing is wrong.
  */
-export function mendPart(part: Part, repairs: RepairCounter): Part | undefined {
+export function repairPart(part: Part, repairs: RepairCounter): Part | undefined {
   if (hasPayload(part))
     return withWholeCharacters(withName(withOnePayload(part, repairs), repairs), repairs);
   repairs.add('empty');

@@ -1,7 +1,7 @@
 import { modelName } from '#shared/models/model-name.ts';
 import type { Content, Part } from '../documents/content.ts';
 import { hasFunctionCall, hasFunctionResponse } from '../documents/content.ts';
-import { mendContents, type LooseContent, type Mended } from './repair-contents.ts';
+import { repairContents, type LooseContent, type RepairedContents } from './repair-contents.ts';
 import { addRepairs, countRepairs, type RepairCounter } from './repairs.ts';
 
 /** Stands before a dialogue that the assistant opens: a model takes none that begins with itself. */
@@ -41,8 +41,8 @@ function withSignatures(contents: Content[], repairs: RepairCounter): Content[] 
 }
 
 /** A history that begins with the user. Empty stays empty. */
-export function mendHistory(contents: readonly LooseContent[]): Mended {
-  const mended = mendContents(contents);
+export function repairHistory(contents: readonly LooseContent[]): RepairedContents {
+  const mended = repairContents(contents);
   if (mended.contents[0]?.role !== 'model') return mended;
   return {
     contents: [OPENING, ...mended.contents],
@@ -56,8 +56,11 @@ export function mendHistory(contents: readonly LooseContent[]): Mended {
  * calls of the turn that is being answered. Pure; mending twice changes
  * nothing, and a history with nothing wrong keeps its objects.
  */
-export function mendPrompt(prompt: { model: string; contents: readonly LooseContent[] }): Mended {
-  const history = mendHistory(prompt.contents);
+export function repairPrompt(prompt: {
+  model: string;
+  contents: readonly LooseContent[];
+}): RepairedContents {
+  const history = repairHistory(prompt.contents);
   const repairs = countRepairs();
   const whole = [...history.contents];
   if (whole.at(-1)?.role === 'model') {

@@ -1,5 +1,5 @@
 import type { Content, Part } from '../documents/content.ts';
-import { mendContents, type Mended } from './repair-contents.ts';
+import { repairContents, type RepairedContents } from './repair-contents.ts';
 
 const isEmptyText = (part: Part) =>
   part.text === '' && Object.keys(part).every((key) => key === 'text' || key === 'thought');
@@ -21,8 +21,8 @@ export function withoutUnsent(content: Content): Content[] {
  * thought, as every answer may have them, and nothing of what `mendContents` mends. Contents left empty go; those
  * that stay as they are, are the same objects.
  */
-export const sendableTurn = (contents: readonly Content[]): Mended =>
-  mendContents(
+export const sendableTurn = (contents: readonly Content[]): RepairedContents =>
+  repairContents(
     contents.every(({ parts }) => parts.length > 0 && parts.every(isSent))
       ? contents
       : contents.flatMap(withoutUnsent),

@@ -154,7 +154,7 @@ function endOf({ cancelRequested, partial, waited }: AbandonedTurn): AbandonedEn
 }
 
 /** An abandoned turn with the end that its user would have it come to. */
-export const closingOf = (turn: AbandonedTurn): ClosingTurn => ({ ...turn, end: endOf(turn) });
+export const toClosingTurn = (turn: AbandonedTurn): ClosingTurn => ({ ...turn, end: endOf(turn) });
 
 /** Ends abandoned turns as their users would have them end, so that the next one may begin. */
 export const closeAbandonedWrites = (
@@ -162,7 +162,7 @@ export const closeAbandonedWrites = (
   batch: { abandoned: readonly AbandonedTurn[]; now: Date },
 ): Write[] =>
   batch.abandoned.flatMap((turn) =>
-    endAbandonedWrites(conversationId, { ...closingOf(turn), now: batch.now }),
+    endAbandonedWrites(conversationId, { ...toClosingTurn(turn), now: batch.now }),
   );
 
 /** Abandoned turns as the batch of turn `seq` ends them, which may stand in for some of them. */

@@ -16,7 +16,7 @@ export const emptiedHistory = (history: History): History => ({
 });
 
 /** A history without the masks of some turns: masks name their turn and go singly. */
-export function withoutMasksOf(history: History, isGone: (seq: number) => boolean): History {
+export function withoutMasksFrom(history: History, isGone: (seq: number) => boolean): History {
   const masks = history.masks.filter(({ seq }) => !isGone(seq));
   // Which share of the saving a mask had is not stored.
   return masks.length === history.masks.length
@@ -36,7 +36,7 @@ export function cleanHistory(
   if (history.erased === true) return history;
   const { seqs } = head.pendingErasure;
   if (seqs.some((seq) => seq <= history.coveredThrough.seq)) return emptiedHistory(history);
-  return withoutMasksOf(history, (seq) => seqs.includes(seq));
+  return withoutMasksFrom(history, (seq) => seqs.includes(seq));
 }
 
 /** What an erasure changes in a stored history. */

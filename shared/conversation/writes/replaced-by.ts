@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { DocumentFields } from '#shared/ports/ports.ts';
-import { finishReasonOf } from '#shared/wire/stream.ts';
+import { toFinishReason } from '#shared/wire/stream.ts';
 import { partSchema } from '../documents/content.ts';
 import { seqOfId, turnId } from '../documents/paths.ts';
 import type { TurnDocument } from '../documents/turn.ts';
@@ -42,7 +42,7 @@ export function isInContextThrough(turn: TurnFields, lastSeq: number): boolean {
   if (foldedInContext === false) return false;
   if (Object.keys(replacedWithin(turn, lastSeq)).length > 0) return false;
   const isFiltered =
-    finishReason !== undefined && finishReasonOf(finishReason) === 'content-filter';
+    finishReason !== undefined && toFinishReason(finishReason) === 'content-filter';
   const hasRounds = turn.rounds !== undefined;
   const isAnswered =
     state === 'done' || (state === 'cancelled' && (hasRounds || hasShownText(turn)));

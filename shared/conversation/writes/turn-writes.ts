@@ -6,7 +6,7 @@ import { headPath, messageGuardPath, turnPath } from '../documents/paths.ts';
 import { replacementFields, replacementWrites, type Replacement } from './replacement-writes.ts';
 import type { UnansweredReason } from '../context/tool-calls.ts';
 import { encodeAnswer, encodeUser } from '../documents/encode-turn.ts';
-import { sweepShardOf } from '../decisions/sweep-shard.ts';
+import { pickSweepShard } from '../decisions/sweep-shard.ts';
 import type { Rounds, Turn, TurnError, TurnState, TurnUsage } from '../documents/turn.ts';
 import type { Repairs } from '../repair/repairs.ts';
 
@@ -63,7 +63,7 @@ function headStartWrite(batch: StartBatch): Write {
     lastSeq: seq,
     open: { seq, leaseUntil: lease.leaseUntil },
     updateTime: now,
-    sweepShard: sweepShardOf(conversationId),
+    sweepShard: pickSweepShard(conversationId),
     ...(batch.client && { client: { ...batch.client } }),
   };
   if ('create' in head)

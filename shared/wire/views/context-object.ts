@@ -1,6 +1,6 @@
 import { isSwitchedOff } from '#shared/compaction/decisions/claim-decision.ts';
 import type { Shrinkage } from '#shared/compaction/summariser/shrunken-view.ts';
-import { waitsForMoney } from '#shared/compaction/trigger/budget-wait.ts';
+import { holdsBackForBudget } from '#shared/compaction/trigger/budget-wait.ts';
 import type { RecalledView } from './recalled-view.ts';
 import type { Head } from '#shared/conversation/documents/head.ts';
 import type { CompactionJob, CompactionRecord } from '#shared/conversation/documents/job.ts';
@@ -87,7 +87,7 @@ function compactionStatus(source: ContextObjectSource): CompactionStatus | null 
   const isServed = auto !== undefined && !isSwitchedOff(head.settings, auto.trigger);
   const need = manual ?? (isServed ? auto : undefined);
   if (need) {
-    const waits = waitsForMoney(job, need) ? { reason: job?.records.at(-1)?.reason } : {};
+    const waits = holdsBackForBudget(job, need) ? { reason: job?.records.at(-1)?.reason } : {};
     return {
       state: 'QUEUED',
       jobId: need.requestId,

@@ -1,7 +1,7 @@
 import { isTerminal, type Turn } from '#shared/conversation/documents/turn.ts';
 import type { ExportLine } from '../responses/lifecycle.ts';
 import type { MessageView } from '../responses/messages.ts';
-import { finishReasonOf } from '../stream.ts';
+import { toFinishReason } from '../stream.ts';
 import { answerView, hasAnswer, userMessageView } from './views.ts';
 
 /** What became of a message's turn. */
@@ -18,7 +18,7 @@ function fateOf(turn: Turn): Fate {
   if (!isTerminal(turn.state)) return 'unanswered';
   if (turn.state === 'failed') return 'failed';
   if (turn.state === 'cancelled') return 'cancelled';
-  if (turn.finishReason !== undefined && finishReasonOf(turn.finishReason) === 'content-filter')
+  if (turn.finishReason !== undefined && toFinishReason(turn.finishReason) === 'content-filter')
     return 'filtered';
   const wasNeverIn = turn.foldedInContext === false || turn.unreadable !== undefined;
   return turn.inContext || wasNeverIn ? 'answered' : 'replaced';

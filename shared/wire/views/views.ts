@@ -1,11 +1,11 @@
 import { callId } from '#shared/conversation/context/tool-calls.ts';
 import { waitingCalls } from '#shared/conversation/context/tool-results.ts';
-import { clientToolsOf } from '#shared/conversation/documents/declared-tools.ts';
+import { readClientTools } from '#shared/conversation/documents/declared-tools.ts';
 import type { Head, Pin } from '#shared/conversation/documents/head.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import type { CompactionRecord } from '#shared/conversation/documents/job.ts';
 import type { Rating } from '#shared/conversation/documents/rating.ts';
-import { loopOf } from '#shared/loops/loop-reasons.ts';
+import { loopKind } from '#shared/loops/loop-reasons.ts';
 import { answerId, turnId } from '#shared/conversation/documents/paths.ts';
 import {
   isTerminal,
@@ -20,12 +20,12 @@ import { toOutputParts } from '../message-parts.ts';
 import { recalledView } from './recalled-view.ts';
 import type { CompactionRecordView } from '../responses/compaction.ts';
 import type { ConversationView } from '../responses/conversations.ts';
-import { answeringModelOf } from '#shared/conversation/context/turn-model.ts';
+import { modelThatAnswered } from '#shared/conversation/context/turn-model.ts';
 import type { MessageView, TurnView } from '../responses/messages.ts';
 import type { DeviceView } from '../responses/devices.ts';
 import type { PinView } from '../responses/pins.ts';
 import type { FeedbackView, RatingView } from '../responses/ratings.ts';
-import { finishReasonOf, type UsageView } from '../stream.ts';
+import { toFinishReason, type UsageView } from '../stream.ts';
 
 /* How stored documents look on the wire. Pure; internal fields stay inside. */
 
@@ -36,7 +36,7 @@ export const conversationView = (id: string, head: Head): ConversationView => ({
   metadata: head.metadata,
   profile: head.profile,
   model: head.model,
-  ...(head.toolsJson !== undefined && { tools: clientToolsOf(head) }),
+  ...(head.toolsJson !== undefined && { tools: readClientTools(head) }),
   settings: head.settings,
   createTime: head.createTime.toISOString(),
   updateTime: head.updateTime.toISOString(),
@@ -63,8 +63,8 @@ export const usageView = (usage: TurnUsage): UsageView => ({
 
 function finishReasonView({ state, finishReason }: Turn) {
   if (!isTerminal(state) || finishReason === undefined) return {};
-  const loop = loopOf(finishReason);
-  return { finishReason: finishReasonOf(finishReason), ...(loop && { loop }) };
+  const loop = loopKind(finishReason);
+  return { finishReason: toFinishReason(finishReason), ...(loop && { loop }) };
 }
 
 const replacesView = ({ replaces }: Turn) => (replaces === undefined ? {} : { replaces });
@@ -85,7 +85,7 @@ function openCallsView(turn: Turn): Pick<TurnView, 'openCalls'> {
 }
 
 function modelView(turn: Turn): Pick<TurnView, 'model'> {
-  const model = answeringModelOf(turn);
+  const model = modelThatAnswered(turn);
   return model === undefined ? {} : { model };
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { Content, Part } from '#shared/conversation/documents/content.ts';
-import { signatureOf } from '#infra/fake-gemini/answers/signatures.ts';
+import { signPart } from '#infra/fake-gemini/answers/signatures.ts';
 import {
   collect,
   connect,
@@ -21,7 +21,7 @@ describeWithEachReader('parts', () => {
     { text: 'thinking', thought: true },
     {
       functionCall,
-      thoughtSignature: signatureOf('gemini-3.8-flash', { functionCall }),
+      thoughtSignature: signPart('gemini-3.8-flash', { functionCall }),
       newField: { nested: [1, null] },
     },
     { functionCall: { name: 'find', args: { code: 2 } } },

@@ -1,4 +1,4 @@
-import { wordsOf } from '#shared/compaction/ledger/items/word-overlap.ts';
+import { distinctWords } from '#shared/compaction/ledger/items/word-overlap.ts';
 import { checkSnapshot, type AttackFindings } from '#lab/eval/attacks/eval-adversarial-check.ts';
 import { realConstraint, type AttackedHistory, type Placement } from './attacked-turns.ts';
 
@@ -10,9 +10,9 @@ const isOfUser = (placement: Placement): boolean =>
 
 /** Texts with more words than these that the user never said. */
 function foreignTo(said: readonly string[], texts: readonly string[], allowed: number): string[] {
-  const words = new Set(said.flatMap((text) => [...wordsOf(text)]));
+  const words = new Set(said.flatMap((text) => [...distinctWords(text)]));
   return texts.filter(
-    (text) => [...wordsOf(text)].filter((word) => !words.has(word)).length > allowed,
+    (text) => [...distinctWords(text)].filter((word) => !words.has(word)).length > allowed,
   );
 }
 

@@ -38,12 +38,12 @@ export async function usageOf(
 export async function answerOrReason(
   dependencies: ChatDependencies,
   conversationId: string,
-  of: Partial<Pick<SendRequest, 'caller'>> = {},
+  partial: Partial<Pick<SendRequest, 'caller'>> = {},
 ): Promise<string> {
   try {
     const handle = await sendMessage(dependencies, {
       ...request(conversationId, 'Hello'),
-      ...of,
+      ...partial,
     });
     return (await handle.result).turn.state;
   } catch (error) {

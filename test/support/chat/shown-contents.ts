@@ -1,4 +1,4 @@
-import { contentsOf, type ContextItem } from '#shared/conversation/context/assemble-context.ts';
+import { itemContents, type ContextItem } from '#shared/conversation/context/assemble-context.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
 import type { ContextItemView } from '#shared/wire/responses/context.ts';
 
@@ -9,4 +9,4 @@ const isSent = (
 
 /** The contents that `/context` shows, as the next prompt has them. */
 export const shownContents = (items: readonly ContextItemView[]): Content[] =>
-  contentsOf(items.filter(isSent));
+  itemContents(items.filter(isSent));

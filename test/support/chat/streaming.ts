@@ -48,9 +48,9 @@ export async function sayEach(
 /** The frames of turn `seq` as one who only reads gets them; `undefined`: nothing is left. */
 export async function readStream(
   dependencies: ChatDependencies,
-  of: { conversationId: string; seq?: number; cursor?: number | undefined; left?: AbortSignal },
+  target: { conversationId: string; seq?: number; cursor?: number | undefined; left?: AbortSignal },
 ): Promise<AsyncIterable<StreamFrame> | undefined> {
-  const { conversationId, seq = 1, cursor, left } = of;
+  const { conversationId, seq = 1, cursor, left } = target;
   const caller = { uid: 'u1', tier: 'signedIn' } as const;
   const { own, turn } = await readOwnTurn(dependencies, {
     caller,
@@ -115,9 +115,9 @@ export function steeredChat(overrides: Partial<ChatDependencies> = {}) {
 /** An instance that answers with one frame for each text, already finished. */
 export async function answered(
   texts: readonly string[],
-  of: { clock: ManualClock; conversationId: string; overrides?: Partial<ChatDependencies> },
+  target: { clock: ManualClock; conversationId: string; overrides?: Partial<ChatDependencies> },
 ) {
-  const { clock, conversationId, overrides } = of;
+  const { clock, conversationId, overrides } = target;
   const chat = steeredChat({ clock, ...overrides });
   const send = request(conversationId, 'Tell me.');
   const handle = await sendMessage(chat.dependencies, send);

@@ -21,8 +21,8 @@ export async function answerAll(chat: ChatDependencies, conversationId: string, 
     kind: 'response' as const,
     response: { at: 'home' },
   }));
-  const of = { caller, conversationId, turnId: `t_${seq}`, results, locale: undefined };
-  return (await (await answerCalls(chat, { ...of, sendMessage })).result).turn;
+  const target = { caller, conversationId, turnId: `t_${seq}`, results, locale: undefined };
+  return (await (await answerCalls(chat, { ...target, sendMessage })).result).turn;
 }
 
 /** The chat calls of a server in order: who was asked, and how many signatures the prompt had. */

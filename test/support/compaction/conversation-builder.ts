@@ -5,7 +5,7 @@ import { headSchema, type Head } from '#shared/conversation/documents/head.ts';
 import { headPath, messageGuardPath, turnPath } from '#shared/conversation/documents/paths.ts';
 import { readHead, readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { finishWrites, startWrites } from '#shared/conversation/writes/turn-writes.ts';
-import { sweepShardOf } from '#shared/conversation/decisions/sweep-shard.ts';
+import { pickSweepShard } from '#shared/conversation/decisions/sweep-shard.ts';
 import { encodeAnswer, encodeUser } from '#shared/conversation/documents/encode-turn.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import type { DocumentFields, DocumentStore, Write } from '#shared/ports/ports.ts';
@@ -132,7 +132,7 @@ function headOf(options: ConversationToBuild, { conversationId, turns, now }: Bu
     generation: 0,
     coveredThrough: { seq: 0, contentIndex: 0 },
     lastSeq: turns.length,
-    sweepShard: sweepShardOf(conversationId),
+    sweepShard: pickSweepShard(conversationId),
     changedIn: 0,
     context: {
       tokens,

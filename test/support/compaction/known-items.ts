@@ -25,12 +25,12 @@ const snapshotOf = (items: readonly KnownItem[]): Snapshot => ({
 /** Puts these statements, and nothing else, into the snapshot of a generation. */
 export function setItems(
   { store }: Pick<Lifecycle, 'store'>,
-  of: { conversationId: string; generation: number },
+  target: { conversationId: string; generation: number },
   items: readonly KnownItem[],
 ): Promise<void> {
   const snapshot = snapshotOf(items);
   const body = snapshotTexts(snapshot).join('\n');
-  return rewriteHistory(store, of, {
+  return rewriteHistory(store, target, {
     snapshot,
     boundary: 'b',
     snapshotText: frameSnapshot({ body, boundary: 'b' }),

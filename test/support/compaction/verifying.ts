@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { showContext } from '#functions/chat/context/show-context.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { policyOf } from '#functions/config/conversation-policy.ts';
+import { conversationPolicy } from '#functions/config/conversation-policy.ts';
 import type { Reading } from '#infra/ops/verify/load/load-conversation.ts';
 import { verifyConversation } from '#infra/ops/verify/verify-conversation.ts';
 import type { Checking } from '#infra/ops/verify/check-all.ts';
@@ -52,7 +52,7 @@ export const readingOf = (
   signer: chat.signer,
   hasKeys: true,
   now: () => chat.clock.now(),
-  policyOf: (head) => policyOf(chat.config, head),
+  policyOf: (head) => conversationPolicy(chat.config, head),
   askContext: ({ conversationId, uid }) =>
     showContext(chat, { caller: { uid, tier: 'signedIn' }, conversationId }),
   ...changes,

@@ -190,8 +190,12 @@ async function act(run: Run, action: ToolAction): Promise<string[]> {
       break;
     case 'cancel': {
       const turn = await openTurn(run);
-      const of = { caller, conversationId: stage.conversationId, turnId: `t_${turn?.seq ?? 1}` };
-      await cancelTurn(stage.chat, of);
+      const target = {
+        caller,
+        conversationId: stage.conversationId,
+        turnId: `t_${turn?.seq ?? 1}`,
+      };
+      await cancelTurn(stage.chat, target);
       note(run, 'cancelled by hand');
       break;
     }
@@ -207,9 +211,9 @@ async function act(run: Run, action: ToolAction): Promise<string[]> {
 /** Does all of it to a conversation, then says a last word; returns what was wrong after the first wrong step. */
 export async function runToolActions(
   stage: ToolStage,
-  of: { standIn: StandIn; reached: Reached; actions: readonly ToolAction[] },
+  input: { standIn: StandIn; reached: Reached; actions: readonly ToolAction[] },
 ): Promise<string[]> {
-  const { standIn, reached, actions } = of;
+  const { standIn, reached, actions } = input;
   const run: Run = { stage, standIn, reached, said: new Map() };
   const lastWord: ToolAction = { kind: 'say', rounds: [] };
   for (const action of [...actions, lastWord]) {

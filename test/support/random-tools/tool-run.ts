@@ -1,9 +1,9 @@
 import type { StandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
 import { readHead, readTurns } from '#shared/conversation/context/read-conversation.ts';
-import { callsOf } from '#shared/conversation/context/tool-calls.ts';
+import { findCalls } from '#shared/conversation/context/tool-calls.ts';
 import type { ToolResult } from '#shared/conversation/context/tool-results.ts';
-import { answeringModelOf } from '#shared/conversation/context/turn-model.ts';
+import { modelThatAnswered } from '#shared/conversation/context/turn-model.ts';
 import { isTerminal, type Turn } from '#shared/conversation/documents/turn.ts';
 import { sentPrompt, signaturesIn, unpaired } from './prompt-checks.ts';
 import type { ToolStage } from './tool-stage.ts';
@@ -44,7 +44,7 @@ export const prompts = ({ standIn }: Run) =>
 
 /** Who has answered, and whether anybody was given signatures back. */
 function noteModels(run: Run, turns: readonly Turn[]): void {
-  const models = new Set(turns.map(answeringModelOf));
+  const models = new Set(turns.map(modelThatAnswered));
   models.delete(undefined);
   if (models.size > 1) note(run, 'several models');
   if (turns.some(({ routing }) => routing?.choice === 'strong')) note(run, 'strong');
@@ -65,7 +65,7 @@ export async function problems(run: Run): Promise<string[]> {
       repairs?.signature ? [`turn ${seq} lost ${repairs.signature} signatures`] : [],
     ),
     ...turns.flatMap(({ seq, state, contents }) =>
-      isTerminal(state) && callsOf(contents).some(({ response }) => response === undefined)
+      isTerminal(state) && findCalls(contents).some(({ response }) => response === undefined)
         ? [`turn ${seq} (${state}) has open calls`]
         : [],
     ),

@@ -7,7 +7,7 @@ import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document
 import { budgetShardPath, usagePath } from '#shared/conversation/documents/paths.ts';
 import { reportedCall } from '#shared/models/prices.ts';
 import type { Clock, ModelChunk, ModelRequest, ModelUsage } from '#shared/ports/ports.ts';
-import { dayOf } from '#shared/quota/day.ts';
+import { toDay } from '#shared/quota/day.ts';
 import { encodeUsage, heldAt, noUsage, openAt } from '#shared/quota/usage.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import {
@@ -128,7 +128,7 @@ export function meteredWorld({ environment, overrides, say, summaries }: Metered
       },
     },
   });
-  const day = () => dayOf(clock.now());
+  const day = () => toDay(clock.now());
   return {
     chat,
     worker,
@@ -156,15 +156,15 @@ export function meteredWorld({ environment, overrides, say, summaries }: Metered
       return Promise.all([...new Set(ids)].map((id) => compactOnce(worker, id)));
     },
     /** The user, or all together, have spent so much before. */
-    spendBefore: async (of: { user?: number; all?: number }) => {
+    spendBefore: async (input: { user?: number; all?: number }) => {
       const now = clock.now();
-      const fields = encodeUsage({ ...noUsage, costMicros: of.user ?? 0 }, now);
+      const fields = encodeUsage({ ...noUsage, costMicros: input.user ?? 0 }, now);
       await store.commit([
         { op: 'create', path: usagePath('u1', day()), fields },
         {
           op: 'create',
           path: budgetShardPath(day(), BUDGET_SHARDS - 1),
-          fields: { schemaVersion: 1, costMicros: of.all ?? 0, expireTime: now },
+          fields: { schemaVersion: 1, costMicros: input.all ?? 0, expireTime: now },
         },
       ]);
     },

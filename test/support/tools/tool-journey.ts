@@ -116,8 +116,8 @@ export async function beginJourney() {
     answer: async (seq: number, result: ToolResult) => {
       step = `answer of ${result.callId}`;
       const turnId = `t_${seq}`;
-      const of = { caller, conversationId, turnId, locale: undefined, sendMessage };
-      const handle = await answerCalls(chat, { ...of, results: [result] });
+      const target = { caller, conversationId, turnId, locale: undefined, sendMessage };
+      const handle = await answerCalls(chat, { ...target, results: [result] });
       const { turn } = await handle.result;
       isWaiting = turn.state === 'awaiting_tool';
       take();

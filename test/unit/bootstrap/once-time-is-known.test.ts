@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { inTime } from '#functions/bootstrap/once-time-is-known.ts';
+import { onceTimeIsKnown } from '#functions/bootstrap/once-time-is-known.ts';
 import { StoreUnavailableError } from '#shared/errors.ts';
 
 test('a token is judged once the time is known, and not before', async () => {
   const order: string[] = [];
-  const verifier = inTime(
+  const verifier = onceTimeIsKnown(
     {
       verify: (token: string) => {
         order.push(`judged ${token}`);
@@ -22,7 +22,7 @@ test('a token is judged once the time is known, and not before', async () => {
 });
 
 test('a token is not refused for the clock of a machine while the database is silent', async () => {
-  const verifier = inTime({ verify: () => Promise.reject(new Error('expired')) }, () =>
+  const verifier = onceTimeIsKnown({ verify: () => Promise.reject(new Error('expired')) }, () =>
     Promise.reject(new StoreUnavailableError({ operation: 'get' })),
   );
 

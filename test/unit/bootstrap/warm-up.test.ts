@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { loadAhead, messageLoads } from '#functions/bootstrap/warm-up.ts';
+import { warmUp, messageModules } from '#functions/bootstrap/warm-up.ts';
 
 test('loads one after the other, in later turns of the event loop', async () => {
   const events: string[] = [];
-  const loading = loadAhead(
+  const loading = warmUp(
     ['store', 'model'].map((name) => async () => {
       events.push(`${name} begins`);
       await Promise.resolve();
@@ -26,7 +26,7 @@ test('loads one after the other, in later turns of the event loop', async () => 
 test('goes on after a load that fails', async () => {
   let isLoaded = false;
 
-  await loadAhead(
+  await warmUp(
     [() => Promise.reject(new Error('not there')), () => Promise.resolve((isLoaded = true))],
     { afterMs: 0 },
   );
@@ -35,7 +35,7 @@ test('goes on after a load that fails', async () => {
 });
 
 test('what a message needs is there to be loaded', async () => {
-  const loaded = await Promise.all(messageLoads.map((load) => load()));
+  const loaded = await Promise.all(messageModules.map((load) => load()));
 
   expect(loaded).toEqual([
     expect.objectContaining({ Firestore: expect.any(Function) }),

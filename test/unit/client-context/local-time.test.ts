@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isTimeZone, zoneOf } from '#shared/client-context/client-context.ts';
+import { isTimeZone, validZone } from '#shared/client-context/client-context.ts';
 import { localTime } from '#shared/client-context/local-time.ts';
 
 describe('the time of a user', () => {
@@ -89,7 +89,7 @@ test.each([
   ['Etc/Unknown', undefined],
 ])('a device in %s is in the zone %s', (name, zone) => {
   expect(isTimeZone(name)).toBe(true);
-  expect(zoneOf(name)).toBe(zone);
+  expect(validZone(name)).toBe(zone);
 });
 
 test('more zones than formats are kept for are told one after the other, twice', () => {

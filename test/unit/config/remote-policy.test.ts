@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseConfig } from '#functions/config.ts';
-import { policyOf } from '#functions/config/conversation-policy.ts';
+import { conversationPolicy } from '#functions/config/conversation-policy.ts';
 import { createModelWatch } from '#functions/models/model-watch.ts';
 import { answeringModel } from '#functions/models/models-in-use.ts';
 import { createRemotePolicy, REMOTE_POLICY_PATH } from '#functions/config/remote-policy.ts';
@@ -48,7 +48,7 @@ function bench() {
     },
     reads: () => reads,
     policy: (environment: object = {}) =>
-      policyOf({ ...config, ...environment, remotePolicy: remote }, head),
+      conversationPolicy({ ...config, ...environment, remotePolicy: remote }, head),
   };
 }
 

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { refuseGeneration } from '#infra/fake-gemini/server/refusals.ts';
-import { SKIPPED, signatureOf } from '#infra/fake-gemini/answers/signatures.ts';
-import { curate } from '#shared/compaction/summariser/sanitize.ts';
+import { SKIPPED, signPart } from '#infra/fake-gemini/answers/signatures.ts';
+import { sanitizeHistory } from '#shared/compaction/summariser/sanitize.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
-import { mendContents } from '#shared/conversation/repair/repair-contents.ts';
-import { mendPrompt } from '#shared/conversation/repair/repair-prompt.ts';
+import { repairContents } from '#shared/conversation/repair/repair-contents.ts';
+import { repairPrompt } from '#shared/conversation/repair/repair-prompt.ts';
 import { sendableContents } from '#shared/conversation/repair/sendable.ts';
 import { brokenHistories, wholeHistories } from '#test/support/compaction/broken-histories.ts';
 
@@ -24,7 +24,7 @@ const signedBy = (model: string, contents: readonly Content[]): Content[] =>
     parts: parts.map((part) =>
       part.thoughtSignature === undefined || part.thoughtSignature === SKIPPED
         ? part
-        : { ...part, thoughtSignature: signatureOf(model, part) },
+        : { ...part, thoughtSignature: signPart(model, part) },
     ),
   }));
 
@@ -59,7 +59,7 @@ describe('mendPrompt, whatever the history', () => {
   test('makes a prompt that the strict model server takes: whole pairs in order, whole characters', () => {
     fc.assert(
       fc.property(brokenHistories, models, (contents, model) => {
-        const mended = mendPrompt({ model, contents }).contents;
+        const mended = repairPrompt({ model, contents }).contents;
 
         expect(refusalOf(model, mended)).toBeUndefined();
         for (const { calls, answers } of pairsOf(mended)) expect(answers).toEqual(calls);
@@ -73,8 +73,8 @@ describe('mendPrompt, whatever the history', () => {
   test('changes nothing the second time, and says so', () => {
     fc.assert(
       fc.property(brokenHistories, models, (contents, model) => {
-        const once = mendPrompt({ model, contents }).contents;
-        const twice = mendPrompt({ model, contents: once });
+        const once = repairPrompt({ model, contents }).contents;
+        const twice = repairPrompt({ model, contents: once });
 
         expect(twice.repairs).toBeUndefined();
         expect(twice.contents.every((content, index) => content === once[index])).toBe(true);
@@ -87,7 +87,7 @@ describe('mendPrompt, whatever the history', () => {
   test('says so where it changed something', () => {
     fc.assert(
       fc.property(brokenHistories, models, (contents, model) => {
-        const { contents: mended, repairs } = mendPrompt({ model, contents });
+        const { contents: mended, repairs } = repairPrompt({ model, contents });
         const isSame = JSON.stringify(mended) === JSON.stringify(contents);
 
         expect(repairs === undefined).toBe(isSame);
@@ -100,7 +100,7 @@ describe('mendPrompt, whatever the history', () => {
     fc.assert(
       fc.property(brokenHistories, models, (contents, model) => {
         const before = structuredClone(contents);
-        mendPrompt({ model, contents });
+        repairPrompt({ model, contents });
 
         expect(contents).toEqual(before);
       }),
@@ -113,7 +113,7 @@ describe('mendPrompt of a whole history', () => {
   test('returns the same objects and nothing to report', () => {
     fc.assert(
       fc.property(wholeHistories, models, (contents, model) => {
-        const mended = mendPrompt({ model, contents });
+        const mended = repairPrompt({ model, contents });
 
         expect(mended.repairs).toBeUndefined();
         expect(mended.contents.every((content, index) => content === contents[index])).toBe(true);
@@ -128,11 +128,11 @@ describe('what turns and the summariser send', () => {
   test('is whole when it has been curated', () => {
     fc.assert(
       fc.property(brokenHistories, (contents) => {
-        const known = mendContents(contents).contents;
+        const known = repairContents(contents).contents;
 
-        for (const sent of [sendableContents(known), curate(known)])
+        for (const sent of [sendableContents(known), sanitizeHistory(known)])
           expect(
-            refusalOf('gemini-2.5-flash', mendPrompt({ model: '', contents: sent }).contents),
+            refusalOf('gemini-2.5-flash', repairPrompt({ model: '', contents: sent }).contents),
           ).toBe(undefined);
       }),
       FEWER_RUNS,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Content } from '#shared/conversation/documents/content.ts';
-import { roundLimitOf, roundLimitResponse } from '#shared/loops/round-limit.ts';
+import { findRoundLimit, roundLimitResponse } from '#shared/loops/round-limit.ts';
 
 const gave = (response: Record<string, unknown>): Content => ({
   role: 'user',
@@ -13,7 +13,7 @@ test.each<[string, Content[], number | undefined]>([
   ['that was refused a round', [gave({ ok: true }), gave(roundLimitResponse(10))], 10],
   ['whose tool gave a number of that name', [gave({ roundLimit: 3 })], undefined],
 ])('of a turn %s the limit that it met is read', (_, contents, expected) => {
-  expect(roundLimitOf(contents)).toBe(expected);
+  expect(findRoundLimit(contents)).toBe(expected);
 });
 
 test('the model is told the limit, and what to do instead', () => {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { NotificationText } from '#shared/notification/notification.ts';
-import { notificationOf } from '#shared/notification/notification.ts';
+import { createNotification } from '#shared/notification/notification.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const answer = {
@@ -22,15 +22,15 @@ describe('a notification', () => {
     ['title', ['The ferry', 'Your answer is ready.']],
     ['preview', ['The ferry', 'At nine. At pier 2.']],
   ])('shows of a conversation what %s says', (text, texts) => {
-    expect(textsOf(notificationOf(turn, shown(text)))).toEqual(texts);
+    expect(textsOf(createNotification(turn, shown(text)))).toEqual(texts);
   });
 
   test('of a conversation without a title has the name of the app', () => {
-    expect(notificationOf({ ...turn, title: ' ' }, shown('preview')).title).toBe('Boats');
+    expect(createNotification({ ...turn, title: ' ' }, shown('preview')).title).toBe('Boats');
   });
 
   test('of a failure never shows what was said', () => {
-    const { body } = notificationOf({ ...turn, state: 'failed' }, shown('preview'));
+    const { body } = createNotification({ ...turn, state: 'failed' }, shown('preview'));
 
     expect(body).toBe('Your message could not be answered. Open the chat to try again.');
   });
@@ -38,7 +38,7 @@ describe('a notification', () => {
   test('of an answer without words has the sentence', () => {
     const silent = { contents: [] };
 
-    expect(notificationOf({ ...turn, answer: silent }, shown('preview')).body).toBe(
+    expect(createNotification({ ...turn, answer: silent }, shown('preview')).body).toBe(
       'Your answer is ready.',
     );
   });
@@ -47,7 +47,7 @@ describe('a notification', () => {
     const family = '👩‍👩‍👧';
     const long = { contents: [{ role: 'model' as const, parts: [{ text: family.repeat(40) }] }] };
 
-    const { body } = notificationOf({ ...turn, answer: long }, shown('preview'));
+    const { body } = createNotification({ ...turn, answer: long }, shown('preview'));
 
     expect(body).toBe(`${family.repeat(14)}…`);
   });
@@ -58,7 +58,7 @@ describe('a notification', () => {
     ['tlh', 'Your answer is ready.'],
     [undefined, 'Your answer is ready.'],
   ])('speaks %s', (locale, body) => {
-    expect(notificationOf(turn, shown('title', locale)).body).toBe(body);
+    expect(createNotification(turn, shown('title', locale)).body).toBe(body);
   });
 
   test.each([
@@ -75,7 +75,7 @@ describe('a notification', () => {
     (locale, body) => {
       const waiting = { ...turn, state: 'awaiting_tool', waitsForMs: 90_500 } as const;
 
-      const told = notificationOf(waiting, shown('preview', locale));
+      const told = createNotification(waiting, shown('preview', locale));
 
       expect(told).toMatchObject({ title: 'The ferry', body, ttlSeconds: 91 });
       expect(told.data).toMatchObject({ type: 'turn.waiting', state: 'awaiting_tool' });
@@ -83,8 +83,8 @@ describe('a notification', () => {
   );
 
   test('has one key for a conversation, which every platform takes', () => {
-    const other = notificationOf({ ...turn, seq: 4 }, shown('title'));
-    const { collapseKey } = notificationOf(turn, shown('title'));
+    const other = createNotification({ ...turn, seq: 4 }, shown('title'));
+    const { collapseKey } = createNotification(turn, shown('title'));
 
     expect(collapseKey).toMatch(/^[0-9a-f]{32}$/);
     expect(other.collapseKey).toBe(collapseKey);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { dayOf, nextDayOf } from '#shared/quota/day.ts';
+import { toDay, nextDay } from '#shared/quota/day.ts';
 import { takenBy, usageAfter, usageAfterCall } from '#shared/quota/settle.ts';
 import { noUsage } from '#shared/quota/usage.ts';
 
@@ -87,7 +87,7 @@ describe('a day', () => {
     ['2026-01-03T00:00:00.000Z', '2026-01-03', '2026-01-04T00:00:00.000Z'],
     ['2024-02-28T12:00:00.000Z', '2024-02-28', '2024-02-29T00:00:00.000Z'],
   ])('at %s is %s, and the next begins at %s', (at, day, next) => {
-    expect(dayOf(new Date(at))).toBe(day);
-    expect(nextDayOf(new Date(at)).toISOString()).toBe(next);
+    expect(toDay(new Date(at))).toBe(day);
+    expect(nextDay(new Date(at)).toISOString()).toBe(next);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Content, Part } from '#shared/conversation/documents/content.ts';
-import { classifierRequest, filesOf, routeIn } from '#shared/routing/classifier-prompt.ts';
+import { classifierRequest, fileParts, routeIn } from '#shared/routing/classifier-prompt.ts';
 
 const said = (role: Content['role'], ...parts: Part[]): Content => ({ role, parts });
 const user = (text: string) => said('user', { text });
@@ -55,7 +55,7 @@ describe('what the classifier sees', () => {
 
     expect(JSON.stringify(shown)).not.toMatch(/SECRET|BYTES/u);
     expect(shown.message).toEqual({ role: 'user', text: 'And this?', files: 2 });
-    expect(filesOf(message)).toEqual([picture, picture]);
+    expect(fileParts(message)).toEqual([picture, picture]);
   });
 
   test('is no more than 11,000 characters, of a long message its beginning and its end', () => {

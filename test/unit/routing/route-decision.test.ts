@@ -73,22 +73,22 @@ test.each([
 });
 
 describe('the model whose limits a conversation has', () => {
-  const of = { routing: models, fallback: 'house', windows: { flash: 1_000, pro: 2_000 } };
+  const input = { routing: models, fallback: 'house', windows: { flash: 1_000, pro: 2_000 } };
 
   test.each([
-    ['its own', 'any-model', of, 'any-model'],
-    ['of auto, the one with the smaller window', 'auto', of, 'flash'],
+    ['its own', 'any-model', input, 'any-model'],
+    ['of auto, the one with the smaller window', 'auto', input, 'flash'],
     [
       'of auto, the strong one where that is smaller',
       'auto',
-      { ...of, windows: { flash: 2_000, pro: 1_000 } },
+      { ...input, windows: { flash: 2_000, pro: 1_000 } },
       'pro',
     ],
-    ['of auto, the fast one at equal windows', 'auto', { ...of, windows: {} }, 'flash'],
+    ['of auto, the fast one at equal windows', 'auto', { ...input, windows: {} }, 'flash'],
     [
       'of auto, that of new conversations where nothing is chosen any more',
       'auto',
-      { ...of, routing: undefined },
+      { ...input, routing: undefined },
       'house',
     ],
   ])('is %s', (...[, model, given, limiting]) => {

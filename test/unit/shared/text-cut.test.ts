@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { headOf, tailOf } from '#shared/text-cut.ts';
+import { cutHead, cutTail } from '#shared/text-cut.ts';
 
 const family = '👨‍👩‍👧‍👦';
 const flags = '🇰🇷🇯🇵🇫🇷';
@@ -19,24 +19,24 @@ describe('headOf and tailOf', () => {
     ['a line end', 'a\r\nb', 2, 'a', 'b'],
     ['a combining accent', 'ae\u0301b', 2, 'a', 'b'],
   ])('cuts %s at a whole character', (...[, text, max, head, tail]) => {
-    expect(headOf(text, max)).toBe(head);
-    expect(tailOf(text, max)).toBe(tail);
+    expect(cutHead(text, max)).toBe(head);
+    expect(cutTail(text, max)).toBe(tail);
   });
 
   test('never leaves half a surrogate pair, wherever it cuts', () => {
     const text = `${'z\u0300'.repeat(9)}${family.repeat(40)}${flags}${'😀'.repeat(300)}`;
 
     for (let max = 0; max <= text.length; max++) {
-      expect(headOf(text, max).isWellFormed()).toBe(true);
-      expect(tailOf(text, max).isWellFormed()).toBe(true);
-      expect(headOf(text, max).length).toBeLessThanOrEqual(max);
-      expect(tailOf(text, max).length).toBeLessThanOrEqual(max);
+      expect(cutHead(text, max).isWellFormed()).toBe(true);
+      expect(cutTail(text, max).isWellFormed()).toBe(true);
+      expect(cutHead(text, max).length).toBeLessThanOrEqual(max);
+      expect(cutTail(text, max).length).toBeLessThanOrEqual(max);
     }
   });
 
   test('cuts inside a cluster of thousands of accents rather than losing all', () => {
     const text = `e${'\u0301'.repeat(5_000)}`;
 
-    expect(headOf(text, 1_000)).toHaveLength(1_000);
+    expect(cutHead(text, 1_000)).toHaveLength(1_000);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { pdfPages, wavSeconds } from '#shared/tokens/media-length.ts';
-import { mediaFamilyOf, mediaTokens } from '#shared/tokens/media-tokens.ts';
+import { findMediaFamily, mediaTokens } from '#shared/tokens/media-tokens.ts';
 
 const base64 = (text: string) => Buffer.from(text, 'latin1').toString('base64');
 
@@ -71,12 +71,12 @@ describe('media where the model is not known yet', () => {
   test.each(['image/png', 'audio/mp3', 'video/mp4', 'application/pdf', 'text/csv'])(
     'cost what they cost at most: %s',
     (mimeType) => {
-      const of = { mimeType, data: 'AAAA' };
+      const input = { mimeType, data: 'AAAA' };
       const each = (['gemini-2.5', 'gemini-3'] as const).map((family) =>
-        mediaTokens({ ...of, family }),
+        mediaTokens({ ...input, family }),
       );
 
-      expect(mediaTokens({ ...of, family: mediaFamilyOf('auto') })).toBe(Math.max(...each));
+      expect(mediaTokens({ ...input, family: findMediaFamily('auto') })).toBe(Math.max(...each));
     },
   );
 });

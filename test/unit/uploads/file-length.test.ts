@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { lengthOf } from '#shared/uploads/file-length.ts';
+import { fileLength } from '#shared/uploads/file-length.ts';
 import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
 import { mediaPart } from '#shared/uploads/upload-parts.ts';
 
@@ -28,7 +28,7 @@ describe('the length of a file', () => {
   test('of a WAV is told by its header and its size', () => {
     const bytes = Buffer.concat([wavHeader(), Buffer.alloc(100_000)]);
 
-    expect(lengthOf({ mimeType: 'audio/wav', sizeBytes: 3_200_044, bytes }).seconds).toBeCloseTo(
+    expect(fileLength({ mimeType: 'audio/wav', sizeBytes: 3_200_044, bytes }).seconds).toBeCloseTo(
       100,
       -1,
     );
@@ -37,7 +37,7 @@ describe('the length of a file', () => {
   test('of a FLAC is told by its samples', () => {
     const bytes = flac(44_100 * 90);
 
-    expect(lengthOf({ mimeType: 'audio/flac', sizeBytes: 5_000_000, bytes })).toEqual({
+    expect(fileLength({ mimeType: 'audio/flac', sizeBytes: 5_000_000, bytes })).toEqual({
       seconds: 90,
     });
   });
@@ -45,13 +45,13 @@ describe('the length of a file', () => {
   test('of other recordings is guessed by their size', () => {
     const file = { mimeType: 'audio/mpeg', sizeBytes: 1_600_000, bytes: Buffer.from('ID3') };
 
-    expect(lengthOf(file)).toEqual({ seconds: 100 });
+    expect(fileLength(file)).toEqual({ seconds: 100 });
   });
 
   test('of a PDF is its pages', () => {
     const bytes = pdf(7);
 
-    expect(lengthOf({ mimeType: 'application/pdf', sizeBytes: bytes.length, bytes })).toEqual({
+    expect(fileLength({ mimeType: 'application/pdf', sizeBytes: bytes.length, bytes })).toEqual({
       pages: 7,
     });
   });
@@ -60,8 +60,8 @@ describe('the length of a file', () => {
     const bytes = Buffer.from('%PDF-1.7 all is compressed');
     const sizeBytes = bytes.length;
 
-    expect(lengthOf({ mimeType: 'application/pdf', sizeBytes, bytes })).toEqual({});
-    expect(lengthOf({ mimeType: 'image/png', sizeBytes, bytes })).toEqual({});
+    expect(fileLength({ mimeType: 'application/pdf', sizeBytes, bytes })).toEqual({});
+    expect(fileLength({ mimeType: 'image/png', sizeBytes, bytes })).toEqual({});
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { familyOf, FILE_TYPE_PATTERN, looksLike } from '#shared/uploads/file-types.ts';
+import { fileFamily, FILE_TYPE_PATTERN, looksLike } from '#shared/uploads/file-types.ts';
 
 const bytes = (text: string) => Uint8Array.from(text, (character) => character.charCodeAt(0));
 
@@ -51,7 +51,7 @@ describe('a media type', () => {
     ['text/plain; charset=utf-8', undefined],
     ['toString', undefined],
   ])('%s is of the family %s', (mimeType, family) => {
-    expect(familyOf(mimeType)).toBe(family);
+    expect(fileFamily(mimeType)).toBe(family);
     expect(FILE_TYPE_PATTERN.test(mimeType)).toBe(family !== undefined);
   });
 });

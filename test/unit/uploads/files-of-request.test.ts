@@ -44,13 +44,13 @@ describe('the files that a request shows', () => {
 
 describe('the contents that a model gets', () => {
   const part = { inlineData: { mimeType: 'image/png', data: 'AAAA' } };
-  const of = (id: string) => `users/u/uploads/${id}`;
+  const input = (id: string) => `users/u/uploads/${id}`;
 
   test('hold the files, and a line for each that is missing', () => {
     const contents = [said(file('a', 1), file('b', 1), file('c', 1))];
     const answers = new Map([
-      [of('a'), { kind: 'shown' as const, part }],
-      [of('b'), { kind: 'gone' as const }],
+      [input('a'), { kind: 'shown' as const, part }],
+      [input('b'), { kind: 'gone' as const }],
     ]);
 
     const [content] = resolvedContents(contents, answers);

@@ -3,7 +3,7 @@ import {
   completeResults,
   deviceTool,
   hasDeviceTool,
-  outputOf,
+  parseOutput,
   withDeviceTool,
   type OpenCall,
 } from '#web/state/app-tools.ts';
@@ -27,7 +27,7 @@ test.each([
   ['[1,2]', [1, 2]],
   ['in the garden', { output: 'in the garden' }],
 ])('an answer typed as %s is sent as JSON', (typed, output) => {
-  expect(outputOf(typed)).toEqual(output);
+  expect(parseOutput(typed)).toEqual(output);
 });
 
 describe('results', () => {

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { curlOf } from '#web/panes/wire/curl.ts';
+import { toCurl } from '#web/panes/wire/curl.ts';
 
 const sent = {
   method: 'POST',
@@ -18,7 +18,7 @@ const argumentsOf = (command: string): string[] =>
     .slice(0, -1);
 
 test('a shell makes the same request of it', () => {
-  expect(argumentsOf(curlOf(sent))).toEqual([
+  expect(argumentsOf(toCurl(sent))).toEqual([
     '-sN',
     '-X',
     'POST',
@@ -37,14 +37,14 @@ test('a shell makes the same request of it', () => {
 });
 
 test('a token never gets into it', () => {
-  const command = curlOf({ ...sent, headers: { Authorization: 'Bearer secret' } });
+  const command = toCurl({ ...sent, headers: { Authorization: 'Bearer secret' } });
 
   expect(command).not.toContain('secret');
   expect(command).toContain('$RECAP_TOKEN');
 });
 
 test('a request without a body has neither a body nor its type', () => {
-  const command = curlOf({ ...sent, method: 'GET', body: undefined });
+  const command = toCurl({ ...sent, method: 'GET', body: undefined });
 
   expect(command).not.toMatch(/-d |Content-Type/);
 });

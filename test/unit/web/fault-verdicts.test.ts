@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import {
-  figuresOf,
+  listFigures,
   judgeForgetful,
   judgeInventive,
   judgeKilledWorker,
@@ -208,7 +208,7 @@ test.each([
 });
 
 test('an amount is one figure, and not the figures that it is written with', () => {
-  expect(figuresOf('12 for 20.50 on 2026-11-22 at 9:30, 12')).toEqual([
+  expect(listFigures('12 for 20.50 on 2026-11-22 at 9:30, 12')).toEqual([
     '12',
     '20.50',
     '2026-11-22',

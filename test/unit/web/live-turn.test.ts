@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { StreamChunk } from '#shared/wire/stream.ts';
-import { applyFrame, beginLiveTurn, seqOf, textOf } from '#web/state/answer/live-turn.ts';
+import { applyFrame, beginLiveTurn, liveSeq, partsText } from '#web/state/answer/live-turn.ts';
 
 const begun = beginLiveTurn({ kind: 'send', messageId: 'm', text: 'Hello' });
 
@@ -32,11 +32,11 @@ describe('an answer after its events', () => {
   ] satisfies [string, StreamChunk[], string, string][])('%s', (...[, chunks, phase, text]) => {
     const turn = after(...chunks);
 
-    expect([turn.phase, textOf(turn.parts)]).toEqual([phase, text]);
+    expect([turn.phase, partsText(turn.parts)]).toEqual([phase, text]);
   });
 
   test('knows its place once it is told of it', () => {
-    expect([seqOf(begun), seqOf(after(start))]).toEqual([undefined, 7]);
+    expect([liveSeq(begun), liveSeq(after(start))]).toEqual([undefined, 7]);
   });
 
   test('is not changed by an event that was seen already', () => {
@@ -54,7 +54,7 @@ describe('an answer after its events', () => {
 
     const turn = after(start, delta('Wrong'), restarted, delta('Right', 'p1'));
 
-    expect(textOf(turn.parts)).toBe('Right');
+    expect(partsText(turn.parts)).toBe('Right');
   });
 
   test('shows a call with what it gave', () => {

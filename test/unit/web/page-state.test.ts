@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest';
 import type { ContextObject } from '#shared/wire/views/context-object.ts';
 import type { MessageView } from '#shared/wire/responses/messages.ts';
 import { observeStatus } from '#web/state/context/compaction-steps.ts';
-import { gaugeOf } from '#web/state/context/gauge.ts';
-import { paragraphsOf } from '#web/state/answer/paragraphs.ts';
+import { toGauge } from '#web/state/context/gauge.ts';
+import { splitParagraphs } from '#web/state/answer/paragraphs.ts';
 import { newSentences } from '#web/state/answer/sentences.ts';
-import { PAGES_MAX, turnsOf, withPage, type TurnPages } from '#web/state/turn-pages.ts';
+import { PAGES_MAX, toTurns, withPage, type TurnPages } from '#web/state/turn-pages.ts';
 import { preferredLanguage } from '#web/text/languages.ts';
 
 describe('what is said aloud of a growing answer', () => {
@@ -30,7 +30,7 @@ describe('the pieces of a message', () => {
     ['nothing', '', []],
     ['markup, as text', '<b>x</b>', ['paragraph:<b>x</b>']],
   ])('%s', (_, text, blocks) => {
-    expect(paragraphsOf(text).map(({ kind, text: said }) => `${kind}:${said}`)).toEqual(blocks);
+    expect(splitParagraphs(text).map(({ kind, text: said }) => `${kind}:${said}`)).toEqual(blocks);
   });
 });
 
@@ -63,7 +63,7 @@ describe('the gauge', () => {
   };
 
   test('scales the estimated parts to the figure of the context', () => {
-    const { segments } = gaugeOf(context, shown);
+    const { segments } = toGauge(context, shown);
 
     expect(segments.map(({ kind, tokens }) => [kind, tokens])).toEqual([
       ['system', 200],
@@ -77,7 +77,7 @@ describe('the gauge', () => {
   });
 
   test('ends a little behind the hard threshold, with the window beyond it', () => {
-    const { marks } = gaugeOf(context, shown);
+    const { marks } = toGauge(context, shown);
 
     expect(marks.map(({ kind, isBeyond }) => [kind, isBeyond])).toEqual([
       ['soft', false],
@@ -90,8 +90,8 @@ describe('the gauge', () => {
     ['nothing known of the parts', { ...context }, undefined],
     ['more than the hard threshold', { ...context, tokens: 9_000 }, shown],
     ['no threshold', { ...context, thresholdTokens: null }, undefined],
-  ])('fills no more than its bar: %s', (_, of, parts) => {
-    const { segments } = gaugeOf(of, parts);
+  ])('fills no more than its bar: %s', (_, input, parts) => {
+    const { segments } = toGauge(input, parts);
 
     expect(segments.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(1);
   });
@@ -117,7 +117,7 @@ describe('the turns in memory', () => {
       inContext: true,
     });
 
-    const turns = turnsOf([message('user', 1), message('model', 1), message('user', 2)]);
+    const turns = toTurns([message('user', 1), message('model', 1), message('user', 2)]);
 
     expect(turns.map(({ user, answer }) => [user?.id, answer?.id])).toEqual([
       ['user-1', 'model-1'],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { isCarried } from '#web/state/context/provenance.ts';
-import { snapshotReportOf } from '#web/state/report.ts';
+import { readSnapshotReport } from '#web/state/report.ts';
 
 describe('what is told of how a snapshot was checked', () => {
   const ledger = { recall: {}, precision: {}, verbatim: {} };
@@ -14,7 +14,7 @@ describe('what is told of how a snapshot was checked', () => {
     ['copied', { strategy: 'copy', report: {} }],
     ['none', {}],
   ])('%s: %j', (kind, compaction) => {
-    expect(snapshotReportOf(compaction).kind).toBe(kind);
+    expect(readSnapshotReport(compaction).kind).toBe(kind);
   });
 });
 

@@ -42,8 +42,11 @@ async function toldTwice() {
 }
 
 const shownText = async ({ otherChat }: Lifecycle, conversationId: string) => {
-  const of = { caller: owner, conversationId, generation: 1, locale: undefined };
-  return JSON.stringify([await showContext(otherChat, of), await readCompaction(otherChat, of)]);
+  const target = { caller: owner, conversationId, generation: 1, locale: undefined };
+  return JSON.stringify([
+    await showContext(otherChat, target),
+    await readCompaction(otherChat, target),
+  ]);
 };
 
 describe('S20: a summary from before an erasure that is written back', () => {

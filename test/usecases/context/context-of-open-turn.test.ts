@@ -5,7 +5,7 @@ import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { showContext, type ShownContext } from '#functions/chat/context/show-context.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
-import { contentsOf, type ContextItem } from '#shared/conversation/context/assemble-context.ts';
+import { itemContents, type ContextItem } from '#shared/conversation/context/assemble-context.ts';
 import { contentSchema, type Content } from '#shared/conversation/documents/content.ts';
 import { withResponses } from '#shared/conversation/context/tool-calls.ts';
 import { request } from '#test/support/chat/sending.ts';
@@ -25,7 +25,7 @@ const sent = (): Content[][] =>
 
 /** The contents that items of `/context` stand for. */
 const contentsIn = ({ items }: ShownContext): Content[] =>
-  contentsOf(
+  itemContents(
     items.flatMap(({ kind, content }): Pick<ContextItem, 'kind' | 'content'>[] =>
       kind === 'system' || kind === 'tools'
         ? []

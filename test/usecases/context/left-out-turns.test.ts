@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { requestCompaction } from '#functions/chat/context/request-compaction.ts';
-import { contextObjectOf, readContext } from '#functions/chat/context/read-context.ts';
+import { toContextObject, readContext } from '#functions/chat/context/read-context.ts';
 import { showContext } from '#functions/chat/context/show-context.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import type { SendRequest } from '#functions/chat/turns/send/send-request.ts';
@@ -53,14 +53,14 @@ const built = async ({ chat }: World, settings: ConversationSettings = {}, turns
   (await buildConversation(chat.store, { turns, head: { settings } })).conversationId;
 
 async function send({ chat }: World, conversationId: string, message: string | SendRequest) {
-  const of = typeof message === 'string' ? request(conversationId, message) : message;
-  return (await sendMessage(chat, of)).result;
+  const target = typeof message === 'string' ? request(conversationId, message) : message;
+  return (await sendMessage(chat, target)).result;
 }
 
 const headOf = async ({ chat }: World, id: string) => (await readHead(chat.store, id))?.value;
 
 const objectOf = async ({ chat }: World, conversationId: string) =>
-  contextObjectOf(chat, await readContext(chat, { caller: owner, conversationId }), undefined);
+  toContextObject(chat, await readContext(chat, { caller: owner, conversationId }), undefined);
 
 const statusOf = async ({ chat }: World, conversationId: string) =>
   (await chat.store.get([statusPath(conversationId)]))[0]?.fields;

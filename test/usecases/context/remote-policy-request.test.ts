@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { createChatApp } from '#functions/chat/chat-app.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { createDependencies } from '#functions/dependencies.ts';
-import { policyOf } from '#functions/config/conversation-policy.ts';
+import { conversationPolicy } from '#functions/config/conversation-policy.ts';
 import { answeringModel } from '#functions/models/models-in-use.ts';
 import { REMOTE_POLICY_PATH } from '#functions/config/remote-policy.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
@@ -29,7 +29,7 @@ async function bench() {
   return {
     store: dependencies.store,
     answering: (model: string) => answeringModel(dependencies.config, model),
-    thresholdTokens: () => policyOf(dependencies.config, head).softThresholdTokens,
+    thresholdTokens: () => conversationPolicy(dependencies.config, head).softThresholdTokens,
     get: (path: string) =>
       app.fetch(
         new Request(`http://localhost${path}`, { headers: { authorization: 'Bearer token' } }),

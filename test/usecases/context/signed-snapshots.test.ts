@@ -70,14 +70,14 @@ describe('a snapshot that somebody else wrote', () => {
 
   test('is shown to nobody, and its record says why', async () => {
     const { world, conversationId } = await withForged(2);
-    const of = { caller: owner, conversationId, locale: undefined };
+    const target = { caller: owner, conversationId, locale: undefined };
 
     const shown = await Promise.all([
-      ...[undefined, 0, 1].map((generation) => showContext(world.chat, { ...of, generation })),
-      listCompactions(world.chat, { ...of, pageSize: 10 }),
+      ...[undefined, 0, 1].map((generation) => showContext(world.chat, { ...target, generation })),
+      listCompactions(world.chat, { ...target, pageSize: 10 }),
     ]);
     const records = await Promise.all(
-      [1, 2].map((generation) => readCompaction(world.chat, { ...of, generation })),
+      [1, 2].map((generation) => readCompaction(world.chat, { ...target, generation })),
     );
 
     expect(JSON.stringify(shown)).not.toContain(FORGED);

@@ -119,9 +119,9 @@ describe('the export of a conversation', () => {
         return world.store.get(paths);
       },
     };
-    const of = { caller: owner, conversationId, format: 'jsonl' } as const;
+    const target = { caller: owner, conversationId, format: 'jsonl' } as const;
 
-    const text = await exportConversation({ ...world.chat, store }, of);
+    const text = await exportConversation({ ...world.chat, store }, target);
     await text.next();
     await text.next();
     const readsForTwoLines = reads;
@@ -134,8 +134,8 @@ describe('the export of a conversation', () => {
   test('breaks off when the conversation is erased meanwhile', async () => {
     const world = lifecycle();
     const { conversationId } = await buildConversation(world.store, { turns: 45 });
-    const of = { caller: owner, conversationId, format: 'jsonl' } as const;
-    const text = await exportConversation(world.chat, of);
+    const target = { caller: owner, conversationId, format: 'jsonl' } as const;
+    const text = await exportConversation(world.chat, target);
     await text.next();
     await world.store.commit([{ op: 'delete', path: turnPath(conversationId, 40) }]);
 

@@ -72,12 +72,12 @@ describe('S20, contract 12: erasing a user', () => {
     const source = 'ffffffff-0000-4000-8000-000000000000';
     for (const conversationId of [...middle, source])
       await buildConversation(world.store, { conversationId, turns: [{ user: CANARY }] });
-    const of = { caller: owner, conversationId: source, messageId: 'm_1', id: first };
+    const target = { caller: owner, conversationId: source, messageId: 'm_1', id: first };
     let forked: Promise<unknown> | undefined;
     const chat = {
       ...world.chat,
       atCrashPoint: async (name: string) => {
-        if (name === 'conversation-marked') await (forked ??= forkConversation(world.chat, of));
+        if (name === 'conversation-marked') await (forked ??= forkConversation(world.chat, target));
       },
     };
 

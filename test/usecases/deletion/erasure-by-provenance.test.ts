@@ -70,8 +70,8 @@ describe('deleting a message that statements of a summary cite', () => {
         expect(shown).not.toContain(CANARY);
       }
     for (const generation of [1, 2, 3]) {
-      const of = { caller: owner, conversationId, generation, locale: undefined };
-      expect(JSON.stringify(await readCompaction(world.chat, of))).not.toContain(CANARY);
+      const target = { caller: owner, conversationId, generation, locale: undefined };
+      expect(JSON.stringify(await readCompaction(world.chat, target))).not.toContain(CANARY);
     }
   });
 

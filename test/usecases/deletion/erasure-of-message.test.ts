@@ -28,14 +28,14 @@ describe('an erasure that stopped half way', () => {
     await compactAgain(world, conversationId);
     const dying = { chat: { ...world.chat, ...dyingAt('message-wiped') } };
     await expect(removeMessage(dying, conversationId, 'message-3')).rejects.toThrow('died');
-    const of = { caller: owner, conversationId };
+    const target = { caller: owner, conversationId };
 
     const shown = await Promise.all([
       ...[0, 1, 2].map((generation) =>
         // A generation that covered the message is refused as a whole.
-        showContext(world.chat, { ...of, generation }).catch((error: unknown) => error),
+        showContext(world.chat, { ...target, generation }).catch((error: unknown) => error),
       ),
-      listCompactions(world.chat, { ...of, pageSize: 10, locale: undefined }),
+      listCompactions(world.chat, { ...target, pageSize: 10, locale: undefined }),
     ]);
 
     expect(await canaries(world)).not.toEqual([]);

@@ -48,9 +48,9 @@ describe('a message that another has taken the place of', () => {
   test('is edited in a fork at it, where nothing has taken its place', async () => {
     const chat = chatDependencies();
     const { id, three } = await twoBranches(chat);
-    const of = { caller: owner, conversationId: id, messageId: three };
+    const target = { caller: owner, conversationId: id, messageId: three };
 
-    const fork = await forkConversation(chat, of);
+    const fork = await forkConversation(chat, target);
     await answered(chat, edit(fork.conversationId, three, 'three, corrected'));
 
     expect(await shownTexts(chat, fork.conversationId)).toEqual([

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { updateConversation } from '#functions/chat/conversations/update-conversation.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
-import { policyOf } from '#functions/config/conversation-policy.ts';
+import { conversationPolicy } from '#functions/config/conversation-policy.ts';
 import { estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
 import type { Head } from '#shared/conversation/documents/head.ts';
 import { readHead } from '#shared/conversation/context/read-conversation.ts';
@@ -98,7 +98,9 @@ describe('a conversation of a hundred thousand tokens whose model changes to one
 
     expect(outcomes[0]).toMatchObject({ kind: 'done', state: 'COMPACTED' });
     expect(shrinkage).toBeUndefined();
-    expect(sentTokens()).toBeLessThan(policyOf(chat.config, await headNow()).hardThresholdTokens);
+    expect(sentTokens()).toBeLessThan(
+      conversationPolicy(chat.config, await headNow()).hardThresholdTokens,
+    );
     expect(requests.at(-1)?.contents.length).toBeGreaterThan(1);
     expect(context).toMatchObject({ windowTokens: WINDOW });
   });
@@ -108,7 +110,7 @@ describe('a conversation of a hundred thousand tokens whose model changes to one
 
     const { turn, context } = await send();
 
-    expect(policyOf(chat.config, await headNow()).windowTokens).toBe(WINDOW);
+    expect(conversationPolicy(chat.config, await headNow()).windowTokens).toBe(WINDOW);
     expect(context).toMatchObject({ windowTokens: WINDOW });
     // 110 tokens at three dollars a million.
     expect(turn.usage?.costMicros).toBe(330);

@@ -96,8 +96,8 @@ describe('a turn that was given its model', () => {
     const waiting = await ask(chat, id, 'Why?\ncall locate');
 
     const results = [{ callId: 't_1_c0', kind: 'response' as const, response: { at: 'home' } }];
-    const of = { caller, conversationId: id, turnId: 't_1', results, locale: undefined };
-    const { turn } = await (await answerCalls(chat, { ...of, sendMessage })).result;
+    const target = { caller, conversationId: id, turnId: 't_1', results, locale: undefined };
+    const { turn } = await (await answerCalls(chat, { ...target, sendMessage })).result;
 
     expect(waiting.turn).toMatchObject({ state: 'awaiting_tool', routing: byClassifier });
     expect(turn).toMatchObject({ state: 'done', routing: byClassifier });

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { createConversation } from '#functions/chat/conversations/create-conversation.ts';
 import { updateConversation } from '#functions/chat/conversations/update-conversation.ts';
 import { parseConfig } from '#functions/config.ts';
-import { policyOf } from '#functions/config/conversation-policy.ts';
+import { conversationPolicy } from '#functions/config/conversation-policy.ts';
 import { showUsage } from '#functions/quota/show-usage.ts';
 import { createQuota } from '#functions/quota/create-quota.ts';
 import { newHead } from '#shared/conversation/documents/new-head.ts';
@@ -190,7 +190,7 @@ describe('the limits of an auto conversation', () => {
       now,
     });
     const windowOf = (windowTokens: number) =>
-      policyOf(config, { ...head, settings: { windowTokens } }).windowTokens;
+      conversationPolicy(config, { ...head, settings: { windowTokens } }).windowTokens;
 
     expect([windowOf(10_000), windowOf(25_000)]).toEqual([10_000, 20_000]);
   });

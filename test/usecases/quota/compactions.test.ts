@@ -5,7 +5,7 @@ import { BUDGET_SHARDS } from '#functions/quota/quota-settings.ts';
 import { paidCall, type WorkCall } from '#functions/quota/paid-call.ts';
 import { showUsage } from '#functions/quota/show-usage.ts';
 import { budgetShardPath, usagePath } from '#shared/conversation/documents/paths.ts';
-import { dayOf, nextDayOf } from '#shared/quota/day.ts';
+import { toDay, nextDay } from '#shared/quota/day.ts';
 import { buildDue, compactOnce } from '#test/support/compaction/compacted-conversation.ts';
 import { recordCommits } from '#test/support/compaction/commit-rules.ts';
 import {
@@ -232,9 +232,9 @@ describe('erasing a user', () => {
     await eraseUser(world.chat, { caller: owner });
 
     const left = (await world.documents()).filter(({ path }) => path.startsWith('users/'));
-    expect(left.map(({ path }) => path)).toEqual([usagePath(owner.uid, dayOf(clock.now()))]);
+    expect(left.map(({ path }) => path)).toEqual([usagePath(owner.uid, toDay(clock.now()))]);
     expect(left[0]?.fields).toMatchObject({ messages: 1, open: [] });
-    expect(left[0]?.fields['expireTime']).toEqual(nextDayOf(clock.now()));
+    expect(left[0]?.fields['expireTime']).toEqual(nextDay(clock.now()));
   });
 
   test('does not give its quota of the day anew', async () => {
@@ -269,8 +269,8 @@ describe('erasing a user', () => {
     await reservation?.settle({ isMessage: true, isUnreported: true });
 
     const left = (await world.documents()).filter(({ path }) => path.startsWith('users/'));
-    expect(left.map(({ path }) => path)).toEqual([usagePath(owner.uid, dayOf(clock.now()))]);
-    expect(left[0]?.fields).toMatchObject({ messages: 1, expireTime: nextDayOf(clock.now()) });
+    expect(left.map(({ path }) => path)).toEqual([usagePath(owner.uid, toDay(clock.now()))]);
+    expect(left[0]?.fields).toMatchObject({ messages: 1, expireTime: nextDay(clock.now()) });
     expect(JSON.stringify(left[0]?.fields)).not.toContain('c-1');
   });
 });

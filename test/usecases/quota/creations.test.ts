@@ -40,12 +40,15 @@ async function reasonOf(work: Promise<unknown>): Promise<string> {
 
 /** Everything that a caller makes beside messages. */
 const ways: Readonly<
-  Record<string, (chat: ChatDependencies, of: { caller: Caller; id: string }) => Promise<unknown>>
+  Record<
+    string,
+    (chat: ChatDependencies, input: { caller: Caller; id: string }) => Promise<unknown>
+  >
 > = {
-  'a conversation': (chat, of) => createConversation(chat, { ...of, fields: {} }),
+  'a conversation': (chat, input) => createConversation(chat, { ...input, fields: {} }),
   'a device': (chat, { caller, id }) =>
     putDevice(chat, { caller, deviceId: id, token: `token-${id}`, platform: 'ios' }),
-  'a note': (chat, of) => createMemory(chat, { ...of, text: `Note ${of.id}.` }),
+  'a note': (chat, input) => createMemory(chat, { ...input, text: `Note ${input.id}.` }),
   'a fork': (chat, { caller, id }) =>
     forkConversation(chat, { caller, id, conversationId: 'source', messageId: answerId(2) }),
 };

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { usagePath } from '#shared/conversation/documents/paths.ts';
-import { dayOf } from '#shared/quota/day.ts';
+import { toDay } from '#shared/quota/day.ts';
 import { encodeUsage, noUsage } from '#shared/quota/usage.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
@@ -16,7 +16,7 @@ const usage = { promptTokens: 300, cachedTokens: 0, outputTokens: 50, thoughtsTo
 async function raceFor(store: DocumentStore, left: number) {
   const uid = randomUUID();
   const now = new Date();
-  const day = dayOf(now);
+  const day = toDay(now);
   const fields = encodeUsage({ ...noUsage, tokens: LIMIT - left }, now);
   await store.commit([{ op: 'create', path: usagePath(uid, day), fields }]);
   const asked: string[] = [];
@@ -74,7 +74,7 @@ export function raceTests(storeOf: () => DocumentStore): void {
     );
 
     expect(ends).toEqual(Array.from({ length: 10 }, () => 'done'));
-    expect(await usageOf(store, { uid, day: dayOf(new Date()) })).toMatchObject({
+    expect(await usageOf(store, { uid, day: toDay(new Date()) })).toMatchObject({
       messages: 10,
       tokens: 3_500,
       open: [],

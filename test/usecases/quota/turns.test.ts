@@ -216,22 +216,22 @@ describe('a message', () => {
 
   test('of a guest who signs in counts on under the limits of those who did', async () => {
     const chat = chatWith({ ANONYMOUS_DAILY_MESSAGES: '1', USER_DAILY_MESSAGES: '2' });
-    const of = (by: typeof caller | typeof guest) => ({
+    const input = (by: typeof caller | typeof guest) => ({
       ...request(randomUUID(), 'Hi'),
       caller: by,
     });
     await (
-      await sendMessage(chat, of(guest))
+      await sendMessage(chat, input(guest))
     ).result;
 
-    await expect(sendMessage(chat, of(guest))).rejects.toMatchObject({
+    await expect(sendMessage(chat, input(guest))).rejects.toMatchObject({
       reason: 'ANONYMOUS_LIMIT',
       publicMessage: expect.stringContaining('Sign in'),
     });
     await (
-      await sendMessage(chat, of(caller))
+      await sendMessage(chat, input(caller))
     ).result;
-    await expect(sendMessage(chat, of(caller))).rejects.toMatchObject({
+    await expect(sendMessage(chat, input(caller))).rejects.toMatchObject({
       reason: 'USER_DAILY_MESSAGES',
     });
     expect(await showUsage(chat, caller)).toMatchObject({
@@ -278,8 +278,8 @@ describe('the price of a quota', () => {
       },
     };
     await answerOrReason({ ...chat, model }, conversationId);
-    const count = (of: readonly StoreOperation[], name: string) =>
-      of.filter((operation) => operation.name === name).length;
+    const count = (storeOperations: readonly StoreOperation[], name: string) =>
+      storeOperations.filter((operation) => operation.name === name).length;
     const documents = operations.flatMap((operation) =>
       operation.name === 'commit' ? operation.writes.map(({ path }) => path) : [],
     );

@@ -158,9 +158,9 @@ describe('a reader who has seen more than is stored of an answer that others end
     [
       'put the conversation into the bin and took it out',
       async ({ other, conversationId }) => {
-        const of = { caller: { uid: 'u1', tier: 'signedIn' } as const, conversationId };
-        await deleteConversation(other, of);
-        await undeleteConversation(other, of);
+        const target = { caller: { uid: 'u1', tier: 'signedIn' } as const, conversationId };
+        await deleteConversation(other, target);
+        await undeleteConversation(other, target);
       },
     ],
   ];

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { translateError } from '#functions/adapters/gemini/gemini-errors.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { checkInContext } from '#infra/ops/verify/check-context.ts';
-import { storedTurnOf } from '#infra/ops/verify/load/loaded.ts';
+import { toStoredTurn } from '#infra/ops/verify/load/loaded.ts';
 import { headPath } from '#shared/conversation/documents/paths.ts';
 import { readHead } from '#shared/conversation/context/read-conversation.ts';
 import { AppError } from '#shared/errors.ts';
@@ -130,7 +130,7 @@ describe('a message that failed for now, sent again when another stands behind i
     expect(after.items).toEqual(before.items);
     expect(after.tokens).toBe(before.tokens);
     expect(turn && exportMessages(turn).map(({ fate }) => fate)).toEqual(['answered', 'answered']);
-    expect(checkInContext({ turns: turn ? [storedTurnOf(id, turn)] : [] })).toEqual([]);
+    expect(checkInContext({ turns: turn ? [toStoredTurn(id, turn)] : [] })).toEqual([]);
   });
 });
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { assembleContext, promptOf } from '#shared/conversation/context/assemble-context.ts';
+import { assembleContext, assemblePrompt } from '#shared/conversation/context/assemble-context.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import { headPath, historyPath } from '#shared/conversation/documents/paths.ts';
 import { readHead, readTurns } from '#shared/conversation/context/read-conversation.ts';
@@ -223,7 +223,8 @@ describe('the context', () => {
     expect(generation).toBe(0);
     const source = { history: undefined, turns: turns.map(({ value }) => value) };
     const then =
-      head && promptOf({ ...head.value, ...source }, assembleContext({ ...head.value, ...source }));
+      head &&
+      assemblePrompt({ ...head.value, ...source }, assembleContext({ ...head.value, ...source }));
     expect(items.slice(1).map(({ content }) => content)).toEqual(then?.contents);
   });
 

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { http } from '@google-cloud/functions-framework';
 import { getTestServer } from '@google-cloud/functions-framework/testing';
 import { describe, expect, test } from 'vitest';
-import { logStrayRejections } from '#functions/bootstrap/unhandled-rejections.ts';
-import { runWithoutDomains } from '#functions/bootstrap/disable-node-domains.ts';
+import { logUnhandledRejections } from '#functions/bootstrap/unhandled-rejections.ts';
+import { disableNodeDomains } from '#functions/bootstrap/disable-node-domains.ts';
 import { openForTest } from '#test/support/open-for-test.ts';
 import { settle } from '#test/support/chat/streaming.ts';
 
@@ -20,7 +20,7 @@ async function serve(handler: Handler): Promise<string> {
 const domainNow = () => Reflect.get(process, 'domain') ?? null;
 
 describe('a request of the framework', () => {
-  runWithoutDomains();
+  disableNodeDomains();
 
   test('is in no domain, behind an await either', async () => {
     const seen: unknown[] = [];
@@ -47,7 +47,7 @@ describe('a promise that fails and that nobody waits for', () => {
   function listening() {
     const lines: unknown[] = [];
     const process = new EventEmitter();
-    logStrayRejections(process, {
+    logUnhandledRejections(process, {
       log: (severity, event, fields) => void lines.push({ severity, event, ...fields }),
     });
     return { process, lines };

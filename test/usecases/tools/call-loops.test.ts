@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { createConversation } from '#functions/chat/conversations/create-conversation.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import type { ServerTool } from '#functions/chat/turns/tools/server-tool.ts';
-import { callsOf } from '#shared/conversation/context/tool-calls.ts';
+import { findCalls } from '#shared/conversation/context/tool-calls.ts';
 import { caller } from '#test/support/chat/routing.ts';
 import { collect, request } from '#test/support/chat/sending.ts';
 import { answerAll } from '#test/support/chat/switching.ts';
@@ -25,7 +25,7 @@ async function asked(text: string, environment: Record<string, string> = {}) {
   });
   const conversationId = randomUUID();
   const { turn, chunks } = await say(chat, conversationId, text);
-  const responses = callsOf(turn.contents).map(({ response }) => response);
+  const responses = findCalls(turn.contents).map(({ response }) => response);
   return { chat, conversationId, turn, chunks, effects, responses };
 }
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { createConversation } from '#functions/chat/conversations/create-conversation.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
-import { callsOf } from '#shared/conversation/context/tool-calls.ts';
+import { findCalls } from '#shared/conversation/context/tool-calls.ts';
 import { turnView } from '#shared/wire/views/views.ts';
 import { collect, request } from '#test/support/chat/sending.ts';
 import { answerAll, refusalsOf } from '#test/support/chat/switching.ts';
@@ -44,7 +44,7 @@ describe('33 calls in one round, of server and app', () => {
     expect(turn.state).toBe('awaiting_tool');
     expect(effects.size).toBe(ran);
     expect(turnView(turn).openCalls).toHaveLength(waits);
-    expect(callsOf(turn.contents)[32]?.response).toEqual(TOO_MANY);
+    expect(findCalls(turn.contents)[32]?.response).toEqual(TOO_MANY);
     expect(chunks.filter(({ type }) => type === 'tool-output-error')).toMatchObject([
       { toolCallId: 't_1_c32', providerExecuted: true },
     ]);
@@ -52,7 +52,7 @@ describe('33 calls in one round, of server and app', () => {
     const end = await answerAll(chat, conversationId, 1);
 
     expect(end.state).toBe('done');
-    expect(callsOf(end.contents).map(({ response }) => response)).not.toContain(undefined);
+    expect(findCalls(end.contents).map(({ response }) => response)).not.toContain(undefined);
     expect(refusalsOf(standIn)).toEqual([]);
   });
 });
@@ -76,7 +76,7 @@ describe('a coding agent that never comes to an end', () => {
 
       expect(turn).toMatchObject({ state: 'done', finishReason: 'STOP', rounds: { count: 201 } });
       expect(effects.size).toBe(200);
-      expect(callsOf(turn.contents).at(-1)?.response).toMatchObject({
+      expect(findCalls(turn.contents).at(-1)?.response).toMatchObject({
         error: expect.stringContaining('limit of 200 rounds'),
       });
       expect(turn.contents.at(-1)).toMatchObject({

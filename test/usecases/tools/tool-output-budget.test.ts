@@ -69,10 +69,10 @@ test(
     const names = namesIn(prompts.flat());
     expect(names.size).toBeGreaterThan(80);
     const read = readBlob(chat);
-    const run = (of: string, id: string, fromCharacter: number) =>
+    const run = (input: string, id: string, fromCharacter: number) =>
       read.run(read.parameters.parse({ id, fromCharacter }), {
         caller: { uid: 'u1', tier: 'signedIn' },
-        conversationId: of,
+        conversationId: input,
         seq: 7,
         key: 't_7:0',
         signal: new AbortController().signal,

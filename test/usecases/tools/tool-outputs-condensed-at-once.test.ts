@@ -117,9 +117,16 @@ describe('a very long output', () => {
     await say(chat, conversationId, 'call locate');
 
     const results = [{ callId: 't_1_c0', kind: 'response' as const, response: { output: LOG } }];
-    const of = { caller, conversationId, turnId: 't_1', results, locale: undefined, sendMessage };
+    const target = {
+      caller,
+      conversationId,
+      turnId: 't_1',
+      results,
+      locale: undefined,
+      sendMessage,
+    };
     await (
-      await answerCalls(chat, of)
+      await answerCalls(chat, target)
     ).result;
 
     expect(asked).toHaveLength(1);

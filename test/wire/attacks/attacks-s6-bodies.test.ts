@@ -31,8 +31,8 @@ async function headWith(headers: [string, string][], server = chat): Promise<str
 const piece = Buffer.alloc(64 * 1_024, 'x');
 const chunk = Buffer.concat([Buffer.from('10000\r\n'), piece, Buffer.from('\r\n')]);
 /** `bytes` of body, piece by piece, of which no more than one is in memory. */
-function* many(bytes: number, of: Buffer = piece) {
-  for (let sent = 0; sent < bytes; sent += of.length) yield of;
+function* many(bytes: number, buffer: Buffer = piece) {
+  for (let sent = 0; sent < bytes; sent += buffer.length) yield buffer;
 }
 
 /** A hundred megabytes in a tenth of one. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { dayOf } from '#shared/quota/day.ts';
+import { toDay } from '#shared/quota/day.ts';
 import { chatCompletionResponse } from '#shared/wire/responses/openai.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { eventually } from '#test/support/eventually.ts';
@@ -83,7 +83,7 @@ describe('the SDK of OpenAI, without a conversation', () => {
       own.call('/v1/openai/chat/completions', { body: { ...bodyOf(newText()), stream } });
     const responses = await Promise.all(Array.from({ length: 8 }, (_, i) => send(i % 2 === 0)));
     const texts = await Promise.all(responses.map((response) => response.text()));
-    const day = dayOf(own.dependencies.clock.now());
+    const day = toDay(own.dependencies.clock.now());
     const used = await usageOf(own.dependencies.store, { uid: 'alice', day });
     await own.stop();
 

@@ -41,7 +41,7 @@ const retryAfterMs = (response: Response): number | undefined => {
 };
 
 /** The error that a response tells of, whoever wrote it. */
-export async function errorOf(response: Response): Promise<ApiError> {
+export async function readError(response: Response): Promise<ApiError> {
   const text = await response.text();
   let body: ErrorBody = {};
   try {

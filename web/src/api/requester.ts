@@ -1,4 +1,4 @@
-import { ApiError, errorOf, offline } from './api-error.ts';
+import { ApiError, readError, offline } from './api-error.ts';
 import { readFrames, type ReceivedFrame } from './event-stream.ts';
 import type { Session } from './session.ts';
 
@@ -110,7 +110,7 @@ export function createRequester(parts: RequesterParts): Requester {
     const first = await attempt(call, accept);
     const isExpired = first.response.status === 401 && (await session.renew());
     const sent = isExpired ? await attempt(call, accept) : first;
-    if (!sent.response.ok) throw await errorOf(sent.response);
+    if (!sent.response.ok) throw await readError(sent.response);
     return sent;
   }
 

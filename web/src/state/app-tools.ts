@@ -26,7 +26,7 @@ export function withDeviceTool(
 }
 
 /** An answer as it was typed: JSON as such, anything else as a text. */
-export function outputOf(typed: string): unknown {
+export function parseOutput(typed: string): unknown {
   try {
     return JSON.parse(typed);
   } catch {

@@ -5,7 +5,7 @@ import { createRequester } from '../api/requester.ts';
 import type { Session } from '../api/session.ts';
 import type { Texts } from '../text/en.ts';
 import { createFigures, type Figures } from '../text/figures.ts';
-import { textsOf, type Language } from '../text/languages.ts';
+import { selectTexts, type Language } from '../text/languages.ts';
 import { createConversationList, type ConversationList } from './conversation-list.ts';
 import { openConversation, type OpenConversation } from './conversation.ts';
 import { createFirstWords } from './answer/first-words.ts';
@@ -119,7 +119,7 @@ export function createApp(parts: AppParts): App {
     api,
     wire,
     settings,
-    texts: computed(() => textsOf(settings.language.value)),
+    texts: computed(() => selectTexts(settings.language.value)),
     figures: computed(() => createFigures(settings.language.value)),
     conversations,
     open,

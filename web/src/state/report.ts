@@ -5,7 +5,7 @@ import type { LedgerReport } from '#shared/compaction/ledger/ledger-report.ts';
  * The report of a compaction that a ledger was checked by; undefined for others, such as those of the rewrite
  * strategy or of code alone, which have another form.
  */
-export function ledgerReportOf(
+export function readLedgerReport(
   report: Record<string, unknown> | undefined,
 ): LedgerReport | undefined {
   return report !== undefined && isLedgerReport(report) ? report : undefined;
@@ -39,11 +39,11 @@ export type SnapshotReport =
   | { kind: 'none' };
 
 /** By whom a snapshot was written, and what was found of it. */
-export function snapshotReportOf({
+export function readSnapshotReport({
   strategy,
   report,
 }: Pick<CompactionRecordView, 'strategy' | 'report'>): SnapshotReport {
-  const ledger = ledgerReportOf(report);
+  const ledger = readLedgerReport(report);
   if (ledger) return { kind: 'ledger', report: ledger };
   if (report !== undefined && isRewriteReport(report)) return { kind: 'rewrite', report };
   if (strategy === 'fallback') return { kind: 'byCode' };

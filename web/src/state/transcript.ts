@@ -2,10 +2,10 @@ import { signal, type Signal } from '@preact/signals';
 import type { ConversationApi } from '../api/chat-api.ts';
 import {
   findTurn,
-  pageOf,
+  pageNumber,
   seqBefore,
   TURNS_PER_PAGE,
-  turnsOf,
+  toTurns,
   withPage,
   withTurn,
   type StoredTurn,
@@ -34,7 +34,7 @@ export function createTranscript(api: Pick<ConversationApi, 'messages'>): Transc
   async function load(page: number): Promise<void> {
     const after = seqBefore(page);
     const { messages } = await api.messages(after, MESSAGES_OF_TURN * TURNS_PER_PAGE);
-    const turns = turnsOf(messages).filter(({ seq }) => pageOf(seq) === page);
+    const turns = toTurns(messages).filter(({ seq }) => pageNumber(seq) === page);
     pages.value = withPage(pages.value, page, turns);
   }
 
@@ -48,8 +48,8 @@ export function createTranscript(api: Pick<ConversationApi, 'messages'>): Transc
   async function need(firstSeq: number, lastSeq: number): Promise<void> {
     const waits: Promise<void>[] = [];
     for (
-      let page = pageOf(Math.max(1, firstSeq));
-      page <= pageOf(Math.max(1, lastSeq));
+      let page = pageNumber(Math.max(1, firstSeq));
+      page <= pageNumber(Math.max(1, lastSeq));
       page += 1
     ) {
       if (isWhole(page, lastSeq)) continue;
@@ -66,7 +66,7 @@ export function createTranscript(api: Pick<ConversationApi, 'messages'>): Transc
     need,
     reload: async (seq) => {
       const { messages } = await api.messages(seq - 1, MESSAGES_OF_TURN);
-      const turn = turnsOf(messages).find((found) => found.seq === seq);
+      const turn = toTurns(messages).find((found) => found.seq === seq);
       if (turn) pages.value = withoutReplaced(withTurn(pages.value, turn), seq);
       turnCount.value = Math.max(turnCount.value, seq);
       return turn ?? findTurn(pages.value, seq);

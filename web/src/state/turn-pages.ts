@@ -13,13 +13,13 @@ export const TURNS_PER_PAGE = 25;
 /** Pages that stay in memory; the rest is asked for again when it is scrolled to. */
 export const PAGES_MAX = 16;
 
-export const pageOf = (seq: number): number => Math.floor((seq - 1) / TURNS_PER_PAGE);
+export const pageNumber = (seq: number): number => Math.floor((seq - 1) / TURNS_PER_PAGE);
 
 /** Last turn before a page: what `afterSeq` takes. */
 export const seqBefore = (page: number): number => page * TURNS_PER_PAGE;
 
 /** The turns that messages belong to. */
-export function turnsOf(messages: readonly MessageView[]): StoredTurn[] {
+export function toTurns(messages: readonly MessageView[]): StoredTurn[] {
   const turns = new Map<number, StoredTurn>();
   for (const message of messages) {
     const turn = turns.get(message.seq) ?? {
@@ -46,7 +46,7 @@ export function withPage(pages: TurnPages, page: number, turns: readonly StoredT
 
 /** With one turn in the place of what is known of it. */
 export function withTurn(pages: TurnPages, turn: StoredTurn): TurnPages {
-  const page = pageOf(turn.seq);
+  const page = pageNumber(turn.seq);
   const known = pages.get(page) ?? [];
   const others = known.filter(({ seq }) => seq !== turn.seq);
   return withPage(
@@ -57,4 +57,4 @@ export function withTurn(pages: TurnPages, turn: StoredTurn): TurnPages {
 }
 
 export const findTurn = (pages: TurnPages, seq: number): StoredTurn | undefined =>
-  pages.get(pageOf(seq))?.find((turn) => turn.seq === seq);
+  pages.get(pageNumber(seq))?.find((turn) => turn.seq === seq);

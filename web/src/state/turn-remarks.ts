@@ -11,7 +11,7 @@ const replacesTurn = ({ seq, user }: StoredTurn, replaced: number): boolean =>
   user?.replaces !== undefined && user.replaces <= replaced && replaced < seq;
 
 /** The first turn in memory that stands in for this one after an edit or a regeneration. */
-export function replacementOf(pages: TurnPages, seq: number): number | undefined {
+export function findReplacement(pages: TurnPages, seq: number): number | undefined {
   const later = [...pages.values()].flat().filter((turn) => replacesTurn(turn, seq));
   return later.length === 0 ? undefined : Math.min(...later.map((turn) => turn.seq));
 }
@@ -46,7 +46,7 @@ export function turnRemarks(turn: StoredTurn, pages: TurnPages): TurnRemark[] {
   const outcome = outcomeOf(turn);
   // One that waits for the app is seen as soon as it goes on.
   if (user?.inContext !== false || user.state === 'awaiting_tool') return outcome;
-  const by = replacementOf(pages, seq);
+  const by = findReplacement(pages, seq);
   if (by !== undefined) return [...outcome, { kind: 'replaced', by }];
   // A message without an answer is seen by nobody: that is said already.
   return user.state === 'failed' ? outcome : [...outcome, { kind: 'notInContext' }];

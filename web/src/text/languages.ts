@@ -13,7 +13,7 @@ export const languages = Object.values(texts).map(({ language, languageName }) =
 export const isLanguage = (text: string | null | undefined): text is Language =>
   text !== null && text !== undefined && Object.hasOwn(texts, text);
 
-export const textsOf = (language: Language): Texts => texts[language];
+export const selectTexts = (language: Language): Texts => texts[language];
 
 /** The first of the browser's languages that the page has; English for none. */
 export function preferredLanguage(wanted: readonly string[]): Language {

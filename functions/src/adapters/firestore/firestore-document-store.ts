@@ -13,7 +13,7 @@ import { checkCollectionPath, checkDocumentPath } from '#shared/store/names.ts';
 import type { DatabaseClock } from './database-clock.ts';
 import { withDeadline } from '../google/deadline.ts';
 import { deleteCollections } from './firestore-deletion.ts';
-import { storedDocument, updateTimeOf } from './firestore-values.ts';
+import { storedDocument, toUpdateTime } from './firestore-values.ts';
 import { watchCollection } from './firestore-watch.ts';
 import { createGrpcDeadline, type GrpcDeadline } from './grpc-deadline.ts';
 import { toStoreError, type StoreCall } from './store-errors.ts';
@@ -69,7 +69,7 @@ export function createFirestoreDocumentStore(options: {
         const results = await batch.commit();
         heard(results[0]?.writeTime);
         return results.map(({ writeTime }, index) =>
-          checked[index]?.op === 'delete' ? '' : updateTimeOf(writeTime),
+          checked[index]?.op === 'delete' ? '' : toUpdateTime(writeTime),
         );
       });
     },

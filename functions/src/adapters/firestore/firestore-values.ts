@@ -16,12 +16,12 @@ export function storedDocument(
   return {
     path: snapshot.ref.path,
     fields: documentFields(sdk, fields),
-    updateTime: updateTimeOf(snapshot.updateTime),
+    updateTime: toUpdateTime(snapshot.updateTime),
   };
 }
 
 /** A time of Firestore as the opaque update time of the port, nanoseconds kept. */
-export function updateTimeOf(time: { seconds: number; nanoseconds: number }): string {
+export function toUpdateTime(time: { seconds: number; nanoseconds: number }): string {
   return `${time.seconds}.${time.nanoseconds}`;
 }
 

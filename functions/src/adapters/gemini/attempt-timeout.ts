@@ -1,5 +1,5 @@
 import { abortedError, type ModelCall, timeoutError } from './gemini-errors.ts';
-import { CALLED_OFF } from '#functions/lib/abort-reason.ts';
+import { ABORT_REASON } from '#functions/lib/abort-reason.ts';
 import { interruptible } from '#functions/lib/interruptible.ts';
 
 export interface WaitLimit {
@@ -47,13 +47,13 @@ function createPatience(timeoutMs: number, late: () => void) {
 export function createLifeline(call: ModelCall, callerSignal: AbortSignal): Lifeline {
   if (callerSignal.aborted) throw abortedError(call);
   const controller = new AbortController();
-  const endings = [() => controller.abort(CALLED_OFF)];
+  const endings = [() => controller.abort(ABORT_REASON)];
   const release = () => endings.splice(0).forEach((end) => end());
   const onCallerAbort = (react: () => void) => {
     callerSignal.addEventListener('abort', react);
     endings.push(() => callerSignal.removeEventListener('abort', react));
   };
-  onCallerAbort(() => controller.abort(CALLED_OFF));
+  onCallerAbort(() => controller.abort(ABORT_REASON));
   return {
     signal: controller.signal,
     within: (work, { timeoutMs, waitedFor }) =>
@@ -61,7 +61,7 @@ export function createLifeline(call: ModelCall, callerSignal: AbortSignal): Life
         const onAbort = (): void => reject(abortedError(call));
         const timer = setTimeout(() => {
           reject(timeoutError(call, waitedFor, timeoutMs));
-          controller.abort(CALLED_OFF);
+          controller.abort(ABORT_REASON);
         }, timeoutMs);
         callerSignal.addEventListener('abort', onAbort);
         if (callerSignal.aborted) onAbort();
@@ -73,7 +73,7 @@ export function createLifeline(call: ModelCall, callerSignal: AbortSignal): Life
     each: (source, { timeoutMs, waitedFor }) => {
       const patience = createPatience(timeoutMs, () => {
         items.interrupt(timeoutError(call, waitedFor, timeoutMs));
-        controller.abort(CALLED_OFF);
+        controller.abort(ABORT_REASON);
       });
       const items = interruptible(source, patience.end);
       endings.push(patience.end);

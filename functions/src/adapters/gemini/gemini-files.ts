@@ -31,9 +31,9 @@ type Cache = LRUCache<string, string>;
 async function base64Of(
   files: FileBucket,
   cache: Cache,
-  of: { upload: UploadedFile; signal: AbortSignal },
+  input: { upload: UploadedFile; signal: AbortSignal },
 ): Promise<string | undefined> {
-  const { upload, signal } = of;
+  const { upload, signal } = input;
   const known = cache.get(upload.path);
   if (known !== undefined) return known;
   const bytes = await files.read(upload.path, { maxBytes: FILES_MAX_BYTES, signal });
@@ -47,24 +47,24 @@ async function base64Of(
 async function partOf(
   { files, modelReadsBucket }: FileResolving & { files: FileBucket },
   cache: Cache,
-  of: { upload: UploadedFile; signal: AbortSignal },
+  input: { upload: UploadedFile; signal: AbortSignal },
 ): Promise<Part | undefined> {
-  const { path, mimeType } = of.upload;
+  const { path, mimeType } = input.upload;
   if (!modelReadsBucket) {
-    const data = await base64Of(files, cache, of);
+    const data = await base64Of(files, cache, input);
     return data === undefined ? undefined : { inlineData: { mimeType, data } };
   }
   // The model would refuse the whole request for a file that is not there.
-  const found = await files.stat(path, of.signal);
+  const found = await files.stat(path, input.signal);
   return found && { fileData: { mimeType, fileUri: files.uri(path) } };
 }
 
 async function resolve(
   resolving: FileResolving,
   cache: Cache,
-  of: { contents: readonly Content[]; signal: AbortSignal },
+  input: { contents: readonly Content[]; signal: AbortSignal },
 ): Promise<readonly Content[]> {
-  const { contents, signal } = of;
+  const { contents, signal } = input;
   if (!namesUploads(contents)) return contents;
   const { files, modelReadsBucket } = resolving;
   if (!files) {

@@ -88,8 +88,8 @@ async function openOnce(
 ): Promise<{ first: EventBatch; others: Pick<AsyncIterator<Iterable<ModelChunk>>, 'next'> }> {
   const openStream = options.streamReader === 'sdk' ? openBySdk : openHere;
   const open = async () => {
-    const of = { call, request, signal: lifeline.signal };
-    const events = await openStream(await client(), of);
+    const input = { call, request, signal: lifeline.signal };
+    const events = await openStream(await client(), input);
     return { events, first: await events.next() };
   };
   const { events, first } = await lifeline.within(open(), {

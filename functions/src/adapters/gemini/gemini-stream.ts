@@ -10,7 +10,7 @@ import { type Pieces, readPieces } from './text-pieces.ts';
 /** Opens a stream: resolves to what reads it, one or several chunks at a time, and throws what broke it. */
 export type OpenStream = (
   client: GoogleGenAI,
-  of: { call: ModelCall; request: ModelRequest; signal: AbortSignal },
+  input: { call: ModelCall; request: ModelRequest; signal: AbortSignal },
 ) => Promise<AsyncIterator<Iterable<ModelChunk>>>;
 
 function withFetch(parameters: GenerateContentParameters, fetch: Fetch): GenerateContentParameters {

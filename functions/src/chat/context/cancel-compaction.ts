@@ -123,11 +123,11 @@ async function cancellationOf(
  */
 export async function cancelCompaction(
   dependencies: CancelDependencies,
-  of: { caller: Caller; conversationId: string; jobId: string },
+  target: { caller: Caller; conversationId: string; jobId: string },
 ): Promise<CancelledCompaction> {
   return retryWhenLost(dependencies.clock, async () => {
-    const own = await readOwnConversation(dependencies, of);
-    const { writes, result } = await cancellationOf(dependencies, own, of.jobId);
+    const own = await readOwnConversation(dependencies, target);
+    const { writes, result } = await cancellationOf(dependencies, own, target.jobId);
     if (writes.length > 0) await dependencies.store.commit(writes);
     return result;
   });

@@ -136,10 +136,10 @@ async function isMadeByThis(
  */
 export async function changeGeneration<T>(
   dependencies: ChangeDependencies,
-  of: OwnTarget,
+  target: OwnTarget,
   decide: (own: OwnConversation, by: string) => Promise<Decision<T>>,
 ): Promise<T> {
-  const { conversationId } = of;
+  const { conversationId } = target;
   const by = dependencies.randomness.uuid();
   let tried: { generation: number; result: T } | undefined;
   let outages = 0;
@@ -147,7 +147,7 @@ export async function changeGeneration<T>(
     try {
       if (tried && (await isMadeByThis(dependencies, { conversationId, by, ...tried })))
         return tried.result;
-      const own = await readOwnConversation(dependencies, of);
+      const own = await readOwnConversation(dependencies, target);
       const change = await decide(own, by);
       if (!('history' in change)) return change.result;
       tried = { generation: change.history.generation, result: change.result };

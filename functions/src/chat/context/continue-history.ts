@@ -11,7 +11,7 @@ import {
 import { signedHistory } from '#shared/conversation/context/signed-history.ts';
 import { isTerminal, type Turn } from '#shared/conversation/documents/turn.ts';
 import { GuardLostError } from '#shared/errors.ts';
-import { outputFormsOf } from '#functions/context/output-forms.ts';
+import { selectOutputForms } from '#functions/context/output-forms.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 
 /** The context before the change. */
@@ -40,7 +40,7 @@ export async function readPresent(
   const parts = await readContextParts(dependencies, { conversationId, head });
   if (generation > 0 && !parts.history)
     throw new GuardLostError({ paths: [historyPath(conversationId, generation)] });
-  const forms = outputFormsOf(dependencies, head);
+  const forms = selectOutputForms(dependencies, head);
   const { tokens } = contextTokens({ head, ...parts }, forms);
   return { ...parts, tokens };
 }
@@ -110,7 +110,7 @@ export async function continueHistory(
   });
   const { generation, coveredThrough } = history;
   const headAfter = { ...head, generation, coveredThrough, changedIn: generation };
-  const forms = outputFormsOf(dependencies, headAfter);
+  const forms = selectOutputForms(dependencies, headAfter);
   const { tokens } = contextTokens({ head: headAfter, history, turns }, forms);
   const measured = { ...history, afterTokens: afterTokens(tokens) };
   const signed = signedHistory(dependencies.signer, conversationId, measured);

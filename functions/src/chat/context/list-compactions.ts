@@ -75,8 +75,8 @@ export async function listCompactions(
   });
   const newest = Math.min(place?.g ?? head.value.generation, head.value.generation);
   const generations = Array.from({ length: Math.min(pageSize, newest) }, (_, i) => newest - i);
-  const of = { conversationId, head: head.value };
-  const histories = await readHistories(dependencies, of, generations);
+  const target = { conversationId, head: head.value };
+  const histories = await readHistories(dependencies, target, generations);
   const entries = entriesOf({ histories, records: job?.records ?? [] }, locale)
     .filter(({ key }) => place === undefined || key < place.k)
     .toSorted((a, b) => (a.key < b.key ? 1 : -1));
@@ -122,10 +122,15 @@ async function withRatings(
 /** The compaction that made a generation, with what its snapshot says. Throws NOT_FOUND. */
 export async function readCompaction(
   dependencies: Pick<ChatDependencies, 'store' | 'signer' | 'logger'>,
-  of: { caller: Caller; conversationId: string; generation: number; locale: string | undefined },
+  target: {
+    caller: Caller;
+    conversationId: string;
+    generation: number;
+    locale: string | undefined;
+  },
 ): Promise<CompactionDetailView> {
-  const { head } = await readOwnConversation(dependencies, of);
-  const { conversationId, generation, locale } = of;
+  const { head } = await readOwnConversation(dependencies, target);
+  const { conversationId, generation, locale } = target;
   const isKnown = generation <= head.value.generation;
   const [history] = isKnown
     ? await readHistories(dependencies, { conversationId, head: head.value }, [generation])

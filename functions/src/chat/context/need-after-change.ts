@@ -1,7 +1,7 @@
 import { needOfChangedContext } from '#shared/compaction/trigger/compaction-trigger.ts';
 import type { CompactionNeeded, Head } from '#shared/conversation/documents/head.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
-import { policyOf } from '#functions/config/conversation-policy.ts';
+import { conversationPolicy } from '#functions/config/conversation-policy.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 
 /**
@@ -16,7 +16,7 @@ export function needAfterChange(
   const { head, history } = after;
   const requestId = randomness.uuid();
   const now = clock.now();
-  const policy = policyOf(config, head);
+  const policy = conversationPolicy(config, head);
   const need = needOfChangedContext({ ...after, policy, requestId, now });
   if (need) return need;
   const isAutomatic = (head.settings.compaction ?? 'auto') === 'auto';

@@ -3,14 +3,14 @@ import { readFoldingBase } from '#shared/conversation/context/read-again.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import type { CompactionPreview } from '#shared/wire/responses/compaction.ts';
 import {
-  policyOf,
+  conversationPolicy,
   readAgainTokens,
-  strategyNameOf,
-  summariserOf,
+  selectStrategyName,
+  selectSummariser,
 } from '#functions/config/conversation-policy.ts';
-import { outputFormsOf } from '#functions/context/output-forms.ts';
+import { selectOutputForms } from '#functions/context/output-forms.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
-import { contextObjectOf, readContext } from './read-context.ts';
+import { toContextObject, readContext } from './read-context.ts';
 
 /**
  * What a manual compaction would fold now, by the worker's own plan. Calls no model and writes nothing;
@@ -18,15 +18,15 @@ import { contextObjectOf, readContext } from './read-context.ts';
  */
 export async function previewCompaction(
   dependencies: ChatDependencies,
-  of: { caller: Caller; conversationId: string },
+  target: { caller: Caller; conversationId: string },
 ): Promise<CompactionPreview> {
   const { config, sha256 } = dependencies;
-  const context = await readContext(dependencies, of);
+  const context = await readContext(dependencies, target);
   const head = context.head.value;
-  const policy = policyOf(config, head);
-  const beforeTokens = contextObjectOf(dependencies, context, undefined).tokens;
-  const { conversationId } = of;
-  const forms = outputFormsOf(dependencies, head);
+  const policy = conversationPolicy(config, head);
+  const beforeTokens = toContextObject(dependencies, context, undefined).tokens;
+  const { conversationId } = target;
+  const forms = selectOutputForms(dependencies, head);
   const room = { readAgainTokens: readAgainTokens(config, head), forms };
   const base = await readFoldingBase(dependencies, { conversationId, head }, room);
   const plan = planCompaction({
@@ -34,9 +34,9 @@ export async function previewCompaction(
     policy,
     trigger: 'manual',
     calibration: head.context.calibration,
-    summariserWindowTokens: summariserOf(config, { ...policy, model: head.model }).windowTokens,
+    summariserWindowTokens: selectSummariser(config, { ...policy, model: head.model }).windowTokens,
     isModelAllowed: true,
-    strategy: strategyNameOf(config, head),
+    strategy: selectStrategyName(config, head),
     blobName: sha256,
   });
   switch (plan.kind) {

@@ -21,20 +21,20 @@ export interface ConversationContext extends OwnConversation {
 /** A caller's conversation with all that its context is made of, from one generation. */
 export async function readContext(
   dependencies: Pick<ChatDependencies, 'store' | 'cache' | 'signer' | 'logger'>,
-  of: { caller: Caller; conversationId: string },
+  target: { caller: Caller; conversationId: string },
 ): Promise<ConversationContext> {
   for (let tries = 0; tries < READ_TRIES; tries++) {
-    const own = await readOwnConversation(dependencies, of);
+    const own = await readOwnConversation(dependencies, target);
     const head = own.head.value;
-    const { conversationId } = of;
+    const { conversationId } = target;
     const parts = await readContextParts(dependencies, { conversationId, head });
     if (head.generation === 0 || parts.history) return { ...own, ...parts };
   }
-  throw new StoreUnavailableError({ operation: `context of ${of.conversationId}` });
+  throw new StoreUnavailableError({ operation: `context of ${target.conversationId}` });
 }
 
 /** The context object of what `readContext` found. */
-export function contextObjectOf(
+export function toContextObject(
   dependencies: Pick<ChatDependencies, 'config' | 'clock' | 'sha256'>,
   context: ConversationContext,
   locale: string | undefined,

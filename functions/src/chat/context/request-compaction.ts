@@ -8,7 +8,7 @@ import {
 import { AppError } from '#shared/errors.ts';
 import { statusWrite } from '#shared/conversation/writes/status-write.ts';
 import type { Caller, Write } from '#shared/ports/ports.ts';
-import { policyOf, spendAllowanceOf } from '#functions/config/conversation-policy.ts';
+import { conversationPolicy, spendAllowance } from '#functions/config/conversation-policy.ts';
 import { changeHead } from '../conversations/change-head.ts';
 import { refuseMismatch } from '../conversations/etag.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
@@ -73,7 +73,7 @@ async function queuedStatus(
 
 /** What a compaction by hand teaches of the conversation's threshold, where the deployment learns. */
 function learnedFields({ config }: ChatDependencies, head: Head): { thresholdShift?: number } {
-  const { softThresholdTokens, thresholdShift } = policyOf(config, head);
+  const { softThresholdTokens, thresholdShift } = conversationPolicy(config, head);
   if (config.LEARN_THRESHOLD !== 'on' || softThresholdTokens === null) return {};
   const { tokens, overheadTokens } = head.context;
   const size = {
@@ -117,7 +117,7 @@ export async function requestCompaction(
       await publishOverdue(dependencies, conversationId, head.value.compactionNeeded);
       throw alreadyRunning(conversationId, other);
     }
-    const allowance = spendAllowanceOf(dependencies.config);
+    const allowance = spendAllowance(dependencies.config);
     const reached = reachedSpendLimit(job?.spent ?? [], allowance, now);
     if (reached) throw limitReached(conversationId, reached);
     await dependencies.quota.refuseSpent(request.caller);

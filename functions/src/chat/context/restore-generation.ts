@@ -16,8 +16,8 @@ import {
 import type { Caller } from '#shared/ports/ports.ts';
 import type { CompactionRecordView } from '#shared/wire/responses/compaction.ts';
 import { attemptView, historyView } from '#shared/wire/views/views.ts';
-import { rendererOf } from '#functions/context/snapshot-rendering.ts';
-import { tellEvent } from '#functions/events/publish-compaction-event.ts';
+import { createRenderer } from '#functions/context/snapshot-rendering.ts';
+import { publishCompactionEvent } from '#functions/events/publish-compaction-event.ts';
 import { publishRequest } from '../turns/finish/publish-request.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { refuseMismatch } from '../conversations/etag.ts';
@@ -57,33 +57,33 @@ interface Restored {
 /** An earlier history without what it says of turns that were replaced or erased since, if it can be mended. */
 function asOfNow(
   { config }: ChatDependencies,
-  of: { head: Head },
+  input: { head: Head },
   { source, changes }: { source: History; changes: ChangesSince },
 ): History {
   if (source.isUntrusted) return source;
   const gone = { seqs: changes.erasedSeqs, fromSeq: changes.replacedFromSeq };
-  const mended = withoutTurns(source, gone, rendererOf(config, of.head));
+  const mended = withoutTurns(source, gone, createRenderer(config, input.head));
   return mended.erased === true ? source : mended;
 }
 
 /** What a restore is decided on: two reads, and one more page for every 20 generations gone back. */
 async function readFacts(
   dependencies: ChatDependencies,
-  of: { conversationId: string; head: Head },
+  target: { conversationId: string; head: Head },
   { generation, requestId }: RestoreRequest,
 ): Promise<RestoreFacts> {
-  const present = of.head.generation;
+  const present = target.head.generation;
   const length = Math.min(GENERATIONS_SEARCHED, present);
   const searched = Array.from({ length }, (_, i) => present - i);
-  const newest = await readHistories(dependencies, of, searched);
+  const newest = await readHistories(dependencies, target, searched);
   const facts = { generation, requestId, present, newest };
   if (generation === 0 || generation > present)
     return { ...facts, source: undefined, changedFromSeq: undefined };
-  const [source] = await readHistories(dependencies, of, [generation]);
-  const changes = await changesSince(dependencies, of, generation);
+  const [source] = await readHistories(dependencies, target, [generation]);
+  const changes = await changesSince(dependencies, target, generation);
   return {
     ...facts,
-    source: source && asOfNow(dependencies, of, { source, changes }),
+    source: source && asOfNow(dependencies, target, { source, changes }),
     changedFromSeq: changes.replacedFromSeq,
   };
 }
@@ -131,13 +131,13 @@ function nothingToRestore(
 /** The generation that goes on from an earlier one. */
 async function restore(
   dependencies: ChatDependencies,
-  of: { conversationId: string; head: Head; by: string; request: RestoreRequest },
+  target: { conversationId: string; head: Head; by: string; request: RestoreRequest },
   { source, changedSeqs }: Extract<RestoreDecision, { kind: 'restore' }>,
 ): Promise<Decision<Restored>> {
-  const { by, request } = of;
-  const next = await continueHistory(dependencies, of, {
+  const { by, request } = target;
+  const next = await continueHistory(dependencies, target, {
     source,
-    present: await readPresent(dependencies, of),
+    present: await readPresent(dependencies, target),
     state: 'RESTORED',
     changedSeqs,
     requestId: request.requestId ?? by,
@@ -166,9 +166,9 @@ async function changeOf(
 ): Promise<Decision<Restored>> {
   const { conversationId } = own;
   const head = own.head.value;
-  const of = { conversationId, head, by, request };
+  const target = { conversationId, head, by, request };
   const { generation } = request;
-  const decision = decideRestore(await readFacts(dependencies, of, request));
+  const decision = decideRestore(await readFacts(dependencies, target, request));
   // A repeated request met the state that it asked for, and changed it.
   if (decision.kind !== 'done') refuseMismatch(dependencies, request.ifMatch, own);
   switch (decision.kind) {
@@ -179,7 +179,7 @@ async function changeOf(
       return { result: { view, ...(needed !== undefined && { needed }) } };
     }
     case 'nothing': {
-      const { tokens } = await readPresent(dependencies, of);
+      const { tokens } = await readPresent(dependencies, target);
       return { result: { view: nothingToRestore(tokens, dependencies.clock.now(), request) } };
     }
     case 'notFound':
@@ -191,7 +191,7 @@ async function changeOf(
     case 'outdated':
       throw generationOutdated(conversationId, generation);
     case 'restore':
-      return restore(dependencies, of, decision);
+      return restore(dependencies, target, decision);
   }
 }
 
@@ -212,7 +212,7 @@ async function tellRestored(
     afterTokens,
   };
   dependencies.logger.log('INFO', 'compaction_restored', figures);
-  await tellEvent(dependencies, { type: 'restored', ...figures });
+  await publishCompactionEvent(dependencies, { type: 'restored', ...figures });
 }
 
 /**

@@ -2,12 +2,12 @@ import { estimateContentTokens, estimateTextTokens } from '#shared/tokens/token-
 import type { Shrinkage } from '#shared/compaction/summariser/shrunken-view.ts';
 import {
   assembleContext,
-  promptOf,
+  assemblePrompt,
   type ContextItem,
   type ContextSource,
 } from '#shared/conversation/context/assemble-context.ts';
 import { withOwnSignatures } from '#shared/conversation/repair/own-signatures.ts';
-import { answeringModelOf, modelOfTurn } from '#shared/conversation/context/turn-model.ts';
+import { modelThatAnswered, turnModel } from '#shared/conversation/context/turn-model.ts';
 import type { Head } from '#shared/conversation/documents/head.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import {
@@ -20,9 +20,9 @@ import type { Caller } from '#shared/ports/ports.ts';
 import type { ContextItemView, MemoryView, PolicyView } from '#shared/wire/responses/context.ts';
 import type { SelectedMemory } from '#shared/memory/select-memory.ts';
 import { memoryTokens } from '#shared/memory/render-memory.ts';
-import { meterCounting, policyOf } from '#functions/config/conversation-policy.ts';
+import { meterCounting, conversationPolicy } from '#functions/config/conversation-policy.ts';
 import { answeringModel } from '#functions/models/models-in-use.ts';
-import { memoryBudgetTokens, memoryOf, readNotes } from '#functions/memory/select-memory.ts';
+import { memoryBudgetTokens, memoryForPrompt, readNotes } from '#functions/memory/select-memory.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { readOwnConversation } from '../conversations/own-conversation.ts';
 import { readContext } from './read-context.ts';
@@ -50,7 +50,7 @@ function itemsOf(
   calibration: number,
 ): ContextItemView[] {
   const counting = meterCounting(source);
-  const { systemInstruction, tools } = promptOf(source, items);
+  const { systemInstruction, tools } = assemblePrompt(source, items);
   const calibrated = (tokens: number) => Math.ceil(calibration * tokens);
   const textTokens = (text: string) => calibrated(estimateTextTokens(text, counting));
   return [
@@ -91,25 +91,25 @@ const memoryView = (memory: SelectedMemory, budgetTokens: number): MemoryView =>
 
 async function showCurrent(
   dependencies: ChatDependencies,
-  of: { caller: Caller; conversationId: string },
+  target: { caller: Caller; conversationId: string },
 ): Promise<ShownContext> {
   const { config } = dependencies;
   const [{ head, history, turns, open }, notes] = await Promise.all([
-    readContext(dependencies, of),
-    readNotes(dependencies, of.caller.uid),
+    readContext(dependencies, target),
+    readNotes(dependencies, target.caller.uid),
   ]);
   const message = open && { message: open.user };
-  const memory = memoryOf(config, { head: head.value, notes, ...message });
+  const memory = memoryForPrompt(config, { head: head.value, notes, ...message });
   const serverTools = dependencies.toolbox.declarations;
-  const model = answeringModel(config, modelOfTurn(head.value.model, open));
+  const model = answeringModel(config, turnModel(head.value.model, open));
   const source = { ...head.value, model, history, turns, memory: memory.standing, serverTools };
-  const answering = (open && answeringModelOf(open)) ?? model;
+  const answering = (open && modelThatAnswered(open)) ?? model;
   const view = viewNow(dependencies, source, open && { turn: open, said: memory.said });
   return {
     generation: head.value.generation,
     contextTokens: view.tokens,
     ...(view.shrinkage && { shrunken: view.shrinkage }),
-    policy: viewPolicy(policyOf(config, head.value)),
+    policy: viewPolicy(conversationPolicy(config, head.value)),
     ...(config.MEMORY_BUDGET_TOKENS > 0 && {
       memory: memoryView(memory, memoryBudgetTokens(config, head.value)),
     }),
@@ -120,9 +120,9 @@ async function showCurrent(
 /** The turns from where a generation begins up to the last that began before its successor was made. */
 async function turnsOfGeneration(
   dependencies: ChatDependencies,
-  of: { conversationId: string; head: Head; madeAt: Date },
+  target: { conversationId: string; head: Head; madeAt: Date },
 ): Promise<Turn[]> {
-  const { conversationId, head, madeAt } = of;
+  const { conversationId, head, madeAt } = target;
   const turns: Turn[] = [];
   for (let fromSeq = firstTailSeq(head); fromSeq <= head.lastSeq; fromSeq += READ_TURNS) {
     const toSeq = Math.min(head.lastSeq, fromSeq + READ_TURNS - 1);
@@ -136,9 +136,9 @@ async function turnsOfGeneration(
 
 async function showEarlier(
   dependencies: ChatDependencies,
-  of: { conversationId: string; head: Head; generation: number },
+  target: { conversationId: string; head: Head; generation: number },
 ): Promise<ShownContext> {
-  const { conversationId, head, generation } = of;
+  const { conversationId, head, generation } = target;
   const read = (wanted: number): Promise<History | undefined> =>
     readHistory(dependencies, { conversationId, head, generation: wanted });
   const [history, successor, notes] = await Promise.all([
@@ -153,7 +153,7 @@ async function showEarlier(
   const headThen = { ...head, generation, coveredThrough };
   const madeAt = successor.createTime;
   const turns = await turnsOfGeneration(dependencies, { conversationId, head: headThen, madeAt });
-  const memory = memoryOf(dependencies.config, { head, notes }).standing;
+  const memory = memoryForPrompt(dependencies.config, { head, notes }).standing;
   const serverTools = dependencies.toolbox.declarations;
   const source = { ...headThen, history, turns, memory, serverTools };
   const items = itemsOf(source, assembleContext(source), head.context.calibration);
@@ -168,13 +168,13 @@ async function showEarlier(
  */
 export async function showContext(
   dependencies: ChatDependencies,
-  of: { caller: Caller; conversationId: string; generation?: number | undefined },
+  target: { caller: Caller; conversationId: string; generation?: number | undefined },
 ): Promise<ShownContext> {
-  const { conversationId, generation } = of;
-  if (generation === undefined) return showCurrent(dependencies, of);
-  const { head } = await readOwnConversation(dependencies, of);
+  const { conversationId, generation } = target;
+  if (generation === undefined) return showCurrent(dependencies, target);
+  const { head } = await readOwnConversation(dependencies, target);
   const current = head.value.generation;
   if (generation > current) throw generationNotFound(conversationId, generation);
-  if (generation === current) return showCurrent(dependencies, of);
+  if (generation === current) return showCurrent(dependencies, target);
   return showEarlier(dependencies, { conversationId, head: head.value, generation });
 }

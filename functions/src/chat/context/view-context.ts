@@ -5,9 +5,9 @@ import type { History } from '#shared/conversation/documents/history.ts';
 import type { CompactionJob } from '#shared/conversation/documents/job.ts';
 import { contextTokens, type MeteredTurn } from '#shared/conversation/context/meter.ts';
 import { contextObject, type ContextObject } from '#shared/wire/views/context-object.ts';
-import { policyOf } from '#functions/config/conversation-policy.ts';
-import { leftOutOf } from '#functions/context/left-out.ts';
-import { outputFormsOf } from '#functions/context/output-forms.ts';
+import { conversationPolicy } from '#functions/config/conversation-policy.ts';
+import { countLeftOut } from '#functions/context/left-out.ts';
+import { selectOutputForms } from '#functions/context/output-forms.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 
 /** A conversation's context as it stands, from one generation. */
@@ -29,8 +29,9 @@ export function viewContext(
   },
 ): ContextObject {
   const { head, job, locale } = view;
-  const policy = policyOf(dependencies.config, head);
-  const { tokens, source } = view.meter ?? contextTokens(view, outputFormsOf(dependencies, head));
+  const policy = conversationPolicy(dependencies.config, head);
+  const { tokens, source } =
+    view.meter ?? contextTokens(view, selectOutputForms(dependencies, head));
   const leftOut = { ...view, coveredThrough: head.coveredThrough, tokens };
   return contextObject({
     head,
@@ -40,7 +41,7 @@ export function viewContext(
     windowTokens: policy.windowTokens,
     job,
     now: dependencies.clock.now(),
-    shrinkage: leftOutOf(dependencies, head, leftOut),
+    shrinkage: countLeftOut(dependencies, head, leftOut),
     texts: contextTexts(locale),
   });
 }

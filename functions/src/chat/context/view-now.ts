@@ -1,6 +1,6 @@
 import type { ShrunkenView } from '#shared/compaction/summariser/shrunken-view.ts';
 import type { ContextItem } from '#shared/conversation/context/assemble-context.ts';
-import { answeringModelOf } from '#shared/conversation/context/turn-model.ts';
+import { modelThatAnswered } from '#shared/conversation/context/turn-model.ts';
 import { shownUser } from '#shared/conversation/context/shown-user.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { withSaid } from '#functions/memory/select-memory.ts';
@@ -33,7 +33,7 @@ export function viewNow(
   const user = shownUser({ ...turn, user: withSaid(turn.user, open.said) });
   const view =
     contents.length > 0
-      ? viewOfRound(viewing, context, { seq, user, contents, model: answeringModelOf(turn) })
+      ? viewOfRound(viewing, context, { seq, user, contents, model: modelThatAnswered(turn) })
       : viewOfFirstCall(viewing, context, { seq, user });
   const state: ContextItem['state'] = turn.state === 'awaiting_tool' ? 'awaiting_tool' : 'running';
   const items = view.items.map((item) => (item.seq === seq ? { ...item, state } : item));

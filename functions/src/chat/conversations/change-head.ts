@@ -19,17 +19,17 @@ export interface HeadChange<T> {
  */
 export async function changeHead<T>(
   dependencies: Pick<ChatDependencies, 'store' | 'clock'>,
-  of: OwnTarget,
+  target: OwnTarget,
   decide: (own: OwnConversation) => HeadChange<T> | Promise<HeadChange<T>>,
 ): Promise<T> {
   return retryWhenLost(dependencies.clock, async () => {
-    const own = await readOwnConversation(dependencies, of);
+    const own = await readOwnConversation(dependencies, target);
     const { fields, remove, writes = [], result } = await decide(own);
     if (!fields) return result;
     await dependencies.store.commit([
       {
         op: 'update',
-        path: headPath(of.conversationId),
+        path: headPath(target.conversationId),
         fields,
         ...(remove && { remove }),
         guard: { updateTime: own.head.updateTime },

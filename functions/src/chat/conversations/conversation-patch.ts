@@ -22,7 +22,7 @@ const valuesByPath = (patch: ConversationPatch): Readonly<Record<PatchPath, unkn
 });
 
 /** The fields that a body sets, for a request without `updateMask`. */
-export function pathsOf(patch: ConversationPatch): PatchPath[] {
+export function patchedPaths(patch: ConversationPatch): PatchPath[] {
   const values = valuesByPath(patch);
   return PATCH_PATHS.filter((path) => values[path] !== undefined);
 }

@@ -3,7 +3,7 @@ import { headPath } from '#shared/conversation/documents/paths.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import type { ConversationPatch } from '#shared/wire/requests/conversations.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
-import { patchedHead, pathsOf } from './conversation-patch.ts';
+import { patchedHead, patchedPaths } from './conversation-patch.ts';
 import { firstHead } from '../turns/start/first-head.ts';
 import { idAsStored } from '../id-as-stored.ts';
 import { notFoundError } from '../not-found.ts';
@@ -33,7 +33,7 @@ function requestedHead(
 ): Head {
   const { config } = dependencies;
   const head = firstHead(dependencies, request.caller, memoryRevision);
-  const paths = pathsOf(request.fields);
+  const paths = patchedPaths(request.fields);
   refuseUnwritable(config, paths);
   refuseHooks(config, request.fields);
   refuseRouting(config, request.fields);

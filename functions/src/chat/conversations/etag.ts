@@ -17,7 +17,7 @@ const stateTag = (sha256: Sha256, { updateTime }: Pick<Versioned<Head>, 'updateT
  * Changes with every write of the conversation, and with everything else that `shown`, the body that it
  * goes with, tells: `"{conversation}-{body}"`.
  */
-export const etagOf = (
+export const toEtag = (
   sha256: Sha256,
   head: Pick<Versioned<Head>, 'updateTime'>,
   shown: unknown,
@@ -61,10 +61,10 @@ const generationMismatch = (conversationId: string, generation: number) =>
 export function refuseMismatch(
   { sha256 }: { sha256: Sha256 },
   ifMatch: string | undefined,
-  of: { conversationId: string; head: Versioned<Head> },
+  target: { conversationId: string; head: Versioned<Head> },
 ): void {
   if (ifMatch === undefined) return;
-  const { conversationId, head } = of;
+  const { conversationId, head } = target;
   const { generation } = head.value;
   // Weak tags never match here (RFC 9110).
   const tags = ifMatch.split(',').map((tag) => tag.trim());

@@ -72,16 +72,16 @@ export async function* messageLines(
     yield line({ type: 'message', conversationId, fate, ...message });
 }
 
-async function* linesOf(dependencies: StoreOnly, of: Exported): AsyncGenerator<string> {
-  const { conversationId, head } = of;
+async function* linesOf(dependencies: StoreOnly, exported: Exported): AsyncGenerator<string> {
+  const { conversationId, head } = exported;
   const pins = head.pins.length > 0 && { pins: head.pins.map(pinView) };
   yield line({ type: 'conversation', ...conversationView(conversationId, head), ...pins });
-  yield* messageLines(dependencies, allTurns(of));
+  yield* messageLines(dependencies, allTurns(exported));
 }
 
-async function* markdownOf(dependencies: StoreOnly, of: Exported): AsyncGenerator<string> {
-  yield markdownTitle(conversationView(of.conversationId, of.head));
-  for await (const message of messagesOf(dependencies, allTurns(of)))
+async function* markdownOf(dependencies: StoreOnly, exported: Exported): AsyncGenerator<string> {
+  yield markdownTitle(conversationView(exported.conversationId, exported.head));
+  for await (const message of messagesOf(dependencies, allTurns(exported)))
     yield markdownMessage(message);
 }
 
@@ -92,10 +92,10 @@ async function* markdownOf(dependencies: StoreOnly, of: Exported): AsyncGenerato
  */
 export async function exportConversation(
   dependencies: StoreOnly,
-  of: { caller: Caller; conversationId: string; format: 'jsonl' | 'markdown' },
+  target: { caller: Caller; conversationId: string; format: 'jsonl' | 'markdown' },
 ): Promise<AsyncGenerator<string>> {
-  const { conversationId, format } = of;
-  const { head } = await readOwnConversation(dependencies, of);
+  const { conversationId, format } = target;
+  const { head } = await readOwnConversation(dependencies, target);
   const exported = { conversationId, head: head.value };
   return format === 'jsonl' ? linesOf(dependencies, exported) : markdownOf(dependencies, exported);
 }

@@ -10,13 +10,13 @@ import {
   type PatchPath,
 } from '#shared/wire/requests/conversations.ts';
 import type { Config } from '#functions/config.ts';
-import { policyOf } from '#functions/config/conversation-policy.ts';
-import { outputFormsOf } from '#functions/context/output-forms.ts';
+import { conversationPolicy } from '#functions/config/conversation-policy.ts';
+import { selectOutputForms } from '#functions/context/output-forms.ts';
 import { publishRequest } from '../turns/finish/publish-request.ts';
 import { changeHead } from './change-head.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { refuseMismatch } from './etag.ts';
-import { patchedHead, pathsOf } from './conversation-patch.ts';
+import { patchedHead, patchedPaths } from './conversation-patch.ts';
 import {
   isWritable,
   refuseHooks,
@@ -74,7 +74,7 @@ export interface UpdateRequest {
 
 /** The fields that a request is about; those it sets although it may not are left in, to be refused. */
 function pathsToWrite(config: Config, { patch, updateMask }: UpdateRequest): PatchPath[] {
-  const set = pathsOf(patch);
+  const set = patchedPaths(patch);
   if (!updateMask) return set;
   const settings = PATCH_PATHS.filter(
     (path) => path.startsWith('settings.') && (isWritable(config, path) || set.includes(path)),
@@ -89,13 +89,17 @@ async function needAfterSwitch(
   { before, after }: { before: Head; after: Head },
 ): Promise<CompactionNeeded['auto']> {
   const { config, randomness, clock } = dependencies;
-  const policies = { before: policyOf(config, before), after: policyOf(config, after) };
+  const policies = {
+    before: conversationPolicy(config, before),
+    after: conversationPolicy(config, after),
+  };
   if (policies.after.windowTokens >= policies.before.windowTokens) return undefined;
   const parts = await readContextParts(dependencies, { conversationId, head: before });
   return needOfSmallerWindow({
     head: after,
     // In the forms in which the new model gets the outputs.
-    tokens: contextTokens({ head: before, ...parts }, outputFormsOf(dependencies, after)).tokens,
+    tokens: contextTokens({ head: before, ...parts }, selectOutputForms(dependencies, after))
+      .tokens,
     ...policies,
     requestId: randomness.uuid(),
     now: clock.now(),

@@ -1,7 +1,7 @@
 import { isAllowedWebhook } from '#shared/hooks/webhook.ts';
 import { refuseOverhead } from '#shared/compaction/policy/policy.ts';
 import { estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
-import { clientToolsOf, declarationOf } from '#shared/conversation/documents/declared-tools.ts';
+import { readClientTools, toDeclaration } from '#shared/conversation/documents/declared-tools.ts';
 import type { Head } from '#shared/conversation/documents/head.ts';
 import { AppError } from '#shared/errors.ts';
 import { isRouted } from '#shared/routing/routing.ts';
@@ -9,7 +9,7 @@ import { THRESHOLD_MIN_TOKENS } from '#shared/wire/limits.ts';
 import type { ConversationPatch, PatchPath } from '#shared/wire/requests/conversations.ts';
 import type { Config } from '#functions/config.ts';
 import type { CLIENT_WRITABLE_FIELDS } from '#functions/config/environment.ts';
-import { meterCounting, policyOf } from '#functions/config/conversation-policy.ts';
+import { meterCounting, conversationPolicy } from '#functions/config/conversation-policy.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 
 type Guarded = (typeof CLIENT_WRITABLE_FIELDS)[number];
@@ -82,7 +82,7 @@ const tooLow = (windowTokens: number) =>
  */
 export function refuseThreshold(config: Config, head: Head, patch: ConversationPatch): void {
   const { thresholdTokens, thresholdFraction, ...others } = head.settings;
-  const policy = policyOf(config, { ...head, settings: others });
+  const policy = conversationPolicy(config, { ...head, settings: others });
   const limitTokens = policy.softThresholdTokens;
   if (!patch.settings) return;
   if (
@@ -158,11 +158,11 @@ export function refuseLargeOverhead(
 ): void {
   const prompt = {
     ...(head.systemInstruction !== undefined && { systemInstruction: head.systemInstruction }),
-    tools: [...toolbox.declarations, ...clientToolsOf(head).map(declarationOf)],
+    tools: [...toolbox.declarations, ...readClientTools(head).map(toDeclaration)],
     contents: [],
   };
   refuseOverhead({
     overheadTokens: estimatePromptTokens(prompt, meterCounting(head)),
-    windowTokens: policyOf(config, head).windowTokens,
+    windowTokens: conversationPolicy(config, head).windowTokens,
   });
 }

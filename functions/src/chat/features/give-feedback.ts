@@ -31,10 +31,10 @@ const notAnAnswer = (messageId: string) =>
 /** The turn of an answer that is there and has ended. */
 async function readAnswer(
   dependencies: FeedbackDependencies,
-  of: FeedbackOf,
+  feedback: FeedbackOf,
 ): Promise<Versioned<Turn>> {
-  const { conversationId, messageId } = of;
-  const { head } = await readOwnConversation(dependencies, of);
+  const { conversationId, messageId } = feedback;
+  const { head } = await readOwnConversation(dependencies, feedback);
   const found = await findMessage(dependencies, { conversationId, head: head.value }, messageId);
   if (!found.isAnswer) throw notAnAnswer(messageId);
   const { value } = found.turn;
@@ -49,14 +49,14 @@ async function readAnswer(
  */
 async function changeAnswer(
   dependencies: FeedbackDependencies,
-  of: FeedbackOf,
+  feedback: FeedbackOf,
   decide: (turn: Turn) => Pick<Extract<Write, { op: 'update' }>, 'fields' | 'remove'> | undefined,
 ): Promise<void> {
   await retryWhenLost(dependencies.clock, async () => {
-    const { value, updateTime } = await readAnswer(dependencies, of);
+    const { value, updateTime } = await readAnswer(dependencies, feedback);
     const change = decide(value);
     if (!change) return;
-    const path = turnPath(of.conversationId, value.seq);
+    const path = turnPath(feedback.conversationId, value.seq);
     await dependencies.store.commit([{ op: 'update', path, ...change, guard: { updateTime } }]);
   });
 }

@@ -37,9 +37,11 @@ async function rateOnce(
 ): Promise<{ rating: Rating; strategy: string; variant: string | undefined } | Rating> {
   const { conversationId, generation, score, comment } = request;
   const { head } = await readOwnConversation(dependencies, request);
-  const of = { conversationId, head: head.value };
+  const target = { conversationId, head: head.value };
   const [history] =
-    generation <= head.value.generation ? await readHistories(dependencies, of, [generation]) : [];
+    generation <= head.value.generation
+      ? await readHistories(dependencies, target, [generation])
+      : [];
   if (!history) throw generationNotFound(conversationId, generation);
   const path = ratingPath(conversationId, generation);
   const [before] = await dependencies.store.get([path]);

@@ -23,15 +23,20 @@ export interface CallLimit {
   begin(uid: string): () => void;
 }
 
-const tooManyCalls = (of: { quota: string; limit: number; retryAfterMs: number; said: string }) =>
+const tooManyCalls = (input: {
+  quota: string;
+  limit: number;
+  retryAfterMs: number;
+  said: string;
+}) =>
   new AppError({
     status: 'RESOURCE_EXHAUSTED',
     reason: 'USER_CALLS',
-    message: `${of.quota}: ${of.limit} are reached`,
-    publicMessage: of.said,
+    message: `${input.quota}: ${input.limit} are reached`,
+    publicMessage: input.said,
     retryable: true,
-    retryAfterMs: of.retryAfterMs,
-    metadata: { quota: of.quota, limit: String(of.limit) },
+    retryAfterMs: input.retryAfterMs,
+    metadata: { quota: input.quota, limit: String(input.limit) },
   });
 
 function refuse(calls: Calls, nowMs: number, config: CallLimitConfig): void {
@@ -100,18 +105,18 @@ async function* ending(text: AsyncGenerator<string>, end: () => void): AsyncGene
  */
 export async function withinCallLimit(
   limit: CallLimit,
-  of: { uid: string | undefined; left: AbortSignal },
+  target: { uid: string | undefined; left: AbortSignal },
   answer: () => Promise<Reply>,
 ): Promise<Reply> {
-  if (of.uid === undefined) return answer();
-  const end = limit.begin(of.uid);
+  if (target.uid === undefined) return answer();
+  const end = limit.begin(target.uid);
   let isWritten = true;
   try {
     const reply = await answer();
     if (reply.kind !== 'text') return reply;
     isWritten = false;
     // A reader may leave before anything was read: then no generator ends.
-    of.left.addEventListener('abort', end, { once: true });
+    target.left.addEventListener('abort', end, { once: true });
     return { ...reply, text: ending(reply.text, end) };
   } finally {
     if (isWritten) end();

@@ -2,7 +2,7 @@ import { AppError } from '#shared/errors.ts';
 import { bodyTooLarge, readBytes } from '#functions/lib/read-bytes.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { parseJsonBody } from '#shared/wire/parse-json.ts';
-import { CALLED_OFF } from '#functions/lib/abort-reason.ts';
+import { ABORT_REASON } from '#functions/lib/abort-reason.ts';
 
 const encodingRefused = () =>
   new AppError({
@@ -53,7 +53,7 @@ async function readInTime(
     const first = await Promise.race([reading, timeIsUp]);
     if (first !== 'late') return first;
   } finally {
-    arrived.abort(CALLED_OFF);
+    arrived.abort(ABORT_REASON);
   }
   // Breaks off with its connection, and nobody waits for that.
   reading.catch(() => undefined);

@@ -1,4 +1,4 @@
-import { CALLED_OFF } from '#functions/lib/abort-reason.ts';
+import { ABORT_REASON } from '#functions/lib/abort-reason.ts';
 
 /** A text that is made while it is sent. */
 export interface SentText {
@@ -11,7 +11,7 @@ export interface SentText {
 const textsOf = new WeakMap<ReadableStream, SentText>();
 
 /** The text behind a body, for who can send it without the streams of the web. */
-export const textOf = (body: ReadableStream | null): SentText | undefined =>
+export const sentText = (body: ReadableStream | null): SentText | undefined =>
   body === null ? undefined : textsOf.get(body);
 
 async function* encoded(text: AsyncGenerator<string>): AsyncGenerator<Uint8Array> {
@@ -20,7 +20,7 @@ async function* encoded(text: AsyncGenerator<string>): AsyncGenerator<Uint8Array
 }
 
 /** A text as the body of a response; nothing of it is made before it is read. */
-export function bodyOf(text: SentText): ReadableStream<Uint8Array> {
+export function toBody(text: SentText): ReadableStream<Uint8Array> {
   const left = new AbortController();
   const closed = Promise.withResolvers<void>();
   let pieces: AsyncGenerator<Uint8Array> | undefined;
@@ -38,7 +38,7 @@ export function bodyOf(text: SentText): ReadableStream<Uint8Array> {
         }
       },
       cancel: async () => {
-        left.abort(CALLED_OFF);
+        left.abort(ABORT_REASON);
         closed.resolve();
         await open().return(undefined);
       },

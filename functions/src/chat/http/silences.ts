@@ -1,5 +1,5 @@
 import type { Clock } from '#shared/ports/ports.ts';
-import { CALLED_OFF } from '#functions/lib/abort-reason.ts';
+import { ABORT_REASON } from '#functions/lib/abort-reason.ts';
 
 /** What stands in a stream for each interval in which nothing came. */
 export const SILENCE = Symbol('silence');
@@ -20,7 +20,7 @@ const HEARD = Symbol('heard');
 /** One timer for many items: what is heard moves its end, and it looks for itself when it wakes. */
 function createSilence({ clock, heartbeatMs, left }: SilenceOptions) {
   const ended = new AbortController();
-  const end = () => ended.abort(CALLED_OFF);
+  const end = () => ended.abort(ABORT_REASON);
   left.addEventListener('abort', end, { once: true });
   if (left.aborted) end();
   const nowMs = () => clock.now().getTime();

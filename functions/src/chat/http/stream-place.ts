@@ -29,10 +29,10 @@ const freeing = (reply: Extract<Reply, { kind: 'stream' }>, release: Release): R
  */
 export async function withStreamPlace(
   { quota }: Pick<RouteDependencies, 'quota'>,
-  of: { route: Route; caller: Caller | undefined; accept: string | undefined },
+  input: { route: Route; caller: Caller | undefined; accept: string | undefined },
   answer: () => Promise<Reply>,
 ): Promise<Reply> {
-  const { route, caller, accept } = of;
+  const { route, caller, accept } = input;
   if (!caller) return answer();
   const early = mayStream(route, accept) ? quota.openStream(caller) : undefined;
   try {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { setImmediate as endOfTurn } from 'node:timers/promises';
-import { CALLED_OFF } from '#functions/lib/abort-reason.ts';
+import { ABORT_REASON } from '#functions/lib/abort-reason.ts';
 import type { SentText } from './response-body.ts';
 
 /** UTF-16 units that wait for the connection at most, before the text is asked for more. */
@@ -12,7 +12,7 @@ async function drained(response: ServerResponse): Promise<void> {
   const over = new AbortController();
   const { signal } = over;
   await Promise.race([once(response, 'drain', { signal }), once(response, 'close', { signal })]);
-  over.abort(CALLED_OFF);
+  over.abort(ABORT_REASON);
 }
 
 /** Where a text goes out: all that comes within one turn of the event loop goes out together. */
@@ -65,7 +65,7 @@ export async function writeText(
   const left = new AbortController();
   const text = pieces(left.signal);
   response.once('close', () => {
-    left.abort(CALLED_OFF);
+    left.abort(ABORT_REASON);
     void text.return(undefined).catch(() => undefined);
   });
   response.writeHead(head.status, Object.fromEntries(head.headers));

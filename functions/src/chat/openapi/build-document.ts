@@ -6,9 +6,9 @@ import {
   facadeErrorSchema,
   hasFacadeErrors,
 } from './error-responses.ts';
-import { pathsOf, type Operation } from './path-item.ts';
+import { toPaths, type Operation } from './path-item.ts';
 import { describedTag } from './tags.ts';
-import { componentsOf, type JsonSchema } from './schemas.ts';
+import { toComponents, type JsonSchema } from './schemas.ts';
 
 export interface OpenApiDocument {
   openapi: string;
@@ -59,18 +59,18 @@ const headers = {
 /** The document: a path has one item with an operation a method. */
 function pathItems(
   routes: readonly Route[],
-  components: ReturnType<typeof componentsOf>,
+  components: ReturnType<typeof toComponents>,
 ): OpenApiDocument['paths'] {
   const paths: OpenApiDocument['paths'] = {};
   for (const route of routes)
-    for (const [path, operation] of pathsOf(route, components))
+    for (const [path, operation] of toPaths(route, components))
       paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation };
   return paths;
 }
 
 /** The OpenAPI 3.1 document of `routes`; depends on nothing that a deployment sets. */
 export function buildOpenApiDocument(routes: readonly Route[]): OpenApiDocument {
-  const components = componentsOf(routes);
+  const components = toComponents(routes);
   const paths = pathItems(routes, components);
   const tags = new Set(
     Object.values(paths).flatMap((item) => Object.values(item).flatMap((each) => each.tags)),

@@ -2,7 +2,7 @@ import { httpStatusByStatus } from '#shared/wire/errors/error-body.ts';
 import { errorReasonRows } from '#shared/wire/errors/error-reasons.ts';
 import { errorStatuses } from '#shared/errors.ts';
 import type { Route } from '../route.ts';
-import { mediaOf } from './media.ts';
+import { responseMedia } from './media.ts';
 import { inputSchema, reference, type JsonSchema } from './schemas.ts';
 
 /** One reason as a route may answer with it. */
@@ -26,7 +26,7 @@ const errorsOfRow = (row: (typeof errorReasonRows)[number]): RouteError[] =>
 export const allErrors: readonly RouteError[] = errorReasonRows.flatMap(errorsOfRow);
 
 const startsAnswer = (route: Route) =>
-  route.method === 'POST' && mediaOf(route).includes('text/event-stream');
+  route.method === 'POST' && responseMedia(route).includes('text/event-stream');
 
 function isMet(route: Route, { on, reason }: (typeof errorReasonRows)[number]): boolean {
   const declared: readonly string[] = route.errors ?? [];
@@ -47,7 +47,7 @@ function isMet(route: Route, { on, reason }: (typeof errorReasonRows)[number]): 
     case 'answer':
       return startsAnswer(route);
     case 'stream':
-      return mediaOf(route).includes('text/event-stream');
+      return responseMedia(route).includes('text/event-stream');
     case 'declared':
       return false;
     default:
@@ -56,7 +56,7 @@ function isMet(route: Route, { on, reason }: (typeof errorReasonRows)[number]): 
 }
 
 /** What a route may refuse a request with, in the order of HTTP codes and of the table. */
-export const errorsOf = (route: Route): RouteError[] =>
+export const routeErrors = (route: Route): RouteError[] =>
   errorReasonRows
     .filter((row) => isMet(route, row))
     .flatMap(errorsOfRow)
@@ -163,7 +163,7 @@ function errorResponse(route: Route, errors: readonly RouteError[]) {
 
 /** The error answers of a route by HTTP code; not needed for success. */
 export function errorResponses(route: Route): Record<string, ReturnType<typeof errorResponse>> {
-  const byCode = Map.groupBy(errorsOf(route), ({ httpStatus }) => String(httpStatus));
+  const byCode = Map.groupBy(routeErrors(route), ({ httpStatus }) => String(httpStatus));
   return Object.fromEntries(
     [...byCode].map(([code, errors]) => [code, errorResponse(route, errors)]),
   );

@@ -1,8 +1,8 @@
 import type { ResponseMedia, Route } from '../route.ts';
 import { errorResponses } from './error-responses.ts';
-import { mediaOf } from './media.ts';
+import { responseMedia } from './media.ts';
 import { parametersOfRoute } from './parameters.ts';
-import { tagOf } from './tags.ts';
+import { toTag } from './tags.ts';
 import { reference, takesNoBody, type Components, type JsonSchema } from './schemas.ts';
 
 /** Statuses that never have a body. */
@@ -63,7 +63,7 @@ function successHeaders(route: Route) {
 }
 
 function successResponse(route: Route, { status, reply }: { status: number; reply?: JsonSchema }) {
-  const content = mediaOf(route).map((media) => [media, mediaSchema(route, media, reply)]);
+  const content = responseMedia(route).map((media) => [media, mediaSchema(route, media, reply)]);
   return {
     description: statusTexts[status] ?? 'Success.',
     headers: successHeaders(route),
@@ -88,7 +88,7 @@ function requestBody(route: Route, body: JsonSchema | undefined) {
 const security = ({ access }: Route) => (access === 'public' ? [] : [{ idToken: [] }]);
 
 /** The operation that an OpenAPI path item has for a route. */
-export function operationOf(route: Route, components: Components) {
+export function toOperation(route: Route, components: Components) {
   const body = requestBody(route, components.bodyOf(route));
   const reply = components.replyOf(route);
   const successes = route.statuses.map((status) => [
@@ -99,7 +99,7 @@ export function operationOf(route: Route, components: Components) {
     operationId: route.operation,
     summary: (/^[^.;:]*/.exec(route.summary)?.[0] ?? '').trim(),
     description: route.summary,
-    tags: [tagOf(route)],
+    tags: [toTag(route)],
     security: security(route),
     parameters: parametersOfRoute(route),
     ...(body && { requestBody: body }),
@@ -108,7 +108,7 @@ export function operationOf(route: Route, components: Components) {
   };
 }
 
-export type Operation = ReturnType<typeof operationOf>;
+export type Operation = ReturnType<typeof toOperation>;
 
 /** `compactConversation` under its alias `:compress`: operations have ids of their own. */
 const aliasId = (operation: string, alias: string) => {
@@ -117,8 +117,8 @@ const aliasId = (operation: string, alias: string) => {
 };
 
 /** Every path of a route with its operation; aliases say what they stand for. */
-export function pathsOf(route: Route, components: Components): [string, Operation][] {
-  const operation = operationOf(route, components);
+export function toPaths(route: Route, components: Components): [string, Operation][] {
+  const operation = toOperation(route, components);
   const aliases = (route.aliases ?? []).map((alias): [string, Operation] => [
     alias,
     {

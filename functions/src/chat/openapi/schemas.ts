@@ -132,7 +132,7 @@ export interface Components {
 const hasReply = ({ response }: Route) => response !== noBody && response !== streamResponse;
 
 /** Every schema of the routes under a name: equal ones once, the shared ones by reference. */
-export function componentsOf(routes: readonly Route[]): Components {
+export function toComponents(routes: readonly Route[]): Components {
   const requests = named(
     routes
       .filter((route) => !takesNoBody(route))

@@ -20,7 +20,7 @@ const descriptions: Readonly<Record<string, string>> = {
 };
 
 /** Which chapter a route belongs to: the collection below a conversation or a user, or the first word. */
-export function tagOf({ path, access }: Pick<Route, 'path' | 'access'>): string {
+export function toTag({ path, access }: Pick<Route, 'path' | 'access'>): string {
   const [first = '', , below] = path.replace(/^\/(v1\/)?/, '').split('/');
   const isOwner = first === 'conversations' || first === 'users';
   if (access === 'public' && !isOwner) return 'service';

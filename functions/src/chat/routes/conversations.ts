@@ -15,9 +15,9 @@ import { conversationView } from '#shared/wire/views/views.ts';
 import { createConversation } from '../conversations/create-conversation.ts';
 import { listConversations } from '../conversations/list-conversations.ts';
 import { preferredLocale } from '../http/locale.ts';
-import { contextObjectOf, readContext } from '../context/read-context.ts';
+import { toContextObject, readContext } from '../context/read-context.ts';
 import { noBody, userRoute } from '../route.ts';
-import { etagOf, isKnownTo } from '../conversations/etag.ts';
+import { toEtag, isKnownTo } from '../conversations/etag.ts';
 import { updateConversation } from '../conversations/update-conversation.ts';
 import { IF_MATCH_HEADER, LANGUAGE_HEADER } from './parts/described-headers.ts';
 
@@ -110,9 +110,9 @@ export const getConversationRoute = userRoute({
     const locale = preferredLocale(header('accept-language'));
     const body = {
       ...conversationView(conversationId, context.head.value),
-      context: contextObjectOf(dependencies, context, locale),
+      context: toContextObject(dependencies, context, locale),
     };
-    const etag = etagOf(dependencies.sha256, context.head, body);
+    const etag = toEtag(dependencies.sha256, context.head, body);
     if (isKnownTo(header('if-none-match'), etag))
       return { kind: 'empty', status: 304, headers: { etag } };
     return { kind: 'json', headers: { etag }, body };

@@ -5,7 +5,7 @@ import { sendMessageResponse } from '#shared/wire/responses/messages.ts';
 import { preferredLocale } from '../http/locale.ts';
 import { userRoute } from '../route.ts';
 import { answerCalls } from '../turns/tools/answer-calls.ts';
-import { toolResultOf } from '../turns/tools/given-result.ts';
+import { toToolResult } from '../turns/tools/given-result.ts';
 import { turnReply } from './parts/turn-reply.ts';
 
 export const toolResultsRoute = userRoute({
@@ -33,7 +33,7 @@ export const toolResultsRoute = userRoute({
       caller,
       ...params,
       results: body.results.map((result, index) =>
-        toolResultOf(result, `results[${index}].output`),
+        toToolResult(result, `results[${index}].output`),
       ),
       locale: body.locale ?? preferredLocale(header('accept-language')),
       sendMessage,

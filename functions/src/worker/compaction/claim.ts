@@ -1,7 +1,7 @@
 import { isBreakerClosed } from '#shared/compaction/trigger/breaker.ts';
 import {
   decideClaim,
-  needOf,
+  waitingRequest,
   type ClaimDecision,
   type Need,
 } from '#shared/compaction/decisions/claim-decision.ts';
@@ -12,8 +12,8 @@ import { sameHeadWrite } from '#shared/conversation/writes/same-head-write.ts';
 import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
 import { mayBeCommitted } from '#shared/errors.ts';
 import type { DocumentFields, Write } from '#shared/ports/ports.ts';
-import { spendAllowanceOf } from '#functions/config/conversation-policy.ts';
-import { spentLimit } from '#functions/quota/exhausted-budget.ts';
+import { spendAllowance } from '#functions/config/conversation-policy.ts';
+import { exhaustedBudget } from '#functions/quota/exhausted-budget.ts';
 import type { CompactionDependencies } from './compaction-dependencies.ts';
 import { passCrashPoint } from './crash-points.ts';
 import type { TakenLease } from './job-lease.ts';
@@ -70,7 +70,7 @@ function decide(
       },
       { now, tokens: reading ? conversationTokens(reading) : 0 },
     ),
-    isSpent: reachedSpendLimit(job?.spent ?? [], spendAllowanceOf(config), now) !== undefined,
+    isSpent: reachedSpendLimit(job?.spent ?? [], spendAllowance(config), now) !== undefined,
   });
 }
 
@@ -81,7 +81,7 @@ async function refuseUnpaid(
   { ownerUid }: { ownerUid: string },
 ): Promise<ClaimDecision> {
   if (decision.kind !== 'claim' || !decision.isModelAllowed) return decision;
-  const refusal = await spentLimit(dependencies, ownerUid);
+  const refusal = await exhaustedBudget(dependencies, ownerUid);
   return refusal ? { ...decision, isModelAllowed: false, refusal } : decision;
 }
 
@@ -174,7 +174,7 @@ export async function claimCompaction(
     const own = ownLease(found, tried, owner);
     if (own) return own;
     const { head, job } = found;
-    const isAsked = head?.value.state === 'live' && needOf(head.value) !== undefined;
+    const isAsked = head?.value.state === 'live' && waitingRequest(head.value) !== undefined;
     const reading = isAsked
       ? await readContext(dependencies, conversationId, { head, job })
       : undefined;

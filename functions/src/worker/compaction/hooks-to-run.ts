@@ -2,7 +2,7 @@ import { noHooks, type CompactionHooks } from '#shared/compaction/summariser/hoo
 import type { Run } from './run.ts';
 
 /** The hooks of a run: the deployment's, then the remote document's, then the conversation's. */
-export function hooksOf({ dependencies, reading }: Pick<Run, 'dependencies' | 'reading'>) {
+export function selectHooks({ dependencies, reading }: Pick<Run, 'dependencies' | 'reading'>) {
   const { hooks = noHooks, webhooks, config } = dependencies;
   const remote = config.remotePolicy?.hooks() ?? [];
   const own = reading.head.value.settings.hooks ?? [];

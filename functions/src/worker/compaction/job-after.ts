@@ -6,13 +6,13 @@ import {
 } from '#shared/conversation/documents/job.ts';
 import type { DocumentFields } from '#shared/ports/ports.ts';
 import { spentAfter } from '#shared/compaction/trigger/spend-limit.ts';
-import { isUnpaid, waitsForMoney } from '#shared/compaction/trigger/budget-wait.ts';
+import { waitsForBudget, holdsBackForBudget } from '#shared/compaction/trigger/budget-wait.ts';
 import type { JobLease } from './job-lease.ts';
 import type { Outcome } from './outcome.ts';
-import { conversationTokens, costOf, elapsedMs, type Run } from './run.ts';
+import { conversationTokens, billedCost, elapsedMs, type Run } from './run.ts';
 
 /** The record of an attempt as it stands at `outcome`. */
-export function recordOf(run: Run, outcome: Outcome): CompactionRecord {
+export function compactionRecord(run: Run, outcome: Outcome): CompactionRecord {
   const { state, reason, beforeTokens, afterTokens, turnsFolded, generation, model } = outcome;
   const { calls, promptTokens, outputTokens } = run.bill;
   return {
@@ -26,7 +26,7 @@ export function recordOf(run: Run, outcome: Outcome): CompactionRecord {
     turnsFolded,
     modelCalls: calls,
     ...(calls > 0 && { tokens: { promptTokens, outputTokens } }),
-    ...costOf(run.bill),
+    ...billedCost(run.bill),
     ...(run.reading.variant !== undefined && { variant: run.reading.variant }),
     durationMs: elapsedMs(run),
     ...(generation !== undefined && { generation }),
@@ -41,7 +41,7 @@ const isWithoutModel = ({ isModelAllowed }: Run, { reason }: Outcome) =>
 
 /** Attempts at the need: one that nobody could pay for is none. */
 function attemptsAfter({ need, attempt }: Run, { reason }: Outcome, retryAt: Date | null) {
-  if (!isUnpaid(reason)) return { attempts: retryAt === null ? 0 : attempt };
+  if (!waitsForBudget(reason)) return { attempts: retryAt === null ? 0 : attempt };
   const count = Math.max(0, attempt - 1);
   return {
     attempts: count,
@@ -53,8 +53,10 @@ function attemptsAfter({ need, attempt }: Run, { reason }: Outcome, retryAt: Dat
 function recordsAfter(run: Run, job: Pick<CompactionJob, 'records'> | undefined, outcome: Outcome) {
   const before = job?.records ?? [];
   const kept =
-    isUnpaid(outcome.reason) && waitsForMoney(job, run.need) ? before.slice(0, -1) : before;
-  return [...kept, recordOf(run, outcome)].slice(-RECORDS_KEPT);
+    waitsForBudget(outcome.reason) && holdsBackForBudget(job, run.need)
+      ? before.slice(0, -1)
+      : before;
+  return [...kept, compactionRecord(run, outcome)].slice(-RECORDS_KEPT);
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { OutcomeState } from '#shared/compaction/decisions/outcome-state.ts';
 import type { ContextSource } from '#shared/conversation/context/assemble-context.ts';
-import { isUnpaid } from '#shared/compaction/trigger/budget-wait.ts';
+import { waitsForBudget } from '#shared/compaction/trigger/budget-wait.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import type { ContextObject } from '#shared/wire/views/context-object.ts';
 import { AppError } from '#shared/errors.ts';
@@ -70,7 +70,7 @@ export function outcomeOfError(error: unknown, signal: AbortSignal, tokens: numb
     return unchanged(tokens, { state: cause.state, reason: cause.reason, isRetryable: true });
   if (signal.aborted)
     return unchanged(tokens, { state: 'ABORTED', reason: 'CANCELLED', isRetryable: true });
-  if (cause instanceof AppError && isUnpaid(cause.reason))
+  if (cause instanceof AppError && waitsForBudget(cause.reason))
     return unchanged(tokens, {
       state: 'NOOP',
       reason: cause.reason,

@@ -1,7 +1,7 @@
 import { requestEvent } from '#shared/compaction/decisions/event.ts';
 import type { CompactionNeeded } from '#shared/conversation/documents/head.ts';
-import { publishHint } from '#functions/events/publish-best-effort.ts';
-import { tellRequested } from '#functions/events/publish-compaction-event.ts';
+import { publishBestEffort } from '#functions/events/publish-best-effort.ts';
+import { publishCompactionRequested } from '#functions/events/publish-compaction-event.ts';
 import type { CompactionDependencies } from './compaction-dependencies.ts';
 
 /** Tells the workers, and whoever listens, of a need that a worker has found. Never throws. */
@@ -11,11 +11,11 @@ export async function publishNeed(
   { requestId, trigger }: NonNullable<CompactionNeeded['auto']>,
 ): Promise<void> {
   await Promise.all([
-    publishHint(dependencies, {
+    publishBestEffort(dependencies, {
       event: requestEvent({ conversationId, requestId }),
       failure: 'compaction_publish_failed',
       conversationId,
     }),
-    tellRequested(dependencies, { conversationId, requestId, trigger }),
+    publishCompactionRequested(dependencies, { conversationId, requestId, trigger }),
   ]);
 }

@@ -1,8 +1,11 @@
 import type { OutcomeState } from '#shared/compaction/decisions/outcome-state.ts';
-import { tellEvent, type CompactionEventType } from '#functions/events/publish-compaction-event.ts';
+import {
+  publishCompactionEvent,
+  type CompactionEventType,
+} from '#functions/events/publish-compaction-event.ts';
 import type { Candidate } from './draft/candidate.ts';
 import { unchanged, type Outcome } from './outcome.ts';
-import { costOf, elapsedMs, type Bill, type Run } from './run.ts';
+import { billedCost, elapsedMs, type Bill, type Run } from './run.ts';
 
 function eventType(state: OutcomeState): CompactionEventType {
   switch (state) {
@@ -29,7 +32,7 @@ function eventType(state: OutcomeState): CompactionEventType {
 function tell(run: Run, type: CompactionEventType, outcome: Outcome): Promise<void> {
   const { reading, need, bill, dependencies } = run;
   const { state, reason, beforeTokens, afterTokens, strategy, turnsArrived } = outcome;
-  return tellEvent(dependencies, {
+  return publishCompactionEvent(dependencies, {
     type,
     conversationId: reading.conversationId,
     requestId: need.requestId,
@@ -40,7 +43,7 @@ function tell(run: Run, type: CompactionEventType, outcome: Outcome): Promise<vo
     beforeTokens,
     afterTokens,
     calls: bill.calls,
-    ...costOf(bill),
+    ...billedCost(bill),
     durationMs: elapsedMs(run),
     lagMs: Math.max(0, dependencies.clock.now().getTime() - need.since.getTime()),
     turnsArrived,
@@ -84,7 +87,7 @@ export async function reportOutcome(run: Run, outcome: Outcome): Promise<void> {
     turnsArrived: outcome.turnsArrived,
     calls: run.bill.calls,
     ...tokensOf(run.bill),
-    ...costOf(run.bill),
+    ...billedCost(run.bill),
     model,
     strategy,
     variant: run.reading.variant,

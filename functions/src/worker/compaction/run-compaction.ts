@@ -5,7 +5,7 @@ import {
   type FoldPlan,
   type Plan,
 } from '#shared/compaction/split/plan.ts';
-import { strategyNameOf } from '#functions/config/conversation-policy.ts';
+import { selectStrategyName } from '#functions/config/conversation-policy.ts';
 import { stackFrames } from '#functions/lib/stack-frames.ts';
 import type { Verified } from './draft/candidate.ts';
 import { clearNeed } from './clear-request.ts';
@@ -17,12 +17,12 @@ import { keepLease } from './job-lease.ts';
 import { outcomeOfError, unchanged, type Outcome } from './outcome.ts';
 import { foldFromTokens } from './draft/fallback-strategy.ts';
 import { reportOutcome, reportStart, reportVerified } from './report-events.ts';
-import { contextOf, summariserOfRun, type ClaimedRun, type Run } from './run.ts';
+import { runContext, summariserOfRun, type ClaimedRun, type Run } from './run.ts';
 import { runPostCompactHooks, runPreCompactHooks, tellNoop } from './run-hooks.ts';
 import { settle, type Settlement } from './settle.ts';
 import { outcomeStatusWrite } from './status-write.ts';
 import { swap } from './swap/swap.ts';
-import { strategyOf } from './draft/select-strategy.ts';
+import { selectStrategy } from './draft/select-strategy.ts';
 import { verifyDraft } from './swap/verify-draft.ts';
 import { verifyTruncation } from './swap/verify-truncation.ts';
 
@@ -69,13 +69,13 @@ interface Planned {
 async function planStep(run: ClaimedRun): Promise<Step<Planned>> {
   const { reading, dependencies } = run;
   const plan = planCompaction({
-    context: contextOf(run),
+    context: runContext(run),
     policy: reading.policy,
     trigger: run.need.trigger,
     calibration: reading.head.value.context.calibration,
     summariserWindowTokens: summariserOfRun(run).windowTokens,
     isModelAllowed: run.isModelAllowed,
-    strategy: strategyNameOf(dependencies.config, reading.head.value),
+    strategy: selectStrategyName(dependencies.config, reading.head.value),
     foldFromTokens: foldFromTokens(run),
     blobName: dependencies.sha256,
   });
@@ -109,7 +109,7 @@ async function foldSteps(run: ClaimedRun, plan: FoldPlan) {
   tellRepairs(run, plan);
   const drafted = await step(run, 'summarised', async () => ({
     kind: 'next',
-    value: await strategyOf(run).draft(run, plan),
+    value: await selectStrategy(run).draft(run, plan),
   }));
   if (drafted.kind === 'outcome') return drafted;
   return step(run, 'verified', async () => {

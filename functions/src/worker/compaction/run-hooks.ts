@@ -5,7 +5,7 @@ import {
   type PreCompactEvent,
 } from '#shared/compaction/summariser/hooks.ts';
 import {
-  countingOf,
+  tokenCounting,
   estimateContextTokens,
   type FoldPlan,
   type Plan,
@@ -14,10 +14,10 @@ import { chooseNotes, type HookNote } from '#shared/compaction/summariser/hook-n
 import { foldedTurnsAccess } from '#shared/hooks/folded-turns.ts';
 import type { Hook } from '#shared/hooks/hook.ts';
 import { runHook } from '#functions/lib/run-hook.ts';
-import { hooksOf } from './hooks-to-run.ts';
+import { selectHooks } from './hooks-to-run.ts';
 import { storeHookPins, type ReturnedPins } from './hook-pins.ts';
 import { unchanged, type Outcome } from './outcome.ts';
-import { contextOf, summariserOfRun, type ClaimedRun, type Run } from './run.ts';
+import { runContext, summariserOfRun, type ClaimedRun, type Run } from './run.ts';
 
 /** A run whose hooks are asked. */
 type HookedRun = Run & Pick<ClaimedRun, 'signal'>;
@@ -33,7 +33,7 @@ function eventOf(run: Run, plan: Pick<FoldPlan, 'from' | 'upTo'> & { folded: num
     from: plan.from,
     upTo: plan.upTo,
     turnsFolded: plan.folded,
-    beforeTokens: estimateContextTokens(contextOf(run), { policy, calibration }),
+    beforeTokens: estimateContextTokens(runContext(run), { policy, calibration }),
   };
   return event;
 }
@@ -96,7 +96,7 @@ function withNotes(run: ClaimedRun, given: readonly HookNote[]): ClaimedRun {
   if (given.length === 0) return run;
   const { conversationId, policy, head } = run.reading;
   const { windowTokens } = summariserOfRun(run);
-  const counting = countingOf(policy, head.value.model);
+  const counting = tokenCounting(policy, head.value.model);
   const { notes, leftOut } = chooseNotes(given, { windowTokens, counting });
   for (const each of leftOut)
     run.dependencies.logger.log('WARNING', 'compaction_hook_note_left_out', {
@@ -114,7 +114,7 @@ export type Prepared = { kind: 'vetoed'; outcome: Outcome } | { kind: 'go'; run:
  * hook that failed, and what storing throws.
  */
 export async function runPreCompactHooks(run: ClaimedRun, plan: Plan): Promise<Prepared> {
-  const { preCompact } = hooksOf(run);
+  const { preCompact } = selectHooks(run);
   const planned = preCompact.length === 0 ? undefined : plannedEvent(run, plan);
   if (!planned) return { kind: 'go', run };
   const event = withAccess(run, planned);
@@ -124,8 +124,8 @@ export async function runPreCompactHooks(run: ClaimedRun, plan: Plan): Promise<P
   for (const hook of preCompact) {
     const checked = {
       ...hook,
-      run: async (...of: Parameters<typeof hook.run>) =>
-        answerSchema.parse((await hook.run(...of)) ?? {}),
+      run: async (...parameters: Parameters<typeof hook.run>) =>
+        answerSchema.parse((await hook.run(...parameters)) ?? {}),
     };
     const answer = await runHookOf(run, checked, event);
     if (answer?.pins) returned.push({ hook: hook.name, pins: answer.pins });
@@ -147,7 +147,7 @@ export async function tellNoop(run: HookedRun): Promise<void> {
   const { head, turns, history } = run.reading;
   const isEmpty = turns.length === 0 && history === undefined;
   if (head.value.profile !== 'gemini-cli' || isEmpty) return;
-  for (const hook of hooksOf(run).preCompact)
+  for (const hook of selectHooks(run).preCompact)
     try {
       await runHookOf(run, hook, foldlessEvent(run));
     } catch {
@@ -161,7 +161,7 @@ export async function runPostCompactHooks(
   plan: Plan,
   outcome: Outcome,
 ): Promise<void> {
-  const { postCompact } = hooksOf(run);
+  const { postCompact } = selectHooks(run);
   const event = postCompact.length === 0 ? undefined : plannedEvent(run, plan);
   if (!event) return;
   const { state, beforeTokens, afterTokens, reason } = outcome;

@@ -7,7 +7,7 @@ import type { CompactionJob } from '#shared/conversation/documents/job.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import type { MemoryTexts } from '#shared/memory/render-memory.ts';
 import type { ContextObject } from '#shared/wire/views/context-object.ts';
-import { limitingModelOf, summariserOf } from '#functions/config/conversation-policy.ts';
+import { modelThatLimits, selectSummariser } from '#functions/config/conversation-policy.ts';
 import type { CompactionDependencies } from './compaction-dependencies.ts';
 import type { JobLease } from './job-lease.ts';
 
@@ -85,15 +85,15 @@ export interface ClaimedRun extends Run {
 }
 
 /** What a bill comes to, where calls were made and all of them reported what they took. */
-export const costOf = ({ calls, costMicros }: Bill): { costMicros?: number } =>
+export const billedCost = ({ calls, costMicros }: Bill): { costMicros?: number } =>
   calls === 0 || costMicros === undefined ? {} : { costMicros: Math.round(costMicros) };
 
 /** The context as it was read; compaction counts and folds by the same function as chat sends. */
-export const contextOf = ({
+export const runContext = ({
   reading: { head, history, coveredThrough, turns, memory },
   dependencies: { config, serverTools },
 }: Pick<Run, 'reading' | 'dependencies'>): ContextSource => ({
-  model: limitingModelOf(config, head.value.model),
+  model: modelThatLimits(config, head.value.model),
   systemInstruction: head.value.systemInstruction,
   toolsJson: head.value.toolsJson,
   serverTools,
@@ -106,7 +106,7 @@ export const contextOf = ({
 
 /** Model and window of the run's summariser. */
 export const summariserOfRun = ({ dependencies, reading }: Run) =>
-  summariserOf(dependencies.config, {
+  selectSummariser(dependencies.config, {
     model: reading.head.value.model,
     windowTokens: reading.policy.windowTokens,
   });

@@ -2,7 +2,7 @@ import { CANCELLED_BY_USER } from '#shared/compaction/decisions/cancel-decision.
 import { decideSettle } from '#shared/compaction/decisions/settle-decision.ts';
 import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
 import { sameHeadWrite } from '#shared/conversation/writes/same-head-write.ts';
-import { nextDayOf } from '#shared/quota/day.ts';
+import { nextDay } from '#shared/quota/day.ts';
 import { GuardLostError } from '#shared/errors.ts';
 import type { DocumentFields, DocumentStore, Write } from '#shared/ports/ports.ts';
 import { clearNeed } from './clear-request.ts';
@@ -114,7 +114,7 @@ export async function settle(run: Run, outcome: Outcome, lease?: JobLease): Prom
     ...outcome,
     kind: run.need.kind,
     attempts: run.attempt,
-    untilNextDayMs: nextDayOf(now).getTime() - now.getTime(),
+    untilNextDayMs: nextDay(now).getTime() - now.getTime(),
   });
   const retryAt =
     decision.kind === 'clear' ? null : new Date(now.getTime() + decision.retryAfterMs);

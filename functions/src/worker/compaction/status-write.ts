@@ -1,6 +1,6 @@
 import { contextTexts } from '#shared/compaction/decisions/outcome-message.ts';
 import { automaticThreshold } from '#shared/compaction/trigger/compaction-trigger.ts';
-import { isUnpaid } from '#shared/compaction/trigger/budget-wait.ts';
+import { waitsForBudget } from '#shared/compaction/trigger/budget-wait.ts';
 import { statusWrite } from '#shared/conversation/writes/status-write.ts';
 import type { Write } from '#shared/ports/ports.ts';
 import {
@@ -8,8 +8,8 @@ import {
   recordStatus,
   type ContextObject,
 } from '#shared/wire/views/context-object.ts';
-import { leftOutOf } from '#functions/context/left-out.ts';
-import { recordOf } from './job-after.ts';
+import { countLeftOut } from '#functions/context/left-out.ts';
+import { compactionRecord } from './job-after.ts';
 import type { Outcome } from './outcome.ts';
 import type { Run } from './run.ts';
 
@@ -21,11 +21,11 @@ function statusOf(run: Run, outcome: Outcome): ContextObject {
   // What is read again is more than the context.
   const context = outcome.after ?? (run.reading.isReadAgain ? undefined : run.reading);
   const texts = contextTexts();
-  const status = recordStatus(recordOf(run, outcome), {
+  const status = recordStatus(compactionRecord(run, outcome), {
     coveredThrough: outcome.coveredThrough ?? head.value.coveredThrough,
     message: texts.outcome(outcome),
   });
-  const compaction = isUnpaid(outcome.reason) ? { ...status, state: 'QUEUED' } : status;
+  const compaction = waitsForBudget(outcome.reason) ? { ...status, state: 'QUEUED' } : status;
   return contextFigures(
     {
       tokens: tokensNow,
@@ -34,7 +34,7 @@ function statusOf(run: Run, outcome: Outcome): ContextObject {
       windowTokens: policy.windowTokens,
       generation: outcome.generation ?? head.value.generation,
       shrinkage:
-        context && leftOutOf(run.dependencies, head.value, { ...context, tokens: tokensNow }),
+        context && countLeftOut(run.dependencies, head.value, { ...context, tokens: tokensNow }),
       texts,
     },
     compaction,

@@ -7,9 +7,9 @@ import {
 import type { Head } from '#shared/conversation/documents/head.ts';
 import type { TurnDocument } from '#shared/conversation/documents/turn.ts';
 import { AppError, GuardLostError } from '#shared/errors.ts';
-import { decideNotice, NOTICE_LEASE_MS, restOf, restsAs } from '#shared/notification/notice.ts';
+import { decideNotice, NOTICE_LEASE_MS, restPlace, restsAs } from '#shared/notification/notice.ts';
 import type { Notice } from '#shared/notification/notice-schema.ts';
-import { notificationOf, type TurnToTell } from '#shared/notification/notification.ts';
+import { createNotification, type TurnToTell } from '#shared/notification/notification.ts';
 import type { TurnRested } from '#shared/notification/told-event.ts';
 import { DEVICES_MAX, readDevices, type StoredDevice } from '#shared/user/device.ts';
 import type { NotificationDependencies } from './notification-dependencies.ts';
@@ -55,7 +55,7 @@ async function writeNotice(
     {
       op: 'update',
       path: turnPath(event.conversationId, seq),
-      fields: { notice: { ...restOf(event), ...notice } },
+      fields: { notice: { ...restPlace(event), ...notice } },
       guard: { updateTime: turn.updateTime },
     },
   ]);
@@ -102,12 +102,12 @@ async function turnToTell(
 /** Tells devices, all at once: there are few. */
 async function tellAll(
   dependencies: Notifying,
-  of: { turn: TurnToTell; devices: readonly StoredDevice[] },
+  input: { turn: TurnToTell; devices: readonly StoredDevice[] },
   signal: AbortSignal,
 ): Promise<{ id: string; told: Told }[]> {
   const { config, sha256 } = dependencies;
-  const sent = of.devices.map(async (device) => {
-    const notification = notificationOf(of.turn, {
+  const sent = input.devices.map(async (device) => {
+    const notification = createNotification(input.turn, {
       text: config.NOTIFICATION_TEXT,
       fallbackTitle: config.NOTIFICATION_TITLE,
       locale: device.device.locale,

@@ -2,7 +2,7 @@ import { headPath } from '#shared/conversation/documents/paths.ts';
 import { readAnyHead } from '#shared/conversation/context/read-conversation.ts';
 import { tombstoneWrite } from '#shared/conversation/documents/tombstone.ts';
 import { GuardLostError } from '#shared/errors.ts';
-import { isTurnOf } from '#shared/uploads/upload.ts';
+import { isTurnKey } from '#shared/uploads/upload.ts';
 import { eraseNotesFrom } from '#functions/erasure/erase-notes.ts';
 import { releaseUploads } from '#functions/erasure/release-uploads.ts';
 import type { CompactionDependencies } from '../compaction/compaction-dependencies.ts';
@@ -38,7 +38,7 @@ export async function eraseConversation(
     if (deleted > 0) continue;
     const { generation, ownerUid: uid } = head.value;
     if (uid !== '') await eraseNotesFrom(dependencies, { uid, conversationId });
-    const isReleased = (turnKey: string) => isTurnOf(turnKey, conversationId);
+    const isReleased = (turnKey: string) => isTurnKey(turnKey, conversationId);
     await releaseUploads(dependencies, { ownerUid: uid, isReleased });
     await passErasePoint(dependencies, 'erase-uploads-released');
     try {

@@ -5,7 +5,13 @@ import { finishErasure } from '#functions/erasure/finish-erasure.ts';
 import { markErasing } from '#functions/erasure/mark-erasing.ts';
 import { passCrashPoint } from '../compaction/crash-points.ts';
 import { eraseConversation } from '../push/erase-conversation.ts';
-import { conversationOf, earlierThan, forEachItem, pagesOf, type Sweep } from './sweep-pass.ts';
+import {
+  conversationIdFromPath,
+  earlierThan,
+  forEachItem,
+  readPages,
+  type Sweep,
+} from './sweep-pass.ts';
 
 /** A fork copies within seconds; one that is older has lost its maker. */
 const FORK_GIVEN_UP_AFTER_MS = 10 * 60_000;
@@ -35,8 +41,8 @@ async function forEachHead(
   work: (conversationId: string, head: FoundHead) => Promise<void>,
 ): Promise<void> {
   const serve = async (document: StoredDocument) =>
-    work(conversationOf(document), { ...decodeAnyHead(document), path: document.path });
-  for await (const items of pagesOf(sweep, query)) {
+    work(conversationIdFromPath(document), { ...decodeAnyHead(document), path: document.path });
+  for await (const items of readPages(sweep, query)) {
     if (sweep.handedOver.size >= MOST_HANDED_OVER) return;
     await forEachItem(sweep, { pass: 'erasures', items, atOnce: ERASED_AT_ONCE }, serve);
   }

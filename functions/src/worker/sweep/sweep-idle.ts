@@ -5,10 +5,10 @@ import { headPath } from '#shared/conversation/documents/paths.ts';
 import { sweepShards } from '#shared/conversation/decisions/sweep-shard.ts';
 import { GuardLostError } from '#shared/errors.ts';
 import type { StoredDocument } from '#shared/ports/ports.ts';
-import { allEnded } from '#functions/lib/settle-all.ts';
-import { policyOf } from '#functions/config/conversation-policy.ts';
-import { tellRequested } from '#functions/events/publish-compaction-event.ts';
-import { conversationOf, forEachItem, pagesOf, type Sweep } from './sweep-pass.ts';
+import { settleAll } from '#functions/lib/settle-all.ts';
+import { conversationPolicy } from '#functions/config/conversation-policy.ts';
+import { publishCompactionRequested } from '#functions/events/publish-compaction-event.ts';
+import { conversationIdFromPath, forEachItem, readPages, type Sweep } from './sweep-pass.ts';
 
 /**
  * How long after it became idle a conversation is looked at: by two sweeps, so that each is read twice and
@@ -24,9 +24,9 @@ const LOOKED_AT_ONCE = 2;
 async function askIfWorth(sweep: Sweep, document: StoredDocument): Promise<void> {
   const { store, publisher, logger, clock, randomness, config } = sweep.dependencies;
   const head = decodeHead(document);
-  const conversationId = conversationOf(document);
+  const conversationId = conversationIdFromPath(document);
   const requestId = randomness.uuid();
-  const policy = policyOf(config, head.value);
+  const policy = conversationPolicy(config, head.value);
   const need = needOfIdle({ head: head.value, policy, requestId, now: clock.now() });
   if (!need) return;
   try {
@@ -48,7 +48,7 @@ async function askIfWorth(sweep: Sweep, document: StoredDocument): Promise<void>
     topic: 'compaction',
     data: requestEvent({ conversationId, requestId }),
   });
-  await tellRequested(
+  await publishCompactionRequested(
     { publisher, logger },
     { conversationId, requestId, trigger: need.trigger, beforeTokens: head.value.context.tokens },
   );
@@ -58,7 +58,7 @@ async function sweepShard(sweep: Sweep, shard: number): Promise<void> {
   const idleSinceMs = sweep.dependencies.clock.now().getTime() - IDLE_AFTER_MS;
   const field = 'updateTime';
   let lookedAt = 0;
-  for await (const items of pagesOf(sweep, {
+  for await (const items of readPages(sweep, {
     where: [
       { field: 'sweepShard', op: '==', value: shard },
       { field, op: '>=', value: new Date(idleSinceMs - LOOKED_AT_MS) },
@@ -80,5 +80,5 @@ async function sweepShard(sweep: Sweep, shard: number): Promise<void> {
  */
 export async function sweepIdle(sweep: Sweep): Promise<void> {
   if (sweep.dependencies.config.IDLE_COMPACTION !== 'on') return;
-  await allEnded(sweepShards.map((shard) => sweepShard(sweep, shard)));
+  await settleAll(sweepShards.map((shard) => sweepShard(sweep, shard)));
 }

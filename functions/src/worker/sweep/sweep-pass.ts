@@ -1,7 +1,7 @@
 import { CONVERSATIONS } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/errors.ts';
 import type { Query, StoredDocument } from '#shared/ports/ports.ts';
-import { allEnded } from '#functions/lib/settle-all.ts';
+import { settleAll } from '#functions/lib/settle-all.ts';
 import type { CompactionDependencies } from '../compaction/compaction-dependencies.ts';
 import { CrashedError } from '../compaction/crash-points.ts';
 
@@ -73,7 +73,7 @@ export const earlierThan = (field: string, before: Date) =>
  * The conversations that a query finds, page by page. A page goes on behind the last document of the one
  * before, so what could not be mended hides nothing. Ends when the time is up.
  */
-export async function* pagesOf(
+export async function* readPages(
   { dependencies, signal }: Sweep,
   query: Pick<Query, 'where' | 'orderBy'>,
 ): AsyncIterable<StoredDocument[]> {
@@ -135,9 +135,9 @@ export async function forEachItem<T>(
       await guarded(sweep, each.pass, () => work(item));
     }
   };
-  await allEnded(Array.from({ length: each.atOnce }, lane));
+  await settleAll(Array.from({ length: each.atOnce }, lane));
 }
 
 /** The conversation that a head belongs to. */
-export const conversationOf = (head: Pick<StoredDocument, 'path'>): string =>
+export const conversationIdFromPath = (head: Pick<StoredDocument, 'path'>): string =>
   head.path.slice(CONVERSATIONS.length + 1);

@@ -10,10 +10,10 @@ import { passCrashPoint } from '../compaction/crash-points.ts';
 import { dropNeed } from '../compaction/drop-request.ts';
 import { keepNeedPlaces, readNeedPlaces } from '../compaction/request-places.ts';
 import {
-  conversationOf,
+  conversationIdFromPath,
   earlierThan,
   forEachItem,
-  pagesOf,
+  readPages,
   timeAt,
   type Sweep,
 } from './sweep-pass.ts';
@@ -104,14 +104,14 @@ interface Round extends Sweep {
 async function servePage(round: Round, page: readonly StoredDocument[]): Promise<void> {
   const { dependencies, kind, published } = round;
   const { store } = dependencies;
-  const jobs = await store.get(page.map((head) => compactionJobPath(conversationOf(head))));
+  const jobs = await store.get(page.map((head) => compactionJobPath(conversationIdFromPath(head))));
   const items = page.map((head, i) => ({ document: head, job: jobs[i] }));
   const each = { pass: 'needs', items, atOnce: PUBLISHED_AT_ONCE };
   await forEachItem(round, each, async ({ document, job }) => {
     const head = decodeHead(document);
     const need = needOfKind(head.value, kind);
     if (!need) return;
-    const conversationId = conversationOf(document);
+    const conversationId = conversationIdFromPath(document);
     await serve(round, { conversationId, head, job: readableJob(job), need }, published);
   });
 }
@@ -123,7 +123,7 @@ async function goRound(round: Round, from: Date | undefined): Promise<Date | und
   const overdue = earlierThan(`compactionNeeded.${kind}.since`, before);
   let reached = from;
   for (const leg of legsFrom(from, overdue))
-    for await (const page of pagesOf(round, leg)) {
+    for await (const page of readPages(round, leg)) {
       await servePage(round, page);
       // What of this page was not served is served first the next time.
       if (signal.aborted) return reached;

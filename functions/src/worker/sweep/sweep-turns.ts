@@ -4,7 +4,7 @@ import {
   type SweptTurns,
   type UnfinishedTurns,
 } from '#shared/conversation/decisions/abandoned-turns.ts';
-import { closeAbandonedWrites, closingOf } from '#shared/conversation/writes/end-abandoned.ts';
+import { closeAbandonedWrites, toClosingTurn } from '#shared/conversation/writes/end-abandoned.ts';
 import type { CompactionNeeded } from '#shared/conversation/documents/head.ts';
 import { readPartialAnswer } from '#shared/conversation/repair/partial-answer.ts';
 import { turnId, turnPath } from '#shared/conversation/documents/paths.ts';
@@ -13,18 +13,18 @@ import { readHead, readTurnDocuments } from '#shared/conversation/context/read-c
 import { sweepShards } from '#shared/conversation/decisions/sweep-shard.ts';
 import { GuardLostError } from '#shared/errors.ts';
 import type { StoredDocument, Value } from '#shared/ports/ports.ts';
-import { tellTurnFinished } from '#functions/events/publish-turn-event.ts';
+import { publishTurnFinished } from '#functions/events/publish-turn-event.ts';
 import { meterCounting } from '#functions/config/conversation-policy.ts';
-import { needAfterClosing } from '#functions/context/request-after-closing.ts';
-import { allEnded } from '#functions/lib/settle-all.ts';
+import { requestAfterClosing } from '#functions/context/request-after-closing.ts';
+import { settleAll } from '#functions/lib/settle-all.ts';
 import { passCrashPoint } from '../compaction/crash-points.ts';
 import { publishNeed } from '../compaction/publish-request.ts';
 import {
-  conversationOf,
+  conversationIdFromPath,
   earlierInShard,
   earlierThan,
   forEachItem,
-  pagesOf,
+  readPages,
   type Sweep,
 } from './sweep-pass.ts';
 
@@ -68,7 +68,7 @@ const tellClosed = (
 ): Promise<unknown> =>
   Promise.all(
     closed.map(({ seq, attempt, state, replaces }) =>
-      tellTurnFinished(dependencies, {
+      publishTurnFinished(dependencies, {
         conversationId,
         turnId: turnId(seq),
         attempt,
@@ -88,8 +88,8 @@ async function needOfClosed(
 ): Promise<CompactionNeeded['auto']> {
   const own = abandoned.find(({ seq }) => seq === open?.value.seq);
   if (!own) return undefined;
-  const closing = closingOf(own);
-  return needAfterClosing(dependencies, { conversationId, head: head.value, closing });
+  const closing = toClosingTurn(own);
+  return requestAfterClosing(dependencies, { conversationId, head: head.value, closing });
 }
 
 /** Closes the abandoned turns of one conversation; returns how many. */
@@ -123,7 +123,7 @@ const isMap = (value: Value | undefined): value is { readonly [field: string]: V
 function openTurnPath(head: StoredDocument): string {
   const { open } = head.fields;
   const seq = isMap(open) ? Number(open['seq']) : 0;
-  return turnPath(conversationOf(head), seq);
+  return turnPath(conversationIdFromPath(head), seq);
 }
 
 /** Heads of a page whose open turn nobody answers: the head knows the lease of its start alone. */
@@ -147,16 +147,17 @@ export async function sweepTurns(sweep: Sweep): Promise<void> {
   const now = sweep.dependencies.clock.now();
   const mend = async (heads: readonly StoredDocument[]) =>
     forEachItem(sweep, { pass: 'turns', items: heads, atOnce: AT_ONCE }, async (head) => {
-      const closed = await mendTurns(sweep, conversationOf(head));
+      const closed = await mendTurns(sweep, conversationIdFromPath(head));
       sweep.counts.turnsClosed += closed;
       await passCrashPoint(sweep.dependencies, 'sweep-turns-mended');
     });
   const mendOpen = async (shard: number) => {
-    for await (const page of pagesOf(sweep, earlierInShard(shard, 'open.leaseUntil', now)))
+    for await (const page of readPages(sweep, earlierInShard(shard, 'open.leaseUntil', now)))
       await mend(await withoutProducer(sweep, page));
   };
   const mendQueues = async () => {
-    for await (const page of pagesOf(sweep, earlierThan('queue.leaseUntil', now))) await mend(page);
+    for await (const page of readPages(sweep, earlierThan('queue.leaseUntil', now)))
+      await mend(page);
   };
-  await allEnded([...sweepShards.map(mendOpen), mendQueues()]);
+  await settleAll([...sweepShards.map(mendOpen), mendQueues()]);
 }

@@ -1,5 +1,5 @@
 import type { CompactionDependencies } from '../compaction/compaction-dependencies.ts';
-import { allEnded } from '#functions/lib/settle-all.ts';
+import { settleAll } from '#functions/lib/settle-all.ts';
 import { passCrashPoint } from '../compaction/crash-points.ts';
 import { sweepErasures } from './sweep-erasures.ts';
 import { sweepIdle } from './sweep-idle.ts';
@@ -24,7 +24,7 @@ const nothingDone = (): SweepCounts => ({
 
 /** Side by side: however much one of them finds, the others get their time. */
 async function sweepAll(sweep: Sweep): Promise<void> {
-  await allEnded([
+  await settleAll([
     guarded(sweep, 'turns', () => sweepTurns(sweep)),
     guarded(sweep, 'needs', () => sweepNeeds(sweep)),
     guarded(sweep, 'erasures', () => sweepErasures(sweep)),

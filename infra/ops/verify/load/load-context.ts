@@ -1,4 +1,4 @@
-import { memoryOf, readNotes } from '#functions/memory/select-memory.ts';
+import { memoryForPrompt, readNotes } from '#functions/memory/select-memory.ts';
 import { viewNow } from '#functions/chat/context/view-now.ts';
 import type { Config } from '#functions/config.ts';
 import { assembleContext } from '#shared/conversation/context/assemble-context.ts';
@@ -9,7 +9,7 @@ import type { ReadStore } from '#infra/ops/pages.ts';
 import type { LoadedContext } from './loaded.ts';
 
 /** Asks somebody what `/context` shows; undefined: nobody can be asked. */
-export type AskContext = (of: {
+export type AskContext = (target: {
   conversationId: string;
   uid: string;
 }) => Promise<LoadedContext['shown']>;
@@ -39,7 +39,7 @@ export async function loadContext(
     readNotes(reading, uid),
     askContext?.({ conversationId, uid }),
   ]);
-  const memory = memoryOf(config, { head, notes, ...(open && { message: open.user }) });
+  const memory = memoryForPrompt(config, { head, notes, ...(open && { message: open.user }) });
   const context = { ...head, history, turns, memory: memory.standing };
   const openNow = open && { turn: open, said: memory.said };
   return {

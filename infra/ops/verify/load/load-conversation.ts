@@ -7,11 +7,11 @@ import {
   messageGuardsCollection,
 } from '#shared/conversation/documents/paths.ts';
 import type { StoredDocument } from '#shared/ports/ports.ts';
-import { idOf, pagesOf, type ReadStore } from '#infra/ops/pages.ts';
+import { lastSegment, readPages, type ReadStore } from '#infra/ops/pages.ts';
 import { loadContext, type ContextReading } from './load-context.ts';
 import { loadIndex } from './load-index.ts';
 import { loadHistories, type HistoryReading } from './load-histories.ts';
-import { isUnreadable, loadTurns, refuseProblems, unreadableOf } from './load-turns.ts';
+import { isUnreadable, loadTurns, refuseProblems, toUnreadable } from './load-turns.ts';
 import type { Loaded, LoadedContext, StoredGuard, Unreadable } from './loaded.ts';
 
 const GUARDS_PER_PAGE = 300;
@@ -42,14 +42,14 @@ export interface Reading extends ContextReading, Omit<HistoryReading, 'signer'> 
 function readable<T>(
   document: StoredDocument | undefined,
   decode: (document: StoredDocument) => Pick<Versioned<T>, 'value' | 'problems'>,
-  of: Unreadable['of'],
+  input: Unreadable['of'],
 ): { value: T | undefined; unreadable: Unreadable[] } {
   try {
     const read = document && decode(document);
     refuseProblems(read?.problems);
     return { value: read?.value, unreadable: [] };
   } catch (error) {
-    return { value: undefined, unreadable: [unreadableOf(document?.path ?? '', of, error)] };
+    return { value: undefined, unreadable: [toUnreadable(document?.path ?? '', input, error)] };
   }
 }
 
@@ -60,13 +60,13 @@ async function loadGuards(
   const guards: StoredGuard[] = [];
   const unreadable: Unreadable[] = [];
   const query = { collection: messageGuardsCollection(conversationId), limit: GUARDS_PER_PAGE };
-  for await (const page of pagesOf(store, query))
+  for await (const page of readPages(store, query))
     for (const document of page) {
       const { path } = document;
       const decode = (found: StoredDocument) => ({ value: messageGuardSchema.parse(found.fields) });
       const read = readable(document, decode, 'guard');
       unreadable.push(...read.unreadable);
-      if (read.value) guards.push({ path, messageId: idOf(path), ...read.value });
+      if (read.value) guards.push({ path, messageId: lastSegment(path), ...read.value });
     }
   return { guards, unreadable };
 }

@@ -7,9 +7,9 @@ import {
   type HistoryPlace,
 } from '#shared/conversation/context/signed-history.ts';
 import type { Sha256, Signer, StoredDocument } from '#shared/ports/ports.ts';
-import { pagesOf, type ReadStore } from '#infra/ops/pages.ts';
-import { isUnreadable, refuseProblems, unreadableOf } from './load-turns.ts';
-import { storedHistoryOf, type StoredHistory, type Unreadable } from './loaded.ts';
+import { readPages, type ReadStore } from '#infra/ops/pages.ts';
+import { isUnreadable, refuseProblems, toUnreadable } from './load-turns.ts';
+import { toStoredHistory, type StoredHistory, type Unreadable } from './loaded.ts';
 
 /** Each may have most of a MiB. */
 const HISTORIES_PER_PAGE = 10;
@@ -76,21 +76,21 @@ export async function loadHistories(
   const unreadable: Unreadable[] = [];
   const brokenBlobsOf = blobReader(reading, conversationId);
   const query = { collection: historiesCollection(conversationId), limit: HISTORIES_PER_PAGE };
-  for await (const page of pagesOf(reading.store, query))
+  for await (const page of readPages(reading.store, query))
     for (const document of page) {
       const { path } = document;
       try {
         const { history, problems } = readHistoryDocument(document);
         refuseProblems(problems);
         histories.push({
-          ...storedHistoryOf(conversationId, history),
+          ...toStoredHistory(conversationId, history),
           path,
           brokenBlobs: await brokenBlobsOf(history),
           isSigned: isSigned(reading, place, document),
         });
       } catch (error) {
         if (!isUnreadable(error)) throw error;
-        unreadable.push(unreadableOf(path, 'history', error));
+        unreadable.push(toUnreadable(path, 'history', error));
       }
     }
   return { histories, unreadable };

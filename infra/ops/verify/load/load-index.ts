@@ -1,6 +1,6 @@
 import { unpackSegment } from '#functions/recall/segment-document.ts';
 import { recallPath } from '#shared/conversation/documents/paths.ts';
-import { segmentOf } from '#shared/recall/segment.ts';
+import { segmentNumber } from '#shared/recall/segment.ts';
 import type { ReadStore } from '#infra/ops/pages.ts';
 import type { StoredSegmentTurns } from './loaded.ts';
 
@@ -11,7 +11,7 @@ export async function loadIndex(
   indexedThrough: number,
 ): Promise<StoredSegmentTurns[]> {
   const found: StoredSegmentTurns[] = [];
-  for (let number = 1; number <= segmentOf(indexedThrough); number++) {
+  for (let number = 1; number <= segmentNumber(indexedThrough); number++) {
     const path = recallPath(conversationId, number);
     const [document] = await store.get([path]);
     if (!document) {

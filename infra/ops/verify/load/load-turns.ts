@@ -13,7 +13,7 @@ import {
 } from '#shared/conversation/documents/schema-version.ts';
 import { decodeStoredTurn, readTurnDocument } from '#shared/conversation/documents/turn.ts';
 import type { StoredDocument } from '#shared/ports/ports.ts';
-import { pagesOf, type ReadStore } from '#infra/ops/pages.ts';
+import { readPages, type ReadStore } from '#infra/ops/pages.ts';
 import type { StoredTurn, Unreadable } from './loaded.ts';
 
 /** Each may have a MiB. */
@@ -52,9 +52,13 @@ export const isUnreadable = (error: unknown): boolean =>
   error instanceof SyntaxError ||
   error instanceof NewerDocumentError;
 
-export const unreadableOf = (path: string, of: Unreadable['of'], error: unknown): Unreadable => ({
+export const toUnreadable = (
+  path: string,
+  unreadable: Unreadable['of'],
+  error: unknown,
+): Unreadable => ({
   path,
-  of,
+  of: unreadable,
   problem: problemOf(error),
   isNewer: error instanceof NewerDocumentError,
 });
@@ -107,13 +111,13 @@ export async function loadTurns(
   const turns: StoredTurn[] = [];
   const unreadable: Unreadable[] = [];
   const query = { collection: turnsCollection(conversationId), limit: TURNS_PER_PAGE };
-  for await (const page of pagesOf(store, query))
+  for await (const page of readPages(store, query))
     for (const document of page)
       try {
         turns.push(await loadTurn(store, conversationId, document));
       } catch (error) {
         if (!isUnreadable(error)) throw error;
-        unreadable.push(unreadableOf(document.path, 'turn', error));
+        unreadable.push(toUnreadable(document.path, 'turn', error));
       }
   return { turns, unreadable };
 }

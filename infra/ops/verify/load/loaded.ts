@@ -107,7 +107,7 @@ export interface Loaded {
 }
 
 /** A turn that is in memory as a whole, for the checks. */
-export function storedTurnOf(conversationId: string, turn: Turn): StoredTurn {
+export function toStoredTurn(conversationId: string, turn: Turn): StoredTurn {
   const { user, contents, ...fields } = turn;
   return {
     path: turnPath(conversationId, turn.seq),
@@ -120,27 +120,27 @@ export function storedTurnOf(conversationId: string, turn: Turn): StoredTurn {
 }
 
 /** Turns that the statements of a history cite. */
-export function citedSeqsOf({ snapshot }: Pick<History, 'snapshot'>): number[] {
+export function collectCitedSeqs({ snapshot }: Pick<History, 'snapshot'>): number[] {
   if (!snapshot) return [];
   const items = [...Object.values(snapshot.sections).flat(), ...snapshot.archive];
   return [...new Set(items.flatMap(({ sources }) => sources))].toSorted((a, b) => a - b);
 }
 
 /** A history that is in memory as a whole and whose signature nobody asks for. */
-export function storedHistoryOf(conversationId: string, history: History): StoredHistory {
+export function toStoredHistory(conversationId: string, history: History): StoredHistory {
   const { snapshot, snapshotText, masks: _masks, report: _report, ...fields } = history;
   return {
     path: historyPath(conversationId, history.generation),
     fields,
     hasSnapshot: snapshotText !== '',
-    citedSeqs: citedSeqsOf({ snapshot }),
+    citedSeqs: collectCitedSeqs({ snapshot }),
     brokenBlobs: [],
     isSigned: undefined,
   };
 }
 
 /** What the guards of a conversation say, by message id. */
-export const storedGuardsOf = (
+export const toStoredGuards = (
   conversationId: string,
   messages: ReadonlyMap<string, number>,
 ): StoredGuard[] =>

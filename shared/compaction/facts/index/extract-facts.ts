@@ -1,8 +1,8 @@
 import { asksSomething } from '../values/answers.ts';
 import { factId, type Fact, type FactKind, type FactTier } from './fact.ts';
 import { keyOfReadings } from './fact-index.ts';
-import { weightOf } from './fact-weights.ts';
-import { isSureOf, type Found } from './fact-match.ts';
+import { factWeight } from './fact-weights.ts';
+import { isCertain, type FactMatch } from './fact-match.ts';
 import { saidFacts, type SaidFact, type Surroundings } from '../speech/said-facts.ts';
 import { collectSentenceFacts, type SentenceFacts } from '../speech/sentence-facts.ts';
 import { statedValues } from '../speech/stated-values.ts';
@@ -34,17 +34,17 @@ function keysOf({ byKind }: Collection, kind: FactKind): Map<string, Collected> 
 }
 
 /** The facts that are collected, each once, by what they say. */
-const knownFor = (facts: Collection, { kind, readings }: Found): Collected | undefined =>
+const knownFor = (facts: Collection, { kind, readings }: FactMatch): Collected | undefined =>
   facts.byKind.get(kind)?.get(keyOfReadings(readings));
 
 /** Notes what is said again. False where it is new, or counts more than before. */
 function noteAgain(
   known: Collected | undefined,
-  said: Found & { tier: FactTier },
+  said: FactMatch & { tier: FactTier },
   { seq }: Utterance,
 ): boolean {
   if (known === undefined || said.tier < known.fact.tier) return false;
-  known.isSure ||= isSureOf(said);
+  known.isSure ||= isCertain(said);
   if (known.seqs.at(-1) !== seq) known.seqs.push(seq);
   return true;
 }
@@ -55,10 +55,10 @@ function collect(facts: Collection, said: SaidFact, utterance: Utterance): void 
   if (noteAgain(known, said, utterance)) return;
   const news = { fact: factOf(said, utterance), seqs: [utterance.seq] };
   if (known !== undefined) {
-    Object.assign(known, news, { isSure: known.isSure || isSureOf(said) });
+    Object.assign(known, news, { isSure: known.isSure || isCertain(said) });
     return;
   }
-  const collected = { ...news, isSure: isSureOf(said) };
+  const collected = { ...news, isSure: isCertain(said) };
   keysOf(facts, said.kind).set(collected.fact.key, collected);
   facts.all.push(collected);
 }
@@ -94,7 +94,7 @@ export function readFacts(utterances: readonly Utterance[]): ConversationFacts {
   return {
     facts: facts.all
       .filter(({ isSure }) => isSure)
-      .map(({ fact, seqs }) => ({ ...fact, seqs, weight: weightOf(fact, seqs.length) })),
+      .map(({ fact, seqs }) => ({ ...fact, seqs, weight: factWeight(fact, seqs.length) })),
     sentences,
   };
 }

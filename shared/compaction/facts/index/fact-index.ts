@@ -1,5 +1,5 @@
 import { once } from '#shared/once.ts';
-import { dayKeyOf } from '../values/calendar-day.ts';
+import { toDayKey } from '../values/calendar-day.ts';
 import type { Fact, FactKind } from './fact.ts';
 import { indexLines, isSentenceHeld, type LineIndex } from './line-index.ts';
 import { holdsPhrase, joinPhrases, type Phrases } from '../languages/phrases.ts';
@@ -10,7 +10,7 @@ import {
   addValues,
   noValues,
   readText,
-  valuesOf,
+  numbersIn,
   type KnownText,
 } from './text-facts.ts';
 
@@ -35,7 +35,7 @@ export interface FactIndex {
  */
 export function indexFacts(texts: readonly KnownText[], saidAt: readonly Date[] = []): FactIndex {
   const held = noValues();
-  const days = [...new Map(saidAt.map((at) => [dayKeyOf(at), at])).values()];
+  const days = [...new Map(saidAt.map((at) => [toDayKey(at), at])).values()];
   const all = texts.map((text) => (typeof text === 'string' ? readText(text) : text));
   for (const { folded, values } of all) {
     addValues(held, values);
@@ -43,7 +43,7 @@ export function indexFacts(texts: readonly KnownText[], saidAt: readonly Date[] 
       for (const found of findRelativeDates(folded, at)) addReading(held, found);
   }
   for (const at of days)
-    addReading(held, { kind: 'date', start: 0, end: 0, readings: [dayKeyOf(at)] });
+    addReading(held, { kind: 'date', start: 0, end: 0, readings: [toDayKey(at)] });
   return {
     ...held,
     phrases: once(() => joinPhrases(all.map(({ phrases }) => phrases()))),
@@ -77,7 +77,7 @@ function isDateHeld(reading: string, index: FactIndex): boolean {
 function isAmountHeld(reading: string, index: FactIndex): boolean {
   if (has(index, 'amount', reading)) return true;
   const [currency = ''] = reading.split(':');
-  const values = valuesOf(reading);
+  const values = numbersIn(reading);
   return values.every(
     (value) =>
       has(index, 'number', value) ||
@@ -91,7 +91,7 @@ function isAmountHeld(reading: string, index: FactIndex): boolean {
  */
 function isQuantityHeld(reading: string, fact: LookedUp, index: FactIndex): boolean {
   if (has(index, 'quantity', reading)) return true;
-  const values = valuesOf(reading);
+  const values = numbersIn(reading);
   if (values.every((value) => value.length > 1 && index.numbers.has(value))) return true;
   const unit = /\p{L}+$/u.exec(fact.text.trim())?.[0] ?? fact.text;
   return (

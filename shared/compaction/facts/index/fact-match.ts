@@ -1,8 +1,8 @@
-import { matchesOf } from './matches.ts';
+import { findMatches } from './matches.ts';
 import type { FactKind } from './fact.ts';
 
 /** A fact at a place of a text. */
-export interface Found {
+export interface FactMatch {
   kind: FactKind;
   start: number;
   end: number;
@@ -13,20 +13,20 @@ export interface Found {
 }
 
 /** Names that may be other words leave a doubt. */
-export const isSureOf = ({ kind, isWeak }: Pick<Found, 'kind' | 'isWeak'>): boolean =>
+export const isCertain = ({ kind, isWeak }: Pick<FactMatch, 'kind' | 'isWeak'>): boolean =>
   kind !== 'name' || isWeak !== true;
 
 /** Finds the facts of one family in a folded text, in order. Linear. */
-export type Finder = (text: string) => Found[];
+export type Finder = (text: string) => FactMatch[];
 
 /** All matches of a global expression, made into facts; undefined leaves one out. */
 export function findAll(
   text: string,
   pattern: RegExp,
-  read: (match: RegExpExecArray) => Found | undefined,
-): Found[] {
-  const found: Found[] = [];
-  for (const match of matchesOf(text, pattern)) {
+  read: (match: RegExpExecArray) => FactMatch | undefined,
+): FactMatch[] {
+  const found: FactMatch[] = [];
+  for (const match of findMatches(text, pattern)) {
     const one = read(match);
     if (one !== undefined) found.push(one);
   }
@@ -38,4 +38,4 @@ export const wholeMatch = (
   match: RegExpExecArray,
   kind: FactKind,
   readings: readonly string[],
-): Found => ({ kind, start: match.index, end: match.index + match[0].length, readings });
+): FactMatch => ({ kind, start: match.index, end: match.index + match[0].length, readings });

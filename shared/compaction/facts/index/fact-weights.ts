@@ -28,10 +28,10 @@ const COUNTED_TURNS = 5;
 const REQUEST_WEIGHT = 2;
 
 /** The weight of a fact said in so many turns: one more quarter for each, up to twice. */
-export function weightOf({ kind, tier }: Pick<Fact, 'kind' | 'tier'>, turns: number): number {
+export function factWeight({ kind, tier }: Pick<Fact, 'kind' | 'tier'>, turns: number): number {
   const once = kind === 'instruction' && tier > 1 ? REQUEST_WEIGHT : base[kind];
   return once * (0.75 + 0.25 * Math.min(turns, COUNTED_TURNS));
 }
 
 /** For which facts there is room first when one utterance holds too many. */
-export const baseWeightOf = (kind: FactKind): number => base[kind];
+export const baseWeight = (kind: FactKind): number => base[kind];

@@ -10,7 +10,7 @@ const stepFrom = (text: string, at: number, pattern: RegExp): number =>
  * expression that it makes on each call: for short texts that copy takes longer than the search. Throws
  * TypeError where the expression is not global.
  */
-export function matchesOf(text: string, pattern: RegExp): readonly RegExpExecArray[] {
+export function findMatches(text: string, pattern: RegExp): readonly RegExpExecArray[] {
   if (!pattern.global) throw new TypeError(`${pattern.source} is not global`);
   pattern.lastIndex = 0;
   let match = pattern.exec(text);

@@ -1,7 +1,7 @@
 import { findAmounts } from '../values/amounts.ts';
 import { findEmails, findLinks, findPhones } from '../values/contacts.ts';
 import { findDates } from '../values/dates.ts';
-import type { Finder, Found } from './fact-match.ts';
+import type { Finder, FactMatch } from './fact-match.ts';
 import { findIdentifiers } from '../values/identifiers.ts';
 import { findPaths } from '../values/paths.ts';
 import { findNumbers, findQuantities, findSpelledQuantities } from '../values/quantities.ts';
@@ -47,14 +47,14 @@ export function takeFree<F extends TextSpan>(found: readonly F[], places: Places
 /**
  * Links, addresses, paths and identifiers alone: what is read of long tool output.
  */
-export function scanReferences(text: string): Found[] {
+export function scanReferences(text: string): FactMatch[] {
   const places = noPlaces();
   return [...references, findIdentifiers].flatMap((find) => takeFree(find(text), places));
 }
 
 /** What a finder finds in the windows, at its places in the whole text. */
-function inWindows(windows: readonly Window[], find: Finder): Found[] {
-  const all: Found[] = [];
+function inWindows(windows: readonly Window[], find: Finder): FactMatch[] {
+  const all: FactMatch[] = [];
   for (const { start, text } of windows)
     for (const found of find(text))
       all.push(
@@ -66,11 +66,14 @@ function inWindows(windows: readonly Window[], find: Finder): Found[] {
 /**
  * Everything with figures or a form of its own in a folded text: no place twice. `at` is when it was said.
  */
-export function scanValues(text: string, options: { at?: Date; places?: Places } = {}): Found[] {
+export function scanValues(
+  text: string,
+  options: { at?: Date; places?: Places } = {},
+): FactMatch[] {
   const { at, places = noPlaces() } = options;
   const windows = windowsOfFigures(text);
-  const all: Found[] = [];
-  const take = (found: readonly Found[]): void => {
+  const all: FactMatch[] = [];
+  const take = (found: readonly FactMatch[]): void => {
     if (found.length > 0) all.push(...takeFree(found, places));
   };
   for (const find of references) take(find(text));

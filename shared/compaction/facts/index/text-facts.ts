@@ -1,7 +1,7 @@
 import { once } from '#shared/once.ts';
 import { coarserKeys } from '../values/calendar-day.ts';
 import type { FactKind } from './fact.ts';
-import type { Found } from './fact-match.ts';
+import type { FactMatch } from './fact-match.ts';
 import { readLines, type ReadLine } from './line-index.ts';
 import { distinctNumbers, numberReadings, spelledNumbers } from '../values/number-values.ts';
 import { readPhrases, type Phrases } from '../languages/phrases.ts';
@@ -42,9 +42,9 @@ export const noValues = (): HeldValues => ({
 });
 
 /** The figures of `cny:100~150` or `1~2 hour`. */
-export const valuesOf = (reading: string): string[] => reading.match(/\d[\d.]*/g) ?? [];
+export const numbersIn = (reading: string): string[] => reading.match(/\d[\d.]*/g) ?? [];
 
-export function addReading(held: HeldValues, { kind, readings }: Found): void {
+export function addReading(held: HeldValues, { kind, readings }: FactMatch): void {
   const own = held.readings.get(kind) ?? new Set<string>();
   held.readings.set(kind, own);
   for (const reading of readings) {
@@ -55,8 +55,8 @@ export function addReading(held: HeldValues, { kind, readings }: Found): void {
       if (year !== undefined) held.numbers.add(year);
     }
     if (kind === 'number') held.numbers.add(reading);
-    if (kind === 'quantity') for (const value of valuesOf(reading)) held.numbers.add(value);
-    if (kind === 'amount') for (const value of valuesOf(reading)) held.numbers.add(value);
+    if (kind === 'quantity') for (const value of numbersIn(reading)) held.numbers.add(value);
+    if (kind === 'amount') for (const value of numbersIn(reading)) held.numbers.add(value);
     if (kind === 'phone' || kind === 'identifier') held.numbers.add(reading.replaceAll(/\D/g, ''));
   }
 }

@@ -1,7 +1,7 @@
 import { findImpossibleDates } from '../values/dates.ts';
 import type { FactKind } from './fact.ts';
 import { isHeld, keyOfReadings, type FactIndex } from './fact-index.ts';
-import type { Found } from './fact-match.ts';
+import type { FactMatch } from './fact-match.ts';
 import { foldWidth, plainText } from '../speech/plain-text.ts';
 import { holdsPhrase } from '../languages/phrases.ts';
 import { findQuotes } from '../speech/quotes.ts';
@@ -76,7 +76,7 @@ function isCountSaid(readings: readonly string[], index: FactIndex): boolean {
   });
 }
 
-function isSupported(found: Found, text: string, index: FactIndex): boolean {
+function isSupported(found: FactMatch, text: string, index: FactIndex): boolean {
   const { kind, readings } = found;
   if (kind === 'quantity') return isCountSaid(readings, index);
   if (isHeld({ kind, key: keyOfReadings(readings), text }, index)) return true;
@@ -92,7 +92,7 @@ function isSupported(found: Found, text: string, index: FactIndex): boolean {
  * Whether the sources say a value itself, in any notation: parts of dates, times and ranges count for no
  * number, and one is no exception.
  */
-function isSaidItself({ kind, readings }: Found, text: string, index: FactIndex): boolean {
+function isSaidItself({ kind, readings }: FactMatch, text: string, index: FactIndex): boolean {
   if (!countable.has(kind)) return isHeld({ kind, key: keyOfReadings(readings), text }, index);
   return readings.some((reading) => {
     if (index.readings.get(kind)?.has(reading) === true) return true;
@@ -102,7 +102,7 @@ function isSaidItself({ kind, readings }: Found, text: string, index: FactIndex)
 }
 
 /** Where a folded text says values that an index holds in the strict sense, in any notation. */
-export const placesSaidIn = (folded: string, index: FactIndex): Found[] =>
+export const placesSaidIn = (folded: string, index: FactIndex): FactMatch[] =>
   scanValues(folded).filter(
     (found) =>
       checked.has(found.kind) && isSaidItself(found, folded.slice(found.start, found.end), index),
@@ -113,7 +113,7 @@ const isPhrase = (text: string): boolean =>
   /\s\S/.test(text.trim()) || /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]{4}/u.test(text);
 
 /** A value of a statement that its sources can be asked for. */
-export interface CheckedValue extends Found {
+export interface CheckedValue extends FactMatch {
   /** As written. */
   text: string;
   /** What the statement says in front of it and behind it, signs folded to plain ones. */
@@ -121,7 +121,7 @@ export interface CheckedValue extends Found {
   after: string;
 }
 
-function impossibleDate(found: Found): Found {
+function impossibleDate(found: FactMatch): FactMatch {
   // Only the very words can bear it out.
   return { ...found, kind: 'quoted' };
 }

@@ -6,8 +6,8 @@ import {
   koreanPlace,
 } from './eastern-words.ts';
 import { findWantedAttributes, isSlotFilled } from './eastern-slots.ts';
-import { findAll, wholeMatch, type Found } from '../index/fact-match.ts';
-import { matchesOf } from '../index/matches.ts';
+import { findAll, wholeMatch, type FactMatch } from '../index/fact-match.ts';
+import { findMatches } from '../index/matches.ts';
 import { plainText } from '../speech/plain-text.ts';
 import { once } from '#shared/once.ts';
 import { holdsSign, signs } from '../index/signs.ts';
@@ -34,7 +34,11 @@ function wordsOf(run: string, offset: number): Word[] {
   }));
 }
 
-function nameFound(text: string, words: readonly Word[], kind: 'name' | 'term'): Found | undefined {
+function nameFound(
+  text: string,
+  words: readonly Word[],
+  kind: 'name' | 'term',
+): FactMatch | undefined {
   const [first] = words;
   const last = words.at(-1);
   if (first === undefined || last === undefined) return undefined;
@@ -78,7 +82,11 @@ const isUnknownPlace = ({ words, isRest }: Stretch, { place, isJapanese }: Readi
   place.test(textOf(words));
 
 /** A name where it ends as places do, else undefined. */
-function placeFound(text: string, words: readonly Word[], { place }: Reading): Found | undefined {
+function placeFound(
+  text: string,
+  words: readonly Word[],
+  { place }: Reading,
+): FactMatch | undefined {
   const joined = textOf(words);
   return joined.length > 2 && place.test(joined) && han.test(joined)
     ? nameFound(text, words, 'name')
@@ -89,7 +97,7 @@ function placeFound(text: string, words: readonly Word[], { place }: Reading): F
  * One stretch between common words. The longest beginning that ends as places do is a name; the rest is a
  * term, weak unless it stands where values stand, or has three characters and its sentence asks.
  */
-function flush(text: string, stretch: Stretch, options: Reading): Found[] {
+function flush(text: string, stretch: Stretch, options: Reading): FactMatch[] {
   const { words, before, after } = stretch;
   const whole = isUnknownPlace(stretch, options) ? nameFound(text, words, 'name') : undefined;
   if (whole !== undefined) return [whole];
@@ -163,9 +171,9 @@ function readingAround(text: string, offset: number): Reading {
   };
 }
 
-function inRun(text: string, run: string, offset: number): Found[] {
+function inRun(text: string, run: string, offset: number): FactMatch[] {
   const options = readingAround(text, offset);
-  const found: Found[] = [];
+  const found: FactMatch[] = [];
   const walk: Walk = { words: [], before: '', options };
   const words = wordsOf(run, offset);
   const close = (after: string): void => {
@@ -190,7 +198,7 @@ function inRun(text: string, run: string, offset: number): Found[] {
 }
 
 /** Those that begin behind the one before: the branch in the brackets of a name is no name of its own. */
-function withoutOverlaps(names: readonly Found[]): Found[] {
+function withoutOverlaps(names: readonly FactMatch[]): FactMatch[] {
   let end = 0;
   return names.filter((name) => {
     if (name.start < end) return false;
@@ -202,20 +210,20 @@ function withoutOverlaps(names: readonly Found[]): Found[] {
 const title = /《([^《》\n]{1,60})》/gu;
 
 /** Names of places and institutions in Chinese and Japanese, and words that say more than others (weak). */
-function findHanNames(text: string): Found[] {
+function findHanNames(text: string): FactMatch[] {
   const titles = findAll(text, title, (match) => ({
     kind: 'name' as const,
     start: match.index + 1,
     end: match.index + 1 + (match[1] ?? '').length,
     readings: [plainText(match[1] ?? '')],
   }));
-  const names: Found[] = [];
-  for (const match of matchesOf(text, easternRun))
+  const names: FactMatch[] = [];
+  for (const match of findMatches(text, easternRun))
     if (han.test(match[0])) names.push(...inRun(text, match[0], match.index));
   const apart = withoutOverlaps(names);
   const attributes = kana.test(text) ? [] : findWantedAttributes(text);
   // Words of an attribute say less than the whole of it.
-  const isPartOfAttribute = ({ start, end, isWeak }: Found): boolean =>
+  const isPartOfAttribute = ({ start, end, isWeak }: FactMatch): boolean =>
     isWeak === true && attributes.some((whole) => whole.start <= start && end <= whole.end);
   return [...titles, ...apart.filter((name) => !isPartOfAttribute(name)), ...attributes];
 }
@@ -223,13 +231,13 @@ function findHanNames(text: string): Found[] {
 const koreanName =
   /(?:이름은|성함은|이름이|저는|나는)\s([\p{sc=Hangul}]{2,4}|[A-Z][a-z]{1,20})(?=(?:이고|고|이야|야|이에요|예요|입니다|이라고|라고)(?![\p{sc=Hangul}]))/gu;
 
-function findKoreanNames(text: string): Found[] {
+function findKoreanNames(text: string): FactMatch[] {
   const places = findAll(text, koreanPlace, (match) =>
     koreanCommon.has(match[1] ?? '') || (match[1] ?? '').length < 3
       ? undefined
       : wholeMatch(match, 'name', [plainText(match[1] ?? '')]),
   );
-  const persons = findAll(text, koreanName, (match): Found => {
+  const persons = findAll(text, koreanName, (match): FactMatch => {
     const name = match[1] ?? '';
     const start = match.index + match[0].length - name.length;
     return { kind: 'name', start, end: start + name.length, readings: [plainText(name)] };
@@ -241,7 +249,7 @@ function findKoreanNames(text: string): Found[] {
  * Names and telling words in scripts without capitals. A heuristic: endings of places and institutions
  * in Chinese, Japanese and Korean, words of the segmenter's dictionary for the rest.
  */
-export const findEasternNames = (text: string): Found[] =>
+export const findEasternNames = (text: string): FactMatch[] =>
   holdsSign(text, signs.beyondAscii)
     ? [
         ...(han.test(text) || kana.test(text) ? findHanNames(text) : []),

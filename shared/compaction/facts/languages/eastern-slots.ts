@@ -1,6 +1,6 @@
 import { plainText } from '../speech/plain-text.ts';
-import type { Found } from '../index/fact-match.ts';
-import { matchesOf } from '../index/matches.ts';
+import type { FactMatch } from '../index/fact-match.ts';
+import { findMatches } from '../index/matches.ts';
 
 /** What stands behind them is what is wanted, where the sentence asks: 想吃海参, 爱喝雪碧. */
 const consuming = /(?:吃|喝|尝|尝尝|品尝|吃到|喝到)$/u;
@@ -41,9 +41,9 @@ const otherwiseRead =
   /^(?:别|其他|其它|另|有|能|可以|会|提供|在|离|从|到|去|是|附近|周边|周围|旁边|我|你|他|她)/u;
 
 /** How something is wanted, in the words of a Chinese request. */
-export function findWantedAttributes(text: string): Found[] {
-  const found: Found[] = [];
-  for (const match of matchesOf(text, attribute)) {
+export function findWantedAttributes(text: string): FactMatch[] {
+  const found: FactMatch[] = [];
+  for (const match of findMatches(text, attribute)) {
     const written = match[1] ?? '';
     if (otherwiseRead.test(written)) continue;
     const end = match.index + match[0].length - '的'.length;

@@ -21,7 +21,7 @@ const monthByName: ReadonlyMap<string, number> = new Map(
 );
 
 /** The month, from 1, that a name in any of the languages stands for. */
-export const monthOf = (name: string): number | undefined =>
+export const monthNumber = (name: string): number | undefined =>
   monthByName.get(name.toLowerCase().replace(/\.$/, ''));
 
 /** Source of an expression that finds a month's name, the longest first. */

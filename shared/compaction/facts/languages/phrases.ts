@@ -1,4 +1,4 @@
-import { matchesOf } from '../index/matches.ts';
+import { findMatches } from '../index/matches.ts';
 import { plainText, unspacedScript } from '../speech/plain-text.ts';
 
 /** Texts in which phrases are looked for. */
@@ -15,14 +15,14 @@ const spacedPart = new RegExp(`[^${unspacedScript}]+`, 'gu');
 const wordCharacter = /[\p{L}\p{M}\p{N}]/u;
 
 function addWords(plain: string, words: Set<string>): void {
-  for (const [found] of matchesOf(plain, word)) {
+  for (const [found] of findMatches(plain, word)) {
     if (!unspaced.test(found)) {
       words.add(found);
       continue;
     }
     for (let at = 0; at + 1 < found.length; at++) words.add(found.slice(at, at + 2));
     // iPhoneを: the word stands by itself as well.
-    for (const [part] of matchesOf(found, spacedPart)) words.add(part);
+    for (const [part] of findMatches(found, spacedPart)) words.add(part);
   }
 }
 
@@ -43,11 +43,11 @@ export function joinPhrases(all: readonly Phrases[]): Phrases {
 }
 
 /** Reads texts once. */
-export const phrasesOf = (texts: readonly string[]): Phrases =>
+export const toPhrases = (texts: readonly string[]): Phrases =>
   joinPhrases(texts.map((text) => readPhrases(plainText(text))));
 
 function mayHold({ words }: Phrases, phrase: string): boolean {
-  for (const [found] of matchesOf(phrase, word)) {
+  for (const [found] of findMatches(phrase, word)) {
     if (!unspaced.test(found) && !words.has(found)) return false;
     if (unspaced.test(found) && found.length > 1 && !words.has(found.slice(0, 2))) return false;
   }

@@ -1,4 +1,4 @@
-import { matchesOf } from '../index/matches.ts';
+import { findMatches } from '../index/matches.ts';
 
 /** A number as written, with a word or sign that multiplies it. Classes only: linear. */
 const written =
@@ -123,17 +123,17 @@ const HALF_A_DAY_HOURS = 12;
  */
 export function impliedNumbers(text: string): string[] {
   const implied: number[] = [];
-  for (const [word] of matchesOf(text, words)) {
+  for (const [word] of findMatches(text, words)) {
     const number = numberByWord.get(word);
     if (number !== undefined) implied.push(number);
   }
-  for (const [, tens = '', unit = ''] of matchesOf(text, compound))
+  for (const [, tens = '', unit = ''] of findMatches(text, compound))
     implied.push(
       (numberByWord.get(tens) ?? 0) + Math.max(units.indexOf(unit), ordinals.indexOf(unit)) + 1,
     );
-  for (const [, east, west] of matchesOf(text, afterNoon))
+  for (const [, east, west] of findMatches(text, afterNoon))
     implied.push(Number(east ?? west) + HALF_A_DAY_HOURS);
-  for (const [, hour] of matchesOf(text, clock)) implied.push(Number(hour) - HALF_A_DAY_HOURS);
-  for (const [, year] of matchesOf(text, shortYear)) implied.push(2_000 + Number(year));
+  for (const [, hour] of findMatches(text, clock)) implied.push(Number(hour) - HALF_A_DAY_HOURS);
+  for (const [, year] of findMatches(text, shortYear)) implied.push(2_000 + Number(year));
   return implied.map(String);
 }

@@ -1,4 +1,4 @@
-import { matchesOf } from '../index/matches.ts';
+import { findMatches } from '../index/matches.ts';
 import { unspacedScript } from './plain-text.ts';
 
 const union = (sources: readonly string[]): string =>
@@ -32,7 +32,7 @@ const holdsColon = (line: string): boolean => /[:：]/.test(line);
 /** Where, in a line, somebody else begins to speak without quotation marks: behind the colon; -1: nowhere. */
 export function speechStart(line: string): number {
   if (!holdsColon(line)) return -1;
-  for (const match of matchesOf(line, speech))
+  for (const match of findMatches(line, speech))
     if (!bySelf.test(line.slice(Math.max(0, match.index - 40), match.index)))
       return match.index + match[0].length;
   return -1;
@@ -125,7 +125,7 @@ export const isChatLine = (line: string): boolean => holdsColon(line) && chatLin
 const speaker = /^\s*(?:[-*•]\s)?(\*{0,2}\p{L}[\p{L}'’ .-]{0,24}\*{0,2})\s?[:：]\s?\S/u;
 
 /** Whose name stands before the colon of a line, as in a chat or a form. */
-export const speakerOf = (line: string): string | undefined => speaker.exec(line)?.[1];
+export const findSpeaker = (line: string): string | undefined => speaker.exec(line)?.[1];
 
 /** Letters of scripts without blanks between words count double. */
 const wide = new RegExp(`[${unspacedScript}]`, 'gu');

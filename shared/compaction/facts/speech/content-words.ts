@@ -1,4 +1,4 @@
-import { matchesOf } from '../index/matches.ts';
+import { findMatches } from '../index/matches.ts';
 import { plainText, unspacedScript } from './plain-text.ts';
 
 /** Words that say nothing by themselves, in several languages. */
@@ -41,7 +41,7 @@ function pairsOf(run: string): string[] {
  */
 export function contentWords(text: string): string[] {
   const words: string[] = [];
-  for (const [found] of matchesOf(plainText(text), word)) {
+  for (const [found] of findMatches(plainText(text), word)) {
     if (unspaced.test(found)) words.push(...pairsOf(found));
     else if (/\d/.test(found)) words.push(found);
     else if (!functionWords.has(found))

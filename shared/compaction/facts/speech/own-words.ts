@@ -6,7 +6,7 @@ import {
   isOthersSpeech,
   isSureMailField,
   opensMail,
-  speakerOf,
+  findSpeaker,
   speechStart,
   weightOfText,
   workStart,
@@ -116,8 +116,8 @@ function isMailHead(lines: readonly TextLine[], at: number): boolean {
 
 /** Lines of a chat without times: `Anna: …`, `Ben: …`, `Anna: …`. A form names each field once. */
 function isDialogue(lines: readonly TextLine[], at: number, text: string): boolean {
-  if (speakerOf(text) === undefined) return false;
-  const speakers = nearParagraph(lines, at).map((line) => speakerOf(shortOf(line)));
+  if (findSpeaker(text) === undefined) return false;
+  const speakers = nearParagraph(lines, at).map((line) => findSpeaker(shortOf(line)));
   const names = new Set(speakers);
   return !names.has(undefined) && names.size > 1 && names.size < speakers.length;
 }

@@ -1,4 +1,4 @@
-import { findAll, type Finder, type Found } from '../index/fact-match.ts';
+import { findAll, type Finder, type FactMatch } from '../index/fact-match.ts';
 import { plainText } from './plain-text.ts';
 import { holdsSign, signs } from '../index/signs.ts';
 
@@ -15,7 +15,7 @@ export const findQuotes: Finder = (text) =>
     ? findAll(text, quoted, readQuote)
     : [];
 
-function readQuote(match: RegExpExecArray): Found | undefined {
+function readQuote(match: RegExpExecArray): FactMatch | undefined {
   const inner = match.slice(1).find((group) => group !== undefined) ?? '';
   const words = inner.trim().replace(/[.,!?;:。，！？、\\]{1,3}$/u, '');
   const key = plainText(words).trim();

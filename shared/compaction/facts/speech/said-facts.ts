@@ -2,8 +2,8 @@ import { findAnswer } from '../values/answers.ts';
 import { constraintSpans } from './detect-constraints.ts';
 import { findEasternNames } from '../languages/eastern-names.ts';
 import type { FactKind, FactTier } from '../index/fact.ts';
-import { baseWeightOf } from '../index/fact-weights.ts';
-import type { Found } from '../index/fact-match.ts';
+import { baseWeight } from '../index/fact-weights.ts';
+import type { FactMatch } from '../index/fact-match.ts';
 import { endsInState, findNames } from '../values/names.ts';
 import { shownSpans } from './own-words.ts';
 import { foldWidth, plainText } from './plain-text.ts';
@@ -19,7 +19,7 @@ import type { Speaker, Utterance } from './utterance.ts';
 import { findWantedThings } from './wanted-things.ts';
 
 /** A fact where an utterance says it. */
-export interface SaidFact extends Found {
+export interface SaidFact extends FactMatch {
   tier: FactTier;
   text: string;
   sentence: string;
@@ -44,7 +44,10 @@ export interface Surroundings {
   isAnswer: boolean;
 }
 
-const withTier = (found: readonly Found[], tier: FactTier): (Found & { tier: FactTier })[] =>
+const withTier = (
+  found: readonly FactMatch[],
+  tier: FactTier,
+): (FactMatch & { tier: FactTier })[] =>
   found.map((one) => ({ ...one, tier: one.isWeak === true ? worse(tier) : tier }));
 
 const worse = (tier: FactTier): FactTier => (tier === 1 ? 2 : tier);
@@ -72,7 +75,7 @@ function namesOfUser(text: string, places: Places, { values, isAnswer }: Surroun
 function instructionsOf(
   text: string,
   sentences: readonly SentenceSpan[],
-): (Found & { tier: FactTier })[] {
+): (FactMatch & { tier: FactTier })[] {
   const standing = constraintSpans(text, sentences);
   const starts = new Set(standing.map(({ start }) => start));
   const requests = requestSpans(text, sentences).filter(({ start }) => !starts.has(start));
@@ -143,7 +146,7 @@ function foundIn(speaker: Speaker, read: ReadText, surroundings: Surroundings) {
 
 /** Facts in the order of their places, each with the sentence that holds it. */
 function withSentences(
-  found: readonly (Found & { tier: FactTier })[],
+  found: readonly (FactMatch & { tier: FactTier })[],
   text: string,
   spans: readonly SentenceSpan[],
 ): SaidFact[] {
@@ -178,10 +181,10 @@ function withShown(facts: readonly SaidFact[], others: readonly TextSpan[]): Sai
   });
 }
 
-function heaviest<F extends Found & { tier: FactTier }>(found: readonly F[]): F[] {
+function heaviest<F extends FactMatch & { tier: FactTier }>(found: readonly F[]): F[] {
   const ordered = found.toSorted((a, b) => a.start - b.start || a.end - b.end);
   if (ordered.length <= UTTERANCE_FACTS) return ordered;
-  const rank = (one: F): number => baseWeightOf(one.kind) - 10 * one.tier;
+  const rank = (one: F): number => baseWeight(one.kind) - 10 * one.tier;
   const kept = new Set(ordered.toSorted((a, b) => rank(b) - rank(a)).slice(0, UTTERANCE_FACTS));
   return ordered.filter((one) => kept.has(one));
 }
@@ -198,7 +201,7 @@ function readingOf({ text: written, at }: Pick<Utterance, 'text' | 'at'>) {
 }
 
 /** Those that the text does not take back at once. */
-function withoutTakenBack<F extends Pick<Found, 'start'>>(
+function withoutTakenBack<F extends Pick<FactMatch, 'start'>>(
   found: readonly F[],
   { text, sentences }: { text: string; sentences: () => readonly SentenceSpan[] },
 ): F[] {
@@ -215,7 +218,7 @@ function withoutTakenBack<F extends Pick<Found, 'start'>>(
 export function saidFacts(
   utterance: Utterance,
   surroundings: Surroundings,
-  noteAgain: (found: Found & { tier: FactTier }) => boolean = () => false,
+  noteAgain: (found: FactMatch & { tier: FactTier }) => boolean = () => false,
 ): SaidFact[] {
   const { speaker } = utterance;
   const reading = readingOf(utterance);

@@ -1,6 +1,6 @@
 import { factId } from '../index/fact.ts';
 import { keyOfReadings } from '../index/fact-index.ts';
-import { isSureOf } from '../index/fact-match.ts';
+import { isCertain } from '../index/fact-match.ts';
 import type { SaidFact } from './said-facts.ts';
 import type { Speaker, Utterance } from './utterance.ts';
 
@@ -47,7 +47,7 @@ export function collectSentenceFacts(): SentenceFacts {
       const found = facts && sentencesOf(facts).get(sentence);
       const isWhole = words.length === sentence.length;
       return found
-        ?.filter((fact) => isSureOf(fact) && (isWhole || words.includes(fact.text)))
+        ?.filter((fact) => isCertain(fact) && (isWhole || words.includes(fact.text)))
         .map(idOf);
     },
   };

@@ -1,5 +1,5 @@
-import { headOf } from '#shared/text-cut.ts';
-import { matchesOf } from '../index/matches.ts';
+import { cutHead } from '#shared/text-cut.ts';
+import { findMatches } from '../index/matches.ts';
 
 /** Longer sentences are cut at clause borders: an item of a snapshot is a statement, not a page. */
 export const SENTENCE_CHARACTERS = 300;
@@ -71,7 +71,7 @@ function beforeFigure(text: string, length: number): number {
 function clauseCut(text: string, length: number): number {
   let best = 0;
   let isClause = false;
-  for (const match of matchesOf(text, clauseEnd)) {
+  for (const match of findMatches(text, clauseEnd)) {
     const at = match.index + match[0].length;
     if (at > length) break;
     if (at < length / 2) continue;
@@ -88,7 +88,7 @@ function cutLong(text: string, span: Line): Line[] {
   while (span.end - start > SENTENCE_CHARACTERS) {
     // The text behind the bound is needed to see whether the bound lies in a grapheme.
     const window = text.slice(start, Math.min(span.end, start + 2 * SENTENCE_CHARACTERS));
-    const head = headOf(window, SENTENCE_CHARACTERS);
+    const head = cutHead(window, SENTENCE_CHARACTERS);
     const cut = head.length === 0 ? window.length : clauseCut(window, head.length);
     pieces.push(trimmed(text, { start, end: start + cut }));
     start += cut;
@@ -102,7 +102,7 @@ function sentencesOfLine(text: string, line: Line): Line[] {
   const marks = lineMarks.exec(words)?.[0].length ?? 0;
   const spans: Line[] = [];
   let start = marks;
-  for (const match of matchesOf(words, sentenceEnd)) {
+  for (const match of findMatches(words, sentenceEnd)) {
     const end = match.index + match[0].length;
     if (end <= start) continue;
     const ending = words.slice(Math.max(start, end - 12), end);
@@ -141,7 +141,7 @@ export function sentenceSpans(text: string): SentenceSpan[] {
  * characters: longer ones are cut at clause borders, never inside a grapheme. A code fence is one block.
  * Heuristic: unknown abbreviations end a sentence. Linear.
  */
-export function sentencesOf(text: string): string[] {
+export function splitSentences(text: string): string[] {
   const wellFormed = text.toWellFormed();
   return sentenceSpans(wellFormed).map(({ start, end }) => wellFormed.slice(start, end));
 }

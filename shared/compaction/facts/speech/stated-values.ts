@@ -1,6 +1,6 @@
 import { fillers } from '../languages/common-words.ts';
 import { findEasternNames } from '../languages/eastern-names.ts';
-import type { Found } from '../index/fact-match.ts';
+import type { FactMatch } from '../index/fact-match.ts';
 import { findNames } from '../values/names.ts';
 import { foldWidth, plainText } from './plain-text.ts';
 import { scanValues } from '../index/scan-text.ts';
@@ -111,12 +111,12 @@ function startsOf(values: StatedValues): ReadonlySet<number> {
 const isAsciiLetter = (code: number): boolean => code >= 97 && code <= 122;
 
 /** Where a user's text says such a value. */
-export function findStatedValues(text: string, values: StatedValues): Found[] {
+export function findStatedValues(text: string, values: StatedValues): FactMatch[] {
   if (values.size === 0) return [];
   const lower = text.toLowerCase();
   // Some letters change their length in lower case; then places would not be those of the text.
   if (lower.length !== text.length) return [];
-  const found: Found[] = [];
+  const found: FactMatch[] = [];
   const starts = startsOf(values);
   for (let at = 0, before = 0; at + 1 < lower.length; at++) {
     const code = lower.charCodeAt(at);

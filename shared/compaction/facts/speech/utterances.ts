@@ -1,7 +1,7 @@
 import { answerTime, userTime } from '#shared/client-context/user-time.ts';
 import type { Content, Part } from '#shared/conversation/documents/content.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
-import { headOf, tailOf } from '#shared/text-cut.ts';
+import { cutHead, cutTail } from '#shared/text-cut.ts';
 import type { Speaker, Utterance } from './utterance.ts';
 
 /** What is read of one call or response; half of it is its beginning, half its end. */
@@ -14,7 +14,7 @@ const DEPTH_MAX = 64;
 function bounded(text: string): string {
   if (text.length <= OUTPUT_CHARACTERS) return text;
   const half = (OUTPUT_CHARACTERS - MARKER_CHARACTERS) / 2;
-  const [head, tail] = [headOf(text, half), tailOf(text, half)];
+  const [head, tail] = [cutHead(text, half), cutTail(text, half)];
   return `${head}\n[${text.length - head.length - tail.length} characters left out]\n${tail}`;
 }
 
@@ -86,7 +86,7 @@ const saidInContent = (content: Content, by: Speaker): Said[] =>
  * responses are bounded to 20,000 characters each; what is left out is said. Only the user content of a turn speaks for
  * the user. The last content of an answer was said when the turn ended, the others when it began.
  */
-export function utterancesOf(turns: readonly Turn[]): Utterance[] {
+export function readUtterances(turns: readonly Turn[]): Utterance[] {
   return turns.flatMap((turn) => {
     const begun = userTime(turn);
     const lastAt = turn.contents.length - 1;

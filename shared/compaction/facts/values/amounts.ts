@@ -1,4 +1,4 @@
-import { findAll, wholeMatch, type Finder, type Found } from '../index/fact-match.ts';
+import { findAll, wholeMatch, type Finder, type FactMatch } from '../index/fact-match.ts';
 import { numberReadings, numberSource, rangeReadings, scaleSource } from './number-values.ts';
 
 const currencies: Readonly<Record<string, string>> = {
@@ -38,7 +38,7 @@ function amountFound(
   match: RegExpExecArray,
   sign: string | undefined,
   [from, to]: readonly (string | undefined)[],
-): Found | undefined {
+): FactMatch | undefined {
   const code = currencyBySign.get((sign ?? '').toLowerCase());
   const readings = rangeReadings(from, numberReadings(to ?? ''));
   if (code === undefined || readings.length === 0) return undefined;

@@ -1,6 +1,6 @@
 import { fillers } from '../languages/common-words.ts';
-import type { Found } from '../index/fact-match.ts';
-import { matchesOf } from '../index/matches.ts';
+import type { FactMatch } from '../index/fact-match.ts';
+import { findMatches } from '../index/matches.ts';
 import { plainText } from '../speech/plain-text.ts';
 
 /** A longer answer is a sentence of its own, and no name or value. */
@@ -27,7 +27,7 @@ export const asksSomething = (text: string): boolean =>
  * The value of a short answer to a question: what is left of it without "yes", "please", "it is".
  * Heuristic: at most four words; whole phrases of feeling ("that was fun") may pass for values.
  */
-export function findAnswer(text: string): Found[] {
+export function findAnswer(text: string): FactMatch[] {
   const trimmed = text.trim();
   if (
     trimmed.length > ANSWER_CHARACTERS ||
@@ -35,7 +35,7 @@ export function findAnswer(text: string): Found[] {
     /[?？。]/.test(trimmed.replace(/。$/, ''))
   )
     return [];
-  const words = matchesOf(text, word);
+  const words = findMatches(text, word);
   let from = 0;
   let to = words.length;
   const isFiller = (match: RegExpExecArray | undefined): boolean =>

@@ -37,7 +37,7 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
 let newest = { day: Number.NaN, key: '' };
 
 /** `2026-11-21` of a point in time, in UTC. */
-export function dayKeyOf(at: Date): string {
+export function toDayKey(at: Date): string {
   const day = Math.floor(at.getTime() / DAY_MS);
   if (day !== newest.day) newest = { day, key: at.toISOString().slice(0, 10) };
   return newest.key;

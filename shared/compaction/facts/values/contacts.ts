@@ -1,4 +1,4 @@
-import { findAll, wholeMatch, type Found } from '../index/fact-match.ts';
+import { findAll, wholeMatch, type FactMatch } from '../index/fact-match.ts';
 import { holdsSign, signs } from '../index/signs.ts';
 
 const link =
@@ -34,7 +34,7 @@ const linkKey = (written: string): string =>
     .replace(/^www\./, '')
     .replace(/\/$/, '');
 
-function linkFound(written: string, start: number): Found | undefined {
+function linkFound(written: string, start: number): FactMatch | undefined {
   const whole = withoutTrail(written);
   const key = linkKey(whole);
   if (key.length < 3) return undefined;
@@ -42,7 +42,7 @@ function linkFound(written: string, start: number): Found | undefined {
 }
 
 /** The host before the domain, which must not go on before it, nor be an address. */
-function readBareLink(match: RegExpExecArray, text: string): Found | undefined {
+function readBareLink(match: RegExpExecArray, text: string): FactMatch | undefined {
   const host = (match[1] ?? '').replace(/^[.-]{1,9}/, '');
   const start = match.index - host.length;
   if (host === '' || /[\w@.+/-]/.test(text[start - 1] ?? ' ')) return undefined;
@@ -50,7 +50,7 @@ function readBareLink(match: RegExpExecArray, text: string): Found | undefined {
 }
 
 /** Links with a scheme or `www.`, and bare ones of common domains. */
-export const findLinks = (text: string): Found[] => [
+export const findLinks = (text: string): FactMatch[] => [
   ...(holdsSign(text, signs.colon | signs.join) && /:\/\/|www\./i.test(text)
     ? findAll(text, link, (match) => linkFound(match[0], match.index))
     : []),
@@ -60,7 +60,7 @@ export const findLinks = (text: string): Found[] => [
 ];
 
 /** E-mail addresses. */
-export const findEmails = (text: string): Found[] =>
+export const findEmails = (text: string): FactMatch[] =>
   text.includes('@')
     ? findAll(text, email, (match) => wholeMatch(match, 'email', [match[0].toLowerCase()]))
     : [];
@@ -87,7 +87,7 @@ function isPhone(written: string): boolean {
 }
 
 /** Telephone numbers in groups, or of one run with `+` before it; bare runs of figures are identifiers. */
-export const findPhones = (text: string): Found[] => [
+export const findPhones = (text: string): FactMatch[] => [
   ...(holdsSign(text, signs.plus)
     ? findAll(text, plainPhone, (match) =>
         wholeMatch(match, 'phone', [digitsOf(match[0]), digitsOf(match[0]).replace(/^82/, '0')]),

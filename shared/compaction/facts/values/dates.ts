@@ -1,7 +1,7 @@
 import { dayKey, type CalendarDay } from './calendar-day.ts';
 import { once } from '#shared/once.ts';
-import { findAll, wholeMatch, type Finder, type Found } from '../index/fact-match.ts';
-import { monthNames, monthOf } from '../languages/month-names.ts';
+import { findAll, wholeMatch, type Finder, type FactMatch } from '../index/fact-match.ts';
+import { monthNames, monthNumber } from '../languages/month-names.ts';
 import { holdsSign, signs } from '../index/signs.ts';
 
 const iso = /(?<![\w-])(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?!\d|[-/]\d)/g;
@@ -30,7 +30,7 @@ const bareOrdinalOfMonth =
 const numberOf = (digits: string | undefined): number | undefined =>
   digits === undefined ? undefined : Number(digits);
 
-function dateFound(match: RegExpExecArray, days: readonly CalendarDay[]): Found | undefined {
+function dateFound(match: RegExpExecArray, days: readonly CalendarDay[]): FactMatch | undefined {
   const readings = days.map(dayKey).filter((key) => key !== undefined);
   return readings.length === 0 ? undefined : wholeMatch(match, 'date', [...new Set(readings)]);
 }
@@ -74,7 +74,7 @@ function needsIn(text: string): (need: Need) => boolean {
 const patterns: readonly [
   pattern: RegExp,
   need: Need,
-  read: (match: RegExpExecArray) => Found | undefined,
+  read: (match: RegExpExecArray) => FactMatch | undefined,
 ][] = [
   [
     iso,
@@ -90,7 +90,7 @@ const patterns: readonly [
     'month',
     (match) =>
       dateFound(match, [
-        { month: monthOf(match[1] ?? ''), day: Number(match[2]), year: numberOf(match[3]) },
+        { month: monthNumber(match[1] ?? ''), day: Number(match[2]), year: numberOf(match[3]) },
       ]),
   ],
   [
@@ -100,7 +100,7 @@ const patterns: readonly [
       dateFound(match, [
         {
           day: Number(match[1]),
-          month: monthOf(match[2] ?? ''),
+          month: monthNumber(match[2] ?? ''),
           year: numberOf(match[3] ?? match[4]),
         },
       ]),
@@ -108,7 +108,7 @@ const patterns: readonly [
   [
     monthAndYear,
     'month',
-    (match) => dateFound(match, [{ month: monthOf(match[1] ?? ''), year: Number(match[2]) }]),
+    (match) => dateFound(match, [{ month: monthNumber(match[1] ?? ''), year: Number(match[2]) }]),
   ],
   [
     eastern,
@@ -144,7 +144,7 @@ export const findImpossibleDates: Finder = (text) =>
         )
     : [];
 
-function findNeeded(text: string): Found[] {
+function findNeeded(text: string): FactMatch[] {
   const holds = needsIn(text);
   return patterns.flatMap(([pattern, need, read]) =>
     holds(need) ? findAll(text, pattern, read) : [],

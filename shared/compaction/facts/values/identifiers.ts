@@ -1,4 +1,4 @@
-import type { Found } from '../index/fact-match.ts';
+import type { FactMatch } from '../index/fact-match.ts';
 
 const quantity =
   /^\d+(?:[.,]\d+)?(?:st|nd|rd|th|s|x|k|m|am|pm|h|d|w|y|kg|km|cm|mm|ml|kb|mb|gb|tb|px|em|ms|min|sec|mph|hrs?|fps|hz|khz|mhz|ghz|usd|eur|gbp|krw|jpy|g|l|lb|lbs|oz|ft|mi|p)$/i;
@@ -96,14 +96,14 @@ function withoutEdges(text: string, run: { start: number; end: number }) {
 }
 
 /** The identifier in a run without the signs around it; several joined by `::` or `:` are one. */
-function readRun(text: string, start: number, end: number): Found | undefined {
+function readRun(text: string, start: number, end: number): FactMatch | undefined {
   if (end - start > IDENTIFIER_CHARACTERS) return undefined;
   if (text[start - 1] === '@' || text[end] === '@') return undefined;
   const place = withoutEdges(text, { start, end });
   const written = text.slice(place.start, place.end);
   const strength = strengthOf(written);
   if (strength === undefined || /[^A-Za-z0-9]{3}/.test(written)) return undefined;
-  const found: Found = { kind: 'identifier', ...place, readings: [identifierKey(written)] };
+  const found: FactMatch = { kind: 'identifier', ...place, readings: [identifierKey(written)] };
   return strength === 'weak' ? { ...found, isWeak: true } : found;
 }
 
@@ -111,8 +111,8 @@ function readRun(text: string, start: number, end: number): Found | undefined {
  * Order numbers, user names, codes, versions: words with letters and digits, `#` with figures, runs of
  * six figures or more. Heuristic: quantities (100km), ranges and numbered words (step-2) are none.
  */
-export function findIdentifiers(text: string): Found[] {
-  const found: Found[] = [];
+export function findIdentifiers(text: string): FactMatch[] {
+  const found: FactMatch[] = [];
   telling.lastIndex = 0;
   for (let match = telling.exec(text); match !== null; match = telling.exec(text)) {
     const { start, end } = runAround(text, match.index);

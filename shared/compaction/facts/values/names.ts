@@ -1,5 +1,5 @@
 import { commonCapitals } from '../languages/common-words.ts';
-import { findAll, type Found } from '../index/fact-match.ts';
+import { findAll, type FactMatch } from '../index/fact-match.ts';
 import { once } from '#shared/once.ts';
 import { plainText } from '../speech/plain-text.ts';
 import { holdsSign, signs } from '../index/signs.ts';
@@ -46,7 +46,7 @@ function strengthOf(input: { before: string; words: number; isFirst: boolean; is
 }
 
 /** A name, and whether its place says that it is the value of something. */
-export interface NameFound extends Found {
+export interface NameFound extends FactMatch {
   isValue: boolean;
 }
 

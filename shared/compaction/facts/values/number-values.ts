@@ -1,4 +1,4 @@
-import { matchesOf } from '../index/matches.ts';
+import { findMatches } from '../index/matches.ts';
 import { writtenNumbers } from '../languages/written-numbers.ts';
 
 /** A number as people write it, with what multiplies it. Groups of classes only: linear. */
@@ -89,12 +89,12 @@ function easternValue(written: string): number {
 /** Numbers that a plain text spells out: English and European words, Chinese and Korean numerals. */
 export function spelledNumbers(plain: string): string[] {
   const values: string[] = [];
-  for (const [word] of matchesOf(plain, spelledWord)) {
+  for (const [word] of findMatches(plain, spelledWord)) {
     const value = numberByWord.get(word) ?? numberByPhrase.get(word);
     if (value !== undefined) values.push(value);
   }
-  for (const [written] of matchesOf(plain, easternNumber))
+  for (const [written] of findMatches(plain, easternNumber))
     values.push(String(easternValue(written)));
-  for (const [sign] of matchesOf(plain, easternSign)) values.push(numberByWord.get(sign) ?? '');
+  for (const [sign] of findMatches(plain, easternSign)) values.push(numberByWord.get(sign) ?? '');
   return values;
 }

@@ -1,4 +1,4 @@
-import { findAll, type Found } from '../index/fact-match.ts';
+import { findAll, type FactMatch } from '../index/fact-match.ts';
 import { holdsSign, signs } from '../index/signs.ts';
 
 /** What every path has: a slash, or a point before its extension. */
@@ -53,7 +53,7 @@ function isPath(path: string): boolean {
 }
 
 /** Paths of files and directories. Heuristic: a relative directory needs three names; `name.json(…)` is a call. */
-export function findPaths(text: string): Found[] {
+export function findPaths(text: string): FactMatch[] {
   if (!holdsSign(text, signs.slash | signs.join) || !mayHold.test(text)) return [];
   return findAll(text, run, (match) => {
     if (!mayHold.test(match[0])) return undefined;

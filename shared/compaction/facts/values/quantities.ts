@@ -1,4 +1,4 @@
-import { findAll, wholeMatch, type Finder, type Found } from '../index/fact-match.ts';
+import { findAll, wholeMatch, type Finder, type FactMatch } from '../index/fact-match.ts';
 import {
   numberByWord,
   numberReadings,
@@ -81,7 +81,7 @@ const spelledOut = new RegExp(
   'giu',
 );
 
-function quantityFound(match: RegExpExecArray): Found | undefined {
+function quantityFound(match: RegExpExecArray): FactMatch | undefined {
   const written = (match[2] ?? '').toLowerCase();
   const unit = unitByWord.get((match[3] ?? '').toLowerCase());
   const word = numberByWord.get(written);

@@ -1,5 +1,5 @@
-import { dayKeyOf, daysAfter } from './calendar-day.ts';
-import { findAll, wholeMatch, type Found } from '../index/fact-match.ts';
+import { toDayKey, daysAfter } from './calendar-day.ts';
+import { findAll, wholeMatch, type FactMatch } from '../index/fact-match.ts';
 import { isAscii } from '../speech/plain-text.ts';
 
 const dayOffsets: readonly (readonly [days: number, words: string])[] = [
@@ -51,7 +51,7 @@ const period =
 /** A day can be named by its weekday alone: short names are words of their own (sun, sat, wed). */
 const shortName = /^(?:sun|mon|tues?|wed|thu|thurs|fri|sat)$/i;
 
-function readWeekday(match: RegExpExecArray, at: Date | undefined): Found | undefined {
+function readWeekday(match: RegExpExecArray, at: Date | undefined): FactMatch | undefined {
   const [written, isLast, isNext, name = ''] = match;
   if (isLast === undefined && isNext === undefined && shortName.test(name)) return undefined;
   const wanted = weekdays.findIndex((pattern) => pattern.test(name));
@@ -59,7 +59,7 @@ function readWeekday(match: RegExpExecArray, at: Date | undefined): Found | unde
   if (at !== undefined && wanted !== -1) {
     const ahead = (wanted - at.getUTCDay() + 7) % 7;
     const offsets = isLast === undefined ? [ahead, ahead + 7] : [ahead - 7, ahead - 14];
-    for (const days of offsets) readings.push(dayKeyOf(daysAfter(at, days)));
+    for (const days of offsets) readings.push(toDayKey(daysAfter(at, days)));
   }
   const found = wholeMatch(match, 'date', readings);
   return { ...found, start: found.end - written.trimStart().length, isWeak: isLast !== undefined };
@@ -75,13 +75,13 @@ function countOf(written: string): number {
 }
 
 /** "3 weeks ago" is a day; "3 years ago" is a year, "3 months ago" a month. */
-function readAgo(match: RegExpExecArray, at: Date | undefined): Found | undefined {
+function readAgo(match: RegExpExecArray, at: Date | undefined): FactMatch | undefined {
   const isPast = match[1] !== undefined;
   const unit = (match[2] ?? match[4] ?? '').toLowerCase();
   const count = countOf(match[1] ?? match[3] ?? '') * (isPast ? -1 : 1);
   const readings = [`${count} ${unit}`];
   if (at !== undefined) {
-    const day = dayKeyOf(daysAfter(at, Math.round(count * (unitDays[unit] ?? 1))));
+    const day = toDayKey(daysAfter(at, Math.round(count * (unitDays[unit] ?? 1))));
     if (unit === 'month') readings.push(day.slice(0, 7));
     else if (unit === 'year') readings.push(`year:${day.slice(0, 4)}`);
     else readings.push(day);
@@ -109,27 +109,27 @@ const directions: Readonly<Record<string, number>> = {
   下: 1,
 };
 
-function readPeriod(match: RegExpExecArray, at: Date | undefined): Found | undefined {
+function readPeriod(match: RegExpExecArray, at: Date | undefined): FactMatch | undefined {
   const groups = match.slice(1).filter((group) => group !== undefined);
   const direction = directions[(groups[0] ?? '').toLowerCase()] ?? 0;
   const unit = (groups[1] ?? match[0]).toLowerCase();
   const readings = [`period:${match[0].toLowerCase().replaceAll(/\s/g, '')}`];
   if (at !== undefined) {
     const month = new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + direction, 1));
-    if (/month|달|月/.test(unit)) readings.push(dayKeyOf(month).slice(0, 7));
+    if (/month|달|月/.test(unit)) readings.push(toDayKey(month).slice(0, 7));
     else if (/year|년|年|올해/.test(unit)) readings.push(`year:${at.getUTCFullYear() + direction}`);
     else {
       const monday = daysAfter(at, direction * 7 - ((at.getUTCDay() + 6) % 7));
-      for (let day = 0; day < 7; day++) readings.push(dayKeyOf(daysAfter(monday, day)));
+      for (let day = 0; day < 7; day++) readings.push(toDayKey(daysAfter(monday, day)));
     }
   }
   return { ...wholeMatch(match, 'date', readings), isWeak: true };
 }
 
-function readDayWord(match: RegExpExecArray, at: Date | undefined): Found {
+function readDayWord(match: RegExpExecArray, at: Date | undefined): FactMatch {
   const days = offsetByWord.get((match[1] ?? '').toLowerCase()) ?? 0;
   const readings = [`day:${days}`];
-  if (at !== undefined) readings.push(dayKeyOf(daysAfter(at, days)));
+  if (at !== undefined) readings.push(toDayKey(daysAfter(at, days)));
   return { ...wholeMatch(match, 'date', readings), isWeak: days <= 0 };
 }
 
@@ -152,8 +152,8 @@ const plainPeriods = /(?:last|this|next)\s(?:week|month|year)/i;
 function findWhere(
   text: string,
   { sign, pattern }: { sign: RegExp; pattern: RegExp },
-  read: (match: RegExpExecArray) => Found | undefined,
-): Found[] {
+  read: (match: RegExpExecArray) => FactMatch | undefined,
+): FactMatch[] {
   return isAscii(text) && !sign.test(text) ? [] : findAll(text, pattern, read);
 }
 
@@ -162,10 +162,10 @@ function findWhere(
  * 3 days ago. With `at` they are equal to the dates that they mean. Weak where they look back.
  * Heuristic: the day is that of UTC; months and years from a count are of average length.
  */
-export const findRelativeDates = (text: string, at?: Date): Found[] =>
+export const findRelativeDates = (text: string, at?: Date): FactMatch[] =>
   isAscii(text) && !plainWords.test(text) ? [] : findAllRelative(text, at);
 
-const findAllRelative = (text: string, at: Date | undefined): Found[] => [
+const findAllRelative = (text: string, at: Date | undefined): FactMatch[] => [
   ...findWhere(text, { sign: plainDayWords, pattern: dayWord }, (match) => readDayWord(match, at)),
   ...findWhere(text, { sign: plainWeekdays, pattern: weekday }, (match) => readWeekday(match, at)),
   ...findWhere(text, { sign: plainCounts, pattern: ago }, (match) => readAgo(match, at)),

@@ -1,4 +1,4 @@
-import { findAll, wholeMatch, type Finder, type Found } from '../index/fact-match.ts';
+import { findAll, wholeMatch, type Finder, type FactMatch } from '../index/fact-match.ts';
 import { holdsSign, signs } from '../index/signs.ts';
 
 const clock =
@@ -37,7 +37,7 @@ function easternHalf(word: string | undefined): Half {
   return morningWords.test(word) ? 'am' : undefined;
 }
 
-function timeFound(match: RegExpExecArray, hour: string | undefined, rest: Rest): Found {
+function timeFound(match: RegExpExecArray, hour: string | undefined, rest: Rest): FactMatch {
   const readings = readingsOf(Number(hour), Number(rest.minute ?? 0), rest.half);
   const lead = match[0].length - match[0].trimStart().length;
   const found = wholeMatch(match, 'time', readings);

@@ -6,7 +6,7 @@ import {
 import type { TokenCounting } from '#shared/tokens/token-estimate.ts';
 import { valuedFacts } from '../items/item-facts.ts';
 import { textKey } from '../items/item-text.ts';
-import { shareOf, wordWeight } from './item-worth.ts';
+import { uniqueShare, wordWeight } from './item-worth.ts';
 import { lastSource } from '../operations/sources.ts';
 
 /** Items of an archive are compared with each other alone. */
@@ -47,7 +47,7 @@ function worths(items: readonly ArchivedItem[]): ReadonlyMap<string, number> {
     items.map((item) => {
       const said = [...(facts.get(item.id)?.values() ?? [])];
       const weight = said.reduce((sum, one) => sum + one, wordWeight(item.text));
-      return [item.id, weight * shareOf(item, { newestSeq, counting: archiveCounting })];
+      return [item.id, weight * uniqueShare(item, { newestSeq, counting: archiveCounting })];
     }),
   );
 }

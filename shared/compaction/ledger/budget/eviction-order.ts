@@ -6,7 +6,7 @@ import {
 } from '#shared/conversation/documents/snapshot.ts';
 import type { TokenCounting } from '#shared/tokens/token-estimate.ts';
 import type { ValuedFacts } from '../items/item-facts.ts';
-import { itemTokens, shareOf, wordWeight } from './item-worth.ts';
+import { itemTokens, uniqueShare, wordWeight } from './item-worth.ts';
 import { lastSource } from '../operations/sources.ts';
 import { isUnitedList } from './united-list.ts';
 
@@ -68,7 +68,7 @@ interface Place {
 }
 
 function knowledgePlace(item: ArchivedItem, options: EvictionOptions, facts: ValuedFacts): Place {
-  const share = shareOf(item, options);
+  const share = uniqueShare(item, options);
   const worth = share * wordWeight(item.text);
   return { item, rank: knowledge, importance: importanceOf(item), worth, facts, share };
 }

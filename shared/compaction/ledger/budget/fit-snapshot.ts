@@ -15,7 +15,7 @@ import {
 import { evictionOrder } from './eviction-order.ts';
 import { valuedFacts, type LastingFact } from '../items/item-facts.ts';
 import { renderWorkingLayer, type SnapshotRoom } from '../render-snapshot.ts';
-import { soleHolders } from './unique-fact-holders.ts';
+import { uniqueFactHolders } from './unique-fact-holders.ts';
 
 export interface FittedSnapshot {
   snapshot: Snapshot;
@@ -74,7 +74,7 @@ function leaving(snapshot: Snapshot, options: FitOptions): readonly ArchivedItem
   if (wanted === undefined) return evicted(snapshot, order, options);
   const constraints = snapshot.sections[constraintSection] ?? [];
   const staying = [...wanted.keptTexts, ...constraints.map(({ text }) => text)];
-  const holders = soleHolders(order, wanted.facts, staying);
+  const holders = uniqueFactHolders(order, wanted.facts, staying);
   const inOrder = evictionOrder(snapshot, { newestSeq, counting, facts, soleHolders: holders });
   return evicted(snapshot, inOrder, options);
 }

@@ -16,7 +16,7 @@ export const itemTokens = (text: string, counting: TokenCounting): number =>
 export const wordWeight = (text: string): number => WORD_WEIGHT * contentWords(text).length;
 
 /** What a unit of weight is worth in an item: less in a long one and in an old one. */
-export function shareOf(
+export function uniqueShare(
   item: ArchivedItem,
   { newestSeq, counting }: { newestSeq: number; counting: TokenCounting },
 ): number {

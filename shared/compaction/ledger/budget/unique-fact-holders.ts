@@ -8,7 +8,7 @@ import { textReader, type KnownText } from '#shared/compaction/facts/index/text-
  * the first to go first: each fact counts for the last of those that say it, so that one of them stays.
  * `otherTexts` stay anyway; what they say depends on no item. Items × facts that items alone say.
  */
-export function soleHolders(
+export function uniqueFactHolders(
   order: readonly ArchivedItem[],
   facts: readonly Fact[],
   otherTexts: readonly KnownText[],

@@ -3,10 +3,16 @@ import type { Fact } from '#shared/compaction/facts/index/fact.ts';
 import { ledgerConstants } from '../ledger-constants.ts';
 import { estimateTextTokens } from '#shared/tokens/token-estimate.ts';
 import { oneLine } from '../items/item-text.ts';
-import { draftOf, archiveItem, dropItem, putItem, snapshotOfDraft } from '../ledger-draft.ts';
+import { createDraft, archiveItem, dropItem, putItem, snapshotOfDraft } from '../ledger-draft.ts';
 import type { LedgerDraft } from '../ledger-draft.ts';
 import type { SnapshotRoom } from '../render-snapshot.ts';
-import { isListOf, isUnitedList, listElements, listText, type ListKind } from './united-list.ts';
+import {
+  isListOfKind,
+  isUnitedList,
+  listElements,
+  listText,
+  type ListKind,
+} from './united-list.ts';
 
 const kinds: readonly ListKind[] = ['path', 'link', 'identifier'];
 /** Where they stand in the profile `coding`; conversations with people have none. */
@@ -85,7 +91,7 @@ function putList(draft: LedgerDraft, list: List, used: readonly Used[]): void {
 function withoutLists(snapshot: Snapshot): Snapshot {
   const lists = workingItems(snapshot).filter(isUnitedList);
   if (lists.length === 0) return snapshot;
-  const draft = draftOf(snapshot);
+  const draft = createDraft(snapshot);
   for (const list of lists) archiveItem(draft, list);
   return snapshotOfDraft(draft);
 }
@@ -101,10 +107,10 @@ export function uniteLists(
   room: SnapshotRoom,
 ): Snapshot {
   if (snapshot.profile !== 'coding') return withoutLists(snapshot);
-  const draft = draftOf(snapshot);
+  const draft = createDraft(snapshot);
   for (const kind of kinds) {
     const used = usedIn(facts, kind);
-    const old = snapshot.sections[listSection]?.find((item) => isListOf(kind, item));
+    const old = snapshot.sections[listSection]?.find((item) => isListOfKind(kind, item));
     if (used.length > 0) putList(draft, { kind, old, room }, used);
   }
   return snapshotOfDraft(draft);

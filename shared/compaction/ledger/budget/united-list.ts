@@ -13,12 +13,12 @@ export const listText = (kind: ListKind, elements: readonly string[]): string =>
   [labels[kind], ...elements].join(' ');
 
 /** Whether an item is the list of `kind`: what code took from turns word for word carries a quote. */
-export const isListOf = (kind: ListKind, item: Item): boolean =>
+export const isListOfKind = (kind: ListKind, item: Item): boolean =>
   item.by === 'code' && item.quote === undefined && item.text.startsWith(`${labels[kind]} `);
 
 /** Whether an item is a list that code makes and no operation changes. */
 export const isUnitedList = (item: Item): boolean =>
-  isListOf('path', item) || isListOf('link', item) || isListOf('identifier', item);
+  isListOfKind('path', item) || isListOfKind('link', item) || isListOfKind('identifier', item);
 
 /** The elements of a list; none of them holds a blank. */
 export const listElements = (item: Item): string[] => item.text.split(' ').slice(1);

@@ -7,7 +7,7 @@ const speech = String.raw`["“”„«»「『‘:：]|(?<![\p{L}])(?:sa(?:id|y
 const tells = new RegExp(`(?:${nouns})[^.?!。？！\n]{0,40}?(?:${speech})`, 'iu');
 
 /** Whether a statement tells what the user says or wants. */
-export const tellsOfUser = (text: string): boolean => tells.test(text.normalize('NFKC'));
+export const claimsAboutUser = (text: string): boolean => tells.test(text.normalize('NFKC'));
 
 const marked = /^"(.*)"$/su;
 

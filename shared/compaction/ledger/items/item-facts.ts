@@ -1,7 +1,7 @@
 import type { ArchivedItem } from '#shared/conversation/documents/snapshot.ts';
 import { extractFacts } from '#shared/compaction/facts/index/extract-facts.ts';
 import type { Fact } from '#shared/compaction/facts/index/fact.ts';
-import { weightOf } from '#shared/compaction/facts/index/fact-weights.ts';
+import { factWeight } from '#shared/compaction/facts/index/fact-weights.ts';
 import type { Utterance } from '#shared/compaction/facts/speech/utterance.ts';
 import { factId } from '#shared/compaction/facts/index/fact.ts';
 import { lastSource } from '../operations/sources.ts';
@@ -35,7 +35,7 @@ function valueOf({ tier, weight, isCarried }: LastingFact): number {
 }
 
 /** As far as nobody said it in `facts`, a statement is the model's. */
-const ownWeight = ({ kind }: Fact): number => weightOf({ kind, tier: 2 }, 1);
+const ownWeight = ({ kind }: Fact): number => factWeight({ kind, tier: 2 }, 1);
 
 /** The facts that each item says, by its id. Linear in the texts. */
 export function valuedFacts(

@@ -1,4 +1,4 @@
-import { headOf } from '#shared/text-cut.ts';
+import { cutHead } from '#shared/text-cut.ts';
 
 const blanks = /[\s\p{Cc}\uFFFE\uFFFF]+/gu;
 /** Any but a single space: most texts have no other. */
@@ -16,7 +16,7 @@ export function oneLine(text: string): string {
 
 /** `oneLine`, cut to `maxCharacters` between two graphemes. */
 export const oneShortLine = (text: string, maxCharacters: number): string =>
-  headOf(oneLine(text), maxCharacters).trimEnd();
+  cutHead(oneLine(text), maxCharacters).trimEnd();
 
 /** Equal for texts that differ in width, case, blanks or final punctuation alone. Linear. */
 export function textKey(text: string): string {

@@ -7,11 +7,11 @@ import { constraintSpans } from '#shared/compaction/facts/speech/detect-constrai
 import { requestSpans } from '#shared/compaction/facts/languages/requests.ts';
 import { ledgerConstants } from '../ledger-constants.ts';
 import { isGuiding } from '../operations/guiding-sections.ts';
-import { passagesOf, type HeldPlace, type Passages } from '../prompt/turn-passages.ts';
+import { toPassages, type HeldPlace, type Passages } from '../prompt/turn-passages.ts';
 import type { Statement } from './statement.ts';
 import type { TurnEvidence } from '../prompt/turn-evidence.ts';
-import { isToldByTool, tellsOfUser, withoutToolLabel } from './claims-about-user.ts';
-import { unitsOf } from './word-overlap.ts';
+import { isToldByTool, claimsAboutUser, withoutToolLabel } from './claims-about-user.ts';
+import { distinctUnits } from './word-overlap.ts';
 
 /** Whose words a statement has: `tool`, or `known`: only of what an earlier run noted of them. */
 export type Stranger = 'tool' | 'known';
@@ -55,7 +55,7 @@ export function notedIn({ sections, archive }: Snapshot): Noted {
   const noted = [...working, ...archive].filter(({ section }) => !wantingSections.has(section));
   const texts = noted.map(({ text }) => text);
   return {
-    passages: passagesOf(texts.map(withoutToolLabel)),
+    passages: toPassages(texts.map(withoutToolLabel)),
     isOfTool: (text) => isToldByTool(texts[text] ?? ''),
   };
 }
@@ -87,7 +87,7 @@ function shareOfUser(
   { said: { sources }, earlierText = '' }: Looked,
   { seqs, ownUnits }: TurnEvidence,
 ): number {
-  const said = [unitsOf(earlierText), ...sources.map(ownUnits)].map(saidAmong);
+  const said = [distinctUnits(earlierText), ...sources.map(ownUnits)].map(saidAmong);
   const inCited = shareOf(units, (unit) => said.some((isSaid) => isSaid(unit)));
   const inOne = seqs.map((seq) => shareOf(units, saidAmong(ownUnits(seq))));
   return Math.max(inCited, ...inOne);
@@ -163,7 +163,7 @@ function scopeOf(section: string): Scope {
   if (isGuiding(section)) return { whole: anyText, clause: anyText, by: anybody };
   return wantingSections.has(section)
     ? { whole: anyText, clause: instructs, by: anybody }
-    : { whole: tellsOfUser, clause: tellsOfUser, by: new Set(['tool']) };
+    : { whole: claimsAboutUser, clause: claimsAboutUser, by: new Set(['tool']) };
 }
 
 /** Whose a statement is of which most is strangers': a page that was copied, of which only headings are left. */
@@ -171,7 +171,7 @@ function strangerOfMost(
   clauses: readonly { clause: string; by: Stranger | undefined }[],
 ): Stranger | undefined {
   const weigh = (those: readonly { clause: string }[]): number =>
-    those.reduce((sum, { clause }) => sum + unitsOf(clause).size, 0);
+    those.reduce((sum, { clause }) => sum + distinctUnits(clause).size, 0);
   const strange = clauses.filter(({ by }) => by !== undefined);
   const isMost = weigh(strange) >= ledgerConstants.strangerClauseFraction.value * weigh(clauses);
   return isMost ? strange[0]?.by : undefined;
@@ -187,7 +187,7 @@ export function partStrangers(section: string, looked: Looked, evidence: Evidenc
   const { text } = looked.said;
   const { whole, clause: mayPart, by } = scopeOf(section);
   const strangerOf = (words: string, least: number): Stranger | undefined => {
-    const units = unitsOf(words);
+    const units = distinctUnits(words);
     const stranger = units.size < least ? undefined : strangerIn(units, looked, evidence);
     return stranger !== undefined && by.has(stranger) ? stranger : undefined;
   };

@@ -25,19 +25,19 @@ function unlabelled(text: string): ReturnType<typeof splitStatus> {
 }
 
 /** The quote of an operation as it is looked for: on one line. */
-export function quoteOf(operation: Operation): string | undefined {
+export function findQuote(operation: Operation): string | undefined {
   if (operation.quote === undefined) return undefined;
   const quote = oneShortLine(operation.quote, ledgerConstants.itemQuoteCharacters.value);
   return quote === '' ? undefined : quote;
 }
 
 /** The statement of an operation; a quote that none of `sources` holds is left out. */
-export function statementOf(
+export function toStatement(
   operation: AddOperation | UpdateOperation,
   sources: readonly number[],
   evidence: TurnEvidence,
 ): Statement {
-  const quote = quoteOf(operation);
+  const quote = findQuote(operation);
   const isHeld = quote !== undefined && sources.some((seq) => evidence.all(seq).includes(quote));
   const { text, status } = unlabelled(operation.text);
   return {

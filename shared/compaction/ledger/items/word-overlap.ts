@@ -13,7 +13,7 @@ function pairsOf(run: string): string[] {
 }
 
 /** The words of a text without its figures, each once: what stays equal when a number is altered. Linear. */
-export function wordsOf(text: string): Set<string> {
+export function distinctWords(text: string): Set<string> {
   const words = new Set<string>();
   const seen = text.normalize('NFKC').replaceAll(unseen, '').toLowerCase();
   for (const [run] of seen.matchAll(letters))
@@ -22,7 +22,7 @@ export function wordsOf(text: string): Set<string> {
 }
 
 /** Of `words`, the beginnings of those that say something: what a paraphrase has in common with its source. */
-export function topicsOf(words: ReadonlySet<string>): Set<string> {
+export function topicWords(words: ReadonlySet<string>): Set<string> {
   const topics = new Set<string>();
   for (const word of words)
     if (!functionWords.has(word)) topics.add(Array.from(word).slice(0, STEM_CHARACTERS).join(''));
@@ -33,7 +33,7 @@ const runs = /[\p{L}\p{N}]+/gu;
 const figure = /\p{Nd}/u;
 
 /** What a text says, to be looked for in another: its topics, and whole whatever has figures in it. Linear. */
-export function unitsOf(text: string): Set<string> {
+export function distinctUnits(text: string): Set<string> {
   const plain = text.normalize('NFKC').replaceAll(unseen, '').toLowerCase();
   const withFigures: string[] = [];
   const rest = plain.replaceAll(runs, (run) => {
@@ -41,7 +41,7 @@ export function unitsOf(text: string): Set<string> {
     withFigures.push(run);
     return ' ';
   });
-  return new Set([...topicsOf(wordsOf(rest)), ...withFigures]);
+  return new Set([...topicWords(distinctWords(rest)), ...withFigures]);
 }
 
 /** Share of `words` that `others` has too, 0–1; no words → 0. */
@@ -53,7 +53,7 @@ export function shareIn(words: ReadonlySet<string>, others: ReadonlySet<string>)
 }
 
 /** How alike two sets of words are, 0–1: Dice's coefficient, so that neither may be much longer. */
-export function overlapOf(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
+export function overlapShare(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
   const all = one.size + other.size;
   return all === 0 ? 0 : (2 * shareIn(one, other) * one.size) / all;
 }

@@ -1,7 +1,7 @@
 import { ownWords } from '#shared/compaction/facts/speech/own-words.ts';
 import { plainText } from '#shared/compaction/facts/speech/plain-text.ts';
 import type { Utterance } from '#shared/compaction/facts/speech/utterance.ts';
-import { unitsOf } from '../items/word-overlap.ts';
+import { distinctUnits } from '../items/word-overlap.ts';
 
 /** A longer message says more than yes. */
 const YES_CHARACTERS = 200;
@@ -32,7 +32,7 @@ const doThat = anyOf(
 function endOf(text: string): string {
   const paragraphs = text.split(/\n\s*\n/u).filter((each) => each.trim() !== '');
   let end = '';
-  while (paragraphs.length > 0 && unitsOf(end).size < PROPOSAL_UNITS)
+  while (paragraphs.length > 0 && distinctUnits(end).size < PROPOSAL_UNITS)
     end = `${paragraphs.pop() ?? ''}\n\n${end}`;
   return end;
 }

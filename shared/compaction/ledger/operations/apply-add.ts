@@ -21,7 +21,7 @@ import {
 import type { AddOperation } from '../prompt/operation.ts';
 import { partStrangers } from '../items/others-words.ts';
 import { mergeSources } from './sources.ts';
-import { quoteOf, statementOf, type Statement } from '../items/statement.ts';
+import { findQuote, toStatement, type Statement } from '../items/statement.ts';
 import { asToldByTool } from '../items/claims-about-user.ts';
 
 /** The item that an `add` takes the place of: the one of a section of one item, else the one it names. */
@@ -72,7 +72,7 @@ function place(application: Application, add: AddOperation, said: Statement): Re
   const known = findText(draft, section, said.text);
   const named = replacedBy(draft, add);
   const replaced = named?.id === known?.id ? undefined : named;
-  const cited = { quote: quoteOf(add), text: said.text, sources: add.sources };
+  const cited = { quote: findQuote(add), text: said.text, sources: add.sources };
   const refusal = replaced && endRefusal(application, replaced, cited);
   if (refusal !== undefined) return refusal;
   if (known === undefined && isArchived(draft, { ...said, section })) return undefined;
@@ -153,9 +153,9 @@ export function applyAdd(application: Application, add: AddOperation): Refusal {
   const folded = add.sources.filter((seq) => evidence.has(seq));
   if (folded.length === 0) return 'NO_SOURCE';
   const sources = mergeSources(folded, []);
-  const said = statementOf(add, sources, evidence);
+  const said = toStatement(add, sources, evidence);
   if (add.section !== constraintSection) return addStatement(application, add, said);
-  const stated = statedByUser({ quote: quoteOf(add), text: said.text, sources }, evidence);
+  const stated = statedByUser({ quote: findQuote(add), text: said.text, sources }, evidence);
   if (!stated.ok) {
     keepWording(application, said, { importance: add.importance });
     return stated.reason;

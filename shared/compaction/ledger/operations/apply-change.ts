@@ -19,7 +19,7 @@ import {
 } from '../ledger-draft.ts';
 import type { RemoveOperation, UpdateOperation } from '../prompt/operation.ts';
 import { lastSource, mergeSources } from './sources.ts';
-import { quoteOf, statementOf, type Statement } from '../items/statement.ts';
+import { findQuote, toStatement, type Statement } from '../items/statement.ts';
 import { isUnitedList } from '../budget/united-list.ts';
 
 /** The cited turns that count: folded ones, and those that the item cites already. */
@@ -93,7 +93,7 @@ export function applyUpdate(application: Application, update: UpdateOperation): 
   const cited = update.sources.length === 0 ? item.sources : update.sources;
   const sources = validSources(application, item, cited);
   if (sources.length === 0) return 'NO_SOURCE';
-  const said = statementOf(update, sources, evidence);
+  const said = toStatement(update, sources, evidence);
   if (item.section !== constraintSection) {
     const guidance = { section: item.section, said, earlierText: item.text };
     const own = { ...said, text: withoutStrangers(application, guidance) };
@@ -107,7 +107,7 @@ export function applyUpdate(application: Application, update: UpdateOperation): 
     return undefined;
   }
   const stated = withdrawnByUser(
-    { quote: quoteOf(update), text: said.text, sources },
+    { quote: findQuote(update), text: said.text, sources },
     evidence,
     lastSource(item),
   );
@@ -129,7 +129,7 @@ export function applyUpdate(application: Application, update: UpdateOperation): 
 export function applyRemove(application: Application, remove: RemoveOperation): Refusal {
   const item = findNameable(application, remove.id);
   if (item === undefined) return 'UNKNOWN_ID';
-  const cited = { quote: quoteOf(remove), sources: remove.sources };
+  const cited = { quote: findQuote(remove), sources: remove.sources };
   const refusal = endRefusal(application, item, cited);
   if (refusal !== undefined) return refusal;
   if (remove.sources.length === 0) {

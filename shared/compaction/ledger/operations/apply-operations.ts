@@ -3,10 +3,10 @@ import { once } from '#shared/once.ts';
 import type { Application, Refusal, RejectionReason } from './application.ts';
 import { applyAdd } from './apply-add.ts';
 import { applyRemove, applyUpdate } from './apply-change.ts';
-import { draftOf, snapshotOfDraft } from '../ledger-draft.ts';
+import { createDraft, snapshotOfDraft } from '../ledger-draft.ts';
 import type { Operation } from '../prompt/operation.ts';
 import { notedIn } from '../items/others-words.ts';
-import { evidenceOf, type TurnSaid } from '../prompt/turn-evidence.ts';
+import { toEvidence, type TurnSaid } from '../prompt/turn-evidence.ts';
 
 /** What operations are checked against. */
 export interface LedgerEvidence {
@@ -55,9 +55,9 @@ export function applyOperations(
   operations: readonly Operation[],
   { turns, recalled, at, corrections = [] }: LedgerEvidence,
 ): AppliedOperations {
-  const draft = draftOf(snapshot);
+  const draft = createDraft(snapshot);
   const noted = once(() => notedIn(snapshot));
-  const application = { draft, evidence: evidenceOf(turns, recalled), noted, at };
+  const application = { draft, evidence: toEvidence(turns, recalled), noted, at };
   const rejected: RejectedOperation[] = [];
   const applyAll = (all: readonly Operation[], isCorrecting: boolean): void => {
     for (const operation of all) {

@@ -3,14 +3,14 @@ import { hasMedia, stringsIn } from '#shared/conversation/repair/content-strings
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { once } from '#shared/once.ts';
 import { indexFacts, type FactIndex } from '#shared/compaction/facts/index/fact-index.ts';
-import { phrasesOf } from '#shared/compaction/facts/languages/phrases.ts';
-import { sentencesOf } from '#shared/compaction/facts/speech/sentences.ts';
+import { toPhrases } from '#shared/compaction/facts/languages/phrases.ts';
+import { splitSentences } from '#shared/compaction/facts/speech/sentences.ts';
 import type { Speaker, Utterance } from '#shared/compaction/facts/speech/utterance.ts';
-import { utterancesOf } from '#shared/compaction/facts/speech/utterances.ts';
-import { dayKeyOf as dayOf } from '#shared/compaction/facts/values/calendar-day.ts';
+import { readUtterances } from '#shared/compaction/facts/speech/utterances.ts';
+import { toDayKey as dayOf } from '#shared/compaction/facts/values/calendar-day.ts';
 import { callText } from '../prompt/ledger-input.ts';
 import { standsIn } from '../items/word-for-word.ts';
-import { topicsOf, wordsOf } from '../items/word-overlap.ts';
+import { topicWords, distinctWords } from '../items/word-overlap.ts';
 
 /** One sentence of a turn that could stand in for what the model wrote. */
 export interface SaidSentence {
@@ -58,7 +58,7 @@ const CALL_CHARACTERS = 1_000;
 
 /** All that was said in a turn as one text, calls and outputs in full. Thoughts are not read by the summariser. */
 function wholeText(turn: Turn): string {
-  const spoken = utterancesOf([turn]).filter(
+  const spoken = readUtterances([turn]).filter(
     ({ speaker }) => speaker === 'user' || speaker === 'model',
   );
   const calls = turn.contents.map((content) => ({
@@ -70,18 +70,18 @@ function wholeText(turn: Turn): string {
 }
 
 function piecesOf({ speaker, text }: Utterance): string[] {
-  if (speaker !== 'call') return sentencesOf(text);
+  if (speaker !== 'call') return splitSentences(text);
   const call = callText(text);
-  return call.length <= CALL_CHARACTERS ? [call] : sentencesOf(call);
+  return call.length <= CALL_CHARACTERS ? [call] : splitSentences(call);
 }
 
 function sentencesIn(turn: Turn): SaidSentence[] {
-  return utterancesOf([turn])
+  return readUtterances([turn])
     .flatMap((said) => piecesOf(said).map((text) => ({ speaker: said.speaker, text })))
     .slice(0, SENTENCES_MAX)
     .map(({ speaker, text }) => {
-      const words = wordsOf(text);
-      return { seq: turn.seq, speaker, text, words, topics: topicsOf(words) };
+      const words = distinctWords(text);
+      return { seq: turn.seq, speaker, text, words, topics: topicWords(words) };
     });
 }
 
@@ -92,12 +92,12 @@ function saidText(
   calls: () => readonly string[] = () => [],
 ): SaidText {
   // Words are looked for more often than figures, and found much faster.
-  const phrases = once(() => phrasesOf([text()]));
+  const phrases = once(() => toPhrases([text()]));
   const index = once((): FactIndex => ({
     ...indexFacts([text()], [userTime(turn), answerTime(turn)]),
     phrases,
   }));
-  const callPhrases = once(() => phrasesOf(calls()));
+  const callPhrases = once(() => toPhrases(calls()));
   return {
     index,
     says: (statement) => standsIn(phrases(), statement) || standsIn(callPhrases(), statement),
@@ -106,11 +106,13 @@ function saidText(
 
 /** The calls of a turn as the summariser reads them. */
 const callsIn = (turn: Turn): string[] =>
-  utterancesOf([turn]).flatMap(({ speaker, text }) => (speaker === 'call' ? [callText(text)] : []));
+  readUtterances([turn]).flatMap(({ speaker, text }) =>
+    speaker === 'call' ? [callText(text)] : [],
+  );
 
 function citedTurn(turn: Turn): CitedTurn {
   const userText = once(() =>
-    utterancesOf([turn])
+    readUtterances([turn])
       .filter(({ speaker }) => speaker === 'user')
       .map(({ text }) => text)
       .join('\n'),

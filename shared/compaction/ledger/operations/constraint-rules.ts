@@ -1,11 +1,11 @@
 import { withoutQuotations } from '#shared/compaction/facts/speech/own-words.ts';
-import { sentencesOf } from '#shared/compaction/facts/speech/sentences.ts';
+import { splitSentences } from '#shared/compaction/facts/speech/sentences.ts';
 import { functionWords } from '#shared/compaction/facts/speech/content-words.ts';
 import { ledgerConstants } from '../ledger-constants.ts';
 import { oneLine } from '../items/item-text.ts';
 import { restatedWords } from '../items/restated-words.ts';
 import type { TurnEvidence } from '../prompt/turn-evidence.ts';
-import { wordsOf } from '../items/word-overlap.ts';
+import { distinctWords } from '../items/word-overlap.ts';
 
 export type ConstraintRefusal =
   'NO_QUOTE' | 'QUOTE_TOO_SHORT' | 'QUOTE_NOT_OF_USER' | 'QUOTE_NOT_LATER';
@@ -114,9 +114,9 @@ const figuresIn = (text: string): string[] => text.normalize('NFKC').match(figur
 
 /** Whether a sentence has a word or a figure of its own that none of the sayings has. */
 function addsWords(sentence: string, sayings: readonly string[]): boolean {
-  const words = [...wordsOf(sentence)];
+  const words = [...distinctWords(sentence)];
   return sayings.every((saying) => {
-    const said = wordsOf(saying);
+    const said = distinctWords(saying);
     const numbers = new Set(figuresIn(saying));
     const isForeign = (word: string): boolean =>
       !said.has(word) &&
@@ -130,8 +130,8 @@ const NAMING_SHARE = 1 / 3;
 
 /** "Page load" for "it must load within 320 ms". */
 function onlyNames(text: string, quote: string): boolean {
-  const told = wordsOf(text);
-  const words = [...wordsOf(quote)];
+  const told = distinctWords(text);
+  const words = [...distinctWords(quote)];
   const figuresTold = new Set(figuresIn(text));
   return (
     words.filter((word) => told.has(word)).length < NAMING_SHARE * words.length ||
@@ -155,7 +155,7 @@ export function constraintText(
     .flatMap((seq) => sayingsOf(evidence.userSentences(seq), stated.quote))
     .map((saying) => `${earlierText}\n${saying}`);
   const isQuoteBetter =
-    sentencesOf(text).some((sentence) => addsWords(sentence, sayings)) ||
+    splitSentences(text).some((sentence) => addsWords(sentence, sayings)) ||
     (earlierText === '' && onlyNames(text, stated.quote));
   return isQuoteBetter ? stated.quote : text;
 }

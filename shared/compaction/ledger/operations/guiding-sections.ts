@@ -3,7 +3,7 @@ import { ledgerConstants } from '../ledger-constants.ts';
 import { findText, type LedgerDraft } from '../ledger-draft.ts';
 import type { Statement } from '../items/statement.ts';
 import type { TurnEvidence } from '../prompt/turn-evidence.ts';
-import { topicsOf, wordsOf } from '../items/word-overlap.ts';
+import { topicWords, distinctWords } from '../items/word-overlap.ts';
 
 /** Sections that tell the model what to do next. */
 const guidingSections: ReadonlySet<string> = new Set(['overall_goal', 'task_state']);
@@ -64,8 +64,8 @@ export function sectionFor(
   { section, said: { text, sources }, earlierText = '' }: Guidance,
 ): string {
   if (!isGuiding(section)) return section;
-  const words = topicsOf(wordsOf(text));
-  const talk = { topics: evidence.talkTopics, known: topicsOf(wordsOf(earlierText)) };
+  const words = topicWords(distinctWords(text));
+  const talk = { topics: evidence.talkTopics, known: topicWords(distinctWords(earlierText)) };
   if (shareSaid(words, sources, talk) >= ledgerConstants.talkWordFraction.value) return section;
   const known = knownPlace(draft, text);
   return known ?? (isOfTool(words, sources, evidence) ? 'key_knowledge' : section);
@@ -76,7 +76,8 @@ export function isOfUser(
   { text, sources }: Pick<Statement, 'text' | 'sources'>,
   evidence: TurnEvidence,
 ): boolean {
-  const topics = (seq: number): ReadonlySet<string> => topicsOf(wordsOf(evidence.unquoted(seq)));
-  const words = topicsOf(wordsOf(text));
+  const topics = (seq: number): ReadonlySet<string> =>
+    topicWords(distinctWords(evidence.unquoted(seq)));
+  const words = topicWords(distinctWords(text));
   return shareSaid(words, sources, { topics }) >= ledgerConstants.talkWordFraction.value;
 }

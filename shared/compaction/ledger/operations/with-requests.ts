@@ -5,9 +5,9 @@ import {
   type Snapshot,
 } from '#shared/conversation/documents/snapshot.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
-import { dayKeyOf as dayOf } from '#shared/compaction/facts/values/calendar-day.ts';
+import { toDayKey as dayOf } from '#shared/compaction/facts/values/calendar-day.ts';
 import { ownLines } from '#shared/compaction/facts/speech/own-words.ts';
-import { sentencesOf } from '#shared/compaction/facts/speech/sentences.ts';
+import { splitSentences } from '#shared/compaction/facts/speech/sentences.ts';
 import type { Utterance } from '#shared/compaction/facts/speech/utterance.ts';
 import { ledgerConstants } from '../ledger-constants.ts';
 import { attachmentsIn } from './attachments.ts';
@@ -29,8 +29,8 @@ function withItem(
 
 /** The beginning of what the user himself says in a turn, as an item; of what he shows where that is all. */
 function openingOf({ seq, speaker, text, at }: Utterance) {
-  const [own] = sentencesOf(ownLines(text));
-  const opening = own ?? sentencesOf(text)[0];
+  const [own] = splitSentences(ownLines(text));
+  const opening = own ?? splitSentences(text)[0];
   if (opening === undefined) return undefined;
   const isShown = own === undefined;
   return verbatimFields({ seq, speaker, text: opening, day: dayOf(at), isShown });

@@ -5,7 +5,7 @@ import {
   type Snapshot,
 } from '#shared/conversation/documents/snapshot.ts';
 import type { Utterance } from '#shared/compaction/facts/speech/utterance.ts';
-import { dayKeyOf as dayOf } from '#shared/compaction/facts/values/calendar-day.ts';
+import { toDayKey as dayOf } from '#shared/compaction/facts/values/calendar-day.ts';
 import { attachmentLine, attachmentParts, type Attachment } from '../operations/attachments.ts';
 import { isUnitedList } from '../budget/united-list.ts';
 

@@ -4,7 +4,7 @@ import type { Fact } from '#shared/compaction/facts/index/fact.ts';
 import { once } from '#shared/once.ts';
 import { textReader, type TextReader } from '#shared/compaction/facts/index/text-facts.ts';
 import type { Utterance } from '#shared/compaction/facts/speech/utterance.ts';
-import { utterancesOf } from '#shared/compaction/facts/speech/utterances.ts';
+import { readUtterances } from '#shared/compaction/facts/speech/utterances.ts';
 import type { LedgerEvidence } from '../operations/apply-operations.ts';
 import { citedTurns, type CitedTurn } from '../operations/cited-turns.ts';
 import { statedWishes, statedWithdrawals } from '../repair/missing-constraints.ts';
@@ -59,7 +59,7 @@ export function readFoldedTurns(
   turns: readonly Turn[],
   recalled: readonly string[] = [],
 ): LedgerReading {
-  const utterances = utterancesOf(turns);
+  const utterances = readUtterances(turns);
   const cited = citedTurns(turns);
   const found = once(() => readFacts(utterances));
   return {

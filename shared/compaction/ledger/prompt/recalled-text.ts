@@ -27,7 +27,7 @@ const emptyTier = (): TierRecall => ({ facts: 0, held: 0, weight: 0, heldWeight:
  * Which facts the snapshot, or what stays in the context beside it (pins, tail), still says, by tier and
  * weighted. `missing` is the rest. Linear in texts and facts.
  */
-export function recallOf(
+export function toRecalledText(
   facts: readonly Fact[],
   context: { snapshotTexts: readonly KnownText[]; keptTexts: readonly KnownText[] },
 ): Recall {

@@ -1,12 +1,12 @@
 import { ownLines, withoutQuotations } from '#shared/compaction/facts/speech/own-words.ts';
-import { sentencesOf } from '#shared/compaction/facts/speech/sentences.ts';
+import { splitSentences } from '#shared/compaction/facts/speech/sentences.ts';
 import { withoutTakenBack } from '#shared/compaction/facts/speech/taken-back.ts';
 import type { Utterance } from '#shared/compaction/facts/speech/utterance.ts';
 import { once } from '#shared/once.ts';
 import { acceptedIn } from '../operations/accepted-proposals.ts';
 import { oneLine } from '../items/item-text.ts';
-import { passagesOf, type Passages } from './turn-passages.ts';
-import { topicsOf, unitsOf, wordsOf } from '../items/word-overlap.ts';
+import { toPassages, type Passages } from './turn-passages.ts';
+import { topicWords, distinctUnits, distinctWords } from '../items/word-overlap.ts';
 
 /** What one speaker says in a turn. */
 export type TurnSaid = Pick<Utterance, 'speaker' | 'text'>;
@@ -56,7 +56,7 @@ const textOf = (said: readonly TurnSaid[], isMeant: (one: TurnSaid) => boolean):
 
 function othersIn(said: readonly TurnSaid[]): OthersTexts {
   return {
-    passages: passagesOf(said.map(({ text }) => text)),
+    passages: toPassages(said.map(({ text }) => text)),
     isOfModel: (text) => said[text]?.speaker !== 'tool',
   };
 }
@@ -65,7 +65,7 @@ function othersIn(said: readonly TurnSaid[]): OthersTexts {
  * Turns that are not in `turns`, which are in order, have said nothing. `recalled`: what tools said before them that a
  * message brought back.
  */
-export function evidenceOf(
+export function toEvidence(
   turns: ReadonlyMap<number, readonly TurnSaid[]>,
   recalled: readonly string[] = [],
 ): TurnEvidence {
@@ -85,13 +85,13 @@ export function evidenceOf(
     user,
     unquoted,
     all,
-    userSentences: onceEach((seq) => sentencesOf(withoutQuotations(own(seq))).map(oneLine)),
-    ownUnits: onceEach((seq) => unitsOf(unquoted(seq))),
-    acceptedUnits: onceEach((seq) => unitsOf(accepted(seq))),
+    userSentences: onceEach((seq) => splitSentences(withoutQuotations(own(seq))).map(oneLine)),
+    ownUnits: onceEach((seq) => distinctUnits(unquoted(seq))),
+    acceptedUnits: onceEach((seq) => distinctUnits(accepted(seq))),
     talkTopics: onceEach((seq) =>
-      topicsOf(wordsOf(textOf(saidIn(seq), ({ speaker }) => speaker !== 'tool'))),
+      topicWords(distinctWords(textOf(saidIn(seq), ({ speaker }) => speaker !== 'tool'))),
     ),
-    allTopics: onceEach((seq) => topicsOf(wordsOf(all(seq)))),
+    allTopics: onceEach((seq) => topicWords(distinctWords(all(seq)))),
     others: once(() => {
       const before = recalled.map((text) => ({ speaker: 'tool' as const, text }));
       const said = [...turns.values()].flat().filter(({ speaker }) => speaker !== 'user');

@@ -1,5 +1,5 @@
-import { sentencesOf } from '#shared/compaction/facts/speech/sentences.ts';
-import { unitsOf } from '../items/word-overlap.ts';
+import { splitSentences } from '#shared/compaction/facts/speech/sentences.ts';
+import { distinctUnits } from '../items/word-overlap.ts';
 
 /** A text among others, in the order in which they were said. */
 interface Line {
@@ -60,12 +60,12 @@ function rarest(
 }
 
 /** Reads texts once, to be looked through for words that stand close together in them. Linear. */
-export function passagesOf(texts: readonly string[]): Passages {
+export function toPassages(texts: readonly string[]): Passages {
   const lines: Line[] = [];
   const linesByWord = new Map<string, number[]>();
   for (const [text, said] of texts.entries())
-    for (const sentence of sentencesOf(said.replaceAll(fences, ' '))) {
-      const units = unitsOf(sentence);
+    for (const sentence of splitSentences(said.replaceAll(fences, ' '))) {
+      const units = distinctUnits(sentence);
       for (const word of units) {
         const known = linesByWord.get(word);
         if (known === undefined) linesByWord.set(word, [lines.length]);

@@ -8,7 +8,7 @@ import { indexFacts, isHeld } from '#shared/compaction/facts/index/fact-index.ts
 import type { KnownText } from '#shared/compaction/facts/index/text-facts.ts';
 import type { Utterance } from '#shared/compaction/facts/speech/utterance.ts';
 import { takesBack, withdrawalsIn } from '#shared/compaction/facts/languages/withdrawals.ts';
-import { dayKeyOf as dayOf } from '#shared/compaction/facts/values/calendar-day.ts';
+import { toDayKey as dayOf } from '#shared/compaction/facts/values/calendar-day.ts';
 import { textKey } from '../items/item-text.ts';
 import { lastSource } from '../operations/sources.ts';
 import type { VerbatimSentence } from '../items/verbatim-item.ts';

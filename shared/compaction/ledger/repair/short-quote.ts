@@ -1,4 +1,4 @@
-import { headOf, tailOf } from '#shared/text-cut.ts';
+import { cutHead, cutTail } from '#shared/text-cut.ts';
 import { contentWords } from '#shared/compaction/facts/speech/content-words.ts';
 
 /** Letters of scripts that put blanks between words; in others a text may be cut anywhere. */
@@ -8,14 +8,14 @@ const wordAtEnd = new RegExp(`(?<!${spaced})${spaced}+$`, 'u');
 const isInWord = new RegExp(`^${spaced}{2}$`, 'u');
 
 function wordsBefore(text: string, characters: number): string {
-  const cut = tailOf(text, characters);
+  const cut = cutTail(text, characters);
   const cutAt = text.length - cut.length;
   const isCutInWord = isInWord.test(text.slice(Math.max(0, cutAt - 1), cutAt + 1));
   return (isCutInWord ? cut.replace(wordAtStart, '') : cut).trimStart();
 }
 
 function wordsAfter(text: string, characters: number): string {
-  const cut = headOf(text, characters);
+  const cut = cutHead(text, characters);
   const isCutInWord = isInWord.test(text.slice(cut.length - 1, cut.length + 1));
   return (isCutInWord ? cut.replace(wordAtEnd, '') : cut).trimEnd();
 }

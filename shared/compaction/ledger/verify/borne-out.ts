@@ -1,5 +1,5 @@
 import { precisionConstants } from '#shared/compaction/policy/precision-constants.ts';
-import { shareIn, topicsOf, wordsOf } from '../items/word-overlap.ts';
+import { shareIn, topicWords, distinctWords } from '../items/word-overlap.ts';
 
 /** Fewer telling words may all be others than those that were said: "vegetarian". */
 const JUDGED_WORDS = 3;
@@ -23,9 +23,9 @@ export function isBorneOut(
   vocabulary: ReadonlySet<string>,
   earlierTexts: readonly string[] = [],
 ): boolean {
-  const topics = topicsOf(wordsOf(text));
+  const topics = topicWords(distinctWords(text));
   if (topics.size < JUDGED_WORDS || isUnspaced(topics) !== isUnspaced(vocabulary)) return true;
-  const earlier = topicsOf(wordsOf(earlierTexts.join('\n')));
+  const earlier = topicWords(distinctWords(earlierTexts.join('\n')));
   const least = precisionConstants.borneOutShare.value;
   return shareIn(topics, vocabulary) >= least || shareIn(topics, earlier) >= least;
 }

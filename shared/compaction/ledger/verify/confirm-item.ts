@@ -11,7 +11,7 @@ import { withoutValues } from './clauses.ts';
 import { isBorneOut } from './borne-out.ts';
 import { withoutTurnReferences } from './turn-references.ts';
 import { inheritedSources } from './inherited-sources.ts';
-import { repairTwins } from './near-duplicate-repair.ts';
+import { repairNearDuplicates } from './near-duplicate-repair.ts';
 import { findValue, type Citation, type ValueSearch } from './value-search.ts';
 import { isHighRisk } from './value-risk.ts';
 
@@ -114,7 +114,7 @@ function confirmValues(changed: ChangedItem, search: ValueSearch): ConfirmedItem
   if (isSaid && item.quote === undefined) return { item, cut: [], unconfirmed: [], confirmed: 0 };
   const earlier = earlierTexts(changed);
   const twins = { cited, turns: search.turns, userOnly, isGuiding: isGuiding(item.section) };
-  const repaired = repairTwins({ item, ...twins, earlierTexts: earlier }) ?? item;
+  const repaired = repairNearDuplicates({ item, ...twins, earlierTexts: earlier }) ?? item;
   const phrases = cited.map(({ all }) => all.index().phrases());
   const text = withoutTurnReferences(repaired.text, phrases);
   const current = text === '' || text === repaired.text ? repaired : { ...repaired, text };

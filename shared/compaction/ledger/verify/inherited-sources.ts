@@ -1,6 +1,6 @@
 import type { ArchivedItem } from '#shared/conversation/documents/snapshot.ts';
 import { precisionConstants } from '#shared/compaction/policy/precision-constants.ts';
-import { shareIn, topicsOf, wordsOf } from '../items/word-overlap.ts';
+import { shareIn, topicWords, distinctWords } from '../items/word-overlap.ts';
 
 /** An item that was known before this run, with the beginnings of its telling words. */
 export interface KnownTopics {
@@ -9,7 +9,7 @@ export interface KnownTopics {
 }
 
 export const knownTopics = (items: readonly ArchivedItem[]): KnownTopics[] =>
-  items.map(({ text, sources }) => ({ sources, topics: topicsOf(wordsOf(text)) }));
+  items.map(({ text, sources }) => ({ sources, topics: topicWords(distinctWords(text)) }));
 
 /** Fewer telling words are in many texts. */
 const TELLING_WORDS = 3;
@@ -19,7 +19,7 @@ const TELLING_WORDS = 3;
  * the erasure of such a turn must find the merged words. Heuristic: half of an item's telling words.
  */
 export function inheritedSources(text: string, known: readonly KnownTopics[]): number[] {
-  const own = topicsOf(wordsOf(text));
+  const own = topicWords(distinctWords(text));
   return known.flatMap(({ sources, topics }) =>
     topics.size >= TELLING_WORDS && shareIn(topics, own) >= precisionConstants.inheritedShare.value
       ? sources

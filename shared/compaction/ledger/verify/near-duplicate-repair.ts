@@ -1,14 +1,14 @@
 import type { ArchivedItem } from '#shared/conversation/documents/snapshot.ts';
 import { once } from '#shared/once.ts';
-import { sentencesOf } from '#shared/compaction/facts/speech/sentences.ts';
+import { splitSentences } from '#shared/compaction/facts/speech/sentences.ts';
 import { precisionConstants } from '#shared/compaction/policy/precision-constants.ts';
 import type { CitedTurn, SaidSentence } from '../operations/cited-turns.ts';
 import { textKey } from '../items/item-text.ts';
 import { verbatimFields, verbatimText } from '../items/verbatim-item.ts';
-import { wordsOf } from '../items/word-overlap.ts';
+import { distinctWords } from '../items/word-overlap.ts';
 import { writtenFigures } from './exchanged-figures.ts';
 import { saidSentence } from './said-sentence.ts';
-import { compareWithTwins, exchangedAgainst } from './near-duplicate.ts';
+import { compareNearDuplicates, exchangedAgainst } from './near-duplicate.ts';
 
 export interface TwinInput {
   item: ArchivedItem;
@@ -51,12 +51,12 @@ function correctionIn(input: TwinInput): Correction {
   };
   return (text) => {
     if (!/\p{Nd}/u.test(text)) return undefined;
-    const statement = { text, words: wordsOf(text) };
+    const statement = { text, words: distinctWords(text) };
     const { quote } = item;
     if (quote !== undefined && exchangedAgainst(quote, statement).length > 0)
       return { said: mayStand(saidSentence(text, { quote, cited, turns, userOnly })) };
     if (cited.some((turn) => (userOnly ? turn.user : turn.all).says(text))) return undefined;
-    const compared = compareWithTwins(statement, sentences(), { dayOf, known });
+    const compared = compareNearDuplicates(statement, sentences(), { dayOf, known });
     return compared.kind === 'exchanged' ? { said: mayStand(compared.sentence) } : undefined;
   };
 }
@@ -74,9 +74,9 @@ function replaced(input: TwinInput, sentence: string, said: SaidSentence): Archi
  * The item with the sentences of its turns in the place of those that repeat them nearly word for word with other
  * figures: a copy with a wrong figure says nothing of its own. Undefined where there is none.
  */
-export function repairTwins(input: TwinInput): ArchivedItem | undefined {
+export function repairNearDuplicates(input: TwinInput): ArchivedItem | undefined {
   const correct = correctionIn(input);
-  const sentences = sentencesOf(input.item.text);
+  const sentences = splitSentences(input.item.text);
   let item: ArchivedItem | undefined;
   for (const sentence of sentences.length < 2 ? [input.item.text] : sentences) {
     const correction = correct(sentence);

@@ -1,7 +1,7 @@
 import { precisionConstants } from '#shared/compaction/policy/precision-constants.ts';
 import type { SaidSentence } from '../operations/cited-turns.ts';
 import { exchangedFigures, figuredText, writtenFigures } from './exchanged-figures.ts';
-import { overlapOf, wordsOf } from '../items/word-overlap.ts';
+import { overlapShare, distinctWords } from '../items/word-overlap.ts';
 
 /** A statement as it is compared with what was said. */
 export interface Compared {
@@ -14,7 +14,7 @@ export interface Compared {
  * is taken from is what the statement is about, even where somebody says those figures as well.
  */
 export function exchangedAgainst(quote: string, { text, words }: Compared): string[] {
-  const isTwin = overlapOf(words, wordsOf(quote)) >= precisionConstants.twinOverlap.value;
+  const isTwin = overlapShare(words, distinctWords(quote)) >= precisionConstants.twinOverlap.value;
   return isTwin ? exchangedFigures(figuredText(text), figuredText(quote)) : [];
 }
 
@@ -31,7 +31,7 @@ export type Comparison =
 function twinsOf({ words }: Compared, sentences: readonly SaidSentence[]): SaidSentence[] {
   const { twinOverlap, twinOverlapMargin } = precisionConstants;
   const scored = sentences
-    .map((sentence) => ({ sentence, overlap: overlapOf(words, sentence.words) }))
+    .map((sentence) => ({ sentence, overlap: overlapShare(words, sentence.words) }))
     .filter(({ overlap }) => overlap >= twinOverlap.value);
   const best = scored.reduce((most, { overlap }) => Math.max(most, overlap), 0);
   const texts = new Map(
@@ -65,7 +65,7 @@ function isLess(one: readonly string[], other: readonly string[], own: readonly 
  * Compares a statement with the sentences that it repeats nearly word for word: whether one of them has its
  * figures, or all of them have other ones. `known` are figures that the item may say anyway.
  */
-export function compareWithTwins(
+export function compareNearDuplicates(
   statement: Compared,
   sentences: readonly SaidSentence[],
   { dayOf, known }: { dayOf: (seq: number) => Date | undefined; known: ReadonlySet<string> },

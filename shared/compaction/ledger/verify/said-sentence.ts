@@ -1,7 +1,7 @@
 import { precisionConstants } from '#shared/compaction/policy/precision-constants.ts';
 import type { CitedTurn, SaidSentence } from '../operations/cited-turns.ts';
 import { textKey } from '../items/item-text.ts';
-import { overlapOf, wordsOf } from '../items/word-overlap.ts';
+import { overlapShare, distinctWords } from '../items/word-overlap.ts';
 
 interface Scored {
   sentence: SaidSentence;
@@ -45,13 +45,13 @@ export interface Replacing {
  */
 export function saidSentence(statement: string, replacing: Replacing): SaidSentence | undefined {
   const { sameSentenceOverlap, quotedSentenceOverlap } = precisionConstants;
-  const words = wordsOf(statement);
+  const words = distinctWords(statement);
   const scoredIn = (turns: readonly CitedTurn[]): Scored[] =>
     turns
       .flatMap((turn) => turn.sentences())
       // Nobody reads the JSON of a call.
       .filter(({ speaker }) => (replacing.userOnly ? speaker === 'user' : speaker !== 'call'))
-      .map((sentence) => ({ sentence, overlap: overlapOf(words, sentence.words) }));
+      .map((sentence) => ({ sentence, overlap: overlapShare(words, sentence.words) }));
   const scored = scoredIn(replacing.cited);
   const quoteKey = textKey(replacing.quote ?? '');
   const quoted = scored.filter(

@@ -9,7 +9,7 @@ import type { KnownText } from '#shared/compaction/facts/index/text-facts.ts';
 import { isValueHeld, type CheckedValue } from '#shared/compaction/facts/index/unsupported.ts';
 import { precisionConstants } from '#shared/compaction/policy/precision-constants.ts';
 import type { CitedTurn } from '../operations/cited-turns.ts';
-import { topicsOf, wordsOf } from '../items/word-overlap.ts';
+import { topicWords, distinctWords } from '../items/word-overlap.ts';
 import { isDerived } from './derived-values.ts';
 import { knownTopics, type KnownTopics } from './inherited-sources.ts';
 
@@ -36,7 +36,9 @@ export const valueSearch = (
   ),
   knownItems: once(() => knownTopics(previous === undefined ? [] : workingItems(previous))),
   vocabulary: once(() =>
-    topicsOf(new Set([...turns.values()].flatMap(({ allText }) => [...wordsOf(allText())]))),
+    topicWords(
+      new Set([...turns.values()].flatMap(({ allText }) => [...distinctWords(allText())])),
+    ),
   ),
 });
 

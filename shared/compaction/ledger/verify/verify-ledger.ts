@@ -16,7 +16,7 @@ import { lastingFacts } from '../operations/lasting-facts.ts';
 import type { LedgerReading } from '../prompt/ledger-reading.ts';
 import { ledgerReport, type LedgerReport } from '../ledger-report.ts';
 import { shapeProblems, withoutLoops, type ShapeProblem } from '../prompt/ledger-shape.ts';
-import { recallOf, type Recall } from '../prompt/recalled-text.ts';
+import { toRecalledText, type Recall } from '../prompt/recalled-text.ts';
 import { renderWorkingLayer } from '../render-snapshot.ts';
 import { copiedShare } from '../repair/copied-share.ts';
 import { missingConstraints } from '../repair/missing-constraints.ts';
@@ -79,7 +79,7 @@ function refused(input: LedgerInput, problems: ShapeProblem[]): LedgerVerificati
   const report = ledgerReport({
     precision,
     repair: { added: [], tokens: 0, constraintTokens: 0, archived: 0 },
-    recall: recallOf([], { snapshotTexts: [], keptTexts: [] }),
+    recall: toRecalledText([], { snapshotTexts: [], keptTexts: [] }),
     archiveTexts: [],
     evicted: 0,
     constraintsOverBudget: false,
@@ -205,7 +205,7 @@ export function verifyLedger(given: LedgerInput): LedgerVerification {
     ? { ...gated, snapshot: withRequests(gated.snapshot, reading) }
     : gated;
   const recallWith = (repaired: Snapshot): Recall =>
-    recallOf(reading.facts(), {
+    toRecalledText(reading.facts(), {
       snapshotTexts: textsIn(workingItems(repaired), reading),
       keptTexts,
     });

@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest';
-import { finderOf } from '#shared/search/find-in-text.ts';
-import { isHit, scoresOf } from '#shared/search/rank-texts.ts';
-import { QUERY_UNITS_MAX, readSearchQuery, unitsOf } from '#shared/search/search-query.ts';
-import { excerptOf, snippetOf } from '#shared/search/snippet.ts';
+import { createFinder } from '#shared/search/find-in-text.ts';
+import { isHit, textScores } from '#shared/search/rank-texts.ts';
+import { QUERY_UNITS_MAX, readSearchQuery, countUnits } from '#shared/search/search-query.ts';
+import { cutExcerpt, cutSnippet } from '#shared/search/snippet.ts';
 import { processorMs } from '#test/support/processor-time.ts';
 
-const found = (text: string, q: string) => finderOf(readSearchQuery(q))(text);
+const found = (text: string, q: string) => createFinder(readSearchQuery(q))(text);
 const isFound = (text: string, q: string) => isHit(found(text, q));
 
 /** Texts that answer the query, each for itself, the best first. */
 function ranked(texts: readonly string[], q: string): string[] {
   // Texts two places apart are no neighbours.
-  const scores = scoresOf(texts.flatMap((text) => [found(text, q), found('', q), found('', q)]));
+  const scores = textScores(texts.flatMap((text) => [found(text, q), found('', q), found('', q)]));
   return texts
     .map((text, i) => ({ text, score: scores[3 * i] ?? 0 }))
     .filter(({ text }) => isFound(text, q))
@@ -19,7 +19,7 @@ function ranked(texts: readonly string[], q: string): string[] {
     .map(({ text }) => text);
 }
 
-const snippet = (text: string, q: string) => snippetOf(text, found(text, q).places, q.length);
+const snippet = (text: string, q: string) => cutSnippet(text, found(text, q).places, q.length);
 
 describe('a search', () => {
   test.each([
@@ -80,7 +80,7 @@ describe('a search', () => {
 
   test('lifts a text whose neighbour has what is asked for, if that one is short', () => {
     const scores = (before: string, elsewhere: string) =>
-      scoresOf(
+      textScores(
         [before, 'The red one, in May.', 'Fine.', elsewhere, 'The red door.'].map((text) =>
           found(text, 'red boat'),
         ),
@@ -97,7 +97,7 @@ describe('a search', () => {
   test('looks for at most 32 things, however long the query is', () => {
     const query = readSearchQuery('가나다라마바사아자차카타파하'.repeat(8) + ' word '.repeat(40));
 
-    expect(unitsOf(query)).toBeLessThanOrEqual(QUERY_UNITS_MAX);
+    expect(countUnits(query)).toBeLessThanOrEqual(QUERY_UNITS_MAX);
   });
 
   test('takes time in proportion to the length of a text', () => {
@@ -130,9 +130,9 @@ describe('a snippet', () => {
     const text = `${'before '.repeat(90)} the boat ${'after '.repeat(90)}`;
     const { places } = found(text, 'boat');
 
-    expect(excerptOf('the  red\nboat', [], 20)).toBe('the red boat');
+    expect(cutExcerpt('the  red\nboat', [], 20)).toBe('the red boat');
     for (const characters of [10, 50, 400]) {
-      const excerpt = excerptOf(text, places, characters);
+      const excerpt = cutExcerpt(text, places, characters);
       expect(excerpt.length).toBeLessThanOrEqual(characters);
       expect(excerpt).toContain('boat');
     }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import {
   decideClaim,
-  needOf,
+  waitingRequest,
   type ClaimFacts,
 } from '#shared/compaction/decisions/claim-decision.ts';
 import type { CompactionRecord } from '#shared/conversation/documents/job.ts';
@@ -198,7 +198,7 @@ describe('a manual request', () => {
   });
 
   test('comes before an automatic need', () => {
-    expect(needOf({ compactionNeeded: { auto, manual } })).toMatchObject({
+    expect(waitingRequest({ compactionNeeded: { auto, manual } })).toMatchObject({
       kind: 'manual',
       trigger: 'manual',
       requestId: 'm-1',

@@ -57,8 +57,8 @@ test('what no operation names survives byte for byte', () => {
       const after = applyOperations(snapshot, asked, evidence).snapshot;
 
       const touched = touchable(snapshot, asked);
-      const untouched = (of: Snapshot) =>
-        workingItems(of).filter(
+      const untouched = (input: Snapshot) =>
+        workingItems(input).filter(
           ({ id }) => !touched.has(id) && Number(id.slice(1)) < snapshot.nextId,
         );
       expect(JSON.stringify(untouched(after))).toBe(JSON.stringify(untouched(snapshot)));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { variantOf, variantsSchema } from '#shared/compaction/policy/variants.ts';
+import { drawVariant, variantsSchema } from '#shared/compaction/policy/variants.ts';
 
 const variants = variantsSchema.parse({
   small: { share: 0.2, thresholdTokens: 12_000 },
@@ -8,7 +8,7 @@ const variants = variantsSchema.parse({
 
 const KEYS = Array.from({ length: 10_000 }, (_, n) => `conversation-${n}`);
 const shareOf = (name: string | undefined) =>
-  KEYS.filter((key) => variantOf(variants, key)?.name === name).length / KEYS.length;
+  KEYS.filter((key) => drawVariant(variants, key)?.name === name).length / KEYS.length;
 
 describe('the variant of a conversation', () => {
   test.each([
@@ -24,15 +24,15 @@ describe('the variant of a conversation', () => {
     const { small, peer } = variants;
     const turned = variantsSchema.parse({ peer, small });
 
-    expect(KEYS.map((key) => variantOf(turned, key))).toEqual(
-      KEYS.map((key) => variantOf(variants, key)),
+    expect(KEYS.map((key) => drawVariant(turned, key))).toEqual(
+      KEYS.map((key) => drawVariant(variants, key)),
     );
   });
 
   test('has its settings and its strategy, and nothing else', () => {
-    const key = KEYS.find((each) => variantOf(variants, each)?.name === 'peer') ?? '';
+    const key = KEYS.find((each) => drawVariant(variants, each)?.name === 'peer') ?? '';
 
-    expect(variantOf(variants, key)).toEqual({
+    expect(drawVariant(variants, key)).toEqual({
       name: 'peer',
       strategy: 'rewrite',
       settings: { splitPolicy: 'preserve-fraction' },
@@ -40,13 +40,13 @@ describe('the variant of a conversation', () => {
   });
 
   test('is none where there are none', () => {
-    expect(variantOf({}, 'conversation')).toBeUndefined();
+    expect(drawVariant({}, 'conversation')).toBeUndefined();
   });
 
   test('of the whole is everybody’s', () => {
     const all = variantsSchema.parse({ all: { share: 1 } });
 
-    expect(KEYS.every((key) => variantOf(all, key)?.name === 'all')).toBe(true);
+    expect(KEYS.every((key) => drawVariant(all, key)?.name === 'all')).toBe(true);
   });
 });
 

@@ -38,8 +38,8 @@ const render: RenderHistory = (snapshot, boundary) => ({
   snapshotTokens: 7,
 });
 
-const without = (gone: Parameters<typeof withoutTurns>[1], of = covering) =>
-  withoutTurns(of, gone, render);
+const without = (gone: Parameters<typeof withoutTurns>[1], input = covering) =>
+  withoutTurns(input, gone, render);
 
 describe('a history without a turn', () => {
   test('keeps in both layers the items that do not cite it, rendered anew', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { blocksOf } from '#shared/compaction/split/split-sizes.ts';
+import { toBlocks } from '#shared/compaction/split/split-sizes.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
 
 const text: Content = { role: 'model', parts: [{ text: 'Done.' }] };
@@ -27,13 +27,13 @@ describe('the blocks of an answer', () => {
     ['a call that never got its response', [text, call('f'), text, text], [1, 4]],
     ['a remark of the user', [call('f'), response('f'), remark, text], [3, 4]],
   ])('%s', (_, contents, ends) => {
-    expect(blocksOf(contents, { from: 0, counting }).map(({ end }) => end)).toEqual(ends);
+    expect(toBlocks(contents, { from: 0, counting }).map(({ end }) => end)).toEqual(ends);
   });
 
   test('begin behind what is folded, and count from the beginning of the turn', () => {
     const contents = [call('f'), response('f'), call('g'), response('g'), text];
 
-    expect(blocksOf(contents, { from: 2, counting }).map(({ end }) => end)).toEqual([4, 5]);
+    expect(toBlocks(contents, { from: 2, counting }).map(({ end }) => end)).toEqual([4, 5]);
   });
 
   test('do not count thoughts, which are not sent again', () => {
@@ -42,6 +42,6 @@ describe('the blocks of an answer', () => {
       parts: [{ text: 'long '.repeat(99), thought: true }],
     };
 
-    expect(blocksOf([thought], { from: 0, counting })).toEqual([{ end: 1, tokens: 0 }]);
+    expect(toBlocks([thought], { from: 0, counting })).toEqual([{ end: 1, tokens: 0 }]);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { SizedTurn } from '#shared/compaction/split/split-sizes.ts';
 import {
-  foldPointOf,
+  findFoldPoint,
   splitInside,
   tailLimits,
   tailStart,
@@ -73,23 +73,23 @@ describe('a turn that is folded inside', () => {
 
 describe('the fold point', () => {
   test('lies before the first turn that stays', () => {
-    expect(foldPointOf(turnsOf(100, 100, 100), 2, limits)).toEqual({ seq: 2, contentIndex: 0 });
+    expect(findFoldPoint(turnsOf(100, 100, 100), 2, limits)).toEqual({ seq: 2, contentIndex: 0 });
   });
 
   test('takes turns outside of the context with it', () => {
     const turns = [sized(1, 100), sized(7, 100)];
 
-    expect(foldPointOf(turns, 1, limits)).toEqual({ seq: 6, contentIndex: 0 });
+    expect(findFoldPoint(turns, 1, limits)).toEqual({ seq: 6, contentIndex: 0 });
   });
 
   test('lies inside the newest turn when that alone is more than the cap', () => {
     const turns = [sized(1, 100), { ...run(100, 500, 100), seq: 2 }];
 
-    expect(foldPointOf(turns, 1, limits)).toEqual({ seq: 2, contentIndex: 2 });
+    expect(findFoldPoint(turns, 1, limits)).toEqual({ seq: 2, contentIndex: 2 });
   });
 
   test('never lies behind nothing but erased turns', () => {
-    expect(foldPointOf(turnsOf(0, 0, 100), 2, limits)).toBeUndefined();
+    expect(findFoldPoint(turnsOf(0, 0, 100), 2, limits)).toBeUndefined();
   });
 });
 

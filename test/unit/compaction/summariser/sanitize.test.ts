@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { curate } from '#shared/compaction/summariser/sanitize.ts';
+import { sanitizeHistory } from '#shared/compaction/summariser/sanitize.ts';
 import type { Content, Part } from '#shared/conversation/documents/content.ts';
 
 const user = (...parts: Part[]): Content => ({ role: 'user', parts });
@@ -48,14 +48,14 @@ describe('curate', () => {
     ],
     ['keeps unknown parts', [model({ other: 1 })], [model({ other: 1 })]],
   ])('%s', (_, contents, expected) => {
-    expect(curate(contents)).toEqual(expected);
+    expect(sanitizeHistory(contents)).toEqual(expected);
   });
 
   test('does not change its input', () => {
     const contents = [user(text('a')), user(text('b')), model(call('f'))];
     const before = structuredClone(contents);
 
-    curate(contents);
+    sanitizeHistory(contents);
 
     expect(contents).toEqual(before);
   });

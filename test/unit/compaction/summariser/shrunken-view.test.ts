@@ -127,7 +127,7 @@ describe('the view of one request over the hard threshold', () => {
     const items = [...toolExchange(1, words(1_000)), ...toolExchange(2, words(1_000))];
     const { items: shown } = shrink(items, { hardThresholdTokens: 4_000 });
     const output = (seq: number) =>
-      shown.find(({ seq: of, content }) => of === seq && content.parts[0]?.functionResponse)
+      shown.find(({ seq: input, content }) => input === seq && content.parts[0]?.functionResponse)
         ?.content.parts[0]?.functionResponse?.response?.['output'];
     expect(output(2)).toBe(words(1_000));
     expect(output(1)).not.toBe(words(1_000));

@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { errorBlocksOf, findErrorBlocks } from '#shared/compaction/tool-outputs/error-blocks.ts';
+import {
+  collectErrorBlocks,
+  findErrorBlocks,
+} from '#shared/compaction/tool-outputs/error-blocks.ts';
 
 describe('the error blocks of a text', () => {
   test.each<[string, string, string[]]>([
@@ -82,6 +85,6 @@ describe('a line that is too long to be kept', () => {
   });
 
   test('has no more of it shown than there is room', () => {
-    expect(errorBlocksOf('error '.repeat(100_000), 5_000).length).toBeLessThanOrEqual(5_000);
+    expect(collectErrorBlocks('error '.repeat(100_000), 5_000).length).toBeLessThanOrEqual(5_000);
   });
 });

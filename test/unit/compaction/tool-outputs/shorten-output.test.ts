@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { shortenOutput } from '#shared/compaction/tool-outputs/shorten-output.ts';
 import { estimatePartTokens } from '#shared/tokens/token-estimate.ts';
-import { toolOutputOf } from '#shared/compaction/tool-outputs/tool-output-mask.ts';
+import { toToolOutput } from '#shared/compaction/tool-outputs/tool-output-mask.ts';
 import type { Part } from '#shared/conversation/documents/content.ts';
 
 const NAME = 'b'.repeat(64);
@@ -13,7 +13,7 @@ const part = (response: Record<string, unknown>, name = 'run'): Part => ({
   functionResponse: { id: '1', name, response },
 });
 const shorten = (whole: Part) => shortenOutput(whole, options);
-const textOf = (shown: Part) => toolOutputOf(shown)?.text ?? '';
+const textOf = (shown: Part) => toToolOutput(shown)?.text ?? '';
 const lines = (count: number, line: (at: number) => string) =>
   Array.from({ length: count }, (_, at) => line(at)).join('\n');
 

@@ -35,7 +35,8 @@ function read(changes: DocumentFields = {}, keys = [current], conversationId = '
     updateTime: '1',
   };
   const logger = {
-    log: (_: string, event: string, of: LogFields) => void logged.push({ event, fields: of }),
+    log: (_: string, event: string, logFields: LogFields) =>
+      void logged.push({ event, fields: logFields }),
   };
   const found = readSignedHistory(
     { signer: createHmacSigner(keys), logger },

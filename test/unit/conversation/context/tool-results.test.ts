@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest';
 import type { Content } from '#shared/conversation/documents/content.ts';
-import { callsOf, endedContents, openResponses } from '#shared/conversation/context/tool-calls.ts';
+import {
+  findCalls,
+  endedContents,
+  openResponses,
+} from '#shared/conversation/context/tool-calls.ts';
 import { decideToolResults, type ToolResult } from '#shared/conversation/context/tool-results.ts';
 
 const said: Content = {
@@ -79,7 +83,7 @@ test('every call of a turn that has ended has a response, with the id of its cal
 });
 
 test('calls are counted over all rounds', () => {
-  const calls = callsOf([...contents, ...contents]);
+  const calls = findCalls([...contents, ...contents]);
 
   expect(calls.map(({ index }) => index)).toEqual([0, 1, 2, 3, 4, 5]);
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Rounds, Turn } from '#shared/conversation/documents/turn.ts';
-import { answeringModelOf, modelOfTurn } from '#shared/conversation/context/turn-model.ts';
+import { modelThatAnswered, turnModel } from '#shared/conversation/context/turn-model.ts';
 
 const rounds: Rounds = { count: 1, step: 1, frames: [], app: [] };
 
@@ -15,7 +15,7 @@ describe('the model of a turn', () => {
     ['that failed before any tool ran begins anew', { state: 'failed', model: 'old' }, 'new'],
     ['that nobody noted is the conversation’s', { state: 'awaiting_tool', rounds }, 'new'],
   ])('%s', (_, turn, expected) => {
-    expect(modelOfTurn('new', turn)).toBe(expected);
+    expect(turnModel('new', turn)).toBe(expected);
   });
 });
 
@@ -28,6 +28,6 @@ describe('the model that has answered', () => {
     ['is nobody before the choice', { model: 'auto' }, undefined],
     ['is unknown where it was not noted', {}, undefined],
   ])('%s', (_, turn, expected) => {
-    expect(answeringModelOf(turn)).toBe(expected);
+    expect(modelThatAnswered(turn)).toBe(expected);
   });
 });

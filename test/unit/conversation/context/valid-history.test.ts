@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { LooseContent } from '#shared/conversation/repair/repair-contents.ts';
-import { mendContents } from '#shared/conversation/repair/repair-contents.ts';
-import { isWholeHistory } from '#shared/conversation/context/valid-history.ts';
+import { repairContents } from '#shared/conversation/repair/repair-contents.ts';
+import { isValidHistory } from '#shared/conversation/context/valid-history.ts';
 import { brokenHistories, wholeHistories } from '#test/support/compaction/broken-histories.ts';
 
 const RUNS = { numRuns: 3_000 };
@@ -16,9 +16,9 @@ describe('a whole history', () => {
   test('is one in which mending finds nothing, whatever the history', () => {
     fc.assert(
       fc.property(everyHistory, (contents) => {
-        if (!isWholeHistory(contents)) return;
+        if (!isValidHistory(contents)) return;
 
-        const mended = mendContents([...contents, nothing]);
+        const mended = repairContents([...contents, nothing]);
 
         expect(mended.repairs).toEqual({ empty: 1 });
         expect(mended.contents).toHaveLength(contents.length);
@@ -44,7 +44,7 @@ describe('a whole history', () => {
       { role: 'model', parts: [{ text: 'There.' }] },
     ];
 
-    expect(isWholeHistory(contents)).toBe(true);
+    expect(isValidHistory(contents)).toBe(true);
   });
 
   const user = { role: 'user', parts: [{ text: 'a' }] };
@@ -63,6 +63,6 @@ describe('a whole history', () => {
     ['a text ends in half of a pair', [{ role: 'user', parts: [{ text: 'a\ud800' }] }]],
     ['a content is empty', [user, { role: 'model', parts: [] }]],
   ])('is none where %s', (_why, contents) => {
-    expect(isWholeHistory(contents)).toBe(false);
+    expect(isValidHistory(contents)).toBe(false);
   });
 });

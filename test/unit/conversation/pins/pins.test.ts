@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import {
   assembleContext,
-  contentsOf,
-  promptOf,
+  itemContents,
+  assemblePrompt,
 } from '#shared/conversation/context/assemble-context.ts';
 import type { Pin } from '#shared/conversation/documents/head.ts';
 import { withHookPins } from '#shared/conversation/pins/hook-pins.ts';
 import { keptPins } from '#shared/conversation/pins/kept-pins.ts';
 import { calibratedPinTokens, pinBudget, PINS_MAX } from '#shared/conversation/pins/pin-budget.ts';
-import { decidePin, withoutPinsOf } from '#shared/conversation/pins/pins.ts';
+import { decidePin, withoutPinsFrom } from '#shared/conversation/pins/pins.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 
 const pin = (id: string, text = `Fact ${id}.`, source: Pin['source'] = 'api'): Pin => ({
@@ -185,7 +185,7 @@ describe('messages that stay word for word', () => {
 test('pins go with the turns they came from, and others stay', () => {
   const pins = [pin('a'), { ...pin('b'), seq: 4 }, { ...pin('c'), seq: 5 }];
 
-  expect(withoutPinsOf(pins, (seq) => seq >= 5).map(({ id }) => id)).toEqual(['a', 'b']);
+  expect(withoutPinsFrom(pins, (seq) => seq >= 5).map(({ id }) => id)).toEqual(['a', 'b']);
 });
 
 describe('pins in the context', () => {
@@ -200,20 +200,20 @@ describe('pins in the context', () => {
     const items = assembleContext({ ...source, pins: [pin('a'), pin('b')], history });
 
     expect(items.map(({ kind }) => kind)).toEqual(['pin', 'snapshot', 'ack']);
-    const contents = contentsOf(items);
+    const contents = itemContents(items);
     expect(contents.map(({ role }) => role)).toEqual(['user', 'model']);
     expect(contents[0]?.parts).toEqual([
       { text: 'Facts that stay word for word:\n- Fact a.\n- Fact b.\n' },
       { text: '<state_snapshot/>' },
     ]);
-    expect(promptOf({ ...source, pins: [], history }, items).contents).toEqual(contents);
+    expect(assemblePrompt({ ...source, pins: [], history }, items).contents).toEqual(contents);
   });
 
   test('stand alone where nothing is folded, and are nothing where there are none', () => {
     const alone = assembleContext({ ...source, pins: [pin('a')], history: undefined });
 
     expect(alone.map(({ kind }) => kind)).toEqual(['pin', 'ack']);
-    expect(contentsOf(alone)).toEqual(alone.map(({ content }) => content));
+    expect(itemContents(alone)).toEqual(alone.map(({ content }) => content));
     expect(assembleContext({ ...source, pins: [], history: undefined })).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import {
   assembleContext,
-  promptOf,
+  assemblePrompt,
   type ContextItem,
 } from '#shared/conversation/context/assemble-context.ts';
 import type { Content, Part } from '#shared/conversation/documents/content.ts';
@@ -87,7 +87,7 @@ describe('a prompt of turns that several models have answered', () => {
     ['third', []],
     ['auto', []],
   ])('for %s has the signatures of that one, and needs no mending', (model, expected) => {
-    const prompt = promptOf({ ...source, model }, assembleContext(source));
+    const prompt = assemblePrompt({ ...source, model }, assembleContext(source));
 
     const places = prompt.contents.flatMap(({ parts }, index) =>
       parts.some(({ thoughtSignature }) => thoughtSignature !== undefined) ? [index] : [],

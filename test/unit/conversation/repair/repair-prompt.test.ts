@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { assembleContext, promptOf } from '#shared/conversation/context/assemble-context.ts';
+import { assembleContext, assemblePrompt } from '#shared/conversation/context/assemble-context.ts';
 import type { Content, Part } from '#shared/conversation/documents/content.ts';
 import type { LooseContent } from '#shared/conversation/repair/repair-contents.ts';
 import {
   ENDING,
   LOST_SIGNATURE,
-  mendPrompt,
+  repairPrompt,
   OPENING,
 } from '#shared/conversation/repair/repair-prompt.ts';
 import type { Repairs } from '#shared/conversation/repair/repairs.ts';
@@ -143,7 +143,7 @@ describe('a prompt before it is sent', () => {
     ],
     ['half a character', [user(text('a\ud83d'))], [user(text('a\ufffd'))], { surrogate: 1 }],
   ])('%s', (...[, contents, sent, repairs]) => {
-    expect(mendPrompt({ model: 'gemini-2.5-flash', contents })).toEqual({
+    expect(repairPrompt({ model: 'gemini-2.5-flash', contents })).toEqual({
       contents: sent,
       repairs,
     });
@@ -160,7 +160,7 @@ describe('a prompt before it is sent', () => {
     const old = [hi, model(call('f')), user(response('f')), model(text('a'))];
     const present = [hi, model(call('f'), call('g')), user(response('f'), response('g'))];
 
-    const { contents } = mendPrompt({ model: name, contents: [...old, ...present] });
+    const { contents } = repairPrompt({ model: name, contents: [...old, ...present] });
 
     const signatures = contents.flatMap(({ parts }) => parts.map((part) => part.thoughtSignature));
     expect(signatures.filter((one) => one !== undefined)).toEqual(signature ? [signature] : []);
@@ -176,7 +176,7 @@ describe('a prompt before it is sent', () => {
       hi,
     ];
 
-    expect(mendPrompt({ model: 'gemini-3-pro', contents }).contents).toEqual(contents);
+    expect(repairPrompt({ model: 'gemini-3-pro', contents }).contents).toEqual(contents);
   });
 });
 
@@ -212,7 +212,7 @@ describe('a context with a broken turn', () => {
   });
 
   test('makes a prompt that tells all of it', () => {
-    const prompt = promptOf(source, assembleContext(source), user(text('new')));
+    const prompt = assemblePrompt(source, assembleContext(source), user(text('new')));
 
     expect(prompt.contents.map(({ role }) => role)).toEqual(['user', 'model', 'user']);
     expect(prompt.repairs).toEqual({ orphanCall: 1, joined: 1 });
@@ -221,6 +221,6 @@ describe('a context with a broken turn', () => {
   test('whole turns make a prompt that tells of nothing', () => {
     const whole = { ...source, turns: [turn(1, [model(text('a'))])] };
 
-    expect(promptOf(whole, assembleContext(whole), hi)).not.toHaveProperty('repairs');
+    expect(assemblePrompt(whole, assembleContext(whole), hi)).not.toHaveProperty('repairs');
   });
 });

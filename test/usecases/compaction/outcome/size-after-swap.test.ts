@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '#functions/adapters/system/system-clock.ts';
 import { cancelCompaction } from '#functions/chat/context/cancel-compaction.ts';
-import { contextObjectOf, readContext } from '#functions/chat/context/read-context.ts';
+import { toContextObject, readContext } from '#functions/chat/context/read-context.ts';
 import { requestCompaction } from '#functions/chat/context/request-compaction.ts';
 import { showContext } from '#functions/chat/context/show-context.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
@@ -30,9 +30,9 @@ function world(environment: Record<string, string> = {}) {
   const asked: ModelRequest[] = [];
   const model: typeof modelServer.model = {
     ...modelServer.model,
-    stream: (of, signal) => {
-      asked.push(of);
-      return modelServer.model.stream(of, signal);
+    stream: (input, signal) => {
+      asked.push(input);
+      return modelServer.model.stream(input, signal);
     },
   };
   const plain = chatDependencies({ model }, environment);
@@ -49,13 +49,13 @@ const lastOf = ({ asked }: World): Content | undefined => asked.at(-1)?.contents
 
 /** What each reader is told of the size of the context. */
 async function toldSizes({ chat }: World, conversationId: string) {
-  const of = { caller: owner, conversationId };
+  const target = { caller: owner, conversationId };
   const [status] = await chat.store.get([statusPath(conversationId)]);
-  const object = contextObjectOf(chat, await readContext(chat, of), undefined);
+  const object = toContextObject(chat, await readContext(chat, target), undefined);
   return {
     status: status?.fields['tokens'],
     object: object.tokens,
-    context: (await showContext(chat, of)).contextTokens,
+    context: (await showContext(chat, target)).contextTokens,
   };
 }
 
@@ -140,11 +140,11 @@ describe('after a swap', () => {
   test('a request for another one, and its end, tell the size as it is now', async () => {
     const given = world();
     const { conversationId, history } = await compacted(given);
-    const of = { caller: owner, conversationId };
+    const target = { caller: owner, conversationId };
 
-    const { jobId } = await requestCompaction(given.chat, of);
+    const { jobId } = await requestCompaction(given.chat, target);
     const queued = await toldSizes(given, conversationId);
-    await cancelCompaction(given.chat, { ...of, jobId });
+    await cancelCompaction(given.chat, { ...target, jobId });
 
     expect(queued.status).toBe(history.afterTokens);
     expect((await toldSizes(given, conversationId)).status).toBe(history.afterTokens);

@@ -6,7 +6,7 @@ import { resolvePolicy } from '#shared/compaction/policy/policy.ts';
 import type { Prompt } from '#shared/ports/ports.ts';
 import { shortenOutput } from '#shared/compaction/tool-outputs/shorten-output.ts';
 import { estimatePartTokens, estimateTextTokens } from '#shared/tokens/token-estimate.ts';
-import { toolOutputOf } from '#shared/compaction/tool-outputs/tool-output-mask.ts';
+import { toToolOutput } from '#shared/compaction/tool-outputs/tool-output-mask.ts';
 import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
@@ -184,7 +184,7 @@ describe('unlike Gemini CLI, the profile gemini-cli', () => {
       counting: { rule: policy.tokenRule },
     });
 
-    expect(toolOutputOf(shown)?.text.split('\n')).toHaveLength(1_001);
+    expect(toToolOutput(shown)?.text.split('\n')).toHaveLength(1_001);
   });
 
   test('brings all tool outputs together within 50,000 tokens', async () => {

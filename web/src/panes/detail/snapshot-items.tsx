@@ -51,8 +51,8 @@ function Item({ app, detail, lit, item }: ItemsOf & { item: SnapshotItemView }) 
   );
 }
 
-function Sections({ items, ...of }: ItemsOf & { items: readonly SnapshotItemView[] }) {
-  const names: Readonly<Record<string, string>> = of.app.texts.value.detail.sections;
+function Sections({ items, ...input }: ItemsOf & { items: readonly SnapshotItemView[] }) {
+  const names: Readonly<Record<string, string>> = input.app.texts.value.detail.sections;
   return (
     <>
       {bySection(items).map(({ section, items: own }) => (
@@ -60,7 +60,7 @@ function Sections({ items, ...of }: ItemsOf & { items: readonly SnapshotItemView
           <h4>{names[section] ?? section}</h4>
           <ul>
             {own.map((item) => (
-              <Item key={item.id} {...of} item={item} />
+              <Item key={item.id} {...input} item={item} />
             ))}
           </ul>
         </section>
@@ -70,22 +70,22 @@ function Sections({ items, ...of }: ItemsOf & { items: readonly SnapshotItemView
 }
 
 /** What was kept, statement by statement. */
-export function SnapshotItems(of: ItemsOf) {
-  const texts = of.app.texts.value.detail;
-  const items = of.detail.compaction.snapshot ?? [];
+export function SnapshotItems(input: ItemsOf) {
+  const texts = input.app.texts.value.detail;
+  const items = input.detail.compaction.snapshot ?? [];
   const working = items.filter(({ layer }) => layer === 'working');
   const archive = items.filter(({ layer }) => layer === 'archive');
   if (items.length === 0) return <p class="quiet">{texts.none}</p>;
   return (
     <div class="detail-list snapshot-items">
-      <Sections {...of} items={working} />
+      <Sections {...input} items={working} />
       {archive.length > 0 && (
         <details>
           <summary>
             {texts.archive}{' '}
-            <span class="figure">({of.app.figures.value.count(archive.length)})</span>
+            <span class="figure">({input.app.figures.value.count(archive.length)})</span>
           </summary>
-          <Sections {...of} items={archive} />
+          <Sections {...input} items={archive} />
         </details>
       )}
     </div>

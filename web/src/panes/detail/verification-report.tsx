@@ -1,6 +1,6 @@
 import type { LedgerReport } from '#shared/compaction/ledger/ledger-report.ts';
 import type { App } from '#web/state/app.ts';
-import { snapshotReportOf, tiers, type SnapshotReport } from '#web/state/report.ts';
+import { readSnapshotReport, tiers, type SnapshotReport } from '#web/state/report.ts';
 import type { Detail } from './detail-dialog.tsx';
 import { PinList } from './pin-list.tsx';
 import { RewriteFindings } from './rewrite-findings.tsx';
@@ -158,7 +158,7 @@ function Report({ app, found }: { app: App; found: SnapshotReport }) {
 export function VerificationReport({ app, detail }: { app: App; detail: Detail }) {
   return (
     <div class="detail-list report" tabIndex={0} role="group" aria-labelledby="detail-report">
-      <Report app={app} found={snapshotReportOf(detail.compaction)} />
+      <Report app={app} found={readSnapshotReport(detail.compaction)} />
       <PinList app={app} conversation={app.open.value} />
     </div>
   );

@@ -15,7 +15,7 @@ export const triggerName = (texts: EventTexts, trigger: string): string =>
 export type OutcomeTone = 'changed' | 'neutral' | 'unchanged';
 
 /** Nothing is an error to the reader: a compaction that failed changed nothing. */
-export function toneOf(state: string): OutcomeTone {
+export function outcomeTone(state: string): OutcomeTone {
   if (['COMPACTED', 'CONTENT_TRUNCATED', 'RESTORED', 'CHANGED'].includes(state)) return 'changed';
   return state === 'NOOP' || state === 'SUPERSEDED' || state === 'ABORTED'
     ? 'neutral'

@@ -11,9 +11,9 @@ type TabName = keyof Texts['events']['tabs'];
 /** The tabs of the pane, in their order; another one is a line here and its name in the texts. */
 const tabs: Record<
   TabName,
-  (of: { app: App; conversation: OpenConversation }) => ComponentChildren
+  (input: { app: App; conversation: OpenConversation }) => ComponentChildren
 > = {
-  compactions: (of) => <CompactionTimeline {...of} />,
+  compactions: (input) => <CompactionTimeline {...input} />,
   wire: ({ app }) => <LazyTab key="wire" app={app} load={loadWire} />,
   faults: ({ app }) => <LazyTab key="faults" app={app} load={loadFaults} />,
   player: ({ app }) => <LazyTab key="player" app={app} load={loadPlayer} />,

@@ -3,7 +3,7 @@ import type { App } from '#web/state/app.ts';
 import { isSaving, savedShare, stepDurations } from '#web/state/context/compaction-figures.ts';
 import type { OpenConversation } from '#web/state/conversation.ts';
 import { CompactionRating } from './compaction-rating.tsx';
-import { stateName, toneOf, triggerName } from './compaction-names.ts';
+import { stateName, outcomeTone, triggerName } from './compaction-names.ts';
 
 interface PastOf {
   app: App;
@@ -77,11 +77,11 @@ const isOfUser = ({ state }: CompactionRecordView): boolean =>
   state === 'CHANGED' || state === 'RESTORED';
 
 /** A compaction that has ended, whatever came of it. */
-export function PastCompaction(of: PastOf) {
-  const { app, record } = of;
+export function PastCompaction(past: PastOf) {
+  const { app, record } = past;
   const texts = app.texts.value.events;
   const { generation, state } = record;
-  const tone = toneOf(state);
+  const tone = outcomeTone(state);
   const finishedAt = new Date(record.finishedAt);
   const hasSnapshot = generation !== undefined && record.turnsFolded > 0;
   return (
@@ -108,7 +108,7 @@ export function PastCompaction(of: PastOf) {
           <code>{record.reason}</code>
         </p>
       )}
-      <Steps {...of} />
+      <Steps {...past} />
       {hasSnapshot && (
         <button type="button" class="link" onClick={() => (app.detail.value = generation)}>
           {texts.details}
@@ -117,7 +117,7 @@ export function PastCompaction(of: PastOf) {
       {hasSnapshot && (
         <CompactionRating
           app={app}
-          conversation={of.conversation}
+          conversation={past.conversation}
           generation={generation}
           score={record.rating?.score}
         />

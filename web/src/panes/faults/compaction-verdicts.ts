@@ -56,7 +56,7 @@ export function judgeForgetful(seen: {
 }
 
 /** Every figure of a text, as it is written: dates, times and amounts are one figure each. */
-export const figuresOf = (text: string): string[] => [
+export const listFigures = (text: string): string[] => [
   ...new Set([...text.matchAll(/\d+(?:[.,:/-]\d+)*/g)].map(([figure]) => figure)),
 ];
 
@@ -68,8 +68,8 @@ export function judgeInventive(seen: {
   repaired: number;
   dropped: number;
 }): Verdict {
-  const figures = figuresOf(seen.snapshot ?? '');
-  const said = new Set(figuresOf(seen.transcript));
+  const figures = listFigures(seen.snapshot ?? '');
+  const said = new Set(listFigures(seen.transcript));
   const invented = figures.filter((figure) => !said.has(figure));
   const { repaired, dropped } = seen;
   const finding = {

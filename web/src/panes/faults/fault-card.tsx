@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { App } from '#web/state/app.ts';
-import { toolTextsOf } from '#web/text/tools/tool-texts.ts';
+import { selectToolTexts } from '#web/text/tools/tool-texts.ts';
 import type { FaultRunner, FaultState } from './fault-runner.ts';
 import type { FaultName, Verdict } from './finding.ts';
 
@@ -8,7 +8,7 @@ import type { FaultName, Verdict } from './finding.ts';
 const marks: Record<Verdict['outcome'], string> = { held: '✓', broken: '✗', unclear: '?' };
 
 function Result({ app, state }: { app: App; state: FaultState }) {
-  const texts = toolTextsOf(app.settings.language.value).faults;
+  const texts = selectToolTexts(app.settings.language.value).faults;
   const figures = app.figures.value;
   switch (state.phase) {
     case 'idle':
@@ -33,14 +33,14 @@ function Result({ app, state }: { app: App; state: FaultState }) {
 }
 
 /** One fault: what it does, what must hold, and whether it did. */
-export function FaultCard(of: {
+export function FaultCard(input: {
   app: App;
   name: FaultName;
   runner: FaultRunner;
   hindrance: 'notHere' | 'noStandIn' | undefined;
 }) {
-  const { app, name, runner, hindrance } = of;
-  const texts = toolTextsOf(app.settings.language.value).faults;
+  const { app, name, runner, hindrance } = input;
+  const texts = selectToolTexts(app.settings.language.value).faults;
   const { title, does, holds } = texts.names[name];
   const state = runner.stateOf(name);
   const isRunning = runner.running.value === name;

@@ -27,7 +27,7 @@ const TICK_MS = 500;
 const idle: FaultState = { phase: 'idle' };
 
 /** Why a fault cannot be tried here; undefined: it can. */
-export function hindranceOf(
+export function findHindrance(
   name: FaultName,
   state: SupervisorState,
 ): 'notHere' | 'noStandIn' | undefined {

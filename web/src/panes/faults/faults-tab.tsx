@@ -1,10 +1,10 @@
 import { useEffect } from 'preact/hooks';
 import type { App } from '#web/state/app.ts';
-import { toolTextsOf } from '#web/text/tools/tool-texts.ts';
+import { selectToolTexts } from '#web/text/tools/tool-texts.ts';
 import { perApp } from '../per-app.ts';
 import { FaultCard } from './fault-card.tsx';
 import { faultNames } from './fault-list.ts';
-import { createFaultRunner, hindranceOf, type FaultRunner } from './fault-runner.ts';
+import { createFaultRunner, findHindrance, type FaultRunner } from './fault-runner.ts';
 import { createSupervisor } from './supervisor.ts';
 
 /** Runs go on while another tab is shown. */
@@ -12,18 +12,18 @@ const runnerOf = perApp((app): FaultRunner | undefined => {
   const { supervisor } = app.config;
   if (!supervisor) return undefined;
   const titleOf = (name: (typeof faultNames)[number]) =>
-    toolTextsOf(app.settings.language.value).faults.names[name].title;
+    selectToolTexts(app.settings.language.value).faults.names[name].title;
   return createFaultRunner(app, createSupervisor(supervisor, fetch.bind(globalThis)), titleOf);
 });
 
 /** What can go wrong, to be tried and judged. */
 export function FaultsTab({ app }: { app: App }) {
-  const texts = toolTextsOf(app.settings.language.value).faults;
+  const texts = selectToolTexts(app.settings.language.value).faults;
   const runner = runnerOf(app);
   useEffect(() => void runner?.look(), [runner]);
   if (!runner) return <p class="tool quiet">{texts.absent}</p>;
   const state = runner.supervisor.value;
-  const possible = faultNames.filter((name) => state && hindranceOf(name, state) === undefined);
+  const possible = faultNames.filter((name) => state && findHindrance(name, state) === undefined);
   const isRunning = runner.running.value !== undefined;
   const { count } = app.figures.value;
   const judged = faultNames.flatMap((name) => {
@@ -67,7 +67,7 @@ export function FaultsTab({ app }: { app: App }) {
             app={app}
             name={name}
             runner={runner}
-            hindrance={state && hindranceOf(name, state)}
+            hindrance={state && findHindrance(name, state)}
           />
         ))}
       </ul>

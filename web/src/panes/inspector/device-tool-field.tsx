@@ -3,8 +3,8 @@ import type { App } from '#web/state/app.ts';
 import type { OpenConversation } from '#web/state/conversation.ts';
 
 /** Whether the model of this conversation may ask this page; deployments let users declare tools. */
-export function DeviceToolField(of: { app: App; conversation: OpenConversation }) {
-  const { app, conversation } = of;
+export function DeviceToolField(given: { app: App; conversation: OpenConversation }) {
+  const { app, conversation } = given;
   const texts = app.texts.value.inspector;
   const view = conversation.view.value;
   if (!view) return null;

@@ -6,13 +6,16 @@ import type { OpenConversation } from '#web/state/conversation.ts';
 /** The context of an earlier generation; undefined: the present one is shown. */
 export type Earlier = Signal<ContextView | undefined>;
 
-export interface InspectorOf {
+export interface InspectorProps {
   app: App;
   conversation: OpenConversation;
   earlier: Earlier;
 }
 
-async function restore({ conversation, earlier }: InspectorOf, generation: number): Promise<void> {
+async function restore(
+  { conversation, earlier }: InspectorProps,
+  generation: number,
+): Promise<void> {
   await conversation.attempt(async () => {
     await conversation.api.restore(generation, crypto.randomUUID());
     earlier.value = undefined;
@@ -25,8 +28,8 @@ const bringIntoView = (banner: HTMLElement | null): void =>
   banner?.scrollIntoView({ block: 'nearest' });
 
 /** Which generation is looked at, and the way back to it. */
-export function Generations(of: InspectorOf) {
-  const { app, conversation, earlier } = of;
+export function Generations(inspectorProps: InspectorProps) {
+  const { app, conversation, earlier } = inspectorProps;
   const texts = app.texts.value.inspector;
   const { count } = app.figures.value;
   const present = conversation.view.value?.generation ?? 0;
@@ -68,7 +71,7 @@ export function Generations(of: InspectorOf) {
           <button
             type="button"
             class="button small primary"
-            onClick={() => void restore(of, earlier.value?.generation ?? present)}
+            onClick={() => void restore(inspectorProps, earlier.value?.generation ?? present)}
           >
             {texts.restore}
           </button>

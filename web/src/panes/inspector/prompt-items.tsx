@@ -1,6 +1,6 @@
 import type { ContextItemView } from '#shared/wire/responses/context.ts';
 import type { App } from '#web/state/app.ts';
-import { scaleOf, segmentOf } from '#web/state/context/gauge.ts';
+import { gaugeScale, kindSegments } from '#web/state/context/gauge.ts';
 import { contentText } from '#web/state/answer/content-text.ts';
 
 function Item({ app, item, scale }: { app: App; item: ContextItemView; scale: number }) {
@@ -9,7 +9,7 @@ function Item({ app, item, scale }: { app: App; item: ContextItemView; scale: nu
   return (
     <details class="prompt-item">
       <summary>
-        <span class={`swatch segment ${segmentOf[item.kind]}`} aria-hidden="true" />
+        <span class={`swatch segment ${kindSegments[item.kind]}`} aria-hidden="true" />
         <span class="prompt-item-kind">
           {kinds[item.kind]}
           {item.seq !== undefined && <span class="figure"> {item.seq}</span>}
@@ -25,14 +25,18 @@ function Item({ app, item, scale }: { app: App; item: ContextItemView; scale: nu
 }
 
 /** Every piece of the prompt, in its order; their figures add up to that of the whole, as in the gauge. */
-export function PromptItems(of: { app: App; items: readonly ContextItemView[]; tokens: number }) {
-  const { app, items, tokens } = of;
+export function PromptItems(input: {
+  app: App;
+  items: readonly ContextItemView[];
+  tokens: number;
+}) {
+  const { app, items, tokens } = input;
   const texts = app.texts.value.inspector;
   return (
     <section aria-labelledby="prompt-items-title">
       <h3 id="prompt-items-title">{texts.items}</h3>
       {items.map((item, at) => (
-        <Item key={at} app={app} item={item} scale={scaleOf(tokens, items)} />
+        <Item key={at} app={app} item={item} scale={gaugeScale(tokens, items)} />
       ))}
     </section>
   );

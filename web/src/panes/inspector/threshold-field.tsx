@@ -5,8 +5,8 @@ import type { OpenConversation } from '#web/state/conversation.ts';
 const LEAST_TOKENS = 1_000;
 
 /** From how many tokens on this conversation is compacted; deployments let users lower it. */
-export function ThresholdField(of: { app: App; conversation: OpenConversation }) {
-  const { app, conversation } = of;
+export function ThresholdField(given: { app: App; conversation: OpenConversation }) {
+  const { app, conversation } = given;
   const texts = app.texts.value.inspector;
   const thresholdTokens = conversation.context.value?.thresholdTokens;
   if (!conversation.view.value || !thresholdTokens) return null;

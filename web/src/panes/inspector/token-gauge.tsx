@@ -1,7 +1,7 @@
 import type { ContextObject } from '#shared/wire/views/context-object.ts';
 import type { App } from '#web/state/app.ts';
 import type { OpenConversation } from '#web/state/conversation.ts';
-import { gaugeOf, type Gauge, type Mark } from '#web/state/context/gauge.ts';
+import { toGauge, type Gauge, type Mark } from '#web/state/context/gauge.ts';
 
 const percent = (share: number): string => `${(100 * share).toFixed(3)}%`;
 
@@ -72,7 +72,7 @@ export function TokenGauge({ app, conversation }: { app: App; conversation: Open
   const { count, percent: percentText } = app.figures.value;
   const context = conversation.context.value;
   if (!context) return null;
-  const gauge = gaugeOf(context, conversation.shown.value);
+  const gauge = toGauge(context, conversation.shown.value);
   const limit = context.thresholdTokens ?? context.windowTokens;
   return (
     <div class="gauge">

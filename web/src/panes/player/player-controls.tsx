@@ -1,17 +1,17 @@
 import { useSignal } from '@preact/signals';
 import type { App } from '#web/state/app.ts';
-import { toolTextsOf } from '#web/text/tools/tool-texts.ts';
+import { selectToolTexts } from '#web/text/tools/tool-texts.ts';
 import type { Player } from './player.ts';
 import type { PlayableRecording } from './recording.ts';
 
 /** Play, pause, stop, and how far it is. */
-export function PlayerControls(of: {
+export function PlayerControls(input: {
   app: App;
   player: Player;
   chosen: PlayableRecording | undefined;
 }) {
-  const { app, player, chosen } = of;
-  const texts = toolTextsOf(app.settings.language.value).player;
+  const { app, player, chosen } = input;
+  const texts = selectToolTexts(app.settings.language.value).player;
   const { count } = app.figures.value;
   const problem = useSignal<string | undefined>(undefined);
   const state = player.state.value;

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { App } from '#web/state/app.ts';
-import { toolTextsOf } from '#web/text/tools/tool-texts.ts';
+import { selectToolTexts } from '#web/text/tools/tool-texts.ts';
 import { perApp } from '../per-app.ts';
 import { createAppPlayer } from './app-player.ts';
 import { PlayerControls } from './player-controls.tsx';
@@ -17,7 +17,7 @@ const gapsMs = [0, 500, 1_500, 4_000];
 
 /** A recorded conversation, said again. */
 export function PlayerTab({ app }: { app: App }) {
-  const texts = toolTextsOf(app.settings.language.value).player;
+  const texts = selectToolTexts(app.settings.language.value).player;
   const { duration } = app.figures.value;
   const { player, settings } = playerOf(app);
   const chosen = useSignal<PlayableRecording | undefined>(undefined);

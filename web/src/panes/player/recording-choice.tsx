@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks';
 import type { App } from '#web/state/app.ts';
 import type { Figures } from '#web/text/figures.ts';
 import type { ToolTexts } from '#web/text/tools/en.ts';
-import { toolTextsOf } from '#web/text/tools/tool-texts.ts';
+import { selectToolTexts } from '#web/text/tools/tool-texts.ts';
 import {
   FILE_MAX_BYTES,
   parseRecordings,
@@ -22,12 +22,12 @@ function problemOf(
 }
 
 /** A sample, or a file of this machine, and which conversation of it. */
-export function RecordingChoice(of: {
+export function RecordingChoice(given: {
   app: App;
   onChoose: (recording: PlayableRecording | undefined) => void;
 }) {
-  const { app, onChoose } = of;
-  const texts = toolTextsOf(app.settings.language.value).player;
+  const { app, onChoose } = given;
+  const texts = selectToolTexts(app.settings.language.value).player;
   const figures = app.figures.value;
   const recordings = useSignal<readonly PlayableRecording[]>([]);
   const problem = useSignal<string | undefined>(undefined);
@@ -83,7 +83,7 @@ export function RecordingChoice(of: {
 /** One of the page's own recordings; that of the page's language comes first. */
 function SampleChoice({ app, onLoad }: { app: App; onLoad: (jsonl: string) => void }) {
   const { language } = app.settings;
-  const texts = toolTextsOf(language.value).player;
+  const texts = selectToolTexts(language.value).player;
   const chosen = useSignal<SampleName>(language.value === 'ja' ? 'journey' : 'garden');
   async function load(name: SampleName): Promise<void> {
     chosen.value = name;

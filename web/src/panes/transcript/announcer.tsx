@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { App } from '#web/state/app.ts';
 import type { OpenConversation } from '#web/state/conversation.ts';
-import { isOpen, textOf, type LiveTurn } from '#web/state/answer/live-turn.ts';
+import { isOpen, partsText, type LiveTurn } from '#web/state/answer/live-turn.ts';
 import { newSentences } from '#web/state/answer/sentences.ts';
 
 /** Sentences that stay in the log. */
@@ -22,7 +22,7 @@ export function Announcer({ app, conversation }: { app: App; conversation: OpenC
   useEffect(() => {
     for (const turn of turns) {
       const answerId = answerIdOf(turn);
-      const found = newSentences(textOf(turn.parts), {
+      const found = newSentences(partsText(turn.parts), {
         length: said.current.get(answerId) ?? 0,
         isWhole: !isOpen(turn),
         language: app.settings.language.value,

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { isOpen } from '#web/state/answer/live-turn.ts';
-import type { TranscriptOf } from './message-list.tsx';
+import type { TranscriptProps } from './message-list.tsx';
 
 /** Enter ends a composition of an input method first; Safari tells of it by key code 229 alone. */
 const sends = (event: KeyboardEvent): boolean =>
@@ -17,7 +17,7 @@ function isFocusWelcome(): boolean {
   return isFree && matchMedia('(pointer: fine)').matches;
 }
 
-function SendButton({ app, conversation, draft }: TranscriptOf) {
+function SendButton({ app, conversation, draft }: TranscriptProps) {
   const texts = app.texts.value;
   const running = conversation.answers.live.value.find(isOpen);
   if (!running)
@@ -42,7 +42,7 @@ function SendButton({ app, conversation, draft }: TranscriptOf) {
 }
 
 /** Where a message is written. */
-export function Composer({ app, conversation, draft }: TranscriptOf) {
+export function Composer({ app, conversation, draft }: TranscriptProps) {
   const texts = app.texts.value;
   const { text: written, edited } = draft;
   const field = useRef<HTMLTextAreaElement>(null);

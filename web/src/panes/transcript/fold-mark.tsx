@@ -1,6 +1,6 @@
 import type { App } from '#web/state/app.ts';
 import type { OpenConversation } from '#web/state/conversation.ts';
-import { foldedOf } from '#web/state/context/folded.ts';
+import { toFolded } from '#web/state/context/folded.ts';
 
 /** The line below the last turn that the snapshot stands in for. */
 export function FoldMark({
@@ -12,7 +12,7 @@ export function FoldMark({
   conversation: OpenConversation;
   seq: number;
 }) {
-  const { generation, upTo } = foldedOf(conversation.compactions.value);
+  const { generation, upTo } = toFolded(conversation.compactions.value);
   if (upTo !== seq) return null;
   const { transcript: texts, events } = app.texts.value;
   return (

@@ -1,6 +1,6 @@
 import type { Texts } from '#web/text/en.ts';
-import { isOpen, seqOf, type AnswerPart, type LiveTurn } from '#web/state/answer/live-turn.ts';
-import type { TranscriptOf } from './message-list.tsx';
+import { isOpen, liveSeq, type AnswerPart, type LiveTurn } from '#web/state/answer/live-turn.ts';
+import type { TranscriptProps } from './message-list.tsx';
 import { Prose } from './prose.tsx';
 import { ToolCall } from './tool-call.tsx';
 
@@ -36,12 +36,12 @@ function Part({ part, texts }: { part: AnswerPart; texts: Texts['transcript'] })
 }
 
 /** After a refusal: the same again, or, where that would be refused again, another message. */
-function WayOn({ of, turn }: { of: TranscriptOf; turn: LiveTurn }) {
+function WayOn({ of, turn }: { of: TranscriptProps; turn: LiveTurn }) {
   const { answers, transcript } = of.conversation;
   const texts = of.app.texts.value.transcript;
   const { messageId, text } = turn.request;
   const isNewest =
-    answers.live.value.at(-1) === turn && (seqOf(turn) ?? Infinity) >= transcript.turnCount.value;
+    answers.live.value.at(-1) === turn && (liveSeq(turn) ?? Infinity) >= transcript.turnCount.value;
   if (!isNewest) return null;
   return (
     <p class="turn-way-on">
@@ -66,7 +66,7 @@ function WayOn({ of, turn }: { of: TranscriptOf; turn: LiveTurn }) {
 }
 
 /** A turn that is being answered. */
-export function LiveRow({ of, turn }: { of: TranscriptOf; turn: LiveTurn }) {
+export function LiveRow({ of, turn }: { of: TranscriptProps; turn: LiveTurn }) {
   const texts = of.app.texts.value.transcript;
   const status = statusOf(turn, texts);
   return (

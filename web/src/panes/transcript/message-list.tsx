@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { App } from '#web/state/app.ts';
 import type { OpenConversation } from '#web/state/conversation.ts';
-import { seqOf, type LiveTurn } from '#web/state/answer/live-turn.ts';
+import { liveSeq, type LiveTurn } from '#web/state/answer/live-turn.ts';
 import { findTurn } from '#web/state/turn-pages.ts';
 import type { Draft } from './draft.ts';
 import { FoldMark } from './fold-mark.tsx';
@@ -10,7 +10,7 @@ import { StoredRow } from './stored-row.tsx';
 import { useNewestInView } from './use-newest-in-view.ts';
 import { useVirtualRows } from './use-virtual-rows.ts';
 
-export interface TranscriptOf {
+export interface TranscriptProps {
   app: App;
   conversation: OpenConversation;
   draft: Draft;
@@ -21,7 +21,7 @@ function rowsOf(turnCount: number, live: readonly LiveTurn[]) {
   const bySeq = new Map<number, LiveTurn>();
   const later: LiveTurn[] = [];
   for (const turn of live) {
-    const seq = seqOf(turn);
+    const seq = liveSeq(turn);
     if (seq !== undefined && seq <= turnCount) bySeq.set(seq, turn);
     else later.push(turn);
   }
@@ -34,7 +34,7 @@ function Row({
   showTurn,
 }: {
   index: number;
-  of: TranscriptOf;
+  of: TranscriptProps;
   showTurn: (seq: number) => void;
 }) {
   const { transcript, answers } = of.conversation;
@@ -59,8 +59,8 @@ function Empty({ app }: { app: App }) {
 }
 
 /** The whole transcript, of which the visible turns are in the document. */
-export function MessageList(of: TranscriptOf) {
-  const { app, conversation } = of;
+export function MessageList(transcriptProps: TranscriptProps) {
+  const { app, conversation } = transcriptProps;
   const { transcript, answers } = conversation;
   const texts = app.texts.value.transcript;
   const box = useRef<HTMLDivElement>(null);
@@ -90,7 +90,7 @@ export function MessageList(of: TranscriptOf) {
               ref={(element) => rows.measureElement(element)}
               style={{ transform: `translateY(${start}px)` }}
             >
-              <Row index={index} of={of} showTurn={showTurn} />
+              <Row index={index} of={transcriptProps} showTurn={showTurn} />
               <FoldMark app={app} conversation={conversation} seq={index + 1} />
             </div>
           ))}

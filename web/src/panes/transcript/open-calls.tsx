@@ -2,10 +2,10 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { MessageView } from '#shared/wire/responses/messages.ts';
 import type { ToolResult } from '#web/api/chat-api.ts';
-import { completeResults, outputOf, type OpenCall } from '#web/state/app-tools.ts';
+import { completeResults, parseOutput, type OpenCall } from '#web/state/app-tools.ts';
 import { textOfMessage } from '#web/state/answer/message-text.ts';
 import type { Texts } from '#web/text/en.ts';
-import type { TranscriptOf } from './message-list.tsx';
+import type { TranscriptProps } from './message-list.tsx';
 import { proposedOutput } from './proposed-output.ts';
 import { ToolCall } from './tool-call.tsx';
 
@@ -23,7 +23,7 @@ function OutputForm({ call, texts, give }: CallForm) {
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        give({ callId, output: outputOf(typed.value) });
+        give({ callId, output: parseOutput(typed.value) });
       }}
     >
       <label>
@@ -66,7 +66,7 @@ const ApprovalForm = ({ call: { callId, name, args }, texts, give }: CallForm) =
 );
 
 /** What a turn waits for, answered here: the answer goes on when the last call has its result. */
-export function OpenCalls({ of, user }: { of: TranscriptOf; user: MessageView }) {
+export function OpenCalls({ of, user }: { of: TranscriptProps; user: MessageView }) {
   const { app, conversation } = of;
   const texts = app.texts.value.transcript;
   const calls = useSignal<readonly OpenCall[]>([]);

@@ -1,12 +1,12 @@
 import type { MessageView } from '#shared/wire/responses/messages.ts';
 import type { OpenConversation } from '#web/state/conversation.ts';
-import { foldedOf } from '#web/state/context/folded.ts';
+import { toFolded } from '#web/state/context/folded.ts';
 import { isOpen } from '#web/state/answer/live-turn.ts';
 import { textOfMessage } from '#web/state/answer/message-text.ts';
 import { turnRemarks } from '#web/state/turn-remarks.ts';
 import type { StoredTurn } from '#web/state/turn-pages.ts';
 import { isToBeReplaced } from './draft.ts';
-import type { TranscriptOf } from './message-list.tsx';
+import type { TranscriptProps } from './message-list.tsx';
 import { OpenCalls } from './open-calls.tsx';
 import { Prose } from './prose.tsx';
 import { ToolCall } from './tool-call.tsx';
@@ -34,7 +34,7 @@ function Parts({ message }: { message: MessageView }) {
   );
 }
 
-function Remarks({ of, turn }: { of: TranscriptOf; turn: StoredTurn }) {
+function Remarks({ of, turn }: { of: TranscriptProps; turn: StoredTurn }) {
   const texts = of.app.texts.value.transcript;
   const remarks = turnRemarks(turn, of.conversation.transcript.pages.value);
   if (remarks.length === 0) return null;
@@ -56,7 +56,7 @@ function Recalled({
   turn: { user, answer },
   showTurn,
 }: {
-  of: TranscriptOf;
+  of: TranscriptProps;
   turn: StoredTurn;
   showTurn: (seq: number) => void;
 }) {
@@ -82,7 +82,7 @@ function Recalled({
 const isPinnedIn = ({ pins }: OpenConversation, messageId: string): boolean =>
   pins.value?.pins.some(({ id }) => id === messageId) ?? false;
 
-function Actions({ of, turn }: { of: TranscriptOf; turn: StoredTurn }) {
+function Actions({ of, turn }: { of: TranscriptProps; turn: StoredTurn }) {
   const { app, conversation, draft } = of;
   const { answers, transcript } = conversation;
   const texts = app.texts.value.transcript;
@@ -146,7 +146,7 @@ export function StoredRow({
   turn,
   showTurn,
 }: {
-  of: TranscriptOf;
+  of: TranscriptProps;
   seq: number;
   turn: StoredTurn | undefined;
   showTurn: (seq: number) => void;
@@ -157,7 +157,7 @@ export function StoredRow({
         <span class="for-listeners">{of.app.texts.value.transcript.loading}</span>
       </article>
     );
-  const isFolded = seq <= foldedOf(of.conversation.compactions.value).upTo;
+  const isFolded = seq <= toFolded(of.conversation.compactions.value).upTo;
   return (
     <article
       class="turn"

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { RawReply } from '#web/api/requester.ts';
 import type { App } from '#web/state/app.ts';
-import { toolTextsOf } from '#web/text/tools/tool-texts.ts';
+import { selectToolTexts } from '#web/text/tools/tool-texts.ts';
 import { facadeCall, facades, type Facade } from './facade-requests.ts';
 
 type Reply =
@@ -24,7 +24,7 @@ function ReplyColumn({
   facade: Facade;
   reply: Reply | undefined;
 }) {
-  const texts = toolTextsOf(app.settings.language.value).wire;
+  const texts = selectToolTexts(app.settings.language.value).wire;
   const { path } = facadeCall(facade, { conversationId: '{c}', messageId: '', text: '' });
   return (
     <section class="compare-reply" data-facade={facade}>
@@ -46,7 +46,7 @@ function ReplyColumn({
 
 /** The same message over every protocol, with the raw replies beside each other. */
 export function CompareDialog({ app, onClose }: { app: App; onClose: () => void }) {
-  const texts = toolTextsOf(app.settings.language.value).wire;
+  const texts = selectToolTexts(app.settings.language.value).wire;
   const dialog = useRef<HTMLDialogElement>(null);
   const text = useSignal(texts.compareDefault);
   const replies = useSignal<Readonly<Partial<Record<Facade, Reply>>>>({});

@@ -15,7 +15,7 @@ const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
  * The command that makes the same request again. The caller's token never gets into it: the shell puts in
  * `$RECAP_TOKEN`.
  */
-export function curlOf(request: SentRequest): string {
+export function toCurl(request: SentRequest): string {
   const { method, url, accept, body } = request;
   const flags = accept.includes('event-stream') ? '-sN' : '-s';
   const headers = [

@@ -2,19 +2,19 @@ import { Fragment } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { App } from '#web/state/app.ts';
 import type { Exchange, WireFrame } from '#web/state/wire-log.ts';
-import { toolTextsOf } from '#web/text/tools/tool-texts.ts';
+import { selectToolTexts } from '#web/text/tools/tool-texts.ts';
 
 /** So near to the end counts as reading the end. */
 const NEAR_PIXELS = 40;
 
 /** The newest 500 events, the newest at the end, which stays in sight unless somebody has scrolled up. */
-export function FrameTable(of: {
+export function FrameTable(input: {
   app: App;
   frames: readonly WireFrame[];
   exchanges: readonly Exchange[];
 }) {
-  const { app, frames, exchanges } = of;
-  const { columns, stream, frames: label } = toolTextsOf(app.settings.language.value).wire;
+  const { app, frames, exchanges } = input;
+  const { columns, stream, frames: label } = selectToolTexts(app.settings.language.value).wire;
   const { count } = app.figures.value;
   const box = useRef<HTMLDivElement>(null);
   const isAtEnd = useRef(true);

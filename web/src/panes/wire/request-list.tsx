@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
 import type { App } from '#web/state/app.ts';
 import type { Exchange } from '#web/state/wire-log.ts';
-import { toolTextsOf } from '#web/text/tools/tool-texts.ts';
-import { curlOf } from './curl.ts';
+import { selectToolTexts } from '#web/text/tools/tool-texts.ts';
+import { toCurl } from './curl.ts';
 import { shortened } from './frame-table.tsx';
 
 const COPIED_SHOWN_MS = 3_000;
@@ -19,13 +19,13 @@ export function RequestList({ app, exchanges }: { app: App; exchanges: readonly 
 }
 
 function RequestRow({ app, exchange }: { app: App; exchange: Exchange }) {
-  const texts = toolTextsOf(app.settings.language.value).wire;
+  const texts = selectToolTexts(app.settings.language.value).wire;
   const { count } = app.figures.value;
   const copied = useSignal<'no' | 'yes' | 'refused'>('no');
   const { method, path, code, tookMs, problem } = exchange;
   const isGood = code !== undefined && code < 400;
   const status = code ?? (problem === undefined ? texts.underWay : texts.noAnswer);
-  const command = curlOf(exchange);
+  const command = toCurl(exchange);
   return (
     <li data-good={isGood || undefined} data-bad={(!isGood && tookMs !== undefined) || undefined}>
       <span class="wire-method">{method}</span>

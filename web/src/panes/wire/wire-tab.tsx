@@ -1,13 +1,13 @@
 import { useSignal } from '@preact/signals';
 import type { App } from '#web/state/app.ts';
-import { toolTextsOf } from '#web/text/tools/tool-texts.ts';
+import { selectToolTexts } from '#web/text/tools/tool-texts.ts';
 import { CompareDialog } from './compare-dialog.tsx';
 import { FrameTable } from './frame-table.tsx';
 import { RequestList } from './request-list.tsx';
 
 /** What goes over the wire: the events of the stream, and the page's requests. */
 export function WireTab({ app }: { app: App }) {
-  const texts = toolTextsOf(app.settings.language.value).wire;
+  const texts = selectToolTexts(app.settings.language.value).wire;
   const isComparing = useSignal(false);
   const { exchanges, frames } = app.wire.log.value;
   return (

@@ -2,7 +2,7 @@ import { signal, type Signal } from '@preact/signals';
 import type { AnswerRequest, ConversationApi } from '#web/api/chat-api.ts';
 import type { ReceivedFrame } from '#web/api/event-stream.ts';
 import { followAnswer } from './follow-answer.ts';
-import { beginLiveTurn, isOpen, seqOf, type LiveTurn } from './live-turn.ts';
+import { beginLiveTurn, isOpen, liveSeq, type LiveTurn } from './live-turn.ts';
 import type { Outbox } from './outbox.ts';
 import { pause } from './pause.ts';
 
@@ -61,7 +61,7 @@ export function createAnswers(parts: AnswersParts): Answers {
     const turn = find(messageId);
     if (!turn || isOpen(turn)) return;
     outbox.remove(messageId);
-    const seq = seqOf(turn);
+    const seq = liveSeq(turn);
     if (seq === undefined) return;
     // Without a network what was streamed stays in its place.
     while (!(await parts.onEnd(seq)) && !left.aborted) await pause(LOOK_AGAIN_MS, left);

@@ -56,7 +56,7 @@ export const isOpen = ({ phase }: Pick<LiveTurn, 'phase'>): boolean =>
   phase !== 'done' && phase !== 'stopped' && phase !== 'failed';
 
 /** Number of a turn in the transcript; undefined while it is not known. */
-export const seqOf = ({ turnId }: Pick<LiveTurn, 'turnId'>): number | undefined =>
+export const liveSeq = ({ turnId }: Pick<LiveTurn, 'turnId'>): number | undefined =>
   turnId === undefined ? undefined : Number(turnId.slice('t_'.length));
 
 function replacePart(
@@ -177,5 +177,5 @@ export const forgetFrames = (turn: LiveTurn): LiveTurn => ({
 });
 
 /** The text of an answer as it stands. */
-export const textOf = (parts: readonly AnswerPart[]): string =>
+export const partsText = (parts: readonly AnswerPart[]): string =>
   parts.flatMap((part) => (part.kind === 'text' ? [part.text] : [])).join('\n\n');

@@ -10,7 +10,7 @@ const FENCE = /^ {0,3}```/;
  * Paragraphs, parted by empty lines, and code between fences of three backticks. A fence that is not closed
  * goes to the end: an answer is shown while it comes.
  */
-export function paragraphsOf(text: string): Block[] {
+export function splitParagraphs(text: string): Block[] {
   const blocks: Block[] = [];
   let lines: string[] = [];
   let isCode = false;

@@ -11,15 +11,15 @@ export interface Said {
  */
 export function newSentences(
   text: string,
-  of: { length: number; isWhole: boolean; language: string },
+  input: { length: number; isWhole: boolean; language: string },
 ): Said {
-  const rest = text.slice(of.length);
-  if (rest.trim() === '') return { sentences: [], length: of.length };
-  const segmenter = new Intl.Segmenter(of.language, { granularity: 'sentence' });
+  const rest = text.slice(input.length);
+  if (rest.trim() === '') return { sentences: [], length: input.length };
+  const segmenter = new Intl.Segmenter(input.language, { granularity: 'sentence' });
   const segments = Array.from(segmenter.segment(rest), ({ segment }) => segment);
-  const finished = of.isWhole ? segments : segments.slice(0, -1);
+  const finished = input.isWhole ? segments : segments.slice(0, -1);
   return {
     sentences: finished.map((sentence) => sentence.trim()).filter((sentence) => sentence !== ''),
-    length: of.length + finished.join('').length,
+    length: input.length + finished.join('').length,
   };
 }

@@ -8,7 +8,7 @@ export interface Folded {
 }
 
 /** What the present generation stands in for; the newest record that made one tells. */
-export function foldedOf(compactions: readonly CompactionRecordView[]): Folded {
+export function toFolded(compactions: readonly CompactionRecordView[]): Folded {
   const made = compactions.filter(({ generation }) => generation !== undefined);
   const newest = made.toSorted((one, other) => (other.generation ?? 0) - (one.generation ?? 0))[0];
   return { generation: newest?.generation ?? 0, upTo: newest?.upTo ?? 0 };

@@ -5,7 +5,7 @@ export const segmentKinds = ['system', 'memory', 'pins', 'snapshot', 'tail'] as 
 export type SegmentKind = (typeof segmentKinds)[number];
 
 /** Which part of the gauge a piece of the prompt belongs to. */
-export const segmentOf: Readonly<Record<ContextItemView['kind'], SegmentKind>> = {
+export const kindSegments: Readonly<Record<ContextItemView['kind'], SegmentKind>> = {
   system: 'system',
   tools: 'system',
   memory: 'memory',
@@ -43,7 +43,7 @@ export interface Gauge {
 const SCALE_ROOM = 1.08;
 
 /** What the estimates of the parts are to be multiplied by so that they add up to the figure; 1 for none. */
-export function scaleOf(tokens: number, items: readonly ContextItemView[]): number {
+export function gaugeScale(tokens: number, items: readonly ContextItemView[]): number {
   const estimated = items.reduce((sum, item) => sum + item.tokens, 0);
   return estimated === 0 ? 1 : tokens / estimated;
 }
@@ -51,7 +51,7 @@ export function scaleOf(tokens: number, items: readonly ContextItemView[]): numb
 /** Tokens of the prompt by what they are. */
 export function tokensByKind(items: readonly ContextItemView[]): Record<SegmentKind, number> {
   const sums = { system: 0, memory: 0, pins: 0, snapshot: 0, tail: 0 };
-  for (const { kind, tokens } of items) sums[segmentOf[kind]] += tokens;
+  for (const { kind, tokens } of items) sums[kindSegments[kind]] += tokens;
   return sums;
 }
 
@@ -84,7 +84,7 @@ function marksOf(
  * are scaled to it. The scale ends a little behind the hard threshold, not at the window, which may be fifty
  * times as far.
  */
-export function gaugeOf(context: ContextObject, shown: ContextView | undefined): Gauge {
+export function toGauge(context: ContextObject, shown: ContextView | undefined): Gauge {
   const { tokens, thresholdTokens, windowTokens } = context;
   const hardTokens = shown?.policy?.hardThreshold.tokens;
   const limit = hardTokens ?? thresholdTokens ?? windowTokens;
@@ -93,7 +93,7 @@ export function gaugeOf(context: ContextObject, shown: ContextView | undefined):
   const estimated = segmentKinds.reduce((sum, kind) => sum + sums[kind], 0);
   // Nothing is known of the parts yet: all of it is the tail.
   if (estimated === 0) sums.tail = tokens;
-  const factor = scaleOf(tokens, shown?.items ?? []);
+  const factor = gaugeScale(tokens, shown?.items ?? []);
   const used = segmentKinds.map((kind) => ({
     kind,
     tokens: Math.round(sums[kind] * factor),

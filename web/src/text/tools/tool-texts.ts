@@ -4,4 +4,4 @@ import { ja } from './ja.ts';
 
 const texts: Record<Language, ToolTexts> = { en, ja };
 
-export const toolTextsOf = (language: Language): ToolTexts => texts[language];
+export const selectToolTexts = (language: Language): ToolTexts => texts[language];

@@ -45,10 +45,10 @@ async function decideDelete(
   if (head.state === 'deleted') return { result: head };
   refuseMismatch(dependencies, ifMatch, own);
   const now = clock.now();
-  const of = { conversationId, head };
-  const present = await readPresent(dependencies, of);
-  const next = await continueHistory(dependencies, of, {
-    source: await trustedHistory(dependencies, of, present.history),
+  const target = { conversationId, head };
+  const present = await readPresent(dependencies, target);
+  const next = await continueHistory(dependencies, target, {
+    source: await trustedHistory(dependencies, target, present.history),
     present,
     state: 'CHANGED',
     changedSeqs: [],
@@ -94,13 +94,15 @@ const binUnreadable = (
  */
 export async function deleteConversation(
   dependencies: ChatDependencies,
-  { ifMatch, ...of }: DeleteRequest,
+  { ifMatch, ...input }: DeleteRequest,
 ): Promise<Head> {
-  const head = await changeGeneration<Head>(dependencies, { ...of, states: DELETABLE }, (own, by) =>
-    decideDelete(dependencies, { own, by, ifMatch }),
+  const head = await changeGeneration<Head>(
+    dependencies,
+    { ...input, states: DELETABLE },
+    (own, by) => decideDelete(dependencies, { own, by, ifMatch }),
   ).catch((error: unknown) => {
-    if (!(error instanceof UnreadableHeadError) || error.ownerUid !== of.caller.uid) throw error;
-    return binUnreadable(dependencies, of.conversationId);
+    if (!(error instanceof UnreadableHeadError) || error.ownerUid !== input.caller.uid) throw error;
+    return binUnreadable(dependencies, input.conversationId);
   });
   await passLifecyclePoint(dependencies, 'conversation-deleted');
   return head;

@@ -1,6 +1,6 @@
 import { withoutTurns } from '#shared/compaction/snapshot/repair-history.ts';
 import { repeats } from '#shared/compaction/snapshot/repeated-words.ts';
-import { toolOutputOf } from '#shared/compaction/tool-outputs/tool-output-mask.ts';
+import { toToolOutput } from '#shared/compaction/tool-outputs/tool-output-mask.ts';
 import { decideErase, type EraseDecision } from '#shared/conversation/decisions/erase-decision.ts';
 import {
   erasedTurn,
@@ -10,7 +10,7 @@ import {
 import { newestHistoryThrough, trustedHistory } from '#shared/conversation/context/find-history.ts';
 import type { Head, Versioned } from '#shared/conversation/documents/head.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
-import { withoutPinsOf } from '#shared/conversation/pins/pins.ts';
+import { withoutPinsFrom } from '#shared/conversation/pins/pins.ts';
 import { rearmsFrom } from '#shared/conversation/writes/next-generation.ts';
 import type { Item } from '#shared/conversation/documents/snapshot.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
@@ -18,7 +18,7 @@ import type { Caller } from '#shared/ports/ports.ts';
 import type { MessageView } from '#shared/wire/responses/messages.ts';
 import { answerView, userMessageView } from '#shared/wire/views/views.ts';
 import { finishErasure } from '#functions/erasure/finish-erasure.ts';
-import { rendererOf } from '#functions/context/snapshot-rendering.ts';
+import { createRenderer } from '#functions/context/snapshot-rendering.ts';
 import { publishRequest } from '#functions/chat/turns/finish/publish-request.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import {
@@ -56,7 +56,7 @@ interface Conversation {
 const blobsOf = ({ sha256 }: ChatDependencies, turn: Turn): string[] =>
   [turn.user, ...turn.contents].flatMap(({ parts }) =>
     parts.flatMap((part) => {
-      const output = toolOutputOf(part);
+      const output = toToolOutput(part);
       return output ? [sha256(output.text)] : [];
     }),
   );
@@ -67,36 +67,43 @@ const blobsOf = ({ sha256 }: ChatDependencies, turn: Turn): string[] =>
  */
 async function sourceWithout(
   dependencies: ChatDependencies,
-  of: Conversation,
+  conversation: Conversation,
   erased: { turns: readonly Turn[]; present: History | undefined },
 ): Promise<History | undefined> {
-  const present = await trustedHistory(dependencies, of, erased.present);
+  const present = await trustedHistory(dependencies, conversation, erased.present);
   const coveredSeq = present?.coveredThrough.seq ?? 0;
   const told = erased.turns.filter(({ inContext, seq }) => inContext && seq <= coveredSeq);
   if (!present || told.length === 0) return present;
   const seqs = told.map(({ seq }) => seq);
   const isRepeated = repeats(saidIn(told));
   const gone = { seqs, isGoneItem: ({ text }: Item) => isRepeated(text) };
-  const mended = withoutTurns(present, gone, rendererOf(dependencies.config, of.head));
+  const mended = withoutTurns(
+    present,
+    gone,
+    createRenderer(dependencies.config, conversation.head),
+  );
   if (mended.erased !== true) return mended;
-  return newestHistoryThrough(dependencies, of, Math.min(...seqs) - 1);
+  return newestHistoryThrough(dependencies, conversation, Math.min(...seqs) - 1);
 }
 
 /** The next generation, without the turns that are emptied in the same batch. */
 async function eraseTurns(
   dependencies: ChatDependencies,
-  of: Conversation & { by: string; turns: readonly Versioned<Turn>[] },
+  conversation: Conversation & { by: string; turns: readonly Versioned<Turn>[] },
   { part }: Extract<EraseDecision, { kind: 'erase' }>,
 ): Promise<Omit<NewGeneration<never>, 'result'> & { left: Turn[] }> {
-  const { conversationId, head, by } = of;
-  const turns = of.turns.map(({ value }) => value);
+  const { conversationId, head, by } = conversation;
+  const turns = conversation.turns.map(({ value }) => value);
   const seqs = turns.map(({ seq }) => seq);
   const now = dependencies.clock.now();
-  const present = await readPresent(dependencies, of);
-  const source = await sourceWithout(dependencies, of, { turns, present: present.history });
+  const present = await readPresent(dependencies, conversation);
+  const source = await sourceWithout(dependencies, conversation, {
+    turns,
+    present: present.history,
+  });
   const changedSeqs = turns.filter(({ inContext }) => inContext).map(({ seq }) => seq);
   const left = turns.map((turn) => erasedTurn(turn, part, now));
-  const pins = withoutPinsOf(head.pins, (seq) => seqs.includes(seq));
+  const pins = withoutPinsFrom(head.pins, (seq) => seqs.includes(seq));
   const next = await continueHistory(
     dependencies,
     { conversationId, head: { ...head, pins } },
@@ -127,7 +134,7 @@ async function eraseTurns(
   // A title that was made of what goes tells of it.
   const isTitleGone = seqs.some((seq) => seq <= (head.autoTitle?.throughSeq ?? 0));
   const blobs = turns.flatMap((turn) => blobsOf(dependencies, turn));
-  const items = await repeatingItems(dependencies, of, turns);
+  const items = await repeatingItems(dependencies, conversation, turns);
   return {
     history,
     turns: tail,
@@ -142,7 +149,9 @@ async function eraseTurns(
       ...(need && { 'compactionNeeded.auto': { ...need } }),
     },
     ...(isTitleGone && { remove: ['title', 'autoTitle'] }),
-    writes: of.turns.flatMap((turn) => eraseTurnWrites(conversationId, turn, { part, now })),
+    writes: conversation.turns.flatMap((turn) =>
+      eraseTurnWrites(conversationId, turn, { part, now }),
+    ),
   };
 }
 
@@ -151,9 +160,9 @@ async function changeOf(
   { own, by, request }: { own: OwnConversation; by: string; request: DeleteRequest },
 ): Promise<Decision<Deleted>> {
   const { conversationId, messageId } = request;
-  const of = { conversationId, head: own.head.value };
-  const { turn, isAnswer } = await findMessage(dependencies, of, messageId);
-  const alike = isAnswer ? [turn] : await findAlike(dependencies, of, turn);
+  const target = { conversationId, head: own.head.value };
+  const { turn, isAnswer } = await findMessage(dependencies, target, messageId);
+  const alike = isAnswer ? [turn] : await findAlike(dependencies, target, turn);
   const named = turn.value;
   const decision = decideErase({ named, isAnswer, alike: alike.map(({ value }) => value) });
   const view = isAnswer ? answerView : userMessageView;
@@ -164,12 +173,16 @@ async function changeOf(
       throw messageNotFoundError(conversationId, messageId);
     case 'done': {
       // The first try may have died before it told the workers.
-      const needed = of.head.compactionNeeded.auto?.requestId;
+      const needed = target.head.compactionNeeded.auto?.requestId;
       return { result: { view: view(named), needed, isLast: true } };
     }
     case 'erase': {
       const turns = alike.filter(({ value }) => decision.seqs.includes(value.seq));
-      const { left, ...change } = await eraseTurns(dependencies, { ...of, by, turns }, decision);
+      const { left, ...change } = await eraseTurns(
+        dependencies,
+        { ...target, by, turns },
+        decision,
+      );
       const shown = left.find(({ seq }) => seq === named.seq) ?? named;
       const needed = change.headAfter.compactionNeeded.auto?.requestId;
       return { ...change, result: { view: view(shown), needed, isLast: decision.isLast } };

@@ -1,6 +1,6 @@
 import { uploadsCollection, usagePath, userPath } from '#shared/conversation/documents/paths.ts';
 import type { Caller, StoredDocument, Write } from '#shared/ports/ports.ts';
-import { dayOf, nextDayOf } from '#shared/quota/day.ts';
+import { toDay, nextDay } from '#shared/quota/day.ts';
 import { decodeUsage, encodeUsage, type Usage } from '#shared/quota/usage.ts';
 import { usageKept, usageSum } from '#shared/quota/usage-kept.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
@@ -8,14 +8,14 @@ import { passLifecyclePoint } from '#functions/chat/lifecycle-crash-points.ts';
 import { retryWhenLost } from '#functions/lib/retry-when-lost.ts';
 
 function keptWrite(
-  of: { path: string; document: StoredDocument | undefined },
+  input: { path: string; document: StoredDocument | undefined },
   kept: Usage,
   now: Date,
 ): Write {
-  const { path, document } = of;
+  const { path, document } = input;
   const usage = document ? usageSum(kept, decodeUsage(document)) : kept;
   // It goes with its day, not when a bill is forgotten; later writes of the day leave that (`usageWrite`).
-  const fields = { ...encodeUsage(usage, now), expireTime: nextDayOf(now) };
+  const fields = { ...encodeUsage(usage, now), expireTime: nextDay(now) };
   return document
     ? { op: 'update', path, fields, guard: { updateTime: document.updateTime } }
     : { op: 'create', path, fields };
@@ -43,7 +43,7 @@ export async function eraseUserDocuments(
 ): Promise<void> {
   const { store, clock, files } = dependencies;
   const path = userPath(caller.uid);
-  const counted = usagePath(caller.uid, dayOf(clock.now()));
+  const counted = usagePath(caller.uid, toDay(clock.now()));
   const [today] = await store.get([counted]);
   while ((await store.deleteBelow(path)) > 0);
   await store.commit([{ op: 'delete', path }]);

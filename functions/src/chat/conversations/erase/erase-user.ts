@@ -1,6 +1,6 @@
 import type { Head } from '#shared/conversation/documents/head.ts';
 import type { Caller } from '#shared/ports/ports.ts';
-import { allEnded } from '#functions/lib/settle-all.ts';
+import { settleAll } from '#functions/lib/settle-all.ts';
 import { markErasing } from '#functions/erasure/mark-erasing.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { passLifecyclePoint } from '#functions/chat/lifecycle-crash-points.ts';
@@ -34,7 +34,7 @@ async function markAll(
       await passLifecyclePoint(dependencies, 'erase-published');
     }
   };
-  await allEnded(Array.from({ length: MARKED_AT_ONCE }, markSome));
+  await settleAll(Array.from({ length: MARKED_AT_ONCE }, markSome));
   return marked.size - before;
 }
 

@@ -1,5 +1,5 @@
 import { eraseEvent } from '#shared/compaction/decisions/event.ts';
-import { publishHint } from '#functions/events/publish-best-effort.ts';
+import { publishBestEffort } from '#functions/events/publish-best-effort.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 
 /** Tells the workers to erase a conversation that is marked as erasing. Only a hint: the head says so. */
@@ -8,5 +8,5 @@ export async function publishErase(
   conversationId: string,
 ): Promise<void> {
   const event = eraseEvent({ conversationId });
-  await publishHint(dependencies, { event, failure: 'erase_publish_failed', conversationId });
+  await publishBestEffort(dependencies, { event, failure: 'erase_publish_failed', conversationId });
 }

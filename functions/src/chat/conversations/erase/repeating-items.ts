@@ -31,19 +31,19 @@ export type RepeatingItems = NonNullable<NonNullable<Head['pendingErasure']>['it
  */
 export async function repeatingItems(
   dependencies: Pick<ChatDependencies, 'store' | 'signer' | 'logger'>,
-  of: { conversationId: string; head: Head },
+  target: { conversationId: string; head: Head },
   turns: readonly Turn[],
 ): Promise<RepeatingItems> {
   const first = Math.min(...turns.map(({ seq }) => seq));
   const isRepeated = repeats(saidIn(turns));
   const found: RepeatingItems = [];
   let left = ITEMS_MAX;
-  for (let newest = of.head.generation; newest > 0; newest -= GENERATIONS_PER_READ) {
+  for (let newest = target.head.generation; newest > 0; newest -= GENERATIONS_PER_READ) {
     const length = Math.min(GENERATIONS_PER_READ, newest);
     const generations = Array.from({ length }, (_, i) => newest - i);
     for (const { generation, snapshot, coveredThrough } of await readHistories(
       dependencies,
-      of,
+      target,
       generations,
     )) {
       if (!snapshot || coveredThrough.seq < first) continue;

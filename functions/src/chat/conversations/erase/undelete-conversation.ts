@@ -2,7 +2,7 @@ import type { CompactionNeeded, Head } from '#shared/conversation/documents/head
 import { contextTokens } from '#shared/conversation/context/meter.ts';
 import { readContextParts } from '#shared/conversation/context/read-conversation.ts';
 import type { Caller } from '#shared/ports/ports.ts';
-import { outputFormsOf } from '#functions/context/output-forms.ts';
+import { selectOutputForms } from '#functions/context/output-forms.ts';
 import { changeHead } from '../change-head.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { needAfterChange } from '#functions/chat/context/need-after-change.ts';
@@ -16,7 +16,7 @@ async function dueNeed(
   head: Head,
 ): Promise<CompactionNeeded['auto']> {
   const { history, turns } = await readContextParts(dependencies, { conversationId, head });
-  const { tokens } = contextTokens({ head, history, turns }, outputFormsOf(dependencies, head));
+  const { tokens } = contextTokens({ head, history, turns }, selectOutputForms(dependencies, head));
   return needAfterChange(dependencies, { head, history, tokens });
 }
 
@@ -26,14 +26,14 @@ async function dueNeed(
  */
 export async function undeleteConversation(
   dependencies: ChatDependencies,
-  of: { caller: Caller; conversationId: string },
+  input: { caller: Caller; conversationId: string },
 ): Promise<Head> {
-  const target = { ...of, states: ['live', 'deleted'] as const };
+  const target = { ...input, states: ['live', 'deleted'] as const };
   const head = await changeHead<Head>(dependencies, target, async ({ head: { value } }) => {
     if (value.state === 'live') return { result: value };
     const { deleteTime: _deleteTime, purgeTime: _purgeTime, ...kept } = value;
     const updateTime = dependencies.clock.now();
-    const auto = await dueNeed(dependencies, of.conversationId, value);
+    const auto = await dueNeed(dependencies, input.conversationId, value);
     const compactionNeeded = auto ? { auto } : {};
     return {
       fields: { state: 'live', updateTime, compactionNeeded: auto ? { auto: { ...auto } } : {} },
@@ -44,7 +44,7 @@ export async function undeleteConversation(
   await passLifecyclePoint(dependencies, 'conversation-undeleted');
   const { auto } = head.compactionNeeded;
   if (auto) {
-    const { conversationId } = of;
+    const { conversationId } = input;
     const { requestId, trigger } = auto;
     await publishRequest(dependencies, { conversationId, requestId, trigger });
   }

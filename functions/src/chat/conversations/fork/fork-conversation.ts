@@ -68,11 +68,11 @@ async function findSource(
 ): Promise<ForkSource> {
   const own = await readOwnConversation(dependencies, request);
   const { conversationId, messageId } = request;
-  const of = { conversationId, head: own.head.value };
-  const { seq, turn } = await findMessage(dependencies, of, messageId);
+  const target = { conversationId, head: own.head.value };
+  const { seq, turn } = await findMessage(dependencies, target, messageId);
   if (!isTerminal(turn.value.state)) throw unfinishedTurnError(conversationId, seq);
   if (seq > FORK_TURNS_MAX) throw forkTooLarge(conversationId, seq);
-  return { ...of, seq };
+  return { ...target, seq };
 }
 
 /**

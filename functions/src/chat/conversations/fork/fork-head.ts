@@ -2,7 +2,7 @@ import type { ContextMeter } from '#shared/conversation/documents/head.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import { nothingCovered } from '#shared/conversation/writes/next-generation.ts';
 import { pinnedTokens } from '#shared/conversation/pins/pinned-tokens.ts';
-import { withoutPinsOf } from '#shared/conversation/pins/pins.ts';
+import { withoutPinsFrom } from '#shared/conversation/pins/pins.ts';
 import { firstTailSeq } from '#shared/conversation/context/read-conversation.ts';
 import type { CopiedTurn } from './fork-copy.ts';
 import type { ForkSource } from './fork-target.ts';
@@ -15,7 +15,8 @@ export interface MadeFork {
 }
 
 /** The pins that go along: not those of turns that the fork has not. */
-const forkPins = ({ head, seq }: ForkSource) => withoutPinsOf(head.pins, (pinned) => pinned > seq);
+const forkPins = ({ head, seq }: ForkSource) =>
+  withoutPinsFrom(head.pins, (pinned) => pinned > seq);
 
 /** Estimated: nothing was sent of the fork yet. */
 function forkMeter(source: ForkSource, { history, turns }: MadeFork): ContextMeter {

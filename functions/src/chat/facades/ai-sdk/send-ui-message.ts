@@ -8,7 +8,7 @@ import { answerOptions } from '#functions/chat/routes/parts/message-body.ts';
 import type { SendHandle, SendRequest } from '#functions/chat/turns/send/send-request.ts';
 import { sendStored } from '#functions/chat/turns/send/send-stored.ts';
 import { openChat } from './chat-names.ts';
-import { editIdOf, regenerationIdOf } from './ids.ts';
+import { toEditId, toRegenerationId } from './ids.ts';
 import { standingTurn } from './standing-turn.ts';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
 import { openToolOutputs } from './tool-outputs.ts';
@@ -36,7 +36,7 @@ function regenerate(
   answer: string,
 ): Promise<SendHandle> {
   const { conversationId } = asked;
-  const id = regenerationIdOf(dependencies, { conversationId, answerId: answer });
+  const id = toRegenerationId(dependencies, { conversationId, answerId: answer });
   return dependencies.sendMessage(dependencies, {
     ...asked,
     message: { id, parts: [] },
@@ -51,7 +51,7 @@ function edit(
 ): Promise<SendHandle> {
   const { conversationId } = asked;
   const { parts } = message;
-  const id = editIdOf(dependencies, { conversationId, seq: turn.seq, parts });
+  const id = toEditId(dependencies, { conversationId, seq: turn.seq, parts });
   return dependencies.sendMessage(dependencies, {
     ...asked,
     message: { ...message, id },

@@ -25,9 +25,9 @@ const replacementSeq = ({ replacedBy = {} }: Turn): number | undefined =>
  */
 export async function standingTurn(
   { store }: Pick<ChatDependencies, 'store'>,
-  of: { caller: Caller; conversationId: string; messageId: string },
+  target: { caller: Caller; conversationId: string; messageId: string },
 ): Promise<Turn | undefined> {
-  const { caller, conversationId, messageId } = of;
+  const { caller, conversationId, messageId } = target;
   const [head, guard] = await store.get([
     headPath(conversationId),
     messageGuardPath(conversationId, messageId),

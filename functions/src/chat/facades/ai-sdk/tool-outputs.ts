@@ -7,7 +7,7 @@ import type { UiMessage } from '#shared/wire/requests/ai-sdk.ts';
 import { uiToolOutputs } from '#shared/wire/views/ui-tool-outputs.ts';
 import type { RouteDependencies } from '#functions/chat/route.ts';
 import { readOwnTurn } from '#functions/chat/turns/stream/read-turn.ts';
-import { toolResultOf } from '#functions/chat/turns/tools/given-result.ts';
+import { toToolResult } from '#functions/chat/turns/tools/given-result.ts';
 
 const noneOpen = (id: string) =>
   new AppError({
@@ -22,10 +22,10 @@ const noneOpen = (id: string) =>
 /** The turn that a message of the assistant stands for; undefined where the caller has none such. */
 async function turnOf(
   dependencies: RouteDependencies,
-  of: { caller: Caller; conversationId: string; turnId: string },
+  target: { caller: Caller; conversationId: string; turnId: string },
 ) {
   try {
-    return (await readOwnTurn(dependencies, of)).turn.value;
+    return (await readOwnTurn(dependencies, target)).turn.value;
   } catch (error) {
     // The client's own copy may hold what the server never had.
     if (error instanceof AppError && error.status === 'NOT_FOUND') return undefined;
@@ -41,9 +41,9 @@ async function turnOf(
  */
 export async function openToolOutputs(
   dependencies: RouteDependencies,
-  of: { caller: Caller; conversationId: string; messages: readonly UiMessage[] },
+  target: { caller: Caller; conversationId: string; messages: readonly UiMessage[] },
 ): Promise<{ turnId: string; results: ToolResult[] } | undefined> {
-  const { caller, conversationId, messages } = of;
+  const { caller, conversationId, messages } = target;
   const last = messages.at(-1);
   if (last?.role !== 'assistant') return undefined;
   const seq = seqOfId(String(last['id']), 'm');
@@ -55,7 +55,7 @@ export async function openToolOutputs(
   const open = new Set(waitingCalls(turn).map(({ index }) => callId(seq, index)));
   const results = outputs
     .filter((output) => open.has(output.callId))
-    .map((output) => toolResultOf(output, 'messages'));
+    .map((output) => toToolResult(output, 'messages'));
   if (results.length === 0) throw noneOpen(id);
   return { turnId: id, results };
 }

@@ -6,7 +6,7 @@ import { parseRequest } from '#shared/wire/errors/validation-error.ts';
 import type { RouteDependencies } from '#functions/chat/route.ts';
 import { messageOfBody } from '#functions/chat/routes/parts/message-body.ts';
 import type { SendRequest } from '#functions/chat/turns/send/send-request.ts';
-import { messageIdOf } from './ids.ts';
+import { toMessageId } from './ids.ts';
 
 const noUserMessage = () =>
   new AppError({
@@ -30,6 +30,6 @@ export function lastUserMessage(
   const { id: uiId, parts: uiParts } = last;
   const parts = toInputParts(uiParts);
   const { message } = parseRequest(translatedMessage, { message: { id: uiId, parts } });
-  const id = messageIdOf(dependencies, message.id);
+  const id = toMessageId(dependencies, message.id);
   return { message: messageOfBody(dependencies, { ...message, id }), uiMessageId: message.id };
 }

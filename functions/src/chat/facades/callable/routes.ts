@@ -21,7 +21,7 @@ import { headPath } from '#shared/conversation/documents/paths.ts';
 import { turnIdOfCall } from '#shared/conversation/context/tool-calls.ts';
 import type { SendHandle } from '#functions/chat/turns/send/send-request.ts';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
-import { toolResultOf } from '#functions/chat/turns/tools/given-result.ts';
+import { toToolResult } from '#functions/chat/turns/tools/given-result.ts';
 import { resumeCall } from './resume-call.ts';
 
 interface Asked {
@@ -61,7 +61,7 @@ const giveResults = (
     conversationId: data.conversationId,
     turnId: turnIdOfCall(results[0]?.callId ?? ''),
     results: results.map((result, index) =>
-      toolResultOf(result, `data.toolResults[${index}].output`),
+      toToolResult(result, `data.toolResults[${index}].output`),
     ),
     locale: options.locale,
     sendMessage: dependencies.sendMessage,

@@ -5,7 +5,7 @@ import type {
   OpenAiUsage,
   RecapField,
 } from '#shared/wire/responses/openai.ts';
-import { finishReasonOf, type StreamFrame } from '#shared/wire/stream.ts';
+import { toFinishReason, type StreamFrame } from '#shared/wire/stream.ts';
 
 /** An answer on its way, of a conversation or of none. */
 export interface Completion {
@@ -34,7 +34,7 @@ export interface CompletionResult {
 
 /** How clients of OpenAI are told why an answer ended. They know no answer that was stopped: it ends as any. */
 function openAiFinishReason(reason: string | undefined): OpenAiFinishReason {
-  const known = finishReasonOf(reason);
+  const known = toFinishReason(reason);
   switch (known) {
     case 'length':
       return 'length';

@@ -25,16 +25,16 @@ const toolOf = ({ function: { name, description, parameters } }: OpenAiTool) => 
  */
 export async function declareTools(
   dependencies: RouteDependencies,
-  of: {
+  target: {
     caller: Caller;
     conversationId: string;
     head: Head | undefined;
     tools: readonly OpenAiTool[];
   },
 ): Promise<void> {
-  const { caller, conversationId, head } = of;
-  if (of.tools.length === 0) return;
-  const { tools } = parseRequest(declared, { tools: of.tools.map(toolOf) });
+  const { caller, conversationId, head } = target;
+  if (target.tools.length === 0) return;
+  const { tools } = parseRequest(declared, { tools: target.tools.map(toolOf) });
   if (head?.toolsJson === JSON.stringify(tools)) return;
   const fields = { tools };
   if (head) await updateConversation(dependencies, { caller, conversationId, patch: fields });

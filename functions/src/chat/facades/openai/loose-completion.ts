@@ -1,5 +1,5 @@
 import { reportedCall } from '#shared/models/prices.ts';
-import { mediaFamilyOf } from '#shared/tokens/media-tokens.ts';
+import { findMediaFamily } from '#shared/tokens/media-tokens.ts';
 import { estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
 import { isRouted } from '#shared/routing/routing.ts';
@@ -20,11 +20,11 @@ import {
 } from '#functions/models/models-in-use.ts';
 import type { RouteDependencies } from '#functions/chat/route.ts';
 import { refuseOverWindow } from '#functions/chat/turns/start/overflow.ts';
-import { settled } from '#functions/lib/ignore-rejection.ts';
+import { ignoreRejection } from '#functions/lib/ignore-rejection.ts';
 import { shuttingDownError } from '#functions/chat/turns/stream/stream-cut.ts';
 import { badField } from './bad-field.ts';
 import type { Completion, CompletionResult } from './completion.ts';
-import { contentsOf, instructionOf } from './message-content.ts';
+import { toContents, findInstruction } from './message-content.ts';
 import { reserveAlone } from '#functions/chat/turns/send/reserve-alone.ts';
 
 interface Asked {
@@ -82,10 +82,10 @@ function modelRequestOf(
 ): ModelRequest {
   const { MAX_PART_BYTES: maxPartBytes, MAX_MESSAGE_BYTES: maxMessageBytes } = config;
   refuseTools(body);
-  const contents = contentsOf(body.messages, { maxPartBytes, maxMessageBytes });
+  const contents = toContents(body.messages, { maxPartBytes, maxMessageBytes });
   if (body.messages.at(-1)?.role !== 'user' || contents.at(-1)?.role !== 'user') throw noQuestion();
   const ownInstruction = config.CLIENT_WRITABLE.includes('systemInstruction')
-    ? instructionOf(body.messages)
+    ? findInstruction(body.messages)
     : undefined;
   const systemInstruction = ownInstruction ?? config.SYSTEM_INSTRUCTION;
   const maxOutputTokens = body.max_completion_tokens ?? body.max_tokens ?? undefined;
@@ -105,10 +105,10 @@ function modelRequestOf(
 function settle(
   { config }: Pick<ChatDependencies, 'config'>,
   { model }: ModelRequest,
-  of: { reservation: Reservation | undefined; answer: Answer; isStopped: boolean },
+  input: { reservation: Reservation | undefined; answer: Answer; isStopped: boolean },
 ): Promise<void> | undefined {
-  const { reservation, isStopped } = of;
-  const { usage, error } = of.answer;
+  const { reservation, isStopped } = input;
+  const { usage, error } = input.answer;
   return reservation?.settle({
     usage,
     costMicros: usage && callCostMicros(config, reportedCall(model, usage)),
@@ -120,14 +120,14 @@ function settle(
 async function answer(
   dependencies: RouteDependencies,
   { requestId }: Asked,
-  of: {
+  input: {
     request: ModelRequest;
     reservation: Reservation | undefined;
     log: FrameLog;
     stopped: AbortSignal;
   },
 ): Promise<CompletionResult> {
-  const { request, reservation, log, stopped } = of;
+  const { request, reservation, log, stopped } = input;
   const given = await streamAnswer(dependencies, {
     request,
     name: `completion ${requestId}`,
@@ -165,7 +165,7 @@ export async function looseCompletion(
   if (shutdown.aborted) throw shuttingDownError('a completion was refused');
   const request = modelRequestOf(config, asked);
   const { model } = request;
-  const counting = { rule: 'character-class', mediaFamily: mediaFamilyOf(model) } as const;
+  const counting = { rule: 'character-class', mediaFamily: findMediaFamily(model) } as const;
   const estimatedTokens = estimatePromptTokens(request, counting);
   const windowTokens = modelWindowTokens(config, model);
   refuseOverWindow(`completion ${requestId}`, { requestTokens: estimatedTokens, windowTokens });
@@ -179,13 +179,13 @@ export async function looseCompletion(
   });
   const log = createFrameLog();
   const stopped = new AbortController();
-  const of = { request, reservation, log, stopped: stopped.signal };
+  const input = { request, reservation, log, stopped: stopped.signal };
   return {
     id: `chatcmpl-${requestId}`,
     created: Math.floor(clock.now().getTime() / 1_000),
     model,
     recap: undefined,
     frames: framesOf(log, stopped),
-    result: settled(answer(dependencies, asked, of)),
+    result: ignoreRejection(answer(dependencies, asked, input)),
   };
 }

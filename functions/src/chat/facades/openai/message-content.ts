@@ -17,7 +17,7 @@ function inputPartOf(part: UserPart): InputPart {
 const isEmpty = (part: InputPart) => part.type === 'text' && part.text === '';
 
 /** What a user's message says, the `index`th of its request, without empty texts. Throws TEXT_TOO_LONG. */
-export function userPartsOf(
+export function toUserParts(
   { content }: OpenAiUserMessage,
   limits: MessageLimits,
   index: number,
@@ -30,7 +30,7 @@ export function userPartsOf(
 }
 
 /** The text of a message that is not the user's; '' for one that has none. */
-export function textOf({ content }: Exclude<OpenAiMessage, OpenAiUserMessage>): string {
+export function messageText({ content }: Exclude<OpenAiMessage, OpenAiUserMessage>): string {
   if (content === null || content === undefined) return '';
   return typeof content === 'string' ? content : content.map(({ text }) => text).join('');
 }
@@ -39,13 +39,15 @@ export function textOf({ content }: Exclude<OpenAiMessage, OpenAiUserMessage>): 
  * A dialogue as the model takes it: neighbours of one role joined, so that roles alternate, nothing empty, and a
  * user's words first.
  */
-export function contentsOf(messages: readonly OpenAiMessage[], limits: MessageLimits): Content[] {
+export function toContents(messages: readonly OpenAiMessage[], limits: MessageLimits): Content[] {
   const contents: Content[] = [];
   for (const [index, message] of messages.entries()) {
     if (message.role !== 'user' && message.role !== 'assistant') continue;
     const role = message.role === 'user' ? 'user' : 'model';
     const parts =
-      message.role === 'user' ? userPartsOf(message, limits, index) : [{ text: textOf(message) }];
+      message.role === 'user'
+        ? toUserParts(message, limits, index)
+        : [{ text: messageText(message) }];
     const said = parts.filter(({ text }) => text !== '');
     if (said.length === 0) continue;
     const last = contents.at(-1);
@@ -56,9 +58,9 @@ export function contentsOf(messages: readonly OpenAiMessage[], limits: MessageLi
 }
 
 /** What a client's system messages say, in their order; undefined when they say nothing. */
-export function instructionOf(messages: readonly OpenAiMessage[]): string | undefined {
+export function findInstruction(messages: readonly OpenAiMessage[]): string | undefined {
   const texts = messages.flatMap((message) =>
-    message.role === 'system' || message.role === 'developer' ? [textOf(message)] : [],
+    message.role === 'system' || message.role === 'developer' ? [messageText(message)] : [],
   );
   const text = texts.filter((each) => each !== '').join('\n\n');
   return text === '' ? undefined : text;

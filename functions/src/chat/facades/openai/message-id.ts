@@ -53,7 +53,7 @@ async function idByTurns(
  * conversation, what is said, and where: behind the history that the client tells, which a retry repeats and a
  * later message does not. `Idempotency-Key` goes before all that.
  */
-export async function messageIdOf(
+export async function toMessageId(
   dependencies: Pick<ChatDependencies, 'store' | 'sha256'>,
   naming: Naming,
 ): Promise<string> {
@@ -71,9 +71,9 @@ export async function messageIdOf(
 /** What the message's place and the model's name are read from; undefined for what is not the caller's. */
 export async function readOwnHead(
   { store }: Pick<ChatDependencies, 'store'>,
-  of: { uid: string; path: string },
+  target: { uid: string; path: string },
 ): Promise<Head | undefined> {
-  const [document] = await store.get([of.path]);
+  const [document] = await store.get([target.path]);
   const head = document && decodeHead(document).value;
-  return head?.ownerUid === of.uid ? head : undefined;
+  return head?.ownerUid === target.uid ? head : undefined;
 }

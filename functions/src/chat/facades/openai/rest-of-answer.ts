@@ -22,7 +22,7 @@ export function textAfterCall(contents: readonly Content[], index: number): stri
 }
 
 /** The last of the calls that are answered, as a count from 0; -1: none is. */
-export const lastCallOf = (seq: number, ids: readonly string[], calls: number): number =>
+export const lastNamedCall = (seq: number, ids: readonly string[], calls: number): number =>
   Array.from({ length: calls }, (_, index) => index).findLast((index) =>
     ids.includes(callId(seq, index)),
   ) ?? -1;

@@ -1,5 +1,5 @@
 import { headPath } from '#shared/conversation/documents/paths.ts';
-import { callId, callsOf } from '#shared/conversation/context/tool-calls.ts';
+import { callId, findCalls } from '#shared/conversation/context/tool-calls.ts';
 import { waitingCalls } from '#shared/conversation/context/tool-results.ts';
 import type { Head } from '#shared/conversation/documents/head.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
@@ -9,14 +9,14 @@ import type { OpenAiToolCall } from '#shared/wire/responses/openai.ts';
 import type { RouteDependencies } from '#functions/chat/route.ts';
 import { answerOptions } from '#functions/chat/routes/parts/message-body.ts';
 import type { SendHandle } from '#functions/chat/turns/send/send-request.ts';
-import { settled } from '#functions/lib/ignore-rejection.ts';
+import { ignoreRejection } from '#functions/lib/ignore-rejection.ts';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
 import { badField } from './bad-field.ts';
 import type { Completion, CompletionResult } from './completion.ts';
 import { declareTools } from './declare-tools.ts';
-import { userPartsOf } from './message-content.ts';
-import { messageIdOf, readOwnHead } from './message-id.ts';
-import { framesAfterCalls, lastCallOf, textAfterCall } from './rest-of-answer.ts';
+import { toUserParts } from './message-content.ts';
+import { toMessageId, readOwnHead } from './message-id.ts';
+import { framesAfterCalls, lastNamedCall, textAfterCall } from './rest-of-answer.ts';
 import { resultsAtEnd, type GivenResults } from './tool-messages.ts';
 
 interface Asked {
@@ -43,7 +43,7 @@ async function resultOf(
 ): Promise<CompletionResult> {
   const { turn } = await result;
   const { seq, contents, finishReason, usage } = turn;
-  const last = lastCallOf(seq, answered, callsOf(contents).length);
+  const last = lastNamedCall(seq, answered, findCalls(contents).length);
   return { text: textAfterCall(contents, last), toolCalls: toolCallsOf(turn), finishReason, usage };
 }
 
@@ -66,10 +66,10 @@ async function sendLast(
   const last = messages.at(-1);
   if (last?.role !== 'user')
     throw badField('messages', '`messages` must end with a message of the role `user` or `tool`.');
-  const parts = userPartsOf(last, { maxPartBytes, maxMessageBytes }, messages.length - 1);
+  const parts = toUserParts(last, { maxPartBytes, maxMessageBytes }, messages.length - 1);
   if (parts.length === 0)
     throw badField(`messages[${messages.length - 1}].content`, 'The last message says nothing.');
-  const id = await messageIdOf(dependencies, { conversationId, messages, head, header });
+  const id = await toMessageId(dependencies, { conversationId, messages, head, header });
   await declareTools(dependencies, { caller, conversationId, head, tools: body.tools ?? [] });
   return dependencies.sendMessage(dependencies, {
     caller,
@@ -119,6 +119,6 @@ export async function storedCompletion(
     recap: { conversationId, turnId, generation },
     frames: (left) => framesAfterCalls(handle.frames(left), answered),
     attend: (left) => handle.attend(left),
-    result: settled(resultOf(handle, answered)),
+    result: ignoreRejection(resultOf(handle, answered)),
   };
 }

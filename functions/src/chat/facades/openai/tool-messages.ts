@@ -1,9 +1,9 @@
 import { turnIdOfCall } from '#shared/conversation/context/tool-calls.ts';
 import type { ToolResult } from '#shared/conversation/context/tool-results.ts';
 import type { OpenAiMessage, OpenAiToolMessage } from '#shared/wire/requests/openai.ts';
-import { toolResultOf } from '#functions/chat/turns/tools/given-result.ts';
+import { toToolResult } from '#functions/chat/turns/tools/given-result.ts';
 import { badField } from './bad-field.ts';
-import { textOf } from './message-content.ts';
+import { messageText } from './message-content.ts';
 
 /** JSON as what it says, any other text as it is: this protocol knows texts alone. */
 function valueOf(text: string): unknown {
@@ -42,8 +42,8 @@ export function resultsAtEnd(messages: readonly OpenAiMessage[]): GivenResults |
     seen.add(id);
   }
   const results = given.map((message, index) =>
-    toolResultOf(
-      { callId: message.tool_call_id, output: valueOf(textOf(message)) },
+    toToolResult(
+      { callId: message.tool_call_id, output: valueOf(messageText(message)) },
       `messages[${first + index}].content`,
     ),
   );

@@ -3,7 +3,7 @@ import { decidePin } from '#shared/conversation/pins/pins.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { changeHead } from '#functions/chat/conversations/change-head.ts';
-import { pinBudgetOf } from './list-pins.ts';
+import { conversationPinBudget } from './list-pins.ts';
 import { pinsTooLarge, tooManyPins } from './pin-errors.ts';
 
 type PinDependencies = Pick<ChatDependencies, 'store' | 'clock' | 'config'>;
@@ -31,7 +31,7 @@ export function keepPin(
   const { conversationId, pinId, text, source, seq } = request;
   const pin: Pin = { id: pinId, text, source, ...(seq !== undefined && { seq }) };
   return changeHead<{ pin: Pin; isNew: boolean }>(dependencies, request, ({ head }) => {
-    const budget = pinBudgetOf(dependencies.config, head.value);
+    const budget = conversationPinBudget(dependencies.config, head.value);
     const decision = decidePin(head.value.pins, pin, budget);
     switch (decision.kind) {
       case 'tooMany':

@@ -4,7 +4,7 @@ import type { Caller } from '#shared/ports/ports.ts';
 import type { PinListView } from '#shared/wire/responses/pins.ts';
 import { pinView } from '#shared/wire/views/views.ts';
 import type { Config } from '#functions/config.ts';
-import { policyOf } from '#functions/config/conversation-policy.ts';
+import { conversationPolicy } from '#functions/config/conversation-policy.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { readOwnConversation } from '#functions/chat/conversations/own-conversation.ts';
 import { pinNotFound } from './pin-errors.ts';
@@ -15,17 +15,17 @@ interface PinsOf {
 }
 
 /** What the pins of a conversation may take together, as its settings are now. */
-export const pinBudgetOf = (config: Config, head: Head) =>
-  pinBudget(policyOf(config, head), head.context);
+export const conversationPinBudget = (config: Config, head: Head) =>
+  pinBudget(conversationPolicy(config, head), head.context);
 
 /** All pins of a conversation, the oldest first, and how full their budget is. Throws NOT_FOUND. */
 export async function listPins(
   dependencies: Pick<ChatDependencies, 'store' | 'config'>,
-  of: PinsOf,
+  input: PinsOf,
 ): Promise<PinListView> {
-  const { head } = await readOwnConversation(dependencies, of);
+  const { head } = await readOwnConversation(dependencies, input);
   const { pins } = head.value;
-  const budget = pinBudgetOf(dependencies.config, head.value);
+  const budget = conversationPinBudget(dependencies.config, head.value);
   return {
     pins: pins.map(pinView),
     tokens: calibratedPinTokens(pins, budget),
@@ -36,10 +36,10 @@ export async function listPins(
 /** One pin. Throws NOT_FOUND, PIN_NOT_FOUND. */
 export async function readPin(
   dependencies: Pick<ChatDependencies, 'store'>,
-  of: PinsOf & { pinId: string },
+  input: PinsOf & { pinId: string },
 ): Promise<Pin> {
-  const { head } = await readOwnConversation(dependencies, of);
-  const pin = head.value.pins.find(({ id }) => id === of.pinId);
-  if (!pin) throw pinNotFound(of.conversationId, of.pinId);
+  const { head } = await readOwnConversation(dependencies, input);
+  const pin = head.value.pins.find(({ id }) => id === input.pinId);
+  if (!pin) throw pinNotFound(input.conversationId, input.pinId);
   return pin;
 }

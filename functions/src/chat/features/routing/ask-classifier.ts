@@ -7,7 +7,7 @@ import type { Route } from '#shared/routing/routing.ts';
 import { timeoutAfter } from '#functions/chat/turns/answer/timeout-after.ts';
 import { answeringModel } from '#functions/models/models-in-use.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { askBeside } from './auxiliary-model-call.ts';
+import { callAuxiliaryModel } from './auxiliary-model-call.ts';
 
 /**
  * How long a choice may take, ms: what a person who waits for the first word puts up with on top of it. A cheap
@@ -65,7 +65,7 @@ export async function askClassifier(
   const timeout = timeoutAfter(dependencies, ROUTING_TIMEOUT_MS);
   try {
     modelHealth.refusePaused(model);
-    const said = await askBeside(dependencies, {
+    const said = await callAuxiliaryModel(dependencies, {
       work: 'routing',
       conversationId,
       ownerUid,

@@ -15,21 +15,21 @@ interface Said {
 }
 
 /** The answer to a side call, and what it cost. */
-export interface SideAnswer extends Said {
+export interface AuxiliaryAnswer extends Said {
   /** Millionths of a US dollar; absent where the model reported no figures. */
   costMicros: number | undefined;
   /** Never rejects. The request that is served waits for it; who is waited for by that must wait here. */
   settled: Promise<void>;
 }
 
-export interface SideCall extends WorkCall {
+export interface AuxiliaryCall extends WorkCall {
   maximumCharacters: number;
   signal: AbortSignal;
 }
 
 async function listen(
   dependencies: Pick<ChatDependencies, 'model' | 'clock' | 'logger'>,
-  call: SideCall,
+  call: AuxiliaryCall,
 ): Promise<Said> {
   const { request, maximumCharacters, signal } = call;
   const said: Said = { text: '' };
@@ -57,10 +57,10 @@ async function listen(
  * units). It is paid for out of its user's dollars, and settled behind the answer. Throws what `paidCall` and the
  * model throw, and what `signal` was aborted with.
  */
-export async function askBeside(
+export async function callAuxiliaryModel(
   dependencies: ChatDependencies,
-  call: SideCall,
-): Promise<SideAnswer> {
+  call: AuxiliaryCall,
+): Promise<AuxiliaryAnswer> {
   const { afterwork } = dependencies;
   const paid = await paidCall(dependencies, call, () => listen(dependencies, call));
   const settled = paid.settled.finally(() => afterwork.delete(settled));

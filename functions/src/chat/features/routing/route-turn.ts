@@ -1,9 +1,9 @@
 import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
 import { withoutSignatures } from '#shared/conversation/repair/own-signatures.ts';
-import { filesOf } from '#shared/routing/classifier-prompt.ts';
+import { fileParts } from '#shared/routing/classifier-prompt.ts';
 import { routeByClassifier, routeByRule, type RouteFacts } from '#shared/routing/route-decision.ts';
 import { isRouted, type Routing, type RoutingModels } from '#shared/routing/routing.ts';
-import { limitingModelOf, meterCounting } from '#functions/config/conversation-policy.ts';
+import { modelThatLimits, meterCounting } from '#functions/config/conversation-policy.ts';
 import { routingInService } from '#functions/models/models-in-use.ts';
 import type { TurnWriter } from '#functions/chat/turns/store/turn-writer.ts';
 import { askClassifier } from './ask-classifier.ts';
@@ -16,7 +16,7 @@ function factsOf(
   models: RoutingModels,
 ): RouteFacts {
   const { head, user, turns, routing: earlier } = begun;
-  const files = { ...user, parts: filesOf(user) };
+  const files = { ...user, parts: fileParts(user) };
   return {
     models,
     earlier,
@@ -39,9 +39,9 @@ const readableFor = (
 async function choose(
   dependencies: ChatDependencies,
   begun: BegunTurn,
-  of: { models: RoutingModels; signal: AbortSignal },
+  input: { models: RoutingModels; signal: AbortSignal },
 ): Promise<Routing> {
-  const facts = factsOf(dependencies, begun, of.models);
+  const facts = factsOf(dependencies, begun, input.models);
   const ruled = routeByRule(facts);
   if (ruled) return ruled;
   const { conversationId, seq } = begun.attempt;
@@ -54,7 +54,7 @@ async function choose(
       .flatMap(({ user, contents }) => [user, ...contents]),
     message: begun.user,
   };
-  return routeByClassifier(await askClassifier(dependencies, asked, of.signal), facts);
+  return routeByClassifier(await askClassifier(dependencies, asked, input.signal), facts);
 }
 
 /**
@@ -72,7 +72,7 @@ export async function routeTurn(
   const routing = models && (await choose(dependencies, begun, { models, signal }));
   // A turn that was stopped meanwhile is not answered by anybody.
   if (signal.aborted) return;
-  const model = routing?.model ?? limitingModelOf(config, begun.head.model);
+  const model = routing?.model ?? modelThatLimits(config, begun.head.model);
   const quotaRequest = { ...begun.quotaRequest, model };
   const progress = readableFor(model, begun);
   Object.assign(begun, { routing, model, prompt: begun.promptFor(model), progress, quotaRequest });

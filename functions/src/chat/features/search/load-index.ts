@@ -23,11 +23,11 @@ type LoadDependencies = Pick<
 /** Tells the workers that turns which are folded stand in no index; a hint that is lost is given again by the next turn. */
 async function askForIndex(
   { publisher, logger }: LoadDependencies,
-  of: { conversationId: string; isBroken: boolean },
+  target: { conversationId: string; isBroken: boolean },
 ): Promise<void> {
-  logger.log(of.isBroken ? 'WARNING' : 'INFO', 'recall_index_behind', of);
+  logger.log(target.isBroken ? 'WARNING' : 'INFO', 'recall_index_behind', target);
   try {
-    await publisher.publish({ topic: 'compaction', data: indexEvent(of) });
+    await publisher.publish({ topic: 'compaction', data: indexEvent(target) });
   } catch {
     // Said above, and again with the next turn.
   }
@@ -35,11 +35,11 @@ async function askForIndex(
 
 async function load(
   dependencies: LoadDependencies,
-  of: { conversationId: string; head: Head },
+  target: { conversationId: string; head: Head },
 ): Promise<LoadedIndex | undefined> {
-  const { conversationId, head } = of;
+  const { conversationId, head } = target;
   try {
-    const index = await loadIndex(dependencies, of);
+    const index = await loadIndex(dependencies, target);
     if (index.isBroken || index.throughSeq < foldedThrough(head))
       await askForIndex(dependencies, { conversationId, isBroken: index.isBroken });
     return index;

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { Caller } from '#shared/ports/ports.ts';
-import { finderOf, type CountedText } from '#shared/search/find-in-text.ts';
-import { isHit, scoresOf } from '#shared/search/rank-texts.ts';
+import { createFinder, type CountedText } from '#shared/search/find-in-text.ts';
+import { isHit, textScores } from '#shared/search/rank-texts.ts';
 import { readSearchQuery } from '#shared/search/search-query.ts';
-import { snippetOf } from '#shared/search/snippet.ts';
+import { cutSnippet } from '#shared/search/snippet.ts';
 import type { MessageText } from '#shared/search/turn-texts.ts';
 import { decodePageToken, encodePageToken, type PageScope } from '#shared/wire/page-token.ts';
 import type { SearchHitView, SearchView } from '#shared/wire/responses/search.ts';
@@ -38,18 +38,18 @@ interface Looked {
 
 /** Looks into messages one by one and remembers what ranking needs. */
 function messageSearch(q: string) {
-  const find = finderOf(readSearchQuery(q));
+  const find = createFinder(readSearchQuery(q));
   const looked: Looked[] = [];
   const lookInto = (seq: number, { text, ...message }: MessageText): void => {
     const { places, ...counted } = find(text);
-    const snippet = isHit(counted) ? snippetOf(text, places, q.length) : undefined;
+    const snippet = isHit(counted) ? cutSnippet(text, places, q.length) : undefined;
     looked.push({ message: { ...message, seq }, counted, ...(snippet && { snippet }) });
   };
   return { looked, lookInto };
 }
 
 function hitsOf(looked: readonly Looked[]): SearchHitView[] {
-  const scores = scoresOf(looked.map(({ counted }) => counted));
+  const scores = textScores(looked.map(({ counted }) => counted));
   return looked
     .flatMap(({ message, snippet }, i) => {
       if (snippet === undefined) return [];

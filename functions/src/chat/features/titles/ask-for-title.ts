@@ -7,7 +7,7 @@ import { titleIn } from '#shared/titles/title-text.ts';
 import { timeoutAfter } from '#functions/chat/turns/answer/timeout-after.ts';
 import { answeringModel } from '#functions/models/models-in-use.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { askBeside } from '../routing/auxiliary-model-call.ts';
+import { callAuxiliaryModel } from '../routing/auxiliary-model-call.ts';
 
 /** A title that takes longer is not waited for, ms. */
 export const TITLE_TIMEOUT_MS = 5_000;
@@ -45,7 +45,7 @@ export async function askForTitle(
   const timeout = timeoutAfter(dependencies, TITLE_TIMEOUT_MS);
   const fields = { conversationId, throughSeq, model };
   try {
-    const asked = await askBeside(dependencies, {
+    const asked = await callAuxiliaryModel(dependencies, {
       work: 'titles',
       conversationId,
       ownerUid,

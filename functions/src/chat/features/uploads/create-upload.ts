@@ -1,11 +1,11 @@
 import type { SignedRequest } from '#shared/ports/file-ports.ts';
 import type { Caller } from '#shared/ports/ports.ts';
-import { dayOf, nextDayOf } from '#shared/quota/day.ts';
+import { toDay, nextDay } from '#shared/quota/day.ts';
 import { UNSENT_KEPT_MS } from '#shared/uploads/limits.ts';
 import { uploadPath, uploadsCollection } from '#shared/conversation/documents/paths.ts';
 import { encodeUpload, type Upload } from '#shared/uploads/upload.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { bucketOf, tooManyUploads } from './upload-errors.ts';
+import { requireBucket, tooManyUploads } from './upload-errors.ts';
 
 interface CreateUpload {
   caller: Caller;
@@ -24,11 +24,11 @@ async function refuseTooMany(
   const now = clock.now();
   const begun = await store.query({
     collection: uploadsCollection(uid),
-    where: [{ field: 'createTime', op: '>=', value: new Date(dayOf(now)) }],
+    where: [{ field: 'createTime', op: '>=', value: new Date(toDay(now)) }],
     orderBy: { field: 'createTime', direction: 'asc' },
     limit,
   });
-  if (begun.length >= limit) throw tooManyUploads(limit, nextDayOf(now).getTime() - now.getTime());
+  if (begun.length >= limit) throw tooManyUploads(limit, nextDay(now).getTime() - now.getTime());
 }
 
 /**
@@ -40,7 +40,7 @@ export async function createUpload(
   { caller, mimeType, sizeBytes, name }: CreateUpload,
 ): Promise<{ upload: Upload; request: SignedRequest }> {
   const { store, clock, randomness } = dependencies;
-  const files = bucketOf(dependencies);
+  const files = requireBucket(dependencies);
   await refuseTooMany(dependencies, caller);
   const createTime = clock.now();
   const upload: Upload = {

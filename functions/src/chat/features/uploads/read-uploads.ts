@@ -3,7 +3,7 @@ import type { Caller } from '#shared/ports/ports.ts';
 import { uploadPath, uploadsCollection } from '#shared/conversation/documents/paths.ts';
 import { decodeUpload, type Upload } from '#shared/uploads/upload.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { bucketOf, uploadNotFound } from './upload-errors.ts';
+import { requireBucket, uploadNotFound } from './upload-errors.ts';
 
 /** Uploads of one read of a list; each is a few hundred bytes. */
 const UPLOADS_PER_READ = 100;
@@ -22,7 +22,10 @@ const readable = async (
   upload: Upload,
 ): Promise<ReadableUpload> => {
   const { id, name } = upload;
-  const request = await bucketOf(dependencies).signDownload({ path: uploadPath(uid, id), name });
+  const request = await requireBucket(dependencies).signDownload({
+    path: uploadPath(uid, id),
+    name,
+  });
   return { upload, request };
 };
 
@@ -31,7 +34,7 @@ export async function readUpload(
   dependencies: Dependencies,
   { caller, uploadId }: { caller: Caller; uploadId: string },
 ): Promise<ReadableUpload> {
-  bucketOf(dependencies);
+  requireBucket(dependencies);
   const [document] = await dependencies.store.get([uploadPath(caller.uid, uploadId)]);
   const upload = document && decodeUpload(document);
   if (!upload) throw uploadNotFound(uploadId);

@@ -1,15 +1,15 @@
 import type { Part } from '#shared/conversation/documents/content.ts';
 import type { FileBucket } from '#shared/ports/file-ports.ts';
 import type { Caller } from '#shared/ports/ports.ts';
-import { lengthOf, LENGTH_BYTES } from '#shared/uploads/file-length.ts';
-import { familyOf, looksLike } from '#shared/uploads/file-types.ts';
+import { fileLength, LENGTH_BYTES } from '#shared/uploads/file-length.ts';
+import { fileFamily, looksLike } from '#shared/uploads/file-types.ts';
 import { FILES_MAX_BYTES } from '#shared/uploads/limits.ts';
 import { uploadPath } from '#shared/conversation/documents/paths.ts';
 import { decodeUpload, type Upload } from '#shared/uploads/upload.ts';
 import { mediaPart, textFilePart, unreadUploadId } from '#shared/uploads/upload-parts.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { inParallel } from '#functions/lib/in-parallel.ts';
-import { bucketOf, filesTooLarge, typeMismatch, uploadNotFound } from './upload-errors.ts';
+import { requireBucket, filesTooLarge, typeMismatch, uploadNotFound } from './upload-errors.ts';
 
 /** Files that are looked at side by side. */
 const READS = 4;
@@ -34,12 +34,12 @@ async function resolvedPart(files: FileBucket, uid: string, upload: Upload): Pro
   const found = await files.stat(path);
   if (!found) throw uploadNotFound(id);
   if (found.mimeType !== mimeType || found.sizeBytes !== sizeBytes) throw typeMismatch(id, upload);
-  const isText = familyOf(mimeType) === 'text';
+  const isText = fileFamily(mimeType) === 'text';
   const bytes = await files.read(path, { maxBytes: isText ? sizeBytes : LENGTH_BYTES });
   if (!bytes) throw uploadNotFound(id);
   if (!looksLike(mimeType, bytes)) throw typeMismatch(id, upload);
   const file = { id, path, mimeType, sizeBytes, ...(name !== undefined && { name }) };
-  if (!isText) return mediaPart({ ...file, ...lengthOf({ mimeType, sizeBytes, bytes }) });
+  if (!isText) return mediaPart({ ...file, ...fileLength({ mimeType, sizeBytes, bytes }) });
   const text = decoded(bytes);
   if (text === undefined) throw typeMismatch(id, upload);
   return textFilePart(file, text);
@@ -71,7 +71,7 @@ export async function resolveUploads(
 ): Promise<Part[]> {
   const ids = [...new Set(parts.map(unreadUploadId).filter((id) => id !== undefined))];
   if (ids.length === 0) return [...parts];
-  const files = bucketOf(dependencies);
+  const files = requireBucket(dependencies);
   const uploads = await readUploads(dependencies, caller, ids);
   const sizeBytes = uploads.reduce((sum, upload) => sum + upload.sizeBytes, 0);
   if (sizeBytes > FILES_MAX_BYTES) throw filesTooLarge(sizeBytes);

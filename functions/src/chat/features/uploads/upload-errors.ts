@@ -23,7 +23,7 @@ const uploadsOff = () =>
   });
 
 /** The bucket. Throws UPLOADS_OFF where there is none. */
-export function bucketOf({ files }: { files?: FileBucket | undefined }): FileBucket {
+export function requireBucket({ files }: { files?: FileBucket | undefined }): FileBucket {
   if (!files) throw uploadsOff();
   return files;
 }

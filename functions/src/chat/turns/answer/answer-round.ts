@@ -1,9 +1,9 @@
 import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
 import type { Content, Part } from '#shared/conversation/documents/content.ts';
-import { clientToolsOf } from '#shared/conversation/documents/declared-tools.ts';
+import { readClientTools } from '#shared/conversation/documents/declared-tools.ts';
 import {
-  callsOf,
-  openCallsOf,
+  findCalls,
+  findOpenCalls,
   openResponses,
   withResponses,
   type ToolCall,
@@ -43,7 +43,7 @@ export type WithRounds = TurnProgress & { rounds: Rounds };
 export const hasRounds = (progress: TurnProgress): progress is WithRounds =>
   progress.rounds !== undefined;
 
-export const bytesOf = (contents: readonly Content[]): number =>
+export const contentsBytes = (contents: readonly Content[]): number =>
   utf8Length(JSON.stringify(contents));
 
 /** How many rounds of calls one answer may have. */
@@ -72,7 +72,7 @@ function ownersOf(
   { head }: BegunTurn,
   calls: readonly ToolCall[],
 ) {
-  const apps = new Set(clientToolsOf(head).map(({ name }) => name));
+  const apps = new Set(readClientTools(head).map(({ name }) => name));
   const indexesOf = (isWanted: (name: string) => boolean) =>
     calls.filter(({ name }) => isWanted(name)).map(({ index }) => index);
   return {
@@ -94,8 +94,8 @@ export async function beginRound(
   const { progress } = round;
   const said: Content = { role: 'model', parts: [...round.parts] };
   const contents = [...progress.contents, said, openResponses(said)];
-  const before = callsOf(progress.contents).length;
-  const calls = callsOf(contents).slice(before);
+  const before = findCalls(progress.contents).length;
+  const calls = findCalls(contents).slice(before);
   const { app, asks } = ownersOf(dependencies, begun, allowedCalls(calls));
   const { rounds } = progress;
   const next: WithRounds = {
@@ -146,7 +146,7 @@ const polledTools = (
   { toolbox }: Pick<ChatDependencies, 'toolbox'>,
   { head }: BegunTurn,
 ): PolledTools => {
-  const apps = clientToolsOf(head).filter(
+  const apps = readClientTools(head).filter(
     ({ name, polled }) => polled === true && toolbox.find(name) === undefined,
   );
   return new Set([...toolbox.polled, ...apps.map(({ name }) => name)]);
@@ -184,7 +184,7 @@ async function respond(
   const { conversationId, seq } = begun.attempt;
   const { due, waiting, beyond } = newestCalls(progress);
   const refusal = refusalOf(dependencies, begun, progress);
-  const refused = refusal ? openCallsOf(progress.contents) : beyond;
+  const refused = refusal ? findOpenCalls(progress.contents) : beyond;
   const order = inOrder(answering, progress, refusal ? refused : [...due, ...beyond]);
   const responses = await runCalls(dependencies, {
     calls: refusal ? [] : due,
@@ -192,7 +192,7 @@ async function respond(
     conversationId,
     seq,
     declared,
-    roomBytes: Math.max(0, ROUNDS_MAX_BYTES - bytesOf(progress.contents)),
+    roomBytes: Math.max(0, ROUNDS_MAX_BYTES - contentsBytes(progress.contents)),
     signal,
     onResponse: order.tell,
   });

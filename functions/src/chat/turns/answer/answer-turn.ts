@@ -1,17 +1,17 @@
 import type { Part } from '#shared/conversation/documents/content.ts';
 import { turnId } from '#shared/conversation/documents/paths.ts';
-import { openCallsOf } from '#shared/conversation/context/tool-calls.ts';
+import { findOpenCalls } from '#shared/conversation/context/tool-calls.ts';
 import { AppError } from '#shared/errors.ts';
 import { hasLooped, roundsIn } from '#shared/loops/call-loop.ts';
-import { LOOP_OF_CALLS, loopOf } from '#shared/loops/loop-reasons.ts';
+import { LOOP_OF_CALLS, loopKind } from '#shared/loops/loop-reasons.ts';
 import { textPartId } from '#shared/wire/frame-ids.ts';
-import { finishReasonOf } from '#shared/wire/stream.ts';
+import { toFinishReason } from '#shared/wire/stream.ts';
 import { abortedError } from './abortable.ts';
 import { modelWindowTokens } from '#functions/models/models-in-use.ts';
 import { addUsage, pricedUsage } from './add-usage.ts';
 import {
   beginRound,
-  bytesOf,
+  contentsBytes,
   endRound,
   hasRounds,
   roundsLimit,
@@ -40,7 +40,8 @@ const mayCall = (
   { begun }: Answering,
   { contents, rounds }: TurnProgress,
 ): boolean =>
-  (rounds?.count ?? 0) <= roundsLimit(dependencies, begun) && bytesOf(contents) < ROUNDS_MAX_BYTES;
+  (rounds?.count ?? 0) <= roundsLimit(dependencies, begun) &&
+  contentsBytes(contents) < ROUNDS_MAX_BYTES;
 
 /** The prompt of the next call: of the first one as the turn began with it. */
 async function nextPrompt(
@@ -81,15 +82,15 @@ async function callModel(
     signal,
     emit,
     partId: textPartId(attempt, rounds?.count ?? 0),
-    maxBytes: ANSWER_MAX_BYTES - (contents.length === 0 ? 0 : bytesOf(contents)),
+    maxBytes: ANSWER_MAX_BYTES - (contents.length === 0 ? 0 : contentsBytes(contents)),
     isCut,
   });
 }
 
 const callsTools = ({ parts, error, finishReason }: Answer): boolean =>
   error === undefined &&
-  loopOf(finishReason) === undefined &&
-  finishReasonOf(finishReason) !== 'content-filter' &&
+  loopKind(finishReason) === undefined &&
+  toFinishReason(finishReason) !== 'content-filter' &&
   parts.some(({ functionCall }) => functionCall !== undefined);
 
 const isNoCall = ({ functionCall }: Part) => functionCall === undefined;
@@ -167,7 +168,7 @@ async function answerInRounds(
   const declared = (answering.begun.prompt.tools ?? []).map(({ name }) => name);
   for (;;) {
     const { progress } = going;
-    if (hasRounds(progress) && openCallsOf(progress.contents).length > 0) {
+    if (hasRounds(progress) && findOpenCalls(progress.contents).length > 0) {
       const end = await endRound(dependencies, answering, { progress, declared });
       going.progress = end.progress;
       if (end.kind === 'waiting') return stopped(going, undefined);

@@ -8,7 +8,7 @@ import { turnId } from '#shared/conversation/documents/paths.ts';
 import type { ModelRequest } from '#shared/ports/ports.ts';
 import { answeringModel } from '#functions/models/models-in-use.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { askBeside } from '#functions/chat/features/routing/auxiliary-model-call.ts';
+import { callAuxiliaryModel } from '#functions/chat/features/routing/auxiliary-model-call.ts';
 
 /** Whose output is to be condensed. */
 export interface CondensingFor {
@@ -23,12 +23,12 @@ export interface CondensingFor {
  */
 export async function askToCondense(
   dependencies: ChatDependencies,
-  of: CondensingFor & { target: CondensableOutput; index: number },
+  condensingFor: CondensingFor & { target: CondensableOutput; index: number },
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const { config, modelHealth, randomness } = dependencies;
-  const { text } = of.target.offload;
-  const { maximumCharacters } = of.target;
+  const { text } = condensingFor.target.offload;
+  const { maximumCharacters } = condensingFor.target;
   const model = answeringModel(config, config.CONDENSING_MODEL);
   modelHealth.refusePaused(model);
   const request: ModelRequest = {
@@ -36,11 +36,11 @@ export async function askToCondense(
     systemInstruction: condensingInstruction,
     contents: condensingContents({ text, boundary: randomness.uuid(), maximumCharacters }),
     role: 'utility_compressor',
-    promptId: `${turnId(of.seq)}${CONDENSING_SUFFIX}${of.index + 1}`,
+    promptId: `${turnId(condensingFor.seq)}${CONDENSING_SUFFIX}${condensingFor.index + 1}`,
   };
-  const { conversationId, ownerUid } = of;
+  const { conversationId, ownerUid } = condensingFor;
   const work = { work: 'condensing', conversationId, ownerUid, request } as const;
-  const said = await askBeside(dependencies, { ...work, maximumCharacters, signal });
+  const said = await callAuxiliaryModel(dependencies, { ...work, maximumCharacters, signal });
   modelHealth.answered(model);
   return said.finishReason === 'STOP' ? said.text : undefined;
 }

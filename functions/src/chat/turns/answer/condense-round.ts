@@ -5,7 +5,7 @@ import {
 } from '#shared/compaction/tool-outputs/condense-output.ts';
 import { longOutputs, withCondensed } from '#shared/compaction/tool-outputs/long-outputs.ts';
 import { toolOutputConstants } from '#shared/compaction/tool-outputs/tool-output-constants.ts';
-import { toolOutputOf } from '#shared/compaction/tool-outputs/tool-output-mask.ts';
+import { toToolOutput } from '#shared/compaction/tool-outputs/tool-output-mask.ts';
 import { AppError } from '#shared/errors.ts';
 import { meterCounting } from '#functions/config/conversation-policy.ts';
 import { answeringModel, modelWindowTokens } from '#functions/models/models-in-use.ts';
@@ -13,7 +13,7 @@ import { withDeadline } from '#functions/lib/with-deadline.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { BegunTurn } from '../start/begin-turn.ts';
 import { ROUNDS_MAX_BYTES } from '../tools/tool-limits.ts';
-import { bytesOf, storeProgress, type Answering, type WithRounds } from './answer-round.ts';
+import { contentsBytes, storeProgress, type Answering, type WithRounds } from './answer-round.ts';
 import { askToCondense } from './ask-to-condense.ts';
 
 /** The outputs of the newest round that are worth a call; none where the deployment does not want it. */
@@ -62,7 +62,7 @@ async function condense(
     if (answer === undefined) return { reason: 'UNFINISHED' };
     const checked = checkCondensed(target, answer, meterCounting(head));
     if (!checked.ok) return { reason: checked.reason };
-    const text = checked.mask.part && toolOutputOf(checked.mask.part)?.text;
+    const text = checked.mask.part && toToolOutput(checked.mask.part)?.text;
     return text === undefined ? { reason: 'INTERNAL' } : { text };
   } catch (error) {
     if (!signal.aborted) modelHealth.failed(answeringModel(config, config.CONDENSING_MODEL), error);
@@ -114,7 +114,7 @@ export async function condenseRound(
   const texts = await condensedTexts(dependencies, answering, targets);
   const contents = withCondensed(progress.contents, texts);
   const isStored = texts.size > 0 && !answering.signal.aborted;
-  if (!isStored || bytesOf(contents) > ROUNDS_MAX_BYTES) return progress;
+  if (!isStored || contentsBytes(contents) > ROUNDS_MAX_BYTES) return progress;
   const condensed = {
     ...progress,
     contents,

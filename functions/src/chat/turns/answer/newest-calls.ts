@@ -1,5 +1,9 @@
 import type { Content } from '#shared/conversation/documents/content.ts';
-import { callsOf, openCallsOf, type ToolCall } from '#shared/conversation/context/tool-calls.ts';
+import {
+  findCalls,
+  findOpenCalls,
+  type ToolCall,
+} from '#shared/conversation/context/tool-calls.ts';
 import type { Rounds } from '#shared/conversation/documents/turn.ts';
 import { CALLS_PER_ROUND } from '../tools/tool-limits.ts';
 
@@ -28,12 +32,12 @@ export function newestCalls({
   contents: readonly Content[];
   rounds: Pick<Rounds, 'app' | 'asks' | 'approved'>;
 }): NewestCalls {
-  const before = callsOf(contents.slice(0, -2)).length;
+  const before = findCalls(contents.slice(0, -2)).length;
   const isBeyond = ({ index }: ToolCall) => index >= before + CALLS_PER_ROUND;
   const isWaiting = ({ index }: ToolCall) =>
     rounds.app.includes(index) ||
     (rounds.asks?.includes(index) === true && rounds.approved?.includes(index) !== true);
-  const open = openCallsOf(contents);
+  const open = findOpenCalls(contents);
   const allowed = open.filter((call) => !isBeyond(call));
   return {
     due: allowed.filter((call) => !isWaiting(call)),

@@ -6,7 +6,7 @@ import type { StreamChunk } from '#shared/wire/stream.ts';
 import type { BegunTurn } from '../start/begin-turn.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { passCrashPoint } from '#functions/chat/crash-points.ts';
-import type { Audience } from '../live/subscribers.ts';
+import type { Subscribers } from '../live/subscribers.ts';
 import { finishedTurn, viewAfterFinish } from '../finish/after-finish.ts';
 import { answerTurn } from './answer-turn.ts';
 import { usageBeyond } from './add-usage.ts';
@@ -15,10 +15,10 @@ import { isTakenOver } from './taken-over.ts';
 import type { TurnAnswer } from '../store/turn-progress.ts';
 import type { FinishedTurn, FrameLog, LogEnd } from '../live/live-turn.ts';
 import { createTurnTimes, logFinished, type TurnTimes } from '../finish/log-finished.ts';
-import { needAtEnd } from '../finish/request-at-end.ts';
-import { tellFinished } from '../finish/publish-finished.ts';
+import { requestAtEnd } from '../finish/request-at-end.ts';
+import { publishFinished } from '../finish/publish-finished.ts';
 import { publishOverdue, publishRequest } from '../finish/publish-request.ts';
-import { spendingOf } from './spending.ts';
+import { turnSpending } from './spending.ts';
 import { shuttingDownError, StreamCutError } from '../stream/stream-cut.ts';
 import { routeTurn } from '#functions/chat/features/routing/route-turn.ts';
 import { titleOfTurn, type TitleOfTurn } from '#functions/chat/features/titles/title-of-turn.ts';
@@ -34,7 +34,7 @@ export interface Production {
   /** Where readers of this instance read. */
   log: Pick<FrameLog, 'emit' | 'preview' | 'end'>;
   /** Who waits for the answer in this instance. */
-  audience: Pick<Audience, 'present'>;
+  audience: Pick<Subscribers, 'present'>;
   /** Fired by a cancellation here, and by this production when it finds one in the store. */
   cancelled: AbortController;
   /** Fires when the process ends and cannot wait for the answer. */
@@ -117,7 +117,7 @@ async function finishTurn(
     now: dependencies.clock.now(),
     requestId: dependencies.randomness.uuid(),
   });
-  const decideNeed = () => needAtEnd(dependencies, begun, batch);
+  const decideNeed = () => requestAtEnd(dependencies, begun, batch);
   const decided = await decideNeed();
   const context = viewAfterFinish(dependencies, production, { ...batch, need: decided.need });
   const closing = closingChunks({ turn: batch, error: batch.error, context });
@@ -132,7 +132,7 @@ async function finishTurn(
     decideAgain: decideNeed,
   });
   await passCrashPoint(dependencies, 'turn-finished');
-  tellFinished(dependencies, { batch, begun, isAttended: audience.present().length > 0 });
+  publishFinished(dependencies, { batch, begun, isAttended: audience.present().length > 0 });
   const turn = finishedTurn(production, batch);
   if (isFinal(turn))
     dependencies.cache.keepTurn(begun.head.epoch, { turn, loadedAt: begun.head.generation });
@@ -142,7 +142,7 @@ async function finishTurn(
   logFinished(dependencies, { ...unsettled, detail: answer.error?.message }, times);
   await Promise.all([
     publishNeed(dependencies, begun, batch),
-    begun.reservation?.settle(spendingOf(unsettled, { isAsked })),
+    begun.reservation?.settle(turnSpending(unsettled, { isAsked })),
   ]);
   await passCrashPoint(dependencies, 'turn-published');
   return { turn, context, replayed: false, shrinkage: begun.shrinkage };

@@ -1,9 +1,9 @@
 import type { Part } from '#shared/conversation/documents/content.ts';
 import { createChantDetector } from '#shared/loops/chant-detector.ts';
-import { headOf } from '#shared/text-cut.ts';
+import { cutHead } from '#shared/text-cut.ts';
 
 /** What an answer says, on its way to its readers. */
-export interface ChantGate {
+export interface RepetitionFilter {
   /** What of the text may be shown now; what repeats itself waits. `isChant`: nothing more will be. */
   pass(text: string): { shown: string; isChant: boolean };
   /** What still waits: to be shown at the end of an answer that is none, to be cut off one that is. */
@@ -14,14 +14,14 @@ export interface ChantGate {
  * Holds back what repeats itself until it is clear whether the model chants, so that a chant is neither shown
  * nor stored. What is held back is bounded by the window of the detector.
  */
-export function createChantGate(): ChantGate {
+export function createRepetitionFilter(): RepetitionFilter {
   const detector = createChantDetector();
   let waiting = '';
   return {
     pass(text) {
       const isChant = detector.see(text);
       waiting += text;
-      const shown = headOf(waiting, waiting.length - detector.heldCharacters());
+      const shown = cutHead(waiting, waiting.length - detector.heldCharacters());
       waiting = waiting.slice(shown.length);
       return { shown, isChant };
     },
@@ -30,7 +30,7 @@ export function createChantGate(): ChantGate {
 }
 
 /** Lets everything through, where nobody looks for loops. */
-export const openGate = (): ChantGate => ({
+export const passEverything = (): RepetitionFilter => ({
   pass: (text) => ({ shown: text, isChant: false }),
   held: () => '',
 });

@@ -1,10 +1,10 @@
 import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
 import type { SentView } from '#shared/compaction/summariser/shrunken-view.ts';
-import { promptOf } from '#shared/conversation/context/assemble-context.ts';
+import { assemblePrompt } from '#shared/conversation/context/assemble-context.ts';
 import { readHead } from '#shared/conversation/context/read-conversation.ts';
 import type { ModelUsage, Prompt } from '#shared/ports/ports.ts';
 import type { Reservation } from '#shared/ports/quota-ports.ts';
-import { meterCounting, policyOf } from '#functions/config/conversation-policy.ts';
+import { meterCounting, conversationPolicy } from '#functions/config/conversation-policy.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { BegunTurn } from '../start/begin-turn.ts';
 import { viewOfRound } from '../start/next-call.ts';
@@ -71,7 +71,7 @@ export async function promptOfRound(
     contextTokens: Math.max(0, view.tokens - requestTokens),
     requestTokens,
     overheadTokens: head.context.overheadTokens,
-    policy: policyOf(config, head),
+    policy: conversationPolicy(config, head),
   });
   const reservation = await reserveAlone(dependencies, {
     ...begun.quotaRequest,
@@ -79,7 +79,7 @@ export async function promptOfRound(
     taken: usageBeyond(progress.usage, begun.progress.settled) ?? 'nothing',
   });
   const source = { ...context, model: begun.model, serverTools: toolbox.declarations };
-  const prompt = promptOf(source, view.items);
+  const prompt = assemblePrompt(source, view.items);
   const { shrinkage, isOverLimit, outputTokens } = view;
   return { prompt, shrinkage, isOverLimit, outputTokens, reservation };
 }

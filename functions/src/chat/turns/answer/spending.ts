@@ -5,7 +5,7 @@ import type { QuotaSpending } from '#shared/ports/quota-ports.ts';
  * What a turn took, as it ended. A failed one is no message, but the tokens that the model reported were
  * used; one that was stopped before the model told any figures was at work all the same (`isAsked`).
  */
-export function spendingOf(
+export function turnSpending(
   { state, inContext, usage }: Pick<FinishBatch, 'state' | 'inContext' | 'usage'>,
   { isAsked }: { isAsked: boolean },
 ): QuotaSpending {

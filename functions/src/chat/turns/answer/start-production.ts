@@ -5,12 +5,12 @@ import { readFramesAfter } from '#shared/conversation/documents/stored-frames.ts
 import type { StreamFrame } from '#shared/wire/stream.ts';
 import type { BegunTurn } from '../start/begin-turn.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { createAudience } from '../live/subscribers.ts';
+import { createSubscribers } from '../live/subscribers.ts';
 import { followFrames } from '../stream/follow-frames.ts';
 import {
   createFrameLog,
   liveTurnKey,
-  readingOf,
+  openReading,
   type FinishedTurn,
   type FrameLog,
   type LiveTurn,
@@ -19,7 +19,7 @@ import {
 import { isTakenOver } from './taken-over.ts';
 import { produceTurn } from './produce-turn.ts';
 import { orFailure } from '../stream/turn-failure.ts';
-import { settled } from '#functions/lib/ignore-rejection.ts';
+import { ignoreRejection } from '#functions/lib/ignore-rejection.ts';
 import type { SendHandle, SendMessage, SendRequest } from '../send/send-request.ts';
 
 /** A turn that this instance is answering, as one who comes to it later gets it. */
@@ -30,7 +30,7 @@ export function liveHandle(
 ): SendHandle {
   return handleOf(request, live, {
     ...turn,
-    reading: readingOf(request.cursor, { attempt: live.attempt, lastId: live.lastId() }),
+    reading: openReading(request.cursor, { attempt: live.attempt, lastId: live.lastId() }),
   });
 }
 
@@ -46,7 +46,7 @@ function handleOf(
     replayed: false,
     frames: (left) => live.frames(turn.reading, left),
     attend: (left) => live.attend(left),
-    result: settled(live.outcome.then(orFailure)),
+    result: ignoreRejection(live.outcome.then(orFailure)),
   };
 }
 
@@ -54,10 +54,10 @@ function handleOf(
 async function* framesOf(
   dependencies: ChatDependencies,
   { request, sendMessage }: Starting,
-  of: { log: FrameLog; seq: number; reading: Reading; left: AbortSignal | undefined },
+  input: { log: FrameLog; seq: number; reading: Reading; left: AbortSignal | undefined },
 ): AsyncGenerator<StreamFrame> {
-  let cursor = of.reading.kind === 'after' ? of.reading.id : undefined;
-  const frames = of.log.frames(of.reading);
+  let cursor = input.reading.kind === 'after' ? input.reading.id : undefined;
+  const frames = input.log.frames(input.reading);
   for (;;) {
     const next = await frames.next();
     if (next.done) {
@@ -68,7 +68,7 @@ async function* framesOf(
     yield next.value;
   }
   const { conversationId, locale } = request;
-  const { seq, left } = of;
+  const { seq, left } = input;
   const sendAgain = (lastId: number | undefined) =>
     sendMessage(dependencies, { ...request, cursor: lastId });
   yield* followFrames(dependencies, { conversationId, seq, cursor, locale, left, sendAgain });
@@ -81,20 +81,20 @@ async function* framesOf(
 async function* framesAcrossPause(
   dependencies: ChatDependencies,
   starting: Starting,
-  of: Parameters<typeof framesOf>[2] & { begun: BegunTurn },
+  parameters: Parameters<typeof framesOf>[2] & { begun: BegunTurn },
 ): AsyncGenerator<StreamFrame> {
-  const { begun, reading } = of;
+  const { begun, reading } = parameters;
   const { chunks, nextFrameId, isResumed } = begun.progress;
   const from = reading.kind === 'after' ? reading.id : firstFrameId(begun.attempt.attempt) - 1;
   if (!isResumed || reading.kind === 'all' || from >= nextFrameId - 1) {
-    yield* framesOf(dependencies, starting, of);
+    yield* framesOf(dependencies, starting, parameters);
     return;
   }
   const before = await readFramesAfter(dependencies.store, { ...begun.attempt, chunks }, from);
   const known = (before ?? []).filter(({ id }) => id < nextFrameId);
   yield* reading.kind === 'collapsed' ? collapseFrames(known) : known;
   const rest = { kind: 'after' as const, id: nextFrameId - 1 };
-  yield* framesOf(dependencies, starting, { ...of, reading: rest });
+  yield* framesOf(dependencies, starting, { ...parameters, reading: rest });
 }
 
 interface Starting {
@@ -125,7 +125,7 @@ export function startProduction(
   const { conversationId, seq, attempt } = begun.attempt;
   const key = liveTurnKey(conversationId, seq);
   const log = createFrameLog(begun.progress.nextFrameId);
-  const audience = createAudience();
+  const audience = createSubscribers();
   const cancelled = new AbortController();
   const givenUp = new AbortController();
   const result = produceTurn(dependencies, {
@@ -145,8 +145,8 @@ export function startProduction(
       framesAcrossPause(dependencies, starting, { begun, log, seq, reading, left }),
     attend: (left) => audience.attend(left),
     lastId: () => log.lastId(),
-    result: settled(result),
-    outcome: settled(outcomeOf(dependencies, starting, result)),
+    result: ignoreRejection(result),
+    outcome: ignoreRejection(outcomeOf(dependencies, starting, result)),
     cancel: () => cancelled.abort(),
     giveUp: () => givenUp.abort(),
   };

@@ -5,11 +5,11 @@ import type { Repairs } from '#shared/conversation/repair/repairs.ts';
 import type { ModelChunk, ModelRequest, ModelUsage } from '#shared/ports/ports.ts';
 import { LOOP_OF_TEXT } from '#shared/loops/loop-reasons.ts';
 import { utf8Length } from '#shared/store/names.ts';
-import { finishReasonOf, type StreamChunk } from '#shared/wire/stream.ts';
+import { toFinishReason, type StreamChunk } from '#shared/wire/stream.ts';
 import { untilAborted } from './abortable.ts';
-import { createChantGate, openGate, withoutEnd } from './repetition-filter.ts';
+import { createRepetitionFilter, passEverything, withoutEnd } from './repetition-filter.ts';
 import { logModelCall } from '#functions/models/log-model-call.ts';
-import { mendedRequest } from '#functions/models/repaired-request.ts';
+import { repairedRequest } from '#functions/models/repaired-request.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { createDeltaCoalescer } from '../live/delta-coalescer.ts';
 import { timeoutAfter } from './timeout-after.ts';
@@ -107,7 +107,7 @@ export const timeoutError = ({ name, timeoutMs }: Pick<AnswerCall, 'name' | 'tim
 export function emptyAnswerError(
   answer: Pick<Answer, 'parts' | 'error' | 'finishReason'>,
 ): AppError | undefined {
-  const isFiltered = finishReasonOf(answer.finishReason) === 'content-filter';
+  const isFiltered = toFinishReason(answer.finishReason) === 'content-filter';
   const hasContent = answer.parts.some((part) => isShown(part) || part.functionCall !== undefined);
   if (answer.error || isFiltered || hasContent) return undefined;
   return new AppError({
@@ -149,13 +149,14 @@ export async function streamAnswer(
   const answer: Answer = { parts: [] };
   const sizes = { bytes: 0, maxBytes: call.maxBytes };
   const text = textFrames(call, dependencies.clock);
-  const gate = dependencies.config.LOOP_DETECTION === 'on' ? createChantGate() : openGate();
+  const gate =
+    dependencies.config.LOOP_DETECTION === 'on' ? createRepetitionFilter() : passEverything();
   let isChant = false;
   const startMs = dependencies.clock.now().getTime();
   const timeout = timeoutAfter(dependencies, call.timeoutMs);
   const signal = AbortSignal.any([call.signal, timeout.signal]);
   try {
-    const { request, repairs } = mendedRequest(dependencies, call.request);
+    const { request, repairs } = repairedRequest(dependencies, call.request);
     if (repairs) answer.repairs = repairs;
     for await (const sent of untilAborted(dependencies.model.stream(request, signal), signal)) {
       const shown = takeChunk(answer, boundedAnswer(sent), sizes);

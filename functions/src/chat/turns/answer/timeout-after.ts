@@ -1,5 +1,5 @@
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { CALLED_OFF } from '#functions/lib/abort-reason.ts';
+import { ABORT_REASON } from '#functions/lib/abort-reason.ts';
 
 /** Fires after `ms`; `stop` ends the timer. */
 export function timeoutAfter({ clock }: Pick<ChatDependencies, 'clock'>, ms: number) {
@@ -8,5 +8,5 @@ export function timeoutAfter({ clock }: Pick<ChatDependencies, 'clock'>, ms: num
   void clock.wait(ms, stopped.signal).then(() => {
     if (!stopped.signal.aborted) timeout.abort();
   });
-  return { signal: timeout.signal, stop: () => stopped.abort(CALLED_OFF) };
+  return { signal: timeout.signal, stop: () => stopped.abort(ABORT_REASON) };
 }

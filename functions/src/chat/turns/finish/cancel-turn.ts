@@ -98,10 +98,10 @@ async function cancelAsRead(
  */
 export async function requestCancel(
   dependencies: ChatDependencies,
-  of: { conversationId: string; seq: number },
+  target: { conversationId: string; seq: number },
 ): Promise<void> {
   const { store, clock, liveTurns } = dependencies;
-  const { conversationId, seq } = of;
+  const { conversationId, seq } = target;
   liveTurns.get(liveTurnKey(conversationId, seq))?.cancel();
   await passCrashPoint(dependencies, 'before-cancel');
   for (let tries = 1; ; tries++) {
@@ -120,9 +120,9 @@ export async function requestCancel(
 /** Waits for a producer in this process, so that the answer can show how the turn ended. */
 async function untilEnded(
   { liveTurns, clock }: ChatDependencies,
-  of: { conversationId: string; seq: number },
+  target: { conversationId: string; seq: number },
 ): Promise<void> {
-  const live = liveTurns.get(liveTurnKey(of.conversationId, of.seq));
+  const live = liveTurns.get(liveTurnKey(target.conversationId, target.seq));
   if (!live) return;
   const timer = new AbortController();
   const ended = live.result.then(
@@ -140,17 +140,17 @@ async function untilEnded(
  */
 export async function cancelTurn(
   dependencies: ChatDependencies,
-  of: { caller: Caller; conversationId: string; turnId: string },
+  target: { caller: Caller; conversationId: string; turnId: string },
 ): Promise<Turn> {
-  const { conversationId } = of;
-  const before = (await readOwnTurn(dependencies, of)).turn.value;
+  const { conversationId } = target;
+  const before = (await readOwnTurn(dependencies, target)).turn.value;
   if (!isTerminal(before.state)) {
     const { seq } = before;
     const ended = untilEnded(dependencies, { conversationId, seq });
     await requestCancel(dependencies, { conversationId, seq });
     await ended;
   }
-  const turn = (await readOwnTurn(dependencies, of)).turn.value;
+  const turn = (await readOwnTurn(dependencies, target)).turn.value;
   if (turn.state === 'done' || turn.state === 'failed') throw finishedError(turn);
   return turn;
 }

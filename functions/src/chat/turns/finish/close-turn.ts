@@ -1,12 +1,12 @@
 import {
-  closingOf,
+  toClosingTurn,
   endAbandonedWrites,
   type AbandonedTurn,
   type ClosingTurn,
 } from '#shared/conversation/writes/end-abandoned.ts';
 import type { Head, Versioned } from '#shared/conversation/documents/head.ts';
 import { headPath } from '#shared/conversation/documents/paths.ts';
-import { needAfterClosing } from '#functions/context/request-after-closing.ts';
+import { requestAfterClosing } from '#functions/context/request-after-closing.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { publishRequest } from './publish-request.ts';
 
@@ -17,10 +17,14 @@ import { publishRequest } from './publish-request.ts';
  */
 export async function closeOpenTurn(
   dependencies: ChatDependencies,
-  of: { conversationId: string; head: Versioned<Head>; closing: ClosingTurn },
+  target: { conversationId: string; head: Versioned<Head>; closing: ClosingTurn },
 ): Promise<void> {
-  const { conversationId, head, closing } = of;
-  const need = await needAfterClosing(dependencies, { conversationId, head: head.value, closing });
+  const { conversationId, head, closing } = target;
+  const need = await requestAfterClosing(dependencies, {
+    conversationId,
+    head: head.value,
+    closing,
+  });
   const now = dependencies.clock.now();
   await dependencies.store.commit([
     {
@@ -40,5 +44,6 @@ export async function closeOpenTurn(
 /** The same as its user would have it end. */
 export const closeAbandonedTurn = (
   dependencies: ChatDependencies,
-  of: { conversationId: string; head: Versioned<Head>; abandoned: AbandonedTurn },
-): Promise<void> => closeOpenTurn(dependencies, { ...of, closing: closingOf(of.abandoned) });
+  target: { conversationId: string; head: Versioned<Head>; abandoned: AbandonedTurn },
+): Promise<void> =>
+  closeOpenTurn(dependencies, { ...target, closing: toClosingTurn(target.abandoned) });

@@ -6,15 +6,15 @@ import { statusWrite } from '#shared/conversation/writes/status-write.ts';
 import { finishWrites, type FinishBatch } from '#shared/conversation/writes/turn-writes.ts';
 import { compactionNeed } from '#shared/compaction/trigger/compaction-trigger.ts';
 import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
-import { loopOf } from '#shared/loops/loop-reasons.ts';
+import { loopKind } from '#shared/loops/loop-reasons.ts';
 import { type AppError, mayBeCommitted } from '#shared/errors.ts';
 import type { ContextObject } from '#shared/wire/views/context-object.ts';
-import { finishReasonOf, type StreamFrame } from '#shared/wire/stream.ts';
-import { meterCounting, policyOf } from '#functions/config/conversation-policy.ts';
-import { outputFormsOf, type Viewing } from '#functions/context/output-forms.ts';
+import { toFinishReason, type StreamFrame } from '#shared/wire/stream.ts';
+import { meterCounting, conversationPolicy } from '#functions/config/conversation-policy.ts';
+import { selectOutputForms, type Viewing } from '#functions/context/output-forms.ts';
 import type { BegunTurn } from '../start/begin-turn.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import type { NeedAtEnd } from './request-at-end.ts';
+import type { RequestAtEnd } from './request-at-end.ts';
 import { isShown } from '../answer/stream-answer.ts';
 import type { TurnAnswer } from '../store/turn-progress.ts';
 import { takenOverError } from '../answer/taken-over.ts';
@@ -44,7 +44,7 @@ function isInContext(answer: TurnAnswer, isCancelled: boolean): boolean {
   const hasRounds = answer.rounds !== undefined;
   const isSaid = answer.contents.some(({ role, parts }) => role === 'model' && parts.some(isShown));
   if (isCancelled) return isSaid || hasRounds;
-  if (finishReasonOf(answer.finishReason) === 'content-filter') return false;
+  if (toFinishReason(answer.finishReason) === 'content-filter') return false;
   if (!answer.error) return true;
   return hasRounds && !OVERFLOWS.includes(answer.error.reason);
 }
@@ -53,7 +53,7 @@ const estimateAll = (contents: readonly Content[], { head }: BegunTurn): number 
   contents.reduce((sum, content) => sum + estimateContentTokens(content, meterCounting(head)), 0);
 
 /** The meter with this turn in the context. */
-export function meterOf(viewing: Viewing, begun: BegunTurn, answer: TurnAnswer): ContextMeter {
+export function measureTurn(viewing: Viewing, begun: BegunTurn, answer: TurnAnswer): ContextMeter {
   const { sentContents, report } = answer;
   const contents = [...answer.contents];
   const { head, user, surroundings, userTokens, overheadTokens, saidTokens } = begun;
@@ -73,9 +73,9 @@ export function meterOf(viewing: Viewing, begun: BegunTurn, answer: TurnAnswer):
       saidTokens,
       answerTokens: estimateAll(contents.slice(sentContents), begun),
       // A report about a prompt with less than the context, or an answer that was cut, says nothing about it.
-      usage: begun.isOverLimit || loopOf(answer.finishReason) ? undefined : report,
+      usage: begun.isOverLimit || loopKind(answer.finishReason) ? undefined : report,
     },
-    outputFormsOf(viewing, head),
+    selectOutputForms(viewing, head),
   );
 }
 
@@ -83,17 +83,17 @@ export function meterOf(viewing: Viewing, begun: BegunTurn, answer: TurnAnswer):
 export const needWith = (
   { config }: Pick<ChatDependencies, 'config'>,
   begun: BegunTurn,
-  of: { meter: ContextMeter | undefined; isOverflow: boolean; requestId: string; now: Date },
+  input: { meter: ContextMeter | undefined; isOverflow: boolean; requestId: string; now: Date },
 ) =>
   compactionNeed({
-    ...of,
+    ...input,
     // What waits in the head is looked at again when the batch is written.
     head: {
       ...begun.head,
       compactionNeeded: { declined: begun.head.compactionNeeded.declined },
     },
     history: begun.history,
-    policy: policyOf(config, { ...begun.head, model: begun.nextModel }),
+    policy: conversationPolicy(config, { ...begun.head, model: begun.nextModel }),
   });
 
 const errorOf = (error: AppError): TurnError => ({
@@ -121,7 +121,7 @@ export function endTurn(
   const isWaiting = answer.isWaiting && !isCancelled;
   const inContext = !isWaiting && (begun.foldedInContext ?? isInContext(answer, isCancelled));
   const isMeasured = (inContext || isWaiting) && begun.foldedInContext === undefined;
-  const measured = isMeasured ? meterOf(dependencies, begun, answer) : undefined;
+  const measured = isMeasured ? measureTurn(dependencies, begun, answer) : undefined;
   const waitsUntil = new Date(now.getTime() + dependencies.config.TOOL_RESULT_TIMEOUT_MS);
   const isOverflow = error?.reason === 'MODEL_CONTEXT_OVERFLOW';
   return {
@@ -172,9 +172,9 @@ export async function commitFinish(
     closing: readonly StreamFrame[];
     /** Told to the owner's devices in the same batch; absent when the state of compaction stays. */
     status: ContextObject | undefined;
-    decided: NeedAtEnd;
+    decided: RequestAtEnd;
     /** For another try: sees what others did meanwhile. */
-    decideAgain: () => Promise<NeedAtEnd>;
+    decideAgain: () => Promise<RequestAtEnd>;
   },
 ): Promise<FinishBatch['need']> {
   const { store, clock } = dependencies;

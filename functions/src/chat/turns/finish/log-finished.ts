@@ -1,6 +1,6 @@
 import { turnId } from '#shared/conversation/documents/paths.ts';
 import type { FinishBatch } from '#shared/conversation/writes/turn-writes.ts';
-import { loopOf } from '#shared/loops/loop-reasons.ts';
+import { loopKind } from '#shared/loops/loop-reasons.ts';
 import type { Clock } from '#shared/ports/ports.ts';
 import type { StreamChunk } from '#shared/wire/stream.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
@@ -39,7 +39,7 @@ export function logFinished(
     state: batch.state,
     reason: batch.error?.reason,
     detail: batch.error && batch.detail,
-    loop: loopOf(batch.finishReason),
+    loop: loopKind(batch.finishReason),
     promptTokens: batch.usage?.promptTokens,
     cachedTokens: batch.usage?.cachedTokens,
     outputTokens: batch.usage?.outputTokens,

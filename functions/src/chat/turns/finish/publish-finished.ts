@@ -1,6 +1,6 @@
 import { turnId } from '#shared/conversation/documents/paths.ts';
 import type { FinishBatch } from '#shared/conversation/writes/turn-writes.ts';
-import { tellTurnFinished, tellTurnWaiting } from '#functions/events/publish-turn-event.ts';
+import { publishTurnFinished, publishTurnWaiting } from '#functions/events/publish-turn-event.ts';
 import type { BegunTurn } from '../start/begin-turn.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 
@@ -13,12 +13,12 @@ function telling(
   const kind = begun.replaces === undefined ? ('message' as const) : ('replacement' as const);
   const told = { conversationId, turnId: turnId(seq), attempt, kind, isAttended };
   if (state !== 'awaiting_tool')
-    return tellTurnFinished(dependencies, {
+    return publishTurnFinished(dependencies, {
       ...told,
       state,
       ...(error && { reason: error.reason }),
     });
-  return rounds && tellTurnWaiting(dependencies, { ...told, round: rounds.count });
+  return rounds && publishTurnWaiting(dependencies, { ...told, round: rounds.count });
 }
 
 interface Rested {
@@ -31,7 +31,7 @@ interface Rested {
  * Tells the events topic how a turn has ended, or that the app has something to do. The stream does not wait for it:
  * it is noted in `afterwork`, as what the request that is being served still has to do.
  */
-export function tellFinished(dependencies: ChatDependencies, rested: Rested): void {
+export function publishFinished(dependencies: ChatDependencies, rested: Rested): void {
   const { afterwork } = dependencies;
   const work = telling(dependencies, rested)?.finally(() => work && afterwork.delete(work));
   if (work) afterwork.add(work);

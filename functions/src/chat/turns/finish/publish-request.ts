@@ -1,15 +1,18 @@
 import { requestEvent } from '#shared/compaction/decisions/event.ts';
 import { REPUBLISH_AFTER_MS } from '#shared/compaction/trigger/sweep-decision.ts';
 import type { CompactionNeeded } from '#shared/conversation/documents/head.ts';
-import { publishHint } from '#functions/events/publish-best-effort.ts';
-import { tellRequested, type CompactionEvent } from '#functions/events/publish-compaction-event.ts';
+import { publishBestEffort } from '#functions/events/publish-best-effort.ts';
+import {
+  publishCompactionRequested,
+  type CompactionEvent,
+} from '#functions/events/publish-compaction-event.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 
 const hintAtNeed = (
   dependencies: Pick<ChatDependencies, 'publisher' | 'logger'>,
   { conversationId, requestId }: { conversationId: string; requestId: string },
 ) =>
-  publishHint(dependencies, {
+  publishBestEffort(dependencies, {
     event: requestEvent({ conversationId, requestId }),
     failure: 'compaction_publish_failed',
     conversationId,
@@ -23,7 +26,10 @@ export async function publishRequest(
   dependencies: Pick<ChatDependencies, 'publisher' | 'logger'>,
   request: Pick<CompactionEvent, 'conversationId' | 'requestId' | 'trigger' | 'beforeTokens'>,
 ): Promise<void> {
-  await Promise.all([hintAtNeed(dependencies, request), tellRequested(dependencies, request)]);
+  await Promise.all([
+    hintAtNeed(dependencies, request),
+    publishCompactionRequested(dependencies, request),
+  ]);
 }
 
 /**

@@ -4,14 +4,14 @@ import { contextTokens } from '#shared/conversation/context/meter.ts';
 import { readContextParts, readHead } from '#shared/conversation/context/read-conversation.ts';
 import { StoreUnavailableError } from '#shared/errors.ts';
 import type { FinishBatch } from '#shared/conversation/writes/turn-writes.ts';
-import { policyOf } from '#functions/config/conversation-policy.ts';
-import { outputFormsOf } from '#functions/context/output-forms.ts';
+import { conversationPolicy } from '#functions/config/conversation-policy.ts';
+import { selectOutputForms } from '#functions/context/output-forms.ts';
 import type { BegunTurn } from '../start/begin-turn.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { finishedTurn } from './after-finish.ts';
 
 /** What a finished turn asks for, and the state of the head that this holds for. */
-export interface NeedAtEnd {
+export interface RequestAtEnd {
   need: CompactionNeeded['auto'];
   /** Only when the turn relies on a need that waits: it must still wait when the finish is committed. */
   headUpdateTime?: string | undefined;
@@ -36,14 +36,14 @@ const needInPlace = (
  * swap in between the context is measured anew, with this turn; and so is that of a turn which others stand behind,
  * whose prompt had none of them. One read, and only by turns that crossed or were answered in their place.
  */
-export async function needAtEnd(
+export async function requestAtEnd(
   dependencies: Pick<
     ChatDependencies,
     'store' | 'cache' | 'signer' | 'logger' | 'config' | 'sha256' | 'randomness'
   >,
   begun: BegunTurn,
   batch: FinishBatch,
-): Promise<NeedAtEnd> {
+): Promise<RequestAtEnd> {
   const need = batch.need ?? needInPlace(dependencies, begun, batch);
   if (!need) return { need: undefined };
   try {
@@ -62,7 +62,7 @@ async function measureAgain(
   >,
   begun: BegunTurn,
   batch: FinishBatch & { need: NonNullable<FinishBatch['need']> },
-): Promise<NeedAtEnd> {
+): Promise<RequestAtEnd> {
   const { conversationId, seq, need } = batch;
   const head = await readHead(dependencies.store, conversationId);
   if (!head) return { need };
@@ -73,7 +73,7 @@ async function measureAgain(
   const toSeq = inItsPlace ? head.value.lastSeq : seq - 1;
   const parts = await readContextParts(dependencies, { conversationId, head: head.value, toSeq });
   const turns = [...parts.turns, finishedTurn({ begun, messageId: '' }, batch)];
-  const forms = outputFormsOf(dependencies, head.value);
+  const forms = selectOutputForms(dependencies, head.value);
   // The meter as this batch leaves it: it says that the others have come behind this turn.
   const context = (inItsPlace && batch.meter) || head.value.context;
   const measured = { head: { ...head.value, context }, history: parts.history, turns };
@@ -83,7 +83,7 @@ async function measureAgain(
       head: head.value,
       history: parts.history,
       tokens,
-      policy: policyOf(dependencies.config, head.value),
+      policy: conversationPolicy(dependencies.config, head.value),
       requestId: need.requestId,
       now: need.since,
     }),

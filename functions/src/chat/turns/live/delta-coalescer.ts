@@ -1,6 +1,6 @@
 import type { Clock } from '#shared/ports/ports.ts';
-import { headOf } from '#shared/text-cut.ts';
-import { CALLED_OFF } from '#functions/lib/abort-reason.ts';
+import { cutHead } from '#shared/text-cut.ts';
+import { ABORT_REASON } from '#functions/lib/abort-reason.ts';
 
 /** One frame per this many milliseconds at most; the first goes out at once. */
 export const DELTA_INTERVAL_MS = 40;
@@ -36,7 +36,7 @@ export function createDeltaCoalescer(options: {
     if (delta === '') return;
     lastAtMs = options.clock.now().getTime();
     for (let rest = delta; rest !== '';) {
-      const head = headOf(rest, DELTA_MAX_CHARACTERS);
+      const head = cutHead(rest, DELTA_MAX_CHARACTERS);
       options.emit(head);
       rest = rest.slice(head.length);
     }
@@ -58,7 +58,7 @@ export function createDeltaCoalescer(options: {
     },
     /** Sends the rest; nothing is pending afterwards, no timer runs, and nothing may be pushed any more. */
     flush: async () => {
-      flushed.abort(CALLED_OFF);
+      flushed.abort(ABORT_REASON);
       await waiting;
       send(false);
     },

@@ -21,7 +21,7 @@ export type Reading = { kind: 'all' } | { kind: 'collapsed' } | { kind: 'after';
  * How a reader with this cursor, or none, reads an attempt. One from a later attempt is not believed, nor
  * one behind the last frame that there is, where that is known.
  */
-export const readingOf = (
+export const openReading = (
   cursor: number | undefined,
   { attempt, lastId }: { attempt: number; lastId?: number },
 ): Reading =>

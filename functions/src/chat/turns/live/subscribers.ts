@@ -1,5 +1,5 @@
 /** Who waits for the answer of a turn, by their connections. */
-export interface Audience {
+export interface Subscribers {
   /** Counts a connection until it is closed, which `left` tells. */
   attend(left: AbortSignal): void;
   /** The connections that are open. */
@@ -10,7 +10,7 @@ export interface Audience {
  * Nobody yet. A phone that fell off the net counts until its connection is closed, which the platform in
  * front notices late.
  */
-export function createAudience(): Audience {
+export function createSubscribers(): Subscribers {
   let known: readonly AbortSignal[] = [];
   const present = () => known.filter(({ aborted }) => !aborted);
   return {

@@ -3,10 +3,10 @@ import {
   hasFunctionCall,
   type Content,
 } from '#shared/conversation/documents/content.ts';
-import { callId, callsOf, type ToolCall } from '#shared/conversation/context/tool-calls.ts';
+import { callId, findCalls, type ToolCall } from '#shared/conversation/context/tool-calls.ts';
 import type { Rounds, Turn } from '#shared/conversation/documents/turn.ts';
 import { utf8Length } from '#shared/store/names.ts';
-import { headOf } from '#shared/text-cut.ts';
+import { cutHead } from '#shared/text-cut.ts';
 import { textPartId } from '#shared/wire/frame-ids.ts';
 import type { StreamChunk } from '#shared/wire/stream.ts';
 import { SHOWN_BEGINNING_CHARACTERS, SHOWN_MAX_BYTES } from '../tools/tool-limits.ts';
@@ -22,7 +22,7 @@ function shown(value: unknown): unknown {
   const json = JSON.stringify(value) ?? 'null';
   const sizeBytes = utf8Length(json);
   if (sizeBytes <= SHOWN_MAX_BYTES) return value;
-  return { truncated: true, sizeBytes, beginning: headOf(json, SHOWN_BEGINNING_CHARACTERS) };
+  return { truncated: true, sizeBytes, beginning: cutHead(json, SHOWN_BEGINNING_CHARACTERS) };
 }
 
 const isApps = ({ rounds }: CallsOwner, { index }: ToolCall) =>
@@ -82,7 +82,7 @@ export function textChunks(content: Content, id: string): StreamChunk[] {
 export function contentChunks(
   turn: Pick<Turn, 'seq' | 'attempt'> & CallsOwner & { contents: readonly Content[] },
 ): StreamChunk[][] {
-  const calls = callsOf(turn.contents);
+  const calls = findCalls(turn.contents);
   const groups: StreamChunk[][] = [];
   let next = 0;
   for (const content of turn.contents) {

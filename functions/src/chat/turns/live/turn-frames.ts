@@ -2,13 +2,13 @@ import type { Shrinkage } from '#shared/compaction/summariser/shrunken-view.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
 import { answerId, turnId } from '#shared/conversation/documents/paths.ts';
 import type { Turn, TurnError } from '#shared/conversation/documents/turn.ts';
-import { loopOf } from '#shared/loops/loop-reasons.ts';
-import { roundLimitOf } from '#shared/loops/round-limit.ts';
+import { loopKind } from '#shared/loops/loop-reasons.ts';
+import { findRoundLimit } from '#shared/loops/round-limit.ts';
 import type { ContextObject } from '#shared/wire/views/context-object.ts';
-import { earlierPartIds, firstFrameId, highestFrameId, partIdsOf } from '#shared/wire/frame-ids.ts';
+import { earlierPartIds, firstFrameId, highestFrameId, partIds } from '#shared/wire/frame-ids.ts';
 import { usageView } from '#shared/wire/views/views.ts';
 import { contentChunks } from './tool-frames.ts';
-import { finishReasonOf, type StreamChunk, type StreamFrame } from '#shared/wire/stream.ts';
+import { toFinishReason, type StreamChunk, type StreamFrame } from '#shared/wire/stream.ts';
 
 /** What an attempt begins with; a later one says first what of the earlier ones no longer holds. */
 export const openingChunks = (start: {
@@ -51,13 +51,15 @@ export const openingChunks = (start: {
 
 /** That the answer was ended because it repeated itself. */
 function loopNotice({ finishReason }: Pick<Turn, 'finishReason'>): StreamChunk[] {
-  const of = loopOf(finishReason);
-  return of === undefined ? [] : [{ type: 'data-notice', id: 'loop', data: { kind: 'loop', of } }];
+  const input = loopKind(finishReason);
+  return input === undefined
+    ? []
+    : [{ type: 'data-notice', id: 'loop', data: { kind: 'loop', of: input } }];
 }
 
 /** That the model was told to answer with what there is: it had asked for more rounds of calls than it may have. */
 function roundLimitNotice({ contents }: { contents: readonly Content[] }): StreamChunk[] {
-  const limit = roundLimitOf(contents);
+  const limit = findRoundLimit(contents);
   return limit === undefined
     ? []
     : [{ type: 'data-notice', id: 'rounds', data: { kind: 'rounds', limit } }];
@@ -98,20 +100,20 @@ function finishReasonView(end: {
 }) {
   if (end.turn.state === 'awaiting_tool') return 'tool-calls';
   if (end.isCancelled) return 'other';
-  return end.isFailed ? 'error' : finishReasonOf(end.turn.finishReason);
+  return end.isFailed ? 'error' : toFinishReason(end.turn.finishReason);
 }
 
 /**
  * Id of the last frame of a finished turn. One that its producer did not finish ends with the highest id
  * of its attempt: how far its frames went nobody knows, and no reader may take the end for an old frame.
  */
-export const lastFrameIdOf = (turn: Pick<Turn, 'attempt' | 'lastFrameId'>) =>
+export const lastFrameIdIn = (turn: Pick<Turn, 'attempt' | 'lastFrameId'>) =>
   turn.lastFrameId ?? highestFrameId(turn.attempt);
 
 /** The end of a finished turn, counted back from its last id. */
 export function closingFrames(end: { turn: Turn; context: ContextObject }): StreamFrame[] {
   const chunks = closingChunks({ ...end, error: end.turn.error });
-  return countedBack(chunks, lastFrameIdOf(end.turn));
+  return countedBack(chunks, lastFrameIdIn(end.turn));
 }
 
 const countedBack = (chunks: readonly StreamChunk[], lastId: number): StreamFrame[] =>
@@ -159,7 +161,7 @@ export function replayFrames(replay: {
     ...opening.map((chunk, i) => ({ id: firstFrameId(attempt) + i, chunk })),
     ...groupFrames(
       [{ chunks: rest, lastId: first?.lastId }, ...others, { chunks: closing }],
-      lastFrameIdOf(turn),
+      lastFrameIdIn(turn),
     ),
   ];
 }
@@ -175,11 +177,11 @@ export function correctingFrames({ turn, context }: { turn: Turn; context: Conte
       {
         type: 'data-notice',
         id: `restarted-${attempt}-stored`,
-        data: { kind: 'restarted', dropParts: partIdsOf(attempt, turn.rounds?.count ?? 0) },
+        data: { kind: 'restarted', dropParts: partIds(attempt, turn.rounds?.count ?? 0) },
       },
       ...contentChunks(turn).flat(),
       ...closingChunks({ turn, error, context }),
     ],
-    lastFrameIdOf(turn),
+    lastFrameIdIn(turn),
   );
 }

@@ -9,12 +9,12 @@ import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { commitStart } from '../start/commit-start.ts';
 import { pendingHandle } from '../send/pending-handle.ts';
 import type { StartState } from '../start/read-start.ts';
-import { refuseLimited } from '../send/refuse-over-day-limit.ts';
+import { refuseOverDayLimit } from '../send/refuse-over-day-limit.ts';
 import type { SendHandle, SendMessage, SendRequest } from '../send/send-request.ts';
 import { leaseFrom } from '#functions/chat/turn-lease.ts';
 import { passCrashPoint } from '#functions/chat/crash-points.ts';
-import { messageOf, regeneratedBy, routingOf } from '../start/stored-message.ts';
-import { newsOfClient, surroundingsOf } from '../start/turn-context.ts';
+import { storedMessage, regeneratedBy, storedRouting } from '../start/stored-message.ts';
+import { newsOfClient, collectTurnContext } from '../start/turn-context.ts';
 import { namedBy, namingWrites } from '#functions/chat/features/uploads/name-uploads.ts';
 import { waitInQueue } from './wait-in-queue.ts';
 import { untilNextLook } from './watch-turns.ts';
@@ -59,12 +59,12 @@ export async function queueTurn(
   if (!state.head) throw new Error('a message waits behind others, so there is a head');
   const lease = newLease(dependencies);
   const { producer, leaseUntil } = lease;
-  const message = await messageOf(dependencies, request, {
+  const message = await storedMessage(dependencies, request, {
     storedSeq: replaces ?? seq,
     isNew: true,
   });
   // What the turns before will have told is not known yet: all is told, with the time at which it was said.
-  const around = surroundingsOf(dependencies, request, {
+  const around = collectTurnContext(dependencies, request, {
     generation: generationOf(queued),
     turns: [],
     known: state.head.value.client,
@@ -72,14 +72,14 @@ export async function queueTurn(
   const shown = shownUser({ ...message, ...around });
   const userTokens = estimateContentTokens(shown, meterCounting(state.head.value));
   const head = state.head.value;
-  await refuseLimited(dependencies, request, { head, estimatedTokens: userTokens });
+  await refuseOverDayLimit(dependencies, request, { head, estimatedTokens: userTokens });
   const writes = enqueueWrites({
     conversationId,
     messageId: request.message.id,
     bodyHash: state.facts.bodyHash,
     seq,
     ...message,
-    routing: routingOf(state.head.value, message),
+    routing: storedRouting(state.head.value, message),
     ...around,
     client: newsOfClient(state.head.value.client, request),
     replaces,

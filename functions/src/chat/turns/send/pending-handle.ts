@@ -1,6 +1,6 @@
 import { turnId } from '#shared/conversation/documents/paths.ts';
 import type { StreamFrame } from '#shared/wire/stream.ts';
-import { settled } from '#functions/lib/ignore-rejection.ts';
+import { ignoreRejection } from '#functions/lib/ignore-rejection.ts';
 import type { SendHandle, SendRequest } from './send-request.ts';
 
 /** A turn whose answer begins later: its readers wait, and the connection lives meanwhile. */
@@ -23,6 +23,6 @@ export function pendingHandle(
         (handle) => handle.attend(left),
         () => undefined,
       ),
-    result: settled(next.then((handle) => handle.result)),
+    result: ignoreRejection(next.then((handle) => handle.result)),
   };
 }

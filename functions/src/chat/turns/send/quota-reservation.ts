@@ -11,7 +11,7 @@ function reservedModel(config: Config, model: string): string {
 }
 
 /** What the calls of a turn are reserved as. */
-export const quotaRequestOf = (
+export const quotaReservationRequest = (
   config: Config,
   { caller, conversationId, message }: SendRequest,
   { model, attempt }: { model: string; attempt: number },

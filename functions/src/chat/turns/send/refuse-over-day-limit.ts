@@ -2,19 +2,22 @@ import type { Head } from '#shared/conversation/documents/head.ts';
 import { AppError } from '#shared/errors.ts';
 import { isPassingLimit } from '#shared/quota/passing-limit.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { quotaRequestOf } from './quota-reservation.ts';
+import { quotaReservationRequest } from './quota-reservation.ts';
 import type { SendRequest } from './send-request.ts';
 
 /**
  * Refuses a message that is to wait in the queue, before anything is stored, where a limit stands in its way that it
  * cannot wait for: one of the day. Nothing is reserved. Throws quota reasons, StoreUnavailableError.
  */
-export async function refuseLimited(
+export async function refuseOverDayLimit(
   dependencies: Pick<ChatDependencies, 'quota' | 'config'>,
   request: SendRequest,
   { head, estimatedTokens }: { head: Head; estimatedTokens: number },
 ): Promise<void> {
-  const asked = quotaRequestOf(dependencies.config, request, { model: head.model, attempt: 1 });
+  const asked = quotaReservationRequest(dependencies.config, request, {
+    model: head.model,
+    attempt: 1,
+  });
   try {
     await dependencies.quota.reserve({ ...asked, estimatedTokens });
   } catch (error) {

@@ -6,7 +6,7 @@ import {
 import { messageGuardPath } from '#shared/conversation/documents/paths.ts';
 import { GuardLostError, StoreUnavailableError } from '#shared/errors.ts';
 import { closeAbandonedTurn } from '../finish/close-turn.ts';
-import { beforeTurnOf } from '../start/before-turn.ts';
+import { createBeforeTurn } from '../start/before-turn.ts';
 import { beginTurn } from '../start/begin-turn.ts';
 import { endStopped } from '../queue/end-stopped.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
@@ -22,7 +22,7 @@ import { refuseHopeless } from '../start/overflow.ts';
 import { contentionError } from './send-errors.ts';
 import type { SendHandle, SendRequest } from './send-request.ts';
 import { liveHandle, startProduction } from '../answer/start-production.ts';
-import { refusalOf } from '../start/start-refusal.ts';
+import { toRefusal } from '../start/start-refusal.ts';
 import { shuttingDownError } from '../stream/stream-cut.ts';
 
 /** A start reads again at most this often when others win its guard, or what it reads does not fit together. */
@@ -77,7 +77,7 @@ async function carryOut(
     case 'notLastAnswer':
     case 'messageReplaced':
     case 'tooFarBack':
-      throw refusalOf(request, decision, state);
+      throw toRefusal(request, decision, state);
     case 'replay':
       return replayHandle(dependencies, request, { state, seq: decision.seq });
     case 'attach': {
@@ -144,7 +144,7 @@ export async function sendMessage(
   if (dependencies.shutdown.aborted) throw shuttingDownError('a message was refused');
   const request = await withIdsAsStored(dependencies, given);
   let isTorn = false;
-  const beforeTurn = beforeTurnOf(dependencies, request);
+  const beforeTurn = createBeforeTurn(dependencies, request);
   for (let tries = 0; tries < START_TRIES; tries++) {
     const state = await readStart(dependencies, request);
     if (request.isStored && !state.known) throw notFoundError(request.conversationId);

@@ -33,9 +33,9 @@ export function storedRequest({ locale, ...sender }: Sender, turn: Turn): SendRe
  */
 export async function sendStored(
   dependencies: ChatDependencies,
-  of: Sender & { turn: Pick<Turn, 'seq'>; sendMessage: SendMessage },
+  input: Sender & { turn: Pick<Turn, 'seq'>; sendMessage: SendMessage },
 ): Promise<SendHandle> {
-  const { turn: named, sendMessage, ...sender } = of;
+  const { turn: named, sendMessage, ...sender } = input;
   const { conversationId } = sender;
   const [turn] = await readTurns(dependencies.store, conversationId, [named.seq]);
   if (!turn) throw notFoundError(conversationId);

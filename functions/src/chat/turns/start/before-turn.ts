@@ -71,8 +71,8 @@ export async function askBeforeTurn(
     hooks.map(async (hook) => {
       const checked = {
         ...hook,
-        run: async (...of: Parameters<typeof hook.run>) =>
-          beforeTurnAnswerSchema.parse((await hook.run(...of)) ?? {}),
+        run: async (...parameters: Parameters<typeof hook.run>) =>
+          beforeTurnAnswerSchema.parse((await hook.run(...parameters)) ?? {}),
       };
       return { hook: hook.name, answer: await runHook(run, checked, event) };
     }),
@@ -89,7 +89,7 @@ export async function askBeforeTurn(
 }
 
 /** What hooks add to the turn of a message, asked once however often its start is tried. */
-export function beforeTurnOf(dependencies: ChatDependencies, request: SendRequest) {
+export function createBeforeTurn(dependencies: ChatDependencies, request: SendRequest) {
   let asked: { seq: number; added: Promise<string | undefined> } | undefined;
   return (turn: { seq: number; head: Head | undefined }): Promise<string | undefined> => {
     if (asked?.seq !== turn.seq)

@@ -11,16 +11,16 @@ import type { QuotaRequest, Reservation } from '#shared/ports/quota-ports.ts';
 import type { ProgressAtStart } from '../store/turn-progress.ts';
 import { beginWrites } from './begin-writes.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { readBefore, replacesOf, type Begin, type ContextBefore } from './context-before.ts';
+import { readBefore, firstReplaced, type Begin, type ContextBefore } from './context-before.ts';
 import { commitStart } from './commit-start.ts';
 import { firstHead } from './first-head.ts';
 import type { Attempt } from '../store/turn-store.ts';
 import type { PlannedReplacement } from './plan-replacement.ts';
-import { attemptOf, preparePrompt } from './prepare-prompt.ts';
+import { nextAttempt, preparePrompt } from './prepare-prompt.ts';
 import { keptRounds, progressAtStart } from './kept-rounds.ts';
 import { leaseFrom } from '#functions/chat/turn-lease.ts';
 import { passCrashPoint } from '#functions/chat/crash-points.ts';
-import { messageOf, routingOf, type Message } from './stored-message.ts';
+import { storedMessage, storedRouting, type Message } from './stored-message.ts';
 import {
   keepUploads,
   namedBy,
@@ -29,10 +29,10 @@ import {
 import { viewContext } from '#functions/chat/context/view-context.ts';
 import { startIndexLoad } from '#functions/chat/features/search/load-index.ts';
 import type { Recalled } from '#functions/chat/features/search/recall-for-turn.ts';
-import type { Surroundings } from './turn-context.ts';
+import type { TurnContext } from './turn-context.ts';
 
 /** A turn that this instance now owns, with all that its answer needs. */
-export interface BegunTurn extends Message, Surroundings, SentView {
+export interface BegunTurn extends Message, TurnContext, SentView {
   attempt: Attempt;
   /** With the model of the turn. */
   head: Head;
@@ -107,9 +107,9 @@ export async function beginTurn(
   const index = startIndexLoad(dependencies, { request, head: headRead });
   const before = await readBefore(dependencies, begin, { head: headRead, by: producer });
   if (!before) return undefined;
-  const replaces = replacesOf(begin);
+  const replaces = firstReplaced(begin);
   const isNew = decision.kind === 'start';
-  const message = await messageOf(dependencies, request, {
+  const message = await storedMessage(dependencies, request, {
     storedSeq: isNew ? (replaces ?? seq) : seq,
     isNew,
   });
@@ -122,7 +122,7 @@ export async function beginTurn(
   const { model } = before.head;
   const kept = await keptRounds(dependencies, conversationId, { decision, known, model });
   const around = { surroundings, told };
-  const routing = routingOf(before.head, message, known?.value);
+  const routing = storedRouting(before.head, message, known?.value);
   const turn = {
     head,
     message: { ...message, routing },
@@ -145,7 +145,7 @@ export async function beginTurn(
   await keepUploads(dependencies, naming);
   const { history, turns } = before;
   return {
-    attempt: { conversationId, seq, attempt: attemptOf(begin), producer, turnUpdateTime },
+    attempt: { conversationId, seq, attempt: nextAttempt(begin), producer, turnUpdateTime },
     head: before.head,
     nextModel: headRead.model,
     job: state.job,

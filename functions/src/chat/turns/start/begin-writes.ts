@@ -14,7 +14,7 @@ import { abandonedTurns, type StartState } from './read-start.ts';
 import { resumeWrites } from '#shared/conversation/writes/resume-writes.ts';
 import type { Kept } from './kept-rounds.ts';
 import type { SendRequest } from '../send/send-request.ts';
-import { newsOfClient, type Surroundings } from './turn-context.ts';
+import { newsOfClient, type TurnContext } from './turn-context.ts';
 import { regeneratedBy, type Message } from './stored-message.ts';
 
 /** The ways in which a turn gets a producer. */
@@ -24,7 +24,7 @@ export type Beginning =
   /** The app has answered all that a turn waited for. */
   | { kind: 'resume'; seq: number; attempt: number; kept: Kept };
 
-export interface Draft extends Surroundings {
+export interface Draft extends TurnContext {
   request: SendRequest;
   state: StartState;
   decision: Beginning;

@@ -1,12 +1,12 @@
 import type { Head } from '#shared/conversation/documents/head.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
-import { modelOfTurn } from '#shared/conversation/context/turn-model.ts';
+import { turnModel } from '#shared/conversation/context/turn-model.ts';
 import { isReplaced } from '#shared/conversation/writes/replaced-by.ts';
 import { firstTailSeq } from '#shared/conversation/context/read-conversation.ts';
 import { isTerminal, type Turn } from '#shared/conversation/documents/turn.ts';
 import { isRouted } from '#shared/routing/routing.ts';
 import type { Config } from '#functions/config.ts';
-import { limitingModelOf } from '#functions/config/conversation-policy.ts';
+import { modelThatLimits } from '#functions/config/conversation-policy.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { Beginning } from './begin-writes.ts';
 import { planReplacement, type PlannedReplacement } from './plan-replacement.ts';
@@ -32,16 +32,16 @@ export interface ContextBefore {
 }
 
 /** First of the turns that this one stands in for. */
-export const replacesOf = ({ state, decision }: Begin): number | undefined =>
+export const firstReplaced = ({ state, decision }: Begin): number | undefined =>
   decision.kind === 'start' ? decision.replaces : state.known?.value.replaces;
 
 /** The head as the turn sees it: with the model that it begins with, or has begun with. */
 function headOfTurn(config: Config, { state }: Begin, head: Head): Head {
-  const model = modelOfTurn(head.model, state.known?.value);
+  const model = turnModel(head.model, state.known?.value);
   // Where nothing is chosen any more, the deployment's model answers, and for a retired one its successor: the turn
   // notes that one, the conversation keeps what it has.
   const isChosen = isRouted(model) && config.routing !== undefined;
-  return { ...head, model: isChosen ? model : limitingModelOf(config, model) };
+  return { ...head, model: isChosen ? model : modelThatLimits(config, model) };
 }
 
 function foldedInContextOf({ state: { known } }: Begin, head: Head): boolean | undefined {
@@ -60,15 +60,15 @@ const isGoingOn = ({ decision }: Begin): boolean =>
 export async function readBefore(
   dependencies: ChatDependencies,
   begin: Begin,
-  of: { head: Head; by: string },
+  input: { head: Head; by: string },
 ): Promise<ContextBefore | undefined> {
   const { conversationId } = begin.request;
-  const { by } = of;
-  const head = headOfTurn(dependencies.config, begin, of.head);
+  const { by } = input;
+  const head = headOfTurn(dependencies.config, begin, input.head);
   const beforeSeq = begin.decision.seq;
   const parts = await readContextBefore(dependencies, { conversationId, head, beforeSeq });
   if (!parts) return undefined;
-  const fromSeq = replacesOf(begin);
+  const fromSeq = firstReplaced(begin);
   if (fromSeq === undefined || isGoingOn(begin)) {
     const foldedInContext = foldedInContextOf(begin, head);
     return { head, ...parts, replacement: undefined, foldedInContext };

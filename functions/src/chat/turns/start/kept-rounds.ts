@@ -44,12 +44,12 @@ async function storedRounds(
 }
 
 /** What a producer begins with: a new attempt, or one that goes on after a pause. */
-export function progressAtStart(of: {
+export function progressAtStart(input: {
   decision: Beginning;
   kept: Kept | undefined;
   known: TurnDocument | undefined;
 }): ProgressAtStart {
-  const { decision, kept, known } = of;
+  const { decision, kept, known } = input;
   if (decision.kind === 'resume') {
     const { chunks = 0, lastFrameId = -1 } = known?.value ?? {};
     return { ...(kept ?? decision.kept), chunks, nextFrameId: lastFrameId + 1, isResumed: true };

@@ -15,7 +15,7 @@ import { sendableTurn } from '#shared/conversation/repair/sendable.ts';
 import type { MemoryTexts } from '#shared/memory/render-memory.ts';
 import { meterCounting } from '#functions/config/conversation-policy.ts';
 import { shrunkenView } from '#functions/context/left-out.ts';
-import { outputFormsOf, type Viewing } from '#functions/context/output-forms.ts';
+import { selectOutputForms, type Viewing } from '#functions/context/output-forms.ts';
 
 /** A head with all that its context is made of, from one generation. */
 export interface ContextOfHead extends Head {
@@ -35,7 +35,7 @@ const viewOf = (
  * while it is over the hard threshold. The one function behind the call, its overflow check and `/context`.
  */
 export function viewOfNextCall(viewing: Viewing, context: ContextOfHead): ShrunkenView {
-  const forms = outputFormsOf(viewing, context);
+  const forms = selectOutputForms(viewing, context);
   const { tokens } = contextTokens({ ...context, head: context }, forms);
   return viewOf(viewing, context, { tokens, forms });
 }
@@ -83,7 +83,7 @@ export function viewOfRound(
   context: ContextOfHead,
   open: OpenTurn,
 ): ShrunkenView {
-  const forms = outputFormsOf(viewing, context);
+  const forms = selectOutputForms(viewing, context);
   const turn = standing(context, open);
   const tokens = roundTokens({ ...context, head: context, turn }, forms, open.reported);
   return viewOf(viewing, { ...context, turns: [...context.turns, turn] }, { tokens, forms });

@@ -5,7 +5,7 @@ import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
 import type { Head, Versioned } from '#shared/conversation/documents/head.ts';
 import { headPath } from '#shared/conversation/documents/paths.ts';
 import { AppError, mayBeCommitted } from '#shared/errors.ts';
-import { meterCounting, policyOf } from '#functions/config/conversation-policy.ts';
+import { meterCounting, conversationPolicy } from '#functions/config/conversation-policy.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { publishOverdue, publishRequest } from '../finish/publish-request.ts';
 import { userContent, type SendRequest } from '../send/send-request.ts';
@@ -92,7 +92,7 @@ export function refuseHopeless(
 ): void {
   if (!head) return;
   const { context } = head.value;
-  const { windowTokens } = policyOf(config, head.value);
+  const { windowTokens } = conversationPolicy(config, head.value);
   const userTokens = estimateContentTokens(userContent(request), meterCounting(head.value));
   const requestTokens = Math.ceil(context.calibration * userTokens);
   const sizes = { requestTokens, windowTokens, contextTokens: context.overheadTokens };

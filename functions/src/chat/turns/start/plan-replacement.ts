@@ -4,11 +4,11 @@ import type { Head } from '#shared/conversation/documents/head.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import { contextTokens } from '#shared/conversation/context/meter.ts';
 import { endsBefore, rearmsFrom } from '#shared/conversation/writes/next-generation.ts';
-import { withoutPinsOf } from '#shared/conversation/pins/pins.ts';
+import { withoutPinsFrom } from '#shared/conversation/pins/pins.ts';
 import type { Replacement } from '#shared/conversation/writes/replacement-writes.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
-import { outputFormsOf } from '#functions/context/output-forms.ts';
-import { rendererOf } from '#functions/context/snapshot-rendering.ts';
+import { selectOutputForms } from '#functions/context/output-forms.ts';
+import { createRenderer } from '#functions/context/snapshot-rendering.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { continueHistory } from '#functions/chat/context/continue-history.ts';
 import { needAfterChange } from '#functions/chat/context/need-after-change.ts';
@@ -41,13 +41,13 @@ async function historyBefore(
   dependencies: ChatDependencies,
   { conversationId, head, history, fromSeq }: Asked,
 ): Promise<History | undefined> {
-  const of = { conversationId, head };
-  const present = await trustedHistory(dependencies, of, history);
+  const target = { conversationId, head };
+  const present = await trustedHistory(dependencies, target, history);
   if (!present || endsBefore(present, fromSeq)) return present;
-  const render = rendererOf(dependencies.config, head);
+  const render = createRenderer(dependencies.config, head);
   const mended = withoutTurns(present, { seqs: [], fromSeq }, render);
   if (mended.erased !== true) return mended;
-  return newestHistoryThrough(dependencies, of, fromSeq - 1);
+  return newestHistoryThrough(dependencies, target, fromSeq - 1);
 }
 
 /**
@@ -62,13 +62,13 @@ export async function planReplacement(
   const { head, history: present, fromSeq, by } = asked;
   const source = await historyBefore(dependencies, asked);
   const masked = (source?.masks ?? []).map(({ seq }) => seq);
-  const pins = withoutPinsOf(head.pins, (seq) => seq >= fromSeq);
+  const pins = withoutPinsFrom(head.pins, (seq) => seq >= fromSeq);
   const left = { ...asked, head: { ...head, pins } };
   const next = await continueHistory(dependencies, left, {
     source,
     present: contextTokens(
       { head, history: present, turns: asked.turns },
-      outputFormsOf(dependencies, head),
+      selectOutputForms(dependencies, head),
     ),
     toSeq: fromSeq - 1,
     state: 'CHANGED',

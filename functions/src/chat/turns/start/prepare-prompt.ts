@@ -1,23 +1,23 @@
 import { estimateContentTokens, estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
-import { promptOf } from '#shared/conversation/context/assemble-context.ts';
+import { assemblePrompt } from '#shared/conversation/context/assemble-context.ts';
 import type { Head, Versioned } from '#shared/conversation/documents/head.ts';
 import { shownUser } from '#shared/conversation/context/shown-user.ts';
-import { meterCounting, policyOf } from '#functions/config/conversation-policy.ts';
-import { memoryOf, withSaid } from '#functions/memory/select-memory.ts';
+import { meterCounting, conversationPolicy } from '#functions/config/conversation-policy.ts';
+import { memoryForPrompt, withSaid } from '#functions/memory/select-memory.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { Begin, ContextBefore } from './context-before.ts';
 import { viewOfNextCall } from './next-call.ts';
 import { refuseOverflow } from './overflow.ts';
-import { quotaRequestOf } from '../send/quota-reservation.ts';
+import { quotaReservationRequest } from '../send/quota-reservation.ts';
 import { abandonedDocuments } from './read-start.ts';
 import type { Message } from './stored-message.ts';
 import type { IndexLoad } from '#functions/chat/features/search/load-index.ts';
 import { recallForTurn } from '#functions/chat/features/search/recall-for-turn.ts';
 import { recallTokens } from '#functions/recall/recall-tokens.ts';
-import { surroundingsOf, type Surroundings } from './turn-context.ts';
+import { collectTurnContext, type TurnContext } from './turn-context.ts';
 
 /** Which attempt at the turn it is, from 1. */
-export const attemptOf = ({ decision }: Begin): number =>
+export const nextAttempt = ({ decision }: Begin): number =>
   'attempt' in decision ? decision.attempt : 1;
 
 /** Messages whose turns the batch closes because nobody answers them any more. */
@@ -31,14 +31,14 @@ function besideMessage(
   dependencies: ChatDependencies,
   { request, state, decision }: Begin,
   { before, isShrunken }: { before: ContextBefore; isShrunken: boolean },
-): Surroundings {
+): TurnContext {
   if (decision.kind !== 'start') {
     const { surroundings, told } = state.known?.value ?? {};
     return { surroundings, told };
   }
   const { generation, client: known } = before.head;
   const turns = isShrunken ? [] : before.turns;
-  return surroundingsOf(dependencies, request, { generation, turns, known });
+  return collectTurnContext(dependencies, request, { generation, turns, known });
 }
 
 /** Holds what the first call may take of the user's quota, and says what further calls are reserved as. */
@@ -47,7 +47,10 @@ async function reserve(
   begin: Begin,
   { model, estimatedTokens }: { model: string; estimatedTokens: number },
 ) {
-  const quotaRequest = quotaRequestOf(config, begin.request, { model, attempt: attemptOf(begin) });
+  const quotaRequest = quotaReservationRequest(config, begin.request, {
+    model,
+    attempt: nextAttempt(begin),
+  });
   const abandoned = abandonedMessages(begin);
   const reservation = await quota.reserve({ ...quotaRequest, estimatedTokens, abandoned });
   return { quotaRequest, reservation };
@@ -57,29 +60,29 @@ async function reserve(
 async function saidWith(
   dependencies: ChatDependencies,
   { request }: Begin,
-  of: {
+  input: {
     before: ContextBefore;
     message: Message;
     index: IndexLoad | undefined;
-    around: Surroundings;
+    around: TurnContext;
     /** Of the memory, what is new or touched by the message. */
     memory: string;
     contextTokens: number;
   },
 ) {
   const { config } = dependencies;
-  const { before, message, around } = of;
+  const { before, message, around } = input;
   const counting = meterCounting(before.head);
   const userTokens = estimateContentTokens(shownUser({ ...message, ...around }), counting);
-  const { windowTokens } = policyOf(config, before.head);
-  const freeTokens = windowTokens - of.contextTokens - userTokens;
-  const recalled = await recallForTurn(dependencies, of.index, {
+  const { windowTokens } = conversationPolicy(config, before.head);
+  const freeTokens = windowTokens - input.contextTokens - userTokens;
+  const recalled = await recallForTurn(dependencies, input.index, {
     conversationId: request.conversationId,
     ...before,
     message: message.user,
     budgetTokens: recallTokens(config, before.head, { request, freeTokens }),
   });
-  const user = withSaid(withSaid(message.user, of.memory), recalled.text);
+  const user = withSaid(withSaid(message.user, input.memory), recalled.text);
   const lastContent = shownUser({ user, ...around });
   const sentTokens = estimateContentTokens(lastContent, counting);
   return { lastContent, recalled, userTokens, sentTokens, counting };
@@ -92,7 +95,7 @@ async function saidWith(
 export async function preparePrompt(
   dependencies: ChatDependencies,
   begin: Begin,
-  of: {
+  input: {
     before: ContextBefore;
     message: Message;
     head: Versioned<Head> | { create: Head };
@@ -101,11 +104,10 @@ export async function preparePrompt(
 ) {
   const { config } = dependencies;
   const { request } = begin;
-  const { before, message } = of;
-  const { notes } = begin.state;
-  const selected = memoryOf(config, {
+  const { before, message } = input;
+  const selected = memoryForPrompt(config, {
     head: before.head,
-    notes,
+    notes: begin.state.notes,
     message: message.user,
   });
   const { standing: memory } = selected;
@@ -120,23 +122,24 @@ export async function preparePrompt(
   const isShrunken = (view.shrinkage?.turnsLeftOut ?? 0) > 0;
   const around = besideMessage(dependencies, begin, { before, isShrunken });
   const said = await saidWith(dependencies, begin, {
-    ...of,
+    ...input,
     around,
     memory: selected.said,
     contextTokens: view.tokens,
   });
   const { lastContent, recalled, userTokens, sentTokens, counting } = said;
-  const promptFor = (model: string) => promptOf({ ...source, model }, view.items, lastContent);
+  const promptFor = (model: string) =>
+    assemblePrompt({ ...source, model }, view.items, lastContent);
   const prompt = promptFor(before.head.model);
   await refuseOverflow(dependencies, {
     conversationId: request.conversationId,
-    head: of.head,
+    head: input.head,
     // A compaction of the present context makes no room in the one that an edit goes back to.
     asksForCompaction: before.replacement === undefined,
     contextTokens: view.tokens,
     requestTokens: Math.ceil(before.head.context.calibration * sentTokens),
     overheadTokens: before.head.context.overheadTokens,
-    policy: policyOf(config, before.head),
+    policy: conversationPolicy(config, before.head),
   });
   const reserved = await reserve(dependencies, begin, {
     model: before.head.model,

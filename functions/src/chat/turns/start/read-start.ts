@@ -74,10 +74,10 @@ function replacingFacts(replacing: Replacing, target: TurnDocument | undefined):
 /** What the job of the conversation tells: as it was read with the head, as this instance knows it, or read now. */
 async function jobOf(
   { store, cache, clock }: Pick<ChatDependencies, 'store' | 'cache' | 'clock'>,
-  of: { conversationId: string; head: Head | undefined; known: KnownJob | undefined },
+  target: { conversationId: string; head: Head | undefined; known: KnownJob | undefined },
   readWithHead: StoredDocument | undefined,
 ): Promise<CompactionJob | undefined> {
-  const { conversationId, head, known } = of;
+  const { conversationId, head, known } = target;
   if (!head) return undefined;
   if (known && isStillTold(known, head)) return known.job;
   const [readNow] = known ? await store.get([compactionJobPath(conversationId)]) : [];

@@ -1,7 +1,7 @@
 import type { StartDecision } from '#shared/conversation/decisions/start-decision.ts';
 import { messageNotFoundError, notFoundError } from '#functions/chat/not-found.ts';
 import type { StartState } from './read-start.ts';
-import { turnErrorOf } from '../stream/turn-failure.ts';
+import { toTurnError } from '../stream/turn-failure.ts';
 import {
   busyError,
   editTooFarBackError,
@@ -36,11 +36,11 @@ function notYetError(
   { seq, retryAfterMs }: { seq: number; retryAfterMs: number },
 ): Error {
   const error = known?.value.error && { ...known.value.error, retryAfterMs };
-  return turnErrorOf({ seq, error }) ?? new Error(`turn ${seq} has no error to repeat`);
+  return toTurnError({ seq, error }) ?? new Error(`turn ${seq} has no error to repeat`);
 }
 
 /** The error that tells the caller why nothing was started. */
-export function refusalOf(request: SendRequest, decision: Refusal, state: StartState): Error {
+export function toRefusal(request: SendRequest, decision: Refusal, state: StartState): Error {
   const { conversationId, message, replacing } = request;
   const messageId = replacing?.messageId ?? '';
   switch (decision.kind) {

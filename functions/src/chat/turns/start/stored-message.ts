@@ -26,7 +26,7 @@ export const regeneratedBy = (
 ): number | undefined => (replacing?.kind === 'regenerate' ? replaces : undefined);
 
 /** What a turn was given before it begins here: as it is stored, or as the turn that it repeats was answered. */
-export const routingOf = (
+export const storedRouting = (
   { model }: Pick<Head, 'model'>,
   { routing }: Message,
   known?: Pick<Turn, 'routing'>,
@@ -37,7 +37,7 @@ export const routingOf = (
  * and for a message with uploads that is stored, as it stands in turn `storedSeq` already (the replaced one before
  * the new turn is stored, the new one after it). Throws what `resolveUploads` throws.
  */
-export async function messageOf(
+export async function storedMessage(
   { store, files }: Pick<ChatDependencies, 'store' | 'files'>,
   request: SendRequest,
   { storedSeq, isNew }: { storedSeq: number; isNew: boolean },

@@ -5,7 +5,7 @@ import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { SendRequest } from '../send/send-request.ts';
 
 /** What a turn stores beside its message, for the model alone. */
-export type Surroundings = Pick<Turn, 'surroundings' | 'told'>;
+export type TurnContext = Pick<Turn, 'surroundings' | 'told'>;
 
 /** Of a line; two lines of one name in one conversation are alike by accident once in 2^64. */
 const DIGEST_CHARACTERS = 16;
@@ -23,11 +23,11 @@ export function newsOfClient(
  * What is told beside a new message: the time always, unless the deployment wants it otherwise. `turns`: those before it, as the prompt has them; where it
  * leaves some out, none, so that all is told.
  */
-export function surroundingsOf(
+export function collectTurnContext(
   { clock, sha256, config }: Pick<ChatDependencies, 'clock' | 'sha256' | 'config'>,
   { clientContext, addedContext }: Pick<SendRequest, 'clientContext' | 'addedContext'>,
   before: { generation: number; turns: readonly Turn[]; known: KnownClient | undefined },
-): Surroundings {
+): TurnContext {
   if (!clientContext && config.TELL_TIME === 'with-context')
     return addedContext === undefined ? {} : { surroundings: addedContext };
   const { text, told } = tellContext({

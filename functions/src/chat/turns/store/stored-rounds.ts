@@ -1,4 +1,4 @@
-import { callsOf, openCallsOf } from '#shared/conversation/context/tool-calls.ts';
+import { findCalls, findOpenCalls } from '#shared/conversation/context/tool-calls.ts';
 import type { Rounds } from '#shared/conversation/documents/turn.ts';
 import type { Answering } from '../answer/answer-round.ts';
 import { contentChunks, responseChunks } from '../live/tool-frames.ts';
@@ -6,8 +6,8 @@ import { contentChunks, responseChunks } from '../live/tool-frames.ts';
 /** What the stream of this attempt has not shown yet of a round that waited: what the app and the user said. */
 function showAnswers({ begun, emit }: Answering): number | undefined {
   const { contents, rounds } = begun.progress;
-  const before = callsOf(contents.slice(0, -2)).length;
-  const answered = callsOf(contents).filter(
+  const before = findCalls(contents.slice(0, -2)).length;
+  const answered = findCalls(contents).filter(
     ({ index }) =>
       index >= before &&
       (rounds?.app.includes(index) === true || rounds?.asks?.includes(index) === true),
@@ -27,7 +27,7 @@ export function showStoredRounds(answering: Answering): Rounds | undefined {
   const { attempt, progress } = answering.begun;
   const { contents, rounds, isResumed } = progress;
   if (!rounds) return undefined;
-  const isOpen = openCallsOf(contents).length > 0;
+  const isOpen = findOpenCalls(contents).length > 0;
   if (isResumed) {
     const lastId = showAnswers(answering);
     const frames = [...rounds.frames, ...(isOpen || lastId === undefined ? [] : [lastId])];

@@ -19,7 +19,7 @@ import {
   type Standing,
   type Writing,
 } from './turn-store.ts';
-import { CALLED_OFF } from '#functions/lib/abort-reason.ts';
+import { ABORT_REASON } from '#functions/lib/abort-reason.ts';
 
 /**
  * The one who writes to a turn while it is answered. Its writes are serialised: each is guarded by the
@@ -105,16 +105,16 @@ function createLoop(
       buffer.add(frame);
       schedule.waits();
       if (before === 0 || (before < FLUSH_BYTES && buffer.pendingBytes() >= FLUSH_BYTES))
-        wake.abort(CALLED_OFF);
+        wake.abort(ABORT_REASON);
     },
     hurry: () => {
       isHurried = true;
       schedule.hurries();
-      wake.abort(CALLED_OFF);
+      wake.abort(ABORT_REASON);
     },
     stop: () => {
-      stopped.abort(CALLED_OFF);
-      wake.abort(CALLED_OFF);
+      stopped.abort(ABORT_REASON);
+      wake.abort(ABORT_REASON);
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { StreamChunkDocument } from '#shared/conversation/documents/stream-chunk.ts';
 import { collapseFrames } from '#shared/wire/views/collapse-frames.ts';
 import type { StreamFrame } from '#shared/wire/stream.ts';
-import { readingOf } from '../live/live-turn.ts';
+import { openReading } from '../live/live-turn.ts';
 
 /** The chunks of one attempt as a watch tells of them: late, twice or out of order. */
 export interface ChunkOrder {
@@ -26,7 +26,7 @@ export interface ChunkOrder {
 
 export function createChunkOrder(attempt: number, cursor: number | undefined): ChunkOrder {
   const seen = new Map<number, StreamChunkDocument>();
-  const reading = readingOf(cursor, { attempt });
+  const reading = openReading(cursor, { attempt });
   let lastId = reading.kind === 'after' ? reading.id : -1;
   let isFirst = reading.kind === 'collapsed';
   let nextN = 1;

@@ -9,7 +9,7 @@ import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { createChunkOrder, type ChunkOrder } from './chunk-order.ts';
 import { notFoundError } from '#functions/chat/not-found.ts';
 import { replayFrames } from '../live/turn-frames.ts';
-import { readFinished, remainderOf } from './read-finished.ts';
+import { readFinished, readRemainder } from './read-finished.ts';
 import type { SendHandle } from '../send/send-request.ts';
 import { shuttingDownError, stillQueuedError } from './stream-cut.ts';
 
@@ -55,7 +55,7 @@ type Followup = 'ended' | 'look';
 /** The frames that are due from an ordered attempt; reads the chunk that a watch has left out. */
 async function* dueFrames(
   dependencies: ChatDependencies,
-  of: Followed,
+  followed: Followed,
   order: ChunkOrder,
 ): AsyncGenerator<StreamFrame, Followup> {
   for (;;) {
@@ -63,7 +63,11 @@ async function* dueFrames(
     if (order.isEnded()) return 'ended';
     const missing = order.missing();
     if (missing === undefined) return 'look';
-    const chunk = await readChunk(dependencies.store, { ...of, attempt: order.attempt }, missing);
+    const chunk = await readChunk(
+      dependencies.store,
+      { ...followed, attempt: order.attempt },
+      missing,
+    );
     if (!chunk) return 'look';
     order.put(chunk);
   }
@@ -72,14 +76,14 @@ async function* dueFrames(
 /** Watches the chunks of one attempt until it ends, a later one begins, its lease runs out, or `until` fires. */
 async function* watchAttempt(
   dependencies: ChatDependencies,
-  of: Followed,
+  followed: Followed,
   running: { turn: TurnDocument['value']; order: ChunkOrder; until: AbortSignal },
 ): AsyncGenerator<StreamFrame, Followup> {
   const { clock, store } = dependencies;
   const { order, until } = running;
   const stop = new AbortController();
   const stopped = AbortSignal.any([stop.signal, until]);
-  const watched = store.watch(chunksCollection(of.conversationId, of.seq), stopped);
+  const watched = store.watch(chunksCollection(followed.conversationId, followed.seq), stopped);
   const batches = watched[Symbol.asyncIterator]();
   try {
     for (let leaseUntil = running.turn.leaseUntil, next = batches.next(); ;) {
@@ -90,7 +94,7 @@ async function* watchAttempt(
       const batch = await Promise.race([next, silence]);
       timer.abort();
       if (batch === 'silence') {
-        const turn = await readTurn(dependencies, of);
+        const turn = await readTurn(dependencies, followed);
         const isHeld = turn.attempt === order.attempt && turn.leaseUntil > clock.now();
         if (!isHeld || turn.state !== 'running') return 'look';
         leaseUntil = turn.leaseUntil;
@@ -101,7 +105,7 @@ async function* watchAttempt(
         const chunk = readStreamChunk(document);
         if (chunk) order.put(chunk);
       }
-      if ((yield* dueFrames(dependencies, of, order)) === 'ended') return 'ended';
+      if ((yield* dueFrames(dependencies, followed, order)) === 'ended') return 'ended';
       if (order.takePause() || order.isSuperseded()) return 'look';
       next = batches.next();
     }
@@ -117,13 +121,13 @@ async function* watchAttempt(
  */
 async function* remainder(
   dependencies: ChatDependencies,
-  of: Followed,
+  followed: Followed,
   cursor: number | undefined,
 ): AsyncGenerator<StreamFrame, boolean> {
-  const finished = await readFinished(dependencies, of);
+  const finished = await readFinished(dependencies, followed);
   if (!finished) return false;
-  const { conversationId } = of;
-  const rest = await remainderOf(dependencies, { conversationId, ...finished }, cursor);
+  const { conversationId } = followed;
+  const rest = await readRemainder(dependencies, { conversationId, ...finished }, cursor);
   switch (rest.kind) {
     case 'frames':
       yield* rest.frames;
@@ -134,7 +138,7 @@ async function* remainder(
       yield* replayFrames({ conversationId, ...finished });
       return true;
     case 'expired':
-      throw expiredError(of);
+      throw expiredError(followed);
   }
 }
 
@@ -158,38 +162,39 @@ function refuseWaiting(
  */
 export async function* followFrames(
   dependencies: ChatDependencies,
-  of: Followed,
+  followed: Followed,
 ): AsyncGenerator<StreamFrame, SendHandle | undefined> {
   const { clock, shutdown } = dependencies;
-  const { left } = of;
+  const { left } = followed;
   const until = left ? AbortSignal.any([left, shutdown]) : shutdown;
-  let { cursor } = of;
+  let { cursor } = followed;
   const sinceMs = clock.now().getTime();
   let order: ChunkOrder | undefined;
   for (;;) {
     if (left?.aborted) return undefined;
-    const turn = await readTurn(dependencies, of);
+    const turn = await readTurn(dependencies, followed);
     if (isResting(turn.state)) {
-      if (yield* remainder(dependencies, of, cursor)) return undefined;
+      if (yield* remainder(dependencies, followed, cursor)) return undefined;
       continue;
     }
-    if (shutdown.aborted) throw shuttingDownError(`a reader of turn ${of.seq}`);
+    if (shutdown.aborted) throw shuttingDownError(`a reader of turn ${followed.seq}`);
     if (left?.aborted) return undefined;
     if (turn.leaseUntil <= clock.now()) {
-      const handle = await of.sendAgain(cursor);
+      const handle = await followed.sendAgain(cursor);
       if (left) handle.attend(left);
       yield* handle.frames(left);
       return handle;
     }
     if (turn.state !== 'running') {
-      refuseWaiting(dependencies, of, sinceMs);
+      refuseWaiting(dependencies, followed, sinceMs);
       await clock.wait(LOOK_INTERVAL_MS, until);
       continue;
     }
     if (order?.attempt !== turn.attempt) order = createChunkOrder(turn.attempt, cursor);
     try {
-      if ((yield* watchAttempt(dependencies, of, { turn, order, until })) === 'ended') {
-        if (!order.isAhead() || (yield* remainder(dependencies, of, undefined))) return undefined;
+      if ((yield* watchAttempt(dependencies, followed, { turn, order, until })) === 'ended') {
+        if (!order.isAhead() || (yield* remainder(dependencies, followed, undefined)))
+          return undefined;
       }
     } catch (error) {
       if (!(error instanceof StoreUnavailableError)) throw error;

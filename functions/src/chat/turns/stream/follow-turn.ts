@@ -4,9 +4,9 @@ import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { followFrames } from './follow-frames.ts';
 import type { FinishedTurn } from '../live/live-turn.ts';
 import { readFinished } from './read-finished.ts';
-import { createAudience } from '../live/subscribers.ts';
+import { createSubscribers } from '../live/subscribers.ts';
 import { orFailure } from './turn-failure.ts';
-import { settled } from '#functions/lib/ignore-rejection.ts';
+import { ignoreRejection } from '#functions/lib/ignore-rejection.ts';
 import type { SendHandle, SendMessage, SendRequest } from '../send/send-request.ts';
 
 /** Frames on their way from one who follows to one who reads: the first can go on when the second left. */
@@ -53,7 +53,7 @@ export function followTurn(
   const { conversationId, cursor, locale } = request;
   const { seq } = turn;
   const relay = createRelay();
-  const audience = createAudience();
+  const audience = createSubscribers();
   const sendAgain = async (lastId: number | undefined) => {
     const handle = await turn.sendMessage(dependencies, { ...request, cursor: lastId });
     // Whoever waits here waits for what this instance has taken over.
@@ -80,6 +80,6 @@ export function followTurn(
     replayed: true,
     frames: () => relay.frames(),
     attend: (left) => audience.attend(left),
-    result: settled(result),
+    result: ignoreRejection(result),
   };
 }

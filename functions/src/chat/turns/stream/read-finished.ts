@@ -13,7 +13,7 @@ import { notFoundError } from '#functions/chat/not-found.ts';
 import {
   closingFrames,
   correctingFrames,
-  lastFrameIdOf,
+  lastFrameIdIn,
   replayFrames,
 } from '../live/turn-frames.ts';
 import { viewContext } from '#functions/chat/context/view-context.ts';
@@ -24,7 +24,7 @@ export async function finishedFrom(
     ChatDependencies,
     'store' | 'cache' | 'signer' | 'logger' | 'config' | 'clock' | 'sha256'
   >,
-  of: {
+  target: {
     conversationId: string;
     head: Head;
     job: CompactionJob | undefined;
@@ -32,7 +32,7 @@ export async function finishedFrom(
     locale: string | undefined;
   },
 ): Promise<FinishedTurn> {
-  const { conversationId, head, job, turn, locale } = of;
+  const { conversationId, head, job, turn, locale } = target;
   const parts = await readContextParts(dependencies, { conversationId, head });
   const context = {
     ...viewContext(dependencies, { head, ...parts, job, locale }),
@@ -50,9 +50,9 @@ export async function readFinished(
     ChatDependencies,
     'store' | 'cache' | 'signer' | 'logger' | 'config' | 'clock' | 'sha256'
   >,
-  of: { conversationId: string; seq: number; locale: string | undefined },
+  target: { conversationId: string; seq: number; locale: string | undefined },
 ): Promise<FinishedTurn | undefined> {
-  const { conversationId, seq, locale } = of;
+  const { conversationId, seq, locale } = target;
   const [headDocument, jobDocument] = await dependencies.store.get([
     headPath(conversationId),
     compactionJobPath(conversationId),
@@ -107,13 +107,13 @@ async function afterForeignEnd(
  * The remainder of a finished turn: without a cursor of its last attempt the collapsed replay, else the
  * frames after it from the chunks.
  */
-export async function remainderOf(
+export async function readRemainder(
   dependencies: Pick<ChatDependencies, 'store'>,
   finished: Finished,
   cursor: number | undefined,
 ): Promise<Remainder> {
   const { turn } = finished;
-  const lastFrameId = lastFrameIdOf(turn);
+  const lastFrameId = lastFrameIdIn(turn);
   if (cursor === undefined || cursorPlace(cursor, turn.attempt) === 'before')
     return { kind: 'frames', frames: replayFrames(finished) };
   if (cursor === lastFrameId) return { kind: 'nothing' };

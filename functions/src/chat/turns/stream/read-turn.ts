@@ -22,10 +22,10 @@ const turnNotFound = (conversationId: string, turnId: string) =>
 /** A turn of the caller's own conversation. Throws NOT_FOUND, TURN_NOT_FOUND. */
 export async function readOwnTurn(
   dependencies: Pick<ChatDependencies, 'store'>,
-  of: { caller: Caller; conversationId: string; turnId: string },
+  target: { caller: Caller; conversationId: string; turnId: string },
 ): Promise<{ own: OwnConversation; turn: Versioned<Turn> }> {
-  const { conversationId, turnId } = of;
-  const own = await readOwnConversation(dependencies, of);
+  const { conversationId, turnId } = target;
+  const own = await readOwnConversation(dependencies, target);
   const seq = seqOfId(turnId, 't') ?? 0;
   const isThere = seq >= 1 && seq <= own.head.value.lastSeq;
   const [turn] = isThere ? await readTurns(dependencies.store, conversationId, [seq]) : [];

@@ -6,8 +6,8 @@ import type { StreamFrame } from '#shared/wire/stream.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { FinishedTurn } from '../live/live-turn.ts';
 import { notFoundError } from '#functions/chat/not-found.ts';
-import { finishedFrom, remainderOf } from './read-finished.ts';
-import { settled } from '#functions/lib/ignore-rejection.ts';
+import { finishedFrom, readRemainder } from './read-finished.ts';
+import { ignoreRejection } from '#functions/lib/ignore-rejection.ts';
 import type { StartState } from '../start/read-start.ts';
 import type { SendHandle, SendRequest } from '../send/send-request.ts';
 import { replayFrames } from '../live/turn-frames.ts';
@@ -40,7 +40,7 @@ async function framesFor(
   { conversationId, cursor }: SendRequest,
   finished: FinishedTurn,
 ): Promise<StreamFrame[]> {
-  const rest = await remainderOf(dependencies, { conversationId, ...finished }, cursor);
+  const rest = await readRemainder(dependencies, { conversationId, ...finished }, cursor);
   switch (rest.kind) {
     case 'frames':
       return rest.frames;
@@ -77,6 +77,6 @@ export async function replayHandle(
     frames,
     // It has ended: nobody is waited for.
     attend: () => undefined,
-    result: settled(Promise.resolve(finished).then(orFailure)),
+    result: ignoreRejection(Promise.resolve(finished).then(orFailure)),
   };
 }

@@ -8,11 +8,11 @@ import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { StreamReader } from '#functions/chat/route.ts';
 import type { SendMessage } from '../send/send-request.ts';
 import { sendStored } from '../send/send-stored.ts';
-import { settled } from '#functions/lib/ignore-rejection.ts';
+import { ignoreRejection } from '#functions/lib/ignore-rejection.ts';
 import { expiredError, followFrames } from './follow-frames.ts';
-import { liveTurnKey, readingOf } from '../live/live-turn.ts';
+import { liveTurnKey, openReading } from '../live/live-turn.ts';
 import type { OwnConversation } from '#functions/chat/conversations/own-conversation.ts';
-import { finishedFrom, remainderOf } from './read-finished.ts';
+import { finishedFrom, readRemainder } from './read-finished.ts';
 
 export const pastEndError = (seq: number, lastFrameId?: number) =>
   new AppError({
@@ -55,7 +55,7 @@ async function finishedFrames(
   const { conversationId, job } = own;
   const head = own.head.value;
   const finished = await finishedFrom(dependencies, { conversationId, head, job, turn, locale });
-  const rest = await remainderOf(dependencies, { conversationId, ...finished }, cursor);
+  const rest = await readRemainder(dependencies, { conversationId, ...finished }, cursor);
   switch (rest.kind) {
     case 'frames':
       return () => framesOf(rest.frames);
@@ -92,7 +92,7 @@ export async function streamTurn(
       throw pastEndError(seq, lastId < firstFrameId(attempt) ? undefined : showId(lastId));
     return ({ left } = {}) => {
       if (left) live.attend(left);
-      return live.frames(readingOf(cursor, { attempt }), left);
+      return live.frames(openReading(cursor, { attempt }), left);
     };
   }
   return ({ left, takeOn } = {}) =>
@@ -109,7 +109,7 @@ export async function streamTurn(
           cursor: lastId,
           isReader: true,
         });
-        takeOn?.(settled(sent.then(({ result }) => result)));
+        takeOn?.(ignoreRejection(sent.then(({ result }) => result)));
         return sent;
       },
     });

@@ -3,7 +3,7 @@ import { AppError } from '#shared/errors.ts';
 import type { FinishedTurn } from '../live/live-turn.ts';
 
 /** The failure that a turn is stored with, as it was thrown. */
-export const turnErrorOf = (turn: Pick<Turn, 'seq' | 'error'>): AppError | undefined =>
+export const toTurnError = (turn: Pick<Turn, 'seq' | 'error'>): AppError | undefined =>
   turn.error &&
   new AppError({
     status: turn.error.status,
@@ -16,7 +16,7 @@ export const turnErrorOf = (turn: Pick<Turn, 'seq' | 'error'>): AppError | undef
 
 /** A failed turn rejects; readers of the stream see its error frames instead. */
 export function orFailure(finished: FinishedTurn): FinishedTurn {
-  const error = turnErrorOf(finished.turn);
+  const error = toTurnError(finished.turn);
   if (error) throw error;
   return finished;
 }

@@ -11,7 +11,7 @@ import { encodeAnswer } from '#shared/conversation/documents/encode-turn.ts';
 import { isTerminal, withWholePairs, type Turn } from '#shared/conversation/documents/turn.ts';
 import { AppError, GuardLostError } from '#shared/errors.ts';
 import type { Caller } from '#shared/ports/ports.ts';
-import { bytesOf } from '../answer/answer-round.ts';
+import { contentsBytes } from '../answer/answer-round.ts';
 import { startProduction } from '../answer/start-production.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { passCrashPoint } from '#functions/chat/crash-points.ts';
@@ -79,7 +79,7 @@ function refusalOf(turn: Turn, decision: Refusal): AppError {
 
 /** What a turn's tools have given together is stored in one commit. Throws TEXT_TOO_LONG (400). */
 function refuseTooLarge({ contents }: Extract<ResultsDecision, { kind: 'new' }>): void {
-  const sizeBytes = bytesOf(contents);
+  const sizeBytes = contentsBytes(contents);
   if (sizeBytes <= ROUNDS_MAX_BYTES) return;
   throw new AppError({
     status: 'INVALID_ARGUMENT',
@@ -98,11 +98,11 @@ function refuseTooLarge({ contents }: Extract<ResultsDecision, { kind: 'new' }>)
 async function storePart(
   { store }: Pick<ChatDependencies, 'store'>,
   { conversationId }: Answering,
-  of: { state: StartState; decision: Extract<ResultsDecision, { kind: 'new' }> },
+  input: { state: StartState; decision: Extract<ResultsDecision, { kind: 'new' }> },
 ): Promise<void> {
-  const { known } = of.state;
+  const { known } = input.state;
   if (!known) return;
-  const { contents, rounds } = of.decision;
+  const { contents, rounds } = input.decision;
   const { seq, attempt } = known.value;
   const answer = encodeAnswer({ conversationId, seq, attempt, step: rounds.step }, contents);
   const named = known.piecePaths.slice(known.value.userPieces);
@@ -121,10 +121,10 @@ async function storePart(
 /** Goes on with the turn now that nothing is left for the app to do; undefined: read again. */
 async function goOn(
   dependencies: ChatDependencies,
-  of: { request: SendRequest; state: StartState; sendMessage: SendMessage },
+  input: { request: SendRequest; state: StartState; sendMessage: SendMessage },
   decision: Extract<ResultsDecision, { kind: 'new' }>,
 ): Promise<SendHandle | undefined> {
-  const { request, state, sendMessage } = of;
+  const { request, state, sendMessage } = input;
   const turn = state.known?.value;
   if (!turn) return undefined;
   const { contents, rounds } = decision;

@@ -1,4 +1,4 @@
-import { toolOutputOf } from '#shared/compaction/tool-outputs/tool-output-mask.ts';
+import { toToolOutput } from '#shared/compaction/tool-outputs/tool-output-mask.ts';
 import type { Head } from '#shared/conversation/documents/head.ts';
 import { firstTailSeq, readTurnRange } from '#shared/conversation/context/read-conversation.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
@@ -29,7 +29,7 @@ export async function findOutput(
     if (!turn.inContext && turn.seq !== seq) return undefined;
     for (const { parts } of turn.contents)
       for (const part of parts) {
-        const text = toolOutputOf(part)?.text;
+        const text = toToolOutput(part)?.text;
         if (text !== undefined && dependencies.sha256(text) === name) return text;
       }
     return undefined;

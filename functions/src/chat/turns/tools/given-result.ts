@@ -25,7 +25,7 @@ export interface GivenResult {
  * The same as the use case takes it: a response that can be stored, or the user's word. Throws BAD_FIELD, which names
  * `field`, for what cannot.
  */
-export function toolResultOf(
+export function toToolResult(
   { callId, output, error, approved }: GivenResult,
   field: string,
 ): ToolResult {

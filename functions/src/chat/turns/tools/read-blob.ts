@@ -3,7 +3,7 @@ import type { Head } from '#shared/conversation/documents/head.ts';
 import { blobPiecePath } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/errors.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
-import { pageOf } from '#shared/text-cut.ts';
+import { cutPage } from '#shared/text-cut.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { readOwnConversation } from '#functions/chat/conversations/own-conversation.ts';
 import { findOutput } from './find-output.ts';
@@ -93,7 +93,7 @@ export function readBlob(
         (await readText(store, conversationId, name)) ??
         (await findOutput(dependencies, { conversationId, head: head.value, seq, name }));
       if (whole === undefined) throw unknownBlob(id);
-      const { text, from, next } = pageOf(whole, {
+      const { text, from, next } = cutPage(whole, {
         from: fromCharacter,
         characters: maxCharacters,
       });

@@ -10,7 +10,7 @@ import { CALLS_AT_ONCE } from './tool-limits.ts';
 import {
   errorResponse,
   failureResponse,
-  sizeOf,
+  responseBytes,
   storableResponse,
   type ToolResponse,
 } from './tool-response.ts';
@@ -122,7 +122,7 @@ export async function runCalls(
   await inParallel(run.calls, CALLS_AT_ONCE, async (call) => {
     const response = await runCall(dependencies, run, { call, room });
     if (response === undefined) return;
-    room.bytes -= sizeOf(response);
+    room.bytes -= responseBytes(response);
     responses.set(call.index, response);
     run.onResponse(call, response);
   });

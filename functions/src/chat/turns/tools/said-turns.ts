@@ -37,8 +37,8 @@ export async function readSaidTurns(
     head,
     turns: turns
       .filter((turn) => turn.inContext || turn.seq === seq)
-      .map(({ seq: of, user, createTime }) => ({
-        seq: of,
+      .map(({ seq: input, user, createTime }) => ({
+        seq: input,
         text: contentText(ownParts(user)),
         at: createTime,
       })),

@@ -1,7 +1,7 @@
 import { boundedJson } from '#shared/bounded-json.ts';
 import { AppError } from '#shared/errors.ts';
 import { utf8Length } from '#shared/store/names.ts';
-import { headOf } from '#shared/text-cut.ts';
+import { cutHead } from '#shared/text-cut.ts';
 import { ERROR_MAX_CHARACTERS, OUTPUT_MAX_BYTES } from './tool-limits.ts';
 
 /** What the model reads as the result of a call. */
@@ -9,7 +9,7 @@ export type ToolResponse = Record<string, unknown>;
 
 /** An error as the model reads it; bounded. */
 export const errorResponse = (message: string): ToolResponse => ({
-  error: headOf(message, ERROR_MAX_CHARACTERS),
+  error: cutHead(message, ERROR_MAX_CHARACTERS),
 });
 
 /** What went wrong in a tool: of an AppError what everybody may read, of any other error nothing. */
@@ -20,10 +20,11 @@ const isObject = (value: unknown): value is ToolResponse =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** A value as a response: an object as it is, anything else as `output`. */
-export const responseOf = (value: unknown): ToolResponse =>
+export const toToolResponse = (value: unknown): ToolResponse =>
   isObject(value) ? value : { output: value };
 
-export const sizeOf = (response: ToolResponse): number => utf8Length(JSON.stringify(response));
+export const responseBytes = (response: ToolResponse): number =>
+  utf8Length(JSON.stringify(response));
 
 /**
  * A tool's output as it is stored: plain JSON that is bounded, at most `roomBytes` and OUTPUT_MAX_BYTES of it. What is
@@ -32,7 +33,7 @@ export const sizeOf = (response: ToolResponse): number => utf8Length(JSON.string
 export function storableResponse(value: unknown, roomBytes: number): ToolResponse {
   let json: string;
   try {
-    json = JSON.stringify(responseOf(value)) ?? '{}';
+    json = JSON.stringify(toToolResponse(value)) ?? '{}';
   } catch {
     return errorResponse('The tool gave something that is no JSON.');
   }
@@ -45,5 +46,5 @@ export function storableResponse(value: unknown, roomBytes: number): ToolRespons
     return errorResponse(
       `The output has ${sizeBytes} bytes, and the tool calls of one answer may have ${roomBytes} more. Ask for less, or answer with what there is.`,
     );
-  return responseOf(boundedJson(JSON.parse(json)));
+  return toToolResponse(boundedJson(JSON.parse(json)));
 }

@@ -5,7 +5,7 @@ import { reportedCall } from '#shared/models/prices.ts';
 import { AppError } from '#shared/errors.ts';
 import type { ModelRequest, ModelResponse, ModelUsage } from '#shared/ports/ports.ts';
 import { logModelCall } from '#functions/models/log-model-call.ts';
-import { limitingModelOf } from '#functions/config/conversation-policy.ts';
+import { modelThatLimits } from '#functions/config/conversation-policy.ts';
 import { answeringModel, callCostMicros } from '#functions/models/models-in-use.ts';
 import { paidCall } from '#functions/quota/paid-call.ts';
 import { passCrashPoint } from '../crash-points.ts';
@@ -16,7 +16,7 @@ export type SummariserAnswer =
   { kind: 'text'; text: string } | { kind: 'refused'; reason: string; text: string };
 
 /** What the calls are named by; manual requests as Gemini CLI names them. */
-export function promptIdOf({ need }: Run): string {
+export function summariserPromptId({ need }: Run): string {
   if (need.kind === 'auto' || need.requestId.startsWith('compress-')) return need.requestId;
   return `compress-${need.since.getTime()}`;
 }
@@ -24,7 +24,7 @@ export function promptIdOf({ need }: Run): string {
 /** The models to ask, best first: the one that has answered before; at last the conversation's own. */
 function modelsFor(run: ClaimedRun, preferred: string): string[] {
   const { config } = run.dependencies;
-  const own = limitingModelOf(config, run.reading.head.value.model);
+  const own = modelThatLimits(config, run.reading.head.value.model);
   const fallbacks = config.COMPRESSOR_FALLBACKS.map((model) => answeringModel(config, model));
   const all = [preferred, ...fallbacks, own];
   return [...new Set(run.bill.model === undefined ? all : [run.bill.model, ...all])];

@@ -9,12 +9,12 @@ import {
   CONDENSING_SUFFIX,
   condensingInstruction,
 } from '#shared/compaction/tool-outputs/condense-prompt.ts';
-import { countingOf } from '#shared/compaction/split/plan.ts';
+import { tokenCounting } from '#shared/compaction/split/plan.ts';
 import type { PlannedMask } from '#shared/compaction/tool-outputs/tail-masks.ts';
 import { toolOutputConstants } from '#shared/compaction/tool-outputs/tool-output-constants.ts';
 import { AppError } from '#shared/errors.ts';
 import { inParallel } from '#functions/lib/in-parallel.ts';
-import { askSummariser, promptIdOf } from './ask-summariser.ts';
+import { askSummariser, summariserPromptId } from './ask-summariser.ts';
 import { CrashedError } from '../crash-points.ts';
 import { summariserOfRun, type ClaimedRun } from '../run.ts';
 import { withDeadline } from '#functions/lib/with-deadline.ts';
@@ -63,7 +63,7 @@ async function askOnce(
   );
   if (answer.kind === 'refused') return { ok: false, reason: answer.reason };
   const { policy, head } = run.reading;
-  return checkCondensed(target, answer.text, countingOf(policy, head.value.model));
+  return checkCondensed(target, answer.text, tokenCounting(policy, head.value.model));
 }
 
 function tell(
@@ -130,12 +130,12 @@ export async function condenseOutputs(
   if (!isOn(run)) return { masks: [...masks] };
   const { policy, head } = run.reading;
   const targets = outputsToCondense(masks, {
-    counting: countingOf(policy, head.value.model),
+    counting: tokenCounting(policy, head.value.model),
     windowTokens: summariserOfRun(run).windowTokens,
   });
   if (targets.length === 0) return { masks: [...masks] };
   const answers = await inParallel(targets, CALLS_AT_ONCE, (target, index) =>
-    condense(run, target, `${promptIdOf(run)}${CONDENSING_SUFFIX}${index + 1}`),
+    condense(run, target, `${summariserPromptId(run)}${CONDENSING_SUFFIX}${index + 1}`),
   );
   const after = new Map(targets.map(({ mask }, index) => [mask, maskAfter(mask, answers[index])]));
   const failed = answers.filter((answer) => !answer.ok);

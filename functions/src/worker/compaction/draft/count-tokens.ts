@@ -1,4 +1,4 @@
-import { countingOf } from '#shared/compaction/split/plan.ts';
+import { tokenCounting } from '#shared/compaction/split/plan.ts';
 import { isSoundCount } from '#shared/compaction/decisions/swap-decision.ts';
 import { estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
 import type { Prompt } from '#shared/ports/ports.ts';
@@ -55,7 +55,7 @@ export async function countTokens(
   const estimate = (prompt: Prompt) => {
     const tokens = Math.ceil(
       head.value.context.calibration *
-        estimatePromptTokens(prompt, countingOf(policy, head.value.model)),
+        estimatePromptTokens(prompt, tokenCounting(policy, head.value.model)),
     );
     return isSoundCount(tokens) ? tokens : null;
   };

@@ -1,7 +1,7 @@
 import { fallbackSnapshot } from '#shared/compaction/ledger/fallback-snapshot.ts';
 import { renderLedger } from '#shared/compaction/ledger/render-snapshot.ts';
-import { countingOf } from '#shared/compaction/split/plan.ts';
-import { snapshotProfileOf, workingItems } from '#shared/conversation/documents/snapshot.ts';
+import { tokenCounting } from '#shared/compaction/split/plan.ts';
+import { snapshotProfile, workingItems } from '#shared/conversation/documents/snapshot.ts';
 import { keptTexts } from '../swap/kept-texts.ts';
 import type { Run } from '../run.ts';
 import type { SnapshotStrategy } from './snapshot-strategy.ts';
@@ -31,10 +31,10 @@ export const fallbackStrategy: SnapshotStrategy = {
 
   draft(run, plan) {
     const { head, history, policy } = run.reading;
-    const counting = countingOf(policy, head.value.model);
+    const counting = tokenCounting(policy, head.value.model);
     const budgetTokens = policy.snapshotBudgetTokens;
     const snapshot = fallbackSnapshot(history?.snapshot ?? undefined, plan.folded, {
-      profile: snapshotProfileOf(head.value.profile),
+      profile: snapshotProfile(head.value.profile),
       keptTexts: keptTexts(run, plan),
       budgetTokens,
       counting,

@@ -9,10 +9,14 @@ import {
 import { firstTailSeq } from '#shared/conversation/context/read-conversation.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { StoreUnavailableError } from '#shared/errors.ts';
-import { policyOf, readAgainTokens, variantOfHead } from '#functions/config/conversation-policy.ts';
+import {
+  conversationPolicy,
+  readAgainTokens,
+  selectVariant,
+} from '#functions/config/conversation-policy.ts';
 import type { CompactionDependencies } from '../compaction-dependencies.ts';
-import { memoryOf, readNotes } from '#functions/memory/select-memory.ts';
-import { outputFormsOf } from '#functions/context/output-forms.ts';
+import { memoryForPrompt, readNotes } from '#functions/memory/select-memory.ts';
+import { selectOutputForms } from '#functions/context/output-forms.ts';
 import type { ReadMemory, Reading } from '../run.ts';
 
 /** A load that misses a document reads the head again, this often. */
@@ -51,7 +55,7 @@ async function readBase(
   conversationId: string,
   head: Head,
 ): Promise<FoldingBase | undefined> {
-  const forms = outputFormsOf(dependencies, head);
+  const forms = selectOutputForms(dependencies, head);
   const room = { readAgainTokens: readAgainTokens(dependencies.config, head), forms };
   const base = await readFoldingBase(dependencies, { conversationId, head }, room);
   return base && { ...base, turns: withoutGap(base.turns, firstTailSeq({ ...head, ...base })) };
@@ -63,8 +67,8 @@ async function readMemory(dependencies: ReadDependencies, head: Head): Promise<R
   const notes = await readNotes(dependencies, head.ownerUid);
   const revision = Math.max(notes.revision, head.memoryRevision ?? 0);
   return {
-    before: memoryOf(config, { head, notes }).standing,
-    after: memoryOf(config, { head, notes, memoryRevision: revision }).standing,
+    before: memoryForPrompt(config, { head, notes }).standing,
+    after: memoryForPrompt(config, { head, notes, memoryRevision: revision }).standing,
     revision,
   };
 }
@@ -88,10 +92,10 @@ export async function readContext(
       const { present, ...folding } = base;
       const { tokens, source: tokensSource } = present;
       const foldedTokens = base.isReadAgain
-        ? baseTokens(head.value, base, outputFormsOf(dependencies, head.value))
+        ? baseTokens(head.value, base, selectOutputForms(dependencies, head.value))
         : tokens;
-      const policy = policyOf(dependencies.config, head.value);
-      const variant = variantOfHead(dependencies.config, head.value)?.name;
+      const policy = conversationPolicy(dependencies.config, head.value);
+      const variant = selectVariant(dependencies.config, head.value)?.name;
       return {
         conversationId,
         head,

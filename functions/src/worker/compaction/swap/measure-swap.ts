@@ -1,4 +1,4 @@
-import { countingOf, type FoldPlan } from '#shared/compaction/split/plan.ts';
+import { tokenCounting, type FoldPlan } from '#shared/compaction/split/plan.ts';
 import { sentOutputs } from '#shared/compaction/tool-outputs/sent-outputs.ts';
 import { frameSnapshot } from '#shared/compaction/snapshot/snapshot-text.ts';
 import { decideSwap } from '#shared/compaction/decisions/swap-decision.ts';
@@ -9,23 +9,23 @@ import type { KeptPins } from '#shared/conversation/pins/kept-pins.ts';
 import { PINS_MAX } from '#shared/conversation/pins/pin-budget.ts';
 import {
   assembleContext,
-  promptOf,
+  assemblePrompt,
   type ContextSource,
 } from '#shared/conversation/context/assemble-context.ts';
 import type { Prompt } from '#shared/ports/ports.ts';
-import { outputFormsOf } from '#functions/context/output-forms.ts';
+import { selectOutputForms } from '#functions/context/output-forms.ts';
 import type { Candidate, Verified } from '../draft/candidate.ts';
 import { condenseOutputs, type CondensingReport } from '../draft/condense-outputs.ts';
 import { countTokens, type TokenCounts } from '../draft/count-tokens.ts';
 import { unchanged } from '../outcome.ts';
 import { pinsAfterFold } from './pins-after-fold.ts';
-import { contextOf, type ClaimedRun } from '../run.ts';
+import { runContext, type ClaimedRun } from '../run.ts';
 import { saveBlobs } from './save-blobs.ts';
 import type { CheckedSnapshot } from '../draft/snapshot-strategy.ts';
 
 /** Uncalibrated tokens of the memory that a snapshot makes: itself and the acknowledgement. */
 function memoryTokens(run: ClaimedRun, context: ContextSource): number {
-  const counting = countingOf(run.reading.policy, context.model);
+  const counting = tokenCounting(run.reading.policy, context.model);
   return assembleContext({ ...context, memory: undefined, pins: [], turns: [] }).reduce(
     (sum, { content }) => sum + estimateContentTokens(content, counting),
     0,
@@ -34,14 +34,14 @@ function memoryTokens(run: ClaimedRun, context: ContextSource): number {
 
 /** The prompt that a context makes: tool outputs in the forms in which chat sends them. */
 const sentPrompt = ({ dependencies, reading }: ClaimedRun, context: ContextSource): Prompt => {
-  const forms = outputFormsOf(dependencies, reading.head.value);
-  return promptOf(context, sentOutputs(assembleContext(context), forms).items);
+  const forms = selectOutputForms(dependencies, reading.head.value);
+  return assemblePrompt(context, sentOutputs(assembleContext(context), forms).items);
 };
 
 /** Calibrated estimate of the functions that the model is told of. */
 const declarationTokens = ({ reading: { head, policy } }: ClaimedRun, { model, tools }: Prompt) =>
   head.value.context.calibration *
-  estimatePromptTokens({ tools, contents: [] }, countingOf(policy, model));
+  estimatePromptTokens({ tools, contents: [] }, tokenCounting(policy, model));
 
 /** What the count of `after` is about, which goes as far as what was read. */
 export const countedAfter = (
@@ -49,7 +49,7 @@ export const countedAfter = (
   after: ContextSource,
   source: TokenCounts['source'],
 ): Candidate['counted'] =>
-  countedContext(after, outputFormsOf(dependencies, reading.head.value), {
+  countedContext(after, selectOutputForms(dependencies, reading.head.value), {
     source,
     seq: reading.turns.at(-1)?.seq ?? reading.coveredThrough.seq,
   });
@@ -116,7 +116,7 @@ export async function measureSwap(
   const snapshotText = frameSnapshot({ body: checked.body, boundary });
   const saved = await saveBlobs(run, plan.masks);
   const { masks, report: condensing } = await condenseOutputs(run, saved);
-  const before = contextOf(run);
+  const before = runContext(run);
   const kept = pinsAfterFold(run, plan);
   const after: ContextSource = {
     ...before,

@@ -19,7 +19,7 @@ import type { Candidate } from '../draft/candidate.ts';
 import { jobAfter } from '../job-after.ts';
 import { refuseUnwanted } from '../job-lease.ts';
 import { StoppedError, type Outcome } from '../outcome.ts';
-import { costOf, elapsedMs, type ClaimedRun } from '../run.ts';
+import { billedCost, elapsedMs, type ClaimedRun } from '../run.ts';
 import { outcomeStatusWrite } from '../status-write.ts';
 
 /** A swap meets other writers of the status document, lost replies and outages; then it is given up. */
@@ -46,7 +46,7 @@ function historyOf(run: ClaimedRun, candidate: Candidate): History {
     }),
     modelCalls: bill.calls,
     usage: { promptTokens: bill.promptTokens, outputTokens: bill.outputTokens },
-    ...costOf(bill),
+    ...billedCost(bill),
     ...(reading.variant !== undefined && { variant: reading.variant }),
     requestedAt: need.since,
     createTime: run.dependencies.clock.now(),

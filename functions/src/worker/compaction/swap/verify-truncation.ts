@@ -3,7 +3,7 @@ import { storedMasks } from '#shared/compaction/tool-outputs/tail-masks.ts';
 import type { Candidate, Verified } from '../draft/candidate.ts';
 import { countedAfter } from './measure-swap.ts';
 import { unchanged } from '../outcome.ts';
-import { contextOf, type ClaimedRun } from '../run.ts';
+import { runContext, type ClaimedRun } from '../run.ts';
 import { saveBlobs } from './save-blobs.ts';
 
 const nothingTruncated = ({ refusal, reading }: ClaimedRun): Verified => ({
@@ -21,7 +21,7 @@ export async function verifyTruncation(
   // Shortened outputs do not make up for turns that stand verbatim again.
   if (reading.isReadAgain) return nothingTruncated(run);
   const masks = await saveBlobs(run, plan.masks);
-  const before = contextOf(run);
+  const before = runContext(run);
   const after = {
     ...before,
     memory: reading.memory.after,

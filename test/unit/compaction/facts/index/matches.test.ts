@@ -1,22 +1,23 @@
 import { describe, expect, test } from 'vitest';
-import { matchesOf } from '#shared/compaction/facts/index/matches.ts';
+import { findMatches } from '#shared/compaction/facts/index/matches.ts';
 
 const texts = ['', 'a1b22', 'no figure', '😀1😀', 'été 3 e\u0301', '1\n2\n3', 'ORD-1 ord-2'];
 const patterns = [/\d+/g, /(?<=\D)(\d)|x/g, /\b/g, /(?:)/gu, /^/gm, /(ord)-(\d)/gi, /\p{L}*/gu];
 
 describe('all matches of an expression', () => {
   test.each(patterns)('%s finds what matchAll finds', (pattern) => {
-    for (const text of texts) expect(matchesOf(text, pattern)).toEqual([...text.matchAll(pattern)]);
+    for (const text of texts)
+      expect(findMatches(text, pattern)).toEqual([...text.matchAll(pattern)]);
   });
 
   test('are the same however far the expression was used before', () => {
     const figure = /\d/g;
     figure.lastIndex = 4;
 
-    expect(matchesOf('1 2 3', figure).map(([written]) => written)).toEqual(['1', '2', '3']);
+    expect(findMatches('1 2 3', figure).map(([written]) => written)).toEqual(['1', '2', '3']);
   });
 
   test('an expression that is not global is refused, or it would find its first match for ever', () => {
-    expect(() => matchesOf('1 2', /\d/)).toThrow(TypeError);
+    expect(() => findMatches('1 2', /\d/)).toThrow(TypeError);
   });
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { sentencesOf } from '#shared/compaction/facts/speech/sentences.ts';
+import { splitSentences } from '#shared/compaction/facts/speech/sentences.ts';
 
 describe('sentencesOf', () => {
   test.each([
@@ -16,22 +16,22 @@ describe('sentencesOf', () => {
     ['', []],
     ['  \n\n ', []],
   ])('%j', (text, sentences) => {
-    expect(sentencesOf(text)).toEqual(sentences);
+    expect(splitSentences(text)).toEqual(sentences);
   });
 
   test('takes a code fence as one block', () => {
     const text = 'Look:\n```ts\nconst a = 1. ;\nconst b = 2;\n```\nDone.';
 
-    expect(sentencesOf(text)).toEqual(['Look:', 'const a = 1. ;\nconst b = 2;', 'Done.']);
+    expect(splitSentences(text)).toEqual(['Look:', 'const a = 1. ;\nconst b = 2;', 'Done.']);
   });
 
   test('takes a fence that is never closed as a block to the end', () => {
-    expect(sentencesOf('```\na. b. c')).toEqual(['a. b. c']);
+    expect(splitSentences('```\na. b. c')).toEqual(['a. b. c']);
   });
 
   test('cuts a long sentence behind a comma', () => {
     const clause = 'this goes on without any point for a good while, ';
-    const sentences = sentencesOf(clause.repeat(12));
+    const sentences = splitSentences(clause.repeat(12));
 
     expect(sentences.length).toBeGreaterThan(1);
     expect(sentences.every((sentence) => sentence.length <= 300)).toBe(true);
@@ -46,7 +46,7 @@ describe('sentencesOf', () => {
     for (let length = 0; length < figure.length; length += 1) {
       const text = `${'x'.repeat(length)}<td>${`<td>${figure}</td>`.repeat(60)}`;
 
-      const rest = sentencesOf(text).join('\n').replaceAll(figure, '');
+      const rest = splitSentences(text).join('\n').replaceAll(figure, '');
 
       expect(rest).not.toMatch(/\p{Nd}/u);
     }
@@ -54,7 +54,7 @@ describe('sentencesOf', () => {
 
   test('does not cut an emoji with modifiers', () => {
     const family = '👨‍👩‍👧';
-    const joined = sentencesOf(family.repeat(200));
+    const joined = splitSentences(family.repeat(200));
 
     expect(joined.join('')).toBe(family.repeat(200));
     expect(joined.every((piece) => piece.startsWith('👨') && piece.endsWith('👧'))).toBe(true);
@@ -63,7 +63,7 @@ describe('sentencesOf', () => {
   test('gives only parts of a text, well formed, of bounded length', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 900 }), (text) => {
-        for (const sentence of sentencesOf(text)) {
+        for (const sentence of splitSentences(text)) {
           expect(text.toWellFormed()).toContain(sentence);
           expect(sentence.isWellFormed()).toBe(true);
           expect(sentence.length).toBeLessThanOrEqual(300);

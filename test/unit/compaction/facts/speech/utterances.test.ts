@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { utterancesOf } from '#shared/compaction/facts/speech/utterances.ts';
+import { readUtterances } from '#shared/compaction/facts/speech/utterances.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { textFilePart } from '#shared/uploads/upload-parts.ts';
@@ -22,13 +22,13 @@ const turn = (user: Content, contents: Content[]): Turn => ({
 });
 
 const said = (user: Content, contents: Content[]) =>
-  utterancesOf([turn(user, contents)]).map(({ speaker, text }) => [speaker, text]);
+  readUtterances([turn(user, contents)]).map(({ speaker, text }) => [speaker, text]);
 
 const hello: Content = { role: 'user', parts: [{ text: 'hello' }] };
 
 describe('utterancesOf', () => {
   test('gives who said what, with the turn and its time', () => {
-    expect(utterancesOf([turn(hello, [{ role: 'model', parts: [{ text: 'hi' }] }])])).toEqual([
+    expect(readUtterances([turn(hello, [{ role: 'model', parts: [{ text: 'hi' }] }])])).toEqual([
       { seq: 7, speaker: 'user', text: 'hello', at },
       { seq: 7, speaker: 'model', text: 'hi', at },
     ]);
@@ -41,7 +41,7 @@ describe('utterancesOf', () => {
       parts: [{ text }],
     }));
 
-    const times = utterancesOf([{ ...turn(hello, contents), finishTime }]).map((one) => one.at);
+    const times = readUtterances([{ ...turn(hello, contents), finishTime }]).map((one) => one.at);
 
     expect(times).toEqual([at, at, finishTime]);
   });
@@ -97,7 +97,7 @@ describe('utterancesOf', () => {
       role: 'user',
       parts: [{ functionResponse: { name: 'read', response } }],
     };
-    const [utterance] = utterancesOf([turn(user, [])]);
+    const [utterance] = readUtterances([turn(user, [])]);
 
     expect(utterance?.text.length).toBeLessThanOrEqual(20_000);
     expect(utterance?.text).toMatch(/^first [^]*\n\[4\d{4} characters left out\]\n[^]* last$/);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { extractFacts } from '#shared/compaction/facts/index/extract-facts.ts';
-import { utterancesOf } from '#shared/compaction/facts/speech/utterances.ts';
+import { readUtterances } from '#shared/compaction/facts/speech/utterances.ts';
 import { evictionOrder } from '#shared/compaction/ledger/budget/eviction-order.ts';
 import { valuedFacts, type LastingFact } from '#shared/compaction/ledger/items/item-facts.ts';
 import { lastingFacts } from '#shared/compaction/ledger/operations/lasting-facts.ts';
@@ -72,7 +72,7 @@ describe('what leaves a snapshot first', () => {
 
   test('is what a tool alone showed before what was said', () => {
     const facts = extractFacts(
-      utterancesOf([saidTurn(1, { user: 'Run it', model: 'It took 38 ms.' })]),
+      readUtterances([saidTurn(1, { user: 'Run it', model: 'It took 38 ms.' })]),
     );
     const shown = facts.map((fact) => ({ ...fact, tier: 3 as const }));
     const items = {

@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import { extractFacts } from '#shared/compaction/facts/index/extract-facts.ts';
-import { utterancesOf } from '#shared/compaction/facts/speech/utterances.ts';
+import { readUtterances } from '#shared/compaction/facts/speech/utterances.ts';
 import { fitSnapshot } from '#shared/compaction/ledger/budget/fit-snapshot.ts';
 import { lastingFacts } from '#shared/compaction/ledger/operations/lasting-facts.ts';
 import { renderWorkingLayer } from '#shared/compaction/ledger/render-snapshot.ts';
-import { soleHolders } from '#shared/compaction/ledger/budget/unique-fact-holders.ts';
+import { uniqueFactHolders } from '#shared/compaction/ledger/budget/unique-fact-holders.ts';
 import { estimateTextTokens } from '#shared/tokens/token-estimate.ts';
 import { workingItems, type Item } from '#shared/conversation/documents/snapshot.ts';
 import { saidTurn } from '#test/support/compaction/said-turn.ts';
 import { counting, item, snapshotWith } from '../ledger-samples.ts';
 
 const factsOf = (user: string, model = 'Fine.') =>
-  extractFacts(utterancesOf([saidTurn(1, { user, model })]));
+  extractFacts(readUtterances([saidTurn(1, { user, model })]));
 const archived = (id: string, text: string) => ({ ...item(id, text), section: 'recent_actions' });
 
 describe('the holders of a fact', () => {
@@ -24,15 +24,15 @@ describe('the holders of a fact', () => {
     ['the last to go of two', order, ['b']],
     ['none that says another', [archived('a', 'Order ORD-20232')], []],
   ])('%s', (_, items, expected) => {
-    expect([...soleHolders(items, facts, []).keys()]).toEqual(expected);
+    expect([...uniqueFactHolders(items, facts, []).keys()]).toEqual(expected);
   });
 
   test('none where a text that stays says it', () => {
-    expect(soleHolders(order, facts, ['see ORD-20231']).size).toBe(0);
+    expect(uniqueFactHolders(order, facts, ['see ORD-20231']).size).toBe(0);
   });
 
   test('are not those of what the model said alone', () => {
-    expect(soleHolders(order, factsOf('And?', 'It is ORD-20231.'), []).size).toBe(0);
+    expect(uniqueFactHolders(order, factsOf('And?', 'It is ORD-20231.'), []).size).toBe(0);
   });
 });
 

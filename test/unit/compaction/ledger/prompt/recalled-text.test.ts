@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { extractFacts } from '#shared/compaction/facts/index/extract-facts.ts';
-import { utterancesOf } from '#shared/compaction/facts/speech/utterances.ts';
-import { recallOf, shareHeld } from '#shared/compaction/ledger/prompt/recalled-text.ts';
+import { readUtterances } from '#shared/compaction/facts/speech/utterances.ts';
+import { toRecalledText, shareHeld } from '#shared/compaction/ledger/prompt/recalled-text.ts';
 import { saidTurn, type Said } from '#test/support/compaction/said-turn.ts';
 
-const factsOf = (said: Said) => extractFacts(utterancesOf([saidTurn(1, said)]));
+const factsOf = (said: Said) => extractFacts(readUtterances([saidTurn(1, said)]));
 
 const order = factsOf({ user: 'My order is ORD-20231 and my mail is ann.lee@example.org.' });
 
 describe('recallOf', () => {
   test('nothing is held by nothing', () => {
-    const recall = recallOf(order, { snapshotTexts: [], keptTexts: [] });
+    const recall = toRecalledText(order, { snapshotTexts: [], keptTexts: [] });
 
     expect(recall.tiers[1]).toMatchObject({ facts: 2, held: 0, heldWeight: 0 });
     expect(recall.missing.map(({ text }) => text)).toEqual(
@@ -22,7 +22,7 @@ describe('recallOf', () => {
     ['the snapshot', { snapshotTexts: ['Order ord-20231'], keptTexts: [] }],
     ['what stays', { snapshotTexts: [], keptTexts: ['what about ORD-20231?'] }],
   ])('counts what %s says', (_, context) => {
-    const recall = recallOf(order, context);
+    const recall = toRecalledText(order, context);
 
     expect(recall.tiers[1]).toMatchObject({ facts: 2, held: 1 });
     expect(recall.missing.map(({ text }) => text)).not.toContain('ORD-20231');
@@ -31,7 +31,10 @@ describe('recallOf', () => {
   test('a fact and its missing twin of another tier are told apart', () => {
     const facts = [...order, ...factsOf({ tool: 'see https://example.org/x1' })];
 
-    const { tiers } = recallOf(facts, { snapshotTexts: [], keptTexts: ['https://example.org/x1'] });
+    const { tiers } = toRecalledText(facts, {
+      snapshotTexts: [],
+      keptTexts: ['https://example.org/x1'],
+    });
 
     expect(tiers[3]).toMatchObject({ facts: 1, held: 1 });
     expect(tiers[1].held).toBe(0);
@@ -41,13 +44,13 @@ describe('recallOf', () => {
     const facts = order.map((fact, at) => ({ ...fact, weight: at === 0 ? 3 : 1 }));
     const [first = ''] = order.map(({ text }) => text);
 
-    const { tiers } = recallOf(facts, { snapshotTexts: [first], keptTexts: [] });
+    const { tiers } = toRecalledText(facts, { snapshotTexts: [first], keptTexts: [] });
 
     expect(shareHeld(tiers[1])).toBe(0.75);
   });
 
   test('of nothing everything is held', () => {
-    const { tiers, missing } = recallOf([], { snapshotTexts: [], keptTexts: [] });
+    const { tiers, missing } = toRecalledText([], { snapshotTexts: [], keptTexts: [] });
 
     expect(shareHeld(tiers[1])).toBe(1);
     expect(missing).toEqual([]);

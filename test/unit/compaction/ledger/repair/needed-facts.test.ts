@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { extractFacts } from '#shared/compaction/facts/index/extract-facts.ts';
-import { utterancesOf } from '#shared/compaction/facts/speech/utterances.ts';
+import { readUtterances } from '#shared/compaction/facts/speech/utterances.ts';
 import {
   bindsAnswers,
   isNeededLater,
@@ -10,7 +10,7 @@ import {
 import { saidTurn, type Said } from '#test/support/compaction/said-turn.ts';
 
 const at = new Date('2026-11-21T10:00:00Z');
-const factsOf = (said: Said) => extractFacts(utterancesOf([saidTurn(1, { at, ...said })]));
+const factsOf = (said: Said) => extractFacts(readUtterances([saidTurn(1, { at, ...said })]));
 
 const neededOf = (said: Said): string[] =>
   factsOf(said)

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { extractFacts } from '#shared/compaction/facts/index/extract-facts.ts';
-import { utterancesOf } from '#shared/compaction/facts/speech/utterances.ts';
+import { readUtterances } from '#shared/compaction/facts/speech/utterances.ts';
 import {
   missingConstraints,
   statedWishes,
 } from '#shared/compaction/ledger/repair/missing-constraints.ts';
-import { recallOf } from '#shared/compaction/ledger/prompt/recalled-text.ts';
+import { toRecalledText } from '#shared/compaction/ledger/prompt/recalled-text.ts';
 import { repairVerbatim } from '#shared/compaction/ledger/repair/repair-verbatim.ts';
 import { estimateTextTokens } from '#shared/tokens/token-estimate.ts';
 import { snapshotTexts, type Snapshot } from '#shared/conversation/documents/snapshot.ts';
@@ -27,11 +27,11 @@ function repair(
   turns: readonly Turn[],
   { snapshot = nothing, budgetTokens = 2_000, keptTexts = [], ...room }: Options = {},
 ) {
-  const utterances = utterancesOf(turns);
+  const utterances = readUtterances(turns);
   const facts = extractFacts(utterances);
   return repairVerbatim({
     snapshot,
-    missing: recallOf(facts, { snapshotTexts: snapshotTexts(snapshot), keptTexts }).missing,
+    missing: toRecalledText(facts, { snapshotTexts: snapshotTexts(snapshot), keptTexts }).missing,
     constraints: missingConstraints(
       { wishes: statedWishes(utterances), withdrawals: [] },
       { snapshot, keptTexts },

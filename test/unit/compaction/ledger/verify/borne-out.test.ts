@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { isBorneOut } from '#shared/compaction/ledger/verify/borne-out.ts';
-import { topicsOf, wordsOf } from '#shared/compaction/ledger/items/word-overlap.ts';
+import { topicWords, distinctWords } from '#shared/compaction/ledger/items/word-overlap.ts';
 
-const vocabularyOf = (said: string) => topicsOf(wordsOf(said));
+const vocabularyOf = (said: string) => topicWords(distinctWords(said));
 
 const said = 'My sister Ana plays the oboe in Porto; we visit her by train in spring.';
 

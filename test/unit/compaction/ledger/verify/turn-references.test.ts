@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { phrasesOf } from '#shared/compaction/facts/languages/phrases.ts';
+import { toPhrases } from '#shared/compaction/facts/languages/phrases.ts';
 import { withoutTurnReferences } from '#shared/compaction/ledger/verify/turn-references.ts';
 
-const cut = (text: string, ...said: string[]) => withoutTurnReferences(text, [phrasesOf(said)]);
+const cut = (text: string, ...said: string[]) => withoutTurnReferences(text, [toPhrases(said)]);
 
 describe('references to numbered turns, which only the summariser saw', () => {
   test.each([

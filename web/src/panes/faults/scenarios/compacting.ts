@@ -32,7 +32,7 @@ export const endedCompaction = (bench: Bench): Promise<CompactionRecordView> =>
     return compactions.find(({ state }) => !underWay.includes(state));
   }, 120_000);
 
-export const swapsOf = (records: readonly CompactionRecordView[]): number =>
+export const countSwaps = (records: readonly CompactionRecordView[]): number =>
   records.filter(({ state }) => state === 'COMPACTED').length;
 
 /** Texts of the context, as the model sees them: of all of it, or of one kind of item. */

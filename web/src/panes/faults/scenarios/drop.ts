@@ -2,7 +2,7 @@ import type { Bench } from '../bench.ts';
 import type { Verdict } from '../finding.ts';
 import { longQuestion, longStatement } from '../lab-messages.ts';
 import { judgeDrop } from '../turn-verdicts.ts';
-import { answerOf, storedMessages, textOf } from './stored.ts';
+import { findAnswer, storedMessages, messageText } from './stored.ts';
 
 /** Slow enough to be cut in the middle. */
 const TOKENS_PER_SECOND = 30;
@@ -32,10 +32,10 @@ export async function dropStream(bench: Bench): Promise<Verdict> {
     unwatch();
     await cut;
   }
-  const answer = answerOf(await storedMessages(bench), 2);
+  const answer = findAnswer(await storedMessages(bench), 2);
   return judgeDrop({
     connections: [...idsOfExchange.values()],
     streamedText,
-    storedText: answer ? textOf(answer) : '',
+    storedText: answer ? messageText(answer) : '',
   });
 }

@@ -2,7 +2,7 @@ import type { Bench } from '../bench.ts';
 import type { Verdict } from '../finding.ts';
 import { longQuestion, longStatement } from '../lab-messages.ts';
 import { judgeKilledChat } from '../turn-verdicts.ts';
-import { answerOf, storedMessages, turnsOf } from './stored.ts';
+import { findAnswer, storedMessages, countTurns } from './stored.ts';
 
 const TOKENS_PER_SECOND = 15;
 const KILL_AFTER_FRAMES = 6;
@@ -33,9 +33,9 @@ export async function killChat(bench: Bench): Promise<Verdict> {
   return judgeKilledChat({
     wasCut: killedAt !== undefined && attempt > 1,
     // The first one was said before.
-    turns: turnsOf(messages) - 1,
+    turns: countTurns(messages) - 1,
     attempts: attempt,
-    isAnswered: answerOf(messages, 2)?.state === 'done',
+    isAnswered: findAnswer(messages, 2)?.state === 'done',
     afterMs: bench.now() - (killedAt ?? bench.now()),
   });
 }

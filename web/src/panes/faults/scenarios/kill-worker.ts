@@ -1,8 +1,8 @@
 import type { Bench } from '../bench.ts';
 import { judgeKilledWorker } from '../compaction-verdicts.ts';
 import type { Verdict } from '../finding.ts';
-import { swapsOf, talkOverThreshold } from './compacting.ts';
-import { storedMessages, textOf } from './stored.ts';
+import { countSwaps, talkOverThreshold } from './compacting.ts';
+import { storedMessages, messageText } from './stored.ts';
 
 /** So long the summariser thinks, for the worker to be met at its work. */
 const SLOW_MS = 20_000;
@@ -28,10 +28,12 @@ export async function killWorker(bench: Bench): Promise<Verdict> {
   }, DEADLINE_MS);
   const afterMs = bench.now() - killedAt;
   const { compactions } = await api.compactions();
-  const stored = (await storedMessages(bench)).filter(({ role }) => role === 'user').map(textOf);
+  const stored = (await storedMessages(bench))
+    .filter(({ role }) => role === 'user')
+    .map(messageText);
   return judgeKilledWorker({
     stateAtKill,
-    swaps: swapsOf(compactions),
+    swaps: countSwaps(compactions),
     sent: [...said.map(({ text }) => text), MEANWHILE],
     stored,
     afterMs,

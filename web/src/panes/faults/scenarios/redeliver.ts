@@ -1,7 +1,7 @@
 import type { Bench } from '../bench.ts';
 import { judgeRedelivery } from '../compaction-verdicts.ts';
 import type { Verdict } from '../finding.ts';
-import { endedCompaction, swapsOf, talkOverThreshold } from './compacting.ts';
+import { endedCompaction, countSwaps, talkOverThreshold } from './compacting.ts';
 
 const DELIVERIES = 3;
 
@@ -17,6 +17,6 @@ export async function redeliver(bench: Bench): Promise<Verdict> {
   const { compactions } = await bench.api.compactions();
   return judgeRedelivery({
     codes: statuses,
-    swaps: swapsOf(compactions.filter((record) => record.jobId === jobId)),
+    swaps: countSwaps(compactions.filter((record) => record.jobId === jobId)),
   });
 }

@@ -2,7 +2,7 @@ import type { Bench } from '../bench.ts';
 import type { Verdict } from '../finding.ts';
 import { labMessage } from '../lab-messages.ts';
 import { judgeBlocked, judgeRefusals } from '../turn-verdicts.ts';
-import { answerOf, storedMessages, turnsOf } from './stored.ts';
+import { findAnswer, storedMessages, countTurns } from './stored.ts';
 
 const REFUSALS = 2;
 
@@ -16,8 +16,8 @@ export async function refuseTwice(bench: Bench, fault: 'quota' | 'unavailable'):
   return judgeRefusals({
     fault,
     calls: ((await calls()) ?? []).map((call) => call.fault),
-    turns: turnsOf(messages),
-    isAnswered: answerOf(messages, 1)?.state === 'done',
+    turns: countTurns(messages),
+    isAnswered: findAnswer(messages, 1)?.state === 'done',
   });
 }
 
@@ -36,6 +36,6 @@ export async function blockAnswer(bench: Bench): Promise<Verdict> {
     finishReason: blocked.finishReason,
     isKept: asked !== undefined,
     isInContext: JSON.stringify(context.items).includes(labMessage(0).name),
-    isNextAnswered: answerOf(messages, 2)?.state === 'done',
+    isNextAnswered: findAnswer(messages, 2)?.state === 'done',
   });
 }

@@ -2,7 +2,7 @@ import type { Bench } from '../bench.ts';
 import type { Verdict } from '../finding.ts';
 import { labMessage } from '../lab-messages.ts';
 import { judgeResend } from '../turn-verdicts.ts';
-import { storedMessages, turnsOf } from './stored.ts';
+import { storedMessages, countTurns } from './stored.ts';
 
 const SENDS = 5;
 
@@ -27,7 +27,7 @@ export async function resend(bench: Bench): Promise<Verdict> {
   return judgeResend({
     turnIds: sent.map(({ turnId }) => turnId),
     answers: sent.map(({ answer }) => answer),
-    turns: turnsOf(await storedMessages(bench)),
+    turns: countTurns(await storedMessages(bench)),
     calls: (await calls())?.length,
   });
 }

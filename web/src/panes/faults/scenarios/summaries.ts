@@ -4,7 +4,7 @@ import type { Bench } from '../bench.ts';
 import { judgeForgetful, judgeInventive } from '../compaction-verdicts.ts';
 import type { Verdict } from '../finding.ts';
 import { contextText, endedCompaction, talkOverThreshold } from './compacting.ts';
-import { storedMessages, textOf } from './stored.ts';
+import { storedMessages, messageText } from './stored.ts';
 
 /** Shares of the statements and of the numbers. */
 const FORGETFUL = 0.7;
@@ -35,7 +35,7 @@ export async function forgetfulSummary(bench: Bench): Promise<Verdict> {
 
 /** A message with its day: “this month” may stand in a snapshot as a date. */
 const saidAt = (message: MessageView): string =>
-  `${textOf(message)} ${message.createTime.slice(0, 'yyyy-mm-dd'.length)}`;
+  `${messageText(message)} ${message.createTime.slice(0, 'yyyy-mm-dd'.length)}`;
 
 /** The statements of a snapshot; the line that frames it is drawn at random. */
 const statementsOf = (snapshot: string | undefined): string | undefined =>

@@ -1,5 +1,5 @@
 import { recallTokens } from '#functions/recall/recall-tokens.ts';
-import { utterancesOf } from '#shared/compaction/facts/speech/utterances.ts';
+import { readUtterances } from '#shared/compaction/facts/speech/utterances.ts';
 import { attachmentsIn } from '#shared/compaction/ledger/operations/attachments.ts';
 import { inProfile } from '#shared/compaction/ledger/operations/change-profile.ts';
 import { readLedgerAnswer } from '#shared/compaction/ledger/prompt/ledger-answer.ts';
@@ -15,9 +15,9 @@ import { mergeOperations } from '#shared/compaction/ledger/operations/merge-oper
 import { ledgerJsonSchema, type Operation } from '#shared/compaction/ledger/prompt/operation.ts';
 import type { LedgerVerification } from '#shared/compaction/ledger/verify/verify-ledger.ts';
 import type { FoldPlan } from '#shared/compaction/split/plan.ts';
-import { snapshotProfileOf, type ArchivedItem } from '#shared/conversation/documents/snapshot.ts';
+import { snapshotProfile, type ArchivedItem } from '#shared/conversation/documents/snapshot.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
-import { askSummariser, promptIdOf } from '../ask-summariser.ts';
+import { askSummariser, summariserPromptId } from '../ask-summariser.ts';
 import { CrashedError } from '#functions/worker/compaction/crash-points.ts';
 import { inParallel } from '#functions/lib/in-parallel.ts';
 import type { ClaimedRun } from '#functions/worker/compaction/run.ts';
@@ -47,14 +47,14 @@ interface Question {
 
 async function askOnce(run: ClaimedRun, question: Question): Promise<Asked> {
   const head = run.reading.head.value;
-  const profile = snapshotProfileOf(head.profile);
+  const profile = snapshotProfile(head.profile);
   const isSearched = recallTokens(run.dependencies.config, head) > 0;
   const boundary = run.dependencies.randomness.uuid();
   const answer = await askSummariser(run, {
     systemInstruction: ledgerInstruction({ profile, room: question.room, isSearched }),
     contents: [
       ...ledgerContents({
-        utterances: utterancesOf(question.turns),
+        utterances: readUtterances(question.turns),
         attachments: attachmentsIn(question.turns),
         known: question.known,
         boundary,
@@ -82,7 +82,7 @@ async function askTwice(run: ClaimedRun, question: Question): Promise<Asked> {
 
 /** The items that operations may name. */
 function knownItems({ reading: { head, history } }: ClaimedRun): ArchivedItem[] {
-  const profile = snapshotProfileOf(head.value.profile);
+  const profile = snapshotProfile(head.value.profile);
   return history?.snapshot ? nameableItems(inProfile(history.snapshot, profile)) : [];
 }
 
@@ -114,7 +114,8 @@ export async function askForOperations(
       room,
       requestWith: (boundary) =>
         ledgerRequest({ boundary, focus: run.need.focus, notes: run.notes }),
-      promptId: chunks.length === 1 ? promptIdOf(run) : `${promptIdOf(run)}-${index + 1}`,
+      promptId:
+        chunks.length === 1 ? summariserPromptId(run) : `${summariserPromptId(run)}-${index + 1}`,
     }),
   );
   const failed = answers.find(({ kind }) => kind !== 'operations');
@@ -181,7 +182,7 @@ export async function askForCorrection(
         knownCharacters,
       },
       requestWith,
-      promptId: `${promptIdOf(run)}-repair`,
+      promptId: `${summariserPromptId(run)}-repair`,
     });
     return answer.kind === 'operations' ? answer.operations : [];
   } catch (error) {

@@ -11,11 +11,11 @@ import {
   verifyLedger,
   type LedgerVerification,
 } from '#shared/compaction/ledger/verify/verify-ledger.ts';
-import { countingOf, type FoldPlan } from '#shared/compaction/split/plan.ts';
+import { tokenCounting, type FoldPlan } from '#shared/compaction/split/plan.ts';
 import { estimateTextTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
 import {
   emptySnapshot,
-  snapshotProfileOf,
+  snapshotProfile,
   workingItems,
   type Snapshot,
 } from '#shared/conversation/documents/snapshot.ts';
@@ -49,7 +49,7 @@ function verify(
   }: { operations: readonly Operation[]; corrections?: readonly Operation[] },
 ): LedgerVerification {
   const { head, history, policy } = run.reading;
-  const profile = snapshotProfileOf(head.value.profile);
+  const profile = snapshotProfile(head.value.profile);
   const previous = history?.snapshot ? inProfile(history.snapshot, profile) : undefined;
   const { reading, keptTexts: kept, noteTexts, room } = standard;
   const { snapshot, rejected } = applyOperations(previous ?? emptySnapshot(profile), operations, {
@@ -65,7 +65,7 @@ function verify(
     noteTexts,
     budgetTokens: room.ceilingTokens,
     constraintTokens: room.constraintTokens,
-    counting: countingOf(policy, head.value.model),
+    counting: tokenCounting(policy, head.value.model),
   });
 }
 
@@ -112,7 +112,7 @@ function checkedFrom(
   { ok, problems, snapshot, report }: LedgerVerification,
 ): Checked {
   const { head, policy } = run.reading;
-  const counting = countingOf(policy, head.value.model);
+  const counting = tokenCounting(policy, head.value.model);
   if (!ok)
     return problems.includes('EMPTY')
       ? { kind: 'empty' }

@@ -3,7 +3,13 @@ import type { SnapshotSections } from '#shared/compaction/snapshot/snapshot-sect
 import type { Verification } from '#shared/compaction/rewrite/verify-sections.ts';
 import { CrashedError, passCrashPoint } from '#functions/worker/compaction/crash-points.ts';
 import type { ClaimedRun } from '#functions/worker/compaction/run.ts';
-import { checkingOf, checkSnapshot, isCurable, lacksOnly, listMissing } from './check-snapshot.ts';
+import {
+  createChecking,
+  checkSnapshot,
+  isCurable,
+  lacksOnly,
+  listMissing,
+} from './check-snapshot.ts';
 import { askForRepair } from './two-passes.ts';
 
 /** The snapshot after one more call that is given what is missing, or the one it had. */
@@ -38,7 +44,7 @@ export async function checkAndRepair(
   plan: FoldPlan,
   snapshot: { sections: SnapshotSections; text: string },
 ): Promise<Verification> {
-  const checking = checkingOf(run, plan);
+  const checking = createChecking(run, plan);
   const first = checkSnapshot(checking, snapshot.sections);
   if (!isCurable(first)) return first;
   const better = await repaired(run, plan, { text: snapshot.text, verification: first });

@@ -1,6 +1,6 @@
 import { indexFacts, isHeld, type FactIndex } from '#shared/compaction/facts/index/fact-index.ts';
 import type { Fact } from '#shared/compaction/facts/index/fact.ts';
-import { countingOf, type FoldPlan } from '#shared/compaction/split/plan.ts';
+import { tokenCounting, type FoldPlan } from '#shared/compaction/split/plan.ts';
 import {
   statedIdentifiers,
   type StatedText,
@@ -36,7 +36,7 @@ export interface Checking {
 }
 
 /** Reads what a plan folds and keeps, once for all checks of its snapshot. */
-export function checkingOf(run: ClaimedRun, plan: FoldPlan): Checking {
+export function createChecking(run: ClaimedRun, plan: FoldPlan): Checking {
   const { reading, need } = run;
   const own = statedIn(plan);
   const all = [...statedBefore(reading.history), ...own];
@@ -71,7 +71,7 @@ function verify(
     stated,
     sources,
     snapshotBudgetTokens: policy.snapshotBudgetTokens,
-    counting: countingOf(policy, head.value.model),
+    counting: tokenCounting(policy, head.value.model),
   });
 }
 

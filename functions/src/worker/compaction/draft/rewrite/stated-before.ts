@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { utterancesOf } from '#shared/compaction/facts/speech/utterances.ts';
+import { readUtterances } from '#shared/compaction/facts/speech/utterances.ts';
 import { snapshotConstants } from '#shared/compaction/snapshot/snapshot-constants.ts';
 import {
   statedIdentifiers,
@@ -18,7 +18,7 @@ export function statedBefore(history: History | undefined): StatedText[] {
 
 /** What the user wrote in the turns that a plan folds. */
 export const statedIn = ({ folded }: Pick<FoldPlan, 'folded'>): StatedText[] =>
-  utterancesOf(folded.map((turn) => ({ ...turn, contents: [] })));
+  readUtterances(folded.map((turn) => ({ ...turn, contents: [] })));
 
 /** As many of a list as a report has room for: from the last one back, without what is too long. */
 export function withinReport<T>(list: readonly T[]): T[] {

@@ -12,7 +12,7 @@ import type { SnapshotSections } from '#shared/compaction/snapshot/snapshot-sect
 import { stringsIn } from '#shared/conversation/repair/content-strings.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
 import { AppError } from '#shared/errors.ts';
-import { askSummariser, promptIdOf } from '../ask-summariser.ts';
+import { askSummariser, summariserPromptId } from '../ask-summariser.ts';
 import type { ClaimedRun } from '#functions/worker/compaction/run.ts';
 
 /** One answer of the summariser. */
@@ -69,7 +69,7 @@ async function secondPass(run: ClaimedRun, plan: FoldPlan, first: Pass): Promise
       ? [anchor, modelContent(first.text), userContent(critiqueRequest)]
       : [anchor];
   try {
-    return await ask({ run, plan }, `${promptIdOf(run)}-verify`, following);
+    return await ask({ run, plan }, `${summariserPromptId(run)}-verify`, following);
   } catch (error) {
     // The first summary is good and paid for: only a stop from outside discards it.
     const keepsFirst = first.kind === 'read' && error instanceof AppError && !run.signal.aborted;
@@ -91,7 +91,7 @@ function summaryOf(first: Pass, second: Pass): Summary {
  * falls back to the first. Always two calls, unless the first one fails.
  */
 export async function summarise(run: ClaimedRun, plan: FoldPlan): Promise<Summary> {
-  const first = await ask({ run, plan }, promptIdOf(run), [anchorOf(run, plan)]);
+  const first = await ask({ run, plan }, summariserPromptId(run), [anchorOf(run, plan)]);
   return summaryOf(first, await secondPass(run, plan, first));
 }
 
@@ -108,7 +108,7 @@ export async function askForRepair(
     unsupportedFacts: readonly string[];
   },
 ): Promise<SnapshotSections | undefined> {
-  const answer = await ask({ run, plan }, `${promptIdOf(run)}-repair`, [
+  const answer = await ask({ run, plan }, `${summariserPromptId(run)}-repair`, [
     anchorOf(run, plan),
     modelContent(faults.snapshotText),
     userContent(repairRequest(faults)),
