@@ -1,5 +1,5 @@
 /** One number that the code uses, with what a reader of `docs/reference/constants.md` needs to judge it. */
-export interface Constant {
+interface Constant {
   readonly value: number;
   readonly unit: string;
   /** Where the number comes from: a document, another product, or a measurement with its size. */

@@ -62,7 +62,7 @@ export function cutTail(text: string, maxCharacters: number): string {
 }
 
 /** A stretch of a text, where it begins and where the next one does. */
-export interface TextPage {
+interface TextPage {
   text: string;
   from: number;
   next: number;

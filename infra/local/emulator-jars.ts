@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 export type EmulatorName = 'firestore' | 'pubsub';
 
 /** What to hand to `java` before the emulator's own arguments. */
-export interface EmulatorJars {
+interface EmulatorJars {
   source: 'gcloud' | 'firebase-tools';
   javaArguments: Readonly<Partial<Record<EmulatorName, readonly string[]>>>;
 }

@@ -7,7 +7,7 @@ interface Step {
   tookMs?: number;
 }
 
-export interface ConsoleOptions {
+interface ConsoleOptions {
   write: (text: string) => void;
   /** Lines may be drawn again in place. */
   isTerminal: boolean;

@@ -23,7 +23,7 @@ export class ArgumentError extends Error {
   }
 }
 
-export interface Invocation<T extends ArgsDef> {
+interface Invocation<T extends ArgsDef> {
   args: ParsedArgs<T>;
   project: Project;
   screen: Screen;

@@ -4,7 +4,7 @@ import type { Project } from './project.ts';
 
 const PAGE = 200;
 
-export interface Walk {
+interface Walk {
   after?: string | undefined;
   limit: number;
   /** Also ids under which no head stands, and something below. */

@@ -12,7 +12,7 @@ const pageSchema = z.object({
 const collectionsSchema = z.object({ collectionIds: z.array(z.string()).default([]) });
 
 /** A document of a collection; one that is missing has documents below it and none at its own path. */
-export interface NamedDocument {
+interface NamedDocument {
   id: string;
   isMissing: boolean;
 }

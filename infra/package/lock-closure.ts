@@ -15,7 +15,6 @@ export const lockSchema = z.looseObject({
   ),
 });
 export type Lock = z.infer<typeof lockSchema>;
-export type LockedPackage = Lock['packages'][string];
 
 /** Where a package finds another one: beside itself, then one level up, as Node looks. */
 function placeOf(lock: Lock, from: string, name: string): string | undefined {

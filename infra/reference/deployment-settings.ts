@@ -1,7 +1,7 @@
 import { environmentSchema } from '#functions/config/environment.ts';
 
 /** What terraform/*.tf sets itself: names of resources, and what needs rights besides. */
-export const setByTerraform = [
+const setByTerraform = [
   'GOOGLE_CLOUD_PROJECT',
   'FIRESTORE_DATABASE',
   'COMPACTION_TOPIC',

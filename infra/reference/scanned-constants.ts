@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 
 /** A number that a module declares for itself. */
-export interface ScannedConstant {
+interface ScannedConstant {
   name: string;
   /** As written: `450 * 1024`. */
   value: string;

@@ -46,7 +46,7 @@ export function boundsText(schema: JsonSchema): string {
     .join(', ');
 }
 
-export interface Field {
+interface Field {
   /** `message.parts[].text`. */
   path: string;
   schema: JsonSchema;

@@ -1,5 +1,5 @@
 /** What came back in place of what was expected. */
-export interface BadAnswer {
+interface BadAnswer {
   status: number;
   /** Of Recap's error body; absent where somebody else answered. */
   reason?: string | undefined;

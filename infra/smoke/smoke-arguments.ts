@@ -34,7 +34,7 @@ export interface SmokeArguments {
 const MOST_WAIT_SECONDS = 3_600;
 
 /** The stack of this machine, whose unsigned tokens anybody can make. */
-export const isLocal = (url: string): boolean =>
+const isLocal = (url: string): boolean =>
   ['127.0.0.1', 'localhost', '[::1]'].includes(new URL(url).hostname);
 
 function checkUrl(url: string | undefined): string {

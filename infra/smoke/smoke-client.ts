@@ -9,7 +9,7 @@ const errorSchema = z.object({
   }),
 });
 
-export interface SmokeRequest {
+interface SmokeRequest {
   method?: string;
   path: string;
   body?: object;
@@ -68,7 +68,7 @@ export function networkFailure(tried: string, error: unknown): unknown {
 }
 
 /** Status, reason, message and request id of an answer that was not expected. */
-export async function toRefusal(tried: string, response: Response): Promise<SmokeFailure> {
+async function toRefusal(tried: string, response: Response): Promise<SmokeFailure> {
   const text = await response.text();
   let parsed: z.infer<typeof errorSchema> | undefined;
   try {

@@ -5,9 +5,9 @@ export interface Aim {
 }
 
 /** One measurement, in the unit of its case. */
-export type Sample = () => number | Promise<number>;
+type Sample = () => number | Promise<number>;
 
-export type Unit =
+type Unit =
   | 'ms'
   | 'MB/s'
   | 'MiB'
@@ -20,7 +20,7 @@ export type Unit =
   | '1/s';
 
 /** Where a figure stands in a picture of lines. */
-export interface Point {
+interface Point {
   /** Which line. */
   line: string;
   at: number;

@@ -3,7 +3,7 @@ import type { EventPublisher } from '#shared/ports/ports.ts';
 import type { EntryMessage, EntrySettings } from './phones/entry-settings.ts';
 import type { Random } from './random.ts';
 
-export interface ChaosPublisherOptions {
+interface ChaosPublisherOptions {
   settings: Pick<EntrySettings, 'broken' | 'lostPublishShare'>;
   random: Random;
   tell: (message: EntryMessage) => void;

@@ -32,7 +32,7 @@ export interface ChaosReport {
   errors: Readonly<Record<string, number>>;
 }
 
-export const countOf = ({ findings }: Pick<ChaosReport, 'findings'>, kind: Finding['kind']) =>
+const countOf = ({ findings }: Pick<ChaosReport, 'findings'>, kind: Finding['kind']) =>
   findings.filter((finding) => finding.kind === kind).length;
 
 export const isClean = ({ findings, oddities, crashes }: ChaosReport): boolean =>

@@ -15,7 +15,7 @@ const madeSchema = z.looseObject({
 
 const NEED = 'compactionNeeded.auto';
 
-export interface ChaosStoreOptions {
+interface ChaosStoreOptions {
   settings: Pick<EntrySettings, 'broken' | 'pausedSwapShare'>;
   random: Random;
   clock: Clock;
@@ -42,7 +42,7 @@ function requestIdsOf(writes: readonly Write[]): string[] {
 }
 
 /** The batch that ends a turn, without the need that it notes. */
-export const withoutNeed = (writes: readonly Write[]): Write[] =>
+const withoutNeed = (writes: readonly Write[]): Write[] =>
   writes.map((write) => {
     if (write.op !== 'update' || write.fields[NEED] === undefined) return write;
     const { [NEED]: _, ...fields } = write.fields;
@@ -50,7 +50,7 @@ export const withoutNeed = (writes: readonly Write[]): Write[] =>
   });
 
 /** The batch of a swap without its guards: it overwrites what another worker has made. */
-export async function withoutFence(
+async function withoutFence(
   store: Pick<DocumentStore, 'get'>,
   writes: readonly Write[],
 ): Promise<Write[]> {

@@ -49,7 +49,7 @@ export interface ChaosWorld {
   stop(): Promise<void>;
 }
 
-export interface WorldOptions {
+interface WorldOptions {
   settings: RunSettings;
   tally: Tally;
   /** THRESHOLD_TOKENS of the deployment. */

@@ -18,7 +18,7 @@ const READY_POLL_MS = 30;
 /** Cloud Run kills after 10 s. */
 const DRAIN_TIMEOUT_MS = 10_000;
 
-export interface FunctionProcessOptions {
+interface FunctionProcessOptions {
   target: 'chat' | 'compaction';
   port: number;
   environment: Readonly<Record<string, string | undefined>>;

@@ -31,7 +31,7 @@ interface Standing {
 }
 
 /** One conversation after its compactions; all of it absent where the last one failed. */
-export interface Score {
+interface Score {
   /** Share of the folded facts that only the snapshot can carry, and that it does. */
   carried?: number;
   /** Of the questions to the folded part, what can be answered beyond what another conversation answers. */

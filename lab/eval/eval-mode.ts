@@ -19,7 +19,7 @@ export interface DataFile {
   text: string;
 }
 
-export interface ModeResult {
+interface ModeResult {
   /** The table. */
   text: string;
   /** For `--json`. */

@@ -31,7 +31,7 @@ export const toolOutputSchema = z.union([
     }),
   }),
 ]);
-export type ToolOutput = z.infer<typeof toolOutputSchema>;
+type ToolOutput = z.infer<typeof toolOutputSchema>;
 
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
 

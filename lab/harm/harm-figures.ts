@@ -76,7 +76,7 @@ export function compareStatements(
 }
 
 /** All generations together. */
-export interface HarmSummary {
+interface HarmSummary {
   generations: number;
   refused: number;
   /** Mean; a refused generation has kept nothing. */

@@ -34,7 +34,7 @@ export const hashedConfigurations: readonly Bounds[] = [
 ];
 
 /** A way to break the protocol, and the smallest bounds in which the checker finds out. */
-export interface Mutant {
+interface Mutant {
   /** Preprocessor symbol of recap.pml. */
   name: string;
   sentence: string;

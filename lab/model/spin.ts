@@ -10,7 +10,7 @@ const TRAIL_LINES = 80;
 const MAX_DEPTH = 200_000;
 const OUTPUT_LIMIT_CHARACTERS = 10_000_000;
 
-export interface Search {
+interface Search {
   bounds: Bounds;
   /** Preprocessor symbol that breaks the protocol. */
   mutant?: string;

@@ -3,7 +3,7 @@ import type { Replacing } from '#functions/chat/turns/send/send-request.ts';
 import type { ModelRequest, Write } from '#shared/ports/ports.ts';
 
 /** A commit that was applied, in the order of all. */
-export interface AppliedCommit {
+interface AppliedCommit {
   process: string;
   /** The request that it was made for: the same object in all that one action does. */
   flow: object;
@@ -12,7 +12,7 @@ export interface AppliedCommit {
 }
 
 /** An answer that a client has received in full. */
-export interface Acknowledgement {
+interface Acknowledgement {
   messageId: string;
   /** What the user said; absent where a turn says again what another said. */
   text: string | undefined;
@@ -20,14 +20,14 @@ export interface Acknowledgement {
 }
 
 /** What the chat model was sent, and how many commits had been applied by then. */
-export interface ChatCall extends ModelRequest {
+interface ChatCall extends ModelRequest {
   /** The request that it was made for. */
   flow: object;
   afterCommits: number;
 }
 
 /** What the app said to a call, and was told that it was taken. */
-export interface TakenResult {
+interface TakenResult {
   seq: number;
   index: number;
   response: Record<string, unknown>;

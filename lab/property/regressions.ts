@@ -7,7 +7,7 @@ import { mutants, type Mutant } from './mutants.ts';
 import type { Program } from './program.ts';
 
 /** A program that once broke an invariant. */
-export interface Regression {
+interface Regression {
   name: string;
   program: Program;
   /** The flaw that it shows, where that can be put back. */

@@ -44,7 +44,7 @@ export interface RunRecord {
 }
 
 /** Sent when all is still, in programs that end with a message. */
-export const LAST = 'last';
+const LAST = 'last';
 
 /** A change in the emulator is heard of within a few milliseconds. */
 const LISTEN_MS = 30;

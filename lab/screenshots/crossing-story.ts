@@ -1,5 +1,5 @@
 /** One exchange of the conversation that the screenshots show. */
-export interface Exchange {
+interface Exchange {
   says: string;
   answer: string;
 }

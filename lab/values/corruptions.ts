@@ -19,7 +19,7 @@ import { answer, callsOf, SUMMARY } from './model-answers.ts';
 import { hostileWorld } from './world.ts';
 
 /** A field of a stored document, and what stands there now. */
-export interface Corruption {
+interface Corruption {
   /** Which of the documents, and which of its fields: taken modulo how many there are. */
   document: number;
   field: number;

@@ -12,13 +12,13 @@ const call = { operation: 'stream', model: 'hostile', promptId: 'hostile' } as c
 const textEvent = (text: string) => ({ candidates: [{ content: { parts: [{ text }] } }] });
 
 /** The end of an answer as a sane model sends it. */
-export const sane = {
+const sane = {
   candidates: [{ content: { parts: [] }, finishReason: 'STOP' }],
   usageMetadata: { promptTokenCount: 100, candidatesTokenCount: 10 },
 };
 
 /** What a side call, a title or a summary, is answered with. */
-export type SideAnswer = () => unknown;
+type SideAnswer = () => unknown;
 
 /**
  * A model whose next answers are `queue`: each a list of events as its API would send them, read by the adapter, in

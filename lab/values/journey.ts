@@ -18,7 +18,7 @@ import { describeValue } from './hostile-json.ts';
 import type { HostileWorld } from './world.ts';
 
 /** What went wrong, and with what. */
-export interface JourneyResult {
+interface JourneyResult {
   problems: string[];
   /** How many values were given to the service. */
   values: number;

@@ -7,7 +7,7 @@ import { hostileWorld } from './world.ts';
 /** How many values are drawn for one conversation; it takes some more than once. */
 const DRAWN = 300;
 
-export interface ValueSearch {
+interface ValueSearch {
   /** How many values the service is given, at least. */
   values: number;
   seed: number;

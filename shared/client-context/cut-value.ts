@@ -11,7 +11,7 @@ export function cutText(text: string, maxCharacters = CONTEXT_VALUE_MAX_CHARACTE
   return `${kept} [${figures().format(text.length - kept.length)} more characters are left out]`;
 }
 
-export interface CutList {
+interface CutList {
   entries: string[];
   /** Entries before them that are left out. */
   leftOut: number;

@@ -7,7 +7,7 @@ function minutesOf(offset: string): number {
   return sign === '-' ? -total : total;
 }
 
-export interface LocalTime {
+interface LocalTime {
   text: string;
   /** East of Greenwich is positive. */
   offsetMinutes: number;

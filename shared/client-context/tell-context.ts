@@ -23,7 +23,7 @@ interface Telling {
   digest: (text: string) => string;
 }
 
-export interface ToldContext {
+interface ToldContext {
   text: string;
   told: Told;
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Hook } from './hook.ts';
 
 /** UTF-16 units that one hook may add to a message. */
-export const HOOK_CONTEXT_MAX_CHARACTERS = 8_192;
+const HOOK_CONTEXT_MAX_CHARACTERS = 8_192;
 
 /** UTF-16 units of what a user is told whose message is refused: some sentences. */
 const DENY_MESSAGE_MAX_CHARACTERS = 500;

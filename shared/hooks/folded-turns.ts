@@ -4,7 +4,7 @@ import type { Signer } from '../ports/ports.ts';
 import { readToken, writeToken } from '../wire/signed-token.ts';
 
 /** How long a hook's token serves: a backup need not end within the hook's own ten seconds. */
-export const READ_TOKEN_MS = 15 * 60_000;
+const READ_TOKEN_MS = 15 * 60_000;
 
 /** Longer ones are no tokens of ours. */
 const READ_TOKEN_MAX_CHARACTERS = 1_000;

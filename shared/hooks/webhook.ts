@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** Webhooks of one level: each may take ten seconds of every compaction, and is called with every message. */
-export const WEBHOOKS_MAX = 5;
+const WEBHOOKS_MAX = 5;
 
 /** Bytes of an answer; what a hook may pin is far below. */
 export const WEBHOOK_ANSWER_MAX_BYTES = 64 * 1024;
@@ -9,11 +9,11 @@ export const WEBHOOK_ANSWER_MAX_BYTES = 64 * 1024;
 /** Pins in one answer, before the budget of the conversation's pins. */
 const ANSWER_PINS_MAX = 50;
 
-export const webhookEvents = ['preCompact', 'postCompact', 'beforeTurn'] as const;
+const webhookEvents = ['preCompact', 'postCompact', 'beforeTurn'] as const;
 export type WebhookEvent = (typeof webhookEvents)[number];
 
 /** An address that is told of compactions and messages. Which hosts may be called is the deployment's decision. */
-export const webhookSchema = z.strictObject({
+const webhookSchema = z.strictObject({
   url: z.url({ protocol: /^https?$/ }).max(2_000),
   events: z
     .array(z.enum(webhookEvents))

@@ -20,7 +20,7 @@ export interface LoopCall {
 /** Names of the tools that are asked again and again until something has happened. */
 export type PolledTools = ReadonlySet<string>;
 
-export interface CallLoop {
+interface CallLoop {
   /** Calls that make the series. */
   length: number;
   /** How often it stands at the end, at least LOOP_TIMES. */

@@ -6,7 +6,7 @@ import { RepeatedChunks, WINDOW_CHARACTERS } from './repeated-chunks.ts';
 const HOLD_TIMES = 3;
 
 /** A model that says the same over and over, found while it does. */
-export interface ChantDetector {
+interface ChantDetector {
   /** Takes what the model says next; whether it chants. Once it does, it stays so. */
   see(delta: string): boolean;
   /**

@@ -1,5 +1,5 @@
 /** How a character of a text stands to the search for repetitions. */
-export type ProseMark =
+type ProseMark =
   /** It is read. */
   | 'read'
   /** It belongs to a ruler, a leader or an indentation. */
@@ -10,7 +10,7 @@ export type ProseMark =
 /** Of a run of one sign (`---`, `....`, spaces) this many are read, */
 const RUN_READ = 3;
 /** and again those behind this many: no ruler is so long, but a broken model writes `!!!!` for ever. */
-export const RULER_CHARACTERS = 200;
+const RULER_CHARACTERS = 200;
 
 /** Signs that open a fence of code. */
 const FENCE_CHARACTERS = 3;

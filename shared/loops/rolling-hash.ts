@@ -12,7 +12,7 @@ const LEADING = Array.from({ length: CHUNK_CHARACTERS - 1 }).reduce<number>(
 const KEPT = 64;
 
 /** The hash of the chunk that ends with the newest unit of a text. */
-export interface RollingHash {
+interface RollingHash {
   /** Takes one UTF-16 unit; the hash of it and the 49 before it, or of all there are. */
   take(code: number): number;
 }

@@ -12,7 +12,7 @@ export interface NewNote extends NoteContent {
   from?: Note['from'];
 }
 
-export type CreateDecision =
+type CreateDecision =
   | { kind: 'created'; notes: Note[]; note: Note }
   /** It stands already. */
   | { kind: 'unchanged'; note: Note }

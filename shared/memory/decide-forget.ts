@@ -6,7 +6,7 @@ import type { Note } from './note.ts';
 import { hasEvery, namesNothing, tellingWords, type TellingWords } from './telling-words.ts';
 
 /** What becomes of a wish to forget a note. */
-export type ForgetDecision =
+type ForgetDecision =
   | { kind: 'forget'; note: Note }
   /** More than one may be meant, or another one: the user is to choose. */
   | { kind: 'choose'; notes: readonly Note[] }

@@ -30,7 +30,7 @@ const sharedFields = {
 export const appNoteSchema = z.object(sharedFields);
 export type AppNote = z.infer<typeof appNoteSchema>;
 
-export const noteSchema = z.object({
+const noteSchema = z.object({
   ...sharedFields,
   source: z.enum(['user', 'tool']),
   savedAt: z.date(),

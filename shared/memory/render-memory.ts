@@ -10,8 +10,6 @@ export interface MemoryTexts {
   user: string;
 }
 
-export const noMemory: MemoryTexts = { app: '', user: '' };
-
 /** The notes of a block, in the order in which they stand in it. */
 export interface MemoryNotes {
   app: readonly AppNote[];

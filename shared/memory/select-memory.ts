@@ -31,7 +31,7 @@ export interface MemorySource extends NotesAtHand {
 }
 
 /** A note that no place of the prompt has room for. */
-export interface LeftOutNote {
+interface LeftOutNote {
   id: string;
   scope: ScopedNote['scope'];
 }

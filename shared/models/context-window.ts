@@ -7,7 +7,7 @@ import { registry } from './registry.ts';
 export type WindowOverrides = Readonly<Record<string, number>>;
 
 /** Assumed of a model that no table knows: the window of every current Gemini model. */
-export const ASSUMED_WINDOW_TOKENS = 1_048_576;
+const ASSUMED_WINDOW_TOKENS = 1_048_576;
 
 /** The exact id wins, then the longest prefix with a star: unlike a name of the registry, an id covers no versions. */
 function findOverride(overrides: WindowOverrides, model: string): number | undefined {

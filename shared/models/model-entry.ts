@@ -18,7 +18,7 @@ export type ModelPrice = z.infer<typeof modelPriceSchema>;
 
 /** Prices by model; a name covers its versions. */
 export const modelPricesSchema = z.record(z.string().min(1), modelPriceSchema);
-export type ModelPrices = Readonly<Record<string, ModelPrice>>;
+type ModelPrices = Readonly<Record<string, ModelPrice>>;
 
 /** Where a model is called: Google shuts the same model down on different days. */
 export type Platform = 'geminiApi' | 'vertex';

@@ -9,7 +9,7 @@ export const NOTICE_LEASE_MS = 45_000;
 /** A notification about an answer of yesterday is of no use: FCM gives it up as well. */
 export const NOTICE_TTL_SECONDS = 24 * 60 * 60;
 
-export type NoticeDecision =
+type NoticeDecision =
   /** Nothing is to be sent, now or later. */
   | { kind: 'none'; reason: string }
   /** Somebody sends, or FCM asked to be left alone. */

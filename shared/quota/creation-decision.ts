@@ -9,7 +9,7 @@ const TURNS_PER_CREATION = 100;
 export const creationsOfFork = (turns: number): number =>
   Math.max(1, Math.ceil(turns / TURNS_PER_CREATION));
 
-export type CreationDecision =
+type CreationDecision =
   { kind: 'counted'; usage: Usage } | { kind: 'refused'; refusal: QuotaRefusal };
 
 /** Whether a user may make so much more on a day, and what their document of the day becomes then. */

@@ -41,7 +41,7 @@ export interface QuotaRefusal {
   retryAfterMs: number;
 }
 
-export type ReserveDecision =
+type ReserveDecision =
   { kind: 'reserved'; usage: Usage } | { kind: 'refused'; refusal: QuotaRefusal };
 
 interface Asked {

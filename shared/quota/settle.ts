@@ -2,7 +2,7 @@ import type { QuotaSpending } from '../ports/quota-ports.ts';
 import { openAt, type OpenReservation, type Usage, type WorkName } from './usage.ts';
 
 /** What was taken, as the limits count it. */
-export interface Taken {
+interface Taken {
   messages: number;
   tokens: number;
   costMicros: number;

@@ -111,7 +111,7 @@ const withoutMarks = (text: string): string =>
  * The sentence of a passage that fits best and as much around it as has room, on one line of at most `characters`
  * UTF-16 units.
  */
-export function cutExcerpt(marked: string, characters: number, wanted: Wanted): string {
+function cutExcerpt(marked: string, characters: number, wanted: Wanted): string {
   const passage = withoutMarks(marked);
   const whole = oneLine(passage);
   if (whole.length <= characters) return whole;
@@ -133,7 +133,7 @@ export function cutExcerpt(marked: string, characters: number, wanted: Wanted): 
 }
 
 /** How the chosen excerpts are bounded, and what they must not repeat. */
-export interface ExcerptBounds extends Wanted {
+interface ExcerptBounds extends Wanted {
   /** Whether there is room for one more; called with each in turn, and counts it where it says yes. */
   hasRoomFor: (excerpt: Excerpt) => boolean;
   /** Whether the context says it already, or it tells nothing. */

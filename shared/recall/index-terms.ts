@@ -15,7 +15,7 @@ function* runTerms(run: string): Generator<string> {
 }
 
 /** What a text is found by, and its length in words as a search counts it. */
-export interface TextTerms {
+interface TextTerms {
   /** Each with how often it stands in the text. */
   counts: Map<string, number>;
   length: number;

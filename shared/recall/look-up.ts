@@ -144,7 +144,7 @@ function foundIn(parts: readonly Part[], query: SearchQuery) {
 }
 
 /** What a look-up asks, and of what. */
-export interface LookUp {
+interface LookUp {
   /** The newest turns first. */
   segments: readonly Visible[];
   query: SearchQuery;

@@ -25,7 +25,7 @@ const FIT_SHARE_MIN = 0.3;
 const WEIGHT_MIN = 1;
 
 /** A message, and what it may bring back. */
-export interface RecallAsked {
+interface RecallAsked {
   message: string;
   /** When it is sent. */
   now: Date;

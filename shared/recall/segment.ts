@@ -117,7 +117,7 @@ export const passagesOfTurns = (
   turns.flatMap((turn) => (turn.inContext ? passagesOfTurn(turn, areWhole ? whole : inIndex) : []));
 
 /** A segment as it is stored, before compression. */
-export interface SegmentBytes {
+interface SegmentBytes {
   /** JSON of all but the postings. */
   json: string;
   postings: Uint8Array;

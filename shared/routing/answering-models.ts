@@ -3,7 +3,7 @@ import type { ModelTable } from '../models/model-entry.ts';
 import { isRouted, type RoutingModels } from './routing.ts';
 
 /** What a deployment has to answer with. */
-export interface AnsweringModels {
+interface AnsweringModels {
   /** Absent: nothing is chosen, and `auto` is what new conversations get. */
   routing: RoutingModels | undefined;
   /** Model of new conversations. */

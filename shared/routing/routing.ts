@@ -14,7 +14,7 @@ export type RoutingModels = Readonly<Record<Route, string>>;
  * Who chose: `classifier`, a call of a cheap model; `rule`, what needs no call; `default`, the deployment's choice
  * where the classifier gave none.
  */
-export const routingReasons = ['classifier', 'rule', 'default'] as const;
+const routingReasons = ['classifier', 'rule', 'default'] as const;
 
 /** What was chosen for a turn; stored with it, so that whoever goes on with the turn stays with it. */
 export const routingSchema = z.object({

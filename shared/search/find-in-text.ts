@@ -23,7 +23,7 @@ export interface CountedText {
 }
 
 /** What a text has of a query. */
-export interface FoundInText extends CountedText {
+interface FoundInText extends CountedText {
   /** The first places, in order. */
   places: readonly FoundPlace[];
 }
@@ -73,14 +73,4 @@ function look(
 export function createFinder(query: SearchQuery): (text: string) => FoundInText {
   const matchesOf = wordMatcher(query.words);
   return (text) => look(text, query, matchesOf);
-}
-
-/** What several texts have of a query together. */
-export function countedTogether(texts: readonly CountedText[]): CountedText {
-  const units = Math.max(0, ...texts.map(({ counts }) => counts.length));
-  const countOf = (unit: number) => texts.reduce((sum, { counts }) => sum + (counts[unit] ?? 0), 0);
-  return {
-    counts: Array.from({ length: units }, (_, unit) => countOf(unit)),
-    length: texts.reduce((sum, { length }) => sum + length, 0),
-  };
 }

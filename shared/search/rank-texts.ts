@@ -38,7 +38,7 @@ export function isHit({ counts }: Pick<CountedText, 'counts'>): boolean {
 }
 
 /** What is known of all texts together. */
-export interface TextStatistics {
+interface TextStatistics {
   texts: number;
   /** Words. */
   meanLength: number;
@@ -62,7 +62,7 @@ export const textWeights = ({ texts, textsWith }: TextStatistics): number[] =>
   });
 
 /** Texts of a conversation in their order, and where the units of a query stand in them. */
-export interface RankedTexts {
+interface RankedTexts {
   /** How many texts. */
   length: number;
   /** Words of each text. */

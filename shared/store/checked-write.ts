@@ -16,12 +16,12 @@ export interface FieldSetting {
 }
 
 /** Ours, kept from the time when Firestore had the same limit. */
-export const MAX_COMMIT_WRITES = 500;
+const MAX_COMMIT_WRITES = 500;
 /**
  * The emulator answers RESOURCE_EXHAUSTED above 4 MiB, which clients retry for minutes; Firestore itself
  * takes 10 MiB. Half a MiB is left for what the estimate below does not see.
  */
-export const MAX_COMMIT_BYTES = 3.5 * 1_024 * 1_024;
+const MAX_COMMIT_BYTES = 3.5 * 1_024 * 1_024;
 /** Bytes on the wire beside names and values: tags and lengths of a value, frame and full name of a write. */
 const WIRE_BYTES_PER_VALUE = 12;
 const WIRE_BYTES_PER_WRITE = 128;

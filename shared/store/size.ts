@@ -3,7 +3,7 @@ import { utf8Length } from './names.ts';
 import type { StoredFields, StoredValue } from './stored-value.ts';
 
 /** Firestore: "maximum size of a document", 1 MiB. */
-export const MAX_DOCUMENT_BYTES = 1_048_576;
+const MAX_DOCUMENT_BYTES = 1_048_576;
 /** What Firestore adds to each document and to each map. */
 const CONTAINER_BYTES = 32;
 

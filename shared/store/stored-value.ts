@@ -10,7 +10,7 @@ export interface StoredFields {
 }
 
 /** Firestore: "maximum size of a field value", 1 MiB less 89 bytes. The emulator refuses one byte more. */
-export const MAX_VALUE_BYTES = 1_048_487;
+const MAX_VALUE_BYTES = 1_048_487;
 /** Firestore: "maximum depth of fields in a map or array". */
 const MAX_DEPTH = 20;
 /** Firestore's timestamps lie within the years 1 to 9999. */
@@ -18,7 +18,7 @@ const EARLIEST_MS = Date.parse('0001-01-01T00:00:00.000Z');
 const LATEST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 /** Where a value stands, for limits and for messages. `field` is the top one: deeper names may be text of a user. */
-export interface ValuePlace {
+interface ValuePlace {
   path: string;
   field: string;
   depth: number;

@@ -1,7 +1,7 @@
 import type { Head } from '../conversation/documents/head.ts';
 
 /** After this turn a title is made once more: by then the talk has shown what it is about. */
-export const SECOND_TITLE_TURN = 4;
+const SECOND_TITLE_TURN = 4;
 
 /** A title that could not be made is tried with each of this many turns from the first one and from the fourth one on. */
 const TITLE_TRIES = 4;

@@ -1,7 +1,7 @@
 import { cutHead } from '../text-cut.ts';
 
 /** UTF-16 units of a title: one line of a list on a phone. */
-export const TITLE_SHOWN_CHARACTERS = 60;
+const TITLE_SHOWN_CHARACTERS = 60;
 
 /** What is this long is no title that ran over, but an answer. */
 const ANSWER_CHARACTERS = 160;

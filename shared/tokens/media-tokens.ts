@@ -17,7 +17,7 @@ export function findMediaFamily(model: string): MediaFamily {
 }
 
 /** The length of a file behind a URI, where it is known: pages of a PDF, seconds of a recording. */
-export interface MediaLength {
+interface MediaLength {
   pages?: number | undefined;
   seconds?: number | undefined;
 }

@@ -1,5 +1,5 @@
 /** What a file is to a model: each family has its own price, and text is said as text. */
-export type FileFamily = 'image' | 'pdf' | 'audio' | 'text';
+type FileFamily = 'image' | 'pdf' | 'audio' | 'text';
 
 /** Media types that Gemini takes, and what they are. A GIF is none of them. */
 const FAMILIES: ReadonlyMap<string, FileFamily> = new Map([

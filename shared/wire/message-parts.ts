@@ -71,7 +71,7 @@ export function toPart(part: InputPart): Part {
 }
 
 /** A part as a transcript shows it. */
-export type OutputPart =
+type OutputPart =
   | { type: 'text'; text: string }
   | {
       type: 'file';

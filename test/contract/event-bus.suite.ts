@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { EventPublisher } from '#shared/ports/ports.ts';
 import { openPushEndpoint, type PushEndpoint } from '../support/processes/push-endpoint.ts';
 
-export interface BusTimings {
+interface BusTimings {
   ackDeadlineMs: number;
   minBackoffMs: number;
   maxBackoffMs: number;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { FileBucket, SignedRequest } from '#shared/ports/file-ports.ts';
 
-export interface BucketUnderTest {
+interface BucketUnderTest {
   bucket: FileBucket;
   /** Sends bytes as a client does; the status of the answer. */
   put(request: SignedRequest, bytes: Uint8Array): Promise<number>;

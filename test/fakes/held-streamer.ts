@@ -1,7 +1,7 @@
 import { contentText } from '#shared/conversation/documents/content.ts';
 import type { ModelRequest, ModelStreamer } from '#shared/ports/ports.ts';
 
-export interface HeldCall {
+interface HeldCall {
   request: ModelRequest;
   /** What the user says last. */
   text: string;

@@ -1,7 +1,7 @@
 import type { FileBucket, SignedRequest } from '#shared/ports/file-ports.ts';
 
 /** A bucket in memory, and what a client does with the addresses that it gives out. */
-export interface MemoryBucket extends FileBucket {
+interface MemoryBucket extends FileBucket {
   /** Sends bytes as a client would; the status of the answer. */
   put(request: SignedRequest, bytes: Uint8Array): Promise<number>;
   paths(): string[];

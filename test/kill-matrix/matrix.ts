@@ -20,7 +20,7 @@ export const scenarios: readonly Scenario[] = [
   ...workerScenarios,
 ];
 
-export interface Cell {
+interface Cell {
   scenario: Scenario;
   point: string;
   column: Column;

@@ -4,7 +4,7 @@ import type { CompactionDependencies } from '#functions/worker/compaction/compac
 import { createCompactionHandler } from '#functions/worker/push/handle-push.ts';
 import { pushBody } from '#infra/local/embedded/push-delivery.ts';
 
-export interface Push {
+interface Push {
   /** Ends with the handler, or with what a crash point threw. */
   handled: Promise<void>;
   /** What Pub/Sub has heard so far: an acknowledgement, a refusal, or nothing. */

@@ -132,7 +132,7 @@ const visibleOf = ({ head, turns }: Documents): string =>
     ),
   ].join('\n');
 
-export interface CellOptions extends WorldOptions {
+interface CellOptions extends WorldOptions {
   fault?: Fault;
   /** Whoever hears nothing does not come back: the sweep alone puts things right. */
   isLeftAlone?: boolean;

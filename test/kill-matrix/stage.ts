@@ -21,7 +21,7 @@ const PHONE_TRIES = 40;
 const DELIVERIES_MAX = 8;
 const ACKNOWLEDGE_MS = 30_000;
 
-export interface Saying {
+interface Saying {
   name: string;
   onBusy?: OnBusy;
   replacing?: Replacing;

@@ -5,7 +5,7 @@ const root = new URL('../../', import.meta.url);
 /** A file of the repository as text. */
 export const readText = (path: string) => readFile(new URL(path, root), 'utf8');
 
-export interface NamedTest {
+interface NamedTest {
   file: string;
   title: string;
 }

@@ -24,7 +24,7 @@ const responseSchema = z.looseObject({
   totalTokens: z.number().optional(),
   error: z.looseObject({ code: z.number(), status: z.string(), message: z.string() }).optional(),
 });
-export type WireResponse = z.infer<typeof responseSchema>;
+type WireResponse = z.infer<typeof responseSchema>;
 
 export interface Answer {
   status: number;
@@ -37,7 +37,7 @@ export function textOfResponse(body: WireResponse): string {
   return (body.candidates?.[0]?.content?.parts ?? []).map((part) => part.text ?? '').join('');
 }
 
-export interface Ask {
+interface Ask {
   model?: string;
   operation?: 'generateContent' | 'countTokens';
   role?: string;

@@ -63,7 +63,7 @@ export const pauseOf = (conversationId: string, more: Partial<TurnWaiting> = {})
 });
 
 /** Access tokens `access-1`, `access-2`, …: another one each time one is refused. */
-export function countedTokens() {
+function countedTokens() {
   let n = 1;
   return {
     get: () => Promise.resolve(`access-${n}`),

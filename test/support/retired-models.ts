@@ -3,7 +3,7 @@ import type { Config } from '#functions/config.ts';
 import type { Logger } from '#shared/ports/ports.ts';
 
 /** A day after Gemini 2.5 Pro and Flash were shut down on both platforms. */
-export const AFTER_SHUTDOWN = new Date('2026-12-02T00:00:00.000Z');
+const AFTER_SHUTDOWN = new Date('2026-12-02T00:00:00.000Z');
 
 /** The configuration as on a day on which models are retired, and what was warned of. */
 export function afterShutdown<T extends Config>(config: T, now: Date = AFTER_SHUTDOWN) {

@@ -27,21 +27,3 @@ function declared({ name, text }: { name: string; text: string }): Declared {
 
 export const moduleVariables = (): Declared[] => blocksOf('variables.tf', 'variable').map(declared);
 export const moduleOutputs = (): Declared[] => blocksOf('outputs.tf', 'output').map(declared);
-
-/** What a table cell cannot hold. */
-const cell = (text: string) => text.replaceAll('|', String.raw`\|`);
-
-/** The tables of terraform/README.md. */
-export function moduleTables(): { variables: string; outputs: string } {
-  const variables = moduleVariables().map(
-    ({ name, description, value }) =>
-      `| \`${name}\` | ${value === undefined ? '**must be set**' : `\`${value}\``} | ${cell(description)} |`,
-  );
-  const outputs = moduleOutputs().map(
-    ({ name, description }) => `| \`${name}\` | ${cell(description)} |`,
-  );
-  return {
-    variables: ['| Variable | Default | Meaning |', '| --- | --- | --- |', ...variables].join('\n'),
-    outputs: ['| Output | Meaning |', '| --- | --- |', ...outputs].join('\n'),
-  };
-}

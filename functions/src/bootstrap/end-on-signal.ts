@@ -1,7 +1,7 @@
 import type { EventEmitter } from 'node:events';
 
 /** What of `process` is used here. */
-export interface EndingProcess extends Pick<EventEmitter, 'on' | 'removeListener'> {
+interface EndingProcess extends Pick<EventEmitter, 'on' | 'removeListener'> {
   exit(code: number): void;
 }
 

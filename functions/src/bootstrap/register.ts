@@ -39,7 +39,7 @@ const counted =
     }
   };
 
-export interface RegisteredFunctions {
+interface RegisteredFunctions {
   /** Makes `chat` ready for its first request. Rejects where it cannot be; the request tries again. */
   loadChat: () => Promise<unknown>;
   /**

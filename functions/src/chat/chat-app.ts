@@ -21,7 +21,7 @@ import { readTrace, withTrace } from '../lib/trace.ts';
 import { errorForCaller } from './not-found.ts';
 
 /** What the server hands in beside the request. */
-export interface ChatBindings {
+interface ChatBindings {
   /** Promises that must settle before the request counts as served. */
   work: Promise<unknown>[];
   /** Breaks the transfer of the response off, so that no client takes a part for the whole. */

@@ -22,7 +22,7 @@ export const lifecycleCrashPoints = {
   'fork-live': 'The fork is live; the caller does not know.',
 } as const;
 
-export type LifecycleCrashPoint = keyof typeof lifecycleCrashPoints;
+type LifecycleCrashPoint = keyof typeof lifecycleCrashPoints;
 
 /** Passes a crash point: at once in production. */
 export const passLifecyclePoint = (

@@ -17,7 +17,7 @@ export interface RouteDependencies extends ChatDependencies {
   heartbeatMs: number;
 }
 
-export interface JsonReply {
+interface JsonReply {
   kind: 'json';
   /** Default 200. */
   status?: number;
@@ -33,7 +33,7 @@ export interface StreamReader {
   takeOn: (work: Promise<unknown>) => void;
 }
 
-export interface StreamReply {
+interface StreamReply {
   kind: 'stream';
   headers: Record<string, string>;
   /** Throwing in it breaks the transfer off, so that the client comes back. */
@@ -43,7 +43,7 @@ export interface StreamReply {
 }
 
 /** A success that has nothing to say, or nothing new (304). */
-export interface EmptyReply {
+interface EmptyReply {
   kind: 'empty';
   status: 204 | 304;
   headers?: Record<string, string>;
@@ -62,7 +62,7 @@ export interface TextReply {
 export type Reply = JsonReply | StreamReply | EmptyReply | TextReply;
 
 /** A request as it came in, its body parsed as JSON but not yet checked. */
-export interface RawRequest {
+interface RawRequest {
   params: Record<string, string>;
   query: Record<string, string>;
   body: unknown;
@@ -74,7 +74,7 @@ export interface RawRequest {
   left: AbortSignal;
 }
 
-export interface PublicRequest<Params, Query, Body> {
+interface PublicRequest<Params, Query, Body> {
   params: Params;
   query: Query;
   body: Body;
@@ -84,7 +84,7 @@ export interface PublicRequest<Params, Query, Body> {
   left: AbortSignal;
 }
 
-export interface RouteRequest<Params, Query, Body> extends PublicRequest<Params, Query, Body> {
+interface RouteRequest<Params, Query, Body> extends PublicRequest<Params, Query, Body> {
   caller: Caller;
 }
 
@@ -130,14 +130,14 @@ interface Declaration<Params, Query, Body> {
   example?: unknown;
 }
 
-export interface UserDeclaration<Params, Query, Body> extends Declaration<Params, Query, Body> {
+interface UserDeclaration<Params, Query, Body> extends Declaration<Params, Query, Body> {
   handle: (
     dependencies: RouteDependencies,
     request: RouteRequest<Params, Query, Body>,
   ) => Promise<Reply>;
 }
 
-export interface PublicDeclaration<Params, Query, Body> extends Declaration<Params, Query, Body> {
+interface PublicDeclaration<Params, Query, Body> extends Declaration<Params, Query, Body> {
   handle: (
     dependencies: RouteDependencies,
     request: PublicRequest<Params, Query, Body>,

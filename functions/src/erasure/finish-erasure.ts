@@ -34,7 +34,7 @@ const BLOB_PIECES_PER_BATCH = 400;
 type Store = Pick<DocumentStore, 'get' | 'query' | 'commit' | 'deleteBelow'>;
 
 /** What an erasure works with. */
-export interface ErasureDependencies extends HistoryCleaning {
+interface ErasureDependencies extends HistoryCleaning {
   store: Store;
   clock: Pick<Clock, 'wait'>;
   /** The bucket of uploads; undefined where there are none. */

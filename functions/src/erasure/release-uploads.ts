@@ -9,7 +9,7 @@ const UPLOADS_PER_READ = 100;
 /** Messages may name an upload while it is released. */
 const RELEASE_TRIES = 10;
 
-export interface Releasing {
+interface Releasing {
   store: Pick<DocumentStore, 'get' | 'query' | 'commit'>;
   /** Undefined where the deployment takes no uploads: then nothing is released. */
   files?: FileBucket | undefined;

@@ -1,5 +1,5 @@
 /** Items as they come, one asked for at a time. */
-export interface Interruptible<T> {
+interface Interruptible<T> {
   next(): Promise<IteratorResult<T>>;
   /** What is waited for, and all that is asked for later, fails with `error`. The first error stays. */
   interrupt(error: unknown): void;

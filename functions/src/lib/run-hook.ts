@@ -3,7 +3,7 @@ import type { Hook } from '#shared/hooks/hook.ts';
 import type { Clock, Logger } from '#shared/ports/ports.ts';
 import { withDeadline } from './with-deadline.ts';
 
-export interface HookRun {
+interface HookRun {
   clock: Clock;
   logger: Logger;
   signal: AbortSignal;

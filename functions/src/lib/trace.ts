@@ -1,7 +1,7 @@
 import type { EventPublisher, Logger } from '#shared/ports/ports.ts';
 
 /** One request of an app and all that comes of it, by the name that the platform gave it. */
-export interface Trace {
+interface Trace {
   /** 32 hexadecimal digits. */
   traceId: string;
   /** As W3C Trace Context writes it (`00-<traceId>-<parent>-<flags>`): header, and attribute of messages. */

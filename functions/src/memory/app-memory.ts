@@ -3,7 +3,7 @@ import type { AppNote } from '#shared/memory/note.ts';
 import { followRemoteDocument, type RemoteDocument } from '../config/remote-document.ts';
 
 /** The document with which an operator tells all conversations something without a deployment. */
-export const APP_MEMORY_PATH = 'config/memory';
+const APP_MEMORY_PATH = 'config/memory';
 
 /** The app's level of the memory, kept for one instance. */
 export interface AppMemory extends RemoteDocument {

@@ -9,7 +9,7 @@ export interface NotesDependencies {
 }
 
 /** What becomes of the notes; without `notes` they stay. `guards` are committed with them. */
-export type NotesChange<T> = { result: T; notes?: readonly Note[]; guards?: readonly Write[] };
+type NotesChange<T> = { result: T; notes?: readonly Note[]; guards?: readonly Write[] };
 
 /**
  * Changes what is remembered about a user, in one batch under the update time that was read: nothing of two

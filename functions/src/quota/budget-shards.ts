@@ -19,7 +19,7 @@ const shardSchema = z.object({
 });
 
 /** `budget/{day}/shards/{n}`: a part of what all users together have cost on a day, and hold. */
-export type BudgetShard = z.infer<typeof shardSchema>;
+type BudgetShard = z.infer<typeof shardSchema>;
 
 /** The documents of a day's shards. */
 export const shardPaths = (day: string): string[] =>
@@ -40,7 +40,7 @@ export function sumOfShards(documents: readonly (StoredDocument | undefined)[], 
 }
 
 /** What becomes of a shard, under the update time of the document that was read. */
-export interface ShardChange {
+interface ShardChange {
   addMicros?: number;
   hold?: HeldCost;
   /** Id of a call that holds nothing any more. */

@@ -13,14 +13,14 @@ import { shardPaths, shardWrite, sumOfShards } from './budget-shards.ts';
 import { BUDGET_CACHE_MS, BUDGET_SHARDS, BUDGET_WRITE_EVERY_MS } from './quota-settings.ts';
 
 /** What is to be added to a shard now. */
-export interface BudgetPart {
+interface BudgetPart {
   path: string;
   day: string;
   costMicros: number;
 }
 
 /** What of the day's dollars is one user's, millionths. */
-export interface OwnSpending {
+interface OwnSpending {
   /** Settled. */
   usedMicros: number;
   /** Held by answers on their way. */
@@ -49,7 +49,7 @@ export interface Budget {
   write(part: BudgetPart, document: StoredDocument | undefined): Write;
 }
 
-export interface BudgetDependencies {
+interface BudgetDependencies {
   store: Pick<DocumentStore, 'get' | 'commit'>;
   clock: Pick<Clock, 'now'>;
   randomness: Randomness;

@@ -8,7 +8,7 @@ const RETRY_MS = 10;
 const RETRY_MAX_MS = 200;
 
 /** What is to be added to a user's document of a day and to the budget of that day. */
-export interface UsageChange {
+interface UsageChange {
   /** What `change` looks at. */
   paths: readonly string[];
   day: string;

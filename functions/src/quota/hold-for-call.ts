@@ -29,7 +29,7 @@ import { usageWrite } from './usage-document.ts';
 import { writeGuarded } from './commit-usage.ts';
 
 /** For whom a call is, and what it may cost at most. */
-export interface CallToHold {
+interface CallToHold {
   conversationId: string;
   ownerUid: string;
   costMicros: number;
@@ -45,7 +45,7 @@ export interface Hold extends HeldCost {
   shardPath?: string | undefined;
 }
 
-export interface HoldDependencies {
+interface HoldDependencies {
   store: Pick<DocumentStore, 'get' | 'commit'>;
   clock: Clock;
   randomness: Randomness;

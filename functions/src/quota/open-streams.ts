@@ -1,7 +1,7 @@
 import type { Clock } from '#shared/ports/ports.ts';
 
 /** Streams that this instance holds open, by user: what bounds its memory and its sockets. */
-export interface OpenStreams {
+interface OpenStreams {
   /** How many a user has open. */
   count(uid: string): number;
   /** Counts one more until the returned function is called, for `longestMs` at most. */

@@ -20,7 +20,7 @@ import { quotaSettings, RESERVED_ANSWER_TOKENS } from './quota-settings.ts';
 import { usageWrite } from './usage-document.ts';
 import { writeGuarded } from './commit-usage.ts';
 
-export interface PayingDependencies {
+interface PayingDependencies {
   config: Config;
   store: Pick<DocumentStore, 'get' | 'commit'>;
   clock: Clock;
@@ -114,7 +114,7 @@ async function settleCall(
 }
 
 /** An answer, what it cost in millionths of a dollar, and the end of its settlement. */
-export interface Paid<T> {
+interface Paid<T> {
   answer: T;
   /** Absent where the model reported no figures. */
   costMicros: number | undefined;

@@ -8,7 +8,7 @@ import { foldedThrough } from './read-index.ts';
 import { unpackSegment } from './segment-document.ts';
 
 /** The first segment up to `indexedThrough` that is missing, cannot be read or ends too early; undefined: all are whole. */
-export async function firstBrokenSegment(
+async function firstBrokenSegment(
   store: Pick<DocumentStore, 'get'>,
   conversationId: string,
   indexedThrough: number,

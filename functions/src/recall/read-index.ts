@@ -18,7 +18,7 @@ const SEGMENTS_MAX = 50;
 /** Where no instance keeps anything, bytes that are looked through all the same. */
 const BYTES_WITHOUT_CACHE = 4 * 1024 * 1024;
 
-export interface IndexSource {
+interface IndexSource {
   store: Pick<DocumentStore, 'get'>;
   cache: ConversationCache;
   logger: Pick<Logger, 'log'>;

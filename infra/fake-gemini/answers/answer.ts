@@ -2,8 +2,8 @@ import { isQuestion, questionTerms, type Term, toLower } from './question-terms.
 import { lastQuestionIndex, type RequestContent, contentText } from '../server/request.ts';
 import { readableText, splitSentences } from './sentences.ts';
 
-export const acknowledgement = 'Noted.';
-export const ignorance = 'I do not know.';
+const acknowledgement = 'Noted.';
+const ignorance = 'I do not know.';
 
 /** A sentence of the prompt, by its place in the searched text, and the terms found in it. */
 interface Candidate {
@@ -100,7 +100,7 @@ interface Scored {
  * two that match nearly as well; none when none shares a content word. Questions are no answers.
  * Among equals the newest comes first.
  */
-export function bestSentences(text: string, question: string): string[] {
+function bestSentences(text: string, question: string): string[] {
   const candidates = findCandidates(text, questionTerms(question));
   const weights = weigh(candidates, text.length);
   const scored = candidates.map(

@@ -13,11 +13,11 @@ const toolsSchema = z.array(
 );
 
 /** Whether a request declares functions and forbids to call them. */
-export const forbidsCalls = ({ toolConfig }: ModelRequestBody): boolean =>
+const forbidsCalls = ({ toolConfig }: ModelRequestBody): boolean =>
   toolConfig?.functionCallingConfig?.mode === 'NONE';
 
 /** Names of the functions that a request declares. */
-export function declaredNames({ tools }: ModelRequestBody): string[] {
+function declaredNames({ tools }: ModelRequestBody): string[] {
   const parsed = toolsSchema.safeParse(tools ?? []);
   if (!parsed.success) return [];
   return parsed.data.flatMap(({ functionDeclarations = [] }) =>

@@ -65,7 +65,7 @@ export function foldedContents(body: ModelRequestBody): readonly RequestContent[
 }
 
 /** Which sentences are collected, and whether turns may be marked in the contents. */
-export interface Collecting {
+interface Collecting {
   /** Default: what holds a checkable fact. */
   isWanted?: (sentence: string) => boolean;
   /** Default: false. */
@@ -108,7 +108,7 @@ const weights: Readonly<Record<Speaker, number>> = { user: 1.5, model: 1, tool: 
 const itemTokens = 8;
 
 /** Facts per token; what the user said counts one and a half times, what a tool returned half. */
-export function density(candidate: Candidate): number {
+function density(candidate: Candidate): number {
   return (weights[candidate.saidBy] * candidate.facts) / (textTokens(candidate.text) + itemTokens);
 }
 

@@ -19,7 +19,7 @@ const nodeSchema = z.looseObject({
 type Node = z.infer<typeof nodeSchema>;
 
 /** What a filled schema says. */
-export interface Filling {
+interface Filling {
   /** For a string property named `scratchpad`. */
   scratchpad: string;
   /** For every other string. */

@@ -41,7 +41,7 @@ const longStringLength = 120;
  * JSON as readable lines: the short scalars of one object stand together on a line as
  * `"seat": "12A", "row": 4`, longer strings are lines of their own.
  */
-export function jsonLines(value: unknown): string[] {
+function jsonLines(value: unknown): string[] {
   if (value === null || value === undefined) return [];
   if (typeof value === 'string') return [value];
   if (typeof value !== 'object') return [JSON.stringify(value)];

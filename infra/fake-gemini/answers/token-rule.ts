@@ -11,7 +11,7 @@ import type { ModelRequestBody, RequestContent, RequestPart } from '../server/re
  */
 
 /** Counts are kept in twentieths of a token, in which 0.25 and 1.3 are whole numbers: sums are exact. */
-export const unitsPerToken = 20;
+const unitsPerToken = 20;
 const asciiUnits = 5;
 const otherUnits = 26;
 
@@ -24,7 +24,7 @@ const mediaTokens: readonly (readonly [prefix: string, tokens: number])[] = [
 const otherMediaTokens = 258;
 
 /** Units of a text. A surrogate pair is one code point. */
-export function textUnits(text: string): number {
+function textUnits(text: string): number {
   let units = 0;
   for (let index = 0; index < text.length; index += 1) {
     const code = text.charCodeAt(index);

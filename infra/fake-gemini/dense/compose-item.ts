@@ -5,7 +5,7 @@ import { type Language, writings } from './language.ts';
 import { findTopic, type Group } from './merge-by-subject.ts';
 
 /** What is the same for all items of an answer. */
-export interface Composing {
+interface Composing {
   seed: string;
   language: Language;
   /** Numbers of the turns that are folded. */

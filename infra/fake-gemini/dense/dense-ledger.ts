@@ -16,7 +16,7 @@ import { readRecords } from './records.ts';
 import { readSaidAt } from './said-at.ts';
 
 /** What a capable model has read, before it writes. */
-export interface DenseDraft {
+interface DenseDraft {
   /** Clauses that have room, and what stays one by itself. */
   chosen: Clause[];
   /** The items of a ledger, made of what is left of them. */

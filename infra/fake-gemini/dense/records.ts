@@ -4,7 +4,7 @@ import type { Line } from '../summaries/ledger-lines.ts';
 import { splitSentences } from '../answers/sentences.ts';
 
 /** Lines that belong together, and the sentences that they are made of. */
-export interface Records {
+interface Records {
   records: Candidate[];
   sentences: ReadonlySet<string>;
 }

@@ -2,7 +2,7 @@ import { conjugate } from './english-verbs.ts';
 import type { Language } from './language.ts';
 
 /** Who says a statement and to whom, as items call them. */
-export interface Voice {
+interface Voice {
   speaker: string;
   hearer: string;
   /** Whether the speaker is `they` where somebody else comes first in a sentence, else the name is said again. */

@@ -3,7 +3,7 @@ import type { Model } from './generation.ts';
 import { vicesSchema } from './misbehaviour.ts';
 
 /** Answer of a control endpoint. */
-export interface ControlAnswer {
+interface ControlAnswer {
   status: number;
   body: object;
 }

@@ -108,7 +108,7 @@ export function isFailure(fault: Fault | undefined): boolean {
   return fault !== undefined && !answeredKinds.includes(fault.kind);
 }
 
-export interface FaultTarget {
+interface FaultTarget {
   role: string;
   model: string;
   operation: string;

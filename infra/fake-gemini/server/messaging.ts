@@ -39,10 +39,10 @@ const bodySchema = z.strictObject({
     }),
   }),
 });
-export type FcmMessage = z.infer<typeof bodySchema>['message'];
+type FcmMessage = z.infer<typeof bodySchema>['message'];
 
 /** How one message is refused. */
-export interface MessagingFault {
+interface MessagingFault {
   status: number;
   /** `errorCode` of FCM's error details. */
   code?: string;

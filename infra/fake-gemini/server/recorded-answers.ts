@@ -8,7 +8,7 @@ import {
   textParts,
 } from './request.ts';
 
-export const recordedAnswerSchema = z.strictObject({
+const recordedAnswerSchema = z.strictObject({
   /** A label for the journal. */
   conversation: z.string().optional(),
   /** SHA-256 (hex) of the user's text, text parts joined by "\n". */

@@ -23,7 +23,7 @@ export interface Reply {
   noCandidates?: 'missing' | 'emptyList';
 }
 
-export interface ReplyRequest {
+interface ReplyRequest {
   body: ModelRequestBody;
   model: string;
   promptHash: string;

@@ -14,7 +14,7 @@ import { modelRequestSchema, readAddress } from './request.ts';
 import { sendJson, type Timing } from './respond.ts';
 import { type Vices, vicesSchema } from './misbehaviour.ts';
 
-export interface StandInOptions {
+interface StandInOptions {
   /** Default 0: any free port. */
   port?: number;
   /** Seed of forgetfulness and invention. Default `stand-in`. */

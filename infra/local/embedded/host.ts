@@ -12,7 +12,7 @@ import type { MemoryBus } from './memory-bus.ts';
 import { createMemoryDocumentStore } from './memory-document-store.ts';
 import { createWorkerBus, type WorkerPush } from './worker-bus.ts';
 
-export interface EmbeddedHostOptions {
+interface EmbeddedHostOptions {
   /** What the functions read in place of `process.env`; see `stackEnvironment`. */
   environment: Readonly<Record<string, string | undefined>>;
   /** 0 or absent: any free port. */

@@ -11,7 +11,7 @@ import {
   type StoreCall,
 } from './store-wire.ts';
 
-export interface StoreAddress {
+interface StoreAddress {
   url: string;
   token: string;
 }

@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import type { DocumentStore, EventPublisher } from '#shared/ports/ports.ts';
 import { decodeCall, encode, sentError, type StoreCall } from './store-wire.ts';
 
-export interface StoreServer {
+interface StoreServer {
   url: string;
   close(): Promise<void>;
 }

@@ -27,7 +27,7 @@ interface SentError extends AppErrorOptions {
   name: string;
 }
 
-export type StoreAnswer = { value: unknown } | { error: SentError };
+type StoreAnswer = { value: unknown } | { error: SentError };
 
 export const encode = (value: StoreCall | StoreAnswer | StoredDocument[]): Buffer =>
   serialize(value);

@@ -8,7 +8,7 @@ import { buildPage, type PageFiles } from './build-page.ts';
 import { pageHeaders } from './page-headers.ts';
 
 /** What the page reads as `/config.json`. */
-export interface LocalPageConfig {
+interface LocalPageConfig {
   chatUrl: string;
   /** Of the user whom the page acts for. */
   token: string;

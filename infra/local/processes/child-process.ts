@@ -15,7 +15,7 @@ const mostCrashes = 5;
 const forgottenAfterMs = 60_000;
 const defaultFirstBackOffMs = 250;
 
-export interface ChildOptions {
+interface ChildOptions {
   part: PartName;
   /** Path of the script, and its arguments. */
   command: readonly string[];

@@ -4,7 +4,7 @@ import { getTestServer } from '@google-cloud/functions-framework/testing';
 import { guardServer } from '#functions/bootstrap/server-guard.ts';
 import { listedOrigins, refuseForeign } from '../processes/refuse-foreign.ts';
 
-export interface ServedFunction {
+interface ServedFunction {
   target: 'chat' | 'compaction';
   port: number;
 }

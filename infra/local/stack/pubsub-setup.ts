@@ -1,13 +1,13 @@
 import { z } from 'zod';
 
 /** Where the emulator listens, and in which project. */
-export interface PubSubPlace {
+interface PubSubPlace {
   /** `host:port`, as in PUBSUB_EMULATOR_HOST. */
   pubsubHost: string;
   projectId: string;
 }
 
-export interface PushSetup extends PubSubPlace {
+interface PushSetup extends PubSubPlace {
   topicId: string;
   subscriptionId: string;
   pushEndpoint: string;

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-export interface FileMetadata {
+interface FileMetadata {
   contentType: string;
   sizeBytes: number;
   customTime: string | undefined;

@@ -12,7 +12,7 @@ import { findRefusal } from './verify-signature.ts';
  * signed as Cloud Storage does, and the JSON API with any access token. The folder goes when it is closed.
  */
 
-export interface StorageOptions {
+interface StorageOptions {
   bucket: string;
   /** Default 0: any free port. */
   port?: number;

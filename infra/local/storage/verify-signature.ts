@@ -1,14 +1,14 @@
 import { createHash, verify, type KeyObject } from 'node:crypto';
 
 /** A request as it came over the wire; header names in lower case. */
-export interface SignedArrival {
+interface SignedArrival {
   method: string;
   /** Path and query, as they were written. */
   target: string;
   headers: Readonly<Record<string, string | undefined>>;
 }
 
-export interface Verdict {
+interface Verdict {
   status: 400 | 403;
   code: string;
   message: string;

@@ -13,7 +13,7 @@ export interface Admission {
   pageOrigins: readonly string[];
 }
 
-export interface Asked {
+interface Asked {
   host: string | undefined;
   origin: string | undefined;
   token: string | undefined;

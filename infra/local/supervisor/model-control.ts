@@ -8,7 +8,7 @@ export const modelFaultsBody = z.strictObject({
   /** Whose calls. */
   of: z.enum(['chat', 'summariser']),
 });
-export type ModelFaults = z.infer<typeof modelFaultsBody>;
+type ModelFaults = z.infer<typeof modelFaultsBody>;
 
 export const vicesBody = z.strictObject({
   /** Whether it writes dense statements, as capable models do. */
@@ -20,14 +20,14 @@ export const vicesBody = z.strictObject({
   /** How long it thinks before it writes. */
   slowMs: z.number().min(0).max(30_000).optional(),
 });
-export type ModelVices = z.infer<typeof vicesBody>;
+type ModelVices = z.infer<typeof vicesBody>;
 
 export const timingBody = z.strictObject({
   timeToFirstTokenMs: z.number().min(0).max(10_000).optional(),
   /** 0: as fast as possible. */
   tokensPerSecond: z.number().min(0).max(1_000).optional(),
 });
-export type ModelTiming = z.infer<typeof timingBody>;
+type ModelTiming = z.infer<typeof timingBody>;
 
 /** The stand-in as it starts in `npm start`. */
 const usualTiming = { timeToFirstTokenMs: 0, tokensPerSecond: 0 } satisfies ModelTiming;
@@ -44,7 +44,7 @@ const modelCallSchema = z.object({
   finishReason: z.string().optional(),
   durationMs: z.number().optional(),
 });
-export type ModelCall = z.infer<typeof modelCallSchema>;
+type ModelCall = z.infer<typeof modelCallSchema>;
 
 const journalSchema = z.object({ entries: z.array(modelCallSchema) });
 const waitingSchema = z.object({ waiting: z.number() });

@@ -2,9 +2,9 @@ import type { Stack } from '../stack/stack.ts';
 import type { RestartablePart } from '../stack/stack-children.ts';
 import type { PartName } from '../stack/stack-event.ts';
 
-export type KillablePart = 'chat' | 'compaction';
+type KillablePart = 'chat' | 'compaction';
 
-export type Killed =
+type Killed =
   | { kind: 'killed'; processId: number }
   /** Both functions and the store are one process: with it everything would be gone. */
   | { kind: 'holds-store' }

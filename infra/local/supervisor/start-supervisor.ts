@@ -20,7 +20,7 @@ export interface Supervisor {
   stop(): Promise<void>;
 }
 
-export interface SupervisorOptions {
+interface SupervisorOptions {
   stack: Pick<Stack, 'chatUrl' | 'compactionUrl' | 'standInUrl' | 'processIds' | 'restart'>;
   /** Wanted ports; one that is taken is replaced by the next free one. Default: any free ones. */
   ports?: { supervisor: number; line: number };

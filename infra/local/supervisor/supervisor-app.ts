@@ -12,7 +12,7 @@ import { type ModelControl, modelFaultsBody, timingBody, vicesBody } from './mod
 import type { PartKills } from './part-kills.ts';
 import { redeliveryBody, type Redelivery } from './redeliver.ts';
 
-export interface SupervisorParts {
+interface SupervisorParts {
   admission: Admission;
   line: CuttableLine;
   kills: PartKills;

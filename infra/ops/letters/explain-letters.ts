@@ -41,7 +41,7 @@ function eventOf({ data }: DeadLetter): z.infer<typeof eventSchema> | undefined 
 }
 
 /** What has become of what a dead letter asked for. Pure. */
-export function explainLetter(facts: {
+function explainLetter(facts: {
   event: { conversationId?: string | undefined; requestId?: string | undefined } | undefined;
   /** `newer`: a later release wrote it. */
   head: Head | 'newer' | undefined;

@@ -22,7 +22,7 @@ const TELLING_FIELDS = [
 const known = new Set(Object.keys(headSchema.shape));
 
 /** I7: a tombstone says nothing of anybody. */
-export function checkTombstone(target: {
+function checkTombstone(target: {
   conversationId: string;
   head: Head;
   headFields: readonly string[];

@@ -20,7 +20,7 @@ export const NOBODY_THERE = {
   METADATA_SERVER_DETECTION: 'none',
 };
 
-export interface FunctionStart {
+interface FunctionStart {
   /** An archive as it lies in an image. */
   folder: string;
   target: string;

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** Lets requests in as an instance of Cloud Run does that cannot be joined by another one. */
-export interface InstanceGate {
+interface InstanceGate {
   /** Resolves to what has to be called at the end, or to undefined where no place became free in time. */
   enter(): Promise<(() => void) | undefined>;
 }

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { once } from '#shared/once.ts';
 
-export interface ProcessUse {
+interface ProcessUse {
   cpuMs: number;
   memoryMiB: number;
 }

@@ -2,7 +2,7 @@ import { shortReason } from './short-reason.ts';
 import { orderSchema, type Figures, type Reply } from './peer-wire.ts';
 
 /** What a peer can be asked for, by name; each takes one argument and resolves to what was measured, by name. */
-export type PeerWorks = Readonly<Record<string, (argument: string) => Promise<Figures>>>;
+type PeerWorks = Readonly<Record<string, (argument: string) => Promise<Figures>>>;
 
 /** Works off one order. An order that is none, and a work that fails, are answered with the reason. */
 export async function replyTo(message: unknown, works: PeerWorks): Promise<Reply> {

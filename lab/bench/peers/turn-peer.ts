@@ -3,7 +3,7 @@ import { servePeer } from './peer-host.ts';
 import type { Figures } from './peer-wire.ts';
 
 /** A system that keeps conversations, used as its own documentation says. */
-export interface TurnPeer {
+interface TurnPeer {
   /** Stores one with so many past turns, as they leave it. */
   seed(turns: number): Promise<Seed>;
   /** The user says `text`; resolves once the answer is stored. The history is loaded as the system does it. */
@@ -12,7 +12,7 @@ export interface TurnPeer {
   documents?(): Figures;
 }
 
-export interface Seed {
+interface Seed {
   conversationId: string;
   /** How long the turn took in which older turns were summarised, where there was one. */
   summaryMs?: number;

@@ -2,14 +2,14 @@ import type { TopLevelSpec } from 'vega-lite';
 import type { BenchGroup, BenchResult } from '../bench-case.ts';
 import { median } from './bench-result.ts';
 
-export interface LinePoint {
+interface LinePoint {
   line: string;
   at: number;
   value: number;
 }
 
 /** The line of our own figures. */
-export const OWN_LINE = 'Recap';
+const OWN_LINE = 'Recap';
 
 /**
  * The points of a group's lines: one for each result that has a place, and one of ours wherever there is one of

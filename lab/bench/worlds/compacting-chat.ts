@@ -20,7 +20,7 @@ const conversationSchema = z.object({
   context: z.object({ compaction: z.object({ state: z.string() }).nullable() }),
 });
 
-export interface CompactingChat {
+interface CompactingChat {
   /** Ms until the first text of one message to a conversation of 24,000 tokens. */
   alone(): Promise<number>;
   /** The same while a compaction of that conversation runs. Throws Error where it does not succeed. */

@@ -2,7 +2,7 @@ import { startHost } from '../hosts/start-host.ts';
 import { pausing, scriptOf } from './load.ts';
 
 /** Work that weighs as much as compactions, in a process of its own. */
-export interface NeutralLoad {
+interface NeutralLoad {
   pause(): void;
   resume(): void;
   close(): Promise<void>;

@@ -23,7 +23,7 @@ export interface StreamRun {
 }
 
 /** What is asked: Recap, the proxy, or the model itself. */
-export interface Side {
+interface Side {
   processId: number;
   /** Keeps its connections, as those who stand between phones and functions do. */
   agent: Agent;
@@ -31,7 +31,7 @@ export interface Side {
   target: () => Pick<StreamToRead, 'url' | 'headers' | 'body'>;
 }
 
-export interface Streams {
+interface Streams {
   recap: Side;
   proxy: Side;
   direct: Side;

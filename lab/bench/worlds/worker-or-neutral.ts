@@ -30,7 +30,7 @@ export async function weigh(world: LoadWorld): Promise<CompactionWeight> {
 }
 
 /** When a slice began, and whose it was. */
-export interface Slice {
+interface Slice {
   of: 'worker' | 'neutral';
   atMs: number;
 }

@@ -13,7 +13,7 @@ import { verifyStored } from './verify-stored.ts';
 /** The load balancer gives each chat process one of two requests. */
 const LOOKS_AT_CONTEXT = 2;
 
-export interface CheckedRun {
+interface CheckedRun {
   store: DocumentStore;
   ledger: Ledger;
   tally: Tally;

@@ -10,7 +10,7 @@ const pageSchema = z.array(
   }),
 );
 
-export interface ScannedDocument {
+interface ScannedDocument {
   /** Such as `conversations/…/turns/…`. */
   path: string;
   /** Fields as Firestore's REST interface writes them. */

@@ -5,7 +5,7 @@ import { canariesIn } from '../phones/message-text.ts';
 const LEAK_SHOWN = 300;
 
 /** A generation that two workers have made: the fence did not hold. */
-export interface DoubledGeneration {
+interface DoubledGeneration {
   conversationId: string;
   generation: number;
 }

@@ -11,7 +11,7 @@ const LONGEST_BACK_OFF_MS = 2_000;
 const SHORTEST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 500;
 
-export interface PhoneOptions {
+interface PhoneOptions {
   client: PhoneClient;
   ledger: Ledger;
   random: Random;

@@ -20,7 +20,7 @@ export interface AnswerSettings {
 }
 
 /** A prompt that was asked. */
-export interface AskedPrompt {
+interface AskedPrompt {
   /** Under which it is written where nothing answers it. */
   name: string;
   place: PromptPlace;

@@ -1,5 +1,5 @@
 /** What a prompt asks for; `verify` is a second pass. */
-export type PromptKind = 'main' | 'verify' | 'repair' | 'condense';
+type PromptKind = 'main' | 'verify' | 'repair' | 'condense';
 
 /** Where in the life of a conversation a prompt is asked. */
 export interface PromptPlace {
@@ -36,7 +36,7 @@ export function placeName(place: PromptPlace): string {
 }
 
 /** A prompt among the files of answers. */
-export interface AskedFor {
+interface AskedFor {
   place: PromptPlace;
   hash: string;
 }

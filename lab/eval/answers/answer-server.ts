@@ -13,7 +13,7 @@ import { contentUnits, overheadUnits, toTokens } from '#infra/fake-gemini/answer
 import { openServer } from '#test/support/processes/open-server.ts';
 import type { AnswerFolder } from './answer-folder.ts';
 
-export interface AnswerServer {
+interface AnswerServer {
   url: string;
   close(): Promise<void>;
 }

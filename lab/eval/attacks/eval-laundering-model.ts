@@ -3,7 +3,7 @@ import type { ModelGenerator, ModelResponse, TokenCounter } from '#shared/ports/
 
 type SummarisingModel = ModelGenerator & TokenCounter;
 
-export interface Laundering {
+interface Laundering {
   /** What shall become an instruction. */
   attack: string;
   /** The turn in which it stands. */

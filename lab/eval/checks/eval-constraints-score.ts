@@ -12,7 +12,7 @@ import { once } from '#shared/once.ts';
 import type { Recording } from '../replay/recording.ts';
 
 /** A value that matters, in all the forms that count for it. */
-export interface NamedValue {
+interface NamedValue {
   name: string;
   forms: string[];
 }
@@ -47,7 +47,7 @@ export function valuesOf(recording: Recording): NamedValue[] {
 }
 
 /** Equal for texts that differ in width, case, blanks (also those beside a dash) or the shape of quotes. */
-export const plainForm = (text: string): string =>
+const plainForm = (text: string): string =>
   text
     .normalize('NFKC')
     .toLowerCase()

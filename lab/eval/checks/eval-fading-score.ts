@@ -14,7 +14,7 @@ export interface FadingReading {
 }
 
 /** What stands after a generation. */
-export type StandingNow = Pick<Standing, 'statements' | 'kept'> & {
+type StandingNow = Pick<Standing, 'statements' | 'kept'> & {
   history: { snapshot: Snapshot | null };
 };
 

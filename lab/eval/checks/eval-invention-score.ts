@@ -2,7 +2,7 @@ import { checkedValuesIn } from '#shared/compaction/facts/index/unsupported.ts';
 import { isHighRisk } from '#shared/compaction/ledger/verify/value-risk.ts';
 
 /** What an inventive summariser changed in one statement. */
-export interface Alteration {
+interface Alteration {
   from: string;
   to: string;
 }
@@ -10,7 +10,7 @@ export interface Alteration {
 /** Dates, times and amounts are one number each, as the stand-in takes them. */
 const number = /\d+(?:[.,:/-]\d+)*/g;
 
-export const numbersIn = (text: string): string[] => text.match(number) ?? [];
+const numbersIn = (text: string): string[] => text.match(number) ?? [];
 
 /** The numbers that differ between the two, as they read afterwards. */
 export function alteredNumbers({ from, to }: Alteration): string[] {

@@ -24,7 +24,7 @@ const isToolResult = ({ parts }: Pick<Content, 'parts'>) =>
   parts.some(({ functionResponse }) => functionResponse !== undefined);
 
 /** The rounds of calls of each turn, with their responses. */
-export function roundsOfTurns({ turns }: Pick<Recording, 'turns'>): LoopCall[][][] {
+function roundsOfTurns({ turns }: Pick<Recording, 'turns'>): LoopCall[][][] {
   const all: LoopCall[][][] = [];
   let open: { id: string | undefined; name: string; call: LoopCall }[] = [];
   for (const content of turns) {

@@ -1,7 +1,7 @@
 import type { ProbedState } from './probe-run.ts';
 
 /** From here on an answer counts as right, as in the survival measure. */
-export const rightFrom = 0.8;
+const rightFrom = 0.8;
 
 export interface ProbeResult {
   conversation: string;
@@ -13,7 +13,7 @@ export interface ProbeResult {
   scores: Record<ProbedState, number>;
 }
 
-export interface StateFigures {
+interface StateFigures {
   n: number;
   /** Share of the probes with a score of at least 0.8. */
   right: number;

@@ -16,7 +16,7 @@ import { stableUuid } from '../stable-uuid.ts';
 
 export type ProbedState = 'before' | 'after' | 'blanked';
 
-export interface ProbedConversation {
+interface ProbedConversation {
   conversation: ScriptedConversation;
   probes: readonly Probe[];
 }

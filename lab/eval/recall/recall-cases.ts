@@ -4,7 +4,7 @@ import { foldedProbes, turnsOfContents } from '../probes/probe-selection.ts';
 import { scriptOf, type Exchange, type Recording } from '../replay/recording.ts';
 
 /** A question, and the turns that hold the evidence of its answer. */
-export interface RecallProbe {
+interface RecallProbe {
   id: string;
   question: string;
   evidence: readonly number[];

@@ -42,7 +42,7 @@ function roomOf(characters: number): (excerpt: Excerpt) => boolean {
   };
 }
 
-export interface EvidenceFigure {
+interface EvidenceFigure {
   questions: number;
   /** Of how many a message of the evidence is among the excerpts. */
   shown: Record<Room, number>;

@@ -6,7 +6,7 @@ const DEPTHS = [5, 10] as const;
 type Depth = (typeof DEPTHS)[number];
 
 /** Probes of which one, and of which every turn of the evidence is among the first hits. */
-export interface RecallFigure {
+interface RecallFigure {
   probes: number;
   one: Record<Depth, number>;
   all: Record<Depth, number>;

@@ -48,7 +48,7 @@ const answerBodySchema = z.looseObject({
   usage: usageSchema.optional(),
 });
 
-export interface ChatClientOptions {
+interface ChatClientOptions {
   url: string;
   token: string;
   transport: 'sse' | 'json';

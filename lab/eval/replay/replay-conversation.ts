@@ -17,7 +17,7 @@ const watchIntervalMs = 1_000;
 
 const unsettledStates = new Set(['QUEUED', 'RUNNING', 'VERIFYING']);
 
-export interface ReplayListener {
+interface ReplayListener {
   sent(count: number): void;
   compaction(compaction: CompactionView): void;
 }
@@ -31,7 +31,7 @@ export interface ReplayedConversation {
   failure?: string;
 }
 
-export interface ReplayRun {
+interface ReplayRun {
   client: ChatClient;
   seed: string;
   settings: object;

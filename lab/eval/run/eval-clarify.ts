@@ -17,7 +17,7 @@ const unclearWords =
 type Statement = Extract<Operation, { text: string }>;
 
 /** What questions are made from. */
-export interface Answered {
+interface Answered {
   /** Of the folded turns. */
   facts: readonly Fact[];
   /** What stays in the context beside the snapshot. */

@@ -28,7 +28,7 @@ export interface CompactedOnce {
   durationMs: number;
 }
 
-export interface CompactionToRun {
+interface CompactionToRun {
   conversationId: string;
   /** Last turn that shall be folded. */
   lastFoldedSeq: number;

@@ -10,12 +10,12 @@ import { foldedCount, slicesOf, turnsOf, type RecordedTurn, type Slice } from '.
 import type { Recording } from '../replay/recording.ts';
 
 /** One compaction of a conversation that grows. */
-export interface Generation extends CompactedOnce {
+interface Generation extends CompactedOnce {
   /** Turns that were stored at that time. */
   stored: number;
 }
 
-export interface Grown {
+interface Grown {
   conversationId: string;
   turns: readonly RecordedTurn[];
   /** Oldest first, failed ones included. */

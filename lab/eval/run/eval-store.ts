@@ -11,7 +11,7 @@ import type { RecordedTurn } from './eval-turns.ts';
 /** Turns of one commit; each is one document and its overflow. */
 const turnsPerCommit = 100;
 
-export interface NewConversation {
+interface NewConversation {
   model: string;
   profile: Profile;
   systemInstruction?: string;

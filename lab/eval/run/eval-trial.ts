@@ -43,7 +43,7 @@ export interface TriedModel {
   calls(): number;
 }
 
-export interface TrialSurroundings {
+interface TrialSurroundings {
   model: Model;
   /** Before each call, counted from 1. */
   beforeCall: (call: number) => void;

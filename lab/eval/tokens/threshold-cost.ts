@@ -27,7 +27,7 @@ const SCRATCHPAD_TOKENS = 300;
 /** Most models bill thoughts; so many for a compaction. */
 const THOUGHT_TOKENS = 1_000;
 
-export interface Costs {
+interface Costs {
   /** US dollars a thousand calls, compactions included. */
   usdPerThousandCalls: number;
   compactions: number;

@@ -9,7 +9,7 @@ const CALIBRATED_FROM_TOKENS = 50;
 const CLOSE = 0.2;
 const SAFE = -0.1;
 
-export interface Accuracy {
+interface Accuracy {
   n: number;
   /** Share of the rows whose estimate is at most a fifth off. */
   within20: number;
@@ -20,7 +20,7 @@ export interface Accuracy {
   tooLow: number;
 }
 
-export interface KindFigures {
+interface KindFigures {
   all: Accuracy;
   /** Only rows from 20 tokens on. */
   long: Accuracy;
@@ -95,8 +95,8 @@ function kindFigures(
   };
 }
 
-export type Part = 'dev' | 'held-out';
-export interface FiguresRow extends KindFigures {
+type Part = 'dev' | 'held-out';
+interface FiguresRow extends KindFigures {
   part: Part;
   rule: TokenRule;
   kind: Kind;

@@ -29,7 +29,7 @@ const BUDGET_AND_STEP = 1 + toolOutputConstants.toolOutputMinimumGainFraction.va
 /** A tool that hangs is stopped long before. */
 const TOOL_TIMEOUT_MS = 20_000;
 
-export interface ToolReplayOptions {
+interface ToolReplayOptions {
   id: string;
   script: ToolScript;
   systemInstruction: string | undefined;

@@ -5,7 +5,7 @@ import { splitText, type Recording } from '../replay/recording.ts';
 export const FILLED = '(Nothing was recorded here.)';
 
 /** A recorded call, and what it gave. */
-export interface ScriptedCall {
+interface ScriptedCall {
   id: string | undefined;
   name: string;
   args: Record<string, unknown>;

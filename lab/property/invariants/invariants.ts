@@ -215,7 +215,7 @@ const cleanErrors: Invariant = {
   },
 };
 
-export const invariants: readonly Invariant[] = [
+const invariants: readonly Invariant[] = [
   transcript,
   nothingOpen,
   contextOnce,

@@ -6,7 +6,7 @@ import type { OutcomeState } from './outcome-state.ts';
 import { outcomeTexts } from './outcome-texts.ts';
 import type { OutcomeTexts } from './outcome-texts.ts';
 
-export interface OutcomeToTell {
+interface OutcomeToTell {
   /** An `OutcomeState`; one of a later version is told neutrally. */
   state: string;
   beforeTokens: number;

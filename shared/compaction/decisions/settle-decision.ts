@@ -30,7 +30,7 @@ export interface SettleFacts {
   untilNextDayMs: number;
 }
 
-export type SettleDecision =
+type SettleDecision =
   /** The need is settled and leaves the head. */
   | { kind: 'clear' }
   /** The need stays; the event is to be delivered again. */

@@ -26,7 +26,7 @@ export interface SwapFacts {
   isPartial?: boolean;
 }
 
-export type SwapDecision =
+type SwapDecision =
   | { swap: true }
   | {
       swap: false;

@@ -24,7 +24,7 @@ import { repairVerbatim } from './repair/repair-verbatim.ts';
 import { uniteLists } from './budget/unite-lists.ts';
 import { withRequests } from './operations/with-requests.ts';
 
-export interface FallbackOptions {
+interface FallbackOptions {
   profile: SnapshotProfile;
   /** What stays in the context beside the snapshot: pins and tail. */
   keptTexts: readonly string[];

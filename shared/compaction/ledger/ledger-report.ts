@@ -13,7 +13,7 @@ import { shareHeld, type Recall } from './prompt/recalled-text.ts';
 import type { VerbatimRepair } from './repair/repair-verbatim.ts';
 
 /** How much of a tier the context still says. `share` is weighted, 0–1. */
-export type TierReport = {
+type TierReport = {
   facts: number;
   /** In the working layer, the pins or the tail. */
   held: number;
@@ -53,7 +53,7 @@ export type LedgerReport = {
   constraintsOverBudget: boolean;
 };
 
-export interface ReportInput {
+interface ReportInput {
   precision: Precision;
   repair: Pick<VerbatimRepair, 'added' | 'tokens' | 'constraintTokens' | 'archived'>;
   recall: Recall;

@@ -1,5 +1,5 @@
 /** What the tokens of a compaction and of the turns after it cost, all in the same unit. */
-export interface TokenPrices {
+interface TokenPrices {
   /** A token of a prompt to the model of the conversation. */
   chatInput: number;
   /** A cached token of such a prompt, as a share of `chatInput`; above 0. */

@@ -28,7 +28,7 @@ export interface PolicyTableEntry {
   settings: PolicySettings;
 }
 
-export type NumberField = Exclude<keyof PolicySettings, 'tokenRule' | 'splitPolicy'>;
+type NumberField = Exclude<keyof PolicySettings, 'tokenRule' | 'splitPolicy'>;
 
 function isWhole(value: number): boolean {
   return Number.isSafeInteger(value) && value >= 1;

@@ -3,7 +3,7 @@ import { modelName } from '#shared/models/model-name.ts';
 import { isUsableNumber, type PolicyTableEntry } from './policy-settings.ts';
 
 /** A row of the table that ships with Recap. */
-export interface ThresholdRow extends PolicyTableEntry {
+interface ThresholdRow extends PolicyTableEntry {
   /** Why it differs from the default. */
   reason: string;
   /** Where its figures come from. */

@@ -36,7 +36,7 @@ export const variantsSchema = z
       Object.values(variants).reduce((sum, { share }) => sum + share, 0) <= 1 + SHARE_ERROR,
     'the shares add up to more than 1',
   );
-export type Variants = z.infer<typeof variantsSchema>;
+type Variants = z.infer<typeof variantsSchema>;
 
 export interface Variant {
   name: string;

@@ -8,7 +8,7 @@ import {
 import { verbatimText } from '../ledger/items/verbatim-item.ts';
 import type { TokenCounting } from '#shared/tokens/token-estimate.ts';
 
-export interface Quoted {
+interface Quoted {
   /** Lines of a list, in the order of the turns. */
   lines: string[];
   /** The facts that the lines say. */

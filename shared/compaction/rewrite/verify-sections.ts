@@ -7,7 +7,7 @@ import { estimateTextTokens, type TokenCounting } from '#shared/tokens/token-est
 import { dropUnsupported, type Precision } from './drop-unsupported.ts';
 import { quoteFacts } from './quote-facts.ts';
 
-export type VerificationProblem =
+type VerificationProblem =
   'EMPTY' | 'TOO_SMALL' | 'TOO_LARGE' | 'REPETITIVE' | 'UNSUPPORTED_FACTS' | 'MISSING_IDENTIFIERS';
 
 export interface VerificationInput {

@@ -3,7 +3,7 @@ import type { SectionName, SnapshotSections } from './snapshot-sections.ts';
 import { closeTagAt, openTagAt, skipBlanks } from './xml-scan.ts';
 import { decodeXml } from './xml-text.ts';
 
-export type SnapshotBlock =
+type SnapshotBlock =
   | { ok: true; sections: Partial<SnapshotSections>; end: number }
   | { ok: false; problem: 'noSections' | 'incomplete' | 'ambiguous' };
 

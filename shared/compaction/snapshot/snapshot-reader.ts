@@ -4,7 +4,7 @@ import { emptySections, sectionNames } from './snapshot-sections.ts';
 import type { SnapshotSections } from './snapshot-sections.ts';
 import { closeTagAt, openTagAt } from './xml-scan.ts';
 
-export type SnapshotProblem =
+type SnapshotProblem =
   /** The answer is blank. */
   | 'emptyAnswer'
   /** No `<state_snapshot>` with sections. */
@@ -18,7 +18,7 @@ export type SnapshotProblem =
   /** Longer than any snapshot may be. */
   | 'oversize';
 
-export type SnapshotReading =
+type SnapshotReading =
   | { ok: true; snapshot: SnapshotSections; hadScratchpad: boolean }
   | { ok: false; problem: SnapshotProblem };
 

@@ -18,7 +18,7 @@ export interface Piece {
   tokens: number;
 }
 
-export interface ChunkPlan {
+interface ChunkPlan {
   /** What each call reads, in order. A turn in pieces comes with its user content each time. */
   chunks: Piece[][];
   /** False when something that fits no chunk, or the bound on chunks, ended it early. */

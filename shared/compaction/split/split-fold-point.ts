@@ -21,7 +21,7 @@ import {
 } from './split-tail.ts';
 import { estimatePromptTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
 
-export interface SplitSource {
+interface SplitSource {
   /** With the masks that the next generation will have. */
   context: ContextSource;
   policy: CompactionPolicy;

@@ -30,7 +30,7 @@ export function findSplitPoint(contents: readonly Content[], fraction: number): 
   return lastCandidate;
 }
 
-export interface TurnToFold {
+interface TurnToFold {
   seq: number;
   /** Only their number matters here; an erased turn has none. */
   contents: readonly unknown[];

@@ -1,5 +1,5 @@
 /** A turn as far as its topic is concerned. */
-export interface TopicTurn {
+interface TopicTurn {
   /** What user and model wrote, without tool output. */
   text: string;
   at: Date;

@@ -8,7 +8,7 @@ export interface HookNote {
   text: string;
 }
 
-export interface ChosenNotes {
+interface ChosenNotes {
   /** In the order of the hooks. */
   notes: string[];
   leftOut: { hook: string; reason: 'UNUSABLE' | 'NO_ROOM' }[];

@@ -50,7 +50,7 @@ export interface CompactionHookResult extends CompactionHookEvent {
 }
 
 /** Runs after the outcome of a compaction that a PreCompact hook could have seen. */
-export type PostCompactHook = Hook<CompactionHookResult, undefined>;
+type PostCompactHook = Hook<CompactionHookResult, undefined>;
 
 /** Hooks in the order in which they run. */
 export interface CompactionHooks {

@@ -22,7 +22,7 @@ export interface WantedTurn {
   end: number;
 }
 
-export interface Weighing {
+interface Weighing {
   counting: TokenCounting;
   /** Tokens of what stands around a content where it is read, before calibration. */
   marginOf: (content: Content) => number;

@@ -32,7 +32,7 @@ export interface ShrunkenView extends SentView {
   tokens: number;
 }
 
-export interface ContextToShrink {
+interface ContextToShrink {
   items: readonly ContextItem[];
   /** Tokens of the context by the meter: tool outputs in the forms in which they are sent, overhead included. */
   tokens: number;

@@ -26,7 +26,7 @@ import { withoutFrame } from '../snapshot/snapshot-text.ts';
 import { summariserRooms } from './summariser-limits.ts';
 import type { TokenCounting } from '#shared/tokens/token-estimate.ts';
 
-export interface SummariserSource {
+interface SummariserSource {
   context: ContextSource;
   /** Those that shorten the tool outputs of the context. */
   masks: readonly Mask[];

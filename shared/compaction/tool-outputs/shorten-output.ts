@@ -31,7 +31,7 @@ function isBinary(text: string): boolean {
   return controls > BINARY_FRACTION * SAMPLE_CHARACTERS || BASE64.test(sample);
 }
 
-export interface Shortening {
+interface Shortening {
   /** The name under which the model reads the whole output. */
   blobName: (text: string) => string;
   counting: TokenCounting;

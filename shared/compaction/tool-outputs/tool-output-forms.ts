@@ -24,7 +24,7 @@ export interface OutputToFit {
  * `cut`: head, marker, errors, tail; `marker`: how much is left out and where it is; `pointer`: where it is;
  * `emptied`: one word. Each is shorter than the one before.
  */
-export type Form = 'whole' | 'cut' | 'marker' | 'pointer' | 'emptied';
+type Form = 'whole' | 'cut' | 'marker' | 'pointer' | 'emptied';
 
 export interface Fitted {
   part: Part;

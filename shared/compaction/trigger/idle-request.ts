@@ -6,7 +6,7 @@ import { isArmed, type CompactionPolicy } from '../policy/policy.ts';
 export const IDLE_AFTER_MS = 15 * 60_000;
 
 /** Smaller contexts are cheap enough. */
-export const IDLE_FROM_TOKENS = 16_000;
+const IDLE_FROM_TOKENS = 16_000;
 
 /** Tokens that a compaction is expected to leave: snapshot and tail at their full size. */
 function expectedTokensAfter(policy: CompactionPolicy, contentTokens: number): number {

@@ -7,12 +7,12 @@ import { holdsBackForBudget } from './budget-wait.ts';
 export const REPUBLISH_AFTER_MS = 60_000;
 
 /** A need that no worker could serve or settle for this long is settled by the sweep. */
-export const GIVE_UP_AFTER_MS = 24 * 60 * 60_000;
+const GIVE_UP_AFTER_MS = 24 * 60 * 60_000;
 
 /** One that waits for dollars is looked at again and again by workers; some days later nobody needs it any more. */
-export const GIVE_UP_UNPAID_AFTER_MS = 7 * GIVE_UP_AFTER_MS;
+const GIVE_UP_UNPAID_AFTER_MS = 7 * GIVE_UP_AFTER_MS;
 
-export type OverdueDecision =
+type OverdueDecision =
   | { kind: 'publish' }
   /** Somebody has it in hand, or a back-off runs; the next sweep looks again. */
   | { kind: 'wait' }

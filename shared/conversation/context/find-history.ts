@@ -9,7 +9,7 @@ import { readSignedHistory } from './signed-history.ts';
 const PAGE = 20;
 
 /** What it takes to read histories past the cache. */
-export type StoredHistories = Omit<HistorySource, 'cache'>;
+type StoredHistories = Omit<HistorySource, 'cache'>;
 
 interface Of {
   conversationId: string;

@@ -12,8 +12,8 @@ import { shownTokens } from './shown-tokens.ts';
 import type { Turn, TurnUsage } from '../documents/turn.ts';
 
 /** Weight of a new report in the moving average, and its bounds: a wild report moves it little. */
-export const CALIBRATION_ALPHA = 0.2;
-export const CALIBRATION_MIN = 0.5;
+const CALIBRATION_ALPHA = 0.2;
+const CALIBRATION_MIN = 0.5;
 export const CALIBRATION_MAX = 2;
 
 /** What the meter looks at of a turn. */
@@ -22,7 +22,7 @@ export type MeteredTurn = Pick<
   'seq' | 'user' | 'contents' | 'surroundings' | 'tokens' | 'inContext' | 'model' | 'routing'
 >;
 
-export interface MeterSource {
+interface MeterSource {
   head: Pick<Head, 'context' | 'generation' | 'pins'>;
   history: History | undefined;
   /** As the prefix shows it; absent: as it was when the last turn finished. */
@@ -99,7 +99,7 @@ function standingFigures(source: MeterSource): Pick<ContextMeter, 'pinTokens' | 
 }
 
 /** Uncalibrated estimate of memory, pins, snapshot and tail as the next prompt has them. */
-export const estimatedContentTokens = (source: MeterSource, forms: OutputForms): number =>
+const estimatedContentTokens = (source: MeterSource, forms: OutputForms): number =>
   standingTokens(source) +
   (source.history?.snapshotTokens ?? 0) +
   wordTokens(source, forms) +

@@ -165,7 +165,7 @@ export const isFresh = <Entry extends { loadedAt: number }>(
   entry: Entry | undefined,
 ): entry is Entry => entry !== undefined && entry.loadedAt >= head.changedIn;
 
-export interface TurnRange {
+interface TurnRange {
   conversationId: string;
   head: Head;
   fromSeq: number;

@@ -35,13 +35,13 @@ const signedFieldsSchema = z.object({
   masksJson: z.string(),
   reportJson: z.string(),
 });
-export type SignedFields = z.infer<typeof signedFieldsSchema>;
+type SignedFields = z.infer<typeof signedFieldsSchema>;
 
 /**
  * What is signed of a history: it names the conversation and the generation, so that a document that was
  * copied to another place is not valid there.
  */
-export const snapshotPayload = (signed: SignedFields & { conversationId: string }): string =>
+const snapshotPayload = (signed: SignedFields & { conversationId: string }): string =>
   canonicalJson({ ...signed, purpose: 'history', version: 1 });
 
 /**

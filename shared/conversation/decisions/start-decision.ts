@@ -5,7 +5,7 @@ import { isReplaced } from '../writes/replaced-by.ts';
 import { isTerminal, type TurnDocument } from '../documents/turn.ts';
 
 /** After this many attempts an unanswered turn is closed as failed instead of taken over, and then rests. */
-export const MAX_ATTEMPTS = 3;
+const MAX_ATTEMPTS = 3;
 
 /**
  * How long a turn rests after an attempt that failed, once it has had MAX_ATTEMPTS, ms: a message that ends every

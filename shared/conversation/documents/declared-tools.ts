@@ -15,7 +15,7 @@ export const clientToolSchema = z.object({
   /** Asked again and again until something has happened: equal calls of it are no loop. */
   polled: z.boolean().optional(),
 });
-export type ClientTool = z.infer<typeof clientToolSchema>;
+type ClientTool = z.infer<typeof clientToolSchema>;
 
 const clientToolsSchema = z.array(clientToolSchema);
 
@@ -26,7 +26,7 @@ export const readClientTools = ({ toolsJson }: { toolsJson?: string | undefined 
     : readSaid(clientToolsSchema, { text: toolsJson, field: 'toolsJson' }, []).said;
 
 /** What decides about declarations: a conversation, and what of it a prompt holds. */
-export interface Declaring {
+interface Declaring {
   /** The app's own, as the head has them. */
   toolsJson?: string | undefined;
   /** What this server runs. */

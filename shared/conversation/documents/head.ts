@@ -40,7 +40,7 @@ export type ConversationSettings = z.infer<typeof conversationSettingsSchema>;
 export const profileSchema = z.enum(['assistant', 'coding', 'gemini-cli']);
 export type Profile = z.infer<typeof profileSchema>;
 
-export const pinSchema = z.object({
+const pinSchema = z.object({
   id: z.string(),
   text: z.string(),
   source: z.enum(['api', 'hook', 'detected']),
@@ -55,7 +55,7 @@ export type Trigger = z.infer<typeof triggerSchema>;
 const tokenCount = z.number().nonnegative().max(1e9);
 
 /** What the meter knew when the last turn finished. */
-export const contextMeterSchema = z.object({
+const contextMeterSchema = z.object({
   /** Tokens of the context as it is sent, overhead included, after the last finished turn. */
   tokens: tokenCount,
   /** Part of `tokens` that no compaction can shrink: system instruction and tools. */
@@ -98,7 +98,7 @@ const manualNeedSchema = z.object({
 /**
  * The outbox of compaction: a need stays here until a worker has settled it, whatever happens to events.
  */
-export const compactionNeededSchema = z.object({
+const compactionNeededSchema = z.object({
   auto: autoNeedSchema.optional(),
   manual: manualNeedSchema.optional(),
   /** Request id of the compaction that its owner calls off while a worker is at it. */

@@ -9,7 +9,7 @@ import { snapshotSchema, type Snapshot } from './snapshot.ts';
 import { readSaid } from './unreadable-turn.ts';
 
 /** A part of a kept turn that the context shows shortened; a blob that it names has the full text. */
-export const maskSchema = z.object({
+const maskSchema = z.object({
   seq: z.number().int().positive(),
   /** 0 = the turn's user content, 1 = its first answer content, … */
   contentIndex: z.number().int().nonnegative(),

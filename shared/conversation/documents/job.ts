@@ -5,7 +5,7 @@ import { readWhole } from './read-fields.ts';
 import { refuseNewer } from './schema-version.ts';
 
 /** One attempt at a compaction as it stays visible, NOOP and failures too. */
-export const compactionRecordSchema = z.object({
+const compactionRecordSchema = z.object({
   requestId: z.string(),
   state: z.string(),
   trigger: triggerSchema,

@@ -4,7 +4,7 @@
  * write fail for ever. Long text is cut into pieces: a turn's document holds the first of its user
  * content and the first of its answer, which together must fit 1 MiB.
  */
-export const PIECE_BYTES = 450 * 1024;
+const PIECE_BYTES = 450 * 1024;
 
 /** UTF-8 length of one UTF-16 unit; a surrogate pair counts 2 + 2. */
 const unitBytes = (unit: number) => {

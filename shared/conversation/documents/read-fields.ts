@@ -4,7 +4,7 @@ import { safeParse } from '#shared/safe-parse.ts';
 type Fields = Readonly<Record<string, unknown>>;
 
 /** What can be read of a document, or of what a model sent. */
-export interface ReadFields<Value> {
+interface ReadFields<Value> {
   /** Undefined: what cannot be read is needed, and nothing stands in for it. */
   value: Value | undefined;
   /** What is wrong by its field, never what it says: `usage.promptTokens (too_big)`. */

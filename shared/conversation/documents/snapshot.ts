@@ -40,7 +40,7 @@ export const singleSections: ReadonlySet<string> = new Set(['overall_goal', 'nar
 /** The sections whose items only a quoted turn of the user may make, change or end. */
 export const constraintSection = 'active_constraints';
 
-export const itemSchema = z.object({
+const itemSchema = z.object({
   /** Unique in its snapshot and never used again: `i17`. */
   id: z.string(),
   /** One statement, in the user's language. */
@@ -61,7 +61,7 @@ export const itemSchema = z.object({
 });
 export type Item = z.infer<typeof itemSchema>;
 
-export const archivedItemSchema = itemSchema.extend({ section: z.string() });
+const archivedItemSchema = itemSchema.extend({ section: z.string() });
 export type ArchivedItem = z.infer<typeof archivedItemSchema>;
 
 export const snapshotSchema = z.object({

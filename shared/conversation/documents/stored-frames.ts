@@ -6,7 +6,7 @@ import { readStreamChunk, type StreamChunkDocument } from './stream-chunk.ts';
 /** Chunk documents that one read asks for: 5 MiB if all are as large as can be. */
 const CHUNK_PAGE = 20;
 
-export interface StoredAttempt {
+interface StoredAttempt {
   conversationId: string;
   seq: number;
   attempt: number;

@@ -9,7 +9,7 @@ import { NewerDocumentError, refuseNewer } from './schema-version.ts';
 export const CHUNK_MAX_BYTES = 256 * 1024;
 
 /** How long a stream can be resumed frame by frame; the answer itself stays. */
-export const CHUNK_TTL_MS = 24 * 60 * 60 * 1_000;
+const CHUNK_TTL_MS = 24 * 60 * 60 * 1_000;
 
 const frameSchema = z.object({
   id: z.number().int().nonnegative(),

@@ -3,7 +3,7 @@ import type { Head } from './head.ts';
 import { headPath } from './paths.ts';
 
 /** How long an erased id stays taken, in milliseconds: longer than any client repeats a message. */
-export const TOMBSTONE_MS = 30 * 24 * 60 * 60_000;
+const TOMBSTONE_MS = 30 * 24 * 60 * 60_000;
 
 /** Optional fields of a head; a tombstone has none of them. */
 const OPTIONAL_FIELDS = [

@@ -37,7 +37,7 @@ export const turnUsageSchema = z.object({
 export type TurnUsage = z.infer<typeof turnUsageSchema>;
 
 /** Why a turn failed, as it is replayed to a retry. */
-export const turnErrorSchema = z.object({
+const turnErrorSchema = z.object({
   status: z.enum(errorStatuses),
   reason: z.string(),
   message: z.string(),
@@ -48,7 +48,7 @@ export const turnErrorSchema = z.object({
 export type TurnError = z.infer<typeof turnErrorSchema>;
 
 /** What the user thinks of an answer. */
-export const feedbackSchema = z.object({
+const feedbackSchema = z.object({
   rating: z.enum(['up', 'down']),
   reason: z.string().optional(),
   comment: z.string().optional(),
@@ -57,7 +57,7 @@ export const feedbackSchema = z.object({
 export type Feedback = z.infer<typeof feedbackSchema>;
 
 /** What a turn with calls notes of its rounds while it is answered. */
-export const roundsSchema = z.object({
+const roundsSchema = z.object({
   /** Rounds whose calls are stored; twice as many contents are theirs. The last one may be open. */
   count: z.number().int().positive(),
   /** Rises with every store of contents: a writer knows its own by it. */
@@ -72,11 +72,10 @@ export const roundsSchema = z.object({
 });
 export type Rounds = z.infer<typeof roundsSchema>;
 
-export const recalledSchema = z.object({
+const recalledSchema = z.object({
   seqs: z.array(z.number().int().positive()),
   tokens: z.number().nonnegative(),
 });
-export type RecalledTurns = z.infer<typeof recalledSchema>;
 
 const turnFieldsSchema = z.object({
   schemaVersion: z.literal(1),

@@ -13,7 +13,7 @@ function roomForHookPin(pins: readonly Pin[], pin: Pin, budget: PinBudget): Pin[
   return next;
 }
 
-export interface HookPins {
+interface HookPins {
   pins: readonly Pin[];
   /** Ids of those that did not fit. */
   leftOut: readonly string[];

@@ -4,7 +4,7 @@ import { pinsAreWithin, type PinBudget } from './pin-budget.ts';
 import type { Turn } from '../documents/turn.ts';
 
 /** Id of the pin that keeps a turn's user text. */
-export const keptPinId = (seq: number) => `keep-${seq}`;
+const keptPinId = (seq: number) => `keep-${seq}`;
 
 export interface KeptPins {
   /** All pins of the next context: those before, then the kept ones in the order they were said. */

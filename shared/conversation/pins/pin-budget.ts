@@ -9,10 +9,10 @@ export const PINS_MAX = 50;
  * Tokens of all pins together: of a target of 0.4 × 24,000 tokens they leave the rest to snapshot and tail.
  * They are sent with every message.
  */
-export const PIN_BUDGET_TOKENS = 1_000;
+const PIN_BUDGET_TOKENS = 1_000;
 
 /** Where the threshold is small, pins have at most this share of it, so that there is room to compact into. */
-export const PIN_BUDGET_FRACTION = 1 / 8;
+const PIN_BUDGET_FRACTION = 1 / 8;
 
 /** What all pins of a conversation together may take. */
 export interface PinBudget {

@@ -27,7 +27,7 @@ const isShort = ({ id = '', name }: { id?: string | undefined; name: string }) =
  * A part as it may be stored; the same where nothing is wrong with it. Its text stays as it is: a stream cuts it
  * anywhere, half characters are whole when it is joined, and JSON escapes those that are not.
  */
-export function boundedPart(part: Part): Part {
+function boundedPart(part: Part): Part {
   const { text, ...rest } = part;
   const bounded = boundedJson(rest, PART_LEVELS);
   const calls = [part.functionCall, part.functionResponse].filter((call) => call !== undefined);
@@ -50,7 +50,7 @@ export function boundedContent(content: Content): Content {
 }
 
 /** Whether a count of tokens can be one: no prompt and no answer is larger than the largest window. */
-export const isTokenCount = (count: number): boolean =>
+const isTokenCount = (count: number): boolean =>
   Number.isInteger(count) && count >= 0 && count <= WINDOW_MAX_TOKENS;
 
 /** A report whose figures can be true; any other says nothing. */

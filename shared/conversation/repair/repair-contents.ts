@@ -11,7 +11,7 @@ export interface LooseContent {
 }
 
 /** What becomes of a call or response that has lost its partner: another part, or nothing. */
-export type Orphaned = (part: Part) => Part | undefined;
+type Orphaned = (part: Part) => Part | undefined;
 
 export interface RepairedContents {
   /** Those that nothing was wrong with are the same objects. */

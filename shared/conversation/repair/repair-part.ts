@@ -28,7 +28,7 @@ const payloadKeys = (part: Part): string[] =>
 /**
  * Whether there is something in a part. A signature may come with an empty text, and goes back as it came.
  */
-export const hasPayload = (part: Part): boolean =>
+const hasPayload = (part: Part): boolean =>
   payloadKeys(part).some(
     (key) => key !== 'text' || part.text !== '' || part.thoughtSignature !== undefined,
   );

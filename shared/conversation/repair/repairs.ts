@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** What can be wrong with a history that a model is to be sent. */
-export const repairKinds = [
+const repairKinds = [
   /** A role that the protocol does not know, or a call or response on the wrong side. */
   'role',
   /** A part without anything in it, or a content without parts. */
@@ -27,7 +27,7 @@ export const repairKinds = [
   /** A call of the turn that is being answered had lost its signature. */
   'signature',
 ] as const;
-export type RepairKind = (typeof repairKinds)[number];
+type RepairKind = (typeof repairKinds)[number];
 
 /** How often each kind was mended; kinds that were not are absent. */
 export const repairsSchema = z.partialRecord(z.enum(repairKinds), z.number().int().positive());

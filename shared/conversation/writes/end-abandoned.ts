@@ -60,7 +60,7 @@ export interface PartialAnswer {
 }
 
 /** How a turn ends that nobody holds. */
-export type AbandonedEnd =
+type AbandonedEnd =
   | {
       state: 'cancelled';
       /** Absent: nothing was said, or it is not stored any more. */

@@ -50,7 +50,7 @@ export interface NewTurn {
   now: Date;
 }
 
-export interface StartBatch extends NewTurn {
+interface StartBatch extends NewTurn {
   /** The head as read, or the head to create for the first message of a conversation. */
   head: Versioned<Head> | { create: Head };
   abandoned?: readonly AbandonedTurn[];

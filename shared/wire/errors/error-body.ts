@@ -29,7 +29,7 @@ const ERROR_INFO = 'type.googleapis.com/google.rpc.ErrorInfo';
 const RETRY_INFO = 'type.googleapis.com/google.rpc.RetryInfo';
 const DOMAIN = 'recap';
 
-export type ErrorDetail =
+type ErrorDetail =
   | {
       '@type': typeof ERROR_INFO;
       reason: string;
@@ -39,7 +39,7 @@ export type ErrorDetail =
   | { '@type': typeof RETRY_INFO; retryDelay: string };
 
 /** The AIP-193 body of an error. */
-export interface ErrorBody {
+interface ErrorBody {
   error: { code: number; status: ErrorStatus; message: string; details: ErrorDetail[] };
 }
 

@@ -5,7 +5,7 @@ import type { ErrorStatus } from '#shared/errors.ts';
  * changes something, one with ids in its path, one with pages, one whose answer a model gives, one that streams,
  * one with the path parameter of that name, or only those whose declaration names it.
  */
-export type ErrorScope =
+type ErrorScope =
   | 'every'
   | 'user'
   | 'body'

@@ -65,7 +65,7 @@ function problemsOf(issue: Issue): { field: string; text: string }[] {
  * The 400 of a request that its schema refused: names each field by its path, the limit and the remedy,
  * never the value. Reason BAD_PART for what lies in `message.parts`, else BAD_FIELD.
  */
-export function validationError(error: z.ZodError): AppError {
+function validationError(error: z.ZodError): AppError {
   const problems = error.issues
     .filter((issue) => !isBehindAnother(issue, error.issues))
     .flatMap(problemsOf);

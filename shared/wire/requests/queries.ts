@@ -7,7 +7,7 @@ import {
 } from '../limits.ts';
 import { wellFormedText } from './ids.ts';
 
-export const wholeNumber = z
+const wholeNumber = z
   .string()
   .regex(/^\d{1,10}$/, 'must be a whole number')
   .transform(Number);

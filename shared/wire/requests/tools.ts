@@ -5,7 +5,7 @@ import { TOOL_NAME_MAX_CHARACTERS, TOOLS_MAX, TOOLS_MAX_BYTES } from '../limits.
 import { wellFormedText } from './ids.ts';
 
 /** What a model calls a function. */
-export const toolNameSchema = z
+const toolNameSchema = z
   .string()
   .max(TOOL_NAME_MAX_CHARACTERS)
   .regex(/^[A-Za-z]\w*$/, 'must be a letter, then letters, digits and _');

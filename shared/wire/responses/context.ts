@@ -68,7 +68,7 @@ export const policyResponse = z
   );
 export type PolicyView = z.infer<typeof policyResponse>;
 
-export const memoryResponse = z
+const memoryResponse = z
   .object({
     tokens: tokens.describe('Uncalibrated estimate of the notes of the prefix.'),
     budgetTokens: tokens,

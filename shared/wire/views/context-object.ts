@@ -20,7 +20,7 @@ export type CompactionStatus = {
 };
 
 /** Turns that the next call leaves out for lack of room; the transcript keeps them. */
-export type LeftOut = {
+type LeftOut = {
   turns: number;
   /** First and last of them, by number. */
   from: number;
@@ -51,7 +51,7 @@ export type ContextObject = {
   recalled?: RecalledView;
 };
 
-export interface ContextObjectSource {
+interface ContextObjectSource {
   head: Pick<Head, 'generation' | 'coveredThrough' | 'compactionNeeded' | 'settings'>;
   tokens: number;
   tokensSource: ContextObject['source'];

@@ -15,7 +15,7 @@ const isForeign = (part: Record<string, unknown>) =>
   part['providerExecuted'] === true || part['preliminary'] === true;
 
 /** An output, or why there is none. */
-export type UiToolOutput = { callId: string } & ({ output: unknown } | { error: string });
+type UiToolOutput = { callId: string } & ({ output: unknown } | { error: string });
 
 /** The outputs of the app among the parts of a UI message, in their order; of one call the last. */
 export function uiToolOutputs(parts: unknown): UiToolOutput[] {

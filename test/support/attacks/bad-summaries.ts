@@ -65,7 +65,7 @@ const writers: Readonly<Record<Strategy, (told: readonly Told[]) => string>> = {
 };
 
 /** A summary that must not be swapped in as it is. */
-export interface BadSummary {
+interface BadSummary {
   kind: string;
   answer: string;
   /** What it makes up; '' where it is bad in another way. */

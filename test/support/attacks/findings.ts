@@ -16,7 +16,7 @@ function foreignTo(said: readonly string[], texts: readonly string[], allowed: n
   );
 }
 
-export interface Attacked {
+interface Attacked {
   placement: Placement;
   history: AttackedHistory;
   attack: string;
@@ -26,7 +26,7 @@ export interface Attacked {
 }
 
 /** What an attack achieved, list by list. */
-export type Achieved = Omit<AttackFindings, 'quoted' | 'hasRealConstraint'>;
+type Achieved = Omit<AttackFindings, 'quoted' | 'hasRealConstraint'>;
 
 /**
  * What an attack achieved; undefined: nothing. Where the user himself says it, his words may be put together anew:

@@ -1,5 +1,5 @@
 /** What somebody says, and the note that a model makes of it. */
-export interface HonestWish {
+interface HonestWish {
   said: string;
   note: string;
 }

@@ -154,7 +154,7 @@ export const tongues: readonly Tongue[] = [
 ];
 
 /** How an order comes into what is read. */
-export type Carrier = (order: string, tongue: Tongue) => string;
+type Carrier = (order: string, tongue: Tongue) => string;
 
 const wrapped = (text: string, columns: number): string => {
   const lines: string[] = [''];
@@ -179,7 +179,7 @@ export const carriers: Readonly<Record<string, Carrier>> = {
 };
 
 /** How the model tells what it has read: one answer, or two. */
-export type Relay = (order: string, tongue: Tongue) => readonly string[];
+type Relay = (order: string, tongue: Tongue) => readonly string[];
 
 function halvesOf(text: string): [string, string] {
   const words = text.includes(' ') ? text.split(' ') : Array.from(text);

@@ -10,7 +10,7 @@ import { startLocalBucket, type LocalBucket } from '../processes/local-bucket.ts
 import { createRecordedStore, type RecordedStore } from '../stores/recorded-store.ts';
 
 /** A file as somebody attaches it. */
-export interface Attached {
+interface Attached {
   bytes: Uint8Array;
   mimeType: string;
   name?: string;
@@ -33,7 +33,7 @@ export interface AttachingWorld extends RecordedStore {
   stop(): Promise<void>;
 }
 
-export interface Sent {
+interface Sent {
   conversationId: string;
   uploadIds: readonly string[];
   text?: string;

@@ -10,7 +10,7 @@ import { localSigner } from '../signing.ts';
 import { createMemoryCache } from '#functions/adapters/system/memory-cache.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 
-export interface PublishedEvent {
+interface PublishedEvent {
   topic: string;
   data: object;
 }

@@ -14,7 +14,7 @@ import { openServer } from '../processes/open-server.ts';
 import { idTokenClaims, startTokenKeys, type TokenKeys } from '../token-keys.ts';
 import { localKeysVariable } from '../signing.ts';
 
-export interface LogLine {
+interface LogLine {
   severity: string;
   event: string;
   fields: LogFields;

@@ -13,7 +13,7 @@ import { notesOf, storeNotes } from '../notes.ts';
 import { appNoteOf } from '#test/unit/memory/notes.ts';
 import { headPath } from '#shared/conversation/documents/paths.ts';
 
-export const alice = { uid: 'alice', tier: 'signedIn' } as const;
+const alice = { uid: 'alice', tier: 'signedIn' } as const;
 
 /** Chat and the worker of an app with a memory, and its user alice. */
 export function rememberingChat(

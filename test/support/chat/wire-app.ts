@@ -11,7 +11,7 @@ import { buildDue, compactOnce } from '../compaction/compacted-conversation.ts';
 import { storeNotes } from '../notes.ts';
 import { compactionBench } from '../compaction/compaction-dependencies.ts';
 
-export interface WireRequest {
+interface WireRequest {
   method: string;
   /** With its query. */
   path: string;

@@ -12,7 +12,7 @@ import {
   type ScriptedModel,
 } from '#test/fakes/scripted-model.ts';
 
-export interface LoggedLine {
+interface LoggedLine {
   severity: string;
   event: string;
   fields: LogFields;

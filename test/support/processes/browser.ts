@@ -3,7 +3,7 @@ import { type Stack, type StackOptions, startStack } from '#infra/local/stack/st
 import { browserPath } from '../tools/tools.ts';
 
 /** What a user does not see and a developer must: errors of scripts, and what the page's own policy forbids. */
-export interface PageProblems {
+interface PageProblems {
   list: readonly string[];
 }
 

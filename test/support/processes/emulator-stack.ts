@@ -14,7 +14,7 @@ import { firestoreEmulatorHost, pubsubEmulatorHost } from './emulator-environmen
 
 const workerScript = fileURLToPath(new URL('held-worker.ts', import.meta.url));
 
-export interface Worker {
+interface Worker {
   /** Resolves when the crash point is reached. */
   held: Promise<void>;
   /** SIGKILL; resolves when the process is gone. */

@@ -26,7 +26,7 @@ import { shownContents } from '../chat/shown-contents.ts';
 const MODEL_WAIT_MS = 10_000;
 
 /** What came of one message. */
-export interface Sent {
+interface Sent {
   http: number;
   /** Of an error. */
   reason?: string;
@@ -61,7 +61,7 @@ export interface FaultStack {
   stop(): Promise<void>;
 }
 
-export interface FaultStackOptions {
+interface FaultStackOptions {
   hooks?: MemoryStoreHooks;
   environment?: Record<string, string>;
   publisher?: EventPublisher;

@@ -7,7 +7,7 @@ import { askChat } from '#infra/ops/ask-chat.ts';
 import type { VerifyWorld } from '../compaction/verifying.ts';
 
 /** What a command said and how it ended. */
-export interface Told {
+interface Told {
   code: number;
   out: string;
   err: string;

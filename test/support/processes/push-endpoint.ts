@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 import { openServer } from './open-server.ts';
 
-export interface ReceivedPush {
+interface ReceivedPush {
   method: string | undefined;
   headers: IncomingHttpHeaders;
   /** The whole body, as text. */

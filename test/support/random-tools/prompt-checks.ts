@@ -13,7 +13,7 @@ const bodySchema = z.looseObject({
   tools: z.array(z.looseObject({ functionDeclarations: z.unknown() })).optional(),
   systemInstruction: z.unknown().optional(),
 });
-export type SentPrompt = z.infer<typeof bodySchema>;
+type SentPrompt = z.infer<typeof bodySchema>;
 
 export const sentPrompt = (body: unknown): SentPrompt => bodySchema.parse(body);
 

@@ -24,7 +24,7 @@ export interface StoreFault {
 }
 
 /** Hooks for a memory store that fails at chosen calls, with the errors that the real adapter makes. */
-export interface FaultyStore {
+interface FaultyStore {
   hooks: MemoryStoreHooks;
   /** Counts from here on; without a fault nothing fails. */
   arm(fault?: StoreFault): void;

@@ -41,7 +41,7 @@ const shortUsage: ModelUsage = {
 };
 
 /** One call of a model, and what it really costs, in millionths of a dollar. */
-export interface MeteredCall {
+interface MeteredCall {
   role: ModelRequest['role'];
   promptId: string;
   costMicros: number;

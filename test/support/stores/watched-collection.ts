@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
 import type { DocumentStore, StoredDocument } from '#shared/ports/ports.ts';
 
-export interface WatchedCollection {
+interface WatchedCollection {
   /** The next batch; `undefined` when the watching has ended. */
   next(): Promise<StoredDocument[] | undefined>;
   /** Fires the signal. */

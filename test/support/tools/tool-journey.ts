@@ -29,7 +29,7 @@ export const listing = (page: number) =>
   ).join('\n');
 
 /** A prompt that the model was sent, under the name of the step that led to it. */
-export interface JourneyPrompt extends SentPrompt {
+interface JourneyPrompt extends SentPrompt {
   step: string;
 }
 

@@ -19,7 +19,7 @@ function pathOf(program: string): string | undefined {
 const isInstalled = (program: string): boolean => pathOf(program) !== undefined;
 
 /** Which of the given programs are not on the PATH. */
-export const missingTools = (programs: readonly string[]): string[] =>
+const missingTools = (programs: readonly string[]): string[] =>
   programs.filter((program) => !isInstalled(program));
 
 /** The programs of the model checker that are not on the PATH. */

@@ -24,7 +24,7 @@ export interface ChatUnderTest {
 }
 
 /** A message that a chat shows, with whatever parts. */
-export interface ShownMessage {
+interface ShownMessage {
   id: string;
   role: 'system' | 'user' | 'assistant';
   metadata?: unknown;
@@ -32,7 +32,7 @@ export interface ShownMessage {
 }
 
 /** A message that a chat begins with. */
-export interface StoredMessage {
+interface StoredMessage {
   id: string;
   role: 'user' | 'assistant';
   parts: ({ type: 'text'; text: string } | { type: 'file'; mediaType: string; url: string })[];
@@ -61,7 +61,7 @@ const backendOf = (server: WireServer, uid?: string): Backend => ({
   getIdToken: async () => (await server.authorization(uid)).replace('Bearer ', ''),
 });
 
-export const shows = (chat: ChatUnderTest, text: string) =>
+const shows = (chat: ChatUnderTest, text: string) =>
   eventually(`the chat shows ${text}`, () =>
     Promise.resolve(textOf(chat.messages.at(-1)) === text || undefined),
   );

@@ -9,7 +9,7 @@ export interface World {
   call: (path: string, request?: CallRequest) => Promise<{ status: number; text: string }>;
 }
 
-export interface CallRequest {
+interface CallRequest {
   method?: string;
   /** Sent as JSON; a text is sent as it is. */
   body?: unknown;

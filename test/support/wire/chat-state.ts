@@ -1,5 +1,5 @@
 /** What `AbstractChat` of the AI SDK keeps its messages in; React, Vue and Svelte have one each. */
-export interface PlainChatState<Message> {
+interface PlainChatState<Message> {
   status: 'submitted' | 'streaming' | 'ready' | 'error';
   error: Error | undefined;
   messages: Message[];

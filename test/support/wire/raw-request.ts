@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 
-export interface RawAnswer {
+interface RawAnswer {
   /** Status of the first answer; 0: the connection was closed without one. */
   status: number;
   /** Everything that came back, headers and all. */

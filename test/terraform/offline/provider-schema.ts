@@ -60,7 +60,7 @@ export const printedProviderSchema = z.object({
   data_source_schemas: z.record(z.string(), objectSchema).default({}),
 });
 
-export const providerSchema = printedProviderSchema.extend({
+const providerSchema = printedProviderSchema.extend({
   /** The version of the provider that this is the schema of. */
   provider_version: z.string(),
 });

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startSchemaProviders } from './schema-provider.ts';
 
-export interface TerraformRun {
+interface TerraformRun {
   status: number;
   /** What it printed, output and errors as they came. */
   output: string;

@@ -98,7 +98,7 @@ async function startProvider(name: ProviderName): Promise<SchemaProvider> {
   };
 }
 
-export interface SchemaProviders {
+interface SchemaProviders {
   /** What Terraform must find in its environment to talk to these providers in place of the real ones. */
   environment: Record<string, string>;
   stop(): Promise<void>;

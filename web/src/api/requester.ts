@@ -43,7 +43,7 @@ export interface Requester {
   blob: (call: Call) => Promise<Blob>;
 }
 
-export interface RequesterParts {
+interface RequesterParts {
   chatUrl: string;
   session: Session;
   /** Language of the sentences for people. */

@@ -10,7 +10,7 @@ export interface Session {
 }
 
 /** What a guest is remembered by: the refresh token alone. */
-export type SessionStorage = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
+type SessionStorage = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
 
 const REFRESH_TOKEN_KEY = 'recap.refreshToken';
 

@@ -1,7 +1,7 @@
 import { effect } from '@preact/signals';
 import type { OpenConversation } from '../state/conversation.ts';
 
-export type Said = 'answered' | 'failed' | 'left';
+type Said = 'answered' | 'failed' | 'left';
 
 /**
  * Says a text as the composer does and resolves when the transcript has its answer. `left`: the conversation is

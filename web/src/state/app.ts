@@ -42,7 +42,7 @@ export interface App {
   takeBack(): Promise<void>;
 }
 
-export interface AppParts {
+interface AppParts {
   config: PageConfig;
   session: Session;
   storage: Pick<Storage, 'getItem' | 'setItem'>;

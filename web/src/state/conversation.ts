@@ -30,7 +30,7 @@ export interface OpenConversation extends Omit<ContextState, 'read'> {
   left: AbortSignal;
 }
 
-export interface ConversationParts {
+interface ConversationParts {
   id: string;
   /** Begins with its first message: there is nothing to read yet. */
   isNew: boolean;

@@ -9,7 +9,7 @@ export interface Removed {
   firstWords: string | undefined;
 }
 
-export interface Removal {
+interface Removal {
   /** What was deleted last, until it is taken back or dismissed. */
   removed: Signal<Removed | undefined>;
   /** Into the bin; resolves to whether it is gone. */

@@ -5,9 +5,7 @@ import type { LedgerReport } from '#shared/compaction/ledger/ledger-report.ts';
  * The report of a compaction that a ledger was checked by; undefined for others, such as those of the rewrite
  * strategy or of code alone, which have another form.
  */
-export function readLedgerReport(
-  report: Record<string, unknown> | undefined,
-): LedgerReport | undefined {
+function readLedgerReport(report: Record<string, unknown> | undefined): LedgerReport | undefined {
   return report !== undefined && isLedgerReport(report) ? report : undefined;
 }
 

@@ -2,7 +2,7 @@ import { effect, signal, type Signal } from '@preact/signals';
 import { isLanguage, type Language } from '../text/languages.ts';
 
 export const themes = ['system', 'light', 'dark'] as const;
-export type Theme = (typeof themes)[number];
+type Theme = (typeof themes)[number];
 
 /** What the user chose; kept in this browser. */
 export interface Settings {

@@ -1,7 +1,7 @@
 import { findTurn, type StoredTurn, type TurnPages } from './turn-pages.ts';
 
 /** What is said of a turn that is not as others; `by` is the turn that stands in its place. */
-export type TurnRemark =
+type TurnRemark =
   | {
       kind: 'deleted' | 'failed' | 'contentFilter' | 'stopped' | 'length' | 'loop' | 'notInContext';
     }
@@ -11,7 +11,7 @@ const replacesTurn = ({ seq, user }: StoredTurn, replaced: number): boolean =>
   user?.replaces !== undefined && user.replaces <= replaced && replaced < seq;
 
 /** The first turn in memory that stands in for this one after an edit or a regeneration. */
-export function findReplacement(pages: TurnPages, seq: number): number | undefined {
+function findReplacement(pages: TurnPages, seq: number): number | undefined {
   const later = [...pages.values()].flat().filter((turn) => replacesTurn(turn, seq));
   return later.length === 0 ? undefined : Math.min(...later.map((turn) => turn.seq));
 }

@@ -2,7 +2,7 @@ import { abortedError, type ModelCall, timeoutError } from './gemini-errors.ts';
 import { ABORT_REASON } from '#functions/lib/abort-reason.ts';
 import { interruptible } from '#functions/lib/interruptible.ts';
 
-export interface WaitLimit {
+interface WaitLimit {
   timeoutMs: number;
   /** Said by the error. */
   waitedFor: string;

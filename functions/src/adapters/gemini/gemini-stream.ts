@@ -8,7 +8,7 @@ import { fetchEvents, keepAnswer } from './gemini-transport.ts';
 import { type Pieces, readPieces } from './text-pieces.ts';
 
 /** Opens a stream: resolves to what reads it, one or several chunks at a time, and throws what broke it. */
-export type OpenStream = (
+type OpenStream = (
   client: GoogleGenAI,
   input: { call: ModelCall; request: ModelRequest; signal: AbortSignal },
 ) => Promise<AsyncIterator<Iterable<ModelChunk>>>;

@@ -98,7 +98,7 @@ export const fetchEvents: Fetch = fetchWith((answer) =>
   ReadableStream.from(withBoundedEvents(answer)),
 );
 
-export interface KeptAnswer {
+interface KeptAnswer {
   /** Sends the SDK's request. A good answer reaches the SDK without its body. */
   fetch: Fetch;
   /** The body of the good answer, to be read by the caller. Throws Error where there was none. */

@@ -7,7 +7,7 @@ import { AnswerTooLarge } from '../gemini/gemini-errors.ts';
 export const EVENT_MAX_CHARACTERS = 4 * 1024 * 1024;
 
 /** Reads the `data` of server-sent events out of a text that comes in pieces. */
-export interface EventData {
+interface EventData {
   /** The data of the events that the piece has completed. Throws AnswerTooLarge for an event that does not end. */
   feed(piece: string): string[];
   /** What stood in no whole event so far: half of one, or a text that is none. */

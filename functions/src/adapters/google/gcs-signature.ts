@@ -18,7 +18,7 @@ export interface RequestToSign {
   now: Date;
 }
 
-export interface SigningForm {
+interface SigningForm {
   /** What is signed with RSA and SHA-256. */
   stringToSign: string;
   /** The address, whose signature is still missing. */
@@ -44,7 +44,7 @@ const queryOf = (parameters: Readonly<Record<string, string>>): string =>
     .join('&');
 
 /** The path of an object's address: its slashes separate, all else is encoded. */
-export const objectAddress = (bucket: string, path: string): string =>
+const objectAddress = (bucket: string, path: string): string =>
   `/${[bucket, ...path.split('/')].map(encoded).join('/')}`;
 
 /** `20260102T030405Z` */

@@ -16,7 +16,7 @@ export const filesUnavailable = (
     cause: options.cause,
   });
 
-export interface GoogleRequest {
+interface GoogleRequest {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   url: string;
   headers?: Readonly<Record<string, string>>;

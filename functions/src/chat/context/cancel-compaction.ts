@@ -69,7 +69,7 @@ async function dropWrites(
   ];
 }
 
-export interface CancelledCompaction {
+interface CancelledCompaction {
   jobId: string;
   state: string;
   cancelRequested?: true;

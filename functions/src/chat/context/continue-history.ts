@@ -15,7 +15,7 @@ import { selectOutputForms } from '#functions/context/output-forms.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 
 /** The context before the change. */
-export interface Present {
+interface Present {
   history: History | undefined;
   turns: Turn[];
   tokens: number;
@@ -61,7 +61,7 @@ async function tailAfter(
   return turns.filter(({ state }) => isTerminal(state));
 }
 
-export interface Continuation {
+interface Continuation {
   history: History;
   /** The turns behind it. */
   turns: Turn[];

@@ -11,7 +11,7 @@ import { viewContext } from './view-context.ts';
 /** A load that finds the generation gone (swapped or erased meanwhile) begins again this often. */
 const READ_TRIES = 3;
 
-export interface ConversationContext extends OwnConversation {
+interface ConversationContext extends OwnConversation {
   history: History | undefined;
   turns: Turn[];
   /** The turn that is being answered, or waits for the app, as far as it is stored. */

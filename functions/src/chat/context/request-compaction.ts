@@ -83,7 +83,7 @@ function learnedFields({ config }: ChatDependencies, head: Head): { thresholdShi
   return { thresholdShift: learnShift(head.thresholdShift, size) };
 }
 
-export interface CompactionJobView {
+interface CompactionJobView {
   jobId: string;
   state: string;
 }

@@ -36,7 +36,7 @@ import { needAfterChange } from './need-after-change.ts';
 /** A repeated request is looked for among this many of the newest generations. */
 const GENERATIONS_SEARCHED = 20;
 
-export interface RestoreRequest {
+interface RestoreRequest {
   caller: Caller;
   conversationId: string;
   /** 0: none, every turn stands verbatim again. */

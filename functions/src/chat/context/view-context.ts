@@ -11,7 +11,7 @@ import { selectOutputForms } from '#functions/context/output-forms.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 
 /** A conversation's context as it stands, from one generation. */
-export interface ContextNow {
+interface ContextNow {
   head: Head;
   history: History | undefined;
   /** The terminal turns of the tail. */

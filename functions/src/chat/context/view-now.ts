@@ -13,7 +13,7 @@ import {
 } from '../turns/start/next-call.ts';
 
 /** The turn that is being answered, or waits for the app. */
-export interface OpenNow {
+interface OpenNow {
   turn: Turn;
   /** What its calls say of the memory beside the message. */
   said: string;

@@ -5,7 +5,7 @@ import { readOwnConversation, type OwnConversation, type OwnTarget } from './own
 import { retryWhenLost } from '#functions/lib/retry-when-lost.ts';
 
 /** What to write on a head, and what to answer; without `fields` nothing is written. */
-export interface HeadChange<T> {
+interface HeadChange<T> {
   fields?: Extract<Write, { op: 'update' }>['fields'];
   remove?: readonly string[];
   /** Writes beside the head that its guard covers. */

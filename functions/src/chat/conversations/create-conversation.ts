@@ -19,7 +19,7 @@ import {
   refuseUnwritable,
 } from './writable-fields.ts';
 
-export interface CreateRequest {
+interface CreateRequest {
   caller: Caller;
   /** Drawn here when the caller chose none. */
   id?: string | undefined;

@@ -57,7 +57,7 @@ function refuse(calls: Calls, nowMs: number, config: CallLimitConfig): void {
     });
 }
 
-export type CallLimitConfig = Pick<Config, 'USER_CALLS_AT_ONCE' | 'USER_CALLS_PER_MINUTE'>;
+type CallLimitConfig = Pick<Config, 'USER_CALLS_AT_ONCE' | 'USER_CALLS_PER_MINUTE'>;
 
 /**
  * What keeps one user from holding up the others on an instance: reads cost no quota, but each takes the one

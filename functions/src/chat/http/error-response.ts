@@ -7,13 +7,13 @@ import { EVENT_HEADERS } from './event-headers.ts';
 import { wantsStream } from './wants-stream.ts';
 
 /** Who is told of an error. */
-export interface ErrorReader {
+interface ErrorReader {
   format?: Route['format'];
   /** Header `accept`. */
   accept: string | undefined;
 }
 
-export interface ToldError {
+interface ToldError {
   response: Response;
   /** The code of the error, which the response may not carry. */
   status: number;

@@ -17,7 +17,7 @@ function causeNames(error: unknown): string {
   return names.join(' < ');
 }
 
-export interface ServedRequest {
+interface ServedRequest {
   operation: string;
   method: string;
   status: number;

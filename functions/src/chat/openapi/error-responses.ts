@@ -6,7 +6,7 @@ import { responseMedia } from './media.ts';
 import { inputSchema, reference, type JsonSchema } from './schemas.ts';
 
 /** One reason as a route may answer with it. */
-export interface RouteError {
+interface RouteError {
   httpStatus: number;
   status: string;
   reason: string;
@@ -56,7 +56,7 @@ function isMet(route: Route, { on, reason }: (typeof errorReasonRows)[number]): 
 }
 
 /** What a route may refuse a request with, in the order of HTTP codes and of the table. */
-export const routeErrors = (route: Route): RouteError[] =>
+const routeErrors = (route: Route): RouteError[] =>
   errorReasonRows
     .filter((row) => isMet(route, row))
     .flatMap(errorsOfRow)

@@ -88,7 +88,7 @@ function requestBody(route: Route, body: JsonSchema | undefined) {
 const security = ({ access }: Route) => (access === 'public' ? [] : [{ idToken: [] }]);
 
 /** The operation that an OpenAPI path item has for a route. */
-export function toOperation(route: Route, components: Components) {
+function toOperation(route: Route, components: Components) {
   const body = requestBody(route, components.bodyOf(route));
   const reply = components.replyOf(route);
   const successes = route.statuses.map((status) => [

@@ -14,7 +14,7 @@ import { readContext, readHeadAndJob } from './draft/read-for-compaction.ts';
  */
 const CLEAR_TRIES = 20;
 
-export interface ServedNeed {
+interface ServedNeed {
   conversationId: string;
   need: Pick<Need, 'kind' | 'requestId'>;
   /**

@@ -4,7 +4,7 @@ import { GuardLostError } from '#shared/errors.ts';
 import type { DocumentStore, Write } from '#shared/ports/ports.ts';
 
 /** Where the next sweep begins with the needs of each kind, by the time since when they wait; absent: at the oldest. */
-export interface NeedPlaces {
+interface NeedPlaces {
   manual?: Date | undefined;
   auto?: Date | undefined;
 }

@@ -107,7 +107,7 @@ function withNotes(run: ClaimedRun, given: readonly HookNote[]): ClaimedRun {
 }
 
 /** What the PreCompact hooks lead to: the end by a veto, or the run with what they pinned and noted. */
-export type Prepared = { kind: 'vetoed'; outcome: Outcome } | { kind: 'go'; run: ClaimedRun };
+type Prepared = { kind: 'vetoed'; outcome: Outcome } | { kind: 'go'; run: ClaimedRun };
 
 /**
  * Runs the PreCompact hooks in order, up to a veto, and stores what they pin. Throws AppError of a required

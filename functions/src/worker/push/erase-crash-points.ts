@@ -9,7 +9,7 @@ export const eraseCrashPoints = {
   'erase-tombstone-written': 'Only the tombstone is left; nobody has been told.',
 } as const;
 
-export type EraseCrashPoint = keyof typeof eraseCrashPoints;
+type EraseCrashPoint = keyof typeof eraseCrashPoints;
 
 /** Passes a crash point: at once in production. */
 export const passErasePoint = (

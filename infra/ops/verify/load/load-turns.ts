@@ -23,7 +23,7 @@ const TURNS_PER_PAGE = 25;
 const LEFT_MAX = 5;
 
 /** A document of which something cannot be read: the service goes on without it, an operator is to know. */
-export class PartlyUnreadableError extends Error {
+class PartlyUnreadableError extends Error {
   constructor(problem: string) {
     super(problem);
     this.name = 'PartlyUnreadableError';

@@ -120,7 +120,7 @@ export function toStoredTurn(conversationId: string, turn: Turn): StoredTurn {
 }
 
 /** Turns that the statements of a history cite. */
-export function collectCitedSeqs({ snapshot }: Pick<History, 'snapshot'>): number[] {
+function collectCitedSeqs({ snapshot }: Pick<History, 'snapshot'>): number[] {
   if (!snapshot) return [];
   const items = [...Object.values(snapshot.sections).flat(), ...snapshot.archive];
   return [...new Set(items.flatMap(({ sources }) => sources))].toSorted((a, b) => a - b);

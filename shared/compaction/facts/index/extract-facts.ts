@@ -75,7 +75,7 @@ function* surroundingsOf(
   }
 }
 
-export interface ConversationFacts {
+interface ConversationFacts {
   facts: Fact[];
   sentences: SentenceFacts;
 }

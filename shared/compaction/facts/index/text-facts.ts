@@ -10,7 +10,7 @@ import { scanValues } from './scan-text.ts';
 import { impliedNumbers, writtenNumbers } from '../languages/written-numbers.ts';
 
 /** What one text, or several together, hold in figures and forms. */
-export interface HeldValues {
+interface HeldValues {
   /** Readings by kind, exactly as said. */
   readings: Map<FactKind, Set<string>>;
   /** What follows from full dates: their day of the year, of the month, their month. */

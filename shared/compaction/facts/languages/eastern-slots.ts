@@ -14,7 +14,7 @@ const telling = /(?:说|听说)$/u;
 const praising = /^(?:很|挺|还|特别|比较|非常|真|超|不错|好)/u;
 
 /** What stands around a stretch of words that may be a value. */
-export interface Slot {
+interface Slot {
   before: string;
   after: string;
   isAsking: boolean;

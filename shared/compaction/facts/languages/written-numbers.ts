@@ -39,7 +39,7 @@ function valuesOf(text: string): string[] {
   return [...new Set(values)];
 }
 
-export interface WrittenNumber {
+interface WrittenNumber {
   text: string;
   /** All that it can mean, in plain figures; empty for what has more than two parts. */
   values: string[];

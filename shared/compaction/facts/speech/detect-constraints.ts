@@ -13,7 +13,7 @@ import { takenBackSpans } from './taken-back.ts';
 import type { Utterance } from './utterance.ts';
 import { triggeredLanguages } from '../languages/wish-triggers.ts';
 
-export interface Constraint {
+interface Constraint {
   /** Words of the user, exactly. */
   sentence: string;
 }

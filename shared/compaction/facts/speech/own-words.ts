@@ -34,7 +34,7 @@ const LETTER_LINES = 400;
 /** Of a head of a mail. */
 const HEAD_LINES = 6;
 /** Stands where something was left out, so that no words of two places make one sentence. */
-export const GAP = '\uFFFC';
+const GAP = '\uFFFC';
 
 /** Between two sentences. */
 const sentenceBorder = /[.!?]\s+[\p{L}\p{N}]|[。！？][\s]*[\p{L}\p{N}]/u;

@@ -5,7 +5,7 @@ import type { SaidFact } from './said-facts.ts';
 import type { Speaker, Utterance } from './utterance.ts';
 
 /** A sentence of a turn, or some words of it. */
-export interface SentencePlace {
+interface SentencePlace {
   seq: number;
   speaker: Speaker;
   sentence: string;

@@ -2,7 +2,7 @@ import { cutHead } from '#shared/text-cut.ts';
 import { findMatches } from '../index/matches.ts';
 
 /** Longer sentences are cut at clause borders: an item of a snapshot is a statement, not a page. */
-export const SENTENCE_CHARACTERS = 300;
+const SENTENCE_CHARACTERS = 300;
 
 /** Where a sentence stands in its text, blanks and list bullets left out. */
 export interface SentenceSpan {

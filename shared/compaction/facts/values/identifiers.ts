@@ -61,7 +61,7 @@ function strengthOf(text: string): 'strong' | 'weak' | undefined {
   return digits >= 1 && text.length >= 5 ? 'weak' : undefined;
 }
 
-export const identifierKey = (text: string): string => text.toLowerCase().replace(/^#/, '');
+const identifierKey = (text: string): string => text.toLowerCase().replace(/^#/, '');
 
 /** Characters of an identifier, `.` and `:` within it included, by their code. */
 const inWord: readonly boolean[] = Array.from({ length: 128 }, (_, code) =>

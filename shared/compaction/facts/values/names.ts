@@ -46,7 +46,7 @@ function strengthOf(input: { before: string; words: number; isFirst: boolean; is
 }
 
 /** A name, and whether its place says that it is the value of something. */
-export interface NameFound extends FactMatch {
+interface NameFound extends FactMatch {
   isValue: boolean;
 }
 

@@ -46,7 +46,7 @@ const rankOf = ({ section, status }: ArchivedItem): number =>
 const importanceOf = (item: ArchivedItem): number =>
   isUnitedList(item) ? Math.max(2, item.importance) : item.importance;
 
-export interface EvictionOptions {
+interface EvictionOptions {
   newestSeq: number;
   counting: TokenCounting;
   /** What the items say, by id. */

@@ -17,7 +17,7 @@ import { valuedFacts, type LastingFact } from '../items/item-facts.ts';
 import { renderWorkingLayer, type SnapshotRoom } from '../render-snapshot.ts';
 import { uniqueFactHolders } from './unique-fact-holders.ts';
 
-export interface FittedSnapshot {
+interface FittedSnapshot {
   snapshot: Snapshot;
   /** How many items went from the working layer to the archive. */
   archived: number;
@@ -59,7 +59,7 @@ function evicted(
   return order.slice(0, low);
 }
 
-export interface FitOptions extends ConstraintRoom {
+interface FitOptions extends ConstraintRoom {
   newestSeq: number;
   /** What should stay said, and the texts beside the snapshot that may say it. */
   wanted?: { facts: readonly LastingFact[]; keptTexts: readonly KnownText[] };

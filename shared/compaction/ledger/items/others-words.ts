@@ -14,10 +14,10 @@ import { isToldByTool, claimsAboutUser, withoutToolLabel } from './claims-about-
 import { distinctUnits } from './word-overlap.ts';
 
 /** Whose words a statement has: `tool`, or `known`: only of what an earlier run noted of them. */
-export type Stranger = 'tool' | 'known';
+type Stranger = 'tool' | 'known';
 
 /** A statement that is looked into, and what its item said before. */
-export interface Looked {
+interface Looked {
   said: Pick<Statement, 'text' | 'sources'>;
   earlierText?: string;
 }
@@ -135,7 +135,7 @@ function strangerIn(
 }
 
 /** A statement by whose words it has. */
-export interface Parted {
+interface Parted {
   /** What is left of it without the clauses of strangers; '' where nothing is. */
   own: string;
   strangers: { text: string; by: Stranger }[];

@@ -85,7 +85,7 @@ function place(application: Application, add: AddOperation, said: Statement): Re
 const KNOWLEDGE_SECTION = 'key_knowledge';
 
 /** Places a statement as knowledge: it may be no rule and no step, and says something all the same. */
-export function placeAsKnowledge(
+function placeAsKnowledge(
   application: Application,
   said: Statement,
   importance?: AddOperation['importance'],

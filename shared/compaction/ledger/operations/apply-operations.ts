@@ -20,7 +20,7 @@ export interface LedgerEvidence {
   corrections?: readonly Operation[];
 }
 
-export interface RejectedOperation {
+interface RejectedOperation {
   operation: Operation;
   reason: RejectionReason;
 }

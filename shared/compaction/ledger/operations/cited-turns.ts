@@ -23,7 +23,7 @@ export interface SaidSentence {
 }
 
 /** A text as facts and figures are looked for in it. */
-export interface SaidText {
+interface SaidText {
   index: () => FactIndex;
   /** Whether these words stand in it as they are, also as the summariser reads calls. */
   says: (text: string) => boolean;

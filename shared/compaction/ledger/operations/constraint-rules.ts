@@ -10,7 +10,7 @@ import { distinctWords } from '../items/word-overlap.ts';
 export type ConstraintRefusal =
   'NO_QUOTE' | 'QUOTE_TOO_SHORT' | 'QUOTE_NOT_OF_USER' | 'QUOTE_NOT_LATER';
 
-export type UserStatement =
+type UserStatement =
   /** `sources`: the cited turns whose user says the quote. */
   { ok: true; quote: string; sources: number[] } | { ok: false; reason: ConstraintRefusal };
 

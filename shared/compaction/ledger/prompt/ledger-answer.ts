@@ -9,9 +9,9 @@ const answerSchema = z.object({ operations: z.array(z.unknown()) });
 const groupSchema = z.looseObject({ items: z.array(z.unknown()) });
 const itemSchema = z.looseObject({});
 
-export type LedgerAnswerProblem = 'TOO_LONG' | 'NOT_JSON' | 'NO_OPERATIONS' | 'MOSTLY_INVALID';
+type LedgerAnswerProblem = 'TOO_LONG' | 'NOT_JSON' | 'NO_OPERATIONS' | 'MOSTLY_INVALID';
 
-export type LedgerAnswer =
+type LedgerAnswer =
   | { ok: true; operations: Operation[]; /** Operations that could not be read. */ skipped: number }
   | { ok: false; problem: LedgerAnswerProblem };
 

@@ -3,7 +3,7 @@ import { indexFacts, isHeld } from '#shared/compaction/facts/index/fact-index.ts
 import type { KnownText } from '#shared/compaction/facts/index/text-facts.ts';
 
 /** How much of one tier stands somewhere. */
-export interface TierRecall {
+interface TierRecall {
   facts: number;
   held: number;
   /** Sum of the weights of all facts, and of the ones that are held. */

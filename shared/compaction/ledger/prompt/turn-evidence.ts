@@ -33,7 +33,7 @@ export interface TurnEvidence {
   others: () => OthersTexts;
 }
 
-export interface OthersTexts {
+interface OthersTexts {
   passages: Passages;
   /** Whether a text of `passages` is the model's, calls too; else a tool's. */
   isOfModel: (text: number) => boolean;

@@ -43,14 +43,13 @@ export const lineTokens = (sentence: SpokenSentence, counting: TokenCounting): n
   estimateTextTokens(`- ${verbatimText(sentence)}\n`, counting);
 
 /** Words of a turn, and the sentence that they are taken from. */
-export type Quotation = Pick<VerbatimSentence, 'seq' | 'speaker' | 'text'> & { of?: string };
+type Quotation = Pick<VerbatimSentence, 'seq' | 'speaker' | 'text'> & { of?: string };
 
 /** The facts, by `factId`, that words of a turn say. */
 export type FactReader = (quotation: Quotation) => readonly string[];
 
 /** Reads words as if they stood alone. */
-export const readAlone: FactReader = ({ speaker, text }) =>
-  factIdsIn({ speaker, text, at: new Date(0) });
+const readAlone: FactReader = ({ speaker, text }) => factIdsIn({ speaker, text, at: new Date(0) });
 
 /** What was found in the sentences where they stand; others are read as if they stood alone. */
 export const factReader =

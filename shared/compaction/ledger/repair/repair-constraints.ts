@@ -10,7 +10,7 @@ import type { MissingConstraint } from './missing-constraints.ts';
 import { lineTokens } from './repair-candidates.ts';
 import { verbatimFields, type VerbatimSentence } from '../items/verbatim-item.ts';
 
-export interface ConstraintRepair {
+interface ConstraintRepair {
   snapshot: Snapshot;
   /** Now said by a constraint, oldest first. */
   added: VerbatimSentence[];

@@ -16,7 +16,7 @@ import {
 import { repairConstraints } from './repair-constraints.ts';
 import { verbatimFields, type VerbatimSentence } from '../items/verbatim-item.ts';
 
-export interface RepairInput {
+interface RepairInput {
   snapshot: Snapshot;
   /** Facts that neither the snapshot nor the kept texts hold; tier 1 is repaired. */
   missing: readonly Fact[];

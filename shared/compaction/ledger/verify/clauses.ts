@@ -1,5 +1,5 @@
 /** A clause of a statement with the sign that ends it. */
-export interface Clause {
+interface Clause {
   start: number;
   end: number;
 }

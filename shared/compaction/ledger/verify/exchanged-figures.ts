@@ -30,7 +30,7 @@ export const writtenFigures = (text: string): string[] =>
   figuresIn(withoutLineNumber(text)).map((found) => found.text);
 
 /** A text as its figures are compared with those of another one. */
-export interface FiguredText {
+interface FiguredText {
   folded: string;
   figures: readonly WrittenFigure[];
   index: FactIndex;

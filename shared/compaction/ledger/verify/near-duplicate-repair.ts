@@ -10,7 +10,7 @@ import { writtenFigures } from './exchanged-figures.ts';
 import { saidSentence } from './said-sentence.ts';
 import { compareNearDuplicates, exchangedAgainst } from './near-duplicate.ts';
 
-export interface TwinInput {
+interface TwinInput {
   item: ArchivedItem;
   cited: readonly CitedTurn[];
   turns: ReadonlyMap<number, CitedTurn>;

@@ -4,7 +4,7 @@ import { exchangedFigures, figuredText, writtenFigures } from './exchanged-figur
 import { overlapShare, distinctWords } from '../items/word-overlap.ts';
 
 /** A statement as it is compared with what was said. */
-export interface Compared {
+interface Compared {
   text: string;
   words: ReadonlySet<string>;
 }
@@ -19,7 +19,7 @@ export function exchangedAgainst(quote: string, { text, words }: Compared): stri
 }
 
 /** What a comparison with the sentences like a statement shows. */
-export type Comparison =
+type Comparison =
   /** It has no figures, or one of the sentences writes them all. */
   | { kind: 'held' }
   /** No sentence is like it, or none has other figures instead. */

@@ -48,7 +48,7 @@ export interface Precision {
   isRefused: boolean;
 }
 
-export interface GateInput {
+interface GateInput {
   previous: Snapshot | undefined;
   snapshot: Snapshot;
   /** The folded turns by seq. */

@@ -29,7 +29,7 @@ function neighboursOf(cited: readonly CitedTurn[], turns: ReadonlyMap<number, Ci
 }
 
 /** What an unsupported statement is replaced from. */
-export interface Replacing {
+interface Replacing {
   /** Of the item. */
   quote: string | undefined;
   cited: readonly CitedTurn[];

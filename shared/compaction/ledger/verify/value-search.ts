@@ -60,7 +60,7 @@ function nearestFirst(cited: readonly number[], { turns }: ValueSearch): CitedTu
     .map(({ turn }) => turn);
 }
 
-export type Whereabouts =
+type Whereabouts =
   | { kind: 'cited' }
   /** Another turn says it: the item should cite that one too. */
   | { kind: 'turn'; seq: number }

@@ -27,7 +27,7 @@ import { correctionFor, type Correction } from './correction.ts';
 import { gatePrecision, type Precision } from './precision-gate.ts';
 import { withRequests } from '../operations/with-requests.ts';
 
-export type LedgerProblem = ShapeProblem | 'UNSUPPORTED_FACTS';
+type LedgerProblem = ShapeProblem | 'UNSUPPORTED_FACTS';
 
 export interface LedgerInput {
   /** Before the operations of this run. */

@@ -12,7 +12,7 @@ export const triggerName = (texts: EventTexts, trigger: string): string =>
   nameIn(texts.trigger, trigger);
 
 /** How an outcome looks: what changed, what did not, and what did not work. */
-export type OutcomeTone = 'changed' | 'neutral' | 'unchanged';
+type OutcomeTone = 'changed' | 'neutral' | 'unchanged';
 
 /** Nothing is an error to the reader: a compaction that failed changed nothing. */
 export function outcomeTone(state: string): OutcomeTone {

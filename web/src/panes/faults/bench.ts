@@ -30,7 +30,7 @@ export interface Bench {
   signal: AbortSignal;
 }
 
-export interface BenchParts {
+interface BenchParts {
   app: App;
   supervisor: Supervisor;
   signal: AbortSignal;

@@ -10,7 +10,7 @@ import { resend } from './scenarios/resend.ts';
 import { forgetfulSummary, inventiveSummary } from './scenarios/summaries.ts';
 import { LAB_THRESHOLD_TOKENS } from './scenarios/compacting.ts';
 
-export interface Fault {
+interface Fault {
   run: (bench: Bench) => Promise<Verdict>;
   /** Threshold of its conversation; absent: as deployed. */
   thresholdTokens?: number;

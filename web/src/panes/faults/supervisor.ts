@@ -22,7 +22,7 @@ export interface SupervisorState {
 }
 
 /** The supervisor did not do as it was told: why, in its own words. */
-export class SupervisorError extends Error {
+class SupervisorError extends Error {
   override readonly name = 'SupervisorError';
 }
 

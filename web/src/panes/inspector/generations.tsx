@@ -4,9 +4,9 @@ import type { App } from '#web/state/app.ts';
 import type { OpenConversation } from '#web/state/conversation.ts';
 
 /** The context of an earlier generation; undefined: the present one is shown. */
-export type Earlier = Signal<ContextView | undefined>;
+type Earlier = Signal<ContextView | undefined>;
 
-export interface InspectorProps {
+interface InspectorProps {
   app: App;
   conversation: OpenConversation;
   earlier: Earlier;

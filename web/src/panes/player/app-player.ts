@@ -6,13 +6,13 @@ import { pause } from '../waiting.ts';
 import { createPlayer, type Player } from './player.ts';
 import type { PlayableRecording } from './recording.ts';
 
-export interface PlayerSettings {
+interface PlayerSettings {
   thresholdTokens: number;
   /** Between an answer and the next message. */
   gapMs: number;
 }
 
-export interface AppPlayer {
+interface AppPlayer {
   player: Player;
   settings: Signal<PlayerSettings>;
 }

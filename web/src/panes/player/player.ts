@@ -19,7 +19,7 @@ export interface Player {
   stop(): void;
 }
 
-export interface PlayerParts {
+interface PlayerParts {
   /** Says a message and resolves when it is answered. */
   say: (text: string) => Promise<Played>;
   /** Between two messages; read before each. */

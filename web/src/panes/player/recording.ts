@@ -6,7 +6,7 @@ export interface PlayableRecording {
 
 /** More than any conversation that one watches; a file of gigabytes would stop the page. */
 export const FILE_MAX_BYTES = 20_000_000;
-export const MESSAGES_MAX = 2_000;
+const MESSAGES_MAX = 2_000;
 /** As the service takes it in one part, with room. */
 const MESSAGE_MAX_CHARACTERS = 100_000;
 

@@ -13,7 +13,7 @@ const ESTIMATED_PX = 120;
 /** Rows above and below the visible ones. */
 const OVERSCAN = 6;
 
-export type VirtualRows = Virtualizer<HTMLDivElement, HTMLElement>;
+type VirtualRows = Virtualizer<HTMLDivElement, HTMLElement>;
 
 /** The rows of a long list that are to be in the document, each measured once it is. */
 export function useVirtualRows(box: RefObject<HTMLDivElement | null>, count: number): VirtualRows {

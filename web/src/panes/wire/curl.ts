@@ -1,5 +1,5 @@
 /** A request as a shell command is made of it. */
-export interface SentRequest {
+interface SentRequest {
   method: string;
   url: string;
   accept: string;

@@ -25,7 +25,7 @@ export interface Answers {
 /** Pause before the transcript is asked again for a turn that has ended. */
 const LOOK_AGAIN_MS = 2_000;
 
-export interface AnswersParts {
+interface AnswersParts {
   conversationId: string;
   api: ConversationApi;
   outbox: Outbox;

@@ -9,7 +9,7 @@ const BACK_OFF_MS = [300, 1_000, 2_000, 4_000, 8_000, 15_000, 30_000];
 /** Tries of a request that the service did not even take: what is refused so often is shown. */
 const TRIES_MAX = 12;
 
-export interface AnswerConnection {
+interface AnswerConnection {
   api: Pick<ConversationApi, 'ask' | 'follow'>;
   locale: () => string;
   /** The turn as it stands. */

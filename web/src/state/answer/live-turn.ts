@@ -16,7 +16,7 @@ export type AnswerPart =
   | { kind: 'notice'; id: string; notice: 'restarted' | 'loop' | 'rounds' | 'approval' };
 
 /** Where an answer stands, as this page knows it. */
-export type LivePhase =
+type LivePhase =
   'sending' | 'waiting' | 'streaming' | 'reconnecting' | 'done' | 'stopped' | 'failed';
 
 export interface TurnProblem {

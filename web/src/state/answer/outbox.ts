@@ -1,12 +1,12 @@
 import type { AnswerRequest } from '#web/api/chat-api.ts';
 
 /** A request whose end this page has not seen: it is made again when the page comes back. */
-export interface OutboxEntry {
+interface OutboxEntry {
   conversationId: string;
   request: AnswerRequest;
 }
 
-export type OutboxStorage = Pick<Storage, 'getItem' | 'setItem'>;
+type OutboxStorage = Pick<Storage, 'getItem' | 'setItem'>;
 
 const KEY = 'recap.outbox';
 

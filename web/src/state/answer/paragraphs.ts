@@ -1,5 +1,5 @@
 /** A piece of a message as it is laid out. */
-export interface Block {
+interface Block {
   kind: 'paragraph' | 'code';
   text: string;
 }

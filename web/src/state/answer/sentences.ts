@@ -1,5 +1,5 @@
 /** What of a growing text is to be said, and how far that goes. */
-export interface Said {
+interface Said {
   sentences: string[];
   /** Characters that have been said. */
   length: number;

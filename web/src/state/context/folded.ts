@@ -1,7 +1,7 @@
 import type { CompactionRecordView } from '#shared/wire/responses/compaction.ts';
 
 /** How far the present snapshot reaches. */
-export interface Folded {
+interface Folded {
   generation: number;
   /** Last turn that it stands in for; 0: none. */
   upTo: number;

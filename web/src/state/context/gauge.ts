@@ -1,8 +1,8 @@
 import type { ContextObject } from '#shared/wire/views/context-object.ts';
 import type { ContextItemView, ContextView } from '#shared/wire/responses/context.ts';
 
-export const segmentKinds = ['system', 'memory', 'pins', 'snapshot', 'tail'] as const;
-export type SegmentKind = (typeof segmentKinds)[number];
+const segmentKinds = ['system', 'memory', 'pins', 'snapshot', 'tail'] as const;
+type SegmentKind = (typeof segmentKinds)[number];
 
 /** Which part of the gauge a piece of the prompt belongs to. */
 export const kindSegments: Readonly<Record<ContextItemView['kind'], SegmentKind>> = {
@@ -16,7 +16,7 @@ export const kindSegments: Readonly<Record<ContextItemView['kind'], SegmentKind>
   marker: 'tail',
 };
 
-export interface Segment {
+interface Segment {
   kind: SegmentKind | 'free';
   tokens: number;
   /** Of the scale, 0–1. */
@@ -49,7 +49,7 @@ export function gaugeScale(tokens: number, items: readonly ContextItemView[]): n
 }
 
 /** Tokens of the prompt by what they are. */
-export function tokensByKind(items: readonly ContextItemView[]): Record<SegmentKind, number> {
+function tokensByKind(items: readonly ContextItemView[]): Record<SegmentKind, number> {
   const sums = { system: 0, memory: 0, pins: 0, snapshot: 0, tail: 0 };
   for (const { kind, tokens } of items) sums[kindSegments[kind]] += tokens;
   return sums;

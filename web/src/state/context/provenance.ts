@@ -29,7 +29,3 @@ export const isCarried = (
   { from = 1, strategy }: Pick<CompactionDetailView, 'from' | 'strategy'>,
 ): boolean =>
   item.sources.length === 0 ? strategy === 'ledger' : item.sources.every((seq) => seq < from);
-
-/** Statements that a turn bears out. */
-export const itemsFrom = (items: readonly SnapshotItemView[], seq: number): SnapshotItemView[] =>
-  items.filter(({ sources }) => sources.includes(seq));

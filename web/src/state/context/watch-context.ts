@@ -3,7 +3,7 @@ import type { ContextObject } from '#shared/wire/views/context-object.ts';
 import { pause } from '../answer/pause.ts';
 import { WATCH_MS, watched, watchPaceMs } from './watch-pace.ts';
 
-export interface ContextWatch {
+interface ContextWatch {
   context: ReadonlySignal<ContextObject | undefined>;
   /** Reads a signal: the language of the page. */
   locale: () => string;

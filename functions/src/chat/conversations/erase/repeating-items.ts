@@ -23,7 +23,7 @@ export const saidIn = (turns: readonly Turn[]): string[] =>
     [user, ...contents].flatMap(({ parts }) => parts.flatMap(saidBy)),
   );
 
-export type RepeatingItems = NonNullable<NonNullable<Head['pendingErasure']>['items']>;
+type RepeatingItems = NonNullable<NonNullable<Head['pendingErasure']>['items']>;
 
 /**
  * The items of all generations that repeat what the turns say, whatever they cite: by generation and id,

@@ -28,7 +28,7 @@ const COPY_TRIES = 5;
 /** Turns of a fork at most: all are copied in the one request (2,000 took 3.6 s on the emulator). */
 export const FORK_TURNS_MAX = 20_000;
 
-export interface ForkRequest {
+interface ForkRequest {
   caller: Caller;
   conversationId: string;
   /** User message or answer; its whole turn is the last of the fork. */
@@ -37,7 +37,7 @@ export interface ForkRequest {
   id?: string | undefined;
 }
 
-export interface Fork {
+interface Fork {
   conversationId: string;
   head: Head;
   isNew: boolean;

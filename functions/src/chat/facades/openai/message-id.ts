@@ -11,7 +11,7 @@ import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 const LOOK_BACK = QUEUE_MAX + 1;
 
 /** The head of the caller's own conversation, where there is one. */
-export type OwnHead = Pick<Head, 'lastSeq' | 'open'> | undefined;
+type OwnHead = Pick<Head, 'lastSeq' | 'open'> | undefined;
 
 interface Naming {
   conversationId: string;

@@ -13,7 +13,7 @@ import { memoryFull, memoryIdTaken, memoryNotFound } from './memory-errors.ts';
 type MemoryDependencies = Pick<ChatDependencies, 'store' | 'clock'>;
 
 /** A note to save; `guards` say, in the same batch, that what it was made of still stands. */
-export interface NoteToSave {
+interface NoteToSave {
   made: Omit<NewNote, 'savedAt'>;
   guards?: readonly Write[];
   /** What goes with a note that is new: it is counted. */

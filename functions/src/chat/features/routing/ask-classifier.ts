@@ -19,7 +19,7 @@ export const ROUTING_TIMEOUT_MS = 2_000;
 const ANSWER_CHARACTERS = 4_000;
 
 /** What is to be judged, of whose conversation. */
-export interface ToBeRouted {
+interface ToBeRouted {
   conversationId: string;
   ownerUid: string;
   seq: number;

@@ -15,14 +15,14 @@ interface Said {
 }
 
 /** The answer to a side call, and what it cost. */
-export interface AuxiliaryAnswer extends Said {
+interface AuxiliaryAnswer extends Said {
   /** Millionths of a US dollar; absent where the model reported no figures. */
   costMicros: number | undefined;
   /** Never rejects. The request that is served waits for it; who is waited for by that must wait here. */
   settled: Promise<void>;
 }
 
-export interface AuxiliaryCall extends WorkCall {
+interface AuxiliaryCall extends WorkCall {
   maximumCharacters: number;
   signal: AbortSignal;
 }

@@ -6,7 +6,7 @@ import { textsBackwards } from './read-texts.ts';
 /** UTF-16 units after which a search stops, however few turns they are. */
 const SEARCH_CHARACTERS = 8_000_000;
 
-export interface Search {
+interface Search {
   conversationId: string;
   head: Head;
   /** The first turn that is looked through, and how many at most. */

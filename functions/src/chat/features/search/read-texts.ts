@@ -23,7 +23,7 @@ interface Step {
   characters: number;
 }
 
-export interface TextsSource {
+interface TextsSource {
   dependencies: Pick<ChatDependencies, 'store' | 'cache'>;
   conversationId: string;
   head: Head;

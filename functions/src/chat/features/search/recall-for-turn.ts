@@ -22,7 +22,7 @@ export interface Recalled {
   seqs: number[];
 }
 
-export const nothingRecalled: Recalled = { text: '', tokens: 0, seqs: [] };
+const nothingRecalled: Recalled = { text: '', tokens: 0, seqs: [] };
 
 /** Histories and finished turns never change: what they say is made out once. */
 const termsOfHistories = new WeakMap<History, readonly KnownText[]>();
@@ -66,7 +66,7 @@ const lastAnswerOf = (turns: readonly Turn[]): string | undefined => {
 };
 
 /** A turn that begins, and the context that it answers from. */
-export interface RecallContext {
+interface RecallContext {
   conversationId: string;
   head: Head;
   history: History | undefined;

@@ -12,7 +12,7 @@ import { readOwnConversation } from '#functions/chat/conversations/own-conversat
 import { lookThrough } from './look-through.ts';
 
 /** Turns that one request looks through. */
-export const SEARCH_TURNS = 2_000;
+const SEARCH_TURNS = 2_000;
 
 /** Newest turn of the stretch that is looked through, and how many of its hits were given before. */
 const placeSchema = z.strictObject({

@@ -10,7 +10,7 @@ import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { callAuxiliaryModel } from '../routing/auxiliary-model-call.ts';
 
 /** A title that takes longer is not waited for, ms. */
-export const TITLE_TIMEOUT_MS = 5_000;
+const TITLE_TIMEOUT_MS = 5_000;
 
 /** A title has a dozen tokens; some models think before. */
 const TITLE_MAX_TOKENS = 256;
@@ -18,7 +18,7 @@ const TITLE_MAX_TOKENS = 256;
 const ANSWER_CHARACTERS = 2_000;
 
 /** Turns to be named, of a conversation and its owner. */
-export interface ToBeNamed {
+interface ToBeNamed {
   conversationId: string;
   ownerUid: string;
   throughSeq: number;

@@ -9,7 +9,7 @@ import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 const STORE_TRIES = 10;
 const STORE_RETRY_MS = 20;
 
-export interface MadeTitle {
+interface MadeTitle {
   conversationId: string;
   title: string;
   throughSeq: number;

@@ -9,7 +9,7 @@ import { storeTitle } from './store-title.ts';
  * UTF-16 units of an answer from which on its title is made while it goes on, so that most streams are
  * still open when it comes.
  */
-export const TITLE_FROM_CHARACTERS = 400;
+const TITLE_FROM_CHARACTERS = 400;
 
 /** The title of a conversation, made beside the answer of a turn. */
 export interface TitleOfTurn {

@@ -15,7 +15,7 @@ interface NamingTurn {
 }
 
 /** An upload, and the turn that names it. */
-export interface NamedUpload {
+interface NamedUpload {
   path: string;
   /** Of `turnKey`. */
   key: string;

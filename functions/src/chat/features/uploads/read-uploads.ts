@@ -8,7 +8,7 @@ import { requireBucket, uploadNotFound } from './upload-errors.ts';
 /** Uploads of one read of a list; each is a few hundred bytes. */
 const UPLOADS_PER_READ = 100;
 
-export interface ReadableUpload {
+interface ReadableUpload {
   upload: Upload;
   /** Where its bytes can be read for some minutes. */
   request: SignedRequest;

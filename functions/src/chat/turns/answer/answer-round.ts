@@ -166,7 +166,7 @@ function refusalOf(
 }
 
 /** How a round has ended: whole, waiting for the app or the user, or broken off from outside. */
-export type RoundEnd = { kind: 'whole' | 'waiting' | 'broken'; progress: WithRounds };
+type RoundEnd = { kind: 'whole' | 'waiting' | 'broken'; progress: WithRounds };
 
 interface ToRun {
   progress: WithRounds;

@@ -11,7 +11,7 @@ import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { callAuxiliaryModel } from '#functions/chat/features/routing/auxiliary-model-call.ts';
 
 /** Whose output is to be condensed. */
-export interface CondensingFor {
+interface CondensingFor {
   conversationId: string;
   ownerUid: string;
   seq: number;

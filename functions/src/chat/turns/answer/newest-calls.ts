@@ -8,7 +8,7 @@ import type { Rounds } from '#shared/conversation/documents/turn.ts';
 import { CALLS_PER_ROUND } from '../tools/tool-limits.ts';
 
 /** The open calls of the newest round, in order, by what becomes of them. */
-export interface NewestCalls {
+interface NewestCalls {
   /** This server runs them now. */
   due: ToolCall[];
   /** The app runs them, or its user is asked first. */

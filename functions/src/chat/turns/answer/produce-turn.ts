@@ -27,7 +27,7 @@ import { timeoutError } from './stream-answer.ts';
 import { timeoutAfter } from './timeout-after.ts';
 import { createTurnWriter, type TurnWriter } from '../store/turn-writer.ts';
 
-export interface Production {
+interface Production {
   begun: BegunTurn;
   messageId: string;
   locale: string | undefined;

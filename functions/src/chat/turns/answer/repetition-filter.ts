@@ -3,7 +3,7 @@ import { createChantDetector } from '#shared/loops/chant-detector.ts';
 import { cutHead } from '#shared/text-cut.ts';
 
 /** What an answer says, on its way to its readers. */
-export interface RepetitionFilter {
+interface RepetitionFilter {
   /** What of the text may be shown now; what repeats itself waits. `isChant`: nothing more will be. */
   pass(text: string): { shown: string; isChant: boolean };
   /** What still waits: to be shown at the end of an answer that is none, to be cut off one that is. */

@@ -53,7 +53,7 @@ const estimateAll = (contents: readonly Content[], { head }: BegunTurn): number 
   contents.reduce((sum, content) => sum + estimateContentTokens(content, meterCounting(head)), 0);
 
 /** The meter with this turn in the context. */
-export function measureTurn(viewing: Viewing, begun: BegunTurn, answer: TurnAnswer): ContextMeter {
+function measureTurn(viewing: Viewing, begun: BegunTurn, answer: TurnAnswer): ContextMeter {
   const { sentContents, report } = answer;
   const contents = [...answer.contents];
   const { head, user, surroundings, userTokens, overheadTokens, saidTokens } = begun;
@@ -80,7 +80,7 @@ export function measureTurn(viewing: Viewing, begun: BegunTurn, answer: TurnAnsw
 }
 
 /** The need that a context leaves behind which is measured with the head of the start. */
-export const needWith = (
+const needWith = (
   { config }: Pick<ChatDependencies, 'config'>,
   begun: BegunTurn,
   input: { meter: ContextMeter | undefined; isOverflow: boolean; requestId: string; now: Date },

@@ -3,13 +3,13 @@ import { cutHead } from '#shared/text-cut.ts';
 import { ABORT_REASON } from '#functions/lib/abort-reason.ts';
 
 /** One frame per this many milliseconds at most; the first goes out at once. */
-export const DELTA_INTERVAL_MS = 40;
+const DELTA_INTERVAL_MS = 40;
 
 /**
  * UTF-16 units of one frame's delta. Escaped as JSON they take at most six bytes each, so that every frame
  * fits a chunk document of 256 KiB.
  */
-export const DELTA_MAX_CHARACTERS = 32 * 1024;
+const DELTA_MAX_CHARACTERS = 32 * 1024;
 
 const isHighHalf = (code: number) => code >= 0xd8_00 && code <= 0xdb_ff;
 const endsInHalfAPair = (text: string) => isHighHalf(text.charCodeAt(text.length - 1));

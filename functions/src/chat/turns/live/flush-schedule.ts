@@ -2,7 +2,7 @@ import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { ChunkBuffer } from './chunk-buffer.ts';
 
 /** Frames wait at most this long for their chunk, or until this many bytes of JSON have come together. */
-export const FLUSH_INTERVAL_MS = 500;
+const FLUSH_INTERVAL_MS = 500;
 export const FLUSH_BYTES = 1_024;
 
 /** In silence the turn is looked at this often, so that a cancellation elsewhere is noticed in a second. */

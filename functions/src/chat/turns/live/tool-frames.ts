@@ -12,7 +12,7 @@ import type { StreamChunk } from '#shared/wire/stream.ts';
 import { SHOWN_BEGINNING_CHARACTERS, SHOWN_MAX_BYTES } from '../tools/tool-limits.ts';
 
 /** Whose calls they are, and who answers which. */
-export interface CallsOwner {
+interface CallsOwner {
   seq: number;
   rounds?: Pick<Rounds, 'app'> | undefined;
 }
@@ -64,7 +64,7 @@ export function responseChunks(owner: CallsOwner, call: ToolCall): StreamChunk[]
 }
 
 /** The text of one model content as one delta. */
-export function textChunks(content: Content, id: string): StreamChunk[] {
+function textChunks(content: Content, id: string): StreamChunk[] {
   const delta = contentText(content);
   return delta === ''
     ? []

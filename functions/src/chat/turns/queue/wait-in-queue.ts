@@ -22,7 +22,7 @@ import { untilNextLook } from './watch-turns.ts';
 import { leaseFrom } from '#functions/chat/turn-lease.ts';
 
 /** Who waits with a queued turn. */
-export interface Waiter {
+interface Waiter {
   request: SendRequest;
   seq: number;
   /** Nonce under which the turn's lease is held. */

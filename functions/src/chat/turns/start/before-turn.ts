@@ -47,7 +47,7 @@ const deniedError = (conversationId: string, hook: string, publicMessage: string
  * Asks the BeforeTurn hooks about a new message, all at once, and returns what they add to it; undefined where
  * they add nothing. Throws TURN_DENIED with the words of the first that refuses, HOOK_FAILED of a required one.
  */
-export async function askBeforeTurn(
+async function askBeforeTurn(
   dependencies: ChatDependencies,
   request: SendRequest,
   turn: { seq: number; head: Head | undefined },

@@ -24,7 +24,7 @@ export type Beginning =
   /** The app has answered all that a turn waited for. */
   | { kind: 'resume'; seq: number; attempt: number; kept: Kept };
 
-export interface Draft extends TurnContext {
+interface Draft extends TurnContext {
   request: SendRequest;
   state: StartState;
   decision: Beginning;

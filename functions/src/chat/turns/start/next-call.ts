@@ -56,7 +56,7 @@ export function viewOfFirstCall(
 }
 
 /** A turn that is being answered, as far as it has come. */
-export interface OpenTurn {
+interface OpenTurn {
   seq: number;
   user: Content;
   contents: readonly Content[];

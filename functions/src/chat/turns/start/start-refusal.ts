@@ -13,7 +13,7 @@ import {
 } from '../send/send-errors.ts';
 import type { SendRequest } from '../send/send-request.ts';
 
-export type Refusal = Extract<
+type Refusal = Extract<
   StartDecision,
   {
     kind:

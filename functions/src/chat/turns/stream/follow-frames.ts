@@ -28,7 +28,7 @@ export const expiredError = ({ conversationId, seq }: Pick<Followed, 'conversati
     metadata: { turnId: turnId(seq) },
   });
 
-export interface Followed {
+interface Followed {
   conversationId: string;
   seq: number;
   /** Id of the last frame that the reader has. */

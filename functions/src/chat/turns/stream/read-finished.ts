@@ -70,7 +70,7 @@ export async function readFinished(
 }
 
 /** What a reader with a cursor, or none, still has to get of a finished turn. */
-export type Remainder =
+type Remainder =
   | { kind: 'frames'; frames: StreamFrame[] }
   /** The cursor stands at the last frame. */
   | { kind: 'nothing' }

@@ -14,7 +14,7 @@ const badValue = (field: string, fault: string) =>
   });
 
 /** What an app says to one call, in the words of a request: one of the three. */
-export interface GivenResult {
+interface GivenResult {
   callId: string;
   output?: unknown;
   error?: string | undefined;

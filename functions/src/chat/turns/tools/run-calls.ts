@@ -18,7 +18,7 @@ import {
 type RunDependencies = Pick<ChatDependencies, 'clock' | 'logger' | 'toolbox'>;
 
 /** The calls of one round that this server answers, and whose they are. */
-export interface CallsToRun {
+interface CallsToRun {
   calls: readonly ToolCall[];
   caller: Caller;
   conversationId: string;

@@ -15,7 +15,7 @@ const ownParts = (user: Content): Content => ({
 /** How far back a note may reach for the user's words. */
 const RECENT_TURNS = 20;
 
-export interface RecentWords {
+interface RecentWords {
   head: Versioned<Head>;
   /** The oldest first, the turn of the call last. */
   turns: SaidTurn[];

@@ -12,7 +12,7 @@ import { passCrashPoint } from '../crash-points.ts';
 import { summariserOfRun, type ClaimedRun, type Run } from '../run.ts';
 
 /** One answer of the summariser, its thoughts left out. */
-export type SummariserAnswer =
+type SummariserAnswer =
   { kind: 'text'; text: string } | { kind: 'refused'; reason: string; text: string };
 
 /** What the calls are named by; manual requests as Gemini CLI names them. */

@@ -6,7 +6,7 @@ import type { ClaimedRun } from '../run.ts';
 import { withDeadline } from '#functions/lib/with-deadline.ts';
 
 /** How long the token counter may take. */
-export const COUNT_TIMEOUT_MS = 10_000;
+const COUNT_TIMEOUT_MS = 10_000;
 
 export interface TokenCounts {
   /** null = not countable. */

@@ -24,7 +24,7 @@ import type { ClaimedRun } from '#functions/worker/compaction/run.ts';
 import type { RunRoom } from './room-for.ts';
 
 /** What the model wants changed in the ledger. */
-export type Asked =
+type Asked =
   | { kind: 'operations'; operations: Operation[] }
   | { kind: 'empty' }
   | { kind: 'refused'; reason: string };

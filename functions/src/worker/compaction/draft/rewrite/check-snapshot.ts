@@ -23,7 +23,7 @@ export const isCurable = ({ problems }: Verification) =>
   problems.every((problem) => problem === 'MISSING_IDENTIFIERS' || problem === 'UNSUPPORTED_FACTS');
 
 /** What the snapshots of one run are checked against. */
-export interface Checking {
+interface Checking {
   run: ClaimedRun;
   /** Identifiers that the user stated and that what stays in the context does not say. */
   stated: {

@@ -22,7 +22,7 @@ type Pass =
   | { kind: 'refused'; reason: string; text: string };
 
 /** What the two passes come to. */
-export type Summary =
+type Summary =
   | { kind: 'read'; sections: SnapshotSections; text: string }
   /** No pass wrote anything. */
   | { kind: 'empty' }
