@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { compressorModel } from '#shared/models/compressor-model.ts';
+import { compressorModel } from '#shared/models/retirement.ts';
 import { resolvePolicy } from '#shared/compaction/policy/policy.ts';
 import type { ModelPrice } from '#shared/models/model-entry.ts';
 import { knownPrice } from '#shared/models/prices.ts';

@@ -1,4 +1,4 @@
-import { compressorModel } from '#shared/models/compressor-model.ts';
+import { compressorModel } from '#shared/models/retirement.ts';
 import { findPrice } from '#shared/models/prices.ts';
 import { verifiedModels } from '#test/support/verified-models.ts';
 import { cloudPrices } from '../cost/cloud-prices.ts';

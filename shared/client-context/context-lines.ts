@@ -1,8 +1,7 @@
 import { utf8Length } from '../store/names.ts';
 import type { ClientContext } from './client-context.ts';
-import { cutList, cutText } from './cut-value.ts';
+import { cutList, cutText, quotedValue } from './cut-value.ts';
 import { openFileLines } from './open-files.ts';
-import { quotedValue } from './quoted-value.ts';
 
 function listLine(name: string, list: readonly string[]): string {
   const { entries, leftOut } = cutList(list);

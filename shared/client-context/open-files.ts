@@ -1,5 +1,4 @@
-import { cutText } from './cut-value.ts';
-import { quotedValue } from './quoted-value.ts';
+import { cutText, quotedValue } from './cut-value.ts';
 
 /** A file that is open in an editor. */
 export interface OpenFile {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Hook } from './hook.ts';
+import type { Hook } from './webhook.ts';
 
 /** UTF-16 units that one hook may add to a message. */
 const HOOK_CONTEXT_MAX_CHARACTERS = 8_192;

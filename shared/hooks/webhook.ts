@@ -1,5 +1,13 @@
 import { z } from 'zod';
 
+/** Code of an operator that runs at a certain point: in process, or behind a signed webhook. */
+export interface Hook<Event, Answer> {
+  name: string;
+  /** A required hook that fails stops what it is asked about; any other failure is logged. Default false. */
+  required?: boolean;
+  run(event: Event, signal: AbortSignal): Promise<Answer>;
+}
+
 /** Webhooks of one level: each may take ten seconds of every compaction, and is called with every message. */
 const WEBHOOKS_MAX = 5;
 

@@ -1,6 +1,6 @@
 import { oneLine } from '../compaction/ledger/items/item-text.ts';
 import { estimateTextTokens } from '../tokens/token-estimate.ts';
-import { escapeXml } from '../compaction/snapshot/xml-text.ts';
+import { escapeXml } from '../compaction/snapshot/xml-scan.ts';
 import { nestImports, type NestedNote } from './nest-imports.ts';
 import type { AppNote, ImportFormat, Note } from './note.ts';
 

@@ -2,11 +2,11 @@ import { contentWords, isNegated } from '../compaction/facts/speech/content-word
 import { indexFacts, type FactIndex } from '../compaction/facts/index/fact-index.ts';
 import { ownWords } from '../compaction/facts/speech/own-words.ts';
 import { plainText } from '../compaction/facts/speech/plain-text.ts';
-import { isQuestion } from '../compaction/facts/speech/questions.ts';
+import { isQuestion } from '../compaction/facts/speech/utterance.ts';
 import { splitSentences } from '../compaction/facts/speech/sentences.ts';
 import { withoutTakenBack } from '../compaction/facts/speech/taken-back.ts';
 import { unsupportedIn } from '../compaction/facts/index/unsupported.ts';
-import { bareStem } from './bare-stem.ts';
+import { bareStem } from './telling-words.ts';
 
 /** What the user said in a turn. */
 export interface SaidTurn {

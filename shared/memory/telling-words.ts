@@ -1,7 +1,16 @@
 import { contentWords } from '../compaction/facts/speech/content-words.ts';
 import { findMatches } from '../compaction/facts/index/matches.ts';
 import { plainText } from '../compaction/facts/speech/plain-text.ts';
-import { bareStem } from './bare-stem.ts';
+
+const endings = /(?:'s|ing|ed|es|s|e)$/u;
+const latinLetters = /^\p{Script=Latin}/u;
+
+/** A stem without what grammar adds: `eats` and `eat`, `study` and `studies`. */
+export function bareStem(word: string): string {
+  if (!latinLetters.test(word)) return word;
+  const bare = word.replace(endings, '');
+  return (bare.length >= 3 ? bare : word).replace(/y$/u, 'i');
+}
 
 /** Words of a wish to forget, and those with which people point at what they said; they name nothing. */
 const wishWords: ReadonlySet<string> = new Set(

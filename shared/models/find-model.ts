@@ -1,4 +1,4 @@
-import { modelName } from './model-name.ts';
+import { modelName } from './model-entry.ts';
 
 /** What may follow the name of a model in an id of the same model: its version or stage, and not `-lite` or `-image`. */
 const VERSION = /^(?:-(?:preview|latest|exp|customtools|\d+))*(?:@.*)?$/;

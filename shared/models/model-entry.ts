@@ -1,5 +1,10 @@
 import { z } from 'zod';
 
+/** The bare id of a model: `models/x`, `publishers/google/models/x` and `x` are all `x`. */
+export function modelName(model: string): string {
+  return model.slice(model.lastIndexOf('/') + 1).toLowerCase();
+}
+
 const usdPerMillion = z.number().nonnegative().max(10_000);
 
 /** US dollars for a million tokens. Thoughts cost what other output costs. */

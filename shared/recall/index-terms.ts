@@ -1,6 +1,5 @@
-import { searchPieces } from '../search/search-words.ts';
+import { searchPieces, stopWords } from '../search/search-words.ts';
 import { stemWord } from '../search/stem-word.ts';
-import { stopWords } from '../search/stop-words.ts';
 import { withoutSmallTalk } from './small-talk.ts';
 
 /** Longer words are data (keys, encoded files); their beginnings tell them apart. UTF-16 units. */

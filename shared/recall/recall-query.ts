@@ -4,7 +4,7 @@ import {
   countUnits,
   type SearchQuery,
 } from '../search/search-query.ts';
-import { stopWords } from '../search/stop-words.ts';
+import { stopWords } from '../search/search-words.ts';
 import { cutHead, cutTail } from '../text-cut.ts';
 import { isThanks, politeWords, withoutSmallTalk } from './small-talk.ts';
 

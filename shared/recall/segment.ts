@@ -4,6 +4,24 @@ import type { TurnTexts } from '../search/turn-texts.ts';
 import { cutHead } from '../text-cut.ts';
 import { extractTerms } from './index-terms.ts';
 import { packPostings, postingStarts, type Posting } from './postings.ts';
+import { utf8Length } from '../store/names.ts';
+
+/** Bytes of a passage and of a term beside their texts; generous. */
+const PASSAGE_BYTES = 120;
+const TERM_BYTES = 40;
+
+/** About what a segment takes in memory, bytes. */
+export const segmentSize = ({ passages, terms, packed }: Segment): number =>
+  passages.reduce((sum, { text }) => sum + PASSAGE_BYTES + utf8Length(text), 0) +
+  terms.length * TERM_BYTES +
+  packed.length;
+
+/**
+ * What of the folded turns is brought back with a message, uncalibrated tokens with their label: about 1,500 characters.
+ * Chosen by what readers could answer (docs/decisions/0038).
+ */
+export const RECALL_TOKENS_DEFAULT = 500;
+export const RECALL_TOKENS_MAX = 4_000;
 
 /** Turns of one document of the index: from `1000 (k − 1) + 1` to `1000 k`. */
 export const SEGMENT_TURNS = 1_000;

@@ -1,6 +1,5 @@
-import { searchPieces } from './search-words.ts';
+import { searchPieces, stopWords } from './search-words.ts';
 import { stemWord } from './stem-word.ts';
-import { stopWords } from './stop-words.ts';
 
 /** Characters of a run up to which it is looked for as a whole: most words of Chinese, Japanese and Korean. */
 const WHOLE_RUN_CHARACTERS = 4;

@@ -1,6 +1,6 @@
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { CompactionDependencies } from '#functions/worker/compaction/compaction-dependencies.ts';
-import { noQuota } from '#functions/quota/no-quota.ts';
+import { noQuota } from '#functions/quota/create-quota.ts';
 import { messageGuardPath } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/errors.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { fewerWords, withoutOpeners } from '#infra/fake-gemini/dense/fewer-words.ts';
 import { detectLanguage, type Language } from '#infra/fake-gemini/dense/language.ts';
-import { outsideQuotes } from '#infra/fake-gemini/dense/outside-quotes.ts';
+import { outsideQuotes } from '#infra/fake-gemini/dense/clause.ts';
 import { resolveDates } from '#infra/fake-gemini/dense/resolve-dates.ts';
 import {
   convertUnit,

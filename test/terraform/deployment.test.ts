@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { environmentSchema } from '#functions/config/environment.ts';
 import { parseConfig } from '#functions/config.ts';
-import { deployedNodeOptions } from '#infra/local/processes/node-options.ts';
+import { deployedNodeOptions } from '#infra/local/stack/stack-environment.ts';
 import { deployedPushSettings } from '#infra/local/stack/push-settings.ts';
 import { defaultSweepSeconds } from '#infra/local/sweep-schedule.ts';
 import { secretVariables } from '#infra/reference/deployment-settings.ts';

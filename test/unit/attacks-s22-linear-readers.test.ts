@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { isKnownTo } from '#functions/chat/conversations/etag.ts';
-import { preferredLocale } from '#functions/chat/http/locale.ts';
+import { preferredLocale } from '#functions/chat/http/headers.ts';
 import { routerPath } from '#functions/chat/http/route-path.ts';
 import { constraintsIn } from '#shared/compaction/facts/speech/detect-constraints.ts';
 import { extractFacts } from '#shared/compaction/facts/index/extract-facts.ts';
@@ -14,7 +14,7 @@ import type { TurnSaid } from '#shared/compaction/ledger/prompt/turn-evidence.ts
 import { neutraliseTags } from '#shared/compaction/snapshot/neutralise-tags.ts';
 import { readSnapshot } from '#shared/compaction/snapshot/snapshot-reader.ts';
 import { estimateTextTokens } from '#shared/tokens/token-estimate.ts';
-import { decodeXml, escapeXml } from '#shared/compaction/snapshot/xml-text.ts';
+import { decodeXml, escapeXml } from '#shared/compaction/snapshot/xml-scan.ts';
 import { cutIntoPieces } from '#shared/conversation/documents/json-pieces.ts';
 import { emptySnapshot } from '#shared/conversation/documents/snapshot.ts';
 import { forgetWish } from '#shared/memory/forget-wish.ts';

@@ -3,9 +3,29 @@ import { ConversationsPane } from './panes/conversations/conversations-pane.tsx'
 import { DetailDialog } from './panes/detail/detail-dialog.tsx';
 import { EventsPane } from './panes/events/events-pane.tsx';
 import { InspectorPane } from './panes/inspector/inspector-pane.tsx';
-import { PaneSwitch } from './panes/pane-switch.tsx';
 import { TranscriptPane } from './panes/transcript/transcript-pane.tsx';
-import type { App } from './state/app.ts';
+import type { App, PaneName } from './state/app.ts';
+
+const panes: readonly PaneName[] = ['conversations', 'transcript', 'inspector', 'events'];
+
+/** Which pane a narrow screen shows. */
+function PaneSwitch({ app }: { app: App }) {
+  const texts = app.texts.value;
+  return (
+    <nav class="pane-switch" aria-label={texts.product}>
+      {panes.map((pane) => (
+        <button
+          key={pane}
+          type="button"
+          aria-current={app.pane.value === pane ? 'page' : undefined}
+          onClick={() => (app.pane.value = pane)}
+        >
+          {texts.panes[pane]}
+        </button>
+      ))}
+    </nav>
+  );
+}
 
 /** The four panes; on narrow screens one at a time. */
 export function Page({ app }: { app: App }) {

@@ -6,7 +6,7 @@ import type { Caller } from '#shared/ports/ports.ts';
 import { admit, APP_CHECK_HEADER } from './http/admit.ts';
 import { authenticate } from './http/authenticate.ts';
 import { createCallLimit, withinCallLimit, type CallLimit } from './http/call-limit.ts';
-import { COMMON_HEADERS } from './http/common-headers.ts';
+import { COMMON_HEADERS } from './http/headers.ts';
 import { cors } from './http/cors.ts';
 import { errorResponse } from './http/error-response.ts';
 import { servedRoutes } from './chat-routes.ts';
@@ -16,7 +16,7 @@ import { readJsonBody } from './http/read-body.ts';
 import type { Reply, Route, RouteDependencies, TextReply } from './route.ts';
 import { routerPath, withoutVerb } from './http/route-path.ts';
 import { withStreamPlace } from './http/stream-place.ts';
-import { refreshRemote } from '../config/refresh-remote.ts';
+import { refreshRemote } from '../config/remote-policy.ts';
 import { readTrace, withTrace } from '../lib/trace.ts';
 import { errorForCaller } from './not-found.ts';
 

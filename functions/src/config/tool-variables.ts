@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { integer, listOr } from './config-values.ts';
-import { RECALL_TOKENS_DEFAULT, RECALL_TOKENS_MAX } from '#shared/recall/recall-constants.ts';
+import { RECALL_TOKENS_DEFAULT, RECALL_TOKENS_MAX } from '#shared/recall/segment.ts';
 
 /** Tools that the server brings along; which of them it offers, BUILT_IN_TOOLS says. */
 const BUILT_IN_TOOL_NAMES = [

@@ -1,5 +1,5 @@
 import { AppError } from '#shared/errors.ts';
-import type { Hook } from '#shared/hooks/hook.ts';
+import type { Hook } from '#shared/hooks/webhook.ts';
 import type { Clock, Logger } from '#shared/ports/ports.ts';
 import { withDeadline } from './with-deadline.ts';
 

@@ -1,5 +1,4 @@
-import { readAppNotes } from '#shared/memory/app-notes.ts';
-import type { AppNote } from '#shared/memory/note.ts';
+import { readAppNotes, type AppNote } from '#shared/memory/note.ts';
 import { followRemoteDocument, type RemoteDocument } from '../config/remote-document.ts';
 
 /** The document with which an operator tells all conversations something without a deployment. */

@@ -1,9 +1,8 @@
-import { compressorModel } from '#shared/models/compressor-model.ts';
+import { compressorModel, findRetirement, modelInService } from '#shared/models/retirement.ts';
 import { contextWindowTokens } from '#shared/models/context-window.ts';
 import type { ModelCatalog, ModelTable } from '#shared/models/model-entry.ts';
 import { costMicros, knownPrice, type PricedCall } from '#shared/models/prices.ts';
 import { registry } from '#shared/models/registry.ts';
-import { findRetirement, modelInService } from '#shared/models/retirement.ts';
 import type { RoutingModels } from '#shared/routing/routing.ts';
 import type { Config } from '../config.ts';
 

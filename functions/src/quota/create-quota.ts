@@ -26,12 +26,19 @@ import { QUEUE_MAX } from '#shared/conversation/decisions/queue-decision.ts';
 import type { Config } from '../config.ts';
 import { callCostMicros } from '../models/models-in-use.ts';
 import { createBudget } from './budget.ts';
-import { noQuota } from './no-quota.ts';
 import { createOneAtATime } from './one-at-a-time.ts';
 import { createOpenStreams } from './open-streams.ts';
 import { quotaSettings, RESERVED_ANSWER_TOKENS } from './quota-settings.ts';
 import { settleTurn, type SettleDependencies } from './settle-turn.ts';
-import { usageWrite } from './usage-document.ts';
+import { usageWrite } from './commit-usage.ts';
+
+/** Nothing is counted and nothing refused. */
+export const noQuota: Quota = {
+  reserve: () => Promise.resolve(undefined),
+  refuseSpent: () => Promise.resolve(),
+  create: () => Promise.resolve([]),
+  openStream: () => () => undefined,
+};
 
 export interface QuotaDependencies {
   config: Config;

@@ -1,5 +1,5 @@
 import { usagePath } from '#shared/conversation/documents/paths.ts';
-import type { UnpaidReason } from '#shared/compaction/trigger/budget-wait.ts';
+import type { UnpaidReason } from '#shared/compaction/trigger/spend-limit.ts';
 import type { Clock, DocumentStore } from '#shared/ports/ports.ts';
 import { toDay } from '#shared/quota/day.ts';
 import { isCounting } from '#shared/quota/limits.ts';

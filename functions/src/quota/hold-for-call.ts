@@ -25,8 +25,7 @@ import {
 import { CALLS_OF_HEADROOM } from './budget.ts';
 import { shardPaths, shardWrite, sumOfShards } from './budget-shards.ts';
 import { BUDGET_SHARDS } from './quota-settings.ts';
-import { usageWrite } from './usage-document.ts';
-import { writeGuarded } from './commit-usage.ts';
+import { usageWrite, writeGuarded } from './commit-usage.ts';
 
 /** For whom a call is, and what it may cost at most. */
 interface CallToHold {

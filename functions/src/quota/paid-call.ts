@@ -12,13 +12,26 @@ import { isCounting } from '#shared/quota/limits.ts';
 import { usageAfterCall } from '#shared/quota/settle.ts';
 import { decodeUsage, type WorkName } from '#shared/quota/usage.ts';
 import type { Config } from '../config.ts';
-import { callCostMicros } from '../models/models-in-use.ts';
-import { callBound, callEstimate } from './call-bound.ts';
+import { callCostMicros, type ModelsConfig } from '../models/models-in-use.ts';
 import { shardWrite } from './budget-shards.ts';
 import { holdForCall, type Hold } from './hold-for-call.ts';
 import { quotaSettings, RESERVED_ANSWER_TOKENS } from './quota-settings.ts';
-import { usageWrite } from './usage-document.ts';
-import { writeGuarded } from './commit-usage.ts';
+import { usageWrite, writeGuarded } from './commit-usage.ts';
+import { estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
+
+/** What a call that names no bound of its answer is taken to write, tokens: several times a condensed output. */
+const ASSUMED_OUTPUT_TOKENS = 8_192;
+
+/** Tokens and millionths of a dollar that a call takes at most: its prompt uncached, and the longest answer. */
+const callBound = (config: ModelsConfig, request: ModelRequest) =>
+  callEstimate(config, request, request.maxOutputTokens ?? ASSUMED_OUTPUT_TOKENS);
+
+/** The same with an answer of so many tokens. */
+function callEstimate(config: ModelsConfig, request: ModelRequest, outputTokens: number) {
+  const promptTokens = estimatePromptTokens(request, 'character-class');
+  const call = { model: request.model, promptTokens, cachedTokens: 0, outputTokens };
+  return { tokens: promptTokens + outputTokens, costMicros: callCostMicros(config, call) };
+}
 
 interface PayingDependencies {
   config: Config;

@@ -6,8 +6,7 @@ import { isReserved, takenBy, usageAfter } from '#shared/quota/settle.ts';
 import { decodeUsage } from '#shared/quota/usage.ts';
 import type { Budget } from './budget.ts';
 import type { OneAtATime } from './one-at-a-time.ts';
-import { usageWrite } from './usage-document.ts';
-import { commitUsage } from './commit-usage.ts';
+import { usageWrite, commitUsage } from './commit-usage.ts';
 
 export interface SettleDependencies {
   store: DocumentStore;

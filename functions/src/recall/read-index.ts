@@ -7,8 +7,7 @@ import {
   type SegmentEntry,
 } from '#shared/conversation/context/read-conversation.ts';
 import type { DocumentStore, Logger } from '#shared/ports/ports.ts';
-import { segmentSize } from '#shared/recall/segment-size.ts';
-import { lastOfSegment, segmentNumber, type Segment } from '#shared/recall/segment.ts';
+import { segmentSize, lastOfSegment, segmentNumber, type Segment } from '#shared/recall/segment.ts';
 import { unpackSegment } from './segment-document.ts';
 
 /** Documents of one read; each may hold most of a MiB. */

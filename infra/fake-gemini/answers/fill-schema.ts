@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Candidate } from './candidates.ts';
-import { ledgerSection } from '../summaries/ledger-sections.ts';
+import { ledgerSection } from '../summaries/ledger-lines.ts';
 
 const nodeSchema = z.looseObject({
   $ref: z.string().optional(),

@@ -1,16 +1,30 @@
 import type { Candidate } from '../answers/candidates.ts';
 import { weighFacts, weighWords } from '../answers/facts.ts';
-import { ledgerSection } from '../summaries/ledger-sections.ts';
+import { ledgerSection } from '../summaries/ledger-lines.ts';
 import { isQuestion } from '../answers/question-terms.ts';
 import { chance } from '../server/misbehaviour.ts';
 import { fewerWords, withoutOpeners } from './fewer-words.ts';
 import { detectLanguage, type Language, writings } from './language.ts';
-import { outsideQuotes } from './outside-quotes.ts';
 import { resolveDates } from './resolve-dates.ts';
 import { convertUnit, figuresForWords, joinRanges } from './rewrite-figures.ts';
 import { type SaidAt, withoutName } from './said-at.ts';
 import { cutStatement, elideCode, joinLinks } from './shorten.ts';
 import { toThirdPerson } from './third-person.ts';
+
+/** What nobody may reword: quoted words, code, links, addresses, paths and identifiers. */
+const fixed =
+  /`[^`]+`|"[^"]+"|“[^”]+”|「[^」]+」|『[^』]+』|《[^》]+》|https?:\/\/[^\s<>"）)]+|[\w.+-]+@[\w-]+\.[\w.-]+|(?<![\w/])(?:~|\.{1,2})?\/?(?:[\w.-]+\/)+[\w.-]+|\b\w*_\w+\b|\b[A-Z]+-?\d[\w-]*/gu;
+
+const opening = '\uE000';
+const closing = '\uE001';
+const held = /\uE000(\d+)\uE001/gu;
+
+/** `rewrite` on a text whose quotes, code, links, paths and identifiers stand there as marks that it leaves alone. */
+export function outsideQuotes(text: string, rewrite: (text: string) => string): string {
+  const kept: string[] = [];
+  const masked = text.replace(fixed, (found) => `${opening}${kept.push(found) - 1}${closing}`);
+  return rewrite(masked).replace(held, (_, index: string) => kept[Number(index)] ?? '');
+}
 
 /** One statement in as few words as a capable model needs; items are made of several. */
 export interface Clause extends Candidate {

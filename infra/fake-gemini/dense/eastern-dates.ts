@@ -1,5 +1,5 @@
 import { addDays, addMonths, addYears, weekdayInWeek } from './calendar.ts';
-import type { DateRule } from './date-rule.ts';
+import type { DateRule } from './resolve-dates.ts';
 
 /** The words that a language has for what stands in all three of them. */
 interface Words {

@@ -1,7 +1,15 @@
 import { germanDates, englishDates } from './western-dates.ts';
 import { chineseDates, japaneseDates, koreanDates } from './eastern-dates.ts';
-import type { DateRule } from './date-rule.ts';
 import type { Language } from './language.ts';
+
+/**
+ * What says a date, and the date by the day on which it is said and the first group of the pattern; undefined where
+ * that has no one meaning. The pattern has one group at most.
+ */
+export type DateRule = readonly [
+  pattern: RegExp,
+  date: (day: string, group: string) => string | undefined,
+];
 
 const rules: Readonly<Record<Language, readonly DateRule[]>> = {
   en: englishDates,

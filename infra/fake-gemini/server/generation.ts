@@ -1,6 +1,5 @@
-import { type FaultQueue, type Fault } from './faults.ts';
-import { refuseCount, refuseGeneration, refuseModel } from './refusals.ts';
-import type { GoogleError } from './google-error.ts';
+import type { FaultQueue, Fault } from './faults.ts';
+import { refuseCount, refuseGeneration, refuseModel, type GoogleError } from './refusals.ts';
 import type { Journal, JournalEntry } from './journal.ts';
 import type { Messaging } from './messaging.ts';
 import type { Measure, PrefixCache } from './prefix-cache.ts';
@@ -17,7 +16,7 @@ import {
 } from './respond.ts';
 import { firstCodePoints } from '../answers/sentences.ts';
 import { type Vices, vicesFor } from './misbehaviour.ts';
-import { wait } from './wait.ts';
+import { wait } from './events.ts';
 
 /** What one stand-in is made of. */
 export interface Model {

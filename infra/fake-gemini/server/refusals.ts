@@ -1,6 +1,23 @@
-import { type GoogleError, invalidArgument, notFound } from './google-error.ts';
 import type { Address, ModelRequestBody, RequestContent, RequestPart } from './request.ts';
 import { isReadable, signsCalls } from '../answers/signatures.ts';
+
+/** An error as Google's APIs answer it. */
+export interface GoogleError {
+  code: number;
+  status: string;
+  message: string;
+  details?: readonly object[];
+}
+
+/** 400 INVALID_ARGUMENT with Google's wording. */
+export function invalidArgument(message: string): GoogleError {
+  return { code: 400, status: 'INVALID_ARGUMENT', message };
+}
+
+/** 404 NOT_FOUND, as for a model that the API does not have. */
+export function notFound(message: string): GoogleError {
+  return { code: 404, status: 'NOT_FOUND', message };
+}
 
 const knownModels = /^(?:gemini|gemma)/;
 

@@ -5,14 +5,35 @@ import { condense, isCondensing } from '../answers/condense.ts';
 import { type Fault, finishReasons, isFailure } from './faults.ts';
 import { fillSchema } from '../answers/fill-schema.ts';
 import type { JournalEntry } from './journal.ts';
-import { nameMessages } from './name.ts';
 import { recordedParts, type RecordedAnswers } from './recorded-answers.ts';
-import type { ModelRequestBody, RequestPart } from './request.ts';
+import { type ModelRequestBody, type RequestPart, contentText } from './request.ts';
 import { route } from './route.ts';
 import { isReadable, signPart, signsCalls } from '../answers/signatures.ts';
 import { summarise } from '../summaries/summarise.ts';
 import { cutToTokens, textTokens } from '../answers/token-rule.ts';
 import { chant, isInjection, padding, type Vices } from './misbehaviour.ts';
+import { z } from 'zod';
+import { firstCodePoints, splitSentences } from '../answers/sentences.ts';
+
+const messagesSchema = z.object({
+  messages: z.array(z.object({ role: z.string(), text: z.string() })),
+});
+
+const TITLE_CODE_POINTS = 40;
+
+/** A name for the messages of a request: how the user's first one begins, without its last mark. */
+function nameMessages(body: ModelRequestBody): string {
+  const text = contentText(body.contents?.at(-1));
+  let asked = text;
+  try {
+    const { messages } = messagesSchema.parse(JSON.parse(text));
+    asked = messages.find(({ role }) => role === 'user')?.text ?? messages[0]?.text ?? '';
+  } catch {
+    // Named as it is.
+  }
+  const [sentence = 'Conversation'] = splitSentences(asked);
+  return firstCodePoints(sentence, TITLE_CODE_POINTS).replace(/[\s.!?。！？,;:]+$/u, '');
+}
 
 /** What the model says, before it is cut into events. */
 export interface Reply {

@@ -1,11 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import { setImmediate as nextTick } from 'node:timers/promises';
-import { type AnswerEvent, answerEvents, type Usage, wholeAnswer } from './events.ts';
+import { type AnswerEvent, answerEvents, type Usage, wholeAnswer, wait } from './events.ts';
 import { type Fault, finishReasons } from './faults.ts';
-import type { GoogleError } from './google-error.ts';
+import type { GoogleError } from './refusals.ts';
 import type { JournalEntry } from './journal.ts';
 import type { Reply } from './reply.ts';
-import { wait } from './wait.ts';
 
 /** How fast the model speaks. `tokensPerSecond` 0: as fast as the socket takes it. */
 export interface Timing {

@@ -5,7 +5,7 @@ import { refuseForeign } from '#infra/local/processes/refuse-foreign.ts';
 import { control } from './control.ts';
 import { FaultQueue, type QueuedFault } from './faults.ts';
 import { answer, type Arrival, type Model, openEntry } from './generation.ts';
-import { invalidArgument, notFound } from './google-error.ts';
+import { invalidArgument, notFound } from './refusals.ts';
 import { Journal, type JournalEntry } from './journal.ts';
 import { createMessaging, isSendAddress, type Messaging } from './messaging.ts';
 import { measure, PrefixCache } from './prefix-cache.ts';

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { extname } from 'node:path';
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
-import { isLoopbackHost } from '../processes/loopback-host.ts';
+import { isLoopbackHost } from '../processes/refuse-foreign.ts';
 import { buildPage, type PageFiles } from './build-page.ts';
 import { pageHeaders } from './page-headers.ts';
 

@@ -30,7 +30,7 @@ import {
   runningParts,
   stopAll,
 } from './stack-children.ts';
-import { backendName, modelName } from './stack-names.ts';
+import { backendName, modelName } from './stack-notes.ts';
 import { listedOrigins } from '../processes/refuse-foreign.ts';
 import { type LocalStorage, startStorage } from '../storage/start-storage.ts';
 import { defaultSweepSeconds } from '../sweep-schedule.ts';

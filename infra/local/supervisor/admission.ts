@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { isLoopbackHost } from '../processes/loopback-host.ts';
+import { isLoopbackHost } from '../processes/refuse-foreign.ts';
 
 /** Header in which the page shows the token of this start. */
 export const SUPERVISOR_TOKEN_HEADER = 'x-recap-supervisor-token';

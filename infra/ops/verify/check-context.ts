@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { decodeXml, escapeXml } from '#shared/compaction/snapshot/xml-text.ts';
+import { decodeXml, escapeXml } from '#shared/compaction/snapshot/xml-scan.ts';
 import { oneLine } from '#shared/compaction/ledger/items/item-text.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
 import type { Head } from '#shared/conversation/documents/head.ts';

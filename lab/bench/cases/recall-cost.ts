@@ -1,8 +1,12 @@
 import { once } from '#shared/once.ts';
 import { recall } from '#shared/recall/recall.ts';
-import { RECALL_TOKENS_DEFAULT } from '#shared/recall/recall-constants.ts';
+import {
+  RECALL_TOKENS_DEFAULT,
+  passagesOfTurns,
+  segmentOfPassages,
+  SEGMENT_TURNS,
+} from '#shared/recall/segment.ts';
 import { roomForRecords } from '#shared/recall/render-recalled.ts';
-import { passagesOfTurns, segmentOfPassages, SEGMENT_TURNS } from '#shared/recall/segment.ts';
 import { textsOfTurn } from '#shared/search/turn-texts.ts';
 import type { BenchCase, BenchGroup } from '../bench-case.ts';
 import { benchTurns, reservationOf } from '../bench-conversation.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { chooseFreePort } from '#infra/local/processes/free-port.ts';
-import { deployedNodeOptions } from '#infra/local/processes/node-options.ts';
+import { deployedNodeOptions } from '#infra/local/stack/stack-environment.ts';
 
 const NOBODY = '127.0.0.1:9';
 const POLL_INTERVAL_MS = 3;

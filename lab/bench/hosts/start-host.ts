@@ -2,7 +2,7 @@ import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { deployedNodeOptions } from '#infra/local/processes/node-options.ts';
+import { deployedNodeOptions } from '#infra/local/stack/stack-environment.ts';
 
 const leash = new URL('../../../infra/local/processes/exit-with-parent.ts', import.meta.url).href;
 const standIn = fileURLToPath(

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text as readText } from 'node:stream/consumers';
 import { wholeAnswer } from '#infra/fake-gemini/server/events.ts';
-import { invalidArgument, notFound } from '#infra/fake-gemini/server/google-error.ts';
+import { invalidArgument, notFound } from '#infra/fake-gemini/server/refusals.ts';
 import type { Reply } from '#infra/fake-gemini/server/reply.ts';
 import {
   modelRequestSchema,

@@ -1,5 +1,5 @@
 import { withoutFrame } from '#shared/compaction/snapshot/snapshot-text.ts';
-import { decodeXml } from '#shared/compaction/snapshot/xml-text.ts';
+import { decodeXml } from '#shared/compaction/snapshot/xml-scan.ts';
 
 const loneTag = /^<\/?[\w-]+>$/;
 const bullet = /^[-*•]\s+/u;

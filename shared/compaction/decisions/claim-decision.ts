@@ -1,7 +1,7 @@
 import type { Head, Trigger } from '#shared/conversation/documents/head.ts';
 import type { CompactionJob } from '#shared/conversation/documents/job.ts';
 import { CANCELLED_BY_USER } from './cancel-decision.ts';
-import { waitsForBudget, holdsBackForBudget, type UnpaidReason } from '../trigger/budget-wait.ts';
+import { waitsForBudget, holdsBackForBudget, type UnpaidReason } from '../trigger/spend-limit.ts';
 
 /** A need is tried this often; then it is settled with what was found, so that none is served for ever. */
 export const ATTEMPTS_PER_NEED = 3;

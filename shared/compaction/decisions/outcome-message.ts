@@ -1,10 +1,8 @@
 import type { ContextTexts } from '#shared/wire/views/context-object.ts';
 import { policyConstants } from '../policy/policy-constants.ts';
-import { waitsForBudget } from '../trigger/budget-wait.ts';
-import { outcomeStateSchema } from './outcome-state.ts';
-import type { OutcomeState } from './outcome-state.ts';
-import { outcomeTexts } from './outcome-texts.ts';
-import type { OutcomeTexts } from './outcome-texts.ts';
+import { waitsForBudget } from '../trigger/spend-limit.ts';
+import { outcomeStateSchema, type OutcomeState } from './outcome-state.ts';
+import { outcomeTexts, type OutcomeTexts } from './outcome-texts.ts';
 
 interface OutcomeToTell {
   /** An `OutcomeState`; one of a later version is told neutrally. */

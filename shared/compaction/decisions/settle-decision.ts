@@ -1,7 +1,7 @@
 import { CANCELLED_BY_USER } from './cancel-decision.ts';
 import { ATTEMPTS_PER_NEED, type Need } from './claim-decision.ts';
 import type { OutcomeState } from './outcome-state.ts';
-import { waitsForBudget } from '../trigger/budget-wait.ts';
+import { waitsForBudget } from '../trigger/spend-limit.ts';
 
 /** Wait before the second attempt; the third waits three times as long. */
 const FIRST_RETRY_MS = 10_000;

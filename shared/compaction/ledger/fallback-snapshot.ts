@@ -1,4 +1,4 @@
-import { userTime } from '#shared/client-context/user-time.ts';
+import { userTime } from '#shared/client-context/local-time.ts';
 import {
   emptySnapshot,
   workingItems,

@@ -11,11 +11,31 @@ import { findDates } from '../facts/values/dates.ts';
 import type { FactMatch } from '../facts/index/fact-match.ts';
 import { findRelativeDates } from '../facts/values/relative-dates.ts';
 import { estimateTextTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
-import { escapeXml } from '../snapshot/xml-text.ts';
+import { escapeXml } from '../snapshot/xml-scan.ts';
 import { oneLine } from './items/item-text.ts';
-import { currentStep, STEPS, stepText } from './prompt/current-step.ts';
 import { archiveOrder } from './budget/archive-order.ts';
 import { statusMark } from './items/status-mark.ts';
+import { lastSource } from './items/statement.ts';
+
+/** The section whose items are steps. */
+const STEPS = 'task_state';
+
+/** What stands behind the step that is being worked on; Gemini CLI's words. */
+const FOCUS_MARK = ' <-- CURRENT FOCUS';
+const written = /\s?<--\s?CURRENT FOCUS/giu;
+
+/** The text of a step with the mark where it `isCurrent`; one that somebody wrote into the text is left out. */
+const stepText = (text: string, { isCurrent }: { isCurrent: boolean }): string =>
+  `${text.replaceAll(written, '')}${isCurrent ? FOCUS_MARK : ''}`;
+
+/**
+ * The step that is being worked on: of those in progress the one that was spoken of last, of several the last in the
+ * list. Undefined where none is.
+ */
+function currentStep({ sections }: Snapshot): Item | undefined {
+  const open = (sections[STEPS] ?? []).filter(({ status }) => status === 'in_progress');
+  return open.toSorted((one, other) => lastSource(one) - lastSource(other)).at(-1);
+}
 
 export interface SnapshotRoom {
   budgetTokens: number;

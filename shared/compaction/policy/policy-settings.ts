@@ -1,4 +1,4 @@
-import type { SplitPolicy } from '../split/split-policy.ts';
+import type { SplitPolicy } from '../split/split-point.ts';
 import type { TokenRule } from '#shared/tokens/token-estimate.ts';
 
 /** What one level may say. A field that is absent leaves the question to the next level. */

@@ -2,14 +2,12 @@ import { AppError } from '#shared/errors.ts';
 import { policyConstants } from './policy-constants.ts';
 import { snapshotConstants } from '../snapshot/snapshot-constants.ts';
 import { toolOutputConstants } from '../tool-outputs/tool-output-constants.ts';
-import { contextWindowTokens } from '#shared/models/context-window.ts';
-import type { WindowOverrides } from '#shared/models/context-window.ts';
+import { contextWindowTokens, type WindowOverrides } from '#shared/models/context-window.ts';
 import type { ModelTable } from '#shared/models/model-entry.ts';
 import { boundedShift } from './learned-threshold.ts';
-import { findLevel } from './policy-levels.ts';
-import type { DecidingLevel, SettingLevels } from './policy-levels.ts';
+import { findLevel, type DecidingLevel, type SettingLevels } from './policy-levels.ts';
 import type { PolicySettings, PolicyTableEntry } from './policy-settings.ts';
-import type { SplitPolicy } from '../split/split-policy.ts';
+import type { SplitPolicy } from '../split/split-point.ts';
 import type { TokenRule } from '#shared/tokens/token-estimate.ts';
 
 export interface CompactionPolicy {

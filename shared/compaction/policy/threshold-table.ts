@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { modelName } from '#shared/models/model-name.ts';
+import { modelName } from '#shared/models/model-entry.ts';
 import { isUsableNumber, type PolicyTableEntry } from './policy-settings.ts';
 
 /** A row of the table that ships with Recap. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isUsableNumber, type PolicySettings } from './policy-settings.ts';
-import { splitPolicies } from '../split/split-policy.ts';
+import { splitPolicies } from '../split/split-point.ts';
 
 const setting = (field: Parameters<typeof isUsableNumber>[0]) =>
   z

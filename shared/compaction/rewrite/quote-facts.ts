@@ -1,5 +1,5 @@
 import { factId, type Fact } from '../facts/index/fact.ts';
-import { chooseQuotes } from '../ledger/repair/choose-quotes.ts';
+import { chooseQuotes } from '../ledger/repair/choose-sentences.ts';
 import {
   candidatesFor,
   lineTokens,

@@ -6,6 +6,27 @@ import { sectionNames, type SnapshotSections } from '../snapshot/snapshot-sectio
 import { estimateTextTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
 import { dropUnsupported, type Precision } from './drop-unsupported.ts';
 import { quoteFacts } from './quote-facts.ts';
+import { isSentenceHeld } from '../facts/index/line-index.ts';
+
+/**
+ * The sections with those rules as knowledge that `notes` of hooks say and `others`, all else that the summariser read,
+ * do not: no note makes a constraint. Heuristic: a rule in other words than the note's stays.
+ */
+export function withoutNoteConstraints(
+  sections: SnapshotSections,
+  { notes, others }: { notes: readonly string[]; others: () => readonly string[] },
+): SnapshotSections {
+  if (notes.length === 0 || sections.active_constraints === '') return sections;
+  const [noted, said] = [indexFacts(notes).lines(), indexFacts(others()).lines()];
+  const isOfNote = (line: string) => isSentenceHeld(line, noted) && !isSentenceHeld(line, said);
+  const lines = sections.active_constraints.split('\n');
+  const moved = lines.filter(isOfNote);
+  return {
+    ...sections,
+    active_constraints: lines.filter((line) => !isOfNote(line)).join('\n'),
+    key_knowledge: [sections.key_knowledge, ...moved].filter((line) => line !== '').join('\n'),
+  };
+}
 
 type VerificationProblem =
   'EMPTY' | 'TOO_SMALL' | 'TOO_LARGE' | 'REPETITIVE' | 'UNSUPPORTED_FACTS' | 'MISSING_IDENTIFIERS';

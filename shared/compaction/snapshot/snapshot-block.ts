@@ -1,7 +1,5 @@
-import { sectionNames } from './snapshot-sections.ts';
-import type { SectionName, SnapshotSections } from './snapshot-sections.ts';
-import { closeTagAt, openTagAt, skipBlanks } from './xml-scan.ts';
-import { decodeXml } from './xml-text.ts';
+import { sectionNames, type SectionName, type SnapshotSections } from './snapshot-sections.ts';
+import { closeTagAt, openTagAt, skipBlanks, decodeXml } from './xml-scan.ts';
 
 type SnapshotBlock =
   | { ok: true; sections: Partial<SnapshotSections>; end: number }

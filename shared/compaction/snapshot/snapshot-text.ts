@@ -1,6 +1,5 @@
-import { sectionNames } from './snapshot-sections.ts';
-import type { SnapshotSections } from './snapshot-sections.ts';
-import { escapeXml } from './xml-text.ts';
+import { sectionNames, type SnapshotSections } from './snapshot-sections.ts';
+import { escapeXml } from './xml-scan.ts';
 
 /** `<state_snapshot>` with the sections that have text, escaped, in their fixed order. */
 export function sectionsBody(sections: SnapshotSections): string {

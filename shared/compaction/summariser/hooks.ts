@@ -1,6 +1,6 @@
 import type { Trigger } from '#shared/conversation/documents/head.ts';
 import type { FoldedTurnsAccess } from '#shared/hooks/folded-turns.ts';
-import type { Hook } from '#shared/hooks/hook.ts';
+import type { Hook } from '#shared/hooks/webhook.ts';
 
 /** What a hook learns: who asked, how large the context is, which turns go. Never any text of them. */
 export interface CompactionHookEvent {

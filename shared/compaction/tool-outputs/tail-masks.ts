@@ -6,7 +6,7 @@ import {
 import type { CoveredThrough } from '#shared/conversation/documents/head.ts';
 import type { Mask } from '#shared/conversation/documents/history.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
-import { emptiedResponse } from '#shared/conversation/repair/emptied-response.ts';
+import { emptiedResponse } from '#shared/conversation/context/tool-calls.ts';
 import { storedMask, withinDocument } from './masks-within-document.ts';
 import { isShown } from '../summariser/shown-turns.ts';
 import { estimatePartTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';

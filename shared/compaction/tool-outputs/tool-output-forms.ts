@@ -1,5 +1,5 @@
 import type { Part } from '#shared/conversation/documents/content.ts';
-import { emptiedResponse } from '#shared/conversation/repair/emptied-response.ts';
+import { emptiedResponse } from '#shared/conversation/context/tool-calls.ts';
 import { toolOutputConstants } from './tool-output-constants.ts';
 import { maskedText, pointerText, withOutput, type ToolOutput } from './tool-output-mask.ts';
 import {

@@ -1,7 +1,7 @@
 import type { Head } from '#shared/conversation/documents/head.ts';
 import type { CompactionJob } from '#shared/conversation/documents/job.ts';
 import type { Need } from '../decisions/claim-decision.ts';
-import { holdsBackForBudget } from './budget-wait.ts';
+import { holdsBackForBudget } from './spend-limit.ts';
 
 /** A need that waits longer than its event travels is published again. */
 export const REPUBLISH_AFTER_MS = 60_000;

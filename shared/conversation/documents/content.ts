@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { uploadedFileSchema } from '#shared/uploads/uploaded-file.ts';
+import { uploadedFileSchema } from '#shared/uploads/upload.ts';
 
 /**
  * Part and Content as the Gemini API has them. The schemas are tolerant: fields that Recap does not

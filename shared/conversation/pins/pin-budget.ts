@@ -1,6 +1,16 @@
 import type { CompactionPolicy } from '#shared/compaction/policy/policy.ts';
 import type { Pin } from '../documents/head.ts';
-import { pinTokens } from './pin-text.ts';
+import { estimateTextTokens } from '#shared/tokens/token-estimate.ts';
+
+/** Text of all pins as the context shows it, the oldest first; '' without pins. */
+export function pinText(pins: readonly Pick<Pin, 'text'>[]): string {
+  if (pins.length === 0) return '';
+  return `Facts that stay word for word:\n${pins.map(({ text }) => `- ${text}\n`).join('')}`;
+}
+
+/** Uncalibrated tokens of all pins together in the context. */
+export const pinTokens = (pins: readonly Pick<Pin, 'text'>[]): number =>
+  estimateTextTokens(pinText(pins), 'character-class');
 
 /** Pins of one conversation; more than that is a memory, and belongs there. */
 export const PINS_MAX = 50;

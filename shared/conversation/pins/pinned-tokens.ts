@@ -2,7 +2,7 @@ import { estimateTextTokens } from '#shared/tokens/token-estimate.ts';
 import { ACKNOWLEDGEMENT } from '../context/assemble-context.ts';
 import type { Pin } from '../documents/head.ts';
 import type { History } from '../documents/history.ts';
-import { pinTokens } from './pin-text.ts';
+import { pinTokens } from './pin-budget.ts';
 
 /**
  * Uncalibrated tokens that pins and memory add to a context: their own and, where no snapshot has one

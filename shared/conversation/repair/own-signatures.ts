@@ -1,4 +1,4 @@
-import { modelName } from '#shared/models/model-name.ts';
+import { modelName } from '#shared/models/model-entry.ts';
 import type { ContextItem } from '../context/assemble-context.ts';
 import type { Content, Part } from '../documents/content.ts';
 import { withoutUnsent } from './sendable.ts';

@@ -1,6 +1,10 @@
-import { modelName } from '#shared/models/model-name.ts';
-import type { Content, Part } from '../documents/content.ts';
-import { hasFunctionCall, hasFunctionResponse } from '../documents/content.ts';
+import { modelName } from '#shared/models/model-entry.ts';
+import {
+  type Content,
+  type Part,
+  hasFunctionCall,
+  hasFunctionResponse,
+} from '../documents/content.ts';
 import { repairContents, type LooseContent, type RepairedContents } from './repair-contents.ts';
 import { addRepairs, countRepairs, type RepairCounter } from './repairs.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { onBusySchema } from '#shared/conversation/documents/head.ts';
-import { RECALL_TOKENS_MAX } from '#shared/recall/recall-constants.ts';
+import { RECALL_TOKENS_MAX } from '#shared/recall/segment.ts';
 import { FILE_URL_MAX_CHARACTERS, PARTS_MAX } from '../limits.ts';
 import { clientContextSchema } from './client-context.ts';
 import { wellFormedText, messageIdSchema } from './ids.ts';

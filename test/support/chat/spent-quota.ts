@@ -1,4 +1,4 @@
-import { noQuota } from '#functions/quota/no-quota.ts';
+import { noQuota } from '#functions/quota/create-quota.ts';
 import { AppError } from '#shared/errors.ts';
 
 /** What a user is told whose messages of the day are spent. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readAppNotes } from '#shared/memory/app-notes.ts';
+import { readAppNotes } from '#shared/memory/note.ts';
 import { memoryTokens } from '#shared/memory/render-memory.ts';
 import { selectMemory, type MemorySource } from '#shared/memory/select-memory.ts';
 import { appNoteOf, noteOf } from './notes.ts';

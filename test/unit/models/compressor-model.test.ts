@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { environmentSchema } from '#functions/config/environment.ts';
-import { compressorModel } from '#shared/models/compressor-model.ts';
+import { compressorModel, modelInService } from '#shared/models/retirement.ts';
 import type { ModelCatalog } from '#shared/models/model-entry.ts';
 import { findModel } from '#shared/models/find-model.ts';
 import { isDearer, findPrice } from '#shared/models/prices.ts';
 import { registry, VERIFIED_ON } from '#shared/models/registry.ts';
-import { modelInService } from '#shared/models/retirement.ts';
 import { verifiedModels } from '#test/support/verified-models.ts';
 
 const fallback = 'gemini-3.1-pro-preview';

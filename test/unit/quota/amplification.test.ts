@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { compressorModel } from '#shared/models/compressor-model.ts';
+import { compressorModel } from '#shared/models/retirement.ts';
 import {
   isStalled,
   tokensAfterLastSwap,

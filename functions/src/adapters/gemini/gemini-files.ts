@@ -10,9 +10,25 @@ import {
 } from '#shared/uploads/files-of-request.ts';
 import { FILES_MAX_BYTES } from '#shared/uploads/limits.ts';
 import { uploadsIn } from '#shared/uploads/upload-parts.ts';
-import type { UploadedFile } from '#shared/uploads/uploaded-file.ts';
+import type { UploadedFile } from '#shared/uploads/upload.ts';
 import { inParallel } from '#functions/lib/in-parallel.ts';
-import { opened } from './lazy-iterable.ts';
+
+/** The items of what `open` resolves to, opened when the first one is asked for; later ones cost nothing extra. */
+export function opened<T>(open: () => Promise<AsyncIterable<T>>): AsyncIterable<T> {
+  return {
+    [Symbol.asyncIterator]: () => {
+      let items: AsyncIterator<T> | undefined;
+      const first = async () => {
+        items = (await open())[Symbol.asyncIterator]();
+        return items.next();
+      };
+      return {
+        next: () => (items ? items.next() : first()),
+        return: async () => (await items?.return?.()) ?? { done: true, value: undefined },
+      };
+    },
+  };
+}
 
 export interface FileResolving {
   /** Undefined where the deployment takes no uploads (any more). */

@@ -28,7 +28,29 @@ import { readOwnConversation } from '../conversations/own-conversation.ts';
 import { readContext } from './read-context.ts';
 import { generationErased, generationNotFound } from './generation-errors.ts';
 import { viewNow } from './view-now.ts';
-import { viewPolicy } from './view-policy.ts';
+import type { CompactionPolicy } from '#shared/compaction/policy/policy.ts';
+
+/** The limits of a conversation, each with the level that set it; `derived` follows from the threshold. */
+function viewPolicy(policy: CompactionPolicy): PolicyView {
+  const { levels } = policy;
+  return {
+    threshold: {
+      tokens: policy.softThresholdTokens,
+      source: policy.thresholdLevel,
+      ...(policy.thresholdShift !== 0 && { learned: policy.thresholdShift }),
+    },
+    hardThreshold: { tokens: policy.hardThresholdTokens, source: 'derived' },
+    tail: { tokens: policy.tailTokens, source: levels.tailTokens ?? 'derived' },
+    snapshot: {
+      tokens: policy.snapshotBudgetTokens,
+      source: levels.snapshotBudgetTokens ?? 'derived',
+    },
+    toolOutputs: {
+      tokens: policy.toolOutputBudgetTokens,
+      source: levels.toolOutputBudgetTokens ?? 'derived',
+    },
+  };
+}
 
 /** Turns of one read while the end of an older generation is looked for. */
 const READ_TURNS = 50;

@@ -2,9 +2,7 @@ import { errorReply } from '#shared/wire/errors/error-body.ts';
 import { callableErrorText } from '../facades/callable/callable-events.ts';
 import { openAiErrorReply } from '../facades/openai/error-reply.ts';
 import type { Route } from '../route.ts';
-import { COMMON_HEADERS } from './common-headers.ts';
-import { EVENT_HEADERS } from './event-headers.ts';
-import { wantsStream } from './wants-stream.ts';
+import { COMMON_HEADERS, EVENT_HEADERS, wantsStream } from './headers.ts';
 
 /** Who is told of an error. */
 interface ErrorReader {

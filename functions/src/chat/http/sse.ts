@@ -2,7 +2,7 @@ import { AppError } from '#shared/errors.ts';
 import { singleLineJson } from '#shared/wire/single-line-json.ts';
 import type { StreamChunk, StreamFrame } from '#shared/wire/stream.ts';
 import { StreamCutError } from '../turns/stream/stream-cut.ts';
-import { EVENT_HEADERS } from './event-headers.ts';
+import { EVENT_HEADERS } from './headers.ts';
 import { SILENCE, withSilences, type SilenceOptions } from './silences.ts';
 
 /** A comment: EventSource parsers drop it, proxies and phones see that the connection lives. */

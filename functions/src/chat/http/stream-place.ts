@@ -1,6 +1,6 @@
 import type { Caller } from '#shared/ports/ports.ts';
 import type { Reply, Route, RouteDependencies } from '../route.ts';
-import { wantsStream } from './wants-stream.ts';
+import { wantsStream } from './headers.ts';
 
 /** Frees a place; once more does nothing. */
 type Release = () => void;

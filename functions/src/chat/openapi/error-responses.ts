@@ -1,9 +1,16 @@
 import { httpStatusByStatus } from '#shared/wire/errors/error-body.ts';
 import { errorReasonRows } from '#shared/wire/errors/error-reasons.ts';
 import { errorStatuses } from '#shared/errors.ts';
-import type { Route } from '../route.ts';
-import { responseMedia } from './media.ts';
+import { type Route, noBody, type ResponseMedia } from '../route.ts';
 import { inputSchema, reference, type JsonSchema } from './schemas.ts';
+import { streamResponse } from '#shared/wire/responses/messages.ts';
+
+/** In which forms a route's success comes; none where it says nothing. */
+export function responseMedia({ media, response }: Route): readonly ResponseMedia[] {
+  if (media) return media;
+  if (response === streamResponse) return ['text/event-stream'];
+  return response === noBody ? [] : ['application/json'];
+}
 
 /** One reason as a route may answer with it. */
 interface RouteError {

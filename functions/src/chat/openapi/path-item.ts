@@ -1,6 +1,5 @@
 import type { ResponseMedia, Route } from '../route.ts';
-import { errorResponses } from './error-responses.ts';
-import { responseMedia } from './media.ts';
+import { errorResponses, responseMedia } from './error-responses.ts';
 import { parametersOfRoute } from './parameters.ts';
 import { toTag } from './tags.ts';
 import { reference, takesNoBody, type Components, type JsonSchema } from './schemas.ts';

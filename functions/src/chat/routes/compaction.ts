@@ -14,7 +14,7 @@ import {
 import { contextResponse } from '#shared/wire/responses/context.ts';
 import { cancelCompaction } from '../context/cancel-compaction.ts';
 import { listCompactions, readCompaction } from '../context/list-compactions.ts';
-import { preferredLocale } from '../http/locale.ts';
+import { preferredLocale } from '../http/headers.ts';
 import { previewCompaction } from '../context/preview-compaction.ts';
 import { requestCompaction } from '../context/request-compaction.ts';
 import { emptyBody, noBody, userRoute } from '../route.ts';

@@ -14,7 +14,7 @@ import {
 import { conversationView } from '#shared/wire/views/views.ts';
 import { createConversation } from '../conversations/create-conversation.ts';
 import { listConversations } from '../conversations/list-conversations.ts';
-import { preferredLocale } from '../http/locale.ts';
+import { preferredLocale } from '../http/headers.ts';
 import { toContextObject, readContext } from '../context/read-context.ts';
 import { noBody, userRoute } from '../route.ts';
 import { toEtag, isKnownTo } from '../conversations/etag.ts';

@@ -15,7 +15,7 @@ import {
 import { deleteMessage } from '../conversations/erase/delete-message.ts';
 import { eraseUser } from '../conversations/erase/erase-user.ts';
 import { forkConversation } from '../conversations/fork/fork-conversation.ts';
-import { preferredLocale } from '../http/locale.ts';
+import { preferredLocale } from '../http/headers.ts';
 import { restoreGeneration } from '../context/restore-generation.ts';
 import { emptyBody, userRoute } from '../route.ts';
 import { undeleteConversation } from '../conversations/erase/undelete-conversation.ts';

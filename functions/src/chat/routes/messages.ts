@@ -7,9 +7,8 @@ import { listMessages } from '../conversations/list-messages.ts';
 import { noBody, userRoute } from '../route.ts';
 import { readCursor } from '../turns/stream/stream-cursor.ts';
 import { answerOptions, messageOfBody } from './parts/message-body.ts';
-import { UPLOAD_ERRORS } from './parts/upload-errors.ts';
+import { UPLOAD_ERRORS, ANSWER_HEADERS, TURN_HEADER } from './parts/described-headers.ts';
 import { turnReply } from './parts/turn-reply.ts';
-import { ANSWER_HEADERS, TURN_HEADER } from './parts/described-headers.ts';
 
 export const sendMessageRoute = userRoute({
   operation: 'sendMessage',

@@ -2,7 +2,7 @@ import { turnParams } from '#shared/wire/requests/ids.ts';
 import { noQuery } from '#shared/wire/requests/queries.ts';
 import { toolResultsBody } from '#shared/wire/requests/tool-results.ts';
 import { sendMessageResponse } from '#shared/wire/responses/messages.ts';
-import { preferredLocale } from '../http/locale.ts';
+import { preferredLocale } from '../http/headers.ts';
 import { userRoute } from '../route.ts';
 import { answerCalls } from '../turns/tools/answer-calls.ts';
 import { toToolResult } from '../turns/tools/given-result.ts';

@@ -5,8 +5,11 @@ import {
   type CompactionRecord,
 } from '#shared/conversation/documents/job.ts';
 import type { DocumentFields } from '#shared/ports/ports.ts';
-import { spentAfter } from '#shared/compaction/trigger/spend-limit.ts';
-import { waitsForBudget, holdsBackForBudget } from '#shared/compaction/trigger/budget-wait.ts';
+import {
+  spentAfter,
+  waitsForBudget,
+  holdsBackForBudget,
+} from '#shared/compaction/trigger/spend-limit.ts';
 import type { JobLease } from './job-lease.ts';
 import type { Outcome } from './outcome.ts';
 import { conversationTokens, billedCost, elapsedMs, type Run } from './run.ts';

@@ -1,6 +1,6 @@
 import type { OutcomeState } from '#shared/compaction/decisions/outcome-state.ts';
 import type { ContextSource } from '#shared/conversation/context/assemble-context.ts';
-import { waitsForBudget } from '#shared/compaction/trigger/budget-wait.ts';
+import { waitsForBudget } from '#shared/compaction/trigger/spend-limit.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import type { ContextObject } from '#shared/wire/views/context-object.ts';
 import { AppError } from '#shared/errors.ts';

@@ -3,6 +3,8 @@ import {
   HOOK_TIMEOUT_MS,
   type CompactionHookEvent,
   type PreCompactEvent,
+  noHooks,
+  type CompactionHooks,
 } from '#shared/compaction/summariser/hooks.ts';
 import {
   tokenCounting,
@@ -12,12 +14,24 @@ import {
 } from '#shared/compaction/split/plan.ts';
 import { chooseNotes, type HookNote } from '#shared/compaction/summariser/hook-notes.ts';
 import { foldedTurnsAccess } from '#shared/hooks/folded-turns.ts';
-import type { Hook } from '#shared/hooks/hook.ts';
+import type { Hook } from '#shared/hooks/webhook.ts';
 import { runHook } from '#functions/lib/run-hook.ts';
-import { selectHooks } from './hooks-to-run.ts';
 import { storeHookPins, type ReturnedPins } from './hook-pins.ts';
 import { unchanged, type Outcome } from './outcome.ts';
 import { runContext, summariserOfRun, type ClaimedRun, type Run } from './run.ts';
+
+/** The hooks of a run: the deployment's, then the remote document's, then the conversation's. */
+function selectHooks({ dependencies, reading }: Pick<Run, 'dependencies' | 'reading'>) {
+  const { hooks = noHooks, webhooks, config } = dependencies;
+  const remote = config.remotePolicy?.hooks() ?? [];
+  const own = reading.head.value.settings.hooks ?? [];
+  const called = webhooks?.([...remote, ...own]) ?? noHooks;
+  const all: CompactionHooks = {
+    preCompact: [...hooks.preCompact, ...called.preCompact],
+    postCompact: [...hooks.postCompact, ...called.postCompact],
+  };
+  return all;
+}
 
 /** A run whose hooks are asked. */
 type HookedRun = Run & Pick<ClaimedRun, 'signal'>;

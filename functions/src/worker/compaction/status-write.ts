@@ -1,6 +1,6 @@
 import { contextTexts } from '#shared/compaction/decisions/outcome-message.ts';
 import { automaticThreshold } from '#shared/compaction/trigger/compaction-trigger.ts';
-import { waitsForBudget } from '#shared/compaction/trigger/budget-wait.ts';
+import { waitsForBudget } from '#shared/compaction/trigger/spend-limit.ts';
 import { statusWrite } from '#shared/conversation/writes/status-write.ts';
 import type { Write } from '#shared/ports/ports.ts';
 import {

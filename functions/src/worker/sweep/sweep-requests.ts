@@ -7,7 +7,6 @@ import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
 import { NewerDocumentError } from '#shared/conversation/documents/schema-version.ts';
 import type { StoredDocument } from '#shared/ports/ports.ts';
 import { passCrashPoint } from '../compaction/crash-points.ts';
-import { dropNeed } from '../compaction/drop-request.ts';
 import { keepNeedPlaces, readNeedPlaces } from '../compaction/request-places.ts';
 import {
   conversationIdFromPath,
@@ -17,6 +16,29 @@ import {
   timeAt,
   type Sweep,
 } from './sweep-pass.ts';
+import {
+  dropNeedWrites,
+  type DroppedNeed,
+} from '#shared/conversation/writes/drop-request-writes.ts';
+import type { CompactionDependencies } from '../compaction/compaction-dependencies.ts';
+
+/**
+ * Takes a need off the head with a record of the reason. Throws GuardLostError when the conversation has
+ * moved on: then somebody is there to serve it.
+ */
+async function dropNeed(
+  { store, logger }: Pick<CompactionDependencies, 'store' | 'logger'>,
+  dropped: DroppedNeed,
+): Promise<void> {
+  const { conversationId, need, state, reason } = dropped;
+  await store.commit(dropNeedWrites(dropped));
+  logger.log('WARNING', 'compaction_need_dropped', {
+    conversationId,
+    requestId: need.requestId,
+    status: state,
+    reason,
+  });
+}
 
 /**
  * Needs that one sweep publishes. More at once would only wait in the queue: the next one goes on behind them, five

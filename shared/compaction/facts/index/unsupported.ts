@@ -4,7 +4,7 @@ import { isHeld, keyOfReadings, type FactIndex } from './fact-index.ts';
 import type { FactMatch } from './fact-match.ts';
 import { foldWidth, plainText } from '../speech/plain-text.ts';
 import { holdsPhrase } from '../languages/phrases.ts';
-import { findQuotes } from '../speech/quotes.ts';
+import { findQuotes } from '../speech/quoted-speech.ts';
 import { scanValues } from './scan-text.ts';
 
 /** Kinds that a text must not make up. Paths are joined and shortened by every good summary. */

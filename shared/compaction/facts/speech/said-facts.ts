@@ -7,16 +7,19 @@ import type { FactMatch } from '../index/fact-match.ts';
 import { endsInState, findNames } from '../values/names.ts';
 import { shownSpans } from './own-words.ts';
 import { foldWidth, plainText } from './plain-text.ts';
-import type { TextSpan } from './quoted-speech.ts';
-import { findQuotes } from './quotes.ts';
+import { type TextSpan, findQuotes } from './quoted-speech.ts';
 import { requestSpans } from '../languages/requests.ts';
 import { noPlaces, scanReferences, scanValues, takeFree, type Places } from '../index/scan-text.ts';
 import { sentenceSpans, type SentenceSpan } from './sentences.ts';
 import { takenBackSpans } from './taken-back.ts';
-import { findStatedValues, isEastern, type StatedValues } from './stated-values.ts';
+import {
+  findStatedValues,
+  isEastern,
+  type StatedValues,
+  findWantedThings,
+} from './stated-values.ts';
 import { once } from '#shared/once.ts';
 import type { Speaker, Utterance } from './utterance.ts';
-import { findWantedThings } from './wanted-things.ts';
 
 /** A fact where an utterance says it. */
 export interface SaidFact extends FactMatch {

@@ -1,4 +1,4 @@
-import { answerTime, userTime } from '#shared/client-context/user-time.ts';
+import { answerTime, userTime } from '#shared/client-context/local-time.ts';
 import type { Content, Part } from '#shared/conversation/documents/content.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { cutHead, cutTail } from '#shared/text-cut.ts';

@@ -7,7 +7,7 @@ import type { TokenCounting } from '#shared/tokens/token-estimate.ts';
 import { valuedFacts } from '../items/item-facts.ts';
 import { textKey } from '../items/item-text.ts';
 import { uniqueShare, wordWeight } from './item-worth.ts';
-import { lastSource } from '../operations/sources.ts';
+import { lastSource } from '../items/statement.ts';
 
 /** Items of an archive are compared with each other alone. */
 const archiveCounting: TokenCounting = { rule: 'character-class' };

@@ -10,7 +10,7 @@ import { ledgerConstants } from '../ledger-constants.ts';
 import { estimateTextTokens } from '#shared/tokens/token-estimate.ts';
 import { textKey } from '../items/item-text.ts';
 import type { SnapshotRoom } from '../render-snapshot.ts';
-import { lastSource, mergeSources } from '../operations/sources.ts';
+import { lastSource, mergeSources } from '../items/statement.ts';
 
 /** The one that goes first: of less importance, put in by code, then the longer, since rules are short, then the older. */
 const byUse = (a: ArchivedItem, b: ArchivedItem): number =>

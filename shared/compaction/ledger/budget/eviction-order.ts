@@ -7,8 +7,8 @@ import {
 import type { TokenCounting } from '#shared/tokens/token-estimate.ts';
 import type { ValuedFacts } from '../items/item-facts.ts';
 import { itemTokens, uniqueShare, wordWeight } from './item-worth.ts';
-import { lastSource } from '../operations/sources.ts';
-import { isUnitedList } from './united-list.ts';
+import { lastSource } from '../items/statement.ts';
+import { isUnitedList } from './unite-lists.ts';
 
 const finished = 0;
 const knowledge = 4;

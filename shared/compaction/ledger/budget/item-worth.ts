@@ -2,7 +2,7 @@ import type { ArchivedItem } from '#shared/conversation/documents/snapshot.ts';
 import { contentWords } from '#shared/compaction/facts/speech/content-words.ts';
 import { ledgerConstants } from '../ledger-constants.ts';
 import { estimateTextTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
-import { lastSource } from '../operations/sources.ts';
+import { lastSource } from '../items/statement.ts';
 
 /** What an item costs beside its text; it keeps scraps from winning by being short. */
 const ITEM_TOKENS = 4;

@@ -3,16 +3,38 @@ import type { Fact } from '#shared/compaction/facts/index/fact.ts';
 import { ledgerConstants } from '../ledger-constants.ts';
 import { estimateTextTokens } from '#shared/tokens/token-estimate.ts';
 import { oneLine } from '../items/item-text.ts';
-import { createDraft, archiveItem, dropItem, putItem, snapshotOfDraft } from '../ledger-draft.ts';
-import type { LedgerDraft } from '../ledger-draft.ts';
-import type { SnapshotRoom } from '../render-snapshot.ts';
 import {
-  isListOfKind,
-  isUnitedList,
-  listElements,
-  listText,
-  type ListKind,
-} from './united-list.ts';
+  createDraft,
+  archiveItem,
+  dropItem,
+  putItem,
+  snapshotOfDraft,
+  type LedgerDraft,
+} from '../ledger-draft.ts';
+import type { SnapshotRoom } from '../render-snapshot.ts';
+
+/** What code lists by itself. */
+type ListKind = 'path' | 'link' | 'identifier';
+
+const labels: Readonly<Record<ListKind, string>> = {
+  path: 'Files:',
+  link: 'Links:',
+  identifier: 'Identifiers:',
+};
+
+const listText = (kind: ListKind, elements: readonly string[]): string =>
+  [labels[kind], ...elements].join(' ');
+
+/** Whether an item is the list of `kind`: what code took from turns word for word carries a quote. */
+const isListOfKind = (kind: ListKind, item: Item): boolean =>
+  item.by === 'code' && item.quote === undefined && item.text.startsWith(`${labels[kind]} `);
+
+/** Whether an item is a list that code makes and no operation changes. */
+export const isUnitedList = (item: Item): boolean =>
+  isListOfKind('path', item) || isListOfKind('link', item) || isListOfKind('identifier', item);
+
+/** The elements of a list; none of them holds a blank. */
+const listElements = (item: Item): string[] => item.text.split(' ').slice(1);
 
 const kinds: readonly ListKind[] = ['path', 'link', 'identifier'];
 /** Where they stand in the profile `coding`; conversations with people have none. */

@@ -1,10 +1,9 @@
 import type { ArchivedItem } from '#shared/conversation/documents/snapshot.ts';
 import { extractFacts } from '#shared/compaction/facts/index/extract-facts.ts';
-import type { Fact } from '#shared/compaction/facts/index/fact.ts';
+import { type Fact, factId } from '#shared/compaction/facts/index/fact.ts';
 import { factWeight } from '#shared/compaction/facts/index/fact-weights.ts';
 import type { Utterance } from '#shared/compaction/facts/speech/utterance.ts';
-import { factId } from '#shared/compaction/facts/index/fact.ts';
-import { lastSource } from '../operations/sources.ts';
+import { lastSource } from './statement.ts';
 
 /** A fact that a snapshot should go on saying. */
 export interface LastingFact extends Fact {

@@ -5,6 +5,19 @@ import type { AddOperation, Operation, UpdateOperation } from '../prompt/operati
 import { splitStatus } from './status-mark.ts';
 import type { TurnEvidence } from '../prompt/turn-evidence.ts';
 
+/**
+ * Turns of two lists, ascending, each once; of more than the limit, the first and the newest stay.
+ */
+export function mergeSources(one: readonly number[], other: readonly number[]): number[] {
+  const merged = [...new Set([...one, ...other])].toSorted((a, b) => a - b);
+  const limit = ledgerConstants.itemSourceLimit.value;
+  return merged.length <= limit ? merged : [...merged.slice(0, 1), ...merged.slice(1 - limit)];
+}
+
+/** The newest turn that an item cites; 0 for an item without sources. */
+export const lastSource = (item: { sources: readonly number[] }): number =>
+  item.sources.at(-1) ?? 0;
+
 /** What an operation says, with turns and quote that have been checked. */
 export interface Statement {
   text: string;

@@ -1,10 +1,10 @@
 import { constraintSection, type ArchivedItem } from '#shared/conversation/documents/snapshot.ts';
 import { withdrawnByUser, type Cited, type ConstraintRefusal } from './constraint-rules.ts';
 import type { LedgerDraft } from '../ledger-draft.ts';
-import { lastSource } from './sources.ts';
+import { lastSource } from '../items/statement.ts';
 import type { Noted } from '../items/others-words.ts';
 import type { TurnEvidence } from '../prompt/turn-evidence.ts';
-import { isUnitedList } from '../budget/united-list.ts';
+import { isUnitedList } from '../budget/unite-lists.ts';
 
 /** What the application of operations works with. */
 export interface Application {

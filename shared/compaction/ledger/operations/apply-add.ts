@@ -19,10 +19,8 @@ import {
   type LedgerDraft,
 } from '../ledger-draft.ts';
 import type { AddOperation } from '../prompt/operation.ts';
-import { partStrangers } from '../items/others-words.ts';
-import { mergeSources } from './sources.ts';
-import { findQuote, toStatement, type Statement } from '../items/statement.ts';
-import { asToldByTool } from '../items/claims-about-user.ts';
+import { partStrangers, asToldByTool } from '../items/others-words.ts';
+import { mergeSources, findQuote, toStatement, type Statement } from '../items/statement.ts';
 
 /** The item that an `add` takes the place of: the one of a section of one item, else the one it names. */
 function replacedBy(

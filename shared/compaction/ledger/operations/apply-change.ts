@@ -18,9 +18,14 @@ import {
   putItem,
 } from '../ledger-draft.ts';
 import type { RemoveOperation, UpdateOperation } from '../prompt/operation.ts';
-import { lastSource, mergeSources } from './sources.ts';
-import { findQuote, toStatement, type Statement } from '../items/statement.ts';
-import { isUnitedList } from '../budget/united-list.ts';
+import {
+  lastSource,
+  mergeSources,
+  findQuote,
+  toStatement,
+  type Statement,
+} from '../items/statement.ts';
+import { isUnitedList } from '../budget/unite-lists.ts';
 
 /** The cited turns that count: folded ones, and those that the item cites already. */
 function validSources(

@@ -1,16 +1,29 @@
-import { answerTime, userTime } from '#shared/client-context/user-time.ts';
+import { answerTime, userTime } from '#shared/client-context/local-time.ts';
 import { hasMedia, stringsIn } from '#shared/conversation/repair/content-strings.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { once } from '#shared/once.ts';
 import { indexFacts, type FactIndex } from '#shared/compaction/facts/index/fact-index.ts';
-import { toPhrases } from '#shared/compaction/facts/languages/phrases.ts';
+import {
+  toPhrases,
+  holdsPhrase,
+  type Phrases,
+} from '#shared/compaction/facts/languages/phrases.ts';
 import { splitSentences } from '#shared/compaction/facts/speech/sentences.ts';
 import type { Speaker, Utterance } from '#shared/compaction/facts/speech/utterance.ts';
 import { readUtterances } from '#shared/compaction/facts/speech/utterances.ts';
 import { toDayKey as dayOf } from '#shared/compaction/facts/values/calendar-day.ts';
 import { callText } from '../prompt/ledger-input.ts';
-import { standsIn } from '../items/word-for-word.ts';
 import { topicWords, distinctWords } from '../items/word-overlap.ts';
+import { textKey } from '../items/item-text.ts';
+
+/** A figure at the edge may go on: `pays 5` is no quote of `pays 5.50`. */
+const figureAtEdge = /^\d|\d$/;
+
+/** Whether a statement stands in texts as it is, but for case, width, blanks and its final punctuation. */
+function standsIn(phrases: Phrases, statement: string): boolean {
+  const key = textKey(statement);
+  return key !== '' && !figureAtEdge.test(key) && holdsPhrase(phrases, key);
+}
 
 /** One sentence of a turn that could stand in for what the model wrote. */
 export interface SaidSentence {

@@ -7,7 +7,7 @@ import {
 import type { Utterance } from '#shared/compaction/facts/speech/utterance.ts';
 import { toDayKey as dayOf } from '#shared/compaction/facts/values/calendar-day.ts';
 import { attachmentLine, attachmentParts, type Attachment } from '../operations/attachments.ts';
-import { isUnitedList } from '../budget/united-list.ts';
+import { isUnitedList } from '../budget/unite-lists.ts';
 
 /** Everything that some reader takes for the end of a line. */
 const lineEnd = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/u;

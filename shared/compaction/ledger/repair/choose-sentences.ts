@@ -1,5 +1,21 @@
 import type { VerbatimSentence } from '../items/verbatim-item.ts';
 
+/**
+ * Whole sentences; where not all facts fit, only words around them, if that brings more weight back. Facts
+ * are named by `factId`; each has a weight.
+ */
+export function chooseQuotes(
+  weights: ReadonlyMap<string, number>,
+  candidatesIn: (form: 'sentence' | 'short') => readonly Candidate[],
+  roomTokens: number,
+): { choice: Choice; sentences: readonly Candidate[] } {
+  const sentences = candidatesIn('sentence');
+  const whole = chooseSentences(sentences, weights, roomTokens);
+  if (whole.covered.size === weights.size) return { choice: whole, sentences };
+  const short = chooseSentences(candidatesIn('short'), weights, roomTokens);
+  return { choice: short.weight > whole.weight ? short : whole, sentences };
+}
+
 /** A sentence that would bring facts back. */
 export interface Candidate {
   sentence: VerbatimSentence;
@@ -40,7 +56,7 @@ function gainsOf(candidates: readonly Candidate[], weights: ReadonlyMap<string, 
  * greedy choice. A fact that a chosen sentence says counts for no further one. Work: candidates × chosen,
  * and the room bounds the chosen.
  */
-export function chooseSentences(
+function chooseSentences(
   candidates: readonly Candidate[],
   weights: ReadonlyMap<string, number>,
   roomTokens: number,

@@ -10,7 +10,7 @@ import type { Utterance } from '#shared/compaction/facts/speech/utterance.ts';
 import { takesBack, withdrawalsIn } from '#shared/compaction/facts/languages/withdrawals.ts';
 import { toDayKey as dayOf } from '#shared/compaction/facts/values/calendar-day.ts';
 import { textKey } from '../items/item-text.ts';
-import { lastSource } from '../operations/sources.ts';
+import { lastSource } from '../items/statement.ts';
 import type { VerbatimSentence } from '../items/verbatim-item.ts';
 
 /** A standing wish of the user that no constraint says. */

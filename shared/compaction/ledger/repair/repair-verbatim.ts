@@ -1,10 +1,13 @@
-import type { ArchivedItem, Item, Snapshot } from '#shared/conversation/documents/snapshot.ts';
-import { constraintSection } from '#shared/conversation/documents/snapshot.ts';
+import {
+  type ArchivedItem,
+  type Item,
+  type Snapshot,
+  constraintSection,
+} from '#shared/conversation/documents/snapshot.ts';
 import { factId, type Fact } from '#shared/compaction/facts/index/fact.ts';
 import { repairConstants } from './repair-constants.ts';
 import type { TokenCounting } from '#shared/tokens/token-estimate.ts';
-import { chooseQuotes } from './choose-quotes.ts';
-import type { Candidate, Choice } from './choose-sentences.ts';
+import { chooseQuotes, type Candidate, type Choice } from './choose-sentences.ts';
 import { textKey } from '../items/item-text.ts';
 import type { MissingConstraint } from './missing-constraints.ts';
 import {

@@ -6,7 +6,7 @@ import type { ChangedItem } from '../operations/changed-items.ts';
 import type { CitedTurn } from '../operations/cited-turns.ts';
 import { isGuiding } from '../operations/guiding-sections.ts';
 import { textKey } from '../items/item-text.ts';
-import { mergeSources } from '../operations/sources.ts';
+import { mergeSources } from '../items/statement.ts';
 import { withoutValues } from './clauses.ts';
 import { isBorneOut } from './borne-out.ts';
 import { withoutTurnReferences } from './turn-references.ts';

@@ -6,7 +6,7 @@ import {
   type ToolOutputBudgetInput,
 } from '#shared/compaction/tool-outputs/tool-output-budget.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
-import { emptiedResponse } from '#shared/conversation/repair/emptied-response.ts';
+import { emptiedResponse } from '#shared/conversation/context/tool-calls.ts';
 
 const rule = 'character-class';
 

@@ -2,14 +2,35 @@ import { useSignal, type Signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { CompactionDetailView } from '#shared/wire/responses/compaction.ts';
 import type { App } from '#web/state/app.ts';
-import { isSaving, savedShare } from '#web/state/context/compaction-figures.ts';
+import { isSaving, savedShare } from '#web/state/context/compaction-steps.ts';
 import type { OpenConversation } from '#web/state/conversation.ts';
 import { turnsToShow } from '#web/state/context/provenance.ts';
-import { loadTurns } from '#web/state/load-turns.ts';
-import type { StoredTurn } from '#web/state/turn-pages.ts';
+import {
+  type StoredTurn,
+  pageNumber,
+  seqBefore,
+  TURNS_PER_PAGE,
+  toTurns,
+} from '#web/state/turn-pages.ts';
 import { FoldedTurns } from './folded-turns.tsx';
 import { SnapshotItems } from './snapshot-items.tsx';
 import { VerificationReport } from './verification-report.tsx';
+import type { ConversationApi } from '#web/api/chat-api.ts';
+
+/** These turns of the transcript, in their order. Throws ApiError. */
+async function loadTurns(
+  api: Pick<ConversationApi, 'messages'>,
+  seqs: readonly number[],
+): Promise<StoredTurn[]> {
+  const wanted = new Set(seqs);
+  const turns: StoredTurn[] = [];
+  // One page after the other: a server takes only so many calls of one user at once.
+  for (const page of new Set(seqs.map(pageNumber))) {
+    const { messages } = await api.messages(seqBefore(page), 2 * TURNS_PER_PAGE);
+    turns.push(...toTurns(messages).filter((turn) => wanted.delete(turn.seq)));
+  }
+  return turns;
+}
 
 /** What a detail shows, once it is read. */
 export interface Detail {

@@ -1,6 +1,6 @@
 import type { CompactionRecordView } from '#shared/wire/responses/compaction.ts';
 import type { App } from '#web/state/app.ts';
-import { isSaving, savedShare, stepDurations } from '#web/state/context/compaction-figures.ts';
+import { isSaving, savedShare, stepDurations } from '#web/state/context/compaction-steps.ts';
 import type { OpenConversation } from '#web/state/conversation.ts';
 import { CompactionRating } from './compaction-rating.tsx';
 import { stateName, outcomeTone, triggerName } from './compaction-names.ts';

@@ -1,7 +1,19 @@
 import type { ContextItemView } from '#shared/wire/responses/context.ts';
 import type { App } from '#web/state/app.ts';
 import { gaugeScale, kindSegments } from '#web/state/context/gauge.ts';
-import { contentText } from '#web/state/answer/content-text.ts';
+
+/** What a piece of the prompt says, as text. */
+function contentText(content: ContextItemView['content']): string {
+  if (typeof content === 'string') return content;
+  if (Array.isArray(content)) return JSON.stringify(content, null, 2);
+  return content.parts
+    .map((part) => {
+      if (part.text !== undefined) return part.text;
+      if (part.inlineData) return `[${part.inlineData.mimeType}]`;
+      return JSON.stringify(part, null, 2);
+    })
+    .join('\n');
+}
 
 function Item({ app, item, scale }: { app: App; item: ContextItemView; scale: number }) {
   const { kinds } = app.texts.value.inspector;

@@ -10,7 +10,15 @@ import {
   type ParsedRecordings,
   type PlayableRecording,
 } from './recording.ts';
-import { sampleNames, samples, type SampleName } from './sample-recordings.ts';
+
+/** Conversations that come with the page, by the language that they are in. */
+const samples = {
+  garden: '/samples/garden.en.jsonl',
+  journey: '/samples/journey.ja.jsonl',
+} as const;
+
+type SampleName = keyof typeof samples;
+const sampleNames = ['garden', 'journey'] as const satisfies readonly SampleName[];
 
 function problemOf(
   parsed: ParsedRecordings,

@@ -1,6 +1,6 @@
 import type { App } from '#web/state/app.ts';
 import type { OpenConversation } from '#web/state/conversation.ts';
-import { toFolded } from '#web/state/context/folded.ts';
+import { toFolded } from '#web/state/context/gauge.ts';
 
 /** The line below the last turn that the snapshot stands in for. */
 export function FoldMark({

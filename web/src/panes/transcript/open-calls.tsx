@@ -2,12 +2,22 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { MessageView } from '#shared/wire/responses/messages.ts';
 import type { ToolResult } from '#web/api/chat-api.ts';
-import { completeResults, parseOutput, type OpenCall } from '#web/state/app-tools.ts';
+import { completeResults, parseOutput, type OpenCall, deviceTool } from '#web/state/app-tools.ts';
 import { textOfMessage } from '#web/state/answer/message-text.ts';
 import type { Texts } from '#web/text/en.ts';
 import type { TranscriptProps } from './message-list.tsx';
-import { proposedOutput } from './proposed-output.ts';
 import { ToolCall } from './tool-call.tsx';
+
+/** What the page would answer by itself; an empty object where only the user knows. */
+const proposedOutput = (call: Pick<OpenCall, 'name'>): object =>
+  call.name === deviceTool.name
+    ? {
+        language: navigator.language,
+        timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+        window: `${innerWidth} × ${innerHeight} px`,
+        colours: matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light',
+      }
+    : {};
 
 interface CallForm {
   call: OpenCall;

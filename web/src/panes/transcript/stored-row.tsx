@@ -1,6 +1,6 @@
 import type { MessageView } from '#shared/wire/responses/messages.ts';
 import type { OpenConversation } from '#web/state/conversation.ts';
-import { toFolded } from '#web/state/context/folded.ts';
+import { toFolded } from '#web/state/context/gauge.ts';
 import { isOpen } from '#web/state/answer/live-turn.ts';
 import { textOfMessage } from '#web/state/answer/message-text.ts';
 import { turnRemarks } from '#web/state/turn-remarks.ts';

@@ -3,15 +3,14 @@ import { aiSdkChatBody, aiSdkChatParams } from '#shared/wire/requests/ai-sdk.ts'
 import { noQuery } from '#shared/wire/requests/queries.ts';
 import { streamResponse } from '#shared/wire/responses/messages.ts';
 import { readOwnConversation } from '#functions/chat/conversations/own-conversation.ts';
-import { preferredLocale } from '#functions/chat/http/locale.ts';
+import { preferredLocale } from '#functions/chat/http/headers.ts';
 import { noBody, userRoute } from '#functions/chat/route.ts';
-import { UPLOAD_ERRORS } from '#functions/chat/routes/parts/upload-errors.ts';
+import { UPLOAD_ERRORS, TURN_HEADER } from '#functions/chat/routes/parts/described-headers.ts';
 import { turnReply } from '#functions/chat/routes/parts/turn-reply.ts';
 import { streamConversation } from '#functions/chat/turns/stream/stream-conversation.ts';
 import { readerReply } from '#functions/chat/turns/stream/stream-reply.ts';
 import { findChat } from './chat-names.ts';
 import { sendUiMessage } from './send-ui-message.ts';
-import { TURN_HEADER } from '#functions/chat/routes/parts/described-headers.ts';
 
 export const aiSdkChatRoute = userRoute({
   operation: 'aiSdkChat',

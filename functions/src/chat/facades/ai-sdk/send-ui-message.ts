@@ -1,5 +1,4 @@
-import type { Turn } from '#shared/conversation/documents/turn.ts';
-import { isTerminal } from '#shared/conversation/documents/turn.ts';
+import { type Turn, isTerminal } from '#shared/conversation/documents/turn.ts';
 import { answerId, seqOfId } from '#shared/conversation/documents/paths.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import type { AiSdkChatBody } from '#shared/wire/requests/ai-sdk.ts';
@@ -8,11 +7,10 @@ import { answerOptions } from '#functions/chat/routes/parts/message-body.ts';
 import type { SendHandle, SendRequest } from '#functions/chat/turns/send/send-request.ts';
 import { sendStored } from '#functions/chat/turns/send/send-stored.ts';
 import { openChat } from './chat-names.ts';
-import { toEditId, toRegenerationId } from './ids.ts';
+import { toEditId, toRegenerationId, lastUserMessage } from './user-message.ts';
 import { standingTurn } from './standing-turn.ts';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
 import { openToolOutputs } from './tool-outputs.ts';
-import { lastUserMessage } from './user-message.ts';
 
 type Asked = Omit<SendRequest, 'message' | 'replacing'>;
 

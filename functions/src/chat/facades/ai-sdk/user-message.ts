@@ -1,12 +1,34 @@
 import { AppError } from '#shared/errors.ts';
-import type { UiMessage } from '#shared/wire/requests/ai-sdk.ts';
-import { translatedMessage } from '#shared/wire/requests/ai-sdk.ts';
+import { type UiMessage, translatedMessage } from '#shared/wire/requests/ai-sdk.ts';
 import { toInputParts } from '#shared/wire/views/ui-message-parts.ts';
 import { parseRequest } from '#shared/wire/errors/validation-error.ts';
 import type { RouteDependencies } from '#functions/chat/route.ts';
 import { messageOfBody } from '#functions/chat/routes/parts/message-body.ts';
 import type { SendRequest } from '#functions/chat/turns/send/send-request.ts';
-import { toMessageId } from './ids.ts';
+import { messageIdSchema } from '#shared/wire/requests/ids.ts';
+import { stableUuid } from '#shared/wire/stable-uuid.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+
+type Hashing = Pick<ChatDependencies, 'sha256'>;
+
+/** The message id of a UI message: its own when it is a UUID, else always the same one in its place. */
+const toMessageId = ({ sha256 }: Hashing, uiMessageId: string): string =>
+  messageIdSchema.safeParse(uiMessageId).success
+    ? uiMessageId.toLowerCase()
+    : stableUuid(sha256, ['ai-sdk message', uiMessageId]);
+
+/** Id of the message that says `parts` in the place of turn `seq`: the same edit again is the same message. */
+export const toEditId = (
+  { sha256 }: Hashing,
+  { conversationId, seq, parts }: { conversationId: string; seq: number; parts: unknown },
+): string =>
+  stableUuid(sha256, ['ai-sdk edit', conversationId, String(seq), JSON.stringify(parts)]);
+
+/** Id of the message that has an answer made anew: the same wish again is the same regeneration. */
+export const toRegenerationId = (
+  { sha256 }: Hashing,
+  { conversationId, answerId }: { conversationId: string; answerId: string },
+): string => stableUuid(sha256, ['ai-sdk regeneration', conversationId, answerId]);
 
 const noUserMessage = () =>
   new AppError({

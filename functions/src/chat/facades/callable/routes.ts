@@ -4,9 +4,8 @@ import { callableBody, type CallableData } from '#shared/wire/requests/callable.
 import { noQuery } from '#shared/wire/requests/queries.ts';
 import type { sendMessageBody } from '#shared/wire/requests/messages.ts';
 import { callableResponse } from '#shared/wire/responses/callable.ts';
-import { EVENT_HEADERS } from '#functions/chat/http/event-headers.ts';
+import { EVENT_HEADERS, wantsStream } from '#functions/chat/http/headers.ts';
 import { idAsStored } from '#functions/chat/id-as-stored.ts';
-import { wantsStream } from '#functions/chat/http/wants-stream.ts';
 import {
   userRoute,
   type Reply,
@@ -14,7 +13,7 @@ import {
   type StreamReader,
 } from '#functions/chat/route.ts';
 import { answerOptions, messageOfBody } from '#functions/chat/routes/parts/message-body.ts';
-import { UPLOAD_ERRORS } from '#functions/chat/routes/parts/upload-errors.ts';
+import { UPLOAD_ERRORS } from '#functions/chat/routes/parts/described-headers.ts';
 import { turnBody } from '#functions/chat/routes/parts/turn-reply.ts';
 import { callableText, type CallableCall } from './callable-events.ts';
 import { headPath } from '#shared/conversation/documents/paths.ts';

@@ -22,9 +22,8 @@ import type { RouteDependencies } from '#functions/chat/route.ts';
 import { refuseOverWindow } from '#functions/chat/turns/start/overflow.ts';
 import { ignoreRejection } from '#functions/lib/ignore-rejection.ts';
 import { shuttingDownError } from '#functions/chat/turns/stream/stream-cut.ts';
-import { badField } from './bad-field.ts';
+import { badField, toContents, findInstruction } from './message-content.ts';
 import type { Completion, CompletionResult } from './completion.ts';
-import { toContents, findInstruction } from './message-content.ts';
 import { reserveAlone } from '#functions/chat/turns/send/reserve-alone.ts';
 
 interface Asked {

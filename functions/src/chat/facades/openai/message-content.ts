@@ -3,6 +3,17 @@ import { OPENING } from '#shared/conversation/repair/repair-prompt.ts';
 import { refuseTooLong, toPart, type MessageLimits } from '#shared/wire/message-parts.ts';
 import type { InputPart } from '#shared/wire/requests/messages.ts';
 import type { OpenAiMessage, OpenAiUserMessage } from '#shared/wire/requests/openai.ts';
+import { AppError } from '#shared/errors.ts';
+
+/** A request that cannot be answered for one of its fields (BAD_FIELD, 400). */
+export const badField = (field: string, publicMessage: string): AppError =>
+  new AppError({
+    status: 'INVALID_ARGUMENT',
+    reason: 'BAD_FIELD',
+    message: `a chat completion was refused for its ${field}`,
+    publicMessage,
+    metadata: { field },
+  });
 
 const DATA_URL = /^data:([^;,]+);base64,(.*)$/s;
 

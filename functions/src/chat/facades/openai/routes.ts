@@ -8,7 +8,7 @@ import { parseRequest } from '#shared/wire/errors/validation-error.ts';
 import { z } from 'zod';
 import type { Config } from '#functions/config.ts';
 import { idAsStored } from '#functions/chat/id-as-stored.ts';
-import { EVENT_HEADERS } from '#functions/chat/http/event-headers.ts';
+import { EVENT_HEADERS } from '#functions/chat/http/headers.ts';
 import { noBody, userRoute, type Reply, type RouteDependencies } from '#functions/chat/route.ts';
 import type { Completion } from './completion.ts';
 import { completionBody, completionText, untilFirstWord } from './completion-events.ts';

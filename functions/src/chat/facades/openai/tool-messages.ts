@@ -2,8 +2,7 @@ import { turnIdOfCall } from '#shared/conversation/context/tool-calls.ts';
 import type { ToolResult } from '#shared/conversation/context/tool-results.ts';
 import type { OpenAiMessage, OpenAiToolMessage } from '#shared/wire/requests/openai.ts';
 import { toToolResult } from '#functions/chat/turns/tools/given-result.ts';
-import { badField } from './bad-field.ts';
-import { messageText } from './message-content.ts';
+import { badField, messageText } from './message-content.ts';
 
 /** JSON as what it says, any other text as it is: this protocol knows texts alone. */
 function valueOf(text: string): unknown {

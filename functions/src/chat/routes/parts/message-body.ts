@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { refuseTooLong, toPart } from '#shared/wire/message-parts.ts';
 import type { sendMessageBody } from '#shared/wire/requests/messages.ts';
-import { preferredLocale } from '#functions/chat/http/locale.ts';
+import { preferredLocale } from '#functions/chat/http/headers.ts';
 import type { RouteDependencies } from '#functions/chat/route.ts';
 import type { SendRequest } from '#functions/chat/turns/send/send-request.ts';
 

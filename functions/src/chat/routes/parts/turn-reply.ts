@@ -1,6 +1,6 @@
 import { answerView, turnView, usageView, userMessageView } from '#shared/wire/views/views.ts';
 import type { FinishedTurn } from '#functions/chat/turns/live/live-turn.ts';
-import { wantsStream } from '#functions/chat/http/wants-stream.ts';
+import { wantsStream } from '#functions/chat/http/headers.ts';
 import type { Reply, RouteDependencies } from '#functions/chat/route.ts';
 import type { SendHandle } from '#functions/chat/turns/send/send-request.ts';
 import { streamReply } from '#functions/chat/turns/stream/stream-reply.ts';

@@ -9,7 +9,7 @@ import { failQueuedWrites, waiterLeaseWrite } from '#shared/conversation/writes/
 import { readTurnDocuments } from '#shared/conversation/context/read-conversation.ts';
 import { isTerminal, type TurnDocument } from '#shared/conversation/documents/turn.ts';
 import { AppError, GuardLostError, mayBeCommitted } from '#shared/errors.ts';
-import { isPassingLimit } from '#shared/quota/passing-limit.ts';
+import { isPassingLimit } from '#shared/quota/quota-error.ts';
 import { beginTurn } from '../start/begin-turn.ts';
 import { endStopped } from './end-stopped.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';

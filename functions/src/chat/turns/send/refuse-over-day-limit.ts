@@ -1,6 +1,6 @@
 import type { Head } from '#shared/conversation/documents/head.ts';
 import { AppError } from '#shared/errors.ts';
-import { isPassingLimit } from '#shared/quota/passing-limit.ts';
+import { isPassingLimit } from '#shared/quota/quota-error.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { quotaReservationRequest } from './quota-reservation.ts';
 import type { SendRequest } from './send-request.ts';

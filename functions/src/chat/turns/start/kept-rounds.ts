@@ -1,6 +1,6 @@
 import { withoutSignatures } from '#shared/conversation/repair/own-signatures.ts';
 import { readStoredTurn } from '#shared/conversation/context/read-conversation.ts';
-import { modelName } from '#shared/models/model-name.ts';
+import { modelName } from '#shared/models/model-entry.ts';
 import { isRouted } from '#shared/routing/routing.ts';
 import type { TurnDocument, TurnUsage } from '#shared/conversation/documents/turn.ts';
 import type { KeptRounds } from '#shared/conversation/writes/turn-writes.ts';

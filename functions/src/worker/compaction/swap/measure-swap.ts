@@ -4,7 +4,7 @@ import { frameSnapshot } from '#shared/compaction/snapshot/snapshot-text.ts';
 import { decideSwap } from '#shared/compaction/decisions/swap-decision.ts';
 import { storedMasks, type PlannedMask } from '#shared/compaction/tool-outputs/tail-masks.ts';
 import { estimateContentTokens, estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
-import { countedContext } from '#shared/conversation/context/counted-context.ts';
+import { countedContext } from '#shared/conversation/context/shown-tokens.ts';
 import type { KeptPins } from '#shared/conversation/pins/kept-pins.ts';
 import { PINS_MAX } from '#shared/conversation/pins/pin-budget.ts';
 import {
@@ -22,6 +22,17 @@ import { pinsAfterFold } from './pins-after-fold.ts';
 import { runContext, type ClaimedRun } from '../run.ts';
 import { saveBlobs } from './save-blobs.ts';
 import type { CheckedSnapshot } from '../draft/snapshot-strategy.ts';
+import { contentText, type Content } from '#shared/conversation/documents/content.ts';
+
+/** The tail, as the model goes on reading it. */
+export const keptContents = ({ tail }: FoldPlan): Content[] =>
+  tail.filter(({ inContext }) => inContext).flatMap(({ user, contents }) => [user, ...contents]);
+
+/** What stays in the context beside the snapshot, as texts: the pins and the words of the tail. */
+export const keptTexts = (run: ClaimedRun, plan: FoldPlan): string[] => [
+  ...pinsAfterFold(run, plan).pins.map(({ text }) => text),
+  ...keptContents(plan).map(contentText),
+];
 
 /** Uncalibrated tokens of the memory that a snapshot makes: itself and the acknowledgement. */
 function memoryTokens(run: ClaimedRun, context: ContextSource): number {

@@ -21,13 +21,33 @@ import {
 } from '#shared/conversation/documents/snapshot.ts';
 import { AppError } from '#shared/errors.ts';
 import { passCrashPoint } from '#functions/worker/compaction/crash-points.ts';
-import { keptTexts } from '#functions/worker/compaction/swap/kept-texts.ts';
+import { keptTexts } from '#functions/worker/compaction/swap/measure-swap.ts';
 import { rewriteStrategy } from '../rewrite/rewrite-strategy.ts';
 import { summariserOfRun, type ClaimedRun } from '#functions/worker/compaction/run.ts';
 import type { Checked, SnapshotStrategy } from '../snapshot-strategy.ts';
 import { askForCorrection, askForOperations } from './ask-for-operations.ts';
-import { recalledTools } from './recalled-tools.ts';
 import { roomFor, type RunRoom } from './room-for.ts';
+import { loadIndex } from '#functions/recall/read-index.ts';
+
+/**
+ * What tools said in the earlier turns that the folded ones brought back, a text for each turn: the model may have
+ * repeated it. From the index of recall, where its words came from. No read where nothing was brought back. Throws
+ * StoreUnavailableError.
+ */
+async function recalledTools(
+  { dependencies, reading }: ClaimedRun,
+  { folded }: Pick<FoldPlan, 'folded'>,
+): Promise<string[]> {
+  const seqs = new Set(folded.flatMap(({ recalled }) => recalled?.seqs ?? []));
+  if (seqs.size === 0) return [];
+  const { conversationId, head } = reading;
+  const { segments } = await loadIndex(dependencies, { conversationId, head: head.value });
+  const passages = segments
+    .flatMap((segment) => segment.passages)
+    .filter(({ seq, role }) => role === 'tool' && seqs.has(seq));
+  const bySeq = Map.groupBy(passages, ({ seq }) => seq);
+  return [...bySeq.values()].map((each) => each.map(({ text }) => text).join('\n'));
+}
 
 /** What the answers of the summariser are checked against, the same for each of them. */
 interface Standard {

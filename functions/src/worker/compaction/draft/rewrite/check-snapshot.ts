@@ -9,7 +9,7 @@ import { verifySections, type Verification } from '#shared/compaction/rewrite/ve
 import type { SnapshotSections } from '#shared/compaction/snapshot/snapshot-sections.ts';
 import { hasMedia, stringsIn } from '#shared/conversation/repair/content-strings.ts';
 import { snapshotTexts } from '#shared/conversation/documents/snapshot.ts';
-import { keptContents, keptTexts } from '#functions/worker/compaction/swap/kept-texts.ts';
+import { keptContents, keptTexts } from '#functions/worker/compaction/swap/measure-swap.ts';
 import type { ClaimedRun } from '#functions/worker/compaction/run.ts';
 import { statedBefore, statedIn } from './stated-before.ts';
 

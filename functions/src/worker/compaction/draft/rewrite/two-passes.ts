@@ -6,7 +6,7 @@ import {
   promptVersion,
   repairRequest,
 } from '#shared/compaction/summariser/prompts.ts';
-import { withoutNoteConstraints } from '#shared/compaction/rewrite/note-constraints.ts';
+import { withoutNoteConstraints } from '#shared/compaction/rewrite/verify-sections.ts';
 import { readSnapshot } from '#shared/compaction/snapshot/snapshot-reader.ts';
 import type { SnapshotSections } from '#shared/compaction/snapshot/snapshot-sections.ts';
 import { stringsIn } from '#shared/conversation/repair/content-strings.ts';
