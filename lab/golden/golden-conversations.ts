@@ -1,4 +1,4 @@
-import type { Profile } from '#shared/conversation/documents/head.ts';
+import type { Profile } from '#shared/conversation/documents/snapshot.ts';
 
 /** A conversation, when it is compacted, and what its snapshots must make sense of. */
 export interface GoldenConversation {

@@ -13,9 +13,6 @@ export interface ClientContext {
   values?: Record<string, string | string[]> | undefined;
 }
 
-/** UTF-16 units of one value, the text that stands for what was cut not counted; Gemini CLI's bound of a selection. */
-export const CONTEXT_VALUE_MAX_CHARACTERS = 16_384;
-
 /** Values of one context, and UTF-16 units of their names. */
 export const CONTEXT_VALUES_MAX = 32;
 export const CONTEXT_NAME_MAX_CHARACTERS = 64;

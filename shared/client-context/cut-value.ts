@@ -1,5 +1,4 @@
 import { cutHead } from '../text-cut.ts';
-import { CONTEXT_VALUE_MAX_CHARACTERS } from './client-context.ts';
 import { once } from '../once.ts';
 import { neutraliseTags } from '../compaction/snapshot/neutralise-tags.ts';
 
@@ -52,3 +51,6 @@ export function cutList(
     leftOut: entries.length - kept.length,
   };
 }
+/** UTF-16 units of one value, the text that stands for what was cut not counted; Gemini CLI's bound of a selection. */
+
+export const CONTEXT_VALUE_MAX_CHARACTERS = 16384;

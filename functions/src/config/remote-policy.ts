@@ -4,14 +4,6 @@ import type { ModelTable } from '#shared/models/model-entry.ts';
 import { registry } from '#shared/models/registry.ts';
 import { readRemoteSettings } from '#shared/compaction/policy/remote-settings.ts';
 import { followRemoteDocument, type RemoteDocument } from './remote-document.ts';
-import type { Config } from '../config.ts';
-
-/** Reads what operators change while the process runs, if it is a minute old. Throws nothing. */
-export async function refreshRemote(
-  config: Pick<Config, 'remotePolicy' | 'appMemory'>,
-): Promise<void> {
-  await Promise.all([config.remotePolicy?.refresh(), config.appMemory?.refresh()]);
-}
 
 /** The document with which an operator changes the policy of all conversations without a deployment. */
 export const REMOTE_POLICY_PATH = 'config/compaction';

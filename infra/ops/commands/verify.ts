@@ -1,5 +1,5 @@
 import { inParallel } from '#functions/lib/in-parallel.ts';
-import { refreshRemote } from '#functions/config/remote-policy.ts';
+import { refreshRemote } from '#functions/config/refresh-remote.ts';
 import { conversationPolicy } from '#functions/config/conversation-policy.ts';
 import { ArgumentError, opsCommand, pageArgs, wholeNumber } from '../command.ts';
 import { conversationIds } from '../conversation-ids.ts';

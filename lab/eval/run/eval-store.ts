@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
-import type { Profile } from '#shared/conversation/documents/head.ts';
+import type { Profile } from '#shared/conversation/documents/snapshot.ts';
 import { newHead } from '#shared/conversation/documents/new-head.ts';
 import { headPath, turnPath } from '#shared/conversation/documents/paths.ts';
 import { encodeAnswer, encodeUser } from '#shared/conversation/documents/encode-turn.ts';

@@ -2,9 +2,6 @@ import type { Head } from '#shared/conversation/documents/head.ts';
 import type { CompactionJob } from '#shared/conversation/documents/job.ts';
 import type { Need } from './claim-decision.ts';
 
-/** Why a compaction ended that its owner called off. */
-export const CANCELLED_BY_USER = 'CANCELLED_BY_USER';
-
 export interface CancelFacts {
   head: Pick<Head, 'compactionNeeded'>;
   job: CompactionJob | undefined;

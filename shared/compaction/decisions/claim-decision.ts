@@ -1,6 +1,5 @@
 import type { Head, Trigger } from '#shared/conversation/documents/head.ts';
 import type { CompactionJob } from '#shared/conversation/documents/job.ts';
-import { CANCELLED_BY_USER } from './cancel-decision.ts';
 import { waitsForBudget, holdsBackForBudget, type UnpaidReason } from '../trigger/spend-limit.ts';
 
 /** A need is tried this often; then it is settled with what was found, so that none is served for ever. */
@@ -142,3 +141,6 @@ export function decideClaim(facts: ClaimFacts): ClaimDecision {
   const need = waitingRequest(facts.head);
   return need ? decideNeed(facts, need) : { kind: 'nothing', reason: 'NO_NEED' };
 }
+/** Why a compaction ended that its owner called off. */
+
+export const CANCELLED_BY_USER = 'CANCELLED_BY_USER';

@@ -1,5 +1,4 @@
 import type { Content, Part } from '../documents/content.ts';
-import type { LooseContent } from '../repair/repair-contents.ts';
 import { isWellFormedValue, NAME } from '../repair/repair-part.ts';
 
 /** Keys of a part beside its one payload, with which it is still whole. */
@@ -68,4 +67,10 @@ export function isValidHistory(contents: readonly LooseContent[]): contents is r
     before = stands;
   }
   return typeof before === 'string';
+}
+/** A content as somebody may have written it. */
+
+export interface LooseContent {
+  role?: string | undefined;
+  parts?: readonly Part[] | undefined;
 }

@@ -7,6 +7,7 @@ import { GENERATION_MAX, SEQ_MAX } from './paths.ts';
 import { readWhole } from './read-fields.ts';
 import { refuseNewer } from './schema-version.ts';
 import { standInHead, UnreadableHeadError, unreadableHeadText } from './unreadable-head.ts';
+import { profileSchema } from './snapshot.ts';
 
 /** How far the history document of the current generation stands in for turns. */
 export const coveredThroughSchema = z.object({
@@ -36,9 +37,6 @@ export const conversationSettingsSchema = z.object({
   hooks: webhooksSchema.optional(),
 });
 export type ConversationSettings = z.infer<typeof conversationSettingsSchema>;
-
-export const profileSchema = z.enum(['assistant', 'coding', 'gemini-cli']);
-export type Profile = z.infer<typeof profileSchema>;
 
 const pinSchema = z.object({
   id: z.string(),

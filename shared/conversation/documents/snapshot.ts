@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { Profile } from './head.ts';
 
 /** What a snapshot tells apart: conversations with people, or with tools on files. */
 export type SnapshotProfile = 'assistant' | 'coding';
@@ -103,3 +102,5 @@ export const snapshotTexts = (snapshot: Snapshot): string[] =>
 /** Whether there is nothing in either layer. */
 export const isEmptySnapshot = (snapshot: Snapshot): boolean =>
   snapshot.archive.length === 0 && workingItems(snapshot).length === 0;
+export const profileSchema = z.enum(['assistant', 'coding', 'gemini-cli']);
+export type Profile = z.infer<typeof profileSchema>;

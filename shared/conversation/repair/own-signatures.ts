@@ -1,5 +1,4 @@
 import { modelName } from '#shared/models/model-entry.ts';
-import type { ContextItem } from '../context/assemble-context.ts';
 import type { Content, Part } from '../documents/content.ts';
 import { withoutUnsent } from './sendable.ts';
 
@@ -26,8 +25,11 @@ export const withoutSignatures = (contents: readonly Content[]): Content[] =>
  * others go, and with them thoughts and empty texts that were there for nothing else; what is said and called stays.
  * Whoever made a signature that nobody noted is another. No item says `signedBy` any more.
  */
-export function withOwnSignatures(items: readonly ContextItem[], model: string): ContextItem[] {
-  return items.flatMap(({ signedBy, ...item }): ContextItem[] => {
+export function withOwnSignatures<T extends { content: Content; signedBy?: string | undefined }>(
+  items: readonly T[],
+  model: string,
+): Omit<T, 'signedBy'>[] {
+  return items.flatMap(({ signedBy, ...item }): Omit<T, 'signedBy'>[] => {
     const isOwn = signedBy !== undefined && modelName(signedBy) === modelName(model);
     if (isOwn || !hasSignature(item.content)) return [item];
     return withoutSignatures([item.content])

@@ -2,13 +2,7 @@ import type { Content, Part } from '../documents/content.ts';
 import { repairPart } from './repair-part.ts';
 import { pairCalls, withCallId } from './pair-calls.ts';
 import { countRepairs, type RepairCounter, type Repairs } from './repairs.ts';
-import { isValidHistory } from '../context/valid-history.ts';
-
-/** A content as somebody may have written it. */
-export interface LooseContent {
-  role?: string | undefined;
-  parts?: readonly Part[] | undefined;
-}
+import { isValidHistory, type LooseContent } from '../context/valid-history.ts';
 
 /** What becomes of a call or response that has lost its partner: another part, or nothing. */
 type Orphaned = (part: Part) => Part | undefined;

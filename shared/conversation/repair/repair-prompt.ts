@@ -5,7 +5,8 @@ import {
   hasFunctionCall,
   hasFunctionResponse,
 } from '../documents/content.ts';
-import { repairContents, type LooseContent, type RepairedContents } from './repair-contents.ts';
+import { repairContents, type RepairedContents } from './repair-contents.ts';
+import { type LooseContent } from '../context/valid-history.ts';
 import { addRepairs, countRepairs, type RepairCounter } from './repairs.ts';
 
 /** Stands before a dialogue that the assistant opens: a model takes none that begins with itself. */

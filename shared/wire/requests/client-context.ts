@@ -2,11 +2,11 @@ import { z } from 'zod';
 import {
   CONTEXT_MAX_BYTES,
   CONTEXT_NAME_MAX_CHARACTERS,
-  CONTEXT_VALUE_MAX_CHARACTERS,
   CONTEXT_VALUES_MAX,
   CONTEXT_WORD_MAX_CHARACTERS,
   isTimeZone,
 } from '#shared/client-context/client-context.ts';
+import { CONTEXT_VALUE_MAX_CHARACTERS } from '#shared/client-context/cut-value.ts';
 import { contextBytes } from '#shared/client-context/context-lines.ts';
 import {
   OPEN_FILE_PATH_MAX_CHARACTERS,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { conversationSettingsSchema, profileSchema } from '#shared/conversation/documents/head.ts';
+import { conversationSettingsSchema } from '#shared/conversation/documents/head.ts';
+import { profileSchema } from '#shared/conversation/documents/snapshot.ts';
 import {
   METADATA_ENTRIES_MAX,
   METADATA_KEY_MAX_CHARACTERS,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { clientToolSchema } from '#shared/conversation/documents/declared-tools.ts';
-import { conversationSettingsSchema, profileSchema } from '#shared/conversation/documents/head.ts';
+import { conversationSettingsSchema } from '#shared/conversation/documents/head.ts';
+import { profileSchema } from '#shared/conversation/documents/snapshot.ts';
 import { contextObjectResponse } from './context-object.ts';
 import { time } from './fields.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { CONTEXT_VALUE_MAX_CHARACTERS } from '#shared/client-context/client-context.ts';
+import { CONTEXT_VALUE_MAX_CHARACTERS } from '#shared/client-context/cut-value.ts';
 import { contextLines } from '#shared/client-context/context-lines.ts';
 import type { OpenFile } from '#shared/client-context/open-files.ts';
 import { clientContextSchema } from '#shared/wire/requests/client-context.ts';

@@ -10,7 +10,7 @@ import {
 } from '#shared/uploads/files-of-request.ts';
 import { FILES_MAX_BYTES } from '#shared/uploads/limits.ts';
 import { uploadsIn } from '#shared/uploads/upload-parts.ts';
-import type { UploadedFile } from '#shared/uploads/upload.ts';
+import type { UploadedFile } from '#shared/conversation/documents/content.ts';
 import { inParallel } from '#functions/lib/in-parallel.ts';
 
 /** The items of what `open` resolves to, opened when the first one is asked for; later ones cost nothing extra. */

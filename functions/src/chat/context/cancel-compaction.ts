@@ -1,8 +1,5 @@
-import {
-  CANCELLED_BY_USER,
-  decideCancel,
-  type CancelDecision,
-} from '#shared/compaction/decisions/cancel-decision.ts';
+import { decideCancel, type CancelDecision } from '#shared/compaction/decisions/cancel-decision.ts';
+import { CANCELLED_BY_USER } from '#shared/compaction/decisions/claim-decision.ts';
 import {
   dropNeedWrites,
   jobAfterDrop,

@@ -1,4 +1,4 @@
-import { CANCELLED_BY_USER } from '#shared/compaction/decisions/cancel-decision.ts';
+import { CANCELLED_BY_USER } from '#shared/compaction/decisions/claim-decision.ts';
 import type { Head } from '#shared/conversation/documents/head.ts';
 import { decodeJob, type CompactionJob } from '#shared/conversation/documents/job.ts';
 import { compactionJobPath } from '#shared/conversation/documents/paths.ts';

@@ -22,7 +22,7 @@ import { runPostCompactHooks, runPreCompactHooks, tellNoop } from './run-hooks.t
 import { settle, type Settlement } from './settle.ts';
 import { outcomeStatusWrite } from './status-write.ts';
 import { swap } from './swap/swap.ts';
-import { selectStrategy } from './draft/snapshot-strategy.ts';
+import { selectStrategy } from './draft/select-strategy.ts';
 import { verifyDraft } from './swap/verify-draft.ts';
 import { verifyTruncation } from './swap/verify-truncation.ts';
 

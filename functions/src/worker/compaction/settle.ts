@@ -1,4 +1,4 @@
-import { CANCELLED_BY_USER } from '#shared/compaction/decisions/cancel-decision.ts';
+import { CANCELLED_BY_USER } from '#shared/compaction/decisions/claim-decision.ts';
 import { decideSettle } from '#shared/compaction/decisions/settle-decision.ts';
 import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
 import { sameHeadWrite } from '#shared/conversation/writes/same-head-write.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { LooseContent } from '#shared/conversation/repair/repair-contents.ts';
+import type { LooseContent } from '#shared/conversation/context/valid-history.ts';
 import { repairContents } from '#shared/conversation/repair/repair-contents.ts';
 import { isValidHistory } from '#shared/conversation/context/valid-history.ts';
 import { brokenHistories, wholeHistories } from '#test/support/compaction/broken-histories.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { assembleContext, assemblePrompt } from '#shared/conversation/context/assemble-context.ts';
 import type { Content, Part } from '#shared/conversation/documents/content.ts';
-import type { LooseContent } from '#shared/conversation/repair/repair-contents.ts';
+import type { LooseContent } from '#shared/conversation/context/valid-history.ts';
 import {
   ENDING,
   LOST_SIGNATURE,

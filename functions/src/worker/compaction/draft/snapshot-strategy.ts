@@ -1,22 +1,7 @@
 import type { FoldPlan } from '#shared/compaction/split/plan.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import type { Snapshot } from '#shared/conversation/documents/snapshot.ts';
-import type { ClaimedRun, Run } from '../run.ts';
-import { selectStrategyName } from '#functions/config/conversation-policy.ts';
-import { fallbackStrategy } from './fallback-strategy.ts';
-import { ledgerStrategy } from './ledger/ledger-strategy.ts';
-import { rewriteStrategy } from './rewrite/rewrite-strategy.ts';
-
-/** The way in which the snapshots of a run's conversation are written. */
-export function selectStrategy({
-  dependencies,
-  reading,
-  isModelAllowed,
-}: Pick<Run, 'dependencies' | 'reading' | 'isModelAllowed'>): SnapshotStrategy {
-  if (!isModelAllowed) return fallbackStrategy;
-  const strategies = { ledger: ledgerStrategy, rewrite: rewriteStrategy };
-  return strategies[selectStrategyName(dependencies.config, reading.head.value)];
-}
+import type { ClaimedRun } from '../run.ts';
 
 /** A snapshot that code has checked. */
 export interface CheckedSnapshot {
