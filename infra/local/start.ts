@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { welcomeText } from './stack/first-calls.ts';
 import { parseStartArguments, startHelp, type StartArguments } from './start-arguments.ts';
 import { createStartConsole } from './start-console.ts';
-import { type Stack, startStack } from './stack/stack.ts';
+import { startStack } from './stack/stack.ts';
+import { type Stack } from './stack/running-stack.ts';
 import { noteStack } from './stack/stack-notes.ts';
 
 const write = (text: string): void => void process.stdout.write(text);

@@ -1,7 +1,8 @@
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util';
 import { defineCommand, runCommand, type ArgsDef, type CommandDef } from 'citty';
 import { AppError } from '#shared/errors.ts';
-import { ArgumentError, type ExitCode, type Surroundings } from './command.ts';
+import { type ExitCode, type Surroundings } from './command.ts';
+import { ArgumentError } from './arguments.ts';
 import { compactCommand } from './commands/compact.ts';
 import { compareCommand } from './commands/compare.ts';
 import { contextCommand } from './commands/context.ts';

@@ -15,14 +15,6 @@ export interface Surroundings {
   ended: (code: ExitCode) => void;
 }
 
-/** A value on the command line that cannot be used; its message names the option and the remedy. */
-export class ArgumentError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'ArgumentError';
-  }
-}
-
 interface Invocation<T extends ArgsDef> {
   args: ParsedArgs<T>;
   project: Project;
@@ -55,18 +47,6 @@ export const opsCommand =
     });
     return command as CommandDef;
   };
-
-/** A whole number on the command line. Throws ArgumentError. */
-export function wholeNumber(
-  text: string | undefined,
-  input: { option: string; least: number; most: number },
-): number {
-  const value = text !== undefined && /^\d{1,15}$/u.test(text) ? Number(text) : NaN;
-  if (value >= input.least && value <= input.most) return value;
-  throw new ArgumentError(
-    `${input.option} takes a whole number from ${input.least} to ${input.most}, not ${JSON.stringify(text)}`,
-  );
-}
 
 /** The options of every command that lists. */
 export const pageArgs = (limit: string) =>

@@ -1,5 +1,6 @@
 import { runningStacks, type StackNote } from '../local/stack/stack-notes.ts';
-import { ArgumentError, wholeNumber } from './command.ts';
+import { wholeNumber } from './arguments.ts';
+import { ArgumentError } from './arguments.ts';
 
 const portOf = ({ chatUrl }: StackNote) => Number(new URL(chatUrl).port);
 

@@ -5,7 +5,7 @@ import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { parseConfig, type Config } from '#functions/config.ts';
 import { createDependencies } from '#functions/dependencies.ts';
 import type { Logger } from '#shared/ports/ports.ts';
-import { ArgumentError } from './command.ts';
+import { ArgumentError } from './arguments.ts';
 import type { ConnectionOptions } from './connection-options.ts';
 import { askChat } from './ask-chat.ts';
 import { createDeadLetterBox, type DeadLetterBox } from './letters/dead-letter-box.ts';

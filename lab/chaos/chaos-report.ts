@@ -1,4 +1,4 @@
-import type { Finding } from './checks/check-transcripts.ts';
+import type { Finding } from './checks/ledger.ts';
 import type { Oddity } from './checks/ledger.ts';
 
 /** What a run has found; all counts are of distinct messages, generations or conversations. */

@@ -1,19 +1,9 @@
 import fc from 'fast-check';
 import { actionArbitrary } from './actions/actions.ts';
-import type { Action } from './actions/actors.ts';
 import { compactedState } from './invariants/compacted-state.ts';
 import type { Fault, Turn } from './interleaving.ts';
-import { initialStates, type InitialState } from './initial-state.ts';
-
-export interface Program {
-  initial: InitialState;
-  /** What runs at the same time; each strand one action after the other. */
-  strands: readonly (readonly Action[])[];
-  faults: readonly Fault[];
-  schedule: readonly Turn[];
-  /** Whether one more message is sent when all is still. */
-  endsWithMessage: boolean;
-}
+import { initialStates } from './initial-state.ts';
+import type { Program } from './run-program.ts';
 
 /** A lane runs for a moment, for an operation or two, or to its end: all of these lose different races. */
 const BURSTS = [1, 2, 3, 5, 8, 13, 30, 100];

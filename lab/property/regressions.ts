@@ -4,7 +4,7 @@ import { initialStates } from './initial-state.ts';
 import type { Turn } from './interleaving.ts';
 import { passingThroughBin } from './actions/lifecycle-actions.ts';
 import { mutants, type Mutant } from './mutants.ts';
-import type { Program } from './program.ts';
+import type { Program } from './run-program.ts';
 
 /** A program that once broke an invariant. */
 interface Regression {

@@ -10,8 +10,13 @@ import { connectBus, deliverOnce } from './actions/delivery.ts';
 import { shownContents } from '#test/support/chat/shown-contents.ts';
 import { readDocuments, readTexts, type Documents } from './invariants/documents.ts';
 import { CONVERSATION, FORK, type InitialState } from './initial-state.ts';
-import { createInterleaving, type Flow, type Interleaving } from './interleaving.ts';
-import type { Program } from './program.ts';
+import {
+  createInterleaving,
+  type Fault,
+  type Flow,
+  type Interleaving,
+  type Turn,
+} from './interleaving.ts';
 import type { Journal } from './journal.ts';
 import { eraseTimeOf } from './invariants/journal-writes.ts';
 import { createWorld, type World, type WorldOptions, TOOL_RESULT_TIMEOUT_MS } from './world.ts';
@@ -225,4 +230,14 @@ export async function runProgram(
     trace: interleaving.trace,
     steps: interleaving.steps(),
   };
+}
+
+export interface Program {
+  initial: InitialState;
+  /** What runs at the same time; each strand one action after the other. */
+  strands: readonly (readonly Action[])[];
+  faults: readonly Fault[];
+  schedule: readonly Turn[];
+  /** Whether one more message is sent when all is still. */
+  endsWithMessage: boolean;
 }

@@ -1,3 +1,4 @@
+import type { ModelResponse } from '#shared/ports/ports.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { CompactionDependencies } from '#functions/worker/compaction/compaction-dependencies.ts';
 import { noQuota } from '#functions/quota/create-quota.ts';
@@ -8,7 +9,6 @@ import { CONVERSATION } from '#lab/property/initial-state.ts';
 import type { Flow } from '#lab/property/interleaving.ts';
 import type { Server, World } from '#lab/property/world.ts';
 import { Outage, type Fault } from './fault.ts';
-import type { Scenario } from './scenario.ts';
 import { slowModel } from './slow-model.ts';
 
 /** The answer of a test takes longer. */
@@ -68,10 +68,18 @@ function createShutdowns() {
 
 export type FaultyWorld = ReturnType<typeof withFault>;
 
+/** What a scenario makes of what is asked in it. */
+interface Answers {
+  /** What the summariser says, by the number of its call; default: a good summary. */
+  summary?: (call: number) => ModelResponse | undefined;
+  /** Who has no quota when its turn comes. */
+  refusedMessageId?: string;
+}
+
 /** The same world, in which one fault befalls one of its processes, once; without a fault it only counts. */
 export function withFault(
   world: World,
-  { scenario, fault }: { scenario: Scenario; fault: Fault | undefined },
+  { scenario, fault }: { scenario: Answers; fault: Fault | undefined },
 ) {
   const outage = new Outage(fault);
   const shutdownOf = createShutdowns();

@@ -2,29 +2,14 @@ import { isNegated, weighFacts, weighWords } from './facts.ts';
 import type { Room } from '../summaries/room.ts';
 import { textTokens } from './token-rule.ts';
 import { type ModelRequestBody, type RequestContent, contentText } from '../server/request.ts';
-import { hasTurnMarks, type Line, markedLines } from '../summaries/ledger-lines.ts';
+import {
+  type Candidate,
+  hasTurnMarks,
+  type Line,
+  markedLines,
+  type Speaker,
+} from '../summaries/ledger-lines.ts';
 import { readableText, splitSentences } from './sentences.ts';
-
-export type Speaker = 'user' | 'model' | 'tool' | 'snapshot';
-
-/** A sentence of the folded history that is worth keeping. */
-export interface Candidate {
-  /** As it stands in the history; what a snapshot will say, unless a vice changes it. */
-  text: string;
-  /** The history's own words, for quotes. */
-  quote: string;
-  saidBy: Speaker;
-  /** Numbers of the turns that the history marks (`[12] user: …`); none without marks. */
-  sources: number[];
-  facts: number;
-  isRule: boolean;
-  /** What the user wants to reach. */
-  isGoal?: boolean;
-  /** A known item that this statement changes or ends. */
-  changes?: { op: 'update' | 'remove'; id: string; reason?: string };
-  /** Where it belongs, if that is not to be told from the text. */
-  section?: string;
-}
 
 const aboutTheTask = /state_snapshot|scratchpad|at most [\d,]+ (?:tokens|characters)/i;
 

@@ -1,4 +1,4 @@
-import type { Candidate } from './candidates.ts';
+import type { Candidate } from '../summaries/ledger-lines.ts';
 import { weighFacts } from './facts.ts';
 import { type ModelRequestBody, contentText } from '../server/request.ts';
 import type { Summary } from '../summaries/summarise.ts';

@@ -30,3 +30,11 @@ export const weekdayBehind = (day: string, weekday: number): string =>
 /** Such a weekday of the week that begins on a Monday, so many weeks later; 0: Sunday. */
 export const weekdayInWeek = (day: string, weekday: number, weeks: number): string =>
   addDays(day, 7 * weeks - ((weekdayAt(day) + 6) % 7) + ((weekday + 6) % 7));
+/**
+ * What says a date, and the date by the day on which it is said and the first group of the pattern; undefined where
+ * that has no one meaning. The pattern has one group at most.
+ */
+export type DateRule = readonly [
+  pattern: RegExp,
+  date: (day: string, group: string) => string | undefined,
+];

@@ -1,4 +1,4 @@
-import type { Candidate } from '../answers/candidates.ts';
+import type { Candidate } from '../summaries/ledger-lines.ts';
 import { weighFacts, weighWords } from '../answers/facts.ts';
 import { ledgerSection } from '../summaries/ledger-lines.ts';
 import { isQuestion } from '../answers/question-terms.ts';

@@ -1,4 +1,4 @@
-import type { Candidate } from '../answers/candidates.ts';
+import type { Candidate } from '../summaries/ledger-lines.ts';
 import { chance } from '../server/misbehaviour.ts';
 import type { Clause } from './clause.ts';
 import { type Language, writings } from './language.ts';

@@ -1,4 +1,5 @@
-import { type Candidate, chooseWithin, foldedContents } from '../answers/candidates.ts';
+import { chooseWithin, foldedContents } from '../answers/candidates.ts';
+import { type Candidate } from '../summaries/ledger-lines.ts';
 import {
   hasTurnMarks,
   type KnownItem,

@@ -1,5 +1,5 @@
 import { addDays, addMonths, addYears, weekdayInWeek } from './calendar.ts';
-import type { DateRule } from './resolve-dates.ts';
+import type { DateRule } from './calendar.ts';
 
 /** The words that a language has for what stands in all three of them. */
 interface Words {

@@ -1,4 +1,4 @@
-import type { Speaker } from '../answers/candidates.ts';
+import type { Speaker } from '../summaries/ledger-lines.ts';
 
 /** Languages in which a dense statement is reworded; in others (`other`) statements are only brought together. */
 export type Language = 'en' | 'de' | 'ja' | 'zh' | 'ko' | 'other';

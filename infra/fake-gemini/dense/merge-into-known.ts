@@ -1,4 +1,4 @@
-import type { Candidate } from '../answers/candidates.ts';
+import type { Candidate } from '../summaries/ledger-lines.ts';
 import { weighFacts, weighWords } from '../answers/facts.ts';
 import type { KnownItem } from '../summaries/ledger-lines.ts';
 import { questionTerms } from '../answers/question-terms.ts';

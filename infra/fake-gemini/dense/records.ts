@@ -1,4 +1,4 @@
-import type { Candidate } from '../answers/candidates.ts';
+import type { Candidate } from '../summaries/ledger-lines.ts';
 import { weighFacts } from '../answers/facts.ts';
 import type { Line } from '../summaries/ledger-lines.ts';
 import { splitSentences } from '../answers/sentences.ts';

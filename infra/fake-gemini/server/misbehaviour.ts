@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { Candidate } from '../answers/candidates.ts';
+import type { Candidate } from '../summaries/ledger-lines.ts';
 
 /** Traits that a test can order, exactly and reproducibly: faults of character, and one skill. All off by default. */
 export const vicesSchema = z.strictObject({

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { Speaker, Candidate } from '../answers/candidates.ts';
 import { type RequestContent, contentText } from '../server/request.ts';
 import { isSettled, namesPath, tellsOfOneself } from '../answers/facts.ts';
 
@@ -164,4 +163,24 @@ function readKnownItem(line: string): KnownItem[] {
 /** What the request says is known already: JSON lines `{id, section, text}` at column 0, behind the history. */
 export function knownItems(contents: readonly RequestContent[]): KnownItem[] {
   return contents.flatMap((content) => splitParts(content).known.flatMap(readKnownItem));
+}
+
+export type Speaker = 'user' | 'model' | 'tool' | 'snapshot';
+/** A sentence of the folded history that is worth keeping. */
+export interface Candidate {
+  /** As it stands in the history; what a snapshot will say, unless a vice changes it. */
+  text: string;
+  /** The history's own words, for quotes. */
+  quote: string;
+  saidBy: Speaker;
+  /** Numbers of the turns that the history marks (`[12] user: …`); none without marks. */
+  sources: number[];
+  facts: number;
+  isRule: boolean;
+  /** What the user wants to reach. */
+  isGoal?: boolean;
+  /** A known item that this statement changes or ends. */
+  changes?: { op: 'update' | 'remove'; id: string; reason?: string };
+  /** Where it belongs, if that is not to be told from the text. */
+  section?: string;
 }

@@ -1,4 +1,4 @@
-import type { Candidate } from '../answers/candidates.ts';
+import type { Candidate } from './ledger-lines.ts';
 import { namesPath } from '../answers/facts.ts';
 import { escapeXml } from '../answers/sentences.ts';
 

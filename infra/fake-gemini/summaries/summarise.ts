@@ -1,10 +1,10 @@
 import {
-  type Candidate,
   chooseWithin,
   collectCandidates,
   foldedContents,
   isLedger,
 } from '../answers/candidates.ts';
+import { type Candidate } from './ledger-lines.ts';
 import { weighFacts, weighWords } from '../answers/facts.ts';
 import { draftDenseLedger } from '../dense/dense-ledger.ts';
 import { fillSchema } from '../answers/fill-schema.ts';

@@ -1,4 +1,4 @@
-import type { Candidate } from '../answers/candidates.ts';
+import type { Candidate } from './ledger-lines.ts';
 import type { KnownItem } from './ledger-lines.ts';
 import { questionTerms } from '../answers/question-terms.ts';
 

@@ -23,17 +23,12 @@ import {
   startStandInPart,
   subscribeWorker,
 } from './stack-parts.ts';
-import {
-  allOrNone,
-  type Children,
-  type RunningParts,
-  runningParts,
-  stopAll,
-} from './stack-children.ts';
+import { allOrNone, type Children, runningParts, stopAll } from './stack-children.ts';
 import { backendName, modelName } from './stack-notes.ts';
 import { listedOrigins } from '../processes/refuse-foreign.ts';
 import { type LocalStorage, startStorage } from '../storage/start-storage.ts';
 import { defaultSweepSeconds } from '../sweep-schedule.ts';
+import type { Stack } from './running-stack.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -56,28 +51,6 @@ export interface StackOptions {
   /** The user's environment. Default: that of this process. */
   shell?: Environment;
   log: StackLog;
-}
-
-export interface Stack extends RunningParts {
-  chatUrl: string;
-  compactionUrl: string;
-  /** Absent where no page was asked for. */
-  pageUrl?: string;
-  /** Where faults are ordered, with the token of this start; absent where that was not asked for. */
-  supervisor?: { url: string; token: string };
-  /** Absent when a real model answers. */
-  standInUrl?: string | undefined;
-  /** Absent in the embedded mode. */
-  firestoreHost?: string;
-  projectId: string;
-  /** The variables of the functions that say where things are and how much is compacted; no secrets. */
-  variables: Readonly<Record<string, string>>;
-  /** What holds the data, for people. */
-  backend: string;
-  /** Who answers, for people. */
-  model: string;
-  /** Ends every process that was started; resolves when they are gone and the ports free. */
-  stop(): Promise<void>;
 }
 
 /** Notifications go to the stand-in of FCM, where there is one. */

@@ -1,4 +1,4 @@
-import type { Stack } from '../stack/stack.ts';
+import type { Stack } from '../stack/running-stack.ts';
 import type { RestartablePart } from '../stack/stack-children.ts';
 import type { PartName } from '../stack/stack-event.ts';
 

@@ -9,7 +9,8 @@ import {
   historiesCollection,
 } from '#shared/conversation/documents/paths.ts';
 import { readRatings } from '#shared/conversation/documents/rating.ts';
-import { opsCommand, pageArgs, wholeNumber } from '../command.ts';
+import { opsCommand, pageArgs } from '../command.ts';
+import { wholeNumber } from '../arguments.ts';
 import {
   FEW_ATTEMPTS,
   variantFigures,

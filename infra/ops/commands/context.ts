@@ -1,6 +1,7 @@
 import { showContext } from '#functions/chat/context/show-context.ts';
 import type { ContextItemView } from '#shared/wire/responses/context.ts';
-import { conversationArg, opsCommand, wholeNumber } from '../command.ts';
+import { conversationArg, opsCommand } from '../command.ts';
+import { wholeNumber } from '../arguments.ts';
 import { readOwned } from '../owner.ts';
 import { figure, toTable } from '../screen.ts';
 

@@ -4,7 +4,9 @@ import { decodeHead, headSchema, type Head } from '#shared/conversation/document
 import { CONVERSATIONS } from '#shared/conversation/documents/paths.ts';
 import { NewerDocumentError } from '#shared/conversation/documents/schema-version.ts';
 import type { StoredDocument } from '#shared/ports/ports.ts';
-import { ArgumentError, opsCommand, pageArgs, wholeNumber } from '../command.ts';
+import { opsCommand, pageArgs } from '../command.ts';
+import { wholeNumber } from '../arguments.ts';
+import { ArgumentError } from '../arguments.ts';
 import { lastSegment } from '../pages.ts';
 import { figure, toTable, time } from '../screen.ts';
 

@@ -4,7 +4,8 @@ import { ownConversations } from '#functions/chat/conversations/own-conversation
 import { headPath, uploadsCollection, userPath } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/errors.ts';
 import type { Caller } from '#shared/ports/ports.ts';
-import { ArgumentError, opsCommand, yesArg, type ExitCode } from '../command.ts';
+import { opsCommand, yesArg, type ExitCode } from '../command.ts';
+import { ArgumentError } from '../arguments.ts';
 import { readOwned } from '../owner.ts';
 import type { Project } from '../project.ts';
 import { rehearse, writeText } from '../rehearse.ts';

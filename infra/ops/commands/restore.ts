@@ -1,5 +1,6 @@
 import { restoreGeneration } from '#functions/chat/context/restore-generation.ts';
-import { conversationArg, opsCommand, wholeNumber, yesArg } from '../command.ts';
+import { conversationArg, opsCommand, yesArg } from '../command.ts';
+import { wholeNumber } from '../arguments.ts';
 import { readOwned, refuseUnsigned } from '../owner.ts';
 import { rehearse, writeText } from '../rehearse.ts';
 import { figure } from '../screen.ts';

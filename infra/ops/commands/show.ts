@@ -7,7 +7,8 @@ import { decodeJob, type CompactionRecord } from '#shared/conversation/documents
 import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
-import { conversationArg, opsCommand, wholeNumber } from '../command.ts';
+import { conversationArg, opsCommand } from '../command.ts';
+import { wholeNumber } from '../arguments.ts';
 import { readOwned, type Owned } from '../owner.ts';
 import type { Project } from '../project.ts';
 import { modelText } from '../retired-models.ts';

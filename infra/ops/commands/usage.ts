@@ -2,7 +2,9 @@ import { budgetShardPath, usagePath } from '#shared/conversation/documents/paths
 import { toDay } from '#shared/quota/day.ts';
 import { decodeUsage, totalSpentMicros, type Usage, type WorkName } from '#shared/quota/usage.ts';
 import { BUDGET_SHARDS } from '#functions/quota/quota-settings.ts';
-import { ArgumentError, opsCommand, pageArgs, wholeNumber } from '../command.ts';
+import { opsCommand, pageArgs } from '../command.ts';
+import { wholeNumber } from '../arguments.ts';
+import { ArgumentError } from '../arguments.ts';
 import { conversationIds } from '../conversation-ids.ts';
 import type { Project } from '../project.ts';
 import { dollars, figure, toTable, type Screen } from '../screen.ts';

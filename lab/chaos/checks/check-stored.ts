@@ -1,5 +1,5 @@
 import { isTerminal } from '#shared/conversation/documents/turn.ts';
-import type { Finding } from './check-transcripts.ts';
+import type { Finding } from './ledger.ts';
 import { type StoredConversation, unrest } from './stored-conversation.ts';
 
 const checkTurns = ({ conversationId, turns }: StoredConversation): Finding[] =>

@@ -1,5 +1,6 @@
 import {
   type Acknowledgement,
+  type Finding,
   hashOf,
   type Inheritance,
   placeOf,
@@ -23,17 +24,6 @@ export interface Transcript {
   messages: readonly TranscriptEntry[];
   /** Ids of messages that a phone wanted to be deleted; their texts may be empty. */
   deleted?: readonly string[];
-}
-
-export interface Finding {
-  /**
-   * `torn`: a stream that was read in pieces; `leaked`: something of what was erased; `refused`: a stored message that
-   * its phone was told will never be answered, though nothing was wrong with it.
-   */
-  kind: 'lost' | 'doubled' | 'mismatched' | 'unfinished' | 'torn' | 'leaked' | 'refused';
-  conversationId: string;
-  messageId?: string;
-  what: string;
 }
 
 interface Record {

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { Finding } from './check-transcripts.ts';
 
 /** What a phone was told in the end about a message. */
 export interface Acknowledgement {
@@ -93,4 +92,15 @@ export class Ledger {
   get acknowledgedCount(): number {
     return this.#settled.size;
   }
+}
+
+export interface Finding {
+  /**
+   * `torn`: a stream that was read in pieces; `leaked`: something of what was erased; `refused`: a stored message that
+   * its phone was told will never be answered, though nothing was wrong with it.
+   */
+  kind: 'lost' | 'doubled' | 'mismatched' | 'unfinished' | 'torn' | 'leaked' | 'refused';
+  conversationId: string;
+  messageId?: string;
+  what: string;
 }

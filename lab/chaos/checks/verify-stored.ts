@@ -6,7 +6,7 @@ import type { AskContext } from '#infra/ops/verify/load/load-context.ts';
 import { verifyConversation } from '#infra/ops/verify/verify-conversation.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
 import { localSigner } from '#test/support/signing.ts';
-import type { Finding } from './check-transcripts.ts';
+import type { Finding } from './ledger.ts';
 
 /** What a run calls it when an invariant of the documents does not hold. */
 const kinds: Readonly<Record<InvariantName, Finding['kind']>> = {

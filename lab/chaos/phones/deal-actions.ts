@@ -1,4 +1,4 @@
-import type { PhoneAction } from './phone-actions.ts';
+import type { PhoneAction } from './phone.ts';
 import type { Random } from '../random.ts';
 
 /** Each action to one phone, in an order of its own: even a short run does each of them. */

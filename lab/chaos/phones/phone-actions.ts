@@ -9,17 +9,9 @@ import {
   regenerate,
 } from './conversation-actions.ts';
 import { compareWithExport } from './export-action.ts';
-import type { Phone } from './phone.ts';
+import type { Phone, PhoneAction } from './phone.ts';
 import { resume } from './resume-actions.ts';
 import { pathOf } from '../checks/transcript-of-phone.ts';
-
-/** Something that a phone does. A new feature joins the chaos by one more entry. */
-export interface PhoneAction {
-  name: string;
-  /** How often, against the others. */
-  weight: number;
-  run(phone: Phone): Promise<void>;
-}
 
 async function send(phone: Phone): Promise<void> {
   await phone.sendUntilKnown(phone.compose());

@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Finding } from '../checks/check-transcripts.ts';
+import type { Finding } from '../checks/ledger.ts';
 import { hashOf, type Ledger } from '../checks/ledger.ts';
 import { messageText } from './message-text.ts';
-import type { PhoneAction } from './phone-actions.ts';
 import type { OutgoingMessage, PhoneClient, SendResult } from './phone-client.ts';
 import type { Random } from '../random.ts';
 
@@ -189,4 +188,12 @@ export class Phone {
         return;
     }
   }
+}
+
+/** Something that a phone does. A new feature joins the chaos by one more entry. */
+export interface PhoneAction {
+  name: string;
+  /** How often, against the others. */
+  weight: number;
+  run(phone: Phone): Promise<void>;
 }

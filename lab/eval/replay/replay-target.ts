@@ -1,4 +1,5 @@
-import { type Stack, startStack } from '#infra/local/stack/stack.ts';
+import { startStack } from '#infra/local/stack/stack.ts';
+import { type Stack } from '#infra/local/stack/running-stack.ts';
 import { localProjectId } from '#infra/local/stack/stack-environment.ts';
 import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
 import type { ReplayArguments } from './replay-arguments.ts';

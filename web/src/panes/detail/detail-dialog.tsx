@@ -1,6 +1,5 @@
-import { useSignal, type Signal } from '@preact/signals';
+import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import type { CompactionDetailView } from '#shared/wire/responses/compaction.ts';
 import type { App } from '#web/state/app.ts';
 import { isSaving, savedShare } from '#web/state/context/compaction-steps.ts';
 import type { OpenConversation } from '#web/state/conversation.ts';
@@ -16,6 +15,7 @@ import { FoldedTurns } from './folded-turns.tsx';
 import { SnapshotItems } from './snapshot-items.tsx';
 import { VerificationReport } from './verification-report.tsx';
 import type { ConversationApi } from '#web/api/chat-api.ts';
+import type { Detail, Lit } from './detail.ts';
 
 /** These turns of the transcript, in their order. Throws ApiError. */
 async function loadTurns(
@@ -31,15 +31,6 @@ async function loadTurns(
   }
   return turns;
 }
-
-/** What a detail shows, once it is read. */
-export interface Detail {
-  compaction: CompactionDetailView;
-  turns: readonly StoredTurn[];
-}
-
-/** What is pointed at: a statement lights its turns, a turn its statements. */
-export type Lit = Signal<{ item?: string; seq?: number }>;
 
 async function readDetail(
   { api, refreshPins }: OpenConversation,

@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { App } from '#web/state/app.ts';
 import { textOfMessage } from '#web/state/answer/message-text.ts';
 import type { StoredTurn } from '#web/state/turn-pages.ts';
-import type { Detail, Lit } from './detail-dialog.tsx';
+import type { Detail, Lit } from './detail.ts';
 
 /** Turns that the statement at hand comes from, or the turn at hand itself. */
 function litTurns({ compaction }: Detail, lit: Lit['value']): ReadonlySet<number> {

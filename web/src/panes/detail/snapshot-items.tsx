@@ -1,7 +1,7 @@
 import type { SnapshotItemView } from '#shared/wire/responses/compaction.ts';
 import type { App } from '#web/state/app.ts';
 import { bySection, isCarried } from '#web/state/context/provenance.ts';
-import type { Detail, Lit } from './detail-dialog.tsx';
+import type { Detail, Lit } from './detail.ts';
 
 interface ItemsOf {
   app: App;

@@ -1,7 +1,7 @@
 import type { LedgerReport } from '#shared/compaction/ledger/ledger-report.ts';
 import type { App } from '#web/state/app.ts';
 import { readSnapshotReport, tiers, type SnapshotReport } from '#web/state/report.ts';
-import type { Detail } from './detail-dialog.tsx';
+import type { Detail } from './detail.ts';
 import { PinList } from './pin-list.tsx';
 import { RewriteFindings } from './rewrite-findings.tsx';
 

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { isOpen } from '#web/state/answer/live-turn.ts';
-import type { TranscriptProps } from './message-list.tsx';
+import type { TranscriptProps } from './transcript-props.ts';
 
 /** Enter ends a composition of an input method first; Safari tells of it by key code 229 alone. */
 const sends = (event: KeyboardEvent): boolean =>

@@ -1,6 +1,6 @@
 import type { Texts } from '#web/text/en.ts';
 import { isOpen, liveSeq, type AnswerPart, type LiveTurn } from '#web/state/answer/live-turn.ts';
-import type { TranscriptProps } from './message-list.tsx';
+import type { TranscriptProps } from './transcript-props.ts';
 import { Prose } from './prose.tsx';
 import { ToolCall } from './tool-call.tsx';
 

@@ -1,20 +1,13 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { App } from '#web/state/app.ts';
-import type { OpenConversation } from '#web/state/conversation.ts';
 import { liveSeq, type LiveTurn } from '#web/state/answer/live-turn.ts';
 import { findTurn } from '#web/state/turn-pages.ts';
-import type { Draft } from './draft.ts';
 import { FoldMark } from './fold-mark.tsx';
 import { LiveRow } from './live-row.tsx';
 import { StoredRow } from './stored-row.tsx';
 import { useNewestInView } from './use-newest-in-view.ts';
 import { useVirtualRows } from './use-virtual-rows.ts';
-
-export interface TranscriptProps {
-  app: App;
-  conversation: OpenConversation;
-  draft: Draft;
-}
+import type { TranscriptProps } from './transcript-props.ts';
 
 /** Turns that are not stored yet stand behind those that are. */
 function rowsOf(turnCount: number, live: readonly LiveTurn[]) {

@@ -5,7 +5,7 @@ import type { ToolResult } from '#web/api/chat-api.ts';
 import { completeResults, parseOutput, type OpenCall, deviceTool } from '#web/state/app-tools.ts';
 import { textOfMessage } from '#web/state/answer/message-text.ts';
 import type { Texts } from '#web/text/en.ts';
-import type { TranscriptProps } from './message-list.tsx';
+import type { TranscriptProps } from './transcript-props.ts';
 import { ToolCall } from './tool-call.tsx';
 
 /** What the page would answer by itself; an empty object where only the user knows. */

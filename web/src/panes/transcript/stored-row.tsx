@@ -6,7 +6,7 @@ import { textOfMessage } from '#web/state/answer/message-text.ts';
 import { turnRemarks } from '#web/state/turn-remarks.ts';
 import type { StoredTurn } from '#web/state/turn-pages.ts';
 import { isToBeReplaced } from './draft.ts';
-import type { TranscriptProps } from './message-list.tsx';
+import type { TranscriptProps } from './transcript-props.ts';
 import { OpenCalls } from './open-calls.tsx';
 import { Prose } from './prose.tsx';
 import { ToolCall } from './tool-call.tsx';
