@@ -58,7 +58,7 @@ const checkedEnvironmentSchema = environmentSchema.superRefine((environment, con
   });
 });
 
-export type Environment = z.infer<typeof environmentSchema>;
+type Environment = z.infer<typeof environmentSchema>;
 
 export interface Config extends Readonly<Environment> {
   /** Settings of the policy that no variable has, for measurements: as if the environment gave them. */

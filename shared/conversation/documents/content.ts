@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /** What a part of a message says of the upload that it is, beside what the model is to see. */
 
-export const uploadedFileSchema = z.object({
+const uploadedFileSchema = z.object({
   id: z.string(),
   /** Its object in the bucket; built by the server, never by a client. */
   path: z.string(),

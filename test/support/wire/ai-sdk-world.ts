@@ -1,10 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { onTestFinished } from 'vitest';
-import {
-  shownParts,
-  transportOptions,
-  type Backend,
-} from '../../../docs/clients/recipes/use-chat.ts';
+import { shownParts, transportOptions, type Backend } from '#docs/clients/recipes/use-chat.ts';
 import { eventually } from '../eventually.ts';
 import { startWireServer, type WireServer } from './wire-server.ts';
 

@@ -17,7 +17,7 @@ import {
   type UIMessage as Message7,
 } from 'ai7';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { transportOptions } from '../../../docs/clients/recipes/use-chat.ts';
+import { transportOptions } from '#docs/clients/recipes/use-chat.ts';
 import { errorOf } from '#test/support/chat/chat-server.ts';
 import { eventually } from '#test/support/eventually.ts';
 import type { ChatSetup, ChatUnderTest } from '#test/support/wire/ai-sdk-world.ts';

@@ -7,7 +7,7 @@ import {
   retry,
   stopAnswer,
   transportOptions,
-} from '../../../docs/clients/recipes/use-chat.ts';
+} from '#docs/clients/recipes/use-chat.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { LONG_ENOUGH_FOR_A_TITLE, titlingStreamer } from '#test/fakes/titling-streamer.ts';
 import { overloaded } from '#test/support/model-down.ts';

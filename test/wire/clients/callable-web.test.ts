@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { FunctionsError, httpsCallableFromURL } from '@firebase/functions';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ask } from '../../../docs/clients/recipes/callable-web.ts';
+import { ask } from '#docs/clients/recipes/callable-web.ts';
 import { firebaseFunctions } from '#test/support/wire/firebase-functions.ts';
 import { startWireServer, type WireServer } from '#test/support/wire/wire-server.ts';
 import { modelDown } from '#test/support/model-down.ts';

@@ -5,7 +5,7 @@ import {
   sendMessage,
   type Answer,
   type Backend,
-} from '../../../docs/clients/recipes/react-native.ts';
+} from '#docs/clients/recipes/react-native.ts';
 import { ReactNativeEventSource } from '#test/support/wire/react-native-sse.ts';
 import { conversationWithTools, startToolServer } from '#test/support/wire/tool-server.ts';
 import type { WireServer } from '#test/support/wire/wire-server.ts';

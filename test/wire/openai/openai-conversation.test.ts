@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ask } from '../../../docs/clients/recipes/openai-sdk.ts';
+import { ask } from '#docs/clients/recipes/openai-sdk.ts';
 import {
   chatCompletionChunk,
   chatCompletionResponse,

@@ -2,7 +2,6 @@ import type { Head, Versioned } from '#shared/conversation/documents/head.ts';
 import { queueAfter, type QueuedDecision } from '#shared/conversation/decisions/queue-decision.ts';
 import { beginQueuedWrites } from '#shared/conversation/writes/queue-writes.ts';
 import type { Replacement } from '#shared/conversation/writes/replacement-writes.ts';
-import type { StartDecision } from '#shared/conversation/decisions/start-decision.ts';
 import { takeOverWrites } from '#shared/conversation/writes/take-over-writes.ts';
 import {
   startWrites,
@@ -12,17 +11,10 @@ import {
 import type { Write } from '#shared/ports/ports.ts';
 import { abandonedTurns, type StartState } from './read-start.ts';
 import { resumeWrites } from '#shared/conversation/writes/resume-writes.ts';
-import type { Kept } from './kept-rounds.ts';
+import type { Beginning } from './kept-rounds.ts';
 import type { SendRequest } from '../send/send-request.ts';
 import { newsOfClient, type TurnContext } from './turn-context.ts';
 import { regeneratedBy, type Message } from './stored-message.ts';
-
-/** The ways in which a turn gets a producer. */
-export type Beginning =
-  | Extract<StartDecision, { kind: 'start' | 'takeOver' }>
-  | Extract<QueuedDecision, { kind: 'beginQueued' }>
-  /** The app has answered all that a turn waited for. */
-  | { kind: 'resume'; seq: number; attempt: number; kept: Kept };
 
 interface Draft extends TurnContext {
   request: SendRequest;

@@ -8,7 +8,7 @@ import { isRouted } from '#shared/routing/routing.ts';
 import type { Config } from '#functions/config.ts';
 import { modelThatLimits } from '#functions/config/conversation-policy.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import type { Beginning } from './begin-writes.ts';
+import type { Beginning } from './kept-rounds.ts';
 import { planReplacement, type PlannedReplacement } from './plan-replacement.ts';
 import { readContextBefore, type StartState } from './read-start.ts';
 import { messageReplacedError } from '../send/send-errors.ts';

@@ -7,7 +7,9 @@ import type { KeptRounds } from '#shared/conversation/writes/turn-writes.ts';
 import { firstFrameId } from '#shared/wire/frame-ids.ts';
 import type { ProgressAtStart } from '../store/turn-progress.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import type { Beginning } from './begin-writes.ts';
+import type { QueuedDecision } from '#shared/conversation/decisions/queue-decision.ts';
+import type { StartDecision } from '#shared/conversation/decisions/start-decision.ts';
+import type { Kept } from './kept-rounds.ts';
 
 /** What attempts before this one have left, and what it cost. */
 export interface Kept extends KeptRounds {
@@ -63,3 +65,10 @@ export function progressAtStart(input: {
     isResumed: false,
   };
 }
+
+/** The ways in which a turn gets a producer. */
+export type Beginning =
+  | Extract<StartDecision, { kind: 'start' | 'takeOver' }>
+  | Extract<QueuedDecision, { kind: 'beginQueued' }>
+  /** The app has answered all that a turn waited for. */
+  | { kind: 'resume'; seq: number; attempt: number; kept: Kept };

@@ -1,0 +1,128 @@
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, posix, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/*
+ * Rules of the source tree that oxlint has no rule for; `npm run lint` runs this. Circular imports, the directions of
+ * imports and the length of files and functions stand in .oxlintrc.json.
+ */
+
+/** Files of code in one folder: more are several ideas. */
+const FILES_MAX = 20;
+const SOURCES = ['{functions,shared,infra,web,test,lab,docs}/**/*.{ts,tsx}', '*.ts'];
+const PRODUCTION = /^(?:functions|shared|infra|web)\//;
+/** Read by people and by tests of other files. */
+const SAMPLES = /^docs\//;
+/** Packages of their own, where `#` names nothing of ours. */
+const FOREIGN = /^lab\/bench\/peers\/[^/]+\//;
+
+const rooms: Readonly<Record<string, string>> = {
+  '#functions/': 'functions/src/',
+  '#shared/': 'shared/',
+  '#infra/': 'infra/',
+  '#test/': 'test/',
+  '#lab/': 'lab/',
+  '#web/': 'web/src/',
+  '#docs/': 'docs/',
+};
+
+/** Paths relative to the root of the repository, with their text. */
+type Sources = Readonly<Record<string, string>>;
+
+const withoutComments = (text: string): string =>
+  text.replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');
+
+function crowdedFolders(sources: Sources): string[] {
+  const counts = new Map<string, number>();
+  for (const file of Object.keys(sources))
+    counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);
+  return [...counts]
+    .filter(([, count]) => count > FILES_MAX)
+    .map(([folder, count]) => `${folder} has ${count} files of code, at most ${FILES_MAX} may be`);
+}
+
+/** What a specifier names, as a path of the repository; undefined: a package. */
+function target(file: string, specifier: string): string | undefined {
+  if (specifier.startsWith('.')) return posix.join(dirname(file), specifier);
+  const room = Object.keys(rooms).find((name) => specifier.startsWith(name));
+  return room === undefined ? undefined : `${rooms[room]}${specifier.slice(room.length)}`;
+}
+
+const named = /\b(?:import|export)\s+(?:type\s+)?\{([^}]*)\}\s*from\s*'([^']+)'/g;
+const whole = /(?:\*\s+as\s+\w+\s+from\s+|\bimport\(\s*)'([^']+)'/g;
+const declared =
+  /^export (?:async |abstract )?(?:const|let|function\*?|class|interface|type|enum) (\w+)/gm;
+
+/** Every `file#name` that some other file imports; `file#*` where it is imported whole. */
+function importedNames(sources: Sources): Set<string> {
+  const found = new Set<string>();
+  for (const [file, text] of Object.entries(sources)) {
+    for (const [, names = '', specifier = ''] of text.matchAll(named))
+      for (const name of names.split(','))
+        found.add(
+          `${target(file, specifier)}#${
+            name
+              .replace(/\btype\s/, '')
+              .trim()
+              .split(' ')[0]
+          }`,
+        );
+    for (const [, specifier = ''] of text.matchAll(whole))
+      found.add(`${target(file, specifier)}#*`);
+  }
+  return found;
+}
+
+function unusedExports(sources: Sources): string[] {
+  const imported = importedNames(sources);
+  return Object.entries(sources).flatMap(([file, text]) =>
+    (SAMPLES.test(file) ? [] : [...text.matchAll(declared)])
+      .map(([, name = '']) => name)
+      .filter((name) => !imported.has(`${file}#${name}`) && !imported.has(`${file}#*`))
+      .map((name) => `${file} exports ${name}, which nothing imports`),
+  );
+}
+
+const climbing = /(?:from\s+|\bimport\(\s*)'(?:\.\.\/){2}(?!(?:\.\.\/)*package\.json)/;
+const parameterOf = /\(of\??\s*[:,)=]|,\s*of\??:\s*(?:[A-Z]|readonly|string|number)/;
+const exportOf = /^export (?:async )?(?:const|function\*?|class|interface|type) (\w+Of)\b/gm;
+
+function namesAndImports(sources: Sources): string[] {
+  return Object.entries(sources).flatMap(([file, text]) => {
+    const code = withoutComments(text);
+    const names = PRODUCTION.test(file) ? [...code.matchAll(exportOf)] : [];
+    return [
+      ...(climbing.test(code) && !FOREIGN.test(file)
+        ? [`${file} imports from more than one level above; say #shared/…, #functions/… and so on`]
+        : []),
+      ...(PRODUCTION.test(file) && parameterOf.test(code)
+        ? [`${file} has a parameter called \`of\`; name what it is`]
+        : []),
+      ...names.map(([, name]) => `${file} exports ${name}; say what it does or is, without "Of"`),
+    ];
+  });
+}
+
+/** What is wrong with a tree of sources, a sentence each. */
+export const houseProblems = (sources: Sources): string[] => [
+  ...crowdedFolders(sources),
+  ...namesAndImports(sources),
+  ...unusedExports(sources),
+];
+
+function readSources(root: string): Sources {
+  const files = globSync(SOURCES, { cwd: root, exclude: ['**/node_modules/**', '**/dist/**'] });
+  return Object.fromEntries(
+    files.map((file) => [file.replaceAll('\\', '/'), readFileSync(`${root}/${file}`, 'utf8')]),
+  );
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const root = fileURLToPath(new URL('../', import.meta.url));
+  const sources = readSources(root);
+  const problems = houseProblems(sources);
+  for (const problem of problems) console.error(problem);
+  const where = relative(process.cwd(), root) || '.';
+  console.log(`${Object.keys(sources).length} files in ${where}: ${problems.length} problems`);
+  process.exitCode = problems.length > 0 ? 1 : 0;
+}

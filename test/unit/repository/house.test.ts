@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { houseProblems } from '#infra/house.ts';
+
+const file = (index: number) => `shared/crowd/file-${index}.ts`;
+const crowd = Object.fromEntries(Array.from({ length: 21 }, (_, index) => [file(index), '']));
+
+test.each([
+  ['more than 20 files in a folder', crowd, 'shared/crowd has 21 files'],
+  ['an import that climbs', { 'lab/a/b.ts': "import { x } from '../../shared/x.ts';" }, 'above'],
+  ['a parameter `of`', { 'shared/a.ts': 'const f = (of: string) => of;' }, 'parameter called `of`'],
+  ['a name with Of', { 'infra/a.ts': 'export const lengthOf = 1;' }, 'exports lengthOf; say'],
+  ['an export without importer', { 'test/a.ts': 'export const left = 1;' }, 'nothing imports'],
+])('the house rules refuse %s', (_name, sources, problem) => {
+  expect(houseProblems(sources).join('\n')).toContain(problem);
+});
+
+test.each([
+  ['by its name', "import { used } from '#shared/a.ts';"],
+  ['as a type, beside others', "import { type Other, type used } from '#shared/a.ts';"],
+  ['lazily', "const { used } = await import('#shared/a.ts');"],
+  ['and exported again', "export { used } from '#shared/a.ts';"],
+])('an export that is imported %s is used', (_name, importing) => {
+  const sources = { 'shared/a.ts': 'export const used = 1;', 'lab/b.ts': importing };
+
+  expect(houseProblems(sources)).toEqual([]);
+});
