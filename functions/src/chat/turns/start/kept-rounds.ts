@@ -9,7 +9,6 @@ import type { ProgressAtStart } from '../store/turn-progress.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { QueuedDecision } from '#shared/conversation/decisions/queue-decision.ts';
 import type { StartDecision } from '#shared/conversation/decisions/start-decision.ts';
-import type { Kept } from './kept-rounds.ts';
 
 /** What attempts before this one have left, and what it cost. */
 export interface Kept extends KeptRounds {
