@@ -127,10 +127,9 @@ async function write(run: CostRun): Promise<void> {
     import('../bench/report/draw-chart.ts'),
     import('prettier'),
   ]);
-  const { svg, png } = await drawChart(costChart(run));
+  const svg = await drawChart(costChart(run));
   await mkdir(reportFolder, { recursive: true });
   await writeFile(`${reportFolder}/cost.svg`, `${svg}\n`);
-  await writeFile(`${reportFolder}/cost.png`, png);
   const page = await format(costPage(run), { parser: 'markdown', printWidth: 100 });
   await writeFile(`${reportFolder}/cost.md`, page);
 }

@@ -98,10 +98,9 @@ async function writeReport(points: readonly CurvePoint[]): Promise<void> {
     import('../bench/report/draw-chart.ts'),
     import('prettier'),
   ]);
-  const { svg, png } = await drawChart(curvesChart(points));
+  const svg = await drawChart(curvesChart(points));
   const page = curvesPage(points, new Date().toISOString().slice(0, 10));
   await writeFile(`${reportFolder}/fidelity.svg`, `${svg}\n`);
-  await writeFile(`${reportFolder}/fidelity.png`, png);
   await writeFile(
     `${reportFolder}/fidelity.md`,
     await format(page, { parser: 'markdown', printWidth: 100 }),

@@ -114,11 +114,11 @@ describe('the report', () => {
     );
   });
 
-  test('has a picture of each group, as SVG and PNG', async () => {
-    const { svg, png } = await drawChart(barChartOf(groupOf([]), [result]));
+  test('has a picture of each group', async () => {
+    const svg = await drawChart(barChartOf(groupOf([]), [result]));
 
+    expect(svg).toContain('<svg');
     expect(svg).toContain('turn-growth');
-    expect(new TextDecoder('ascii').decode(png.subarray(1, 4))).toBe('PNG');
   });
 
   const point = { line: 'Genkit', at: 1_000 };
@@ -157,7 +157,7 @@ describe('the report', () => {
       { ...toldOnly, ours: 30, reference: Number.NaN, point: { line: 'ADK', at: 10_000 } },
     ];
 
-    const { svg } = await drawChart(lineChartOf(groupOf([]), results));
+    const svg = await drawChart(lineChartOf(groupOf([]), results));
 
     expect(linePointsOf(results)).toEqual([
       { line: 'Recap', at: 1_000, value: 15 },

@@ -10,7 +10,7 @@ import { hasPicture, reportOf, type BenchRun } from './report.ts';
 
 const style = { parser: 'markdown', printWidth: 100, proseWrap: 'preserve' } as const;
 
-/** Writes a page and a picture of each measured group, as SVG and PNG, into `folder`. */
+/** Writes a page and a picture of each measured group into `folder`. */
 export async function writeReport(
   folder: string,
   { page, groups, run }: { page: ReportPage; groups: readonly BenchGroup[]; run: BenchRun },
@@ -20,9 +20,8 @@ export async function writeReport(
     const own = run.results.filter((result) => result.group === group.name);
     if (!hasPicture(group, own)) continue;
     const chartOf = group.lines === undefined ? barChartOf : lineChartOf;
-    const { svg, png } = await drawChart(chartOf(group, own));
+    const svg = await drawChart(chartOf(group, own));
     await writeFile(join(folder, `${group.name}.svg`), `${svg}\n`);
-    await writeFile(join(folder, `${group.name}.png`), png);
   }
   await writeFile(
     join(folder, `${page.name}.md`),
