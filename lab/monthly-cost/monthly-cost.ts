@@ -75,7 +75,7 @@ export interface MonthlyCost {
   modelCompactions: number;
 }
 
-/** US dollars a month for so many daily users; the formulas stand in docs/operations.md in the same order. */
+/** US dollars a month for so many daily users; docs/operations.md shows what comes of it. */
 export function monthlyCost(
   { users, atOnce }: { users: number; atOnce: number },
   counts: DocumentCounts,
