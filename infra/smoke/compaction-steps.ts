@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { z } from 'zod';
-import { compactionRecordResponse } from '#shared/wire/responses/compaction.ts';
-import { contextResponse } from '#shared/wire/responses/context.ts';
-import { conversationWithContextResponse } from '#shared/wire/responses/conversations.ts';
+import { compactionRecordResponse } from '#shared/wire/resources/compaction.ts';
+import { contextResponse } from '#shared/wire/resources/context.ts';
+import { conversationWithContextResponse } from '#shared/wire/resources/conversations.ts';
 import { SmokeFailure } from './failure.ts';
 import { remedyFor } from './remedies.ts';
 import type { Step } from './run-steps.ts';

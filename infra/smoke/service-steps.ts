@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { healthResponse } from '#shared/wire/responses/health.ts';
+import { healthResponse } from '#shared/wire/resources/usage.ts';
 import { SmokeFailure } from './failure.ts';
 import type { Step } from './run-steps.ts';
 import { createSmokeClient } from './smoke-client.ts';

@@ -1,5 +1,5 @@
 import type { CallerTier } from '../ports/ports.ts';
-import type { UsageResponse } from '../wire/responses/usage.ts';
+import type { UsageResponse } from '../wire/resources/usage.ts';
 import { toDay, nextDay } from './day.ts';
 import type { LimitName, QuotaLimits } from './limits.ts';
 import {

@@ -1,7 +1,7 @@
 import type { Content, Part } from '../conversation/documents/content.ts';
 import { AppError } from '../errors.ts';
 import { unreadUpload } from '../uploads/upload-parts.ts';
-import type { InputPart } from './requests/messages.ts';
+import type { InputPart } from './resources/messages.ts';
 
 export interface MessageLimits {
   maxPartBytes: number;

@@ -5,7 +5,7 @@ import { startStack } from '#infra/local/stack/stack.ts';
 import { type Stack } from '#infra/local/stack/running-stack.ts';
 import { startSupervisor, type Supervisor } from '#infra/local/supervisor/start-supervisor.ts';
 import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
-import { conversationWithContextResponse } from '#shared/wire/responses/conversations.ts';
+import { conversationWithContextResponse } from '#shared/wire/resources/conversations.ts';
 import { eventually } from '../support/eventually.ts';
 import {
   firestoreEmulatorHost,

@@ -5,9 +5,9 @@ import { startEmbeddedHost, type EmbeddedHost } from '#infra/local/embedded/host
 import { startStandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { localProjectId, stackEnvironment } from '#infra/local/stack/stack-environment.ts';
 import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
-import { contextResponse } from '#shared/wire/responses/context.ts';
-import { conversationWithContextResponse } from '#shared/wire/responses/conversations.ts';
-import { messageListResponse } from '#shared/wire/responses/messages.ts';
+import { contextResponse } from '#shared/wire/resources/context.ts';
+import { conversationWithContextResponse } from '#shared/wire/resources/conversations.ts';
+import { messageListResponse } from '#shared/wire/resources/messages.ts';
 import { eventually } from '../support/eventually.ts';
 
 let standIn: Awaited<ReturnType<typeof startStandIn>>;

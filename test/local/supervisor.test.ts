@@ -6,7 +6,7 @@ import { startStack } from '#infra/local/stack/stack.ts';
 import { type Stack } from '#infra/local/stack/running-stack.ts';
 import { startSupervisor, type Supervisor } from '#infra/local/supervisor/start-supervisor.ts';
 import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
-import { compactionListResponse } from '#shared/wire/responses/compaction.ts';
+import { compactionListResponse } from '#shared/wire/resources/compaction.ts';
 import { eventually } from '../support/eventually.ts';
 
 const page = 'http://127.0.0.1:4321';

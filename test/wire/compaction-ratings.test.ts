@@ -3,8 +3,8 @@ import { rateCompaction } from '#functions/chat/features/rate-compaction.ts';
 import {
   compactionListResponse,
   compactionRecordResponse,
-} from '#shared/wire/responses/compaction.ts';
-import { ratingResponse } from '#shared/wire/responses/ratings.ts';
+} from '#shared/wire/resources/compaction.ts';
+import { ratingResponse } from '#shared/wire/resources/ratings.ts';
 import { errorOf } from '../support/chat/chat-server.ts';
 import { brokenRules } from '../support/compaction/commit-rules.ts';
 import { erase, remainsOf } from '../support/compaction/erasing.ts';

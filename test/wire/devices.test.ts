@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { putDevice } from '#functions/chat/features/devices.ts';
-import { deviceListResponse, deviceResponse } from '#shared/wire/responses/devices.ts';
+import { deviceListResponse, deviceResponse } from '#shared/wire/resources/devices.ts';
 import { errorOf, startChatServer, type ChatServer } from '../support/chat/chat-server.ts';
 import { erase } from '../support/compaction/erasing.ts';
 import { readAs } from '../support/chat/http-answers.ts';

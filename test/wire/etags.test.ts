@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { compactionRecordResponse } from '#shared/wire/responses/compaction.ts';
+import { compactionRecordResponse } from '#shared/wire/resources/compaction.ts';
 import { errorOf, startChatServer, type ChatServer } from '../support/chat/chat-server.ts';
 import { createConversation, readAs } from '../support/chat/http-answers.ts';
 import { history, writeHistories } from '../support/compaction/past-compactions.ts';

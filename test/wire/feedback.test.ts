@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, test } from 'vitest';
-import { exportLineResponse } from '#shared/wire/responses/lifecycle.ts';
-import { messageListResponse, sendMessageResponse } from '#shared/wire/responses/messages.ts';
-import { feedbackResponse } from '#shared/wire/responses/ratings.ts';
+import { exportLineResponse } from '#shared/wire/resources/lifecycle.ts';
+import { messageListResponse, sendMessageResponse } from '#shared/wire/resources/messages.ts';
+import { feedbackResponse } from '#shared/wire/resources/ratings.ts';
 import { errorOf } from '../support/chat/chat-server.ts';
 import {
   CANARY,

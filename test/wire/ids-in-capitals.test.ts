@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { messageGuardPath, turnPath } from '#shared/conversation/documents/paths.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
-import { createUploadResponse } from '#shared/wire/responses/uploads.ts';
+import { createUploadResponse } from '#shared/wire/resources/uploads.ts';
 import { createResources, createWireApp, type Resources } from '../support/chat/wire-app.ts';
 import { servedDocument } from '#infra/reference/openapi-document.ts';
 import { targetsOf } from './attacks/generated-requests.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
-import { searchResponse } from '#shared/wire/responses/search.ts';
+import { searchResponse } from '#shared/wire/resources/search.ts';
 import { errorOf, startChatServer, type ChatServer } from '../support/chat/chat-server.ts';
 import { buildConversation, type TurnToBuild } from '../support/compaction/conversation-builder.ts';
 import { createConversation, readAs } from '../support/chat/http-answers.ts';

@@ -16,7 +16,7 @@ import { erase, remainsOf } from '../support/compaction/erasing.ts';
 import { eventually } from '../support/eventually.ts';
 import { CANARY, lifecycle, owner } from '../support/chat/lifecycle.ts';
 import { readAs } from '../support/chat/http-answers.ts';
-import { conversationWithContextResponse } from '#shared/wire/responses/conversations.ts';
+import { conversationWithContextResponse } from '#shared/wire/resources/conversations.ts';
 import { collect, request, sendAll } from '../support/chat/sending.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 

@@ -3,7 +3,7 @@ import { headPath } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/errors.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import type { ErrorReasonName } from '#shared/wire/errors/error-reasons.ts';
-import { conversationIdSchema } from '#shared/wire/requests/ids.ts';
+import { conversationIdSchema } from '#shared/wire/fields.ts';
 import { parseRequest } from '#shared/wire/errors/validation-error.ts';
 import type { ChatDependencies } from './chat-dependencies.ts';
 import { idAsStored } from './id-as-stored.ts';

@@ -3,7 +3,7 @@ import type { Caller, Clock, DocumentStore } from '#shared/ports/ports.ts';
 import { toDay } from '#shared/quota/day.ts';
 import { usageView } from '#shared/quota/usage-view.ts';
 import { decodeUsage } from '#shared/quota/usage.ts';
-import type { UsageResponse } from '#shared/wire/responses/usage.ts';
+import type { UsageResponse } from '#shared/wire/resources/usage.ts';
 import type { Config } from '../config.ts';
 import { quotaSettings } from './quota-settings.ts';
 

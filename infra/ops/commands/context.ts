@@ -1,5 +1,5 @@
 import { showContext } from '#functions/chat/context/show-context.ts';
-import type { ContextItemView } from '#shared/wire/responses/context.ts';
+import type { ContextItemView } from '#shared/wire/resources/context.ts';
 import { conversationArg, opsCommand } from '../command.ts';
 import { wholeNumber } from '../arguments.ts';
 import { readOwned } from '../owner.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ContextItemView } from '#shared/wire/responses/context.ts';
+import type { ContextItemView } from '#shared/wire/resources/context.ts';
 import { differsFromShown, outputTokensOf, promptSchema } from './tool-prompts.ts';
 
 const said = (text: string, role: 'user' | 'model' = 'user') => ({ role, parts: [{ text }] });

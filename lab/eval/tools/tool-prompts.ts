@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { applyToolOutputBudget } from '#shared/compaction/tool-outputs/tool-output-budget.ts';
 import { canonicalJson } from '#shared/canonical-json.ts';
 import { contentSchema } from '#shared/conversation/documents/content.ts';
-import type { ContextItemView } from '#shared/wire/responses/context.ts';
+import type { ContextItemView } from '#shared/wire/resources/context.ts';
 import { shownContents } from '#test/support/chat/shown-contents.ts';
 
 const systemSchema = z.looseObject({ parts: z.array(z.looseObject({ text: z.string() })) });

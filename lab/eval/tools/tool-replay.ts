@@ -10,7 +10,7 @@ import type { ServerTool } from '#functions/chat/turns/tools/server-tool.ts';
 import type { StandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { toolOutputConstants } from '#shared/compaction/tool-outputs/tool-output-constants.ts';
 import type { Caller } from '#shared/ports/ports.ts';
-import type { MessageView } from '#shared/wire/responses/messages.ts';
+import type { MessageView } from '#shared/wire/resources/messages.ts';
 import {
   differsFromShown,
   outputTokensOf,

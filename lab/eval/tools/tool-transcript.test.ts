@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { MessageView } from '#shared/wire/responses/messages.ts';
+import type { MessageView } from '#shared/wire/resources/messages.ts';
 import type { ScriptedTurn } from './tool-script.ts';
 import { transcriptProblems } from './tool-transcript.ts';
 

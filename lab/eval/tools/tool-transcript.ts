@@ -1,5 +1,5 @@
 import { canonicalJson } from '#shared/canonical-json.ts';
-import type { MessageView } from '#shared/wire/responses/messages.ts';
+import type { MessageView } from '#shared/wire/resources/messages.ts';
 import type { ScriptedTurn } from './tool-script.ts';
 
 /** What must stand in the transcript, in order; an open call has some error. */

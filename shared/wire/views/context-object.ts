@@ -1,7 +1,7 @@
 import { isSwitchedOff } from '#shared/compaction/decisions/claim-decision.ts';
 import type { Shrinkage } from '#shared/compaction/summariser/shrunken-view.ts';
 import { holdsBackForBudget } from '#shared/compaction/trigger/spend-limit.ts';
-import type { RecalledView } from './recalled-view.ts';
+import type { RecalledView } from '../resources/recalled.ts';
 import type { Head } from '#shared/conversation/documents/head.ts';
 import type { CompactionJob, CompactionRecord } from '#shared/conversation/documents/job.ts';
 

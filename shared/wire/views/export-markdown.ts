@@ -1,6 +1,6 @@
 import type { ExportedMessage, Fate } from './export-messages.ts';
-import type { ConversationView } from '../responses/conversations.ts';
-import type { MessageView } from '../responses/messages.ts';
+import type { ConversationView } from '../resources/conversations.ts';
+import type { MessageView } from '../resources/messages.ts';
 
 const NOTES: Readonly<Record<Fate, string>> = {
   answered: '',

@@ -1,6 +1,6 @@
 import { isTerminal, type Turn } from '#shared/conversation/documents/turn.ts';
-import type { ExportLine } from '../responses/lifecycle.ts';
-import type { MessageView } from '../responses/messages.ts';
+import type { ExportLine } from '../resources/lifecycle.ts';
+import type { MessageView } from '../resources/messages.ts';
 import { toFinishReason } from '../stream.ts';
 import { answerView, hasAnswer, userMessageView } from './views.ts';
 

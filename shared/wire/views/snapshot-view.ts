@@ -3,7 +3,7 @@ import {
   type ArchivedItem,
   type Snapshot,
 } from '#shared/conversation/documents/snapshot.ts';
-import type { SnapshotItemView } from '../responses/compaction.ts';
+import type { SnapshotItemView } from '../resources/compaction.ts';
 
 const itemView = (item: ArchivedItem, layer: SnapshotItemView['layer']): SnapshotItemView => {
   const { id, section, text, sources, quote, at, status, importance, supersedes, by } = item;

@@ -17,14 +17,14 @@ import type { SignedRequest } from '#shared/ports/file-ports.ts';
 import type { Upload } from '#shared/uploads/upload.ts';
 import type { Device } from '#shared/user/device.ts';
 import { toOutputParts } from '../message-parts.ts';
-import { recalledView } from './recalled-view.ts';
-import type { CompactionRecordView } from '../responses/compaction.ts';
-import type { ConversationView } from '../responses/conversations.ts';
+import { recalledView } from '../resources/recalled.ts';
+import type { CompactionRecordView } from '../resources/compaction.ts';
+import type { ConversationView } from '../resources/conversations.ts';
 import { modelThatAnswered } from '#shared/conversation/context/turn-model.ts';
-import type { MessageView, TurnView } from '../responses/messages.ts';
-import type { DeviceView } from '../responses/devices.ts';
-import type { PinView } from '../responses/pins.ts';
-import type { FeedbackView, RatingView } from '../responses/ratings.ts';
+import type { MessageView, TurnView } from '../resources/messages.ts';
+import type { DeviceView } from '../resources/devices.ts';
+import type { PinView } from '../resources/pins.ts';
+import type { FeedbackView, RatingView } from '../resources/ratings.ts';
 import { toFinishReason, type UsageView } from '../stream.ts';
 
 /* How stored documents look on the wire. Pure; internal fields stay inside. */

@@ -4,7 +4,7 @@ import { withFiles } from '#functions/adapters/gemini/gemini-files.ts';
 import { createGeminiModel } from '#functions/adapters/gemini/gemini-model.ts';
 import { startStandIn, type StandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { modelRequestSchema, type RequestPart } from '#infra/fake-gemini/server/request.ts';
-import { createUploadResponse } from '#shared/wire/responses/uploads.ts';
+import { createUploadResponse } from '#shared/wire/resources/uploads.ts';
 import { startChatServer, type ChatServer } from './chat-server.ts';
 import { startLocalBucket, type LocalBucket } from '../processes/local-bucket.ts';
 import { createRecordedStore, type RecordedStore } from '../stores/recorded-store.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { z } from 'zod';
-import { conversationResponse } from '#shared/wire/responses/conversations.ts';
+import { conversationResponse } from '#shared/wire/resources/conversations.ts';
 import type { CallOptions, ChatServer, errorOf } from './chat-server.ts';
 
 /** The JSON of an answer, held to its schema: nothing missing, nothing that is not described. */

@@ -5,7 +5,7 @@ import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { systemClock } from '#functions/adapters/system/system-clock.ts';
 import { ROUTING_TIMEOUT_MS } from '#functions/chat/features/routing/ask-classifier.ts';
 import type { StandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
-import type { ConversationPatch } from '#shared/wire/requests/conversations.ts';
+import type { ConversationPatch } from '#shared/wire/resources/conversations.ts';
 import { chatDependencies } from './chat-dependencies.ts';
 import { collect, request } from './sending.ts';
 

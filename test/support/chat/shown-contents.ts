@@ -1,6 +1,6 @@
 import { itemContents, type ContextItem } from '#shared/conversation/context/assemble-context.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
-import type { ContextItemView } from '#shared/wire/responses/context.ts';
+import type { ContextItemView } from '#shared/wire/resources/context.ts';
 
 const isSent = (
   item: ContextItemView,

@@ -5,7 +5,7 @@ import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
 import { decodeJob } from '#shared/conversation/documents/job.ts';
 import { createMemoryBucket } from '#test/fakes/memory-bucket.ts';
-import { createUploadResponse } from '#shared/wire/responses/uploads.ts';
+import { createUploadResponse } from '#shared/wire/resources/uploads.ts';
 import { chatDependencies } from './chat-dependencies.ts';
 import { buildDue, compactOnce } from '../compaction/compacted-conversation.ts';
 import { storeNotes } from '../notes.ts';

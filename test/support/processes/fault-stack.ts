@@ -14,8 +14,8 @@ import {
 import { startStandIn, type StandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { readHead } from '#shared/conversation/context/read-conversation.ts';
 import type { DocumentStore, EventPublisher } from '#shared/ports/ports.ts';
-import { contextResponse } from '#shared/wire/responses/context.ts';
-import { messageListResponse, type MessageView } from '#shared/wire/responses/messages.ts';
+import { contextResponse } from '#shared/wire/resources/context.ts';
+import { messageListResponse, type MessageView } from '#shared/wire/resources/messages.ts';
 import { createShiftedClock, type ShiftedClock } from '#test/fakes/shifted-clock.ts';
 import { errorOf, startChatServer, type ChatServer } from '../chat/chat-server.ts';
 import { compactionBench } from '../compaction/compaction-dependencies.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import OpenAI from 'openai';
 import { clientOptions } from '#docs/clients/recipes/openai-sdk.ts';
 import type { ModelUsage } from '#shared/ports/ports.ts';
-import { messageListResponse } from '#shared/wire/responses/messages.ts';
+import { messageListResponse } from '#shared/wire/resources/messages.ts';
 import { readAs } from '../chat/http-answers.ts';
 import type { WireServer } from './wire-server.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { CONTEXT_VALUE_MAX_CHARACTERS } from '#shared/client-context/cut-value.ts';
 import { contextLines } from '#shared/client-context/context-lines.ts';
 import type { OpenFile } from '#shared/client-context/open-files.ts';
-import { clientContextSchema } from '#shared/wire/requests/client-context.ts';
+import { clientContextSchema } from '#shared/wire/resources/client-context.ts';
 
 /** A file that had the focus at a minute of an hour. */
 const file = (path: string, minute: number, more: Partial<OpenFile> = {}): OpenFile => ({

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ContextObject } from '#shared/wire/views/context-object.ts';
-import type { MessageView } from '#shared/wire/responses/messages.ts';
+import type { MessageView } from '#shared/wire/resources/messages.ts';
 import { observeStatus } from '#web/state/context/compaction-steps.ts';
 import { toGauge } from '#web/state/context/gauge.ts';
 import { splitParagraphs } from '#web/state/answer/paragraphs.ts';

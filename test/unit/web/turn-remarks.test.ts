@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { MessageView } from '#shared/wire/responses/messages.ts';
+import type { MessageView } from '#shared/wire/resources/messages.ts';
 import type { StoredTurn, TurnPages } from '#web/state/turn-pages.ts';
 import { turnRemarks, withoutReplaced } from '#web/state/turn-remarks.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { headPath } from '#shared/conversation/documents/paths.ts';
-import { cancelledCompactionResponse } from '#shared/wire/responses/compaction.ts';
+import { cancelledCompactionResponse } from '#shared/wire/resources/compaction.ts';
 import { errorOf, startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
 import { createConversation, readAs } from '#test/support/chat/http-answers.ts';
 import { record, writeJob } from '#test/support/compaction/past-compactions.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   compactionDetailResponse,
   compactionListResponse,
-} from '#shared/wire/responses/compaction.ts';
+} from '#shared/wire/resources/compaction.ts';
 import { emptySnapshot, type Snapshot } from '#shared/conversation/documents/snapshot.ts';
 import { errorOf, startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
 import {

@@ -5,7 +5,7 @@ import { AppError } from '#shared/errors.ts';
 import {
   compactionJobResponse,
   compactionPreviewResponse,
-} from '#shared/wire/responses/compaction.ts';
+} from '#shared/wire/resources/compaction.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
 import { errorOf, startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
 import { record, writeJob } from '#test/support/compaction/past-compactions.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { headPath } from '#shared/conversation/documents/paths.ts';
-import { contextResponse } from '#shared/wire/responses/context.ts';
+import { contextResponse } from '#shared/wire/resources/context.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
 import { startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
 import { readAs } from '#test/support/chat/http-answers.ts';

@@ -7,7 +7,7 @@ import type { SendRequest } from '#functions/chat/turns/send/send-request.ts';
 import { statusPath } from '#shared/conversation/documents/paths.ts';
 import { readHead } from '#shared/conversation/context/read-conversation.ts';
 import type { ConversationSettings } from '#shared/conversation/documents/head.ts';
-import { contextObjectResponse } from '#shared/wire/responses/context-object.ts';
+import { contextObjectResponse } from '#shared/wire/resources/context-object.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
 import { scriptedStreamer } from '#test/fakes/scripted-streamer.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { estimateTextTokens } from '#shared/tokens/token-estimate.ts';
-import { contextResponse } from '#shared/wire/responses/context.ts';
-import { conversationResponse } from '#shared/wire/responses/conversations.ts';
+import { contextResponse } from '#shared/wire/resources/context.ts';
+import { conversationResponse } from '#shared/wire/resources/conversations.ts';
 import { startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
 import { readAs } from '#test/support/chat/http-answers.ts';
 

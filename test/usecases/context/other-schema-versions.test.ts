@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, expect, test } from 'vitest';
 import { headPath, turnPath } from '#shared/conversation/documents/paths.ts';
 import type { DocumentFields } from '#shared/ports/ports.ts';
-import { conversationListResponse } from '#shared/wire/responses/conversations.ts';
+import { conversationListResponse } from '#shared/wire/resources/conversations.ts';
 import { startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
 import { readAs } from '#test/support/chat/http-answers.ts';

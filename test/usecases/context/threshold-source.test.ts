@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { showContext } from '#functions/chat/context/show-context.ts';
 import { parseConfig } from '#functions/config.ts';
 import { AppError } from '#shared/errors.ts';
-import { contextResponse } from '#shared/wire/responses/context.ts';
+import { contextResponse } from '#shared/wire/resources/context.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { conversationListResponse } from '#shared/wire/responses/conversations.ts';
+import { conversationListResponse } from '#shared/wire/resources/conversations.ts';
 import { startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
 import { createConversation, readAs } from '#test/support/chat/http-answers.ts';
 

@@ -4,7 +4,7 @@ import { headPath } from '#shared/conversation/documents/paths.ts';
 import {
   conversationResponse,
   conversationWithContextResponse,
-} from '#shared/wire/responses/conversations.ts';
+} from '#shared/wire/resources/conversations.ts';
 import {
   errorOf,
   startChatServer,

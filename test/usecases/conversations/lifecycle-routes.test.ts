@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { compactionRecordResponse } from '#shared/wire/responses/compaction.ts';
+import { compactionRecordResponse } from '#shared/wire/resources/compaction.ts';
 import {
   conversationListResponse,
   conversationResponse,
-} from '#shared/wire/responses/conversations.ts';
-import { erasingResponse } from '#shared/wire/responses/lifecycle.ts';
-import { messageResponse } from '#shared/wire/responses/messages.ts';
+} from '#shared/wire/resources/conversations.ts';
+import { erasingResponse } from '#shared/wire/resources/lifecycle.ts';
+import { messageResponse } from '#shared/wire/resources/messages.ts';
 import {
   errorOf,
   startChatServer,

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
 import { readHead } from '#shared/conversation/context/read-conversation.ts';
-import { messageListResponse, sendMessageResponse } from '#shared/wire/responses/messages.ts';
+import { messageListResponse, sendMessageResponse } from '#shared/wire/resources/messages.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';

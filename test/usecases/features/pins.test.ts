@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { contextResponse } from '#shared/wire/responses/context.ts';
-import { conversationWithContextResponse } from '#shared/wire/responses/conversations.ts';
-import { exportLineResponse } from '#shared/wire/responses/lifecycle.ts';
-import { pinListResponse, pinResponse } from '#shared/wire/responses/pins.ts';
+import { contextResponse } from '#shared/wire/resources/context.ts';
+import { conversationWithContextResponse } from '#shared/wire/resources/conversations.ts';
+import { exportLineResponse } from '#shared/wire/resources/lifecycle.ts';
+import { pinListResponse, pinResponse } from '#shared/wire/resources/pins.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { errorOf, startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
 import { createConversation, expectClean, readAs } from '#test/support/chat/http-answers.ts';

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eraseConversation } from '#functions/worker/push/erase-conversation.ts';
 import { uploadPath, uploadsCollection } from '#shared/conversation/documents/paths.ts';
-import { conversationResponse } from '#shared/wire/responses/conversations.ts';
-import { exportLineResponse } from '#shared/wire/responses/lifecycle.ts';
+import { conversationResponse } from '#shared/wire/resources/conversations.ts';
+import { exportLineResponse } from '#shared/wire/resources/lifecycle.ts';
 import {
   base64Of,
   newUser,

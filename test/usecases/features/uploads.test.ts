@@ -4,8 +4,8 @@ import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
 import { turnPath, uploadPath } from '#shared/conversation/documents/paths.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { decodeUpload } from '#shared/uploads/upload.ts';
-import { messageListResponse, sendMessageResponse } from '#shared/wire/responses/messages.ts';
-import { uploadResponse } from '#shared/wire/responses/uploads.ts';
+import { messageListResponse, sendMessageResponse } from '#shared/wire/resources/messages.ts';
+import { uploadResponse } from '#shared/wire/resources/uploads.ts';
 import {
   base64Of,
   png,

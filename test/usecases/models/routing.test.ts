@@ -7,7 +7,7 @@ import { conversationPolicy } from '#functions/config/conversation-policy.ts';
 import { showUsage } from '#functions/quota/show-usage.ts';
 import { createQuota } from '#functions/quota/create-quota.ts';
 import { newHead } from '#shared/conversation/documents/new-head.ts';
-import { modelListResponse } from '#shared/wire/responses/openai.ts';
+import { modelListResponse } from '#shared/wire/facades/openai.ts';
 import { turnView } from '#shared/wire/views/views.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { startModelServer } from '#test/support/processes/model-server.ts';

@@ -3,7 +3,7 @@ import { createToolbox } from '#functions/chat/turns/tools/toolbox.ts';
 import {
   conversationResponse,
   conversationWithContextResponse,
-} from '#shared/wire/responses/conversations.ts';
+} from '#shared/wire/resources/conversations.ts';
 import { errorOf, startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
 import { createConversation, expectClean, readAs } from '#test/support/chat/http-answers.ts';
 import { appTool, countingTools } from '#test/support/tools/tool-world.ts';

@@ -7,7 +7,7 @@ import { ask } from '#docs/clients/recipes/openai-sdk.ts';
 import { transportOptions } from '#docs/clients/recipes/use-chat.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
 import type { ModelStreamer } from '#shared/ports/ports.ts';
-import { messageListResponse, sendMessageResponse } from '#shared/wire/responses/messages.ts';
+import { messageListResponse, sendMessageResponse } from '#shared/wire/resources/messages.ts';
 import { readAs } from '#test/support/chat/http-answers.ts';
 import { idTokenClaims } from '#test/support/token-keys.ts';
 import { textOf } from '#test/support/wire/ai-sdk-world.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, expect, test } from 'vitest';
-import { conversationResponse } from '#shared/wire/responses/conversations.ts';
+import { conversationResponse } from '#shared/wire/resources/conversations.ts';
 import { eventually } from '#test/support/eventually.ts';
 import { pushOf } from '#test/support/processes/pushing.ts';
 import {

@@ -6,7 +6,7 @@ import {
   chatCompletionChunk,
   chatCompletionResponse,
   modelListResponse,
-} from '#shared/wire/responses/openai.ts';
+} from '#shared/wire/facades/openai.ts';
 import { readAs } from '#test/support/chat/http-answers.ts';
 import {
   bodyOf,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '#functions/adapters/system/system-clock.ts';
 import { completionText } from '#functions/chat/facades/openai/completion-events.ts';
-import { chatCompletionChunk, chatCompletionResponse } from '#shared/wire/responses/openai.ts';
+import { chatCompletionChunk, chatCompletionResponse } from '#shared/wire/facades/openai.ts';
 import { readAs } from '#test/support/chat/http-answers.ts';
 import type { StreamFrame } from '#shared/wire/stream.ts';
 import { overloaded } from '#test/support/model-down.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { chatCompletionChunk, chatCompletionResponse } from '#shared/wire/responses/openai.ts';
+import { chatCompletionChunk, chatCompletionResponse } from '#shared/wire/facades/openai.ts';
 import { clientOf, errorOfSdk } from '#test/support/wire/openai.ts';
 import { conversationWithTools, startToolServer } from '#test/support/wire/tool-server.ts';
 import { startWireServer, type WireServer } from '#test/support/wire/wire-server.ts';

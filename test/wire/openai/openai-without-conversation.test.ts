@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { toDay } from '#shared/quota/day.ts';
-import { chatCompletionResponse } from '#shared/wire/responses/openai.ts';
+import { chatCompletionResponse } from '#shared/wire/facades/openai.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { eventually } from '#test/support/eventually.ts';
 import { startLimitedServer, usageOf } from '#test/support/chat/quotas.ts';

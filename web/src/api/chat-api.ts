@@ -1,10 +1,10 @@
 import type { ContextObject } from '#shared/wire/views/context-object.ts';
-import type { CompactionRecordView } from '#shared/wire/responses/compaction.ts';
-import type { ContextView } from '#shared/wire/responses/context.ts';
-import type { ConversationView } from '#shared/wire/responses/conversations.ts';
-import type { MessageView, TurnView } from '#shared/wire/responses/messages.ts';
-import type { PinListView } from '#shared/wire/responses/pins.ts';
-import type { RatingView } from '#shared/wire/responses/ratings.ts';
+import type { CompactionRecordView } from '#shared/wire/resources/compaction.ts';
+import type { ContextView } from '#shared/wire/resources/context.ts';
+import type { ConversationView } from '#shared/wire/resources/conversations.ts';
+import type { MessageView, TurnView } from '#shared/wire/resources/messages.ts';
+import type { PinListView } from '#shared/wire/resources/pins.ts';
+import type { RatingView } from '#shared/wire/resources/ratings.ts';
 import type { OpenStream, Requester } from './requester.ts';
 
 export type ConversationWithContext = ConversationView & { context: ContextObject };

@@ -1,5 +1,5 @@
 import { batch, signal, type Signal } from '@preact/signals';
-import type { ConversationView } from '#shared/wire/responses/conversations.ts';
+import type { ConversationView } from '#shared/wire/resources/conversations.ts';
 import { ApiError } from '../api/api-error.ts';
 import type { ChatApi } from '../api/chat-api.ts';
 

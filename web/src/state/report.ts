@@ -1,4 +1,4 @@
-import type { CompactionRecordView } from '#shared/wire/responses/compaction.ts';
+import type { CompactionRecordView } from '#shared/wire/resources/compaction.ts';
 import type { LedgerReport } from '#shared/compaction/ledger/ledger-report.ts';
 
 /**

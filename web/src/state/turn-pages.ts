@@ -1,4 +1,4 @@
-import type { MessageView } from '#shared/wire/responses/messages.ts';
+import type { MessageView } from '#shared/wire/resources/messages.ts';
 
 /** One turn of the transcript: what the user said, and the answer where there is one. */
 export interface StoredTurn {

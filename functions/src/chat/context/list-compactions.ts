@@ -9,7 +9,7 @@ import { decodePageToken, encodePageToken, type PageScope } from '#shared/wire/p
 import type {
   CompactionDetailView,
   CompactionRecordView,
-} from '#shared/wire/responses/compaction.ts';
+} from '#shared/wire/resources/compaction.ts';
 import { snapshotView } from '#shared/wire/views/snapshot-view.ts';
 import { attemptView, historyView, ratingView } from '#shared/wire/views/views.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';

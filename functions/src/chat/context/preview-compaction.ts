@@ -1,7 +1,7 @@
 import { noopState, planCompaction } from '#shared/compaction/split/plan.ts';
 import { readFoldingBase } from '#shared/conversation/context/read-again.ts';
 import type { Caller } from '#shared/ports/ports.ts';
-import type { CompactionPreview } from '#shared/wire/responses/compaction.ts';
+import type { CompactionPreview } from '#shared/wire/resources/compaction.ts';
 import {
   conversationPolicy,
   readAgainTokens,

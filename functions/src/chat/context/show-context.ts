@@ -17,7 +17,7 @@ import {
 } from '#shared/conversation/context/read-conversation.ts';
 import { isTerminal, type Turn } from '#shared/conversation/documents/turn.ts';
 import type { Caller } from '#shared/ports/ports.ts';
-import type { ContextItemView, MemoryView, PolicyView } from '#shared/wire/responses/context.ts';
+import type { ContextItemView, MemoryView, PolicyView } from '#shared/wire/resources/context.ts';
 import type { SelectedMemory } from '#shared/memory/select-memory.ts';
 import { memoryTokens } from '#shared/memory/render-memory.ts';
 import { meterCounting, conversationPolicy } from '#functions/config/conversation-policy.ts';

@@ -1,6 +1,9 @@
 import type { ConversationSettings, Head } from '#shared/conversation/documents/head.ts';
-import type { ConversationPatch, PatchPath } from '#shared/wire/requests/conversations.ts';
-import { PATCH_PATHS } from '#shared/wire/requests/conversations.ts';
+import {
+  type ConversationPatch,
+  type PatchPath,
+  PATCH_PATHS,
+} from '#shared/wire/resources/conversations.ts';
 import type { Config } from '#functions/config.ts';
 
 /** A patch by path, settings included. */

@@ -1,7 +1,7 @@
 import { decodeHead, type Head } from '#shared/conversation/documents/head.ts';
 import { headPath } from '#shared/conversation/documents/paths.ts';
 import type { Caller } from '#shared/ports/ports.ts';
-import type { ConversationPatch } from '#shared/wire/requests/conversations.ts';
+import type { ConversationPatch } from '#shared/wire/resources/conversations.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { patchedHead, patchedPaths } from './conversation-patch.ts';
 import { firstHead } from '../turns/start/first-head.ts';

@@ -5,7 +5,7 @@ import { NewerDocumentError } from '#shared/conversation/documents/schema-versio
 import { UnreadableHeadError } from '#shared/conversation/documents/unreadable-head.ts';
 import type { Caller, StoredDocument } from '#shared/ports/ports.ts';
 import { decodePageToken, encodePageToken, type PageScope } from '#shared/wire/page-token.ts';
-import { conversationIdSchema } from '#shared/wire/requests/ids.ts';
+import { conversationIdSchema } from '#shared/wire/fields.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 
 /** Update time (ms since 1970) and id of the last entry of a page. */

@@ -8,7 +8,7 @@ import {
   type ConversationPatch,
   type MaskPath,
   type PatchPath,
-} from '#shared/wire/requests/conversations.ts';
+} from '#shared/wire/resources/conversations.ts';
 import type { Config } from '#functions/config.ts';
 import { conversationPolicy } from '#functions/config/conversation-policy.ts';
 import { selectOutputForms } from '#functions/context/output-forms.ts';

@@ -6,7 +6,7 @@ import type { Head } from '#shared/conversation/documents/head.ts';
 import { AppError } from '#shared/errors.ts';
 import { isRouted } from '#shared/routing/routing.ts';
 import { THRESHOLD_MIN_TOKENS } from '#shared/wire/limits.ts';
-import type { ConversationPatch, PatchPath } from '#shared/wire/requests/conversations.ts';
+import type { ConversationPatch, PatchPath } from '#shared/wire/resources/conversations.ts';
 import type { Config } from '#functions/config.ts';
 import type { CLIENT_WRITABLE_FIELDS } from '#functions/config/environment.ts';
 import { meterCounting, conversationPolicy } from '#functions/config/conversation-policy.ts';

@@ -2,26 +2,26 @@ import { z } from 'zod';
 import {
   compactionDetailResponse,
   compactionRecordResponse,
-} from '#shared/wire/responses/compaction.ts';
-import { contextObjectResponse } from '#shared/wire/responses/context-object.ts';
+} from '#shared/wire/resources/compaction.ts';
+import { contextObjectResponse } from '#shared/wire/resources/context-object.ts';
 import {
   contextItemResponse,
   policyResponse,
   shrinkageResponse,
-} from '#shared/wire/responses/context.ts';
+} from '#shared/wire/resources/context.ts';
 import {
   conversationResponse,
   conversationWithContextResponse,
-} from '#shared/wire/responses/conversations.ts';
-import { erasingResponse } from '#shared/wire/responses/lifecycle.ts';
+} from '#shared/wire/resources/conversations.ts';
+import { erasingResponse } from '#shared/wire/resources/lifecycle.ts';
 import {
   messageResponse,
   streamResponse,
   turnResponse,
   usageResponse,
-} from '#shared/wire/responses/messages.ts';
-import { pinResponse } from '#shared/wire/responses/pins.ts';
-import { streamChunkResponse } from '#shared/wire/responses/stream.ts';
+} from '#shared/wire/resources/messages.ts';
+import { pinResponse } from '#shared/wire/resources/pins.ts';
+import { streamChunkResponse } from '#shared/wire/resources/streams.ts';
 import { noBody, type Route } from '../route.ts';
 
 /** A JSON Schema of the document: draft 2020-12, as OpenAPI 3.1 has it. */

@@ -1,17 +1,13 @@
-import { compactBody } from '#shared/wire/requests/compaction.ts';
 import {
-  compactionParams,
-  conversationParams,
-  generationParams,
-} from '#shared/wire/requests/ids.ts';
-import { contextQuery, listQuery, noQuery } from '#shared/wire/requests/queries.ts';
-import {
+  compactBody,
   cancelledCompactionResponse,
   compactionDetailResponse,
   compactionListResponse,
   compactResponse,
-} from '#shared/wire/responses/compaction.ts';
-import { contextResponse } from '#shared/wire/responses/context.ts';
+} from '#shared/wire/resources/compaction.ts';
+import { compactionParams, conversationParams, generationParams } from '#shared/wire/fields.ts';
+import { contextQuery, listQuery, noQuery } from '#shared/wire/queries.ts';
+import { contextResponse } from '#shared/wire/resources/context.ts';
 import { cancelCompaction } from '../context/cancel-compaction.ts';
 import { listCompactions, readCompaction } from '../context/list-compactions.ts';
 import { preferredLocale } from '../http/headers.ts';

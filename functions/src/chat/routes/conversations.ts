@@ -2,15 +2,13 @@ import {
   createConversationBody,
   conversationPatchSchema,
   patchConversationQuery,
-} from '#shared/wire/requests/conversations.ts';
-import { conversationParams } from '#shared/wire/requests/ids.ts';
-import { listConversationsQuery, noQuery } from '#shared/wire/requests/queries.ts';
-import { z } from 'zod';
-import {
   conversationListResponse,
   conversationResponse,
   conversationWithContextResponse,
-} from '#shared/wire/responses/conversations.ts';
+} from '#shared/wire/resources/conversations.ts';
+import { conversationParams } from '#shared/wire/fields.ts';
+import { listConversationsQuery, noQuery } from '#shared/wire/queries.ts';
+import { z } from 'zod';
 import { conversationView } from '#shared/wire/views/views.ts';
 import { createConversation } from '../conversations/create-conversation.ts';
 import { listConversations } from '../conversations/list-conversations.ts';

@@ -1,7 +1,11 @@
 import { z } from 'zod';
-import { deviceParams, putDeviceBody } from '#shared/wire/requests/devices.ts';
-import { noQuery } from '#shared/wire/requests/queries.ts';
-import { deviceListResponse, deviceResponse } from '#shared/wire/responses/devices.ts';
+import {
+  deviceParams,
+  putDeviceBody,
+  deviceListResponse,
+  deviceResponse,
+} from '#shared/wire/resources/devices.ts';
+import { noQuery } from '#shared/wire/queries.ts';
 import { deviceView } from '#shared/wire/views/views.ts';
 import { deleteDevice, listDevices, putDevice, readDevice } from '../features/devices.ts';
 import { emptyBody, noBody, userRoute } from '../route.ts';

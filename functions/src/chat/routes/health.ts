@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { healthResponse } from '#shared/wire/responses/health.ts';
+import { healthResponse } from '#shared/wire/resources/usage.ts';
 import { noBody, type Route } from '../route.ts';
 
 /** For load balancers and monitors: says that the process answers, and asks nobody else. */

@@ -1,12 +1,14 @@
 import { z } from 'zod';
-import { restoreBody } from '#shared/wire/requests/compaction.ts';
-import { deleteConversationQuery, forkBody } from '#shared/wire/requests/conversations.ts';
-import { conversationParams, messageParams } from '#shared/wire/requests/ids.ts';
-import { noQuery } from '#shared/wire/requests/queries.ts';
-import { compactionRecordResponse } from '#shared/wire/responses/compaction.ts';
-import { conversationResponse } from '#shared/wire/responses/conversations.ts';
-import { deleteConversationResponse, erasingResponse } from '#shared/wire/responses/lifecycle.ts';
-import { messageResponse } from '#shared/wire/responses/messages.ts';
+import { restoreBody, compactionRecordResponse } from '#shared/wire/resources/compaction.ts';
+import {
+  deleteConversationQuery,
+  forkBody,
+  conversationResponse,
+} from '#shared/wire/resources/conversations.ts';
+import { conversationParams, messageParams } from '#shared/wire/fields.ts';
+import { noQuery } from '#shared/wire/queries.ts';
+import { deleteConversationResponse, erasingResponse } from '#shared/wire/resources/lifecycle.ts';
+import { messageResponse } from '#shared/wire/resources/messages.ts';
 import { conversationView } from '#shared/wire/views/views.ts';
 import {
   deleteConversation,

@@ -1,8 +1,13 @@
 import { z } from 'zod';
-import { createMemoryBody, memoryParams, patchMemoryBody } from '#shared/wire/requests/memories.ts';
-import { noQuery } from '#shared/wire/requests/queries.ts';
-import { noteView } from '#shared/wire/views/memory-view.ts';
-import { memoryListResponse, memoryNoteResponse } from '#shared/wire/responses/memories.ts';
+import {
+  createMemoryBody,
+  memoryParams,
+  patchMemoryBody,
+  memoryListResponse,
+  memoryNoteResponse,
+  noteView,
+} from '#shared/wire/resources/memories.ts';
+import { noQuery } from '#shared/wire/queries.ts';
 import { createMemory, deleteMemory, editMemory } from '../features/memory/change-memories.ts';
 import { listMemories, readMemory } from '../features/memory/list-memories.ts';
 import { emptyBody, noBody, userRoute } from '../route.ts';

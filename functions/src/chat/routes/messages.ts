@@ -1,8 +1,11 @@
-import { conversationParams } from '#shared/wire/requests/ids.ts';
-import { sendMessageBody } from '#shared/wire/requests/messages.ts';
-import { listMessagesQuery } from '#shared/wire/requests/queries.ts';
-import { streamQuery } from '#shared/wire/requests/streams.ts';
-import { messageListResponse, sendMessageResponse } from '#shared/wire/responses/messages.ts';
+import { conversationParams } from '#shared/wire/fields.ts';
+import {
+  sendMessageBody,
+  messageListResponse,
+  sendMessageResponse,
+} from '#shared/wire/resources/messages.ts';
+import { listMessagesQuery } from '#shared/wire/queries.ts';
+import { streamQuery } from '#shared/wire/resources/streams.ts';
 import { listMessages } from '../conversations/list-messages.ts';
 import { noBody, userRoute } from '../route.ts';
 import { readCursor } from '../turns/stream/stream-cursor.ts';

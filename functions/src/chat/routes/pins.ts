@@ -1,7 +1,11 @@
-import { conversationParams } from '#shared/wire/requests/ids.ts';
-import { pinParams, putPinBody } from '#shared/wire/requests/pins.ts';
-import { noQuery } from '#shared/wire/requests/queries.ts';
-import { pinListResponse, pinResponse } from '#shared/wire/responses/pins.ts';
+import { conversationParams } from '#shared/wire/fields.ts';
+import {
+  pinParams,
+  putPinBody,
+  pinListResponse,
+  pinResponse,
+} from '#shared/wire/resources/pins.ts';
+import { noQuery } from '#shared/wire/queries.ts';
 import { pinView } from '#shared/wire/views/views.ts';
 import { deletePin, putPin } from '../features/pins/change-pins.ts';
 import { listPins, readPin } from '../features/pins/list-pins.ts';

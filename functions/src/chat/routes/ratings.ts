@@ -1,7 +1,11 @@
-import { generationParams, messageParams } from '#shared/wire/requests/ids.ts';
-import { noQuery } from '#shared/wire/requests/queries.ts';
-import { feedbackBody, rateBody } from '#shared/wire/requests/ratings.ts';
-import { feedbackResponse, ratingResponse } from '#shared/wire/responses/ratings.ts';
+import { generationParams, messageParams } from '#shared/wire/fields.ts';
+import { noQuery } from '#shared/wire/queries.ts';
+import {
+  feedbackBody,
+  rateBody,
+  feedbackResponse,
+  ratingResponse,
+} from '#shared/wire/resources/ratings.ts';
 import { feedbackView, ratingView } from '#shared/wire/views/views.ts';
 import { deleteFeedback, putFeedback } from '../features/give-feedback.ts';
 import { rateCompaction } from '../features/rate-compaction.ts';

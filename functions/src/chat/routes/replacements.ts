@@ -1,7 +1,10 @@
-import { messageParams } from '#shared/wire/requests/ids.ts';
-import { editMessageBody, regenerateBody } from '#shared/wire/requests/messages.ts';
-import { streamQuery } from '#shared/wire/requests/streams.ts';
-import { sendMessageResponse } from '#shared/wire/responses/messages.ts';
+import { messageParams } from '#shared/wire/fields.ts';
+import {
+  editMessageBody,
+  regenerateBody,
+  sendMessageResponse,
+} from '#shared/wire/resources/messages.ts';
+import { streamQuery } from '#shared/wire/resources/streams.ts';
 import { userRoute } from '../route.ts';
 import { readCursor } from '../turns/stream/stream-cursor.ts';
 import { answerOptions, messageOfBody } from './parts/message-body.ts';

@@ -1,6 +1,6 @@
-import { conversationParams } from '#shared/wire/requests/ids.ts';
-import { searchQuery } from '#shared/wire/requests/queries.ts';
-import { searchResponse } from '#shared/wire/responses/search.ts';
+import { conversationParams } from '#shared/wire/fields.ts';
+import { searchQuery } from '#shared/wire/queries.ts';
+import { searchResponse } from '#shared/wire/resources/search.ts';
 import { noBody, userRoute } from '../route.ts';
 import { searchMessages } from '../features/search/search-messages.ts';
 

@@ -1,7 +1,7 @@
-import { turnParams } from '#shared/wire/requests/ids.ts';
-import { noQuery } from '#shared/wire/requests/queries.ts';
-import { toolResultsBody } from '#shared/wire/requests/tool-results.ts';
-import { sendMessageResponse } from '#shared/wire/responses/messages.ts';
+import { turnParams } from '#shared/wire/fields.ts';
+import { noQuery } from '#shared/wire/queries.ts';
+import { toolResultsBody } from '#shared/wire/resources/tool-results.ts';
+import { sendMessageResponse } from '#shared/wire/resources/messages.ts';
 import { preferredLocale } from '../http/headers.ts';
 import { userRoute } from '../route.ts';
 import { answerCalls } from '../turns/tools/answer-calls.ts';

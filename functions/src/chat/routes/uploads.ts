@@ -1,7 +1,11 @@
 import { z } from 'zod';
-import { noQuery } from '#shared/wire/requests/queries.ts';
-import { createUploadBody, uploadParams } from '#shared/wire/requests/uploads.ts';
-import { createUploadResponse, uploadResponse } from '#shared/wire/responses/uploads.ts';
+import { noQuery } from '#shared/wire/queries.ts';
+import {
+  createUploadBody,
+  uploadParams,
+  createUploadResponse,
+  uploadResponse,
+} from '#shared/wire/resources/uploads.ts';
 import { uploadView } from '#shared/wire/views/views.ts';
 import { noBody, userRoute } from '../route.ts';
 import { createUpload } from '../features/uploads/create-upload.ts';

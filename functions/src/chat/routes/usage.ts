@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { noQuery } from '#shared/wire/requests/queries.ts';
-import { usageResponse } from '#shared/wire/responses/usage.ts';
+import { noQuery } from '#shared/wire/queries.ts';
+import { usageResponse } from '#shared/wire/resources/usage.ts';
 import { showUsage } from '#functions/quota/show-usage.ts';
 import { noBody, userRoute } from '../route.ts';
 

@@ -5,7 +5,7 @@ import { headPath } from '#shared/conversation/documents/paths.ts';
 import { pinBudget } from '#shared/conversation/pins/pin-budget.ts';
 import type { Write } from '#shared/ports/ports.ts';
 import { safeParse } from '#shared/safe-parse.ts';
-import { pinIdSchema, pinTextSchema } from '#shared/wire/requests/pins.ts';
+import { pinIdSchema, pinTextSchema } from '#shared/wire/resources/pins.ts';
 import { StoppedError } from './outcome.ts';
 import type { ClaimedRun } from './run.ts';
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { AppError } from '#shared/errors.ts';
-import { sendMessageBody } from '#shared/wire/requests/messages.ts';
-import { chatCompletionBody } from '#shared/wire/requests/openai.ts';
+import { sendMessageBody } from '#shared/wire/resources/messages.ts';
+import { chatCompletionBody } from '#shared/wire/facades/openai.ts';
 import { parseRequest } from '#shared/wire/errors/validation-error.ts';
 
 type Schema = Parameters<typeof parseRequest>[0];

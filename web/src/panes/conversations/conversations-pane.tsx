@@ -1,4 +1,4 @@
-import type { ConversationView } from '#shared/wire/responses/conversations.ts';
+import type { ConversationView } from '#shared/wire/resources/conversations.ts';
 import type { App } from '#web/state/app.ts';
 import { ProblemBar } from '../problem-bar.tsx';
 import { SettingsBar } from './settings-bar.tsx';

@@ -1,5 +1,5 @@
 import type { Signal } from '@preact/signals';
-import type { CompactionDetailView } from '#shared/wire/responses/compaction.ts';
+import type { CompactionDetailView } from '#shared/wire/resources/compaction.ts';
 import type { StoredTurn } from '#web/state/turn-pages.ts';
 
 /** What a detail shows, once it is read. */

@@ -1,4 +1,4 @@
-import type { SnapshotItemView } from '#shared/wire/responses/compaction.ts';
+import type { SnapshotItemView } from '#shared/wire/resources/compaction.ts';
 import type { App } from '#web/state/app.ts';
 import { bySection, isCarried } from '#web/state/context/provenance.ts';
 import type { Detail, Lit } from './detail.ts';

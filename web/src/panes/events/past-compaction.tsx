@@ -1,4 +1,4 @@
-import type { CompactionRecordView } from '#shared/wire/responses/compaction.ts';
+import type { CompactionRecordView } from '#shared/wire/resources/compaction.ts';
 import type { App } from '#web/state/app.ts';
 import { isSaving, savedShare, stepDurations } from '#web/state/context/compaction-steps.ts';
 import type { OpenConversation } from '#web/state/conversation.ts';

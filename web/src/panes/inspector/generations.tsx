@@ -1,5 +1,5 @@
 import type { Signal } from '@preact/signals';
-import type { ContextView } from '#shared/wire/responses/context.ts';
+import type { ContextView } from '#shared/wire/resources/context.ts';
 import type { App } from '#web/state/app.ts';
 import type { OpenConversation } from '#web/state/conversation.ts';
 

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import type { ContextView } from '#shared/wire/responses/context.ts';
+import type { ContextView } from '#shared/wire/resources/context.ts';
 import type { App } from '#web/state/app.ts';
 import { isUnderWay } from '#web/state/context/compaction-steps.ts';
 import type { OpenConversation } from '#web/state/conversation.ts';

@@ -1,4 +1,4 @@
-import type { ContextItemView } from '#shared/wire/responses/context.ts';
+import type { ContextItemView } from '#shared/wire/resources/context.ts';
 import type { App } from '#web/state/app.ts';
 import { gaugeScale, kindSegments } from '#web/state/context/gauge.ts';
 

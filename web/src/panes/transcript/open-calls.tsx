@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { MessageView } from '#shared/wire/responses/messages.ts';
+import type { MessageView } from '#shared/wire/resources/messages.ts';
 import type { ToolResult } from '#web/api/chat-api.ts';
 import { completeResults, parseOutput, type OpenCall, deviceTool } from '#web/state/app-tools.ts';
 import { textOfMessage } from '#web/state/answer/message-text.ts';

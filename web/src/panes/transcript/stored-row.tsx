@@ -1,4 +1,4 @@
-import type { MessageView } from '#shared/wire/responses/messages.ts';
+import type { MessageView } from '#shared/wire/resources/messages.ts';
 import type { OpenConversation } from '#web/state/conversation.ts';
 import { toFolded } from '#web/state/context/gauge.ts';
 import { isOpen } from '#web/state/answer/live-turn.ts';

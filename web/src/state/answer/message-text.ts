@@ -1,4 +1,4 @@
-import type { MessageView } from '#shared/wire/responses/messages.ts';
+import type { MessageView } from '#shared/wire/resources/messages.ts';
 
 /** What a message says. */
 export const textOfMessage = (message: MessageView | undefined): string =>

@@ -1,5 +1,5 @@
 import type { CompactionStatus } from '#shared/wire/views/context-object.ts';
-import type { CompactionRecordView } from '#shared/wire/responses/compaction.ts';
+import type { CompactionRecordView } from '#shared/wire/resources/compaction.ts';
 
 /** Outcomes that make the context smaller; an edit or a restore makes it another one. */
 export const isSaving = ({ state }: Pick<CompactionRecordView, 'state'>): boolean =>

@@ -1,9 +1,9 @@
 import { batch, signal, type Signal } from '@preact/signals';
 import type { ContextObject } from '#shared/wire/views/context-object.ts';
-import type { CompactionRecordView } from '#shared/wire/responses/compaction.ts';
-import type { ContextView } from '#shared/wire/responses/context.ts';
-import type { RatingView } from '#shared/wire/responses/ratings.ts';
-import type { PinListView } from '#shared/wire/responses/pins.ts';
+import type { CompactionRecordView } from '#shared/wire/resources/compaction.ts';
+import type { ContextView } from '#shared/wire/resources/context.ts';
+import type { RatingView } from '#shared/wire/resources/ratings.ts';
+import type { PinListView } from '#shared/wire/resources/pins.ts';
 import type { ConversationApi, ConversationWithContext } from '#web/api/chat-api.ts';
 import { observeStatus, type CompactionStep } from './compaction-steps.ts';
 

@@ -1,6 +1,6 @@
 import type { ContextObject } from '#shared/wire/views/context-object.ts';
-import type { ContextItemView, ContextView } from '#shared/wire/responses/context.ts';
-import type { CompactionRecordView } from '#shared/wire/responses/compaction.ts';
+import type { ContextItemView, ContextView } from '#shared/wire/resources/context.ts';
+import type { CompactionRecordView } from '#shared/wire/resources/compaction.ts';
 
 /** How far the present snapshot reaches. */
 interface Folded {

@@ -1,4 +1,4 @@
-import type { CompactionDetailView, SnapshotItemView } from '#shared/wire/responses/compaction.ts';
+import type { CompactionDetailView, SnapshotItemView } from '#shared/wire/resources/compaction.ts';
 
 /** Turns of a detail at most; of more the newest. */
 const TURNS_MAX = 400;

@@ -15,7 +15,7 @@ import { rearmsFrom } from '#shared/conversation/writes/next-generation.ts';
 import type { Item } from '#shared/conversation/documents/snapshot.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import type { Caller } from '#shared/ports/ports.ts';
-import type { MessageView } from '#shared/wire/responses/messages.ts';
+import type { MessageView } from '#shared/wire/resources/messages.ts';
 import { answerView, userMessageView } from '#shared/wire/views/views.ts';
 import { finishErasure } from '#functions/erasure/finish-erasure.ts';
 import { createRenderer } from '#functions/context/snapshot-rendering.ts';

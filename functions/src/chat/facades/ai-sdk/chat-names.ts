@@ -2,7 +2,7 @@ import { decodeHead } from '#shared/conversation/documents/head.ts';
 import { chatNamePath, headPath } from '#shared/conversation/documents/paths.ts';
 import type { Caller, StoredDocument } from '#shared/ports/ports.ts';
 import { decodeChatName, type ChatName } from '#shared/user/chat-name.ts';
-import { conversationIdSchema } from '#shared/wire/requests/ids.ts';
+import { conversationIdSchema } from '#shared/wire/fields.ts';
 import { stableUuid } from '#shared/wire/stable-uuid.ts';
 import { retryWhenLost } from '#functions/lib/retry-when-lost.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';

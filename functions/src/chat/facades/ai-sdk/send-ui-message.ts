@@ -1,7 +1,7 @@
 import { type Turn, isTerminal } from '#shared/conversation/documents/turn.ts';
 import { answerId, seqOfId } from '#shared/conversation/documents/paths.ts';
 import type { Caller } from '#shared/ports/ports.ts';
-import type { AiSdkChatBody } from '#shared/wire/requests/ai-sdk.ts';
+import type { AiSdkChatBody } from '#shared/wire/facades/ai-sdk.ts';
 import type { RouteDependencies } from '#functions/chat/route.ts';
 import { answerOptions } from '#functions/chat/routes/parts/message-body.ts';
 import type { SendHandle, SendRequest } from '#functions/chat/turns/send/send-request.ts';

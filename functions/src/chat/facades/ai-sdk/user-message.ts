@@ -1,11 +1,11 @@
 import { AppError } from '#shared/errors.ts';
-import { type UiMessage, translatedMessage } from '#shared/wire/requests/ai-sdk.ts';
+import { type UiMessage, translatedMessage } from '#shared/wire/facades/ai-sdk.ts';
 import { toInputParts } from '#shared/wire/views/ui-message-parts.ts';
 import { parseRequest } from '#shared/wire/errors/validation-error.ts';
 import type { RouteDependencies } from '#functions/chat/route.ts';
 import { messageOfBody } from '#functions/chat/routes/parts/message-body.ts';
 import type { SendRequest } from '#functions/chat/turns/send/send-request.ts';
-import { messageIdSchema } from '#shared/wire/requests/ids.ts';
+import { messageIdSchema } from '#shared/wire/fields.ts';
 import { stableUuid } from '#shared/wire/stable-uuid.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 

@@ -1,9 +1,12 @@
 import type { z } from 'zod';
 import type { Caller } from '#shared/ports/ports.ts';
-import { callableBody, type CallableData } from '#shared/wire/requests/callable.ts';
-import { noQuery } from '#shared/wire/requests/queries.ts';
-import type { sendMessageBody } from '#shared/wire/requests/messages.ts';
-import { callableResponse } from '#shared/wire/responses/callable.ts';
+import {
+  callableBody,
+  type CallableData,
+  callableResponse,
+} from '#shared/wire/facades/callable.ts';
+import { noQuery } from '#shared/wire/queries.ts';
+import type { sendMessageBody } from '#shared/wire/resources/messages.ts';
 import { EVENT_HEADERS, wantsStream } from '#functions/chat/http/headers.ts';
 import { idAsStored } from '#functions/chat/id-as-stored.ts';
 import {

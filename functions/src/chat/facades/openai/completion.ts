@@ -4,7 +4,7 @@ import type {
   OpenAiToolCall,
   OpenAiUsage,
   RecapField,
-} from '#shared/wire/responses/openai.ts';
+} from '#shared/wire/facades/openai.ts';
 import { toFinishReason, type StreamFrame } from '#shared/wire/stream.ts';
 
 /** An answer on its way, of a conversation or of none. */

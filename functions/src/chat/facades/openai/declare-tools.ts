@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { Head } from '#shared/conversation/documents/head.ts';
 import type { Caller } from '#shared/ports/ports.ts';
-import type { OpenAiTool } from '#shared/wire/requests/openai.ts';
-import { toolsSchema } from '#shared/wire/requests/tools.ts';
+import type { OpenAiTool } from '#shared/wire/facades/openai.ts';
+import { toolsSchema } from '#shared/wire/resources/tools.ts';
 import { parseRequest } from '#shared/wire/errors/validation-error.ts';
 import { createConversation } from '#functions/chat/conversations/create-conversation.ts';
 import { updateConversation } from '#functions/chat/conversations/update-conversation.ts';

@@ -1,6 +1,6 @@
 import { AppError } from '#shared/errors.ts';
 import { errorReply, type ErrorReply } from '#shared/wire/errors/error-body.ts';
-import type { OpenAiError } from '#shared/wire/responses/openai.ts';
+import type { OpenAiError } from '#shared/wire/facades/openai.ts';
 
 /** The OpenAI SDKs wait no longer than this when they are told to; beyond it they come back at once. */
 const SDK_WAIT_MAX_MS = 60_000;

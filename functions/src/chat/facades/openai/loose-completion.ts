@@ -5,7 +5,7 @@ import { contentText } from '#shared/conversation/documents/content.ts';
 import { isRouted } from '#shared/routing/routing.ts';
 import type { Caller, ModelRequest } from '#shared/ports/ports.ts';
 import type { Reservation } from '#shared/ports/quota-ports.ts';
-import type { ChatCompletionBody } from '#shared/wire/requests/openai.ts';
+import type { ChatCompletionBody } from '#shared/wire/facades/openai.ts';
 import { createFrameLog, type FrameLog } from '#functions/chat/turns/live/live-turn.ts';
 import {
   ANSWER_MAX_BYTES,

@@ -1,8 +1,8 @@
 import type { Content, Part } from '#shared/conversation/documents/content.ts';
 import { OPENING } from '#shared/conversation/repair/repair-prompt.ts';
 import { refuseTooLong, toPart, type MessageLimits } from '#shared/wire/message-parts.ts';
-import type { InputPart } from '#shared/wire/requests/messages.ts';
-import type { OpenAiMessage, OpenAiUserMessage } from '#shared/wire/requests/openai.ts';
+import type { InputPart } from '#shared/wire/resources/messages.ts';
+import type { OpenAiMessage, OpenAiUserMessage } from '#shared/wire/facades/openai.ts';
 import { AppError } from '#shared/errors.ts';
 
 /** A request that cannot be answered for one of its fields (BAD_FIELD, 400). */

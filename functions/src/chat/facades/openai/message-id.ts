@@ -2,8 +2,8 @@ import { decodeHead, type Head } from '#shared/conversation/documents/head.ts';
 import { decodeMessageGuard } from '#shared/conversation/documents/message-guard.ts';
 import { messageGuardPath } from '#shared/conversation/documents/paths.ts';
 import { QUEUE_MAX } from '#shared/conversation/decisions/queue-decision.ts';
-import { messageIdSchema } from '#shared/wire/requests/ids.ts';
-import type { OpenAiMessage } from '#shared/wire/requests/openai.ts';
+import { messageIdSchema } from '#shared/wire/fields.ts';
+import type { OpenAiMessage } from '#shared/wire/facades/openai.ts';
 import { stableUuid } from '#shared/wire/stable-uuid.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 

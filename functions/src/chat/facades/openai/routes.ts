@@ -1,7 +1,10 @@
-import { chatCompletionBody } from '#shared/wire/requests/openai.ts';
-import { conversationIdSchema } from '#shared/wire/requests/ids.ts';
-import { noQuery } from '#shared/wire/requests/queries.ts';
-import { chatCompletionResponse, modelListResponse } from '#shared/wire/responses/openai.ts';
+import {
+  chatCompletionBody,
+  chatCompletionResponse,
+  modelListResponse,
+} from '#shared/wire/facades/openai.ts';
+import { conversationIdSchema } from '#shared/wire/fields.ts';
+import { noQuery } from '#shared/wire/queries.ts';
 import { headPath } from '#shared/conversation/documents/paths.ts';
 import { AUTO_MODEL } from '#shared/routing/routing.ts';
 import { parseRequest } from '#shared/wire/errors/validation-error.ts';

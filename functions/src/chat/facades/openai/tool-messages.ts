@@ -1,6 +1,6 @@
 import { turnIdOfCall } from '#shared/conversation/context/tool-calls.ts';
 import type { ToolResult } from '#shared/conversation/context/tool-results.ts';
-import type { OpenAiMessage, OpenAiToolMessage } from '#shared/wire/requests/openai.ts';
+import type { OpenAiMessage, OpenAiToolMessage } from '#shared/wire/facades/openai.ts';
 import { toToolResult } from '#functions/chat/turns/tools/given-result.ts';
 import { badField, messageText } from './message-content.ts';
 

@@ -3,8 +3,7 @@ import { decodeNotes, NOTES_MAX, type Note, type Notes } from '#shared/memory/no
 import { memoryTokens } from '#shared/memory/render-memory.ts';
 import { selectMemory } from '#shared/memory/select-memory.ts';
 import type { Caller } from '#shared/ports/ports.ts';
-import type { MemoryListView } from '#shared/wire/responses/memories.ts';
-import { noteView } from '#shared/wire/views/memory-view.ts';
+import { type MemoryListView, noteView } from '#shared/wire/resources/memories.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { memoryNotFound } from './memory-errors.ts';
 

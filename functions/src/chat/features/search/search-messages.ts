@@ -6,7 +6,7 @@ import { readSearchQuery } from '#shared/search/search-query.ts';
 import { cutSnippet } from '#shared/search/snippet.ts';
 import type { MessageText } from '#shared/search/turn-texts.ts';
 import { decodePageToken, encodePageToken, type PageScope } from '#shared/wire/page-token.ts';
-import type { SearchHitView, SearchView } from '#shared/wire/responses/search.ts';
+import type { SearchHitView, SearchView } from '#shared/wire/resources/search.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { readOwnConversation } from '#functions/chat/conversations/own-conversation.ts';
 import { lookThrough } from './look-through.ts';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { refuseTooLong, toPart } from '#shared/wire/message-parts.ts';
-import type { sendMessageBody } from '#shared/wire/requests/messages.ts';
+import type { sendMessageBody } from '#shared/wire/resources/messages.ts';
 import { preferredLocale } from '#functions/chat/http/headers.ts';
 import type { RouteDependencies } from '#functions/chat/route.ts';
 import type { SendRequest } from '#functions/chat/turns/send/send-request.ts';

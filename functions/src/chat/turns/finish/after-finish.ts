@@ -2,7 +2,7 @@ import type { Head } from '#shared/conversation/documents/head.ts';
 import { withWholePairs, type Turn } from '#shared/conversation/documents/turn.ts';
 import type { FinishBatch } from '#shared/conversation/writes/turn-writes.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { recalledView } from '#shared/wire/views/recalled-view.ts';
+import { recalledView } from '#shared/wire/resources/recalled.ts';
 import { viewContext } from '#functions/chat/context/view-context.ts';
 import type { BegunTurn } from '../start/begin-turn.ts';
 

@@ -5,7 +5,7 @@ import { readContextParts, readTurns } from '#shared/conversation/context/read-c
 import { readFramesAfter } from '#shared/conversation/documents/stored-frames.ts';
 import { isResting, type Turn } from '#shared/conversation/documents/turn.ts';
 import { cursorPlace } from '#shared/wire/frame-ids.ts';
-import { recalledView } from '#shared/wire/views/recalled-view.ts';
+import { recalledView } from '#shared/wire/resources/recalled.ts';
 import type { StreamFrame } from '#shared/wire/stream.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { FinishedTurn } from '../live/live-turn.ts';

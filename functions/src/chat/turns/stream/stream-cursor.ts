@@ -1,5 +1,5 @@
 import { AppError } from '#shared/errors.ts';
-import { cursorSchema } from '#shared/wire/requests/streams.ts';
+import { cursorSchema } from '#shared/wire/resources/streams.ts';
 
 const badHeader = () =>
   new AppError({

@@ -1,4 +1,4 @@
-import type { CompactionRecordView } from '#shared/wire/responses/compaction.ts';
+import type { CompactionRecordView } from '#shared/wire/resources/compaction.ts';
 import type { Bench } from '../bench.ts';
 import { labMessage, type LabMessage } from '../lab-messages.ts';
 

@@ -1,4 +1,4 @@
-import type { MessageView } from '#shared/wire/responses/messages.ts';
+import type { MessageView } from '#shared/wire/resources/messages.ts';
 import type { Bench } from '../bench.ts';
 
 /** More turns than any fault makes. */

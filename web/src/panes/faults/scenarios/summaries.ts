@@ -1,5 +1,5 @@
-import type { MessageView } from '#shared/wire/responses/messages.ts';
-import type { CompactionRecordView } from '#shared/wire/responses/compaction.ts';
+import type { MessageView } from '#shared/wire/resources/messages.ts';
+import type { CompactionRecordView } from '#shared/wire/resources/compaction.ts';
 import type { Bench } from '../bench.ts';
 import { judgeForgetful, judgeInventive } from '../compaction-verdicts.ts';
 import type { Verdict } from '../finding.ts';

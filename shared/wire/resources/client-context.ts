@@ -12,7 +12,7 @@ import {
   OPEN_FILE_PATH_MAX_CHARACTERS,
   OPEN_FILES_MAX,
 } from '#shared/client-context/open-files.ts';
-import { wellFormedText } from './ids.ts';
+import { wellFormedText } from '../fields.ts';
 
 const word = wellFormedText.min(1).max(CONTEXT_WORD_MAX_CHARACTERS);
 

@@ -1,6 +1,9 @@
 import { z } from 'zod';
+import { clientToolSchema } from '#shared/conversation/documents/declared-tools.ts';
 import { conversationSettingsSchema } from '#shared/conversation/documents/head.ts';
 import { profileSchema } from '#shared/conversation/documents/snapshot.ts';
+import { contextObjectResponse } from './context-object.ts';
+import { time, wellFormedText, conversationIdSchema, messageOrAnswerId } from '../fields.ts';
 import {
   METADATA_ENTRIES_MAX,
   METADATA_KEY_MAX_CHARACTERS,
@@ -11,7 +14,6 @@ import {
   WINDOW_MIN_TOKENS,
   TITLE_MAX_CHARACTERS,
 } from '../limits.ts';
-import { wellFormedText, conversationIdSchema, messageOrAnswerId } from './ids.ts';
 import { recallTokensField } from './messages.ts';
 import { toolsSchema } from './tools.ts';
 
@@ -146,4 +148,37 @@ export const forkBody = z.strictObject({
   id: conversationIdSchema
     .optional()
     .describe('Of the new conversation; again the same is the same fork.'),
+});
+
+export const conversationResponse = z.object({
+  id: z.string(),
+  title: z.string().optional(),
+  metadata: z.record(z.string(), z.string()),
+  profile: profileSchema,
+  model: z.string(),
+  tools: z
+    .array(clientToolSchema)
+    .optional()
+    .describe('Functions that the app runs for the model.'),
+  settings: conversationSettingsSchema,
+  createTime: time,
+  updateTime: time,
+  generation: z.number().int(),
+  lastSeq: z.number().int().describe('Number of turns so far.'),
+  deleteTime: time.optional().describe('Since when it is in the bin.'),
+  purgeTime: time.optional().describe('When it is erased for good unless it is taken back.'),
+  forkedFrom: z
+    .object({ conversationId: z.string(), seq: z.number().int() })
+    .optional()
+    .describe('The conversation and the turn up to which it was copied.'),
+});
+export type ConversationView = z.infer<typeof conversationResponse>;
+
+export const conversationWithContextResponse = conversationResponse.extend({
+  context: contextObjectResponse,
+});
+
+export const conversationListResponse = z.object({
+  conversations: z.array(conversationResponse),
+  nextPageToken: z.string().optional(),
 });

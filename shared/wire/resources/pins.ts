@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { conversationIdSchema, wellFormedText } from './ids.ts';
+import { tokens, conversationIdSchema, wellFormedText } from '../fields.ts';
 
 /** Long enough for a UUID or a speaking name. Also held by what hooks return. */
 export const pinIdSchema = z
@@ -16,3 +16,18 @@ export const pinParams = z.strictObject({
 export const pinTextSchema = wellFormedText.regex(/\S/, 'must not be blank');
 
 export const putPinBody = z.strictObject({ text: pinTextSchema });
+
+export const pinResponse = z.object({
+  id: z.string(),
+  text: z.string(),
+  source: z.enum(['api', 'hook', 'detected']),
+  seq: z.number().int().optional().describe('The turn whose user text it keeps.'),
+});
+export type PinView = z.infer<typeof pinResponse>;
+
+export const pinListResponse = z.object({
+  pins: z.array(pinResponse),
+  tokens: tokens.describe('Of all pins together, estimated.'),
+  budgetTokens: tokens.describe('What all pins together may take.'),
+});
+export type PinListView = z.infer<typeof pinListResponse>;

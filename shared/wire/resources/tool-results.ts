@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { wellFormedText } from './ids.ts';
+import { wellFormedText } from '../fields.ts';
 
 /** Results of one request. */
 const RESULTS_MAX = 64;

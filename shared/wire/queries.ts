@@ -4,8 +4,8 @@ import {
   PAGE_SIZE_MAX,
   PAGE_TOKEN_MAX_CHARACTERS,
   SEARCH_TEXT_MAX_CHARACTERS,
-} from '../limits.ts';
-import { wellFormedText } from './ids.ts';
+} from './limits.ts';
+import { wellFormedText } from './fields.ts';
 
 const wholeNumber = z
   .string()

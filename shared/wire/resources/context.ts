@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { contentSchema } from '#shared/conversation/documents/content.ts';
 import { repairsSchema } from '#shared/conversation/repair/repairs.ts';
-import { tokens } from './fields.ts';
+import { tokens } from '../fields.ts';
 import { leftOutImports } from './memories.ts';
 
 const toolDeclaration = z.object({

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { time } from '../fields.ts';
 import { DEVICE_TOKEN_MAX_CHARACTERS } from '../limits.ts';
 
 export const deviceParams = z.strictObject({
@@ -26,4 +27,17 @@ export const putDeviceBody = z.strictObject({
     .regex(/^[A-Za-z]{2,8}(?:[-_][A-Za-z0-9]{1,8})*$/, 'must be a BCP 47 tag such as ko-KR')
     .optional()
     .describe('The language of the device (BCP 47): notifications are written in it.'),
+});
+
+/** Without the token: it lets whoever has it send to the device. */
+export const deviceResponse = z.object({
+  id: z.string(),
+  platform: z.enum(['ios', 'android', 'web']),
+  locale: z.string().optional().describe('The language of its notifications, where one was given.'),
+  updateTime: time.describe('When its token was last put.'),
+});
+export type DeviceView = z.infer<typeof deviceResponse>;
+
+export const deviceListResponse = z.object({
+  devices: z.array(deviceResponse).describe('The one that was put last first; at most 10.'),
 });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { time } from './fields.ts';
+import { time } from '../fields.ts';
 
 const searchHitResponse = z.object({
   seq: z.number().int(),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { time, wellFormedText } from '../fields.ts';
 import { FILE_TYPE_PATTERN, FILE_TYPES } from '#shared/uploads/file-types.ts';
 import { FILE_NAME_MAX_CHARACTERS, FILES_MAX_BYTES } from '#shared/uploads/limits.ts';
-import { wellFormedText } from './ids.ts';
 
 export const uploadIdSchema = z
   .string()
@@ -36,4 +36,27 @@ export const createUploadBody = z.strictObject({
     .regex(ONE_LINE, 'must be one line of text')
     .optional()
     .describe('What the file is called; the model is told.'),
+});
+
+const uploadFields = {
+  uploadId: z.string(),
+  mimeType: z.string(),
+  sizeBytes: z.number().int(),
+  name: z.string().optional(),
+  createTime: time,
+};
+
+/** Where the file is to be sent, and how. */
+export const createUploadResponse = z.object({
+  ...uploadFields,
+  url: z.string().describe('Where the bytes go; whoever has it may send the file.'),
+  method: z.literal('PUT'),
+  headers: z.record(z.string(), z.string()).describe('To be sent with the bytes exactly so.'),
+  expireTime: time.describe('Until when the address can be used.'),
+});
+
+export const uploadResponse = z.object({
+  ...uploadFields,
+  url: z.string().describe('Where the file can be read for some minutes, without a sign-in.'),
+  expireTime: time.describe('Until when the address can be used.'),
 });

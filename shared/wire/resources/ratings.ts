@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { time, wellFormedText } from '../fields.ts';
 import { COMMENT_MAX_CHARACTERS, REASON_MAX_CHARACTERS } from '../limits.ts';
-import { wellFormedText } from './ids.ts';
 
 const comment = wellFormedText.min(1).max(COMMENT_MAX_CHARACTERS).optional();
 
@@ -18,3 +18,18 @@ export const rateBody = z.strictObject({
   score: z.number().int().min(1).max(5).describe('5 is best.'),
   comment,
 });
+
+export const feedbackResponse = z.object({
+  rating: z.enum(['up', 'down']),
+  reason: z.string().optional(),
+  comment: z.string().optional(),
+  at: time,
+});
+export type FeedbackView = z.infer<typeof feedbackResponse>;
+
+export const ratingResponse = z.object({
+  score: z.number().int().min(1).max(5),
+  comment: z.string().optional(),
+  at: time,
+});
+export type RatingView = z.infer<typeof ratingResponse>;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { time, tokens, wholePromptTokens } from './fields.ts';
+import { time, tokens, wholePromptTokens } from '../fields.ts';
 import { recalledResponse } from './recalled.ts';
 
 const compactionStatusResponse = z.object({

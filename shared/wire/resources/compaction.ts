@@ -1,6 +1,25 @@
 import { z } from 'zod';
-import { time, tokens, wholePromptTokens } from './fields.ts';
+import { time, tokens, wholePromptTokens, wellFormedText, requestIdSchema } from '../fields.ts';
 import { ratingResponse } from './ratings.ts';
+import { FOCUS_MAX_CHARACTERS } from '../limits.ts';
+
+export const restoreBody = z.strictObject({
+  generation: z.number().int().min(0).max(99_999_999).describe('0: none, nothing stays folded.'),
+  requestId: requestIdSchema.optional().describe('The same id again is the same restore.'),
+});
+
+export const compactBody = z.strictObject({
+  focus: wellFormedText
+    .min(1)
+    .max(FOCUS_MAX_CHARACTERS)
+    .optional()
+    .describe('What the summary shall pay attention to.'),
+  requestId: requestIdSchema.optional().describe('The same id again is the same request.'),
+  dryRun: z
+    .boolean()
+    .optional()
+    .describe('true: only tells what would be folded; nothing is asked for.'),
+});
 
 /**
  * What a compaction would fold now: `WOULD_COMPACT` with the range, or, each with its reason, `NOOP` and

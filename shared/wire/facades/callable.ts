@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { conversationIdSchema } from './ids.ts';
-import { sendMessageBody } from './messages.ts';
-import { toolResultsSchema } from './tool-results.ts';
+import { sendMessageResponse, sendMessageBody } from '../resources/messages.ts';
+import { conversationIdSchema } from '../fields.ts';
+import { toolResultsSchema } from '../resources/tool-results.ts';
 
 const { message, locale, onBusy, recallTokens, clientContext } = sendMessageBody.shape;
 
@@ -36,3 +36,10 @@ const data = z
 /** What the Firebase SDKs send: https://firebase.google.com/docs/functions/callable-reference */
 export const callableBody = z.strictObject({ data });
 export type CallableData = z.infer<typeof data>;
+
+/** Nothing was being answered. An object, because Firebase’s SDK for Android takes null for no end at all. */
+const nothing = z.object({ turn: z.null() });
+
+export const callableResponse = z.object({
+  result: z.union([sendMessageResponse, nothing]),
+});

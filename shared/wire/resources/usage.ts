@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import { time } from './fields.ts';
+import { time } from '../fields.ts';
+
+export const healthResponse = z.object({ status: z.literal('ok') });
 
 const quotaLine = z.object({
   limit: z.number().nonnegative().nullable().describe('null: no limit.'),

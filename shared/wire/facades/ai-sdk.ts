@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { inputPartSchema, sendMessageBody } from './messages.ts';
+import { inputPartSchema, sendMessageBody } from '../resources/messages.ts';
 import { PARTS_MAX } from '../limits.ts';
 
 /*

@@ -3,6 +3,20 @@ import { contextObjectResponse } from './context-object.ts';
 import { shrinkageResponse } from './context.ts';
 import { finishReasonResponse, loopResponse, routingResponse, usageResponse } from './messages.ts';
 
+/** Id of the last event that a reader has; `-1` and fractions are no ids. */
+export const cursorSchema = z
+  .string()
+  .regex(
+    /^\d{1,15}$/,
+    'must be the id of an event, a whole number; leave it out to begin at the first',
+  )
+  .transform(Number);
+export const streamQuery = z.strictObject({
+  startingAfter: cursorSchema
+    .optional()
+    .describe('Continues a stream after this event; goes before the header Last-Event-ID.'),
+});
+
 const generation = z.number().int();
 
 const toolCallId = z.string().describe('t_{seq}_c{index}: calls of a turn are counted from 0.');
