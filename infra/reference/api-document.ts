@@ -1,8 +1,20 @@
-import type { OpenApiDocument } from '#functions/chat/openapi/build-document.ts';
+import {
+  type OpenApiDocument,
+  buildOpenApiDocument,
+} from '#functions/chat/openapi/build-document.ts';
 import type { Parameter } from '#functions/chat/openapi/parameters.ts';
 import type { Operation } from '#functions/chat/openapi/path-item.ts';
 import type { JsonSchema } from '#functions/chat/openapi/schemas.ts';
 import { boundsText, listFields, referencedName, typeText } from './schema-text.ts';
+import { loadRoutes } from '#functions/chat/chat-routes.ts';
+
+const chatRoutes = await loadRoutes();
+
+/** The document that the service answers `GET /v1/openapi.json` with. */
+export const servedDocument = () => buildOpenApiDocument(chatRoutes);
+
+/** The text of `docs/reference/openapi.json`. */
+export const openApiText = () => `${JSON.stringify(servedDocument(), null, 2)}\n`;
 
 const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 

@@ -1,6 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { apiDocument } from './api-document.ts';
-import { openApiText, servedDocument } from './openapi-document.ts';
+import { apiDocument, openApiText, servedDocument } from './api-document.ts';
 
 const written = (name: string) => new URL(`../../docs/reference/${name}`, import.meta.url);
 

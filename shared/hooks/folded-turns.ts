@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { canonicalJson } from '../canonical-json.ts';
 import type { Signer } from '../ports/ports.ts';
-import { readToken, writeToken } from '../wire/signed-token.ts';
+import { readToken, writeToken } from '../wire/page-token.ts';
 
 /** How long a hook's token serves: a backup need not end within the hook's own ten seconds. */
 const READ_TOKEN_MS = 15 * 60_000;

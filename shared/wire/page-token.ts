@@ -2,7 +2,23 @@ import { z } from 'zod';
 import { canonicalJson } from '../canonical-json.ts';
 import { AppError } from '../errors.ts';
 import type { Signature, Signer } from '../ports/ports.ts';
-import { readToken, writeToken } from './signed-token.ts';
+
+/** A key id as SNAPSHOT_KEYS allows it, and base64 of a SHA-256. */
+const tokenSchema = z.tuple([z.unknown(), z.string().max(64), z.string().max(64)]);
+
+/** A value of ASCII text and numbers with its signature, as one word of letters, digits, `-` and `_`. */
+export const writeToken = (value: unknown, { keyId, mac }: Signature): string =>
+  btoa(JSON.stringify([value, keyId, mac]))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replaceAll('=', '');
+
+/** What a token says and by whose signature, which nobody has looked at. Throws for what is no token. */
+export function readToken(token: string): { value: unknown; signature: Signature } {
+  const json = atob(token.replaceAll('-', '+').replaceAll('_', '/'));
+  const [value, keyId, mac] = tokenSchema.parse(JSON.parse(json));
+  return { value, signature: { keyId, mac } };
+}
 
 /**
  * Where a token is good: for one caller, in one list, with the same parameters. The size of a page is none

@@ -7,8 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { loadRoutes } from '#functions/chat/chat-routes.ts';
 import { errorReasons } from '#shared/wire/errors/error-reasons.ts';
-import { apiDocument } from '#infra/reference/api-document.ts';
-import { openApiText, servedDocument } from '#infra/reference/openapi-document.ts';
+import { apiDocument, openApiText, servedDocument } from '#infra/reference/api-document.ts';
 import { thrownReasons } from '#infra/reference/thrown-reasons.ts';
 
 const chatRoutes = await loadRoutes();

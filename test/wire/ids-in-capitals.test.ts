@@ -4,7 +4,7 @@ import { messageGuardPath, turnPath } from '#shared/conversation/documents/paths
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { createUploadResponse } from '#shared/wire/resources/uploads.ts';
 import { createResources, createWireApp, type Resources } from '../support/chat/wire-app.ts';
-import { servedDocument } from '#infra/reference/openapi-document.ts';
+import { servedDocument } from '#infra/reference/api-document.ts';
 import { targetsOf } from './attacks/generated-requests.ts';
 
 const app = createWireApp();

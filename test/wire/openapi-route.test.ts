@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { servedDocument } from '#infra/reference/openapi-document.ts';
+import { servedDocument } from '#infra/reference/api-document.ts';
 import { createWireApp } from '../support/chat/wire-app.ts';
 
 const get = (headers: Record<string, string> = {}) =>

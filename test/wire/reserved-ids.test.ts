@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { servedDocument } from '#infra/reference/openapi-document.ts';
+import { servedDocument } from '#infra/reference/api-document.ts';
 import { createResources, createWireApp, type Resources } from '../support/chat/wire-app.ts';
 import { reasonOf } from './document-check.ts';
 import { targetsOf } from './attacks/generated-requests.ts';

@@ -17,6 +17,24 @@ import {
   type ModelsConfig,
 } from '../models/models-in-use.ts';
 
+/** Of the room that a small window leaves beside context and message. */
+const FREE_FRACTION = 0.1;
+
+/**
+ * What may be brought back of folded turns for a message: the least of what deployment, conversation and message say,
+ * and never so much that the message would not fit. The profile `gemini-cli` is what it is: nothing.
+ */
+export const recallTokens = (
+  { RECALL_TOKENS }: Pick<Config, 'RECALL_TOKENS'>,
+  { settings, profile }: Pick<Head, 'settings' | 'profile'>,
+  input: { request?: { recallTokens?: number }; freeTokens?: number } = {},
+): number => {
+  if (profile === 'gemini-cli') return 0;
+  const { request, freeTokens = Infinity } = input;
+  const asked = Math.min(settings.recallTokens ?? Infinity, request?.recallTokens ?? Infinity);
+  return Math.max(0, Math.min(RECALL_TOKENS, asked, Math.floor(FREE_FRACTION * freeTokens)));
+};
+
 /**
  * Which arm of the deployment's comparison a conversation is in, for its whole life: drawn from its epoch,
  * which unlike its id never comes back with another owner. The profile `gemini-cli` is what it is.

@@ -13,7 +13,7 @@ import {
 import type { Clock, Randomness } from '#shared/ports/ports.ts';
 import type { Config } from '../config.ts';
 import { conversationPolicy } from '../config/conversation-policy.ts';
-import { selectOutputForms, type Viewing } from './output-forms.ts';
+import { selectOutputForms, type Viewing } from './snapshot-rendering.ts';
 
 interface Closing extends HistorySource, Viewing {
   config: Config;

@@ -9,7 +9,7 @@ import {
   turnPiecesCollection,
 } from '#shared/conversation/documents/paths.ts';
 import { readHead, readTurnDocuments } from '#shared/conversation/context/read-conversation.ts';
-import { sameHeadWrite } from '#shared/conversation/writes/same-head-write.ts';
+import { sameHeadWrite } from '#shared/conversation/writes/status-write.ts';
 import type { TurnDocument } from '#shared/conversation/documents/turn.ts';
 import type { FileBucket } from '#shared/ports/file-ports.ts';
 import type { Clock, DocumentStore, Query } from '#shared/ports/ports.ts';

@@ -1,6 +1,6 @@
 import { decodeHead } from '#shared/conversation/documents/head.ts';
 import { budgetShardPath, headPath, usagePath } from '#shared/conversation/documents/paths.ts';
-import { sameHeadWrite } from '#shared/conversation/writes/same-head-write.ts';
+import { sameHeadWrite } from '#shared/conversation/writes/status-write.ts';
 import { AppError } from '#shared/errors.ts';
 import type {
   Clock,

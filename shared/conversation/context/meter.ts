@@ -7,7 +7,7 @@ import type { z } from 'zod';
 import type { ContextMeter, Head, measuredSchema } from '../documents/head.ts';
 import type { History } from '../documents/history.ts';
 import { nothingCovered } from '../writes/next-generation.ts';
-import { pinnedTokens } from '../pins/pinned-tokens.ts';
+import { pinnedTokens } from '../pins/kept-pins.ts';
 import { shownTokens } from './shown-tokens.ts';
 import type { Turn, TurnUsage } from '../documents/turn.ts';
 

@@ -6,7 +6,7 @@ import { sentOutputs, type OutputForms } from '#shared/compaction/tool-outputs/s
 import { memoryTokens } from '#shared/memory/render-memory.ts';
 import { itemsOfTurns, type ContextSource } from './assemble-context.ts';
 import type { History } from '../documents/history.ts';
-import { pinnedTokens } from '../pins/pinned-tokens.ts';
+import { pinnedTokens } from '../pins/kept-pins.ts';
 
 /** What the count of a context's prompt is about, so that the meter can go on from it; `seq`: the last turn in it. */
 export function countedContext(

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Content } from '#shared/conversation/documents/content.ts';
-import { findRoundLimit, roundLimitResponse } from '#shared/loops/round-limit.ts';
+import { findRoundLimit, roundLimitResponse } from '#shared/loops/loop-reasons.ts';
 
 const gave = (response: Record<string, unknown>): Content => ({
   role: 'user',

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { headPath } from '#shared/conversation/documents/paths.ts';
 import type { ModelRequest, ModelStreamer } from '#shared/ports/ports.ts';
-import { servedDocument } from '#infra/reference/openapi-document.ts';
+import { servedDocument } from '#infra/reference/api-document.ts';
 import { snapshotAnswer } from '#test/fakes/scripted-model.ts';
 import { buildDue, compactOnce, see } from '#test/support/compaction/compacted-conversation.ts';
 import { benchWith, strategies } from '#test/support/compaction/compacting-world.ts';

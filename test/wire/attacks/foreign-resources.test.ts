@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
+import { randomUUID } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
-import { servedDocument } from '#infra/reference/openapi-document.ts';
+import { servedDocument } from '#infra/reference/api-document.ts';
 import { valueOf } from '#test/support/json-schema-arbitrary.ts';
 import {
   createResources,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CLIENT_WRITABLE_FIELDS } from '#functions/config/environment.ts';
-import { servedDocument } from '#infra/reference/openapi-document.ts';
+import { servedDocument } from '#infra/reference/api-document.ts';
 import {
   createResources,
   createWireApp,

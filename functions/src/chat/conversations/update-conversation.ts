@@ -11,7 +11,7 @@ import {
 } from '#shared/wire/resources/conversations.ts';
 import type { Config } from '#functions/config.ts';
 import { conversationPolicy } from '#functions/config/conversation-policy.ts';
-import { selectOutputForms } from '#functions/context/output-forms.ts';
+import { selectOutputForms } from '#functions/context/snapshot-rendering.ts';
 import { publishRequest } from '../turns/finish/publish-request.ts';
 import { changeHead } from './change-head.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';

@@ -1,7 +1,7 @@
 import { readHistories } from '#shared/conversation/context/find-history.ts';
 import { ratingPath } from '#shared/conversation/documents/paths.ts';
 import { decodeRating, type Rating } from '#shared/conversation/documents/rating.ts';
-import { sameHeadWrite } from '#shared/conversation/writes/same-head-write.ts';
+import { sameHeadWrite } from '#shared/conversation/writes/status-write.ts';
 import type { Caller, StoredDocument, Write } from '#shared/ports/ports.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { generationNotFound } from '../context/generation-errors.ts';

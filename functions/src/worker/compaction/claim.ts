@@ -8,7 +8,7 @@ import {
 import { isStalled, tokensToGrowFrom } from '#shared/compaction/trigger/compaction-trigger.ts';
 import { isArmed, isOverThreshold } from '#shared/compaction/policy/policy.ts';
 import { reachedSpendLimit } from '#shared/compaction/trigger/spend-limit.ts';
-import { sameHeadWrite } from '#shared/conversation/writes/same-head-write.ts';
+import { sameHeadWrite } from '#shared/conversation/writes/status-write.ts';
 import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
 import { mayBeCommitted } from '#shared/errors.ts';
 import type { DocumentFields, Write } from '#shared/ports/ports.ts';

@@ -1,7 +1,7 @@
 import { CANCELLED_BY_USER } from '#shared/compaction/decisions/claim-decision.ts';
 import { decideSettle } from '#shared/compaction/decisions/settle-decision.ts';
 import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
-import { sameHeadWrite } from '#shared/conversation/writes/same-head-write.ts';
+import { sameHeadWrite } from '#shared/conversation/writes/status-write.ts';
 import { nextDay } from '#shared/quota/day.ts';
 import { GuardLostError } from '#shared/errors.ts';
 import type { DocumentFields, DocumentStore, Write } from '#shared/ports/ports.ts';

@@ -11,7 +11,7 @@ import {
   type MeteredTurn,
 } from '#shared/conversation/context/meter.ts';
 import { continuedHistory } from '#shared/conversation/writes/next-generation.ts';
-import { pinnedTokens } from '#shared/conversation/pins/pinned-tokens.ts';
+import { pinnedTokens } from '#shared/conversation/pins/kept-pins.ts';
 
 const counting = { rule: 'character-class' } as const;
 const whole = wholeOutputs({ counting });

@@ -5,7 +5,7 @@ import { deleteMessage } from '#functions/chat/conversations/erase/delete-messag
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { createHmacSigner } from '#functions/adapters/system/hmac-signer.ts';
 import { exportLineResponse } from '#shared/wire/resources/lifecycle.ts';
-import { readToken, writeToken } from '#shared/wire/signed-token.ts';
+import { readToken, writeToken } from '#shared/wire/page-token.ts';
 import { buildDue, compactOnce, see } from '#test/support/compaction/compacted-conversation.ts';
 import {
   compactionBench,

@@ -2,7 +2,7 @@ import type { CompactionNeeded, Head } from '#shared/conversation/documents/head
 import { contextTokens } from '#shared/conversation/context/meter.ts';
 import { readContextParts } from '#shared/conversation/context/read-conversation.ts';
 import type { Caller } from '#shared/ports/ports.ts';
-import { selectOutputForms } from '#functions/context/output-forms.ts';
+import { selectOutputForms } from '#functions/context/snapshot-rendering.ts';
 import { changeHead } from '../change-head.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { needAfterChange } from '#functions/chat/context/need-after-change.ts';

@@ -4,7 +4,7 @@ import type { History } from '#shared/conversation/documents/history.ts';
 import { continuedHistory } from '#shared/conversation/writes/next-generation.ts';
 import { headPath } from '#shared/conversation/documents/paths.ts';
 import { readHead } from '#shared/conversation/context/read-conversation.ts';
-import { sameHeadWrite } from '#shared/conversation/writes/same-head-write.ts';
+import { sameHeadWrite } from '#shared/conversation/writes/status-write.ts';
 import { isTerminal } from '#shared/conversation/documents/turn.ts';
 import { AppError } from '#shared/errors.ts';
 import type { Caller } from '#shared/ports/ports.ts';

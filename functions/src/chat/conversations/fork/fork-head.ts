@@ -1,7 +1,7 @@
 import type { ContextMeter } from '#shared/conversation/documents/head.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import { nothingCovered } from '#shared/conversation/writes/next-generation.ts';
-import { pinnedTokens } from '#shared/conversation/pins/pinned-tokens.ts';
+import { pinnedTokens } from '#shared/conversation/pins/kept-pins.ts';
 import { withoutPinsFrom } from '#shared/conversation/pins/pins.ts';
 import { firstTailSeq } from '#shared/conversation/context/read-conversation.ts';
 import type { CopiedTurn } from './fork-copy.ts';

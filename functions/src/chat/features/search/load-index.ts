@@ -4,7 +4,7 @@ import { foldedThrough, loadIndex, type LoadedIndex } from '#functions/recall/re
 import { withDeadline } from '#functions/lib/with-deadline.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { SendRequest } from '#functions/chat/turns/send/send-request.ts';
-import { recallTokens } from '#functions/recall/recall-tokens.ts';
+import { recallTokens } from '#functions/config/conversation-policy.ts';
 
 /** A turn waits for its index this long, from the time that its head was read; then it goes on without. */
 const INDEX_WAIT_MS = 100;

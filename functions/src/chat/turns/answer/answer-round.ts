@@ -10,7 +10,7 @@ import {
 } from '#shared/conversation/context/tool-calls.ts';
 import type { Rounds } from '#shared/conversation/documents/turn.ts';
 import { findCallLoop, loopFeedback, roundsIn, type PolledTools } from '#shared/loops/call-loop.ts';
-import { roundLimitResponse } from '#shared/loops/round-limit.ts';
+import { roundLimitResponse } from '#shared/loops/loop-reasons.ts';
 import { utf8Length } from '#shared/store/names.ts';
 import type { StreamChunk } from '#shared/wire/stream.ts';
 import { meterCounting } from '#functions/config/conversation-policy.ts';

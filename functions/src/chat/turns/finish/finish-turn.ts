@@ -11,7 +11,7 @@ import { type AppError, mayBeCommitted } from '#shared/errors.ts';
 import type { ContextObject } from '#shared/wire/views/context-object.ts';
 import { toFinishReason, type StreamFrame } from '#shared/wire/stream.ts';
 import { meterCounting, conversationPolicy } from '#functions/config/conversation-policy.ts';
-import { selectOutputForms, type Viewing } from '#functions/context/output-forms.ts';
+import { selectOutputForms, type Viewing } from '#functions/context/snapshot-rendering.ts';
 import type { BegunTurn } from '../start/begin-turn.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { RequestAtEnd } from './request-at-end.ts';

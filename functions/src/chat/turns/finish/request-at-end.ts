@@ -5,7 +5,7 @@ import { readContextParts, readHead } from '#shared/conversation/context/read-co
 import { StoreUnavailableError } from '#shared/errors.ts';
 import type { FinishBatch } from '#shared/conversation/writes/turn-writes.ts';
 import { conversationPolicy } from '#functions/config/conversation-policy.ts';
-import { selectOutputForms } from '#functions/context/output-forms.ts';
+import { selectOutputForms } from '#functions/context/snapshot-rendering.ts';
 import type { BegunTurn } from '../start/begin-turn.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { finishedTurn } from './after-finish.ts';

@@ -7,8 +7,7 @@ import { endsBefore, rearmsFrom } from '#shared/conversation/writes/next-generat
 import { withoutPinsFrom } from '#shared/conversation/pins/pins.ts';
 import type { Replacement } from '#shared/conversation/writes/replacement-writes.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
-import { selectOutputForms } from '#functions/context/output-forms.ts';
-import { createRenderer } from '#functions/context/snapshot-rendering.ts';
+import { selectOutputForms, createRenderer } from '#functions/context/snapshot-rendering.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { continueHistory } from '#functions/chat/context/continue-history.ts';
 import { needAfterChange } from '#functions/chat/context/need-after-change.ts';

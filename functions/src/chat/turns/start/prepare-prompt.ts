@@ -2,7 +2,11 @@ import { estimateContentTokens, estimatePromptTokens } from '#shared/tokens/toke
 import { assemblePrompt } from '#shared/conversation/context/assemble-context.ts';
 import type { Head, Versioned } from '#shared/conversation/documents/head.ts';
 import { shownUser } from '#shared/conversation/context/shown-user.ts';
-import { meterCounting, conversationPolicy } from '#functions/config/conversation-policy.ts';
+import {
+  meterCounting,
+  conversationPolicy,
+  recallTokens,
+} from '#functions/config/conversation-policy.ts';
 import { memoryForPrompt, withSaid } from '#functions/memory/select-memory.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { Begin, ContextBefore } from './context-before.ts';
@@ -13,7 +17,6 @@ import { abandonedDocuments } from './read-start.ts';
 import type { Message } from './stored-message.ts';
 import type { IndexLoad } from '#functions/chat/features/search/load-index.ts';
 import { recallForTurn } from '#functions/chat/features/search/recall-for-turn.ts';
-import { recallTokens } from '#functions/recall/recall-tokens.ts';
 import { collectTurnContext, type TurnContext } from './turn-context.ts';
 
 /** Which attempt at the turn it is, from 1. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { sameHeadWrite } from '#shared/conversation/writes/same-head-write.ts';
+import { sameHeadWrite } from '#shared/conversation/writes/status-write.ts';
 import { AppError } from '#shared/errors.ts';
 import { NOTE_MAX_CHARACTERS, TOPIC_MAX_CHARACTERS, TOPICS_MAX } from '#shared/memory/note.ts';
 import { saidByUser, type SaidVerdict } from '#shared/memory/said-by-user.ts';

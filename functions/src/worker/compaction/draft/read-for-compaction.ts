@@ -16,7 +16,7 @@ import {
 } from '#functions/config/conversation-policy.ts';
 import type { CompactionDependencies } from '../compaction-dependencies.ts';
 import { memoryForPrompt, readNotes } from '#functions/memory/select-memory.ts';
-import { selectOutputForms } from '#functions/context/output-forms.ts';
+import { selectOutputForms } from '#functions/context/snapshot-rendering.ts';
 import type { ReadMemory, Reading } from '../run.ts';
 
 /** A load that misses a document reads the head again, this often. */

@@ -1,4 +1,4 @@
-import { recallTokens } from '#functions/recall/recall-tokens.ts';
+import { recallTokens } from '#functions/config/conversation-policy.ts';
 import { readUtterances } from '#shared/compaction/facts/speech/utterances.ts';
 import { attachmentsIn } from '#shared/compaction/ledger/operations/attachments.ts';
 import { inProfile } from '#shared/compaction/ledger/operations/change-profile.ts';
