@@ -48,6 +48,7 @@ test('a conversation that an earlier version stored keeps its transcript', async
     caller: owner,
     conversationId,
     order: 'asc',
+    afterSeq: 0,
     pageSize: 100,
     pageToken: undefined,
   });
