@@ -90,7 +90,6 @@ const giveResults = (
     conversationId,
     ...given,
     locale: answerOptions({}, header).locale,
-    sendMessage: dependencies.sendMessage,
   });
 
 /**
