@@ -3,7 +3,7 @@ import { isFinal } from '#shared/conversation/documents/turn.ts';
 import type { FinishBatch } from '#shared/conversation/writes/turn-writes.ts';
 import { AppError } from '#shared/errors.ts';
 import type { StreamChunk } from '#shared/wire/stream.ts';
-import type { BegunTurn } from '../start/begin-turn.ts';
+import type { BegunTurn } from '../start/begun-turn.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { passCrashPoint } from '#functions/chat/crash-points.ts';
 import type { Subscribers } from '../live/subscribers.ts';
@@ -51,7 +51,7 @@ async function publishNeed(dependencies: ChatDependencies, begun: BegunTurn, bat
       trigger: need.trigger,
       beforeTokens: batch.meter?.tokens,
     });
-  else await publishOverdue(dependencies, conversationId, begun.head.compactionNeeded);
+  else await publishOverdue(dependencies, conversationId, begun.context.head.compactionNeeded);
 }
 
 /** Whether the turn is left to whoever sends its message again; a cancelled one ends here all the same. */
@@ -132,27 +132,31 @@ async function finishTurn(
     decideAgain: decideNeed,
   });
   await passCrashPoint(dependencies, 'turn-finished');
-  publishFinished(dependencies, { batch, begun, isAttended: audience.present().length > 0 });
+  publishFinished(dependencies, {
+    batch,
+    turn: begun.turn,
+    isAttended: audience.present().length > 0,
+  });
   const turn = finishedTurn(production, batch);
-  if (isFinal(turn))
-    dependencies.cache.keepTurn(begun.head.epoch, { turn, loadedAt: begun.head.generation });
+  const { epoch, generation } = begun.context.head;
+  if (isFinal(turn)) dependencies.cache.keepTurn(epoch, { turn, loadedAt: generation });
   for (const chunk of closing) log.emit(chunk);
   if (turn.inContext) title.answered(turn.contents.map(contentText).join('\n'));
   const unsettled = { ...batch, usage: usageBeyond(batch.usage, begun.progress.settled) };
   logFinished(dependencies, { ...unsettled, detail: answer.error?.message }, times);
   await Promise.all([
     publishNeed(dependencies, begun, batch),
-    begun.reservation?.settle(turnSpending(unsettled, { isAsked })),
+    begun.quota.reservation?.settle(turnSpending(unsettled, { isAsked })),
   ]);
   await passCrashPoint(dependencies, 'turn-published');
-  return { turn, context, replayed: false, shrinkage: begun.shrinkage };
+  return { turn, context, replayed: false, shrinkage: begun.call.sent.shrinkage };
 }
 
 /** The readers learn that the answer ended without being stored. */
 function emitFailure({ begun, log }: Production, error: unknown): void {
   const errorText =
     error instanceof AppError ? error.publicMessage : 'The answer could not be stored.';
-  const { generation } = begun.head;
+  const { generation } = begun.context.head;
   log.emit({ type: 'error', errorText });
   log.emit({ type: 'finish', finishReason: 'error', messageMetadata: { generation } });
 }
@@ -192,14 +196,14 @@ export async function produceTurn(
     return id;
   };
   try {
-    const { generation } = begun.head;
+    const { generation } = begun.context.head;
     const opening = {
       conversationId,
       seq,
       attempt,
       generation,
       replayed: false,
-      shrinkage: begun.shrinkage,
+      shrinkage: begun.call.sent.shrinkage,
       isResumed: begun.progress.isResumed,
       rounds: begun.progress.rounds?.count,
     };

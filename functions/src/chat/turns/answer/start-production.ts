@@ -2,7 +2,7 @@ import { firstFrameId } from '#shared/wire/frame-ids.ts';
 import { collapseFrames } from '#shared/wire/views/collapse-frames.ts';
 import { readFramesAfter } from '#shared/conversation/documents/stored-frames.ts';
 import type { StreamFrame } from '#shared/wire/stream.ts';
-import type { BegunTurn } from '../start/begin-turn.ts';
+import type { BegunTurn } from '../start/begun-turn.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { createSubscribers } from '../live/subscribers.ts';
 import { followFrames } from '../stream/follow-frames.ts';

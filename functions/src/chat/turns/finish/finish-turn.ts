@@ -12,7 +12,7 @@ import type { ContextObject } from '#shared/wire/views/context-object.ts';
 import { toFinishReason, type StreamFrame } from '#shared/wire/stream.ts';
 import { meterCounting, conversationPolicy } from '#functions/config/conversation-policy.ts';
 import { selectOutputForms, type Viewing } from '#functions/context/output-forms.ts';
-import type { BegunTurn } from '../start/begin-turn.ts';
+import type { BegunTurn, ContextAtStart } from '../start/begun-turn.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { RequestAtEnd } from './request-at-end.ts';
 import { isShown } from '../answer/stream-answer.ts';
@@ -49,51 +49,51 @@ function isInContext(answer: TurnAnswer, isCancelled: boolean): boolean {
   return hasRounds && !OVERFLOWS.includes(answer.error.reason);
 }
 
-const estimateAll = (contents: readonly Content[], { head }: BegunTurn): number =>
-  contents.reduce((sum, content) => sum + estimateContentTokens(content, meterCounting(head)), 0);
+const estimateAll = (contents: readonly Content[], { context }: BegunTurn): number =>
+  contents.reduce(
+    (sum, content) => sum + estimateContentTokens(content, meterCounting(context.head)),
+    0,
+  );
 
 /** The meter with this turn in the context. */
-export function measureTurn(viewing: Viewing, begun: BegunTurn, answer: TurnAnswer): ContextMeter {
+function measureTurn(viewing: Viewing, begun: BegunTurn, answer: TurnAnswer): ContextMeter {
   const { sentContents, report } = answer;
   const contents = [...answer.contents];
-  const { head, user, surroundings, userTokens, overheadTokens, saidTokens } = begun;
+  const { turn, context, tokens, call } = begun;
   const own = {
     seq: begun.attempt.seq,
-    user,
-    surroundings,
+    user: turn.user,
+    surroundings: turn.surroundings,
     contents,
-    tokens: { user: userTokens, answer: estimateAll(contents, begun) },
+    tokens: { user: tokens.user, answer: estimateAll(contents, begun) },
     inContext: true,
   };
   return meterAfterTurn(
     {
-      before: begun,
+      before: context,
       own,
-      overheadTokens,
-      saidTokens,
+      overheadTokens: tokens.overhead,
+      saidTokens: tokens.said,
       answerTokens: estimateAll(contents.slice(sentContents), begun),
       // A report about a prompt with less than the context, or an answer that was cut, says nothing about it.
-      usage: begun.isOverLimit || loopKind(answer.finishReason) ? undefined : report,
+      usage: call.sent.isOverLimit || loopKind(answer.finishReason) ? undefined : report,
     },
-    selectOutputForms(viewing, head),
+    selectOutputForms(viewing, context.head),
   );
 }
 
 /** The need that a context leaves behind which is measured with the head of the start. */
-export const needWith = (
+const needWith = (
   { config }: Pick<ChatDependencies, 'config'>,
-  begun: BegunTurn,
+  { head, nextModel, history }: ContextAtStart,
   input: { meter: ContextMeter | undefined; isOverflow: boolean; requestId: string; now: Date },
 ) =>
   compactionNeed({
     ...input,
     // What waits in the head is looked at again when the batch is written.
-    head: {
-      ...begun.head,
-      compactionNeeded: { declined: begun.head.compactionNeeded.declined },
-    },
-    history: begun.history,
-    policy: conversationPolicy(config, { ...begun.head, model: begun.nextModel }),
+    head: { ...head, compactionNeeded: { declined: head.compactionNeeded.declined } },
+    history,
+    policy: conversationPolicy(config, { ...head, model: nextModel }),
   });
 
 const errorOf = (error: AppError): TurnError => ({
@@ -118,9 +118,11 @@ export function endTurn(
     : end.answer;
   const { conversationId, seq, attempt, turnUpdateTime } = begun.attempt;
   const { contents, rounds, usage, error } = answer;
+  const { foldedInContext, routing } = begun.turn;
+  const { recalled } = begun.call;
   const isWaiting = answer.isWaiting && !isCancelled;
-  const inContext = !isWaiting && (begun.foldedInContext ?? isInContext(answer, isCancelled));
-  const isMeasured = (inContext || isWaiting) && begun.foldedInContext === undefined;
+  const inContext = !isWaiting && (foldedInContext ?? isInContext(answer, isCancelled));
+  const isMeasured = (inContext || isWaiting) && foldedInContext === undefined;
   const measured = isMeasured ? measureTurn(dependencies, begun, answer) : undefined;
   const waitsUntil = new Date(now.getTime() + dependencies.config.TOOL_RESULT_TIMEOUT_MS);
   const isOverflow = error?.reason === 'MODEL_CONTEXT_OVERFLOW';
@@ -134,13 +136,13 @@ export function endTurn(
     rounds: rounds && { ...rounds, step: rounds.step + 1 },
     unanswered: isCancelled ? 'cancelled_by_user' : error && 'interrupted',
     answerTokens: estimateAll(contents, begun),
-    userTokens: begun.userTokens,
+    userTokens: begun.tokens.user,
     inContext,
     usage,
     repairs: answer.repairs,
-    routing: begun.routing,
-    ...(begun.recalled.seqs.length > 0 && {
-      recalled: { seqs: begun.recalled.seqs, tokens: begun.recalled.tokens },
+    routing,
+    ...(recalled.seqs.length > 0 && {
+      recalled: { seqs: recalled.seqs, tokens: recalled.tokens },
     }),
     finishReason: answer.finishReason,
     ...(error && { error: errorOf(error) }),
@@ -148,7 +150,7 @@ export function endTurn(
     ...(isWaiting && { waitsUntil }),
     // A turn that waits is not in the context yet; its size may ask for a compaction of what stands before it.
     meter: isWaiting ? undefined : measured,
-    need: needWith(dependencies, begun, { meter: measured, isOverflow, requestId, now }),
+    need: needWith(dependencies, begun.context, { meter: measured, isOverflow, requestId, now }),
   };
 }
 

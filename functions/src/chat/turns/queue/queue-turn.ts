@@ -6,7 +6,7 @@ import { readTurnDocuments } from '#shared/conversation/context/read-conversatio
 import type { StartDecision } from '#shared/conversation/decisions/start-decision.ts';
 import { meterCounting } from '#functions/config/conversation-policy.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import type { BegunTurn } from '../start/begin-turn.ts';
+import type { BegunTurn } from '../start/begun-turn.ts';
 import { commitStart } from '../start/commit-start.ts';
 import type { StartState } from '../start/read-start.ts';
 import { refuseOverDayLimit } from '../send/refuse-over-day-limit.ts';

@@ -10,7 +10,8 @@ import { readTurnDocuments } from '#shared/conversation/context/read-conversatio
 import { isTerminal, type TurnDocument } from '#shared/conversation/documents/turn.ts';
 import { AppError, GuardLostError, mayBeCommitted } from '#shared/errors.ts';
 import { isPassingLimit } from '#shared/quota/passing-limit.ts';
-import { beginTurn, type BegunTurn } from '../start/begin-turn.ts';
+import { beginTurn } from '../start/begin-turn.ts';
+import type { BegunTurn } from '../start/begun-turn.ts';
 import { endStopped } from './end-stopped.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { abandonedTurns, readStart, type StartState } from '../start/read-start.ts';

@@ -3,7 +3,8 @@ import { turnId } from '#shared/conversation/documents/paths.ts';
 import { GuardLostError } from '#shared/errors.ts';
 import { giveUpTurn } from '../finish/close-turn.ts';
 import { createBeforeTurn } from '../start/before-turn.ts';
-import { beginTurn, type BegunTurn } from '../start/begin-turn.ts';
+import { beginTurn } from '../start/begin-turn.ts';
+import type { BegunTurn } from '../start/begun-turn.ts';
 import { endStopped } from '../queue/end-stopped.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { followTurn } from '../stream/follow-turn.ts';
@@ -74,7 +75,7 @@ export function answerBegun(
   begun: BegunTurn,
 ): SendHandle {
   const { seq } = begun.attempt;
-  const { generation } = begun.head;
+  const { generation } = begun.context.head;
   const live = startProduction(dependencies, request, begun);
   return liveHandle(dependencies, request, { live, seq, generation, reading: { kind: 'all' } });
 }
