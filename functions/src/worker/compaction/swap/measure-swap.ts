@@ -133,7 +133,6 @@ export async function measureSwap(
     overheadTokens: reading.head.value.context.overheadTokens,
     addedOverheadTokens:
       declarationTokens(run, prompts.after) - declarationTokens(run, prompts.before),
-    snapshotState: 'ok',
     policy: reading.policy,
     trigger: run.need.trigger,
     isPartial: plan.isPartial,
