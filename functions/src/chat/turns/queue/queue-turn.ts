@@ -4,12 +4,15 @@ import { queueAfter } from '#shared/conversation/decisions/queue-decision.ts';
 import { enqueueWrites, waiterLeaseWrite } from '#shared/conversation/writes/queue-writes.ts';
 import { readTurnDocuments } from '#shared/conversation/context/read-conversation.ts';
 import type { StartDecision } from '#shared/conversation/decisions/start-decision.ts';
+import type { Head } from '#shared/conversation/documents/head.ts';
+import { AppError } from '#shared/errors.ts';
+import { isPassingLimit } from '#shared/quota/passing-limit.ts';
 import { meterCounting } from '#functions/config/conversation-policy.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { BegunTurn } from '../start/begun-turn.ts';
 import { commitStart } from '../start/commit-start.ts';
 import type { StartState } from '../start/read-start.ts';
-import { refuseOverDayLimit } from '../send/refuse-over-day-limit.ts';
+import { quotaReservationRequest } from '../send/quota-reservation.ts';
 import type { SendRequest } from '../send/send-request.ts';
 import { leaseFrom } from '#functions/chat/turn-lease.ts';
 import { passCrashPoint } from '#functions/chat/crash-points.ts';
@@ -45,6 +48,26 @@ function wait(
     waitInQueue(dependencies, { request, seq, producer }),
   );
   return { seq, begun };
+}
+
+/**
+ * Refuses a message that is to wait in the queue, before anything is stored, where a limit stands in its way that it
+ * cannot wait for: one of the day. Nothing is reserved. Throws quota reasons, StoreUnavailableError.
+ */
+async function refuseOverDayLimit(
+  dependencies: Pick<ChatDependencies, 'quota' | 'config'>,
+  request: SendRequest,
+  { head, estimatedTokens }: { head: Head; estimatedTokens: number },
+): Promise<void> {
+  const asked = quotaReservationRequest(dependencies.config, request, {
+    model: head.model,
+    attempt: 1,
+  });
+  try {
+    await dependencies.quota.reserve({ ...asked, estimatedTokens });
+  } catch (error) {
+    if (!(error instanceof AppError && isPassingLimit(error))) throw error;
+  }
 }
 
 /**

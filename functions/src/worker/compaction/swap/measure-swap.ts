@@ -18,7 +18,7 @@ import type { Candidate, Verified } from '../draft/candidate.ts';
 import { condenseOutputs, type CondensingReport } from '../draft/condense-outputs.ts';
 import { countTokens, type TokenCounts } from '../draft/count-tokens.ts';
 import { unchanged } from '../outcome.ts';
-import { pinsAfterFold } from './pins-after-fold.ts';
+import { pinsAfterFold } from './kept-texts.ts';
 import { runContext, type ClaimedRun } from '../run.ts';
 import { saveBlobs } from './save-blobs.ts';
 import type { CheckedSnapshot } from '../draft/snapshot-strategy.ts';
