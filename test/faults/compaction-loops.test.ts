@@ -87,7 +87,7 @@ function compact(
   };
   const afterTokens = estimateContextTokens(after, { policy, calibration: 1 });
   const modelCalls = world.modelCalls + plan.chunks.length;
-  const { swap } = decideSwap({ beforeTokens, afterTokens, snapshotState: 'ok', policy, trigger });
+  const { swap } = decideSwap({ beforeTokens, afterTokens, policy, trigger });
   if (!swap) return { ...world, modelCalls };
   const next = {
     ...continuedHistory({

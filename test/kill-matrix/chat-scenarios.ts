@@ -42,7 +42,7 @@ const answerCall = (stage: Stage, index: number) =>
   stage.phone(`answering call ${index}`, async (chat) => {
     const callId = `t_3_c${index}`;
     const results = [{ callId, kind: 'response' as const, response: { index } }];
-    const asked = { ...conversation, turnId: 't_3', results, locale: undefined, sendMessage };
+    const asked = { ...conversation, turnId: 't_3', results, locale: undefined };
     return (await answerCalls(chat, asked)).result;
   });
 

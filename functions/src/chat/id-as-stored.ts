@@ -1,4 +1,6 @@
+import { messageGuardPath } from '#shared/conversation/documents/paths.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
+import type { SendRequest } from './turns/send/send-request.ts';
 
 /**
  * A client's id, in lower case: a UUID is the same one in capitals. It stays as it was written where a document
@@ -13,4 +15,21 @@ export async function idAsStored(
   if (lower === id) return id;
   const [document] = await store.get([pathOf(id)]);
   return document ? id : lower;
+}
+
+/** The request with the ids of messages as they are stored. */
+export async function withStoredIds(
+  dependencies: { store: Pick<DocumentStore, 'get'> },
+  request: SendRequest,
+): Promise<SendRequest> {
+  const { conversationId, message, replacing } = request;
+  const asStored = (id: string) =>
+    idAsStored(dependencies, id, (each) => messageGuardPath(conversationId, each));
+  return {
+    ...request,
+    message: { ...message, id: await asStored(message.id) },
+    ...(replacing && {
+      replacing: { ...replacing, messageId: await asStored(replacing.messageId) },
+    }),
+  };
 }

@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
 import { messageGuardPath } from '#shared/conversation/documents/paths.ts';
 import { callId } from '#shared/conversation/context/tool-calls.ts';
@@ -48,7 +47,6 @@ const answersCalls = fc
           response,
         })),
         locale: undefined,
-        sendMessage,
       });
       const { journal } = stage.world;
       journal.taken.push(...given);

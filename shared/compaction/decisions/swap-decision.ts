@@ -2,9 +2,6 @@ import type { Trigger } from '#shared/conversation/documents/head.ts';
 import type { OutcomeState } from './outcome-state.ts';
 import type { CompactionPolicy } from '../policy/policy.ts';
 
-/** What became of the snapshot; `none` for a swap that only shortens tool outputs. */
-export type SnapshotState = 'ok' | 'empty' | 'refused' | 'none';
-
 export interface SwapFacts {
   /** Both by the same counter, system instruction and tools included; null = not countable. */
   beforeTokens: number | null;
@@ -16,7 +13,6 @@ export interface SwapFacts {
    * something is folded is no fault of the snapshot. Default 0.
    */
   addedOverheadTokens?: number;
-  snapshotState: SnapshotState;
   policy: Pick<
     CompactionPolicy,
     'minimumSavingFraction' | 'minimumSavingTokens' | 'acceptsEqualSize'
@@ -30,14 +26,8 @@ type SwapDecision =
   | { swap: true }
   | {
       swap: false;
-      state: Extract<
-        OutcomeState,
-        | 'FAILED_EMPTY_SUMMARY'
-        | 'FAILED_VERIFICATION'
-        | 'FAILED_TOKEN_COUNT_ERROR'
-        | 'FAILED_INFLATED_TOKEN_COUNT'
-      >;
-      reason: 'EMPTY' | 'VERIFICATION' | 'TOKEN_COUNT' | 'NOT_SMALLER' | 'SAVES_TOO_LITTLE';
+      state: Extract<OutcomeState, 'FAILED_TOKEN_COUNT_ERROR' | 'FAILED_INFLATED_TOKEN_COUNT'>;
+      reason: 'TOKEN_COUNT' | 'NOT_SMALLER' | 'SAVES_TOO_LITTLE';
     };
 
 /** Whether a count can be one of a prompt: none is empty. */
@@ -84,16 +74,11 @@ function sizeDecision(
 }
 
 /**
- * Whether the result of a compaction replaces the history: the snapshot is sound, both counts are, and
- * the context gets smaller; runs that neither a person nor an overflow asked for must also save what
+ * Whether a sound snapshot replaces the history: both counts are sound, and the context gets smaller; runs that neither a person nor an overflow asked for must also save what
  * `wantedSaving` asks for, unless they fold only a part. In the profile `gemini-cli` an equal size passes.
  */
 export function decideSwap(facts: SwapFacts): SwapDecision {
-  const { snapshotState, beforeTokens, afterTokens } = facts;
-  if (snapshotState === 'empty')
-    return { swap: false, state: 'FAILED_EMPTY_SUMMARY', reason: 'EMPTY' };
-  if (snapshotState === 'refused')
-    return { swap: false, state: 'FAILED_VERIFICATION', reason: 'VERIFICATION' };
+  const { beforeTokens, afterTokens } = facts;
   if (!isSoundCount(beforeTokens) || !isSoundCount(afterTokens))
     return { swap: false, state: 'FAILED_TOKEN_COUNT_ERROR', reason: 'TOKEN_COUNT' };
   return sizeDecision(facts, { beforeTokens, afterTokens });

@@ -1,6 +1,5 @@
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { updateConversation } from '#functions/chat/conversations/update-conversation.ts';
-import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
 import type { StandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { callId } from '#shared/conversation/context/tool-calls.ts';
@@ -22,7 +21,7 @@ export async function answerAll(chat: ChatDependencies, conversationId: string, 
     response: { at: 'home' },
   }));
   const target = { caller, conversationId, turnId: `t_${seq}`, results, locale: undefined };
-  return (await (await answerCalls(chat, { ...target, sendMessage })).result).turn;
+  return (await (await answerCalls(chat, target)).result).turn;
 }
 
 /** The chat calls of a server in order: who was asked, and how many signatures the prompt had. */

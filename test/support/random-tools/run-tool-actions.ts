@@ -124,7 +124,7 @@ async function post(run: Run, last: { turnId: string; results: ToolResult[] }): 
   const { conversationId, chat } = run.stage;
   run.last = last;
   const locale = undefined;
-  const asked = { caller, conversationId, ...last, locale, sendMessage };
+  const asked = { caller, conversationId, ...last, locale };
   const { turn } = await (await answerCalls(chat, asked)).result;
   note(run, `answered: ${turn.state}`);
 }

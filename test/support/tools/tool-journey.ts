@@ -4,7 +4,6 @@ import { createMemoryCache } from '#functions/adapters/system/memory-cache.ts';
 import { systemClock } from '#functions/adapters/system/system-clock.ts';
 import { requestCompaction } from '#functions/chat/context/request-compaction.ts';
 import { showContext } from '#functions/chat/context/show-context.ts';
-import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
 import { builtInTools } from '#functions/chat/turns/tools/built-in-tools.ts';
 import { createToolbox } from '#functions/chat/turns/tools/toolbox.ts';
@@ -116,7 +115,7 @@ export async function beginJourney() {
     answer: async (seq: number, result: ToolResult) => {
       step = `answer of ${result.callId}`;
       const turnId = `t_${seq}`;
-      const target = { caller, conversationId, turnId, locale: undefined, sendMessage };
+      const target = { caller, conversationId, turnId, locale: undefined };
       const handle = await answerCalls(chat, { ...target, results: [result] });
       const { turn } = await handle.result;
       isWaiting = turn.state === 'awaiting_tool';

@@ -33,7 +33,6 @@ describe('the profile gemini-cli as one setting', () => {
   test('a swap that saves nothing passes, one that adds a token does not', () => {
     const facts = {
       beforeTokens: 1_000,
-      snapshotState: 'ok',
       policy: peer,
       trigger: 'auto',
     } as const;

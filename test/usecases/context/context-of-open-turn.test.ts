@@ -51,7 +51,6 @@ const answer = (
     turnId: 't_2',
     results: results.map((result) => ({ kind: 'response', ...result })),
     locale: undefined,
-    sendMessage,
   });
 
 const LONG = 'a line of what the app knows\n'.repeat(2_000);

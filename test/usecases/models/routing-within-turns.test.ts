@@ -97,7 +97,7 @@ describe('a turn that was given its model', () => {
 
     const results = [{ callId: 't_1_c0', kind: 'response' as const, response: { at: 'home' } }];
     const target = { caller, conversationId: id, turnId: 't_1', results, locale: undefined };
-    const { turn } = await (await answerCalls(chat, { ...target, sendMessage })).result;
+    const { turn } = await (await answerCalls(chat, target)).result;
 
     expect(waiting.turn).toMatchObject({ state: 'awaiting_tool', routing: byClassifier });
     expect(turn).toMatchObject({ state: 'done', routing: byClassifier });

@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 import { cancelTurn } from '#functions/chat/turns/finish/cancel-turn.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { showContext } from '#functions/chat/context/show-context.ts';
-import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
 import type { ToolResult } from '#shared/conversation/context/tool-results.ts';
 import { turnView } from '#shared/wire/views/views.ts';
@@ -36,7 +35,6 @@ const answer = (chat: ChatDependencies, conversationId: string, results: ToolRes
     turnId: 't_1',
     results,
     locale: undefined,
-    sendMessage,
   });
 
 /** A turn whose model has called functions of the app. */

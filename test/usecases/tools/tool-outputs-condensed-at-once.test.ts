@@ -5,7 +5,6 @@ import { systemClock } from '#functions/adapters/system/system-clock.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { showContext } from '#functions/chat/context/show-context.ts';
 import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
-import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
 import { readBlob } from '#functions/chat/turns/tools/read-blob.ts';
 import { showUsage } from '#functions/quota/show-usage.ts';
@@ -123,7 +122,6 @@ describe('a very long output', () => {
       turnId: 't_1',
       results,
       locale: undefined,
-      sendMessage,
     };
     await (
       await answerCalls(chat, target)

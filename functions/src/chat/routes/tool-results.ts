@@ -28,7 +28,6 @@ export const toolResultsRoute = userRoute({
   errors: ['TOOL_CALL_NOT_FOUND', 'TOOL_RESULT_CONFLICT', 'TEXT_TOO_LONG'],
   example: { results: [{ callId: 't_17_c0', output: { latitude: 59.9, longitude: 10.7 } }] },
   handle: async (dependencies, { caller, params, body, header, left }) => {
-    const { sendMessage } = dependencies;
     const handle = await answerCalls(dependencies, {
       caller,
       ...params,
@@ -36,7 +35,6 @@ export const toolResultsRoute = userRoute({
         toToolResult(result, `results[${index}].output`),
       ),
       locale: body.locale ?? preferredLocale(header('accept-language')),
-      sendMessage,
     });
     return turnReply(dependencies, handle, { accept: header('accept'), left });
   },

@@ -4,7 +4,6 @@ import { decideSwap, type SwapFacts } from '#shared/compaction/decisions/swap-de
 const base: SwapFacts = {
   beforeTokens: 1_000,
   afterTokens: 400,
-  snapshotState: 'ok',
   policy: { minimumSavingFraction: 0.3, minimumSavingTokens: 0, acceptsEqualSize: false },
   trigger: 'auto',
 };
@@ -53,9 +52,6 @@ test.each<[string, Partial<SwapFacts>, string]>([
     { policy: peer, afterTokens: 1_001 },
     'FAILED_INFLATED_TOKEN_COUNT NOT_SMALLER',
   ],
-  ['an empty snapshot', { snapshotState: 'empty' }, 'FAILED_EMPTY_SUMMARY EMPTY'],
-  ['a refused snapshot', { snapshotState: 'refused' }, 'FAILED_VERIFICATION VERIFICATION'],
-  ['no snapshot needed', { snapshotState: 'none' }, 'SWAP'],
   ['before not countable', { beforeTokens: null }, 'FAILED_TOKEN_COUNT_ERROR TOKEN_COUNT'],
   ['after not countable', { afterTokens: null }, 'FAILED_TOKEN_COUNT_ERROR TOKEN_COUNT'],
   ['nothing left after', { afterTokens: 0 }, 'FAILED_TOKEN_COUNT_ERROR TOKEN_COUNT'],

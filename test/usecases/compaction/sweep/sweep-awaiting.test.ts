@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
 import { runSweep } from '#functions/worker/sweep/sweep.ts';
 import { readHead } from '#shared/conversation/context/read-conversation.ts';
@@ -36,7 +35,6 @@ const post = ({ chat, conversationId }: ToolStage): Promise<string> =>
     turnId: `t_${SEQ}`,
     results: [{ callId: `t_${SEQ}_c1`, kind: 'response', response: { lat: 1 } }],
     locale: undefined,
-    sendMessage,
   })
     .then(async ({ result }) => (await result).turn.state)
     .catch((error: unknown) => (error instanceof AppError ? error.reason : String(error)));

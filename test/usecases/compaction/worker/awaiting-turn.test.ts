@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { requestCompaction } from '#functions/chat/context/request-compaction.ts';
 import { showContext } from '#functions/chat/context/show-context.ts';
-import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
 import { readHead } from '#shared/conversation/context/read-conversation.ts';
 import { compactOnce } from '#test/support/compaction/compacted-conversation.ts';
@@ -35,7 +34,6 @@ const answer = ({ chat, conversationId }: Awaited<ReturnType<typeof compactedWhi
     turnId: `t_${SEQ}`,
     results: [{ callId: `t_${SEQ}_c1`, kind: 'response', response: { lat: 1 } }],
     locale: undefined,
-    sendMessage,
   });
 
 const lastPrompt = () => JSON.stringify(standIn.requestBody(standIn.journal().at(-1)?.n ?? 0));

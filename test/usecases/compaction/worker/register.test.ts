@@ -89,11 +89,13 @@ describe('a process that is told to end', () => {
     let isGivenUp = false;
     chat.liveTurns.set('of another request', {
       attempt: 1,
-      async *frames() {},
+      // oxlint-disable-next-line eslint/require-yield -- it has none
+      async *frames() {
+        return undefined;
+      },
       attend: () => undefined,
       lastId: () => 0,
       result: new Promise(() => undefined),
-      outcome: new Promise(() => undefined),
       cancel: () => undefined,
       giveUp: () => (isGivenUp = true),
     });

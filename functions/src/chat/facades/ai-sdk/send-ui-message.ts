@@ -80,9 +80,8 @@ export async function sendUiMessage(
       ? await openToolOutputs(dependencies, { caller, conversationId, messages })
       : undefined;
   if (given) {
-    const { sendMessage } = dependencies;
     const { locale } = asked;
-    return answerCalls(dependencies, { caller, conversationId, ...given, locale, sendMessage });
+    return answerCalls(dependencies, { caller, conversationId, ...given, locale });
   }
   const { message, uiMessageId } = lastUserMessage(dependencies, messages);
   const named = body.messageId ?? undefined;

@@ -66,7 +66,6 @@ const giveResults = (
       toToolResult(result, `data.toolResults[${index}].output`),
     ),
     locale: options.locale,
-    sendMessage: dependencies.sendMessage,
   });
 
 function callOf(handle: SendHandle, { left: closed }: Asked): StartedCall {

@@ -88,7 +88,6 @@ const giveResults = (
     conversationId,
     ...given,
     locale: answerOptions({}, header).locale,
-    sendMessage: dependencies.sendMessage,
   });
 
 /**

@@ -8,14 +8,15 @@ import { routingInService } from '#functions/models/models-in-use.ts';
 import type { TurnWriter } from '#functions/chat/turns/store/turn-writer.ts';
 import { askClassifier } from './ask-classifier.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import type { BegunTurn } from '#functions/chat/turns/start/begin-turn.ts';
+import type { BegunTurn } from '#functions/chat/turns/start/begun-turn.ts';
 
 function factsOf(
   { config }: Pick<ChatDependencies, 'config'>,
   begun: BegunTurn,
   models: RoutingModels,
 ): RouteFacts {
-  const { head, user, turns, routing: earlier } = begun;
+  const { head, turns } = begun.context;
+  const { user, routing: earlier } = begun.turn;
   const files = { ...user, parts: fileParts(user) };
   return {
     models,
@@ -30,9 +31,9 @@ function factsOf(
 /** What attempts before this one have left: another model than theirs cannot read their signatures. */
 const readableFor = (
   model: string,
-  { routing, progress }: Pick<BegunTurn, 'routing' | 'progress'>,
+  { turn, progress }: Pick<BegunTurn, 'turn' | 'progress'>,
 ): BegunTurn['progress'] =>
-  routing?.model === model
+  turn.routing?.model === model
     ? progress
     : { ...progress, contents: withoutSignatures(progress.contents) };
 
@@ -47,12 +48,12 @@ async function choose(
   const { conversationId, seq } = begun.attempt;
   const asked = {
     conversationId,
-    ownerUid: begun.head.ownerUid,
+    ownerUid: begun.context.head.ownerUid,
     seq,
-    dialogue: begun.turns
+    dialogue: begun.context.turns
       .filter(({ inContext }) => inContext)
       .flatMap(({ user, contents }) => [user, ...contents]),
-    message: begun.user,
+    message: begun.turn.user,
   };
   return routeByClassifier(await askClassifier(dependencies, asked, input.signal), facts);
 }
@@ -67,14 +68,16 @@ export async function routeTurn(
   { writer, signal }: { writer: Pick<TurnWriter, 'note'>; signal: AbortSignal },
 ): Promise<void> {
   const { config } = dependencies;
-  if (!isRouted(begun.head.model)) return;
+  const { head } = begun.context;
+  if (!isRouted(head.model)) return;
   const models = routingInService(config);
   const routing = models && (await choose(dependencies, begun, { models, signal }));
   // A turn that was stopped meanwhile is not answered by anybody.
   if (signal.aborted) return;
-  const model = routing?.model ?? modelThatLimits(config, begun.head.model);
-  const quotaRequest = { ...begun.quotaRequest, model };
-  const progress = readableFor(model, begun);
-  Object.assign(begun, { routing, model, prompt: begun.promptFor(model), progress, quotaRequest });
+  const model = routing?.model ?? modelThatLimits(config, head.model);
+  begun.progress = readableFor(model, begun);
+  begun.turn.routing = routing;
+  Object.assign(begun.call, { model, prompt: begun.call.promptFor(model) });
+  begun.quota.request = { ...begun.quota.request, model };
   if (routing) writer.note({ routing: { ...routing } });
 }

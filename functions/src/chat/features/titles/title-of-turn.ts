@@ -1,7 +1,7 @@
 import { wantsTitle } from '#shared/titles/title-decision.ts';
 import type { StreamChunk } from '#shared/wire/stream.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import type { BegunTurn } from '#functions/chat/turns/start/begin-turn.ts';
+import type { BegunTurn } from '#functions/chat/turns/start/begun-turn.ts';
 import { askForTitle } from './ask-for-title.ts';
 import { storeTitle } from './store-title.ts';
 
@@ -39,19 +39,22 @@ export function titleOfTurn(
 ): TitleOfTurn {
   const { config, afterwork } = dependencies;
   const { conversationId, seq } = begun.attempt;
-  if (config.TITLES === 'off' || !wantsTitle(begun.head, seq)) return noTitle;
+  const { head, turns: before } = begun.context;
+  if (config.TITLES === 'off' || !wantsTitle(head, seq)) return noTitle;
   let said = '';
   let isBegun = false;
   let isOpen = true;
 
   const make = async (text: string) => {
-    const answer = { user: begun.user, contents: [{ role: 'model' as const, parts: [{ text }] }] };
-    const turns = [...begun.turns.filter(({ inContext }) => inContext), answer];
-    const { ownerUid } = begun.head;
-    const named = { conversationId, ownerUid, throughSeq: seq, turns };
+    const answer = {
+      user: begun.turn.user,
+      contents: [{ role: 'model' as const, parts: [{ text }] }],
+    };
+    const turns = [...before.filter(({ inContext }) => inContext), answer];
+    const named = { conversationId, ownerUid: head.ownerUid, throughSeq: seq, turns };
     const title = await askForTitle(dependencies, named);
     if (title === undefined) return;
-    const made = { conversationId, title, throughSeq: seq, madeFrom: begun.head };
+    const made = { conversationId, title, throughSeq: seq, madeFrom: head };
     const isStored = await storeTitle(dependencies, made);
     if (isStored && isOpen)
       emit({ type: 'data-title', id: 'title', transient: true, data: { title } });

@@ -16,7 +16,7 @@ import type { StreamChunk } from '#shared/wire/stream.ts';
 import { meterCounting } from '#functions/config/conversation-policy.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { passCrashPoint } from '#functions/chat/crash-points.ts';
-import type { BegunTurn } from '../start/begin-turn.ts';
+import type { BegunTurn } from '../start/begun-turn.ts';
 import { runCalls } from '../tools/run-calls.ts';
 import { CALLS_PER_ROUND, ROUNDS_MAX_BYTES } from '../tools/tool-limits.ts';
 import { errorResponse, type ToolResponse } from '../tools/tool-response.ts';
@@ -49,11 +49,14 @@ export const contentsBytes = (contents: readonly Content[]): number =>
 /** How many rounds of calls one answer may have. */
 export const roundsLimit = (
   { config }: Pick<ChatDependencies, 'config'>,
-  { head }: Pick<BegunTurn, 'head'>,
-): number => (head.profile === 'coding' ? config.CODING_TOOL_ROUNDS : config.TOOL_ROUNDS);
+  { context }: BegunTurn,
+): number => (context.head.profile === 'coding' ? config.CODING_TOOL_ROUNDS : config.TOOL_ROUNDS);
 
-const estimateAll = (contents: readonly Content[], { head }: BegunTurn): number =>
-  contents.reduce((sum, content) => sum + estimateContentTokens(content, meterCounting(head)), 0);
+const estimateAll = (contents: readonly Content[], { context }: BegunTurn): number =>
+  contents.reduce(
+    (sum, content) => sum + estimateContentTokens(content, meterCounting(context.head)),
+    0,
+  );
 
 /** Stores what a turn has come to. Throws TURN_TAKEN_OVER, StoreUnavailableError. */
 export async function storeProgress(
@@ -62,17 +65,17 @@ export async function storeProgress(
 ): Promise<void> {
   const { contents, rounds, usage } = progress;
   const answerTokens = estimateAll(contents, begun);
-  const { userTokens } = begun;
+  const userTokens = begun.tokens.user;
   await writer.storeRounds({ contents, rounds, answerTokens, userTokens, usage });
 }
 
 /** Which of a round's calls the app answers, and which wait for the user. */
 function ownersOf(
   { toolbox }: Pick<ChatDependencies, 'toolbox'>,
-  { head }: BegunTurn,
+  { context }: BegunTurn,
   calls: readonly ToolCall[],
 ) {
-  const apps = new Set(readClientTools(head).map(({ name }) => name));
+  const apps = new Set(readClientTools(context.head).map(({ name }) => name));
   const indexesOf = (isWanted: (name: string) => boolean) =>
     calls.filter(({ name }) => isWanted(name)).map(({ index }) => index);
   return {
@@ -144,9 +147,9 @@ const tooMany = errorResponse(
 /** Tools of both sides whose equal calls are no loop. */
 const polledTools = (
   { toolbox }: Pick<ChatDependencies, 'toolbox'>,
-  { head }: BegunTurn,
+  { context }: BegunTurn,
 ): PolledTools => {
-  const apps = readClientTools(head).filter(
+  const apps = readClientTools(context.head).filter(
     ({ name, polled }) => polled === true && toolbox.find(name) === undefined,
   );
   return new Set([...toolbox.polled, ...apps.map(({ name }) => name)]);
@@ -188,7 +191,7 @@ async function respond(
   const order = inOrder(answering, progress, refusal ? refused : [...due, ...beyond]);
   const responses = await runCalls(dependencies, {
     calls: refusal ? [] : due,
-    caller: begun.quotaRequest.caller,
+    caller: begun.quota.request.caller,
     conversationId,
     seq,
     declared,

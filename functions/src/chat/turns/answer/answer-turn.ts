@@ -49,13 +49,14 @@ async function nextPrompt(
   { begun }: Answering,
   going: Going,
 ): Promise<RoundPrompt> {
-  if (going.progress.contents.length === 0) return begun;
+  const { call, quota } = begun;
+  if (going.progress.contents.length === 0)
+    return { prompt: call.prompt, sent: call.sent, reservation: quota.reservation };
   const { progress, report } = going;
   const round = await promptOfRound(dependencies, { begun, progress, report });
-  const { shrinkage, isOverLimit, outputTokens } = round;
+  call.sent = round.sent;
   // What was reserved before is part of it.
-  const reservation = round.reservation ?? begun.reservation;
-  Object.assign(begun, { reservation, shrinkage, isOverLimit, outputTokens });
+  quota.reservation = round.reservation ?? quota.reservation;
   return round;
 }
 
@@ -142,8 +143,9 @@ async function step(
   const prompt = await nextPrompt(dependencies, answering, going);
   const said = await callModel(dependencies, answering, { going, prompt, hasTools });
   const { config } = dependencies;
-  const answer = { ...said, usage: possibleUsage(said, modelWindowTokens(config, begun.model)) };
-  const usage = answer.usage && pricedUsage(config, begun.model, answer.usage);
+  const { model } = begun.call;
+  const answer = { ...said, usage: possibleUsage(said, modelWindowTokens(config, model)) };
+  const usage = answer.usage && pricedUsage(config, model, answer.usage);
   going.sentContents = going.progress.contents.length;
   going.progress = {
     ...going.progress,
@@ -151,8 +153,8 @@ async function step(
     repairs: answer.repairs ?? going.progress.repairs,
   };
   // A report about a prompt with less than the context says nothing about it.
-  const reported = prompt.isOverLimit ? undefined : answer.usage;
-  const { outputTokens } = prompt;
+  const { isOverLimit, outputTokens } = prompt.sent;
+  const reported = isOverLimit ? undefined : answer.usage;
   going.report = reported && { usage: reported, contents: going.sentContents, outputTokens };
   if (!hasTools || !callsTools(answer) || signal.aborted) return lastAnswer(going, answer);
   const round = { progress: going.progress, parts: answer.parts };
@@ -165,7 +167,7 @@ async function answerInRounds(
   answering: Answering,
   going: Going,
 ): Promise<TurnAnswer> {
-  const declared = (answering.begun.prompt.tools ?? []).map(({ name }) => name);
+  const declared = (answering.begun.call.prompt.tools ?? []).map(({ name }) => name);
   for (;;) {
     const { progress } = going;
     if (hasRounds(progress) && findOpenCalls(progress.contents).length > 0) {

@@ -11,7 +11,7 @@ import { meterCounting } from '#functions/config/conversation-policy.ts';
 import { answeringModel, modelWindowTokens } from '#functions/models/models-in-use.ts';
 import { withDeadline } from '#functions/lib/with-deadline.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import type { BegunTurn } from '../start/begin-turn.ts';
+import type { BegunTurn } from '../start/begun-turn.ts';
 import { ROUNDS_MAX_BYTES } from '../tools/tool-limits.ts';
 import { contentsBytes, storeProgress, type Answering, type WithRounds } from './answer-round.ts';
 import { askToCondense } from './ask-to-condense.ts';
@@ -19,7 +19,7 @@ import { askToCondense } from './ask-to-condense.ts';
 /** The outputs of the newest round that are worth a call; none where the deployment does not want it. */
 function targetsOf(
   { config, sha256 }: ChatDependencies,
-  { head, attempt }: BegunTurn,
+  { context: { head }, attempt }: BegunTurn,
   { contents }: WithRounds,
 ): CondensableOutput[] {
   const isOn =
@@ -51,8 +51,8 @@ async function condense(
   { target, index }: { target: CondensableOutput; index: number },
 ): Promise<{ text: string } | { reason: string }> {
   const { clock, config, modelHealth } = dependencies;
-  const { head, attempt } = begun;
-  const { conversationId, seq } = attempt;
+  const { head } = begun.context;
+  const { conversationId, seq } = begun.attempt;
   const asked = { conversationId, ownerUid: head.ownerUid, seq, target, index };
   const limit = { clock, ms: toolOutputConstants.condensingTimeoutMs.value, signal };
   try {

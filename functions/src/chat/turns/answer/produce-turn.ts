@@ -1,28 +1,19 @@
-import { contentText } from '#shared/conversation/documents/content.ts';
-import { isFinal } from '#shared/conversation/documents/turn.ts';
-import type { FinishBatch } from '#shared/conversation/writes/turn-writes.ts';
 import { AppError } from '#shared/errors.ts';
 import type { StreamChunk } from '#shared/wire/stream.ts';
-import type { BegunTurn } from '../start/begin-turn.ts';
+import type { BegunTurn } from '../start/begun-turn.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { passCrashPoint } from '#functions/chat/crash-points.ts';
 import type { Subscribers } from '../live/subscribers.ts';
-import { finishedTurn, viewAfterFinish } from '../finish/after-finish.ts';
 import { answerTurn } from './answer-turn.ts';
-import { usageBeyond } from './add-usage.ts';
-import { commitFinish, endTurn } from '../finish/finish-turn.ts';
+import { finishTurn } from '../finish/finish-turn.ts';
 import { isTakenOver } from './taken-over.ts';
 import type { TurnAnswer } from '../store/turn-progress.ts';
 import type { FinishedTurn, FrameLog, LogEnd } from '../live/live-turn.ts';
-import { createTurnTimes, logFinished, type TurnTimes } from '../finish/log-finished.ts';
-import { requestAtEnd } from '../finish/request-at-end.ts';
-import { publishFinished } from '../finish/publish-finished.ts';
-import { publishOverdue, publishRequest } from '../finish/publish-request.ts';
-import { turnSpending } from './spending.ts';
+import { createTurnTimes } from '../finish/log-finished.ts';
 import { shuttingDownError, StreamCutError } from '../stream/stream-cut.ts';
 import { routeTurn } from '#functions/chat/features/routing/route-turn.ts';
-import { titleOfTurn, type TitleOfTurn } from '#functions/chat/features/titles/title-of-turn.ts';
-import { closingChunks, openingChunks } from '../live/turn-frames.ts';
+import { titleOfTurn } from '#functions/chat/features/titles/title-of-turn.ts';
+import { openingChunks } from '../live/turn-frames.ts';
 import { timeoutError } from './stream-answer.ts';
 import { timeoutAfter } from './timeout-after.ts';
 import { createTurnWriter, type TurnWriter } from '../store/turn-writer.ts';
@@ -39,19 +30,6 @@ interface Production {
   cancelled: AbortController;
   /** Fires when the process ends and cannot wait for the answer. */
   givenUp: AbortSignal;
-}
-
-async function publishNeed(dependencies: ChatDependencies, begun: BegunTurn, batch: FinishBatch) {
-  const { conversationId } = batch;
-  const need = batch.need ?? begun.replacementNeed;
-  if (need)
-    await publishRequest(dependencies, {
-      conversationId,
-      requestId: need.requestId,
-      trigger: need.trigger,
-      beforeTokens: batch.meter?.tokens,
-    });
-  else await publishOverdue(dependencies, conversationId, begun.head.compactionNeeded);
 }
 
 /** Whether the turn is left to whoever sends its message again; a cancelled one ends here all the same. */
@@ -96,63 +74,11 @@ const unasked = ({ begun }: Production): TurnAnswer => ({
   isWaiting: false,
 });
 
-/** Stores the end of a turn, then tells its readers and the workers. */
-async function finishTurn(
-  dependencies: ChatDependencies,
-  production: Production,
-  end: {
-    writer: TurnWriter;
-    answer: TurnAnswer;
-    isAsked: boolean;
-    times: TurnTimes;
-    title: TitleOfTurn;
-  },
-): Promise<FinishedTurn> {
-  const { begun, log, audience, cancelled } = production;
-  const { writer, answer, isAsked, times, title } = end;
-  const batch = endTurn(dependencies, {
-    begun,
-    answer,
-    isCancelled: cancelled.signal.aborted,
-    now: dependencies.clock.now(),
-    requestId: dependencies.randomness.uuid(),
-  });
-  const decideNeed = () => requestAtEnd(dependencies, begun, batch);
-  const decided = await decideNeed();
-  const context = viewAfterFinish(dependencies, production, { ...batch, need: decided.need });
-  const closing = closingChunks({ turn: batch, error: batch.error, context });
-  await passCrashPoint(dependencies, 'before-finish');
-  batch.need = await commitFinish(dependencies, {
-    batch: { ...batch },
-    own: begun.attempt,
-    writer,
-    closing: log.preview(closing),
-    status: decided.need && context,
-    decided,
-    decideAgain: decideNeed,
-  });
-  await passCrashPoint(dependencies, 'turn-finished');
-  publishFinished(dependencies, { batch, begun, isAttended: audience.present().length > 0 });
-  const turn = finishedTurn(production, batch);
-  if (isFinal(turn))
-    dependencies.cache.keepTurn(begun.head.epoch, { turn, loadedAt: begun.head.generation });
-  for (const chunk of closing) log.emit(chunk);
-  if (turn.inContext) title.answered(turn.contents.map(contentText).join('\n'));
-  const unsettled = { ...batch, usage: usageBeyond(batch.usage, begun.progress.settled) };
-  logFinished(dependencies, { ...unsettled, detail: answer.error?.message }, times);
-  await Promise.all([
-    publishNeed(dependencies, begun, batch),
-    begun.reservation?.settle(turnSpending(unsettled, { isAsked })),
-  ]);
-  await passCrashPoint(dependencies, 'turn-published');
-  return { turn, context, replayed: false, shrinkage: begun.shrinkage };
-}
-
 /** The readers learn that the answer ended without being stored. */
 function emitFailure({ begun, log }: Production, error: unknown): void {
   const errorText =
     error instanceof AppError ? error.publicMessage : 'The answer could not be stored.';
-  const { generation } = begun.head;
+  const { generation } = begun.context.head;
   log.emit({ type: 'error', errorText });
   log.emit({ type: 'finish', finishReason: 'error', messageMetadata: { generation } });
 }
@@ -192,14 +118,14 @@ export async function produceTurn(
     return id;
   };
   try {
-    const { generation } = begun.head;
+    const { generation } = begun.context.head;
     const opening = {
       conversationId,
       seq,
       attempt,
       generation,
       replayed: false,
-      shrinkage: begun.shrinkage,
+      shrinkage: begun.call.sent.shrinkage,
       isResumed: begun.progress.isResumed,
       rounds: begun.progress.rounds?.count,
     };
@@ -218,13 +144,9 @@ export async function produceTurn(
       await writer.release().catch(() => undefined);
       throw shuttingDownError(`turn ${seq} of ${conversationId}`);
     }
-    const finished = await finishTurn(dependencies, production, {
-      writer,
-      answer,
-      isAsked,
-      times,
-      title,
-    });
+    const isCancelled = cancelled.signal.aborted;
+    const end = { answer, isCancelled, isAsked, writer, times, title };
+    const finished = await finishTurn(dependencies, { ...production, ...end });
     log.end('finished');
     return finished;
   } catch (error) {

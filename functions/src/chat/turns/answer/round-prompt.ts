@@ -6,7 +6,7 @@ import type { ModelUsage, Prompt } from '#shared/ports/ports.ts';
 import type { Reservation } from '#shared/ports/quota-ports.ts';
 import { meterCounting, conversationPolicy } from '#functions/config/conversation-policy.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import type { BegunTurn } from '../start/begin-turn.ts';
+import type { BegunTurn } from '../start/begun-turn.ts';
 import { viewOfRound } from '../start/next-call.ts';
 import { refuseRoundOverflow } from '../start/overflow.ts';
 import { reserveAlone } from '../send/reserve-alone.ts';
@@ -14,8 +14,9 @@ import { usageBeyond } from './add-usage.ts';
 import type { TurnProgress } from '../store/turn-progress.ts';
 
 /** The prompt of a call between two rounds, and what it holds of the user's quota. */
-export interface RoundPrompt extends SentView {
+export interface RoundPrompt {
   prompt: Prompt;
+  sent: SentView;
   reservation: Reservation | undefined;
 }
 
@@ -51,15 +52,16 @@ export async function promptOfRound(
 ): Promise<RoundPrompt> {
   const { config, toolbox, store } = dependencies;
   const { begun, progress } = round;
-  const { head, history, turns, memory, sentUser: user, attempt } = begun;
-  const { conversationId, seq } = attempt;
+  const { head, history, turns, memory } = begun.context;
+  const { model, user } = begun.call;
+  const { conversationId, seq } = begun.attempt;
   const { contents } = progress;
   const context = { ...head, history, turns, memory };
   const view = viewOfRound(dependencies, context, {
     seq,
     user,
     contents,
-    model: begun.model,
+    model,
     reported: reportedOf(round),
   });
   const last = contents.at(-1);
@@ -74,12 +76,12 @@ export async function promptOfRound(
     policy: conversationPolicy(config, head),
   });
   const reservation = await reserveAlone(dependencies, {
-    ...begun.quotaRequest,
+    ...begun.quota.request,
     estimatedTokens: view.tokens,
     taken: usageBeyond(progress.usage, begun.progress.settled) ?? 'nothing',
   });
-  const source = { ...context, model: begun.model, serverTools: toolbox.declarations };
+  const source = { ...context, model, serverTools: toolbox.declarations };
   const prompt = assemblePrompt(source, view.items);
   const { shrinkage, isOverLimit, outputTokens } = view;
-  return { prompt, shrinkage, isOverLimit, outputTokens, reservation };
+  return { prompt, sent: { shrinkage, isOverLimit, outputTokens }, reservation };
 }

@@ -4,16 +4,16 @@ import type { FinishBatch } from '#shared/conversation/writes/turn-writes.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { recalledView } from '#shared/wire/resources/recalled.ts';
 import { viewContext } from '#functions/chat/context/view-context.ts';
-import type { BegunTurn } from '../start/begin-turn.ts';
+import type { BegunTurn, ContextAtStart } from '../start/begun-turn.ts';
 
 /** The head as the finish leaves it, without reading it again. */
-const headAfter = (begun: BegunTurn, batch: FinishBatch): Head => ({
-  ...begun.head,
-  model: begun.nextModel,
-  lastSeq: Math.max(begun.head.lastSeq, batch.seq),
-  context: batch.meter ?? begun.head.context,
+const headAfter = ({ head, nextModel }: ContextAtStart, batch: FinishBatch): Head => ({
+  ...head,
+  model: nextModel,
+  lastSeq: Math.max(head.lastSeq, batch.seq),
+  context: batch.meter ?? head.context,
   compactionNeeded: {
-    ...begun.head.compactionNeeded,
+    ...head.compactionNeeded,
     ...(batch.need && { auto: batch.need }),
   },
 });
@@ -31,23 +31,23 @@ export const finishedTurn = (
     attempt: batch.attempt,
     producer: begun.attempt.producer,
     leaseUntil: batch.waitsUntil ?? batch.now,
-    createTime: begun.createTime,
+    createTime: begun.turn.createTime,
     ...(!batch.waitsUntil && { finishTime: batch.now }),
     tokens: { user: batch.userTokens, answer: batch.answerTokens },
     usage: batch.usage,
     repairs: batch.repairs,
-    model: begun.head.model,
+    model: begun.context.head.model,
     routing: batch.routing,
     recalled: batch.recalled,
     finishReason: batch.finishReason,
     error: batch.error,
     inContext: batch.inContext,
-    retention: begun.retention,
-    replaces: begun.replaces,
-    surroundings: begun.surroundings,
-    told: begun.told,
+    retention: begun.turn.retention,
+    replaces: begun.turn.replaces,
+    surroundings: begun.turn.surroundings,
+    told: begun.turn.told,
     ...(batch.state === 'cancelled' && { cancelRequested: true }),
-    user: begun.user,
+    user: begun.turn.user,
     contents: [...batch.contents],
     rounds: batch.rounds,
     ...(batch.unanswered && { unanswered: batch.unanswered }),
@@ -61,9 +61,9 @@ export function viewAfterFinish(
 ) {
   const { begun, locale } = production;
   const context = viewContext(dependencies, {
-    ...begun,
-    head: headAfter(begun, batch),
-    turns: [...begun.turns, finishedTurn(production, batch)],
+    ...begun.context,
+    head: headAfter(begun.context, batch),
+    turns: [...begun.context.turns, finishedTurn(production, batch)],
     meter: batch.meter,
     locale,
   });

@@ -1,4 +1,6 @@
 import {
+  abandonedFields,
+  closeAbandonedWrites,
   toClosingTurn,
   endAbandonedWrites,
   type AbandonedTurn,
@@ -8,6 +10,7 @@ import type { Head, Versioned } from '#shared/conversation/documents/head.ts';
 import { headPath } from '#shared/conversation/documents/paths.ts';
 import { requestAfterClosing } from '#functions/context/request-after-closing.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import type { StartState } from '../start/read-start.ts';
 import { publishRequest } from './publish-request.ts';
 
 /**
@@ -47,3 +50,19 @@ export const closeAbandonedTurn = (
   target: { conversationId: string; head: Versioned<Head>; abandoned: AbandonedTurn },
 ): Promise<void> =>
   closeOpenTurn(dependencies, { ...target, closing: toClosingTurn(target.abandoned) });
+
+/** Closes a turn that was tried too often, or waited too long, and frees the conversation. Throws GuardLostError. */
+export async function giveUpTurn(
+  dependencies: ChatDependencies,
+  conversationId: string,
+  { head, known }: StartState,
+): Promise<void> {
+  if (!head || !known) return;
+  const now = dependencies.clock.now();
+  const abandoned = abandonedFields(known, now);
+  if (head.value.open?.seq === known.value.seq)
+    return closeAbandonedTurn(dependencies, { conversationId, head, abandoned });
+  await dependencies.store.commit(
+    closeAbandonedWrites(conversationId, { abandoned: [abandoned], now }),
+  );
+}

@@ -1,16 +1,16 @@
 import { turnId } from '#shared/conversation/documents/paths.ts';
+import type { Turn } from '#shared/conversation/documents/turn.ts';
 import type { FinishBatch } from '#shared/conversation/writes/turn-writes.ts';
 import { publishTurnFinished, publishTurnWaiting } from '#functions/events/publish-turn-event.ts';
-import type { BegunTurn } from '../start/begin-turn.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 
 /** What is told of a turn that came to rest; nothing of a pause without calls, which there is not. */
 function telling(
   dependencies: ChatDependencies,
-  { batch, begun, isAttended }: Rested,
+  { batch, turn, isAttended }: Rested,
 ): Promise<void> | undefined {
   const { conversationId, seq, attempt, state, error, rounds } = batch;
-  const kind = begun.replaces === undefined ? ('message' as const) : ('replacement' as const);
+  const kind = turn.replaces === undefined ? ('message' as const) : ('replacement' as const);
   const told = { conversationId, turnId: turnId(seq), attempt, kind, isAttended };
   if (state !== 'awaiting_tool')
     return publishTurnFinished(dependencies, {
@@ -23,7 +23,7 @@ function telling(
 
 interface Rested {
   batch: FinishBatch;
-  begun: Pick<BegunTurn, 'replaces'>;
+  turn: Pick<Turn, 'replaces'>;
   isAttended: boolean;
 }
 

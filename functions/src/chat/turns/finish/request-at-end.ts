@@ -6,7 +6,7 @@ import { StoreUnavailableError } from '#shared/errors.ts';
 import type { FinishBatch } from '#shared/conversation/writes/turn-writes.ts';
 import { conversationPolicy } from '#functions/config/conversation-policy.ts';
 import { selectOutputForms } from '#functions/context/snapshot-rendering.ts';
-import type { BegunTurn } from '../start/begin-turn.ts';
+import type { BegunTurn } from '../start/begun-turn.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { finishedTurn } from './after-finish.ts';
 
@@ -18,7 +18,7 @@ export interface RequestAtEnd {
 }
 
 /** Others stand behind the turn: it was answered, in its place, after them. */
-const isInItsPlace = ({ head }: BegunTurn, { seq }: FinishBatch) => seq < head.lastSeq;
+const isInItsPlace = ({ context }: BegunTurn, { seq }: FinishBatch) => seq < context.head.lastSeq;
 
 /** What such a turn asks for if the whole context crosses with it. */
 const needInPlace = (
@@ -69,7 +69,7 @@ async function measureAgain(
   const { compactionNeeded, generation } = head.value;
   if (compactionNeeded.auto) return { need: undefined, headUpdateTime: head.updateTime };
   const inItsPlace = isInItsPlace(begun, batch);
-  if (generation === begun.head.generation && !inItsPlace) return { need };
+  if (generation === begun.context.head.generation && !inItsPlace) return { need };
   const toSeq = inItsPlace ? head.value.lastSeq : seq - 1;
   const parts = await readContextParts(dependencies, { conversationId, head: head.value, toSeq });
   const turns = [...parts.turns, finishedTurn({ begun, messageId: '' }, batch)];

@@ -37,19 +37,25 @@ export const openReading = (
  */
 export type LogEnd = 'finished' | 'givenUp' | 'lost';
 
+/** A turn that nobody answers any more, for one who has its frames up to `cursor`: its message is to be sent again. */
+export interface Abandoned {
+  cursor: number | undefined;
+}
+
 /** A turn as its producer and its readers in this process share it. */
 export interface LiveTurn {
   attempt: number;
-  /** What was emitted as `reading` says, then live; any number of readers, each until it has `left`. */
-  frames(reading: Reading, left?: AbortSignal): AsyncIterable<StreamFrame>;
+  /**
+   * What was emitted as `reading` says, then live, and when another instance has taken the turn over, what that one
+   * emits; any number of readers, each until it has `left`.
+   */
+  frames(reading: Reading, left?: AbortSignal): AsyncGenerator<StreamFrame, Abandoned | undefined>;
   /** Says that somebody waits for the answer until their connection closes (`left`). */
   attend(left: AbortSignal): void;
   /** Id of the last frame that was emitted here; below the first one of the attempt when there is none. */
   lastId(): number;
-  /** How the answer ends here. */
+  /** How the answer ends here; rejects with TURN_TAKEN_OVER when another instance goes on with it. */
   result: Promise<FinishedTurn>;
-  /** How the turn ends, also when another instance goes on with it. */
-  outcome: Promise<FinishedTurn>;
   /** Stops the model; the turn ends as cancelled with what was said so far. */
   cancel(): void;
   /** Stops the model and leaves the turn to whoever sends its message again. */

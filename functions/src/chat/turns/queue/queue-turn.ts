@@ -4,13 +4,16 @@ import { queueAfter } from '#shared/conversation/decisions/queue-decision.ts';
 import { enqueueWrites, waiterLeaseWrite } from '#shared/conversation/writes/queue-writes.ts';
 import { readTurnDocuments } from '#shared/conversation/context/read-conversation.ts';
 import type { StartDecision } from '#shared/conversation/decisions/start-decision.ts';
+import type { Head } from '#shared/conversation/documents/head.ts';
+import { AppError } from '#shared/errors.ts';
+import { isPassingLimit } from '#shared/quota/quota-error.ts';
 import { meterCounting } from '#functions/config/conversation-policy.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import type { BegunTurn } from '../start/begun-turn.ts';
 import { commitStart } from '../start/commit-start.ts';
-import { pendingHandle } from '../send/pending-handle.ts';
 import type { StartState } from '../start/read-start.ts';
-import { refuseOverDayLimit } from '../send/refuse-over-day-limit.ts';
-import type { SendHandle, SendMessage, SendRequest } from '../send/send-request.ts';
+import { quotaReservationRequest } from '../send/quota-reservation.ts';
+import type { SendRequest } from '../send/send-request.ts';
 import { leaseFrom } from '#functions/chat/turn-lease.ts';
 import { passCrashPoint } from '#functions/chat/crash-points.ts';
 import { storedMessage, regeneratedBy, storedRouting } from '../start/stored-message.ts';
@@ -22,7 +25,12 @@ import { untilNextLook } from './watch-turns.ts';
 interface Queued {
   request: SendRequest;
   state: StartState;
-  sendMessage: SendMessage;
+}
+
+/** A message that waits, and what comes of it, as `waitInQueue` says. */
+export interface WaitingTurn {
+  seq: number;
+  begun: Promise<BegunTurn | 'gone'>;
 }
 
 const newLease = (dependencies: ChatDependencies) => ({
@@ -30,19 +38,36 @@ const newLease = (dependencies: ChatDependencies) => ({
   leaseUntil: leaseFrom(dependencies),
 });
 
-const generationOf = ({ state }: Queued) => state.head?.value.generation ?? 0;
-
 function wait(
   dependencies: ChatDependencies,
-  queued: Queued,
+  request: SendRequest,
   turn: { seq: number; producer: string; crashPoint: 'turn-queued' | 'turn-rejoined' },
-): SendHandle {
-  const { request, sendMessage } = queued;
+): WaitingTurn {
   const { seq, producer, crashPoint } = turn;
-  const next = passCrashPoint(dependencies, crashPoint).then(() =>
-    waitInQueue(dependencies, { request, seq, producer }, sendMessage),
+  const begun = passCrashPoint(dependencies, crashPoint).then(() =>
+    waitInQueue(dependencies, { request, seq, producer }),
   );
-  return pendingHandle(request, { seq, generation: generationOf(queued) }, next);
+  return { seq, begun };
+}
+
+/**
+ * Refuses a message that is to wait in the queue, before anything is stored, where a limit stands in its way that it
+ * cannot wait for: one of the day. Nothing is reserved. Throws quota reasons, StoreUnavailableError.
+ */
+async function refuseOverDayLimit(
+  dependencies: Pick<ChatDependencies, 'quota' | 'config'>,
+  request: SendRequest,
+  { head, estimatedTokens }: { head: Head; estimatedTokens: number },
+): Promise<void> {
+  const asked = quotaReservationRequest(dependencies.config, request, {
+    model: head.model,
+    attempt: 1,
+  });
+  try {
+    await dependencies.quota.reserve({ ...asked, estimatedTokens });
+  } catch (error) {
+    if (!(error instanceof AppError && isPassingLimit(error))) throw error;
+  }
 }
 
 /**
@@ -52,7 +77,7 @@ function wait(
 export async function queueTurn(
   dependencies: ChatDependencies,
   queued: Queued & { decision: Extract<StartDecision, { kind: 'enqueue' }> },
-): Promise<SendHandle> {
+): Promise<WaitingTurn> {
   const { request, state, decision } = queued;
   const { conversationId } = request;
   const { seq, replaces } = decision;
@@ -65,7 +90,7 @@ export async function queueTurn(
   });
   // What the turns before will have told is not known yet: all is told, with the time at which it was said.
   const around = collectTurnContext(dependencies, request, {
-    generation: generationOf(queued),
+    generation: state.head.value.generation,
     turns: [],
     known: state.head.value.client,
   });
@@ -93,14 +118,14 @@ export async function queueTurn(
   const named = namedBy({ conversationId, seq, user: message.user });
   writes.push(...(await namingWrites(dependencies, named)));
   await commitStart(dependencies, { conversationId, seq, producer, writes });
-  return wait(dependencies, queued, { seq, producer, crashPoint: 'turn-queued' });
+  return wait(dependencies, request, { seq, producer, crashPoint: 'turn-queued' });
 }
 
 /** Waits with a queued message that was abandoned. Throws GuardLostError, StoreUnavailableError. */
 export async function rejoinQueue(
   dependencies: ChatDependencies,
   queued: Queued & { seq: number },
-): Promise<SendHandle | undefined> {
+): Promise<WaitingTurn | undefined> {
   const { request, state, seq } = queued;
   const { conversationId } = request;
   if (!state.known) return undefined;
@@ -109,11 +134,11 @@ export async function rejoinQueue(
   const { updateTime } = state.known;
   const writes = [waiterLeaseWrite(conversationId, { seq, updateTime, lease })];
   await commitStart(dependencies, { conversationId, seq, producer, writes });
-  return wait(dependencies, queued, { seq, producer, crashPoint: 'turn-rejoined' });
+  return wait(dependencies, request, { seq, producer, crashPoint: 'turn-rejoined' });
 }
 
-/** Resolves when a turn waits no more, or nobody waits with it. */
-async function untilBegun(
+/** Resolves when a turn that another request waits with waits no more, or nobody waits with it. */
+export async function untilBegun(
   dependencies: ChatDependencies,
   turn: { conversationId: string; seq: number },
 ): Promise<void> {
@@ -124,17 +149,4 @@ async function untilBegun(
     if (!isQueued || found.value.leaseUntil <= dependencies.clock.now()) return;
     await untilNextLook(dependencies, turn);
   }
-}
-
-/** Attaches to a message that another request waits with. */
-export function followQueued(
-  dependencies: ChatDependencies,
-  queued: Queued & { seq: number },
-): SendHandle {
-  const { request, seq, sendMessage } = queued;
-  const { conversationId } = request;
-  const next = untilBegun(dependencies, { conversationId, seq }).then(() =>
-    sendMessage(dependencies, request),
-  );
-  return pendingHandle(request, { seq, generation: generationOf(queued) }, next);
 }

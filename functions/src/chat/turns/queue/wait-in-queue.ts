@@ -11,12 +11,12 @@ import { isTerminal, type TurnDocument } from '#shared/conversation/documents/tu
 import { AppError, GuardLostError, mayBeCommitted } from '#shared/errors.ts';
 import { isPassingLimit } from '#shared/quota/quota-error.ts';
 import { beginTurn } from '../start/begin-turn.ts';
+import type { BegunTurn } from '../start/begun-turn.ts';
 import { endStopped } from './end-stopped.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { abandonedTurns, readStart, type StartState } from '../start/read-start.ts';
-import type { SendHandle, SendMessage, SendRequest } from '../send/send-request.ts';
+import type { SendRequest } from '../send/send-request.ts';
 import { passCrashPoint } from '#functions/chat/crash-points.ts';
-import { startProduction } from '../answer/start-production.ts';
 import { shuttingDownError, stillQueuedError } from '../stream/stream-cut.ts';
 import { untilNextLook } from './watch-turns.ts';
 import { leaseFrom } from '#functions/chat/turn-lease.ts';
@@ -116,13 +116,9 @@ async function failQueued(
 async function beginQueued(
   dependencies: ChatDependencies,
   waiter: Waiter,
-  due: {
-    state: StartState;
-    decision: Extract<QueuedDecision, { kind: 'beginQueued' }>;
-    sendMessage: SendMessage;
-  },
-): Promise<SendHandle | undefined> {
-  const { state, decision, sendMessage } = due;
+  due: { state: StartState; decision: Extract<QueuedDecision, { kind: 'beginQueued' }> },
+): Promise<BegunTurn | undefined> {
+  const { state, decision } = due;
   const { request } = waiter;
   const { conversationId } = request;
   if (await endStopped(dependencies, conversationId, state)) return undefined;
@@ -131,7 +127,7 @@ async function beginQueued(
     // Looked at again after a while.
     if (!begun) throw new GuardLostError({ paths: [headPath(conversationId)] });
     await passCrashPoint(dependencies, 'queued-turn-begun');
-    return startProduction(dependencies, { request, begun, sendMessage });
+    return begun;
   } catch (error) {
     if (mayBeCommitted(error) || !(error instanceof AppError)) throw error;
     if (isPassingLimit(error)) {
@@ -148,8 +144,7 @@ async function beginQueued(
 async function look(
   dependencies: ChatDependencies,
   waiter: Waiter,
-  send: SendMessage,
-): Promise<SendHandle | undefined> {
+): Promise<BegunTurn | 'gone' | undefined> {
   const { request, producer } = waiter;
   if (dependencies.shutdown.aborted)
     throw shuttingDownError(`queued turn ${waiter.seq} of ${request.conversationId}`);
@@ -158,34 +153,33 @@ async function look(
   const decision = decideQueued({ now, head, own: known, producer, open, queue });
   switch (decision.kind) {
     case 'gone':
-      return send(dependencies, request);
+      return 'gone';
     case 'wait':
       await untilPassed(dependencies, waiter, decision.behind);
       return undefined;
     case 'beginQueued':
-      return beginQueued(dependencies, waiter, { state, decision, sendMessage: send });
+      return beginQueued(dependencies, waiter, { state, decision });
   }
 }
 
 /**
- * Waits with a queued turn until it is its turn, then answers it; resolves to the answer on its way. A
- * turn that was cancelled, closed or taken over meanwhile is sent again, which replays, answers or follows it.
+ * Waits with a queued turn until it is its turn, then begins it. `gone`: the turn was cancelled, closed or taken over
+ * meanwhile; sending its message again replays, answers or follows it.
  * Throws why it could not begin, TURN_STILL_QUEUED when all before it together take longer than they may, and
  * SHUTTING_DOWN; who sends the message again goes on waiting.
  */
 export async function waitInQueue(
   dependencies: ChatDependencies,
   waiter: Waiter,
-  send: SendMessage,
-): Promise<SendHandle> {
+): Promise<BegunTurn | 'gone'> {
   const { clock, config } = dependencies;
   const { conversationId } = waiter.request;
   const longestMs = (QUEUE_MAX + 1) * config.TURN_TIMEOUT_MS;
   const endMs = clock.now().getTime() + longestMs;
   while (clock.now().getTime() < endMs) {
     try {
-      const handle = await look(dependencies, waiter, send);
-      if (handle) return handle;
+      const begun = await look(dependencies, waiter);
+      if (begun) return begun;
     } catch (error) {
       if (!mayBeCommitted(error)) throw error;
       await untilNextLook(dependencies, { conversationId, seq: waiter.seq });

@@ -1,7 +1,7 @@
 import { turnId } from '#shared/conversation/documents/paths.ts';
 import { QUEUE_MAX } from '#shared/conversation/decisions/queue-decision.ts';
 import { REPLACED_MAX } from '#shared/conversation/decisions/start-decision.ts';
-import { AppError } from '#shared/errors.ts';
+import { AppError, StoreUnavailableError } from '#shared/errors.ts';
 
 /** 409: wait and come back; nothing was stored. */
 export const busyError = (
@@ -39,6 +39,12 @@ export const contentionError = (conversationId: string, tries: number) =>
     publicMessage: 'Other messages of this conversation are being sent. Send this one again.',
     retryable: true,
     retryAfterMs: 1_000,
+  });
+
+/** 503: what was read does not fit together, however often it is read. */
+export const tornError = (conversationId: string) =>
+  new StoreUnavailableError({
+    operation: `the documents of ${conversationId} do not fit together`,
   });
 
 /** 409: as busy, and the places to wait are taken too. */

@@ -1,59 +1,134 @@
 import { decideStart, type StartDecision } from '#shared/conversation/decisions/start-decision.ts';
-import {
-  abandonedFields,
-  closeAbandonedWrites,
-} from '#shared/conversation/writes/end-abandoned.ts';
-import { messageGuardPath } from '#shared/conversation/documents/paths.ts';
-import { GuardLostError, StoreUnavailableError } from '#shared/errors.ts';
-import { closeAbandonedTurn } from '../finish/close-turn.ts';
+import { turnId } from '#shared/conversation/documents/paths.ts';
+import { GuardLostError } from '#shared/errors.ts';
+import { giveUpTurn } from '../finish/close-turn.ts';
 import { createBeforeTurn } from '../start/before-turn.ts';
 import { beginTurn } from '../start/begin-turn.ts';
+import type { BegunTurn } from '../start/begun-turn.ts';
 import { endStopped } from '../queue/end-stopped.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { followTurn } from '../stream/follow-turn.ts';
 import { interruptTurns } from '../queue/interrupt-turns.ts';
-import { liveTurnKey } from '../live/live-turn.ts';
-import { idAsStored } from '#functions/chat/id-as-stored.ts';
+import { liveTurnKey, openReading, type LiveTurn, type Reading } from '../live/live-turn.ts';
+import { withStoredIds } from '#functions/chat/id-as-stored.ts';
 import { notFoundError } from '#functions/chat/not-found.ts';
 import { readStart, type StartState } from '../start/read-start.ts';
-import { followQueued, queueTurn, rejoinQueue } from '../queue/queue-turn.ts';
+import { queueTurn, rejoinQueue, untilBegun, type WaitingTurn } from '../queue/queue-turn.ts';
 import { replayHandle } from '../stream/replay-turn.ts';
 import { refuseHopeless } from '../start/overflow.ts';
-import { contentionError } from './send-errors.ts';
+import { contentionError, tornError } from './send-errors.ts';
 import type { SendHandle, SendRequest } from './send-request.ts';
-import { liveHandle, startProduction } from '../answer/start-production.ts';
+import { startProduction } from '../answer/start-production.ts';
 import { toRefusal } from '../start/start-refusal.ts';
 import { shuttingDownError } from '../stream/stream-cut.ts';
+import { isTakenOver } from '../answer/taken-over.ts';
+import { ignoreRejection } from '#functions/lib/ignore-rejection.ts';
+import { readFinished } from '../stream/read-finished.ts';
+import { orFailure } from '../stream/turn-failure.ts';
+import { pendingHandle } from './pending-handle.ts';
 
 /** A start reads again at most this often when others win its guard, or what it reads does not fit together. */
 const START_TRIES = 30;
 const START_RETRY_MS = 10;
 const START_RETRY_MAX_MS = 100;
 
-const tornError = (conversationId: string) =>
-  new StoreUnavailableError({
-    operation: `the documents of ${conversationId} do not fit together`,
-  });
-
-/** Closes a turn that was tried too often, or waited too long, and frees the conversation. Throws GuardLostError. */
-async function giveUp(dependencies: ChatDependencies, request: SendRequest, state: StartState) {
-  const { head, known } = state;
-  if (!head || !known) return;
-  const { conversationId } = request;
-  const now = dependencies.clock.now();
-  const abandoned = abandonedFields(known, now);
-  if (head.value.open?.seq === known.value.seq)
-    return closeAbandonedTurn(dependencies, { conversationId, head, abandoned });
-  await dependencies.store.commit(
-    closeAbandonedWrites(conversationId, { abandoned: [abandoned], now }),
-  );
-}
-
 /** The turn that a decision creates, now or as soon as there is room; undefined: none. */
 function newTurnSeq(decision: StartDecision, { facts }: StartState): number | undefined {
   const { kind } = decision;
   if (kind === 'start' || kind === 'enqueue') return decision.seq;
   return kind === 'interrupt' ? (facts.head?.lastSeq ?? 0) + 1 : undefined;
+}
+
+/** A turn that this instance answers. Its message is sent again for a reader that nobody has frames for any more. */
+function liveHandle(
+  dependencies: ChatDependencies,
+  request: SendRequest,
+  turn: { live: LiveTurn; seq: number; generation: number; reading: Reading },
+): SendHandle {
+  const { live, seq, generation } = turn;
+  const frames: SendHandle['frames'] = async function* (left) {
+    const abandoned = yield* live.frames(turn.reading, left);
+    if (!abandoned) return;
+    const handle = await sendMessage(dependencies, { ...request, ...abandoned });
+    if (left) handle.attend(left);
+    yield* handle.frames(left);
+  };
+  const result = live.result.then(orFailure, async (error: unknown) => {
+    if (!isTakenOver(error)) throw error;
+    return (await sendMessage(dependencies, { ...request, cursor: undefined })).result;
+  });
+  return {
+    turnId: turnId(seq),
+    conversationId: request.conversationId,
+    generation,
+    replayed: false,
+    frames,
+    attend: (left) => live.attend(left),
+    result: ignoreRejection(result),
+  };
+}
+
+/** Answers a turn that has begun, for the one whose request began it. */
+export function answerBegun(
+  dependencies: ChatDependencies,
+  request: SendRequest,
+  begun: BegunTurn,
+): SendHandle {
+  const { seq } = begun.attempt;
+  const { generation } = begun.context.head;
+  const live = startProduction(dependencies, request, begun);
+  return liveHandle(dependencies, request, { live, seq, generation, reading: { kind: 'all' } });
+}
+
+/** A turn that another instance answers. When that one has gone silent, this one takes it over, also for nobody. */
+function followedHandle(
+  dependencies: ChatDependencies,
+  request: SendRequest,
+  { seq, generation }: { seq: number; generation: number },
+): SendHandle {
+  const { conversationId, locale } = request;
+  const { frames, end } = followTurn(dependencies, request, seq);
+  const next = end.then(
+    (abandoned) => abandoned && sendMessage(dependencies, { ...request, ...abandoned }),
+  );
+  const result = async () => {
+    const handle = await next;
+    if (handle) return handle.result;
+    const finished = await readFinished(dependencies, { conversationId, seq, locale });
+    if (finished) return orFailure(finished);
+    // It failed for now and is asked again already: the answer is that of the next attempt.
+    return (await sendMessage(dependencies, { ...request, cursor: undefined })).result;
+  };
+  return {
+    turnId: turnId(seq),
+    conversationId,
+    generation,
+    replayed: true,
+    async *frames() {
+      yield* frames();
+      const handle = await next;
+      if (handle) yield* handle.frames();
+    },
+    // Whoever waits here waits for what this instance has taken over.
+    attend: (left) =>
+      void next.then(
+        (handle) => handle?.attend(left),
+        () => undefined,
+      ),
+    result: ignoreRejection(result()),
+  };
+}
+
+/** A message that this instance waits with. */
+function waitingHandle(
+  dependencies: ChatDependencies,
+  request: SendRequest,
+  { seq, generation, begun }: WaitingTurn & { generation: number },
+): SendHandle {
+  const next = begun.then((turn) =>
+    turn === 'gone' ? sendMessage(dependencies, request) : answerBegun(dependencies, request, turn),
+  );
+  return pendingHandle(request, { seq, generation }, next);
 }
 
 /**
@@ -66,6 +141,7 @@ async function carryOut(
   { decision, state }: { decision: StartDecision; state: StartState },
 ): Promise<SendHandle | 'again' | undefined> {
   const { conversationId } = request;
+  const generation = state.head?.value.generation ?? 0;
   switch (decision.kind) {
     case 'notFound':
     case 'keyReused':
@@ -81,23 +157,33 @@ async function carryOut(
     case 'replay':
       return replayHandle(dependencies, request, { state, seq: decision.seq });
     case 'attach': {
-      const live = dependencies.liveTurns.get(liveTurnKey(conversationId, decision.seq));
-      const generation = state.head?.value.generation ?? 0;
-      return live?.attempt === decision.attempt
-        ? liveHandle(request, live, { seq: decision.seq, generation })
-        : followTurn(dependencies, request, { seq: decision.seq, generation, sendMessage });
+      const { seq, attempt } = decision;
+      const live = dependencies.liveTurns.get(liveTurnKey(conversationId, seq));
+      if (live?.attempt !== attempt)
+        return followedHandle(dependencies, request, { seq, generation });
+      const reading = openReading(request.cursor, { attempt, lastId: live.lastId() });
+      return liveHandle(dependencies, request, { live, seq, generation, reading });
     }
     case 'giveUp':
       if (await endStopped(dependencies, conversationId, state)) return 'again';
-      await giveUp(dependencies, request, state);
+      await giveUpTurn(dependencies, conversationId, state);
       return 'again';
-    case 'waiting':
-      return followQueued(dependencies, { request, state, seq: decision.seq, sendMessage });
-    case 'rejoin':
-      return rejoinQueue(dependencies, { request, state, seq: decision.seq, sendMessage });
-    case 'enqueue':
+    case 'waiting': {
+      const { seq } = decision;
+      const next = untilBegun(dependencies, { conversationId, seq }).then(() =>
+        sendMessage(dependencies, request),
+      );
+      return pendingHandle(request, { seq, generation }, next);
+    }
+    case 'rejoin': {
+      const waiting = await rejoinQueue(dependencies, { request, state, seq: decision.seq });
+      return waiting && waitingHandle(dependencies, request, { ...waiting, generation });
+    }
+    case 'enqueue': {
       refuseHopeless(dependencies, request, state.head);
-      return queueTurn(dependencies, { request, state, decision, sendMessage });
+      const waiting = await queueTurn(dependencies, { request, state, decision });
+      return waitingHandle(dependencies, request, { ...waiting, generation });
+    }
     case 'interrupt':
       refuseHopeless(dependencies, request, state.head);
       await interruptTurns(dependencies, conversationId, decision);
@@ -107,26 +193,9 @@ async function carryOut(
     case 'beginQueued': {
       if (await endStopped(dependencies, conversationId, state)) return 'again';
       const begun = await beginTurn(dependencies, { request, state, decision });
-      return begun && startProduction(dependencies, { request, begun, sendMessage });
+      return begun && answerBegun(dependencies, request, begun);
     }
   }
-}
-
-/** The request with the ids of messages as they are stored. */
-async function withIdsAsStored(
-  dependencies: ChatDependencies,
-  request: SendRequest,
-): Promise<SendRequest> {
-  const { conversationId, message, replacing } = request;
-  const asStored = (id: string) =>
-    idAsStored(dependencies, id, (each) => messageGuardPath(conversationId, each));
-  return {
-    ...request,
-    message: { ...message, id: await asStored(message.id) },
-    ...(replacing && {
-      replacing: { ...replacing, messageId: await asStored(replacing.messageId) },
-    }),
-  };
 }
 
 /**
@@ -142,7 +211,7 @@ export async function sendMessage(
   given: SendRequest,
 ): Promise<SendHandle> {
   if (dependencies.shutdown.aborted) throw shuttingDownError('a message was refused');
-  const request = await withIdsAsStored(dependencies, given);
+  const request = await withStoredIds(dependencies, given);
   let isTorn = false;
   const beforeTurn = createBeforeTurn(dependencies, request);
   for (let tries = 0; tries < START_TRIES; tries++) {

@@ -52,7 +52,7 @@ export interface SendHandle {
   result: Promise<FinishedTurn>;
 }
 
-/** How a message is sent: handed to those who have to send it again, whom it uses itself. */
+/** How a message is sent: the use case that routes are given. */
 export type SendMessage = (
   dependencies: ChatDependencies,
   request: SendRequest,

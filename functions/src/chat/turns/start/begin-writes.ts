@@ -16,7 +16,7 @@ import type { SendRequest } from '../send/send-request.ts';
 import { newsOfClient, type TurnContext } from './turn-context.ts';
 import { regeneratedBy, type Message } from './stored-message.ts';
 
-interface Draft extends TurnContext {
+export interface Draft extends TurnContext {
   request: SendRequest;
   state: StartState;
   decision: Beginning;

@@ -1,8 +1,19 @@
+import { statusWrite } from '#shared/conversation/writes/status-write.ts';
 import { turnPath } from '#shared/conversation/documents/paths.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { mayBeCommitted } from '#shared/errors.ts';
 import type { Write } from '#shared/ports/ports.ts';
+import type { Reservation } from '#shared/ports/quota-ports.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { viewContext } from '#functions/chat/context/view-context.ts';
+import { passCrashPoint } from '#functions/chat/crash-points.ts';
+import {
+  keepUploads,
+  namedBy,
+  namingWrites,
+} from '#functions/chat/features/uploads/name-uploads.ts';
+import { beginWrites, type Draft } from './begin-writes.ts';
+import type { ContextBefore } from './context-before.ts';
 
 /**
  * Commits a batch that gives a turn to `producer`, and returns the turn's update time. After a lost reply,
@@ -24,4 +35,38 @@ export async function commitStart(
     if (turn?.value.producer === start.producer) return turn.updateTime;
     throw error;
   }
+}
+
+/** Tells the owner's other devices that the conversation goes on from an earlier point. */
+async function replacementStatus(
+  dependencies: ChatDependencies,
+  { request, state }: Draft,
+  before: ContextBefore,
+): Promise<Write[]> {
+  if (!before.replacement) return [];
+  const status = viewContext(dependencies, { ...before, job: state.job, locale: undefined });
+  return [await statusWrite(dependencies.store, request.conversationId, { ...status })];
+}
+
+/**
+ * Makes the beginning of a turn durable, with all that belongs to it, in one batch. Returns the turn's update time.
+ * Throws GuardLostError, StoreUnavailableError.
+ */
+export async function commitBeginning(
+  dependencies: ChatDependencies,
+  draft: Draft,
+  { before, reservation }: { before: ContextBefore; reservation: Reservation | undefined },
+): Promise<string> {
+  const { conversationId } = draft.request;
+  const { kind, seq } = draft.decision;
+  const { producer } = draft.lease;
+  const status = await replacementStatus(dependencies, draft, before);
+  const reserved = reservation?.writes ?? [];
+  const naming = { conversationId, seq, user: draft.message.user };
+  const named = kind === 'start' ? await namingWrites(dependencies, namedBy(naming)) : [];
+  const writes = [...beginWrites(draft), ...status, ...reserved, ...named];
+  const turnUpdateTime = await commitStart(dependencies, { conversationId, seq, producer, writes });
+  if (before.replacement?.need) await passCrashPoint(dependencies, 'replacement-begun');
+  await keepUploads(dependencies, naming);
+  return turnUpdateTime;
 }

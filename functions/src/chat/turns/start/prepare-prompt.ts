@@ -2,11 +2,8 @@ import { estimateContentTokens, estimatePromptTokens } from '#shared/tokens/toke
 import { assemblePrompt } from '#shared/conversation/context/assemble-context.ts';
 import type { Head, Versioned } from '#shared/conversation/documents/head.ts';
 import { shownUser } from '#shared/conversation/context/shown-user.ts';
-import {
-  meterCounting,
-  conversationPolicy,
-  recallTokens,
-} from '#functions/config/conversation-policy.ts';
+import type { MemoryTexts } from '#shared/memory/render-memory.ts';
+import { meterCounting, conversationPolicy } from '#functions/config/conversation-policy.ts';
 import { memoryForPrompt, withSaid } from '#functions/memory/select-memory.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { Begin, ContextBefore } from './context-before.ts';
@@ -17,6 +14,8 @@ import { abandonedDocuments } from './read-start.ts';
 import type { Message } from './stored-message.ts';
 import type { IndexLoad } from '#functions/chat/features/search/load-index.ts';
 import { recallForTurn } from '#functions/chat/features/search/recall-for-turn.ts';
+import { recallTokens } from '#functions/config/conversation-policy.ts';
+import type { BegunTurn, TurnQuota } from './begun-turn.ts';
 import { collectTurnContext, type TurnContext } from './turn-context.ts';
 
 /** Which attempt at the turn it is, from 1. */
@@ -49,14 +48,14 @@ async function reserve(
   { config, quota }: ChatDependencies,
   begin: Begin,
   { model, estimatedTokens }: { model: string; estimatedTokens: number },
-) {
-  const quotaRequest = quotaReservationRequest(config, begin.request, {
+): Promise<TurnQuota> {
+  const request = quotaReservationRequest(config, begin.request, {
     model,
     attempt: nextAttempt(begin),
   });
   const abandoned = abandonedMessages(begin);
-  const reservation = await quota.reserve({ ...quotaRequest, estimatedTokens, abandoned });
-  return { quotaRequest, reservation };
+  const reservation = await quota.reserve({ ...request, estimatedTokens, abandoned });
+  return { request, reservation };
 }
 
 /** The message as this call says it, behind what is said beside it, and what all of that weighs. */
@@ -91,6 +90,13 @@ async function saidWith(
   return { lastContent, recalled, userTokens, sentTokens, counting };
 }
 
+/** What is sent to the model, what it weighs, and what it holds of the user's quota. */
+interface PreparedPrompt extends Pick<BegunTurn, 'call' | 'tokens' | 'quota'> {
+  memory: MemoryTexts;
+  /** What stands beside the message in its turn. */
+  around: TurnContext;
+}
+
 /**
  * What is sent to the model, and what it holds of the user's quota. Throws CONTEXT_WINDOW_WILL_OVERFLOW, and what the
  * quota throws.
@@ -104,7 +110,7 @@ export async function preparePrompt(
     head: Versioned<Head> | { create: Head };
     index: IndexLoad | undefined;
   },
-) {
+): Promise<PreparedPrompt> {
   const { config } = dependencies;
   const { request } = begin;
   const { before, message } = input;
@@ -144,25 +150,17 @@ export async function preparePrompt(
     overheadTokens: before.head.context.overheadTokens,
     policy: conversationPolicy(config, before.head),
   });
-  const reserved = await reserve(dependencies, begin, {
-    model: before.head.model,
-    estimatedTokens: view.tokens + sentTokens,
-  });
-  const overheadTokens = estimatePromptTokens({ ...prompt, contents: [] }, counting);
+  const { model } = before.head;
+  const estimatedTokens = view.tokens + sentTokens;
+  const quota = await reserve(dependencies, begin, { model, estimatedTokens });
+  const { shrinkage, isOverLimit, outputTokens } = view;
+  const sent = { shrinkage, isOverLimit, outputTokens };
+  const overhead = estimatePromptTokens({ ...prompt, contents: [] }, counting);
   return {
-    model: before.head.model,
-    prompt,
-    promptFor,
-    sentUser: lastContent,
-    shrinkage: view.shrinkage,
-    isOverLimit: view.isOverLimit,
-    outputTokens: view.outputTokens,
+    call: { model, prompt, promptFor, user: lastContent, recalled, sent },
+    tokens: { user: userTokens, said: sentTokens - userTokens, overhead },
+    quota,
     memory,
-    recalled,
-    userTokens,
-    saidTokens: sentTokens - userTokens,
-    overheadTokens,
-    ...around,
-    ...reserved,
+    around,
   };
 }

@@ -10,7 +10,7 @@ import { createChunkOrder, type ChunkOrder } from './chunk-order.ts';
 import { notFoundError } from '#functions/chat/not-found.ts';
 import { replayFrames } from '../live/turn-frames.ts';
 import { readFinished, readRemainder } from './read-finished.ts';
-import type { SendHandle } from '../send/send-request.ts';
+import type { Abandoned } from '../live/live-turn.ts';
 import { shuttingDownError, stillQueuedError } from './stream-cut.ts';
 
 /** How often a turn is looked at that has not begun, and how long to wait for a watch that broke. */
@@ -36,8 +36,6 @@ interface Followed {
   locale: string | undefined;
   /** Fires when the reader has left: then nothing is read, watched or waited for any more. */
   left?: AbortSignal | undefined;
-  /** Sends the message again when nobody produces its turn any more: takes it over, or finds who did. */
-  sendAgain: (cursor: number | undefined) => Promise<SendHandle>;
 }
 
 async function readTurn(
@@ -154,16 +152,15 @@ function refuseWaiting(
 
 /**
  * The frames of a turn that another instance produces, as they are stored, from the cursor on or, without
- * one of the present attempt, with what is there already collapsed; through take-overs, to the end. Returns
- * the handle of the send that took the turn over or found who did, if there was one: its frames are among
- * those given. Ends when the reader has left. Throws SHUTTING_DOWN when this process ends (StreamCutError:
- * another instance has the turn, nothing here is worth waiting for), NOT_FOUND, STREAM_EXPIRED,
- * TURN_STILL_QUEUED, and what `sendAgain` throws.
+ * one of the present attempt, with what is there already collapsed; through take-overs, to the end or until
+ * nobody answers the turn any more. Ends when the reader has left. Throws SHUTTING_DOWN when this process ends
+ * (StreamCutError: another instance has the turn, nothing here is worth waiting for), NOT_FOUND,
+ * STREAM_EXPIRED, TURN_STILL_QUEUED.
  */
 export async function* followFrames(
   dependencies: ChatDependencies,
   followed: Followed,
-): AsyncGenerator<StreamFrame, SendHandle | undefined> {
+): AsyncGenerator<StreamFrame, Abandoned | undefined> {
   const { clock, shutdown } = dependencies;
   const { left } = followed;
   const until = left ? AbortSignal.any([left, shutdown]) : shutdown;
@@ -179,12 +176,7 @@ export async function* followFrames(
     }
     if (shutdown.aborted) throw shuttingDownError(`a reader of turn ${followed.seq}`);
     if (left?.aborted) return undefined;
-    if (turn.leaseUntil <= clock.now()) {
-      const handle = await followed.sendAgain(cursor);
-      if (left) handle.attend(left);
-      yield* handle.frames(left);
-      return handle;
-    }
+    if (turn.leaseUntil <= clock.now()) return { cursor };
     if (turn.state !== 'running') {
       refuseWaiting(dependencies, followed, sinceMs);
       await clock.wait(LOOK_INTERVAL_MS, until);

@@ -10,7 +10,7 @@ import type { SendMessage } from '../send/send-request.ts';
 import { sendStored } from '../send/send-stored.ts';
 import { ignoreRejection } from '#functions/lib/ignore-rejection.ts';
 import { expiredError, followFrames } from './follow-frames.ts';
-import { liveTurnKey, openReading } from '../live/live-turn.ts';
+import { liveTurnKey, openReading, type Abandoned } from '../live/live-turn.ts';
 import type { OwnConversation } from '#functions/chat/conversations/own-conversation.ts';
 import { finishedFrom, readRemainder } from './read-finished.ts';
 
@@ -68,6 +68,25 @@ async function finishedFrames(
   }
 }
 
+/** Reads to the end of the turn: one that nobody answers any more is sent again, and read on. */
+async function* throughAbandonment(
+  dependencies: ChatDependencies,
+  asked: Asked & { conversationId: string },
+  from: {
+    frames: AsyncGenerator<StreamFrame, Abandoned | undefined>;
+    reader: Partial<StreamReader>;
+  },
+): AsyncGenerator<StreamFrame> {
+  const { left, takeOn } = from.reader;
+  const abandoned = yield* from.frames;
+  if (!abandoned) return;
+  const sent = sendStored(dependencies, { ...asked, ...abandoned, isReader: true });
+  takeOn?.(ignoreRejection(sent.then(({ result }) => result)));
+  const handle = await sent;
+  if (left) handle.attend(left);
+  yield* handle.frames(left);
+}
+
 /**
  * The frames of a turn for one who only reads: live from this instance, as stored by another one, or what a
  * finished turn has left. A turn that nobody answers any more is taken over, as its sender would.
@@ -90,27 +109,20 @@ export async function streamTurn(
     const lastId = live.lastId();
     if (place === 'within' && (cursor ?? 0) > lastId)
       throw pastEndError(seq, lastId < firstFrameId(attempt) ? undefined : showId(lastId));
-    return ({ left } = {}) => {
-      if (left) live.attend(left);
-      return live.frames(openReading(cursor, { attempt }), left);
+    return (reader = {}) => {
+      if (reader.left) live.attend(reader.left);
+      const frames = live.frames(openReading(cursor, { attempt }), reader.left);
+      return throughAbandonment(dependencies, { ...asked, conversationId }, { frames, reader });
     };
   }
-  return ({ left, takeOn } = {}) =>
-    followFrames(dependencies, {
+  return (reader = {}) => {
+    const frames = followFrames(dependencies, {
       conversationId,
       seq,
       cursor,
       locale,
-      left,
-      sendAgain: (lastId) => {
-        const sent = sendStored(dependencies, {
-          ...asked,
-          conversationId,
-          cursor: lastId,
-          isReader: true,
-        });
-        takeOn?.(ignoreRejection(sent.then(({ result }) => result)));
-        return sent;
-      },
+      left: reader.left,
     });
+    return throughAbandonment(dependencies, { ...asked, conversationId }, { frames, reader });
+  };
 }

@@ -12,13 +12,13 @@ import { isTerminal, withWholePairs, type Turn } from '#shared/conversation/docu
 import { AppError, GuardLostError } from '#shared/errors.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import { contentsBytes } from '../answer/answer-round.ts';
-import { startProduction } from '../answer/start-production.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { passCrashPoint } from '#functions/chat/crash-points.ts';
 import { beginTurn } from '../start/begin-turn.ts';
 import { readStart, type StartState } from '../start/read-start.ts';
 import { contentionError } from '../send/send-errors.ts';
-import type { SendHandle, SendMessage, SendRequest } from '../send/send-request.ts';
+import { answerBegun, sendMessage } from '../send/send-message.ts';
+import type { SendHandle, SendRequest } from '../send/send-request.ts';
 import { sendStored, storedRequest } from '../send/send-stored.ts';
 import { shuttingDownError } from '../stream/stream-cut.ts';
 import { ROUNDS_MAX_BYTES } from './tool-limits.ts';
@@ -35,7 +35,6 @@ interface Answering {
   turnId: string;
   results: readonly ToolResult[];
   locale: string | undefined;
-  sendMessage: SendMessage;
 }
 
 type Refusal = Exclude<ResultsDecision, { kind: 'known' | 'new' }>;
@@ -121,10 +120,10 @@ async function storePart(
 /** Goes on with the turn now that nothing is left for the app to do; undefined: read again. */
 async function goOn(
   dependencies: ChatDependencies,
-  input: { request: SendRequest; state: StartState; sendMessage: SendMessage },
+  input: { request: SendRequest; state: StartState },
   decision: Extract<ResultsDecision, { kind: 'new' }>,
 ): Promise<SendHandle | undefined> {
-  const { request, state, sendMessage } = input;
+  const { request, state } = input;
   const turn = state.known?.value;
   if (!turn) return undefined;
   const { contents, rounds } = decision;
@@ -133,14 +132,14 @@ async function goOn(
   const begun = await beginTurn(dependencies, { request, state, decision: resume });
   if (!begun) return undefined;
   await passCrashPoint(dependencies, 'turn-resumed');
-  return startProduction(dependencies, { request, begun, sendMessage });
+  return answerBegun(dependencies, request, begun);
 }
 
 async function tryAnswer(
   dependencies: ChatDependencies,
   answering: Answering,
 ): Promise<SendHandle | undefined> {
-  const { conversationId, caller, locale, sendMessage } = answering;
+  const { conversationId, caller, locale } = answering;
   const { turn: own } = await readOwnTurn(dependencies, answering);
   const request = storedRequest({ caller, conversationId, locale, cursor: undefined }, own.value);
   const state = await readStart(dependencies, request);
@@ -150,7 +149,7 @@ async function tryAnswer(
   const decision = decideToolResults(turn, answering.results);
   if (decision.kind === 'new') refuseTooLarge(decision);
   if (decision.kind === 'new' && decision.isDone)
-    return goOn(dependencies, { request, state, sendMessage }, decision);
+    return goOn(dependencies, { request, state }, decision);
   if (decision.kind === 'new') {
     await storePart(dependencies, answering, { state, decision });
     await passCrashPoint(dependencies, 'results-stored');

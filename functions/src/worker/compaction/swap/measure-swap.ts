@@ -1,3 +1,5 @@
+import { keptPins } from '#shared/conversation/pins/kept-pins.ts';
+import { pinBudget } from '#shared/conversation/pins/pin-budget.ts';
 import { tokenCounting, type FoldPlan } from '#shared/compaction/split/plan.ts';
 import { sentOutputs } from '#shared/compaction/tool-outputs/sent-outputs.ts';
 import { frameSnapshot } from '#shared/compaction/snapshot/snapshot-text.ts';
@@ -18,11 +20,21 @@ import type { Candidate, Verified } from '../draft/candidate.ts';
 import { condenseOutputs, type CondensingReport } from '../draft/condense-outputs.ts';
 import { countTokens, type TokenCounts } from '../draft/count-tokens.ts';
 import { unchanged } from '../outcome.ts';
-import { pinsAfterFold } from './pins-after-fold.ts';
 import { runContext, type ClaimedRun } from '../run.ts';
 import { saveBlobs } from './save-blobs.ts';
 import type { CheckedSnapshot } from '../draft/snapshot-strategy.ts';
 import { contentText, type Content } from '#shared/conversation/documents/content.ts';
+
+/** The pins as a plan's swap leaves them: with the folded messages that are to stay word for word. */
+function pinsAfterFold(
+  { reading }: ClaimedRun,
+  { folded, upTo, contentIndex }: FoldPlan,
+): KeptPins {
+  const { pins, context } = reading.head.value;
+  // A turn that is folded inside keeps its user content in the context.
+  const gone = contentIndex > 0 ? folded.filter(({ seq }) => seq !== upTo) : folded;
+  return keptPins(pins, gone, pinBudget(reading.policy, context));
+}
 
 /** The tail, as the model goes on reading it. */
 export const keptContents = ({ tail }: FoldPlan): Content[] =>
@@ -144,7 +156,6 @@ export async function measureSwap(
     overheadTokens: reading.head.value.context.overheadTokens,
     addedOverheadTokens:
       declarationTokens(run, prompts.after) - declarationTokens(run, prompts.before),
-    snapshotState: 'ok',
     policy: reading.policy,
     trigger: run.need.trigger,
     isPartial: plan.isPartial,

@@ -1,0 +1,148 @@
+import type { Content } from '#shared/conversation/documents/content.ts';
+import { meterAfterTurn } from '#shared/conversation/context/meter.ts';
+import type { ContextMeter } from '#shared/conversation/documents/head.ts';
+import type { TurnError } from '#shared/conversation/documents/turn.ts';
+import type { FinishBatch } from '#shared/conversation/writes/turn-writes.ts';
+import { compactionNeed } from '#shared/compaction/trigger/compaction-trigger.ts';
+import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
+import { loopKind } from '#shared/loops/loop-reasons.ts';
+import type { AppError } from '#shared/errors.ts';
+import { toFinishReason } from '#shared/wire/stream.ts';
+import { meterCounting, conversationPolicy } from '#functions/config/conversation-policy.ts';
+import { selectOutputForms, type Viewing } from '#functions/context/snapshot-rendering.ts';
+import type { BegunTurn, ContextAtStart } from '../start/begun-turn.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { isShown } from '../answer/stream-answer.ts';
+import type { TurnAnswer } from '../store/turn-progress.ts';
+
+/** A phone that comes back at once would spend all attempts before anything has changed. */
+const RETRY_AFTER_MS = 1_000;
+
+const retryAfterMs = (error: AppError) =>
+  error.retryable ? (error.retryAfterMs ?? RETRY_AFTER_MS) : undefined;
+
+const OVERFLOWS = ['MODEL_CONTEXT_OVERFLOW', 'CONTEXT_WINDOW_WILL_OVERFLOW'];
+
+/**
+ * Whether the turn stands in the context: one that was answered, and of any other what the model has to know
+ * of, because its user saw it or its tools have done it. What did not fit the window stays out of it.
+ */
+function isInContext(answer: TurnAnswer, isCancelled: boolean): boolean {
+  const hasRounds = answer.rounds !== undefined;
+  const isSaid = answer.contents.some(({ role, parts }) => role === 'model' && parts.some(isShown));
+  if (isCancelled) return isSaid || hasRounds;
+  if (toFinishReason(answer.finishReason) === 'content-filter') return false;
+  if (!answer.error) return true;
+  return hasRounds && !OVERFLOWS.includes(answer.error.reason);
+}
+
+const estimateAll = (contents: readonly Content[], { context }: BegunTurn): number =>
+  contents.reduce(
+    (sum, content) => sum + estimateContentTokens(content, meterCounting(context.head)),
+    0,
+  );
+
+/** The meter with this turn in the context. */
+function measureTurn(viewing: Viewing, begun: BegunTurn, answer: TurnAnswer): ContextMeter {
+  const { sentContents, report } = answer;
+  const contents = [...answer.contents];
+  const { turn, context, tokens, call } = begun;
+  const own = {
+    seq: begun.attempt.seq,
+    user: turn.user,
+    surroundings: turn.surroundings,
+    contents,
+    tokens: { user: tokens.user, answer: estimateAll(contents, begun) },
+    inContext: true,
+  };
+  return meterAfterTurn(
+    {
+      before: context,
+      own,
+      overheadTokens: tokens.overhead,
+      saidTokens: tokens.said,
+      answerTokens: estimateAll(contents.slice(sentContents), begun),
+      // A report about a prompt with less than the context, or an answer that was cut, says nothing about it.
+      usage: call.sent.isOverLimit || loopKind(answer.finishReason) ? undefined : report,
+    },
+    selectOutputForms(viewing, context.head),
+  );
+}
+
+/** The need that a context leaves behind which is measured with the head of the start. */
+const needWith = (
+  { config }: Pick<ChatDependencies, 'config'>,
+  { head, nextModel, history }: ContextAtStart,
+  input: { meter: ContextMeter | undefined; isOverflow: boolean; requestId: string; now: Date },
+) =>
+  compactionNeed({
+    ...input,
+    // What waits in the head is looked at again when the batch is written.
+    head: { ...head, compactionNeeded: { declined: head.compactionNeeded.declined } },
+    history,
+    policy: conversationPolicy(config, { ...head, model: nextModel }),
+  });
+
+const errorOf = (error: AppError): TurnError => ({
+  status: error.status,
+  reason: error.reason,
+  message: error.publicMessage,
+  retryable: error.retryable,
+  retryAfterMs: retryAfterMs(error),
+});
+
+/**
+ * What the turn becomes: pure but for the time and the id that are handed in. A cancelled one keeps what
+ * was said until then; one whose calls the app has to answer waits.
+ */
+export function endTurn(
+  dependencies: Viewing,
+  end: { begun: BegunTurn; answer: TurnAnswer; isCancelled: boolean; now: Date; requestId: string },
+): FinishBatch {
+  const { begun, isCancelled, now, requestId } = end;
+  const answer: TurnAnswer = isCancelled
+    ? { ...end.answer, error: undefined, finishReason: undefined }
+    : end.answer;
+  const { conversationId, seq, attempt, turnUpdateTime } = begun.attempt;
+  const { contents, rounds, usage, error } = answer;
+  const { foldedInContext, routing } = begun.turn;
+  const { recalled } = begun.call;
+  const isWaiting = answer.isWaiting && !isCancelled;
+  const inContext = !isWaiting && (foldedInContext ?? isInContext(answer, isCancelled));
+  const isMeasured = (inContext || isWaiting) && foldedInContext === undefined;
+  const measured = isMeasured ? measureTurn(dependencies, begun, answer) : undefined;
+  const waitsUntil = new Date(now.getTime() + dependencies.config.TOOL_RESULT_TIMEOUT_MS);
+  const isOverflow = error?.reason === 'MODEL_CONTEXT_OVERFLOW';
+  return {
+    conversationId,
+    seq,
+    attempt,
+    turnUpdateTime,
+    state: stateOf(answer, isCancelled),
+    contents,
+    rounds: rounds && { ...rounds, step: rounds.step + 1 },
+    unanswered: isCancelled ? 'cancelled_by_user' : error && 'interrupted',
+    answerTokens: estimateAll(contents, begun),
+    userTokens: begun.tokens.user,
+    inContext,
+    usage,
+    repairs: answer.repairs,
+    routing,
+    ...(recalled.seqs.length > 0 && {
+      recalled: { seqs: recalled.seqs, tokens: recalled.tokens },
+    }),
+    finishReason: answer.finishReason,
+    ...(error && { error: errorOf(error) }),
+    now,
+    ...(isWaiting && { waitsUntil }),
+    // A turn that waits is not in the context yet; its size may ask for a compaction of what stands before it.
+    meter: isWaiting ? undefined : measured,
+    need: needWith(dependencies, begun.context, { meter: measured, isOverflow, requestId, now }),
+  };
+}
+
+function stateOf(answer: TurnAnswer, isCancelled: boolean): FinishBatch['state'] {
+  if (isCancelled) return 'cancelled';
+  if (answer.isWaiting) return 'awaiting_tool';
+  return answer.error ? 'failed' : 'done';
+}
