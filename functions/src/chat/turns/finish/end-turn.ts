@@ -1,17 +1,16 @@
-import type { Content } from '#shared/conversation/documents/content.ts';
 import { meterAfterTurn } from '#shared/conversation/context/meter.ts';
 import type { ContextMeter } from '#shared/conversation/documents/head.ts';
 import type { TurnError } from '#shared/conversation/documents/turn.ts';
 import type { FinishBatch } from '#shared/conversation/writes/turn-writes.ts';
 import { compactionNeed } from '#shared/compaction/trigger/compaction-trigger.ts';
-import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
 import { loopKind } from '#shared/loops/loop-reasons.ts';
 import type { AppError } from '#shared/errors.ts';
 import { toFinishReason } from '#shared/wire/stream.ts';
-import { meterCounting, conversationPolicy } from '#functions/config/conversation-policy.ts';
+import { conversationPolicy } from '#functions/config/conversation-policy.ts';
 import { selectOutputForms, type Viewing } from '#functions/context/snapshot-rendering.ts';
 import type { BegunTurn, ContextAtStart } from '../start/begun-turn.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { estimateAll } from '../answer/answer-round.ts';
 import { isShown } from '../answer/stream-answer.ts';
 import type { TurnAnswer } from '../store/turn-progress.ts';
 
@@ -36,12 +35,6 @@ function isInContext(answer: TurnAnswer, isCancelled: boolean): boolean {
   return hasRounds && !OVERFLOWS.includes(answer.error.reason);
 }
 
-const estimateAll = (contents: readonly Content[], { context }: BegunTurn): number =>
-  contents.reduce(
-    (sum, content) => sum + estimateContentTokens(content, meterCounting(context.head)),
-    0,
-  );
-
 /** The meter with this turn in the context. */
 function measureTurn(viewing: Viewing, begun: BegunTurn, answer: TurnAnswer): ContextMeter {
   const { sentContents, report } = answer;
@@ -52,7 +45,7 @@ function measureTurn(viewing: Viewing, begun: BegunTurn, answer: TurnAnswer): Co
     user: turn.user,
     surroundings: turn.surroundings,
     contents,
-    tokens: { user: tokens.user, answer: estimateAll(contents, begun) },
+    tokens: { user: tokens.user, answer: estimateAll(contents, begun.context.head) },
     inContext: true,
   };
   return meterAfterTurn(
@@ -61,7 +54,7 @@ function measureTurn(viewing: Viewing, begun: BegunTurn, answer: TurnAnswer): Co
       own,
       overheadTokens: tokens.overhead,
       saidTokens: tokens.said,
-      answerTokens: estimateAll(contents.slice(sentContents), begun),
+      answerTokens: estimateAll(contents.slice(sentContents), context.head),
       // A report about a prompt with less than the context, or an answer that was cut, says nothing about it.
       usage: call.sent.isOverLimit || loopKind(answer.finishReason) ? undefined : report,
     },
@@ -122,7 +115,7 @@ export function endTurn(
     contents,
     rounds: rounds && { ...rounds, step: rounds.step + 1 },
     unanswered: isCancelled ? 'cancelled_by_user' : error && 'interrupted',
-    answerTokens: estimateAll(contents, begun),
+    answerTokens: estimateAll(contents, begun.context.head),
     userTokens: begun.tokens.user,
     inContext,
     usage,

@@ -104,25 +104,17 @@ export async function streamTurn(
   if (isResting(turn.state)) return finishedFrames(dependencies, own, asked);
   const place = cursorPlace(cursor, attempt);
   if (place === 'beyond') throw pastEndError(seq);
-  const live = dependencies.liveTurns.get(liveTurnKey(conversationId, seq));
-  if (live?.attempt === attempt) {
-    const lastId = live.lastId();
-    if (place === 'within' && (cursor ?? 0) > lastId)
-      throw pastEndError(seq, lastId < firstFrameId(attempt) ? undefined : showId(lastId));
-    return (reader = {}) => {
-      if (reader.left) live.attend(reader.left);
-      const frames = live.frames(openReading(cursor, { attempt }), reader.left);
-      return throughAbandonment(dependencies, { ...asked, conversationId }, { frames, reader });
-    };
-  }
+  const found = dependencies.liveTurns.get(liveTurnKey(conversationId, seq));
+  const live = found?.attempt === attempt ? found : undefined;
+  const lastId = live?.lastId() ?? Infinity;
+  if (place === 'within' && (cursor ?? 0) > lastId)
+    throw pastEndError(seq, lastId < firstFrameId(attempt) ? undefined : showId(lastId));
   return (reader = {}) => {
-    const frames = followFrames(dependencies, {
-      conversationId,
-      seq,
-      cursor,
-      locale,
-      left: reader.left,
-    });
+    const { left } = reader;
+    if (left) live?.attend(left);
+    const frames =
+      live?.frames(openReading(cursor, { attempt }), left) ??
+      followFrames(dependencies, { conversationId, seq, cursor, locale, left });
     return throughAbandonment(dependencies, { ...asked, conversationId }, { frames, reader });
   };
 }
