@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { compressorModel } from '#shared/models/retirement.ts';
 import { resolvePolicy } from '#shared/compaction/policy/policy.ts';
 import type { ModelPrice } from '#shared/models/model-entry.ts';
-import { knownPrice } from '#shared/models/prices.ts';
+import { knownPrice } from '#shared/models/find-price.ts';
 import { parseConfig } from '#functions/config.ts';
 import { ArgumentError, readCommandLine, readInteger } from '../eval/replay/replay-arguments.ts';
 import { runCommand } from '#test/support/processes/run-command.ts';

@@ -1,5 +1,5 @@
 import { compressorModel } from '#shared/models/retirement.ts';
-import { findPrice } from '#shared/models/prices.ts';
+import { findPrice } from '#shared/models/find-price.ts';
 import { verifiedModels } from '#test/support/verified-models.ts';
 import { cloudPrices } from '../cost/cloud-prices.ts';
 import { defaultSweepSeconds } from '#infra/local/sweep-schedule.ts';

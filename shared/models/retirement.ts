@@ -1,6 +1,6 @@
 import { findModel } from './find-model.ts';
 import { utcDay, type ModelCatalog, type ModelTable } from './model-entry.ts';
-import { isDearer, knownPrice } from './prices.ts';
+import { isDearer, knownPrice } from './find-price.ts';
 
 /**
  * The model that writes the snapshot of a conversation held with `model`: the one that its entry names, else

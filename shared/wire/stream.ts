@@ -2,6 +2,7 @@ import type { Shrinkage } from '../compaction/summariser/shrunken-view.ts';
 import type { Routing } from '../routing/routing.ts';
 import type { LoopKind } from '../loops/loop-reasons.ts';
 import type { ContextObject } from './views/context-object.ts';
+import type { FinishReason } from './finish-reason.ts';
 
 /** Token figures of one answer as the wire shows them. */
 export interface UsageView {
@@ -11,8 +12,6 @@ export interface UsageView {
   /** Millionths of a US dollar; absent where no model reported what it took. */
   costMicros?: number | undefined;
 }
-
-export type FinishReason = 'stop' | 'length' | 'content-filter' | 'tool-calls' | 'error' | 'other';
 
 /**
  * The chunks of the AI SDK's UI message stream v1 that Recap sends. Any other type crashes `ai` 5, 6
@@ -97,25 +96,4 @@ export type StreamChunk =
 export interface StreamFrame {
   id: number;
   chunk: StreamChunk;
-}
-
-/** How the wire names what the model gave as its reason to stop. */
-export function toFinishReason(reason: string | undefined): FinishReason {
-  switch (reason) {
-    case 'STOP':
-      return 'stop';
-    case 'MAX_TOKENS':
-      return 'length';
-    case 'SAFETY':
-    case 'RECITATION':
-    case 'BLOCKLIST':
-    case 'PROHIBITED_CONTENT':
-    case 'SPII':
-    case 'BLOCKED_PROMPT':
-      return 'content-filter';
-    case undefined:
-      return 'error';
-    default:
-      return 'other';
-  }
 }

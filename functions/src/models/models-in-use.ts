@@ -1,13 +1,12 @@
 import { compressorModel, findRetirement, modelInService } from '#shared/models/retirement.ts';
 import { contextWindowTokens } from '#shared/models/context-window.ts';
 import type { ModelCatalog, ModelTable } from '#shared/models/model-entry.ts';
-import { costMicros, knownPrice, type PricedCall } from '#shared/models/prices.ts';
+import { costMicros, knownPrice, type PricedCall } from '#shared/models/find-price.ts';
 import { registry } from '#shared/models/registry.ts';
 import type { RoutingModels } from '#shared/routing/routing.ts';
 import type { Config } from '../config.ts';
 
 /* The table of models as this deployment uses it: with its own prices and windows, on its platform, today. */
-
 export type ModelsConfig = Pick<
   Config,
   | 'MODEL_PRICES'

@@ -1,4 +1,4 @@
-import { reportedCall } from '#shared/models/prices.ts';
+import { reportedCall } from '#shared/models/find-price.ts';
 import { usagePath } from '#shared/conversation/documents/paths.ts';
 import type {
   Caller,

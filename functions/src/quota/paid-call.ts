@@ -1,5 +1,5 @@
 import { AppError } from '#shared/errors.ts';
-import { reportedCall } from '#shared/models/prices.ts';
+import { reportedCall } from '#shared/models/find-price.ts';
 import type {
   Clock,
   DocumentStore,

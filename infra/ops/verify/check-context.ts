@@ -7,7 +7,7 @@ import { isReplaced } from '#shared/conversation/writes/replaced-by.ts';
 import { constraintSection } from '#shared/conversation/documents/snapshot.ts';
 import { isTerminal } from '#shared/conversation/documents/turn.ts';
 import { firstTailSeq } from '#shared/conversation/context/read-conversation.ts';
-import { toFinishReason } from '#shared/wire/stream.ts';
+import { toFinishReason } from '#shared/wire/finish-reason.ts';
 import { finding, findingWhen, type Finding } from './finding.ts';
 import {
   pathOfHead,

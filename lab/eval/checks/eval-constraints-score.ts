@@ -7,7 +7,7 @@ import {
   type FactIndex,
   type LookedUp,
 } from '#shared/compaction/facts/index/fact-index.ts';
-import { scanValues } from '#shared/compaction/facts/index/scan-text.ts';
+import { scanValues } from '#shared/compaction/facts/index/fact-finders.ts';
 import { once } from '#shared/once.ts';
 import type { Recording } from '../replay/recording.ts';
 

@@ -1,4 +1,4 @@
-import { knownPrice } from '#shared/models/prices.ts';
+import { knownPrice } from '#shared/models/find-price.ts';
 import { verifiedModels } from '#test/support/verified-models.ts';
 import type { Price } from '../eval-arguments.ts';
 import type { EvalResult } from './eval-run.ts';

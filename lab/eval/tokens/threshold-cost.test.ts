@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { findPrice } from '#shared/models/prices.ts';
+import { findPrice } from '#shared/models/find-price.ts';
 import { verifiedModels } from '#test/support/verified-models.ts';
 import { callsToPay, costsOf } from './threshold-cost.ts';
 

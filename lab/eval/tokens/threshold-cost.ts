@@ -10,7 +10,7 @@ import { pathToFileURL } from 'node:url';
 import { breakEvenTurns } from '#shared/compaction/policy/break-even.ts';
 import { resolvePolicy } from '#shared/compaction/policy/policy.ts';
 import type { ModelPrice } from '#shared/models/model-entry.ts';
-import { knownPrice } from '#shared/models/prices.ts';
+import { knownPrice } from '#shared/models/find-price.ts';
 import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
 import { verifiedModels } from '#test/support/verified-models.ts';
 import { parseRecordings, type Recording } from '../replay/recording.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { DocumentFields } from '#shared/ports/ports.ts';
-import { toFinishReason } from '#shared/wire/stream.ts';
+import { toFinishReason } from '#shared/wire/finish-reason.ts';
 import { partSchema } from '../documents/content.ts';
 import { seqOfId, turnId } from '../documents/paths.ts';
 import type { TurnDocument } from '../documents/turn.ts';

@@ -1,7 +1,7 @@
 import { isTerminal, type Turn } from '#shared/conversation/documents/turn.ts';
 import type { ExportLine } from '../resources/lifecycle.ts';
 import type { MessageView } from '../resources/messages.ts';
-import { toFinishReason } from '../stream.ts';
+import { toFinishReason } from '../finish-reason.ts';
 import { answerView, hasAnswer, userMessageView } from './views.ts';
 
 /** What became of a message's turn. */

@@ -25,7 +25,8 @@ import type { MessageView, TurnView } from '../resources/messages.ts';
 import type { DeviceView } from '../resources/devices.ts';
 import type { PinView } from '../resources/pins.ts';
 import type { FeedbackView, RatingView } from '../resources/ratings.ts';
-import { toFinishReason, type UsageView } from '../stream.ts';
+import { type UsageView } from '../stream.ts';
+import { toFinishReason } from '../finish-reason.ts';
 
 /* How stored documents look on the wire. Pure; internal fields stay inside. */
 

@@ -5,7 +5,7 @@ import { BUDGET_SHARDS } from '#functions/quota/quota-settings.ts';
 import { sumOfShards, shardPaths } from '#functions/quota/budget-shards.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { budgetShardPath, usagePath } from '#shared/conversation/documents/paths.ts';
-import { reportedCall } from '#shared/models/prices.ts';
+import { reportedCall } from '#shared/models/find-price.ts';
 import type { Clock, ModelChunk, ModelRequest, ModelUsage } from '#shared/ports/ports.ts';
 import { toDay } from '#shared/quota/day.ts';
 import { encodeUsage, heldAt, noUsage, openAt } from '#shared/quota/usage.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { findModel } from '#shared/models/find-model.ts';
-import { knownPrice } from '#shared/models/prices.ts';
+import { knownPrice } from '#shared/models/find-price.ts';
 import { registry } from '#shared/models/registry.ts';
 import { readRemoteModels } from '#shared/models/remote-models.ts';
 import { modelInService } from '#shared/models/retirement.ts';

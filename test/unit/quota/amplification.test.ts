@@ -6,7 +6,7 @@ import {
   unproductiveSwapsAfter,
 } from '#shared/compaction/trigger/compaction-trigger.ts';
 import { isArmed, isOverThreshold, resolvePolicy } from '#shared/compaction/policy/policy.ts';
-import { costMicros } from '#shared/models/prices.ts';
+import { costMicros } from '#shared/models/find-price.ts';
 import { verifiedModels } from '#test/support/verified-models.ts';
 import {
   reachedSpendLimit,

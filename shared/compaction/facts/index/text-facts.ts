@@ -6,7 +6,7 @@ import { readLines, type ReadLine } from './line-index.ts';
 import { distinctNumbers, numberReadings, spelledNumbers } from '../values/number-values.ts';
 import { readPhrases, type Phrases } from '../languages/phrases.ts';
 import { foldWidth, plainText } from '../speech/plain-text.ts';
-import { scanValues } from './scan-text.ts';
+import { scanValues } from './fact-finders.ts';
 import { impliedNumbers, writtenNumbers } from '../languages/written-numbers.ts';
 
 /** What one text, or several together, hold in figures and forms. */

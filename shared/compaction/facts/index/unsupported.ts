@@ -5,7 +5,7 @@ import type { FactMatch } from './fact-match.ts';
 import { foldWidth, plainText } from '../speech/plain-text.ts';
 import { holdsPhrase } from '../languages/phrases.ts';
 import { findQuotes } from '../speech/quoted-speech.ts';
-import { scanValues } from './scan-text.ts';
+import { scanValues } from './fact-finders.ts';
 
 /** Kinds that a text must not make up. Paths are joined and shortened by every good summary. */
 const checked: ReadonlySet<FactKind> = new Set([

@@ -9,7 +9,13 @@ import { shownSpans } from './own-words.ts';
 import { foldWidth, plainText } from './plain-text.ts';
 import { type TextSpan, findQuotes } from './quoted-speech.ts';
 import { requestSpans } from '../languages/requests.ts';
-import { noPlaces, scanReferences, scanValues, takeFree, type Places } from '../index/scan-text.ts';
+import {
+  noPlaces,
+  scanReferences,
+  scanValues,
+  takeFree,
+  type Places,
+} from '../index/fact-finders.ts';
 import { sentenceSpans, type SentenceSpan } from './sentences.ts';
 import { takenBackSpans } from './taken-back.ts';
 import {

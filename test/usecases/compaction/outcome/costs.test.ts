@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { findPrice } from '#shared/models/prices.ts';
+import { findPrice } from '#shared/models/find-price.ts';
 import { verifiedModels } from '#test/support/verified-models.ts';
 import { parseConfig } from '#functions/config.ts';
 import { buildDue, compactOnce, see } from '#test/support/compaction/compacted-conversation.ts';

@@ -1,4 +1,4 @@
-import { reportedCall } from '#shared/models/prices.ts';
+import { reportedCall } from '#shared/models/find-price.ts';
 import { findMediaFamily } from '#shared/tokens/media-tokens.ts';
 import { estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';

@@ -1,4 +1,4 @@
-import { reportedCall } from '#shared/models/prices.ts';
+import { reportedCall } from '#shared/models/find-price.ts';
 import type { TurnUsage } from '#shared/conversation/documents/turn.ts';
 import type { ModelUsage } from '#shared/ports/ports.ts';
 import { callCostMicros, type ModelsConfig } from '#functions/models/models-in-use.ts';

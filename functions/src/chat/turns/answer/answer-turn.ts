@@ -5,7 +5,7 @@ import { AppError } from '#shared/errors.ts';
 import { hasLooped, roundsIn } from '#shared/loops/call-loop.ts';
 import { LOOP_OF_CALLS, loopKind } from '#shared/loops/loop-reasons.ts';
 import { textPartId } from '#shared/wire/frame-ids.ts';
-import { toFinishReason } from '#shared/wire/stream.ts';
+import { toFinishReason } from '#shared/wire/finish-reason.ts';
 import { abortedError } from './abortable.ts';
 import { modelWindowTokens } from '#functions/models/models-in-use.ts';
 import { addUsage, pricedUsage } from './add-usage.ts';

@@ -5,7 +5,7 @@ import type { FinishBatch } from '#shared/conversation/writes/turn-writes.ts';
 import { compactionNeed } from '#shared/compaction/trigger/compaction-trigger.ts';
 import { loopKind } from '#shared/loops/loop-reasons.ts';
 import type { AppError } from '#shared/errors.ts';
-import { toFinishReason } from '#shared/wire/stream.ts';
+import { toFinishReason } from '#shared/wire/finish-reason.ts';
 import { conversationPolicy } from '#functions/config/conversation-policy.ts';
 import { selectOutputForms, type Viewing } from '#functions/context/snapshot-rendering.ts';
 import type { BegunTurn, ContextAtStart } from '../start/begun-turn.ts';

@@ -7,7 +7,8 @@ import type { ContextObject } from '#shared/wire/views/context-object.ts';
 import { earlierPartIds, firstFrameId, highestFrameId, partIds } from '#shared/wire/frame-ids.ts';
 import { usageView } from '#shared/wire/views/views.ts';
 import { contentChunks } from './tool-frames.ts';
-import { toFinishReason, type StreamChunk, type StreamFrame } from '#shared/wire/stream.ts';
+import { type StreamChunk, type StreamFrame } from '#shared/wire/stream.ts';
+import { toFinishReason } from '#shared/wire/finish-reason.ts';
 
 /** What an attempt begins with; a later one says first what of the earlier ones no longer holds. */
 export const openingChunks = (start: {

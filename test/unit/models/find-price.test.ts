@@ -5,7 +5,7 @@ import {
   isDearer,
   knownPrice,
   findPrice,
-} from '#shared/models/prices.ts';
+} from '#shared/models/find-price.ts';
 import { verifiedModels } from '#test/support/verified-models.ts';
 
 const call = { promptTokens: 10_000, cachedTokens: 6_000, outputTokens: 1_000 };

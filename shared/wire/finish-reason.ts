@@ -1,0 +1,22 @@
+export type FinishReason = 'stop' | 'length' | 'content-filter' | 'tool-calls' | 'error' | 'other';
+
+/** How the wire names what the model gave as its reason to stop. */
+export function toFinishReason(reason: string | undefined): FinishReason {
+  switch (reason) {
+    case 'STOP':
+      return 'stop';
+    case 'MAX_TOKENS':
+      return 'length';
+    case 'SAFETY':
+    case 'RECITATION':
+    case 'BLOCKLIST':
+    case 'PROHIBITED_CONTENT':
+    case 'SPII':
+    case 'BLOCKED_PROMPT':
+      return 'content-filter';
+    case undefined:
+      return 'error';
+    default:
+      return 'other';
+  }
+}
