@@ -169,6 +169,7 @@ export async function claimCompaction(
 ): Promise<Claim> {
   const owner = dependencies.randomness.uuid();
   let tried: Run | undefined;
+  // Not `retry`: only a failed commit is tried again; a read that fails ends the claim.
   for (let tries = 0; tries < CLAIM_TRIES; tries++) {
     const found = await readHeadAndJob(dependencies, conversationId);
     const own = ownLease(found, tried, owner);

@@ -4,6 +4,7 @@ import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
 import { sameHeadWrite } from '#shared/conversation/writes/same-head-write.ts';
 import { nextDay } from '#shared/quota/day.ts';
 import { GuardLostError } from '#shared/errors.ts';
+import { retry } from '#functions/lib/retry.ts';
 import type { DocumentFields, DocumentStore, Write } from '#shared/ports/ports.ts';
 import { clearNeed } from './clear-request.ts';
 import { passCrashPoint } from './crash-points.ts';
@@ -63,20 +64,15 @@ function logBreaker({ run, lease }: Recording, after: DocumentFields): void {
 /** Writes the record and gives the lease back. */
 async function record(store: DocumentStore, recording: Recording): Promise<void> {
   const { run, lease, outcome, retryAt } = recording;
-  for (let tries = 1; ; tries++) {
+  const attempt = async () => {
     const fields = jobAfter({ ...run, lease }, outcome, retryAt);
     const job = jobWrites(run, lease, fields);
-    try {
-      await store.commit([...job, await outcomeStatusWrite(run, outcome)]);
-      logBreaker(recording, fields);
-      return;
-    } catch (error) {
-      // Without a lease nothing was held: the next delivery decides anew.
-      const isAgain = error instanceof GuardLostError && lease && tries < RECORD_TRIES;
-      if (!isAgain) throw error;
-      await lease.readAgain();
-    }
-  }
+    await store.commit([...job, await outcomeStatusWrite(run, outcome)]);
+    logBreaker(recording, fields);
+  };
+  // Without a lease nothing was held: the next delivery decides anew.
+  const mostTries = lease ? RECORD_TRIES : 1;
+  await retry(attempt, { mostTries, beforeNext: async () => lease?.readAgain() });
 }
 
 /** Outcomes that say nothing of what the context holds by now. */

@@ -5,7 +5,7 @@ import { readAnyHead } from '#shared/conversation/context/read-conversation.ts';
 import { UnreadableHeadError } from '#shared/conversation/documents/unreadable-head.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import { closingWrites } from '#functions/erasure/close-turns.ts';
-import { retryWhenLost } from '#functions/lib/retry-when-lost.ts';
+import { retryWhenLost } from '#functions/lib/retry.ts';
 import { markErasing } from '#functions/erasure/mark-erasing.ts';
 import { changeGeneration, type Decision } from '#functions/chat/context/change-generation.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';

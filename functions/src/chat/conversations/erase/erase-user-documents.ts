@@ -5,7 +5,7 @@ import { decodeUsage, encodeUsage, type Usage } from '#shared/quota/usage.ts';
 import { usageKept, usageSum } from '#shared/quota/usage-kept.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { passLifecyclePoint } from '#functions/chat/lifecycle-crash-points.ts';
-import { retryWhenLost } from '#functions/lib/retry-when-lost.ts';
+import { retryWhenLost } from '#functions/lib/retry.ts';
 
 function keptWrite(
   input: { path: string; document: StoredDocument | undefined },

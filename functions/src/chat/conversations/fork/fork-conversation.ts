@@ -9,6 +9,7 @@ import { isTerminal } from '#shared/conversation/documents/turn.ts';
 import { AppError } from '#shared/errors.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import { markErasing } from '#functions/erasure/mark-erasing.ts';
+import { retry } from '#functions/lib/retry.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { idAsStored } from '#functions/chat/id-as-stored.ts';
 import { findMessage, unfinishedTurnError } from '../erase/find-message.ts';
@@ -173,6 +174,8 @@ async function dropFork(
     await publishErase(dependencies, forkId);
 }
 
+const isSourceChanged = (error: unknown) => error instanceof SourceChangedError;
+
 /**
  * Copies a conversation up to a message into a new one of the same caller. The copy is found when it is
  * whole; a request that died half way is begun anew by the same id, or swept away. Turns that only later
@@ -187,17 +190,17 @@ export async function forkConversation(
   const forkId = request.id
     ? await idAsStored(dependencies, request.id, headPath)
     : dependencies.randomness.uuid();
-  for (let tries = 0; tries < COPY_TRIES; tries++) {
-    try {
-      const made = await copyOnce(dependencies, request, forkId);
-      const target = { caller: request.caller, conversationId: forkId };
-      const { head } = await readOwnConversation(dependencies, target);
-      return { ...made, head: head.value };
-    } catch (error) {
-      if (error instanceof AppError && error.reason === 'CONVERSATION_NOT_FOUND')
-        await dropFork(dependencies, request, forkId);
-      if (!(error instanceof SourceChangedError)) throw error;
-    }
+  try {
+    const made = await retry(() => copyOnce(dependencies, request, forkId), {
+      mostTries: COPY_TRIES,
+      isRetryable: isSourceChanged,
+    });
+    const target = { caller: request.caller, conversationId: forkId };
+    const { head } = await readOwnConversation(dependencies, target);
+    return { ...made, head: head.value };
+  } catch (error) {
+    if (error instanceof AppError && error.reason === 'CONVERSATION_NOT_FOUND')
+      await dropFork(dependencies, request, forkId);
+    throw isSourceChanged(error) ? busySource(request.conversationId) : error;
   }
-  throw busySource(request.conversationId);
 }

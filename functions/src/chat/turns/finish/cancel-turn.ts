@@ -104,6 +104,7 @@ export async function requestCancel(
   const { conversationId, seq } = target;
   liveTurns.get(liveTurnKey(conversationId, seq))?.cancel();
   await passCrashPoint(dependencies, 'before-cancel');
+  // Not `retry`: only a failed commit is tried again; a read that fails ends the request.
   for (let tries = 1; ; tries++) {
     const [turn] = await readTurnDocuments(store, conversationId, [seq]);
     if (!turn) throw notFoundError(conversationId);

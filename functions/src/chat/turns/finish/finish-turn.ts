@@ -183,6 +183,7 @@ export async function commitFinish(
   /** Of any try: which of them was applied is not known after a lost reply, and a hint more does no harm. */
   let asked = decided.need;
   const lastFrameId = closing.at(-1)?.id ?? 0;
+  // Not `retry`: between two tries the turn itself says whether there is anything left to do.
   for (let tries = 1; ; tries++) {
     try {
       await writer.flushDownTo(FINISH_FRAMES_BYTES);

@@ -170,6 +170,7 @@ export async function answerCalls(
   answering: Answering,
 ): Promise<SendHandle> {
   if (dependencies.shutdown.aborted) throw shuttingDownError('tool results were refused');
+  // Not `retry`: a try that found nothing to hand back is made again as one that lost its guard is.
   for (let tries = 0; tries < ANSWER_TRIES; tries++) {
     try {
       const handle = await tryAnswer(dependencies, answering);
