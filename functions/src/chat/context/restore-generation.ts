@@ -18,7 +18,7 @@ import type { CompactionRecordView } from '#shared/wire/responses/compaction.ts'
 import { attemptView, historyView } from '#shared/wire/views/views.ts';
 import { createRenderer } from '#functions/context/snapshot-rendering.ts';
 import { publishCompactionEvent } from '#functions/events/publish-compaction-event.ts';
-import { publishRequest } from '../turns/finish/publish-request.ts';
+import { publishRequest } from '#functions/events/publish-request.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { refuseMismatch } from '../conversations/etag.ts';
 import type { OwnConversation } from '../conversations/own-conversation.ts';

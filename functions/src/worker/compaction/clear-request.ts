@@ -6,7 +6,7 @@ import { GuardLostError } from '#shared/errors.ts';
 import { retry } from '#functions/lib/retry.ts';
 import type { CompactionDependencies } from './compaction-dependencies.ts';
 import { passCrashPoint } from './crash-points.ts';
-import { publishNeed } from './publish-request.ts';
+import { publishRequest } from '#functions/events/publish-request.ts';
 import { readContext, readHeadAndJob } from './draft/read-for-compaction.ts';
 
 /**
@@ -112,5 +112,9 @@ export async function clearNeed(
   }
   if (!renewed) return;
   await passCrashPoint(dependencies, 'need-renewed');
-  await publishNeed(dependencies, conversationId, renewed);
+  await publishRequest(dependencies, {
+    conversationId,
+    requestId: renewed.requestId,
+    trigger: renewed.trigger,
+  });
 }

@@ -18,7 +18,7 @@ import { requestAfterClosing } from '#functions/context/request-after-closing.ts
 import { retry } from '#functions/lib/retry.ts';
 import { settleAll } from '#functions/lib/settle-all.ts';
 import { passCrashPoint } from '../compaction/crash-points.ts';
-import { publishNeed } from '../compaction/publish-request.ts';
+import { publishRequest } from '#functions/events/publish-request.ts';
 import {
   conversationIdFromPath,
   earlierInShard,
@@ -107,7 +107,12 @@ async function mendTurns(sweep: Sweep, conversationId: string): Promise<number> 
       ...closeAbandonedWrites(conversationId, { abandoned, now: found.now }),
     ]);
     await tellClosed(sweep, conversationId, closed);
-    if (need) await publishNeed(dependencies, conversationId, need);
+    if (need)
+      await publishRequest(dependencies, {
+        conversationId,
+        requestId: need.requestId,
+        trigger: need.trigger,
+      });
     return closed.length;
   };
   return retry(attempt, { mostTries: MEND_TRIES });

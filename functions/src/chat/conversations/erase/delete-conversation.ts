@@ -14,7 +14,7 @@ import { passLifecyclePoint } from '#functions/chat/lifecycle-crash-points.ts';
 import { notFoundError } from '#functions/chat/not-found.ts';
 import { refuseMismatch } from '../etag.ts';
 import type { OwnConversation } from '../own-conversation.ts';
-import { publishErase } from './publish-erase.ts';
+import { publishErase } from '#functions/events/publish-request.ts';
 
 /** SOFT_DELETE_DAYS counts days of 24 hours, whatever the clock on the wall does. */
 const DAY_MS = 24 * 60 * 60_000;

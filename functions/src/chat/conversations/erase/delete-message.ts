@@ -19,7 +19,7 @@ import type { MessageView } from '#shared/wire/responses/messages.ts';
 import { answerView, userMessageView } from '#shared/wire/views/views.ts';
 import { finishErasure } from '#functions/erasure/finish-erasure.ts';
 import { createRenderer } from '#functions/context/snapshot-rendering.ts';
-import { publishRequest } from '#functions/chat/turns/finish/publish-request.ts';
+import { publishRequest } from '#functions/events/publish-request.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import {
   changeGeneration,

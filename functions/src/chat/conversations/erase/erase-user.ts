@@ -6,7 +6,7 @@ import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { passLifecyclePoint } from '#functions/chat/lifecycle-crash-points.ts';
 import { eraseUserDocuments } from './erase-user-documents.ts';
 import { ownConversations } from '../own-conversations.ts';
-import { publishErase } from './publish-erase.ts';
+import { publishErase } from '#functions/events/publish-request.ts';
 
 /** A pass finds what was begun behind the one before it; who begins more all the while is not waited for. */
 const PASSES_MAX = 20;

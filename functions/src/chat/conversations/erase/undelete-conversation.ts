@@ -7,7 +7,7 @@ import { changeHead } from '../change-head.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { needAfterChange } from '#functions/chat/context/need-after-change.ts';
 import { passLifecyclePoint } from '#functions/chat/lifecycle-crash-points.ts';
-import { publishRequest } from '#functions/chat/turns/finish/publish-request.ts';
+import { publishRequest } from '#functions/events/publish-request.ts';
 
 /** What was asked for when it went into the bin was dropped there; the context asks again. */
 async function dueNeed(

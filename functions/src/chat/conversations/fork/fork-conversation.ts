@@ -13,7 +13,7 @@ import { retry } from '#functions/lib/retry.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { idAsStored } from '#functions/chat/id-as-stored.ts';
 import { findMessage, unfinishedTurnError } from '../erase/find-message.ts';
-import { publishRequest } from '#functions/chat/turns/finish/publish-request.ts';
+import { publishErase, publishRequest } from '#functions/events/publish-request.ts';
 import { needAfterChange } from '#functions/chat/context/need-after-change.ts';
 import { clearFork } from './fork-clear.ts';
 import { copyHistory, copyTurns, SourceChangedError, type CopiedTurn } from './fork-copy.ts';
@@ -21,7 +21,6 @@ import { liveFields, type MadeFork } from './fork-head.ts';
 import { claimFork, commitToFork, type ForkSource, type ForkTarget } from './fork-target.ts';
 import { passLifecyclePoint } from '#functions/chat/lifecycle-crash-points.ts';
 import { readOwnConversation } from '../own-conversation.ts';
-import { publishErase } from '../erase/publish-erase.ts';
 
 /** A source that changes while it is copied is copied again this often. */
 const COPY_TRIES = 5;

@@ -17,7 +17,7 @@ import type { FinishedTurn, FrameLog, LogEnd } from '../live/live-turn.ts';
 import { createTurnTimes, logFinished, type TurnTimes } from '../finish/log-finished.ts';
 import { requestAtEnd } from '../finish/request-at-end.ts';
 import { publishFinished } from '../finish/publish-finished.ts';
-import { publishOverdue, publishRequest } from '../finish/publish-request.ts';
+import { publishOverdue, publishRequest } from '#functions/events/publish-request.ts';
 import { turnSpending } from './spending.ts';
 import { shuttingDownError, StreamCutError } from '../stream/stream-cut.ts';
 import { routeTurn } from '#functions/chat/features/routing/route-turn.ts';
