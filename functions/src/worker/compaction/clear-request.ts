@@ -5,7 +5,7 @@ import { headPath } from '#shared/conversation/documents/paths.ts';
 import { GuardLostError } from '#shared/errors.ts';
 import { retry } from '#functions/lib/retry.ts';
 import type { CompactionDependencies } from './compaction-dependencies.ts';
-import { passCrashPoint } from './crash-points.ts';
+import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
 import { publishRequest } from '#functions/events/publish-request.ts';
 import { readContext, readHeadAndJob } from './draft/read-for-compaction.ts';
 
@@ -111,7 +111,7 @@ export async function clearNeed(
     return;
   }
   if (!renewed) return;
-  await passCrashPoint(dependencies, 'need-renewed');
+  await passWorkerCrashPoint(dependencies, 'need-renewed');
   await publishRequest(dependencies, {
     conversationId,
     requestId: renewed.requestId,

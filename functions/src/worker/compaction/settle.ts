@@ -7,7 +7,7 @@ import { GuardLostError } from '#shared/errors.ts';
 import { retry } from '#functions/lib/retry.ts';
 import type { DocumentFields, DocumentStore, Write } from '#shared/ports/ports.ts';
 import { clearNeed } from './clear-request.ts';
-import { passCrashPoint } from './crash-points.ts';
+import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
 import { jobAfter } from './job-after.ts';
 import type { JobLease } from './job-lease.ts';
 import { StoppedError, type Outcome } from './outcome.ts';
@@ -117,7 +117,7 @@ export async function settle(run: Run, outcome: Outcome, lease?: JobLease): Prom
   if (!isSwapped(outcome))
     try {
       await record(store, { run, lease, outcome, retryAt });
-      await passCrashPoint(run.dependencies, 'record-written');
+      await passWorkerCrashPoint(run.dependencies, 'record-written');
     } catch (error) {
       const leaving = error instanceof StoppedError ? leftBy(error.reason) : undefined;
       if (leaving) return leaving;

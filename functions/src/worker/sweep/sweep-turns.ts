@@ -17,7 +17,7 @@ import { meterCounting } from '#functions/config/conversation-policy.ts';
 import { requestAfterClosing } from '#functions/context/request-after-closing.ts';
 import { retry } from '#functions/lib/retry.ts';
 import { settleAll } from '#functions/lib/settle-all.ts';
-import { passCrashPoint } from '../compaction/crash-points.ts';
+import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
 import { publishRequest } from '#functions/events/publish-request.ts';
 import {
   conversationIdFromPath,
@@ -151,7 +151,7 @@ export async function sweepTurns(sweep: Sweep): Promise<void> {
     forEachItem(sweep, { pass: 'turns', items: heads, atOnce: AT_ONCE }, async (head) => {
       const closed = await mendTurns(sweep, conversationIdFromPath(head));
       sweep.counts.turnsClosed += closed;
-      await passCrashPoint(sweep.dependencies, 'sweep-turns-mended');
+      await passWorkerCrashPoint(sweep.dependencies, 'sweep-turns-mended');
     });
   const mendOpen = async (shard: number) => {
     for await (const page of readPages(sweep, earlierInShard(shard, 'open.leaseUntil', now)))

@@ -28,7 +28,7 @@ import {
 } from '#functions/chat/context/change-generation.ts';
 import { continueHistory, readPresent } from '#functions/chat/context/continue-history.ts';
 import { needAfterChange } from '#functions/chat/context/need-after-change.ts';
-import { passLifecyclePoint } from '#functions/chat/lifecycle-crash-points.ts';
+import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import { messageNotFoundError } from '#functions/chat/not-found.ts';
 import { findAlike, findMessage, unfinishedTurnError } from './find-message.ts';
 import type { OwnConversation } from '../own-conversation.ts';
@@ -208,10 +208,10 @@ export async function deleteMessage(
       request,
       (own, by) => changeOf(dependencies, { own, by, request }),
     );
-    await passLifecyclePoint(dependencies, 'message-wiped');
+    await passCrashPoint(dependencies, 'message-wiped');
     if (!isLast) continue;
     await finishErasure(dependencies, conversationId);
-    await passLifecyclePoint(dependencies, 'erasure-finished');
+    await passCrashPoint(dependencies, 'erasure-finished');
     if (needed !== undefined)
       await publishRequest(dependencies, { conversationId, requestId: needed });
     return view;

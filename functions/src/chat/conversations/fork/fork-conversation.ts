@@ -19,7 +19,7 @@ import { clearFork } from './fork-clear.ts';
 import { copyHistory, copyTurns, SourceChangedError, type CopiedTurn } from './fork-copy.ts';
 import { liveFields, type MadeFork } from './fork-head.ts';
 import { claimFork, commitToFork, type ForkSource, type ForkTarget } from './fork-target.ts';
-import { passLifecyclePoint } from '#functions/chat/lifecycle-crash-points.ts';
+import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import { readOwnConversation } from '../own-conversation.ts';
 
 /** A source that changes while it is copied is copied again this often. */
@@ -140,15 +140,15 @@ async function copyOnce(
   const claimed = await claimFork(dependencies, { caller, conversationId: forkId, source });
   if (claimed.kind === 'live') return { conversationId: forkId, isNew: false };
   const { target } = claimed;
-  await passLifecyclePoint(dependencies, 'fork-begun');
+  await passCrashPoint(dependencies, 'fork-begun');
   await clearFork(dependencies, target);
-  await passLifecyclePoint(dependencies, 'fork-cleared');
+  await passCrashPoint(dependencies, 'fork-cleared');
   const turns = await copyTurns(dependencies, { source, target });
   const history = await firstHistory(dependencies, { source, target }, turns);
   if (history) await copyHistory(dependencies, { source, target }, history);
-  await passLifecyclePoint(dependencies, 'fork-copied');
+  await passCrashPoint(dependencies, 'fork-copied');
   const need = await finishFork(dependencies, { source, target }, { history, turns });
-  await passLifecyclePoint(dependencies, 'fork-live');
+  await passCrashPoint(dependencies, 'fork-live');
   if (need) {
     const { requestId, trigger } = need;
     await publishRequest(dependencies, { conversationId: forkId, requestId, trigger });

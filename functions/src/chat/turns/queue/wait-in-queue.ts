@@ -15,7 +15,7 @@ import { endStopped } from './end-stopped.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { abandonedTurns, readStart, type StartState } from '../start/read-start.ts';
 import type { SendHandle, SendMessage, SendRequest } from '../send/send-request.ts';
-import { passCrashPoint } from '#functions/chat/crash-points.ts';
+import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import { startProduction } from '../answer/start-production.ts';
 import { shuttingDownError, stillQueuedError } from '../stream/stream-cut.ts';
 import { untilNextLook } from './watch-turns.ts';

@@ -19,7 +19,7 @@ import type { PlannedReplacement } from './plan-replacement.ts';
 import { nextAttempt, preparePrompt } from './prepare-prompt.ts';
 import { keptRounds, progressAtStart } from './kept-rounds.ts';
 import { leaseFrom } from '#functions/chat/turn-lease.ts';
-import { passCrashPoint } from '#functions/chat/crash-points.ts';
+import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import { storedMessage, storedRouting, type Message } from './stored-message.ts';
 import {
   keepUploads,

@@ -14,7 +14,7 @@ import type { Caller } from '#shared/ports/ports.ts';
 import { contentsBytes } from '../answer/answer-round.ts';
 import { startProduction } from '../answer/start-production.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { passCrashPoint } from '#functions/chat/crash-points.ts';
+import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import { beginTurn } from '../start/begin-turn.ts';
 import { readStart, type StartState } from '../start/read-start.ts';
 import { contentionError } from '../send/send-errors.ts';
