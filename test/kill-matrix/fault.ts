@@ -1,4 +1,4 @@
-import { compactionCrashPoints } from '#functions/worker/compaction/crash-points.ts';
+import { compactionCrashPoints } from '#functions/lib/crash-points.ts';
 import { StoreUnavailableError } from '#shared/errors.ts';
 import type { Lane, Process } from '#lab/property/interleaving.ts';
 

@@ -1,6 +1,8 @@
-import { chatCrashPoints } from '#functions/chat/crash-points.ts';
-import { lifecycleCrashPoints } from '#functions/chat/lifecycle-crash-points.ts';
-import { compactionCrashPoints } from '#functions/worker/compaction/crash-points.ts';
+import {
+  chatCrashPoints,
+  compactionCrashPoints,
+  lifecycleCrashPoints,
+} from '#functions/lib/crash-points.ts';
 import { chatScenarios } from './chat-scenarios.ts';
 import { columns, type Column } from './fault.ts';
 import { lifecycleScenarios } from './lifecycle-scenarios.ts';

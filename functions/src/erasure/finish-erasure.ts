@@ -19,7 +19,7 @@ import { eraseNotesFrom } from './erase-notes.ts';
 import { releaseUploads } from './release-uploads.ts';
 import { cleanIndex } from './clean-index.ts';
 import { cleanHistories, type HistoryCleaning } from './clean-histories.ts';
-import { retryWhenLost } from '../lib/retry-when-lost.ts';
+import { retryWhenLost } from '../lib/retry.ts';
 
 /** Sends change the head while this works; the last step, which lost to one, is tried again this often. */
 const FINISH_TRIES = 50;

@@ -3,7 +3,7 @@ import { compactionJobPath, headPath, statusPath } from '#shared/conversation/do
 import { readAnyHead } from '#shared/conversation/context/read-conversation.ts';
 import type { Clock, DocumentStore } from '#shared/ports/ports.ts';
 import { closingWrites } from './close-turns.ts';
-import { retryWhenLost } from '../lib/retry-when-lost.ts';
+import { retryWhenLost } from '../lib/retry.ts';
 
 /**
  * The first step of erasing a conversation, one batch: the head is `erasing` and takes a generation, open

@@ -1,8 +1,8 @@
-import { GuardLostError } from '#shared/errors.ts';
 import type { FileBucket } from '#shared/ports/file-ports.ts';
 import type { DocumentStore, Query, StoredDocument } from '#shared/ports/ports.ts';
 import { uploadsCollection } from '#shared/conversation/documents/paths.ts';
 import { decodeUpload } from '#shared/uploads/upload.ts';
+import { retry } from '../lib/retry.ts';
 
 /** Uploads of one read; each is a few hundred bytes. */
 const UPLOADS_PER_READ = 100;
@@ -26,27 +26,23 @@ async function release(
   found: StoredDocument,
   isReleased: IsReleased,
 ): Promise<void> {
-  let document: StoredDocument | undefined = found;
-  for (let tries = 1; document; tries++) {
-    const { path, updateTime } = document;
+  const { path } = found;
+  const attempt = async (tries: number) => {
+    const [document] = tries === 1 ? [found] : await store.get([path]);
+    if (!document) return;
     const turns = Object.keys(decodeUpload(document)?.turns ?? {});
     const released = turns.filter(isReleased);
     if (released.length === 0) return;
-    const guard = { updateTime };
+    const guard = { updateTime: document.updateTime };
     const remove = released.map((key) => `turns.${key}`);
-    try {
-      if (released.length < turns.length)
-        await store.commit([{ op: 'update', path, fields: {}, remove, guard }]);
-      else {
-        await files.delete(path);
-        await store.commit([{ op: 'delete', path, guard }]);
-      }
-      return;
-    } catch (error) {
-      if (!(error instanceof GuardLostError) || tries === RELEASE_TRIES) throw error;
-      [document] = await store.get([path]);
+    if (released.length < turns.length)
+      await store.commit([{ op: 'update', path, fields: {}, remove, guard }]);
+    else {
+      await files.delete(path);
+      await store.commit([{ op: 'delete', path, guard }]);
     }
-  }
+  };
+  await retry(attempt, { mostTries: RELEASE_TRIES });
 }
 
 /**

@@ -1,7 +1,7 @@
 import { notesPath } from '#shared/conversation/documents/paths.ts';
 import { decodeNotes, encodeNotes, type Note, type Notes } from '#shared/memory/note.ts';
 import type { Clock, DocumentStore, Write } from '#shared/ports/ports.ts';
-import { retryWhenLost } from '../lib/retry-when-lost.ts';
+import { retryWhenLost } from '../lib/retry.ts';
 
 export interface NotesDependencies {
   store: Pick<DocumentStore, 'get' | 'commit'>;

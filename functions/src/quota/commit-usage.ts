@@ -1,5 +1,6 @@
 import { mayBeCommitted } from '#shared/errors.ts';
 import type { Clock, DocumentStore, StoredDocument, Write } from '#shared/ports/ports.ts';
+import { retry } from '../lib/retry.ts';
 import type { Budget } from './budget.ts';
 import { encodeUsage, type Usage } from '#shared/quota/usage.ts';
 
@@ -45,14 +46,11 @@ export async function writeGuarded<T>(
   clock: Pick<Clock, 'wait'>,
   write: (tries: number) => Promise<T>,
 ): Promise<T> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await write(tries);
-    } catch (error) {
-      if (!mayBeCommitted(error) || tries >= TRIES) throw error;
-      await clock.wait(Math.min(RETRY_MAX_MS, RETRY_MS * tries));
-    }
-  }
+  return retry(write, {
+    mostTries: TRIES,
+    isRetryable: mayBeCommitted,
+    beforeNext: (tries) => clock.wait(Math.min(RETRY_MAX_MS, RETRY_MS * tries)),
+  });
 }
 
 /** Adds it, under the update time of what was read. Throws GuardLostError when others won every try. */

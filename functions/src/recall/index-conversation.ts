@@ -2,7 +2,7 @@ import { headPath, recallPath } from '#shared/conversation/documents/paths.ts';
 import { readHead } from '#shared/conversation/context/read-conversation.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
 import { firstOfSegment, lastOfSegment, segmentNumber } from '#shared/recall/segment.ts';
-import { retryWhenLost } from '../lib/retry-when-lost.ts';
+import { retryWhenLost } from '../lib/retry.ts';
 import { indexTurns, type IndexDependencies } from './index-turns.ts';
 import { foldedThrough } from './read-index.ts';
 import { unpackSegment } from './segment-document.ts';

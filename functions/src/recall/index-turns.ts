@@ -14,7 +14,7 @@ import {
   type Passage,
 } from '#shared/recall/segment.ts';
 import { textsOfTurn } from '#shared/search/turn-texts.ts';
-import { retryWhenLost } from '../lib/retry-when-lost.ts';
+import { retryWhenLost } from '../lib/retry.ts';
 import { fittingSegment } from './fit-segment.ts';
 import { unpackSegment } from './segment-document.ts';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import type { ChatCrashPoint } from '#functions/chat/crash-points.ts';
+import type { ChatCrashPoint } from '#functions/lib/crash-points.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';

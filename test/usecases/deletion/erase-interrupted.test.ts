@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
 import { eraseUser } from '#functions/chat/conversations/erase/erase-user.ts';
 import { eraseConversation } from '#functions/worker/push/erase-conversation.ts';
-import { eraseCrashPoints } from '#functions/worker/push/erase-crash-points.ts';
+import { eraseCrashPoints } from '#functions/lib/crash-points.ts';
 import { neverAborted } from '#test/support/compaction/compacted-conversation.ts';
 import { erase, remainsOf, serveErasures } from '#test/support/compaction/erasing.ts';
 import { compacted, dyingAt, lifecycle, owner } from '#test/support/chat/lifecycle.ts';

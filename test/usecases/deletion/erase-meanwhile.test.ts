@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '#functions/adapters/system/system-clock.ts';
-import type { ChatCrashPoint } from '#functions/chat/crash-points.ts';
+import { compactionCrashPoints, type ChatCrashPoint } from '#functions/lib/crash-points.ts';
 import { eraseUser } from '#functions/chat/conversations/erase/erase-user.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
-import { compactionCrashPoints } from '#functions/worker/compaction/crash-points.ts';
 import { compactionJobPath, historyPath, turnPath } from '#shared/conversation/documents/paths.ts';
 import { actingAt, compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
 import {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { chatCrashPoints } from '#functions/chat/crash-points.ts';
+import { chatCrashPoints } from '#functions/lib/crash-points.ts';
 import { cancelTurn } from '#functions/chat/turns/finish/cancel-turn.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { ANSWER_MAX_BYTES } from '#functions/chat/turns/answer/stream-answer.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { requestCancel } from '#functions/chat/turns/finish/cancel-turn.ts';
-import type { ChatCrashPoint } from '#functions/chat/crash-points.ts';
+import type { ChatCrashPoint } from '#functions/lib/crash-points.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { createToolbox } from '#functions/chat/turns/tools/toolbox.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';

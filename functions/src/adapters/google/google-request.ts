@@ -65,6 +65,7 @@ export async function googleRequest(
   tokens: AccessTokens,
   request: GoogleRequest,
 ): Promise<Response | undefined> {
+  // Not `retry`: a failure is a status as often as an error, and only the last one is made an error of.
   for (let tries = 1; ; tries++) {
     let response: Response;
     try {

@@ -13,7 +13,7 @@ import type { ChatDependencies } from '../chat-dependencies.ts';
 import { readOwnConversation, type OwnConversation } from '../conversations/own-conversation.ts';
 import { readPresent } from './continue-history.ts';
 import { viewContext } from './view-context.ts';
-import { retryWhenLost } from '#functions/lib/retry-when-lost.ts';
+import { retryWhenLost } from '#functions/lib/retry.ts';
 
 const compactionNotFound = (conversationId: string, jobId: string) =>
   new AppError({

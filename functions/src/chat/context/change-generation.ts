@@ -11,6 +11,7 @@ import { statusWrite } from '#shared/conversation/writes/status-write.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { GuardLostError, StoreUnavailableError } from '#shared/errors.ts';
 import type { DocumentFields, Write } from '#shared/ports/ports.ts';
+import { retry } from '#functions/lib/retry.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import {
   readOwnConversation,
@@ -143,21 +144,23 @@ export async function changeGeneration<T>(
   const by = dependencies.randomness.uuid();
   let tried: { generation: number; result: T } | undefined;
   let outages = 0;
-  for (let tries = 1; ; tries++) {
-    try {
-      if (tried && (await isMadeByThis(dependencies, { conversationId, by, ...tried })))
-        return tried.result;
-      const own = await readOwnConversation(dependencies, target);
-      const change = await decide(own, by);
-      if (!('history' in change)) return change.result;
-      tried = { generation: change.history.generation, result: change.result };
-      await commitGeneration(dependencies, own, change);
-      return change.result;
-    } catch (error) {
-      if (error instanceof StoreUnavailableError) outages += 1;
-      else if (!(error instanceof GuardLostError)) throw error;
-      if (tries >= CHANGE_TRIES || outages >= OUTAGE_TRIES) throw error;
-      await dependencies.clock.wait(Math.min(CHANGE_RETRY_MAX_MS, CHANGE_RETRY_MS * tries));
-    }
-  }
+  const attempt = async () => {
+    if (tried && (await isMadeByThis(dependencies, { conversationId, by, ...tried })))
+      return tried.result;
+    const own = await readOwnConversation(dependencies, target);
+    const change = await decide(own, by);
+    if (!('history' in change)) return change.result;
+    tried = { generation: change.history.generation, result: change.result };
+    await commitGeneration(dependencies, own, change);
+    return change.result;
+  };
+  return retry(attempt, {
+    mostTries: CHANGE_TRIES,
+    isRetryable: (error) =>
+      error instanceof StoreUnavailableError
+        ? ++outages < OUTAGE_TRIES
+        : error instanceof GuardLostError,
+    beforeNext: (tries) =>
+      dependencies.clock.wait(Math.min(CHANGE_RETRY_MAX_MS, CHANGE_RETRY_MS * tries)),
+  });
 }

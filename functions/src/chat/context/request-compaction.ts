@@ -12,7 +12,7 @@ import { conversationPolicy, spendAllowance } from '#functions/config/conversati
 import { changeHead } from '../conversations/change-head.ts';
 import { refuseMismatch } from '../conversations/etag.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
-import { publishOverdue, publishRequest } from '../turns/finish/publish-request.ts';
+import { publishOverdue, publishRequest } from '#functions/events/publish-request.ts';
 import { readPresent } from './continue-history.ts';
 import { viewContext } from './view-context.ts';
 

@@ -18,11 +18,11 @@ import type { CompactionRecordView } from '#shared/wire/resources/compaction.ts'
 import { attemptView, historyView } from '#shared/wire/views/views.ts';
 import { createRenderer } from '#functions/context/snapshot-rendering.ts';
 import { publishCompactionEvent } from '#functions/events/publish-compaction-event.ts';
-import { publishRequest } from '../turns/finish/publish-request.ts';
+import { publishRequest } from '#functions/events/publish-request.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { refuseMismatch } from '../conversations/etag.ts';
 import type { OwnConversation } from '../conversations/own-conversation.ts';
-import { passLifecyclePoint } from '../lifecycle-crash-points.ts';
+import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import { changeGeneration, type Decision } from './change-generation.ts';
 import { continueHistory, readPresent } from './continue-history.ts';
 import {
@@ -231,7 +231,7 @@ export async function restoreGeneration(
   const { view, needed } = await changeGeneration<Restored>(dependencies, request, (own, by) =>
     changeOf(dependencies, { own, by, request }),
   );
-  await passLifecyclePoint(dependencies, 'generation-restored');
+  await passCrashPoint(dependencies, 'generation-restored');
   await tellRestored(dependencies, conversationId, view);
   if (needed !== undefined)
     await publishRequest(dependencies, { conversationId, requestId: needed });

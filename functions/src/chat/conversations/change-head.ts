@@ -2,7 +2,7 @@ import { headPath } from '#shared/conversation/documents/paths.ts';
 import type { Write } from '#shared/ports/ports.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { readOwnConversation, type OwnConversation, type OwnTarget } from './own-conversation.ts';
-import { retryWhenLost } from '#functions/lib/retry-when-lost.ts';
+import { retryWhenLost } from '#functions/lib/retry.ts';
 
 /** What to write on a head, and what to answer; without `fields` nothing is written. */
 interface HeadChange<T> {

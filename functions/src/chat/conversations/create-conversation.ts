@@ -8,7 +8,7 @@ import { firstHead } from '../turns/start/first-head.ts';
 import { idAsStored } from '../id-as-stored.ts';
 import { notFoundError } from '../not-found.ts';
 import { readNotes } from '#functions/memory/select-memory.ts';
-import { retryWhenLost } from '#functions/lib/retry-when-lost.ts';
+import { retryWhenLost } from '#functions/lib/retry.ts';
 import { isOwn } from './own-conversation.ts';
 import {
   refuseHooks,

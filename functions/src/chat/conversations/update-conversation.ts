@@ -12,7 +12,7 @@ import {
 import type { Config } from '#functions/config.ts';
 import { conversationPolicy } from '#functions/config/conversation-policy.ts';
 import { selectOutputForms } from '#functions/context/snapshot-rendering.ts';
-import { publishRequest } from '../turns/finish/publish-request.ts';
+import { publishRequest } from '#functions/events/publish-request.ts';
 import { changeHead } from './change-head.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { refuseMismatch } from './etag.ts';

@@ -9,7 +9,7 @@ import {
   type Device,
 } from '#shared/user/device.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
-import { retryWhenLost } from '#functions/lib/retry-when-lost.ts';
+import { retryWhenLost } from '#functions/lib/retry.ts';
 
 interface DeviceOf {
   caller: Caller;

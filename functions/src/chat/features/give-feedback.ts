@@ -9,7 +9,7 @@ import type { ChatDependencies } from '../chat-dependencies.ts';
 import { findMessage, unfinishedTurnError } from '../conversations/erase/find-message.ts';
 import { readOwnConversation } from '../conversations/own-conversation.ts';
 import { messageNotFoundError } from '../not-found.ts';
-import { retryWhenLost } from '#functions/lib/retry-when-lost.ts';
+import { retryWhenLost } from '#functions/lib/retry.ts';
 
 type FeedbackDependencies = Pick<ChatDependencies, 'store' | 'clock'>;
 

@@ -6,7 +6,7 @@ import type { Caller, StoredDocument, Write } from '#shared/ports/ports.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { generationNotFound } from '../context/generation-errors.ts';
 import { readOwnConversation } from '../conversations/own-conversation.ts';
-import { retryWhenLost } from '#functions/lib/retry-when-lost.ts';
+import { retryWhenLost } from '#functions/lib/retry.ts';
 
 interface RateRequest {
   caller: Caller;

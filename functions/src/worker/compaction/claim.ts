@@ -15,7 +15,7 @@ import type { DocumentFields, Write } from '#shared/ports/ports.ts';
 import { spendAllowance } from '#functions/config/conversation-policy.ts';
 import { exhaustedBudget } from '#functions/quota/exhausted-budget.ts';
 import type { CompactionDependencies } from './compaction-dependencies.ts';
-import { passCrashPoint } from './crash-points.ts';
+import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
 import type { TakenLease } from './job-lease.ts';
 import { unchanged } from './outcome.ts';
 import { readContext, readHeadAndJob, type HeadAndJob } from './draft/read-for-compaction.ts';
@@ -169,6 +169,7 @@ export async function claimCompaction(
 ): Promise<Claim> {
   const owner = dependencies.randomness.uuid();
   let tried: Run | undefined;
+  // Not `retry`: only a failed commit is tried again; a read that fails ends the claim.
   for (let tries = 0; tries < CLAIM_TRIES; tries++) {
     const found = await readHeadAndJob(dependencies, conversationId);
     const own = ownLease(found, tried, owner);
@@ -190,7 +191,7 @@ export async function claimCompaction(
       const { state, reason } = decision;
       return { kind: 'outcome', run: { ...run, attempt: 0, isModelAllowed: false }, state, reason };
     }
-    await passCrashPoint(dependencies, 'before-claim');
+    await passWorkerCrashPoint(dependencies, 'before-claim');
     const { attempt, isModelAllowed, refusal } = decision;
     tried = { ...run, attempt, isModelAllowed, ...(refusal && { refusal }) };
     try {

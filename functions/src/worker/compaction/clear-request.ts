@@ -3,9 +3,10 @@ import { needOfContext } from '#shared/compaction/trigger/compaction-trigger.ts'
 import type { CompactionNeeded, Head, Versioned } from '#shared/conversation/documents/head.ts';
 import { headPath } from '#shared/conversation/documents/paths.ts';
 import { GuardLostError } from '#shared/errors.ts';
+import { retry } from '#functions/lib/retry.ts';
 import type { CompactionDependencies } from './compaction-dependencies.ts';
-import { passCrashPoint } from './crash-points.ts';
-import { publishNeed } from './publish-request.ts';
+import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
+import { publishRequest } from '#functions/events/publish-request.ts';
 import { readContext, readHeadAndJob } from './draft/read-for-compaction.ts';
 
 /**
@@ -62,6 +63,35 @@ const declinedFields = ({ need, waitsFromTokens: tokens }: ServedNeed, { generat
     ? {}
     : { 'compactionNeeded.declined': { tokens, generation } };
 
+/** Resolves to the need that stands in place of the served one. Throws GuardLostError. */
+async function clearOnce(
+  dependencies: CompactionDependencies,
+  served: ServedNeed,
+): Promise<CompactionNeeded['auto']> {
+  const { conversationId, need } = served;
+  const { head } = await readHeadAndJob(dependencies, conversationId);
+  if (head?.value.state !== 'live') return undefined;
+  if (head.value.compactionNeeded[need.kind]?.requestId !== need.requestId) return undefined;
+  const renewed = await renewedNeed(dependencies, served, head);
+  await dependencies.store.commit([
+    {
+      op: 'update',
+      path: headPath(conversationId),
+      fields: {
+        settledNeed: need.requestId,
+        ...(renewed && { 'compactionNeeded.auto': { ...renewed } }),
+        ...declinedFields(served, head.value),
+      },
+      remove: [
+        ...(renewed ? [] : [`compactionNeeded.${need.kind}`]),
+        ...(isWishOver(head.value, need) ? ['compactionNeeded.cancel'] : []),
+      ],
+      guard: { updateTime: head.updateTime },
+    },
+  ]);
+  return renewed;
+}
+
 /**
  * Takes the need that was served off the head, under the head's update time. One that chat has replaced
  * meanwhile stays; where the context is over the threshold all the same it is renewed. After a crash before
@@ -71,37 +101,20 @@ export async function clearNeed(
   dependencies: CompactionDependencies,
   served: ServedNeed,
 ): Promise<void> {
-  const { conversationId, need } = served;
-  for (let tries = 0; tries < CLEAR_TRIES; tries++) {
-    const { head } = await readHeadAndJob(dependencies, conversationId);
-    if (head?.value.state !== 'live') return;
-    if (head.value.compactionNeeded[need.kind]?.requestId !== need.requestId) return;
-    const renewed = await renewedNeed(dependencies, served, head);
-    try {
-      await dependencies.store.commit([
-        {
-          op: 'update',
-          path: headPath(conversationId),
-          fields: {
-            settledNeed: need.requestId,
-            ...(renewed && { 'compactionNeeded.auto': { ...renewed } }),
-            ...declinedFields(served, head.value),
-          },
-          remove: [
-            ...(renewed ? [] : [`compactionNeeded.${need.kind}`]),
-            ...(isWishOver(head.value, need) ? ['compactionNeeded.cancel'] : []),
-          ],
-          guard: { updateTime: head.updateTime },
-        },
-      ]);
-    } catch (error) {
-      if (!(error instanceof GuardLostError)) throw error;
-      continue;
-    }
-    if (!renewed) return;
-    await passCrashPoint(dependencies, 'need-renewed');
-    await publishNeed(dependencies, conversationId, renewed);
+  const { conversationId } = served;
+  let renewed: CompactionNeeded['auto'];
+  try {
+    renewed = await retry(() => clearOnce(dependencies, served), { mostTries: CLEAR_TRIES });
+  } catch (error) {
+    if (!(error instanceof GuardLostError)) throw error;
+    dependencies.logger.log('WARNING', 'compaction_need_not_cleared', { conversationId });
     return;
   }
-  dependencies.logger.log('WARNING', 'compaction_need_not_cleared', { conversationId });
+  if (!renewed) return;
+  await passWorkerCrashPoint(dependencies, 'need-renewed');
+  await publishRequest(dependencies, {
+    conversationId,
+    requestId: renewed.requestId,
+    trigger: renewed.trigger,
+  });
 }

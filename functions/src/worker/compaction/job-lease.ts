@@ -3,8 +3,8 @@ import type { Head } from '#shared/conversation/documents/head.ts';
 import { decodeJob, type CompactionJob } from '#shared/conversation/documents/job.ts';
 import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
 import { readHead } from '#shared/conversation/context/read-conversation.ts';
-import { GuardLostError } from '#shared/errors.ts';
 import type { DocumentFields, Write } from '#shared/ports/ports.ts';
+import { retry } from '#functions/lib/retry.ts';
 import type { CompactionDependencies } from './compaction-dependencies.ts';
 import { StoppedError } from './outcome.ts';
 
@@ -69,21 +69,16 @@ function createLease(dependencies: LeaseDependencies, taken: TakenLease) {
     build: () => Promise<readonly Write[]>,
     fields: DocumentFields,
   ): Promise<void> {
-    for (let tries = 1; ; tries++) {
+    const attempt = async () => {
       const leaseUntil = new Date(clock.now().getTime() + config.COMPACTION_LEASE_MS);
       const writes = await build();
-      try {
-        const times = await store.commit([
-          { op: 'update', path, fields: { leaseUntil, ...fields }, guard: { updateTime } },
-          ...writes,
-        ]);
-        updateTime = times[0] ?? updateTime;
-        return;
-      } catch (error) {
-        if (!(error instanceof GuardLostError) || tries === COMMIT_TRIES) throw error;
-        await readAgain();
-      }
-    }
+      const times = await store.commit([
+        { op: 'update', path, fields: { leaseUntil, ...fields }, guard: { updateTime } },
+        ...writes,
+      ]);
+      updateTime = times[0] ?? updateTime;
+    };
+    await retry(attempt, { mostTries: COMMIT_TRIES, beforeNext: readAgain });
   }
 
   return {

@@ -11,7 +11,11 @@ import type { Verified } from './draft/candidate.ts';
 import { clearNeed } from './clear-request.ts';
 import { claimCompaction, type Claim } from './claim.ts';
 import type { CompactionDependencies } from './compaction-dependencies.ts';
-import { CrashedError, passCrashPoint, type CompactionCrashPoint } from './crash-points.ts';
+import {
+  CrashedError,
+  passWorkerCrashPoint,
+  type CompactionCrashPoint,
+} from '#functions/lib/crash-points.ts';
 import { indexFolded } from './swap/index-folded.ts';
 import { keepLease } from './job-lease.ts';
 import { outcomeOfError, unchanged, type Outcome } from './outcome.ts';
@@ -56,7 +60,7 @@ async function step<T>(
       });
     result = { kind: 'outcome', outcome };
   }
-  await passCrashPoint(run.dependencies, name);
+  await passWorkerCrashPoint(run.dependencies, name);
   return result;
 }
 
@@ -117,7 +121,7 @@ async function foldSteps(run: ClaimedRun, plan: FoldPlan) {
     await run.lease.commit(async () => [await outcomeStatusWrite(run, verifying)], {
       step: 'verify',
     });
-    await passCrashPoint(run.dependencies, 'status-written');
+    await passWorkerCrashPoint(run.dependencies, 'status-written');
     return stepOf(await verifyDraft(run, plan, drafted.value));
   });
 }
@@ -136,7 +140,7 @@ async function attempt(claimed: ClaimedRun): Promise<{ outcome: Outcome; plan: P
   await indexFolded(run, verified.value);
   const swapped = await step(run, 'swapped', async () => {
     await run.lease.stop();
-    await passCrashPoint(run.dependencies, 'before-swap');
+    await passWorkerCrashPoint(run.dependencies, 'before-swap');
     run.signal.throwIfAborted();
     return { kind: 'next', value: await swap(run, verified.value) };
   });
@@ -164,15 +168,15 @@ async function serve(
     signal: AbortSignal.any([signal, controller.signal]),
   };
   try {
-    await passCrashPoint(dependencies, 'claimed');
+    await passWorkerCrashPoint(dependencies, 'claimed');
     await reportStart(run);
     const { outcome, plan } = await attempt(claimed);
     await lease.stop();
     const settlement = await settle(run, outcome, lease);
-    await passCrashPoint(dependencies, 'settled');
+    await passWorkerCrashPoint(dependencies, 'settled');
     await reportOutcome(run, outcome);
     if (plan) await runPostCompactHooks(claimed, plan, outcome);
-    await passCrashPoint(dependencies, 'reported');
+    await passWorkerCrashPoint(dependencies, 'reported');
     return resultOf(settlement, outcome);
   } finally {
     await lease.stop();
@@ -189,7 +193,7 @@ export async function runCompaction(
   request: { conversationId: string; signal: AbortSignal },
 ): Promise<CompactionResult> {
   const { conversationId, signal } = request;
-  await passCrashPoint(dependencies, 'received');
+  await passWorkerCrashPoint(dependencies, 'received');
   const claim = await claimCompaction(dependencies, conversationId);
   switch (claim.kind) {
     case 'nothing':
@@ -199,16 +203,16 @@ export async function runCompaction(
     case 'settled':
       // An automatic need is settled by a swap alone.
       await clearNeed(dependencies, { conversationId, need: claim.need, looksAgain: true });
-      await passCrashPoint(dependencies, 'settled');
+      await passWorkerCrashPoint(dependencies, 'settled');
       return { kind: 'done', reason: 'SETTLED' };
     case 'outcome': {
       const { run, state, reason } = claim;
       const outcome = unchanged(run.reading.tokens, { state, reason });
       if (state === 'NOOP') await tellNoop({ ...run, signal });
       const settlement = await settle(run, outcome);
-      await passCrashPoint(dependencies, 'settled');
+      await passWorkerCrashPoint(dependencies, 'settled');
       await reportOutcome(run, outcome);
-      await passCrashPoint(dependencies, 'reported');
+      await passWorkerCrashPoint(dependencies, 'reported');
       return resultOf(settlement, outcome);
     }
     case 'claimed':

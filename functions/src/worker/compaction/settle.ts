@@ -4,9 +4,10 @@ import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
 import { sameHeadWrite } from '#shared/conversation/writes/status-write.ts';
 import { nextDay } from '#shared/quota/day.ts';
 import { GuardLostError } from '#shared/errors.ts';
+import { retry } from '#functions/lib/retry.ts';
 import type { DocumentFields, DocumentStore, Write } from '#shared/ports/ports.ts';
 import { clearNeed } from './clear-request.ts';
-import { passCrashPoint } from './crash-points.ts';
+import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
 import { jobAfter } from './job-after.ts';
 import type { JobLease } from './job-lease.ts';
 import { StoppedError, type Outcome } from './outcome.ts';
@@ -63,20 +64,15 @@ function logBreaker({ run, lease }: Recording, after: DocumentFields): void {
 /** Writes the record and gives the lease back. */
 async function record(store: DocumentStore, recording: Recording): Promise<void> {
   const { run, lease, outcome, retryAt } = recording;
-  for (let tries = 1; ; tries++) {
+  const attempt = async () => {
     const fields = jobAfter({ ...run, lease }, outcome, retryAt);
     const job = jobWrites(run, lease, fields);
-    try {
-      await store.commit([...job, await outcomeStatusWrite(run, outcome)]);
-      logBreaker(recording, fields);
-      return;
-    } catch (error) {
-      // Without a lease nothing was held: the next delivery decides anew.
-      const isAgain = error instanceof GuardLostError && lease && tries < RECORD_TRIES;
-      if (!isAgain) throw error;
-      await lease.readAgain();
-    }
-  }
+    await store.commit([...job, await outcomeStatusWrite(run, outcome)]);
+    logBreaker(recording, fields);
+  };
+  // Without a lease nothing was held: the next delivery decides anew.
+  const mostTries = lease ? RECORD_TRIES : 1;
+  await retry(attempt, { mostTries, beforeNext: async () => lease?.readAgain() });
 }
 
 /** Outcomes that say nothing of what the context holds by now. */
@@ -121,7 +117,7 @@ export async function settle(run: Run, outcome: Outcome, lease?: JobLease): Prom
   if (!isSwapped(outcome))
     try {
       await record(store, { run, lease, outcome, retryAt });
-      await passCrashPoint(run.dependencies, 'record-written');
+      await passWorkerCrashPoint(run.dependencies, 'record-written');
     } catch (error) {
       const leaving = error instanceof StoppedError ? leftBy(error.reason) : undefined;
       if (leaving) return leaving;

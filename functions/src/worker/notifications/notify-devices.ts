@@ -6,12 +6,13 @@ import {
 } from '#shared/conversation/context/read-conversation.ts';
 import type { Head } from '#shared/conversation/documents/head.ts';
 import type { TurnDocument } from '#shared/conversation/documents/turn.ts';
-import { AppError, GuardLostError } from '#shared/errors.ts';
+import { AppError } from '#shared/errors.ts';
 import { decideNotice, NOTICE_LEASE_MS, restPlace, restsAs } from '#shared/notification/notice.ts';
 import type { Notice } from '#shared/notification/notice-schema.ts';
 import { createNotification, type TurnToTell } from '#shared/notification/notification.ts';
 import type { TurnRested } from '#shared/notification/told-event.ts';
 import { DEVICES_MAX, readDevices, type StoredDevice } from '#shared/user/device.ts';
+import { retry } from '#functions/lib/retry.ts';
 import type { NotificationDependencies } from './notification-dependencies.ts';
 import { tellDevice, type Told } from './tell-device.ts';
 
@@ -69,16 +70,12 @@ async function note(
   notice: Omit<Notice, 'attempt' | 'round'>,
 ): Promise<void> {
   const { event, seq } = telling;
-  let turn: TurnDocument | undefined = telling.turn;
-  for (let tries = 1; turn && restsAs(event, turn.value); tries++) {
-    try {
+  const attempt = async (tries: number) => {
+    const turn = tries === 1 ? telling.turn : await readTurn(dependencies, event, seq);
+    if (turn && restsAs(event, turn.value))
       await writeNotice(dependencies, { event, seq, turn }, notice);
-      return;
-    } catch (error) {
-      if (!(error instanceof GuardLostError) || tries >= NOTE_TRIES) throw error;
-    }
-    turn = await readTurn(dependencies, event, seq);
-  }
+  };
+  await retry(attempt, { mostTries: NOTE_TRIES });
 }
 
 async function turnToTell(

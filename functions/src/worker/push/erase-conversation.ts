@@ -6,7 +6,7 @@ import { isTurnKey } from '#shared/uploads/upload.ts';
 import { eraseNotesFrom } from '#functions/erasure/erase-notes.ts';
 import { releaseUploads } from '#functions/erasure/release-uploads.ts';
 import type { CompactionDependencies } from '../compaction/compaction-dependencies.ts';
-import { passErasePoint } from './erase-crash-points.ts';
+import { passCrashPoint } from '#functions/lib/crash-points.ts';
 
 type EraseDependencies = Pick<
   CompactionDependencies,
@@ -31,16 +31,16 @@ export async function eraseConversation(
     signal.throwIfAborted();
     const head = await readAnyHead(store, conversationId);
     if (head?.value.state !== 'erasing') return 'nothing';
-    await passErasePoint(dependencies, 'erase-begun');
+    await passCrashPoint(dependencies, 'erase-begun');
     const deleted = await store.deleteBelow(headPath(conversationId), signal);
-    await passErasePoint(dependencies, 'erase-pass-done');
+    await passCrashPoint(dependencies, 'erase-pass-done');
     documents += deleted;
     if (deleted > 0) continue;
     const { generation, ownerUid: uid } = head.value;
     if (uid !== '') await eraseNotesFrom(dependencies, { uid, conversationId });
     const isReleased = (turnKey: string) => isTurnKey(turnKey, conversationId);
     await releaseUploads(dependencies, { ownerUid: uid, isReleased });
-    await passErasePoint(dependencies, 'erase-uploads-released');
+    await passCrashPoint(dependencies, 'erase-uploads-released');
     try {
       await store.commit([tombstoneWrite(conversationId, { ...head, generation }, clock.now())]);
     } catch (error) {
@@ -48,7 +48,7 @@ export async function eraseConversation(
       if (!(error instanceof GuardLostError)) throw error;
       continue;
     }
-    await passErasePoint(dependencies, 'erase-tombstone-written');
+    await passCrashPoint(dependencies, 'erase-tombstone-written');
     logger.log('INFO', 'conversation_erased', { conversationId, documents });
     return 'erased';
   }

@@ -7,7 +7,7 @@ import { bodyTooLarge, readBytes } from '#functions/lib/read-bytes.ts';
 import { guardServer } from '#functions/bootstrap/server-guard.ts';
 import { stackFrames } from '#functions/lib/stack-frames.ts';
 import type { CompactionDependencies } from '../compaction/compaction-dependencies.ts';
-import { passCrashPoint } from '../compaction/crash-points.ts';
+import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
 import { decodePush, MAX_PUSH_BYTES, type DecodedPush, type Delivery } from './decode-push.ts';
 import { eraseConversation } from './erase-conversation.ts';
 import { StoppedError } from '../compaction/outcome.ts';
@@ -232,6 +232,6 @@ export function createCompactionHandler(dependencies: CompactionDependencies): C
     // Nobody reads what a stranger is still sending.
     if (answer.kind === 'refused' && !request.complete) response.shouldKeepAlive = false;
     if (!response.writableEnded && !response.destroyed) send(response, answer);
-    await passCrashPoint(dependencies, 'acknowledged');
+    await passWorkerCrashPoint(dependencies, 'acknowledged');
   };
 }

@@ -3,7 +3,7 @@ import { decodeAnyHead, type Head, type Versioned } from '#shared/conversation/d
 import type { Query, StoredDocument } from '#shared/ports/ports.ts';
 import { finishErasure } from '#functions/erasure/finish-erasure.ts';
 import { markErasing } from '#functions/erasure/mark-erasing.ts';
-import { passCrashPoint } from '../compaction/crash-points.ts';
+import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
 import { eraseConversation } from '../push/erase-conversation.ts';
 import {
   conversationIdFromPath,
@@ -69,7 +69,7 @@ async function erase(sweep: ErasureSweep, conversationId: string): Promise<void>
   if (counts.conversationsErased >= MOST_ERASED_HERE) return handOver(sweep, conversationId);
   const result = await eraseConversation(dependencies, conversationId, signal);
   if (result === 'erased') counts.conversationsErased += 1;
-  await passCrashPoint(dependencies, 'sweep-erased');
+  await passWorkerCrashPoint(dependencies, 'sweep-erased');
 }
 
 /** `isWanted` is asked again with every reading: an undelete or a new date wins. */
@@ -83,7 +83,7 @@ async function markAndErase(
     isWanted(head, now),
   );
   if (marked !== 'erasing') return;
-  await passCrashPoint(sweep.dependencies, 'sweep-marked');
+  await passWorkerCrashPoint(sweep.dependencies, 'sweep-marked');
   await erase(sweep, conversationId);
 }
 

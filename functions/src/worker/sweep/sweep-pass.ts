@@ -3,7 +3,7 @@ import { AppError } from '#shared/errors.ts';
 import type { Query, StoredDocument } from '#shared/ports/ports.ts';
 import { settleAll } from '#functions/lib/settle-all.ts';
 import type { CompactionDependencies } from '../compaction/compaction-dependencies.ts';
-import { CrashedError } from '../compaction/crash-points.ts';
+import { CrashedError } from '#functions/lib/crash-points.ts';
 
 /** Conversations that one query of a sweep reads. */
 const PAGE = 100;

@@ -6,7 +6,7 @@ import { decodeJob, type CompactionJob } from '#shared/conversation/documents/jo
 import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
 import { NewerDocumentError } from '#shared/conversation/documents/schema-version.ts';
 import type { StoredDocument } from '#shared/ports/ports.ts';
-import { passCrashPoint } from '../compaction/crash-points.ts';
+import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
 import { keepNeedPlaces, readNeedPlaces } from '../compaction/request-places.ts';
 import {
   conversationIdFromPath,
@@ -91,7 +91,7 @@ async function serve(sweep: Sweep, overdue: Overdue, published: Set<string>): Pr
         now,
       });
       counts.needsDropped += 1;
-      await passCrashPoint(dependencies, 'sweep-need-dropped');
+      await passWorkerCrashPoint(dependencies, 'sweep-need-dropped');
       return;
     case 'publish': {
       // One event does for both needs of a conversation, and nobody published it between check and here.
@@ -103,7 +103,7 @@ async function serve(sweep: Sweep, overdue: Overdue, published: Set<string>): Pr
         data: requestEvent({ conversationId, requestId }),
       });
       counts.needsPublished += 1;
-      await passCrashPoint(dependencies, 'sweep-published');
+      await passWorkerCrashPoint(dependencies, 'sweep-published');
     }
   }
 }

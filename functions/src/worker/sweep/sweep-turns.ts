@@ -11,14 +11,14 @@ import { turnId, turnPath } from '#shared/conversation/documents/paths.ts';
 import { queueSeqs } from '#shared/conversation/decisions/queue-decision.ts';
 import { readHead, readTurnDocuments } from '#shared/conversation/context/read-conversation.ts';
 import { sweepShards } from '#shared/conversation/decisions/sweep-shard.ts';
-import { GuardLostError } from '#shared/errors.ts';
 import type { StoredDocument, Value } from '#shared/ports/ports.ts';
 import { publishTurnFinished } from '#functions/events/publish-turn-event.ts';
 import { meterCounting } from '#functions/config/conversation-policy.ts';
 import { requestAfterClosing } from '#functions/context/request-after-closing.ts';
+import { retry } from '#functions/lib/retry.ts';
 import { settleAll } from '#functions/lib/settle-all.ts';
-import { passCrashPoint } from '../compaction/crash-points.ts';
-import { publishNeed } from '../compaction/publish-request.ts';
+import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
+import { publishRequest } from '#functions/events/publish-request.ts';
 import {
   conversationIdFromPath,
   earlierInShard,
@@ -95,25 +95,27 @@ async function needOfClosed(
 /** Closes the abandoned turns of one conversation; returns how many. */
 async function mendTurns(sweep: Sweep, conversationId: string): Promise<number> {
   const { dependencies } = sweep;
-  for (let tries = 1; ; tries++) {
+  const attempt = async () => {
     const found = await readUnfinished(sweep, conversationId);
     const swept = found && sweptTurns(found);
     if (!found || !swept) return 0;
     const { head, abandoned, closed } = swept;
     const need = await needOfClosed(sweep, found, swept);
     const fields = { ...head.fields, ...(need && { 'compactionNeeded.auto': { ...need } }) };
-    try {
-      await dependencies.store.commit([
-        { ...head, fields },
-        ...closeAbandonedWrites(conversationId, { abandoned, now: found.now }),
-      ]);
-      await tellClosed(sweep, conversationId, closed);
-      if (need) await publishNeed(dependencies, conversationId, need);
-      return closed.length;
-    } catch (error) {
-      if (!(error instanceof GuardLostError) || tries === MEND_TRIES) throw error;
-    }
-  }
+    await dependencies.store.commit([
+      { ...head, fields },
+      ...closeAbandonedWrites(conversationId, { abandoned, now: found.now }),
+    ]);
+    await tellClosed(sweep, conversationId, closed);
+    if (need)
+      await publishRequest(dependencies, {
+        conversationId,
+        requestId: need.requestId,
+        trigger: need.trigger,
+      });
+    return closed.length;
+  };
+  return retry(attempt, { mostTries: MEND_TRIES });
 }
 
 const isMap = (value: Value | undefined): value is { readonly [field: string]: Value } =>
@@ -149,7 +151,7 @@ export async function sweepTurns(sweep: Sweep): Promise<void> {
     forEachItem(sweep, { pass: 'turns', items: heads, atOnce: AT_ONCE }, async (head) => {
       const closed = await mendTurns(sweep, conversationIdFromPath(head));
       sweep.counts.turnsClosed += closed;
-      await passCrashPoint(sweep.dependencies, 'sweep-turns-mended');
+      await passWorkerCrashPoint(sweep.dependencies, 'sweep-turns-mended');
     });
   const mendOpen = async (shard: number) => {
     for await (const page of readPages(sweep, earlierInShard(shard, 'open.leaseUntil', now)))

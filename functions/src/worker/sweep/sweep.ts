@@ -1,6 +1,6 @@
 import type { CompactionDependencies } from '../compaction/compaction-dependencies.ts';
 import { settleAll } from '#functions/lib/settle-all.ts';
-import { passCrashPoint } from '../compaction/crash-points.ts';
+import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
 import { sweepErasures } from './sweep-erasures.ts';
 import { sweepIdle } from './sweep-idle.ts';
 import { sweepNeeds } from './sweep-requests.ts';
@@ -30,7 +30,7 @@ async function sweepAll(sweep: Sweep): Promise<void> {
     guarded(sweep, 'erasures', () => sweepErasures(sweep)),
     guarded(sweep, 'idle', () => sweepIdle(sweep)),
   ]);
-  await passCrashPoint(sweep.dependencies, 'sweep-swept');
+  await passWorkerCrashPoint(sweep.dependencies, 'sweep-swept');
 }
 
 /**

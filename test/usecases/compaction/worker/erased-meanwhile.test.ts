@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { CompactionCrashPoint } from '#functions/worker/compaction/crash-points.ts';
+import type { CompactionCrashPoint } from '#functions/lib/crash-points.ts';
 import { eraseConversation } from '#functions/worker/push/erase-conversation.ts';
 import { markErasing } from '#functions/erasure/mark-erasing.ts';
 import { headPath } from '#shared/conversation/documents/paths.ts';

@@ -1,8 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import {
-  compactionCrashPoints,
-  type CompactionCrashPoint,
-} from '#functions/worker/compaction/crash-points.ts';
+import { compactionCrashPoints, type CompactionCrashPoint } from '#functions/lib/crash-points.ts';
 import { runSweep } from '#functions/worker/sweep/sweep.ts';
 import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
 import {

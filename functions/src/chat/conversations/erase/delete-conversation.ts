@@ -5,16 +5,16 @@ import { readAnyHead } from '#shared/conversation/context/read-conversation.ts';
 import { UnreadableHeadError } from '#shared/conversation/documents/unreadable-head.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import { closingWrites } from '#functions/erasure/close-turns.ts';
-import { retryWhenLost } from '#functions/lib/retry-when-lost.ts';
+import { retryWhenLost } from '#functions/lib/retry.ts';
 import { markErasing } from '#functions/erasure/mark-erasing.ts';
 import { changeGeneration, type Decision } from '#functions/chat/context/change-generation.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { continueHistory, readPresent } from '#functions/chat/context/continue-history.ts';
-import { passLifecyclePoint } from '#functions/chat/lifecycle-crash-points.ts';
+import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import { notFoundError } from '#functions/chat/not-found.ts';
 import { refuseMismatch } from '../etag.ts';
 import type { OwnConversation } from '../own-conversation.ts';
-import { publishErase } from './publish-erase.ts';
+import { publishErase } from '#functions/events/publish-request.ts';
 
 /** SOFT_DELETE_DAYS counts days of 24 hours, whatever the clock on the wall does. */
 const DAY_MS = 24 * 60 * 60_000;
@@ -104,7 +104,7 @@ export async function deleteConversation(
     if (!(error instanceof UnreadableHeadError) || error.ownerUid !== input.caller.uid) throw error;
     return binUnreadable(dependencies, input.conversationId);
   });
-  await passLifecyclePoint(dependencies, 'conversation-deleted');
+  await passCrashPoint(dependencies, 'conversation-deleted');
   return head;
 }
 
@@ -124,7 +124,7 @@ export async function eraseOwnConversation(
     return isTheirs;
   });
   if (marked !== 'erasing') throw notFoundError(conversationId);
-  await passLifecyclePoint(dependencies, 'conversation-marked');
+  await passCrashPoint(dependencies, 'conversation-marked');
   await publishErase(dependencies, conversationId);
-  await passLifecyclePoint(dependencies, 'erase-published');
+  await passCrashPoint(dependencies, 'erase-published');
 }

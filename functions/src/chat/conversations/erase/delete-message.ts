@@ -19,7 +19,7 @@ import type { MessageView } from '#shared/wire/resources/messages.ts';
 import { answerView, userMessageView } from '#shared/wire/views/views.ts';
 import { finishErasure } from '#functions/erasure/finish-erasure.ts';
 import { createRenderer } from '#functions/context/snapshot-rendering.ts';
-import { publishRequest } from '#functions/chat/turns/finish/publish-request.ts';
+import { publishRequest } from '#functions/events/publish-request.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import {
   changeGeneration,
@@ -28,7 +28,7 @@ import {
 } from '#functions/chat/context/change-generation.ts';
 import { continueHistory, readPresent } from '#functions/chat/context/continue-history.ts';
 import { needAfterChange } from '#functions/chat/context/need-after-change.ts';
-import { passLifecyclePoint } from '#functions/chat/lifecycle-crash-points.ts';
+import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import { messageNotFoundError } from '#functions/chat/not-found.ts';
 import { findAlike, findMessage, unfinishedTurnError } from './find-message.ts';
 import type { OwnConversation } from '../own-conversation.ts';
@@ -208,10 +208,10 @@ export async function deleteMessage(
       request,
       (own, by) => changeOf(dependencies, { own, by, request }),
     );
-    await passLifecyclePoint(dependencies, 'message-wiped');
+    await passCrashPoint(dependencies, 'message-wiped');
     if (!isLast) continue;
     await finishErasure(dependencies, conversationId);
-    await passLifecyclePoint(dependencies, 'erasure-finished');
+    await passCrashPoint(dependencies, 'erasure-finished');
     if (needed !== undefined)
       await publishRequest(dependencies, { conversationId, requestId: needed });
     return view;

@@ -4,8 +4,8 @@ import { toDay, nextDay } from '#shared/quota/day.ts';
 import { decodeUsage, encodeUsage, type Usage } from '#shared/quota/usage.ts';
 import { usageKept, usageSum } from '#shared/quota/usage-kept.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { passLifecyclePoint } from '#functions/chat/lifecycle-crash-points.ts';
-import { retryWhenLost } from '#functions/lib/retry-when-lost.ts';
+import { passCrashPoint } from '#functions/lib/crash-points.ts';
+import { retryWhenLost } from '#functions/lib/retry.ts';
 
 function keptWrite(
   input: { path: string; document: StoredDocument | undefined },
@@ -49,5 +49,5 @@ export async function eraseUserDocuments(
   await store.commit([{ op: 'delete', path }]);
   await files?.deleteFolder(uploadsCollection(caller.uid));
   if (today) await keepFigures(dependencies, counted, usageKept(decodeUsage(today)));
-  await passLifecyclePoint(dependencies, 'user-documents-erased');
+  await passCrashPoint(dependencies, 'user-documents-erased');
 }

@@ -3,10 +3,10 @@ import type { Caller } from '#shared/ports/ports.ts';
 import { settleAll } from '#functions/lib/settle-all.ts';
 import { markErasing } from '#functions/erasure/mark-erasing.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { passLifecyclePoint } from '#functions/chat/lifecycle-crash-points.ts';
+import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import { eraseUserDocuments } from './erase-user-documents.ts';
 import { ownConversations } from '../own-conversations.ts';
-import { publishErase } from './publish-erase.ts';
+import { publishErase } from '#functions/events/publish-request.ts';
 
 /** A pass finds what was begun behind the one before it; who begins more all the while is not waited for. */
 const PASSES_MAX = 20;
@@ -29,9 +29,9 @@ async function markAll(
       const result = await markErasing(dependencies, conversationId, isTheirs);
       if (result !== 'erasing') continue;
       marked.add(conversationId);
-      await passLifecyclePoint(dependencies, 'conversation-marked');
+      await passCrashPoint(dependencies, 'conversation-marked');
       await publishErase(dependencies, conversationId);
-      await passLifecyclePoint(dependencies, 'erase-published');
+      await passCrashPoint(dependencies, 'erase-published');
     }
   };
   await settleAll(Array.from({ length: MARKED_AT_ONCE }, markSome));

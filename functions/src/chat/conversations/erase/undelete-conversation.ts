@@ -6,8 +6,8 @@ import { selectOutputForms } from '#functions/context/snapshot-rendering.ts';
 import { changeHead } from '../change-head.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { needAfterChange } from '#functions/chat/context/need-after-change.ts';
-import { passLifecyclePoint } from '#functions/chat/lifecycle-crash-points.ts';
-import { publishRequest } from '#functions/chat/turns/finish/publish-request.ts';
+import { passCrashPoint } from '#functions/lib/crash-points.ts';
+import { publishRequest } from '#functions/events/publish-request.ts';
 
 /** What was asked for when it went into the bin was dropped there; the context asks again. */
 async function dueNeed(
@@ -41,7 +41,7 @@ export async function undeleteConversation(
       result: { ...kept, state: 'live', updateTime, compactionNeeded },
     };
   });
-  await passLifecyclePoint(dependencies, 'conversation-undeleted');
+  await passCrashPoint(dependencies, 'conversation-undeleted');
   const { auto } = head.compactionNeeded;
   if (auto) {
     const { conversationId } = input;

@@ -9,18 +9,18 @@ import { isTerminal } from '#shared/conversation/documents/turn.ts';
 import { AppError } from '#shared/errors.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import { markErasing } from '#functions/erasure/mark-erasing.ts';
+import { retry } from '#functions/lib/retry.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { idAsStored } from '#functions/chat/id-as-stored.ts';
 import { findMessage, unfinishedTurnError } from '../erase/find-message.ts';
-import { publishRequest } from '#functions/chat/turns/finish/publish-request.ts';
+import { publishErase, publishRequest } from '#functions/events/publish-request.ts';
 import { needAfterChange } from '#functions/chat/context/need-after-change.ts';
 import { clearFork } from './fork-clear.ts';
 import { copyHistory, copyTurns, SourceChangedError, type CopiedTurn } from './fork-copy.ts';
 import { liveFields, type MadeFork } from './fork-head.ts';
 import { claimFork, commitToFork, type ForkSource, type ForkTarget } from './fork-target.ts';
-import { passLifecyclePoint } from '#functions/chat/lifecycle-crash-points.ts';
+import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import { readOwnConversation } from '../own-conversation.ts';
-import { publishErase } from '../erase/publish-erase.ts';
 
 /** A source that changes while it is copied is copied again this often. */
 const COPY_TRIES = 5;
@@ -140,15 +140,15 @@ async function copyOnce(
   const claimed = await claimFork(dependencies, { caller, conversationId: forkId, source });
   if (claimed.kind === 'live') return { conversationId: forkId, isNew: false };
   const { target } = claimed;
-  await passLifecyclePoint(dependencies, 'fork-begun');
+  await passCrashPoint(dependencies, 'fork-begun');
   await clearFork(dependencies, target);
-  await passLifecyclePoint(dependencies, 'fork-cleared');
+  await passCrashPoint(dependencies, 'fork-cleared');
   const turns = await copyTurns(dependencies, { source, target });
   const history = await firstHistory(dependencies, { source, target }, turns);
   if (history) await copyHistory(dependencies, { source, target }, history);
-  await passLifecyclePoint(dependencies, 'fork-copied');
+  await passCrashPoint(dependencies, 'fork-copied');
   const need = await finishFork(dependencies, { source, target }, { history, turns });
-  await passLifecyclePoint(dependencies, 'fork-live');
+  await passCrashPoint(dependencies, 'fork-live');
   if (need) {
     const { requestId, trigger } = need;
     await publishRequest(dependencies, { conversationId: forkId, requestId, trigger });
@@ -173,6 +173,8 @@ async function dropFork(
     await publishErase(dependencies, forkId);
 }
 
+const isSourceChanged = (error: unknown) => error instanceof SourceChangedError;
+
 /**
  * Copies a conversation up to a message into a new one of the same caller. The copy is found when it is
  * whole; a request that died half way is begun anew by the same id, or swept away. Turns that only later
@@ -187,17 +189,17 @@ export async function forkConversation(
   const forkId = request.id
     ? await idAsStored(dependencies, request.id, headPath)
     : dependencies.randomness.uuid();
-  for (let tries = 0; tries < COPY_TRIES; tries++) {
-    try {
-      const made = await copyOnce(dependencies, request, forkId);
-      const target = { caller: request.caller, conversationId: forkId };
-      const { head } = await readOwnConversation(dependencies, target);
-      return { ...made, head: head.value };
-    } catch (error) {
-      if (error instanceof AppError && error.reason === 'CONVERSATION_NOT_FOUND')
-        await dropFork(dependencies, request, forkId);
-      if (!(error instanceof SourceChangedError)) throw error;
-    }
+  try {
+    const made = await retry(() => copyOnce(dependencies, request, forkId), {
+      mostTries: COPY_TRIES,
+      isRetryable: isSourceChanged,
+    });
+    const target = { caller: request.caller, conversationId: forkId };
+    const { head } = await readOwnConversation(dependencies, target);
+    return { ...made, head: head.value };
+  } catch (error) {
+    if (error instanceof AppError && error.reason === 'CONVERSATION_NOT_FOUND')
+      await dropFork(dependencies, request, forkId);
+    throw isSourceChanged(error) ? busySource(request.conversationId) : error;
   }
-  throw busySource(request.conversationId);
 }

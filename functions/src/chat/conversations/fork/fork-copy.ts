@@ -24,7 +24,7 @@ import { namingWrites } from '#functions/chat/features/uploads/name-uploads.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { unfinishedTurnError } from '../erase/find-message.ts';
 import { commitToFork, type ForkSource, type ForkTarget } from './fork-target.ts';
-import { passLifecyclePoint } from '#functions/chat/lifecycle-crash-points.ts';
+import { passCrashPoint } from '#functions/lib/crash-points.ts';
 
 /** Turns of one read; each may come with pieces of a MiB. */
 const TURNS_PER_READ = 10;
@@ -70,7 +70,7 @@ function batchWriter(dependencies: ChatDependencies, target: ForkTarget) {
     waiting = [];
     bytes = 0;
     await commitToFork(dependencies, target, { build: () => Promise.resolve(writes) });
-    await passLifecyclePoint(dependencies, 'fork-batch-copied');
+    await passCrashPoint(dependencies, 'fork-batch-copied');
   }
   return {
     async write(created: Creation): Promise<void> {

@@ -5,7 +5,7 @@ import { readHead } from '#shared/conversation/context/read-conversation.ts';
 import { AppError, mayBeCommitted, StoreUnavailableError } from '#shared/errors.ts';
 import type { Caller, DocumentFields, Write } from '#shared/ports/ports.ts';
 import { creationsOfFork } from '#shared/quota/creation-decision.ts';
-import { retryWhenLost } from '#functions/lib/retry-when-lost.ts';
+import { retryWhenLost } from '#functions/lib/retry.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 
 /** How often one batch is tried when the store does not answer. */
@@ -149,6 +149,7 @@ export async function commitToFork(
   const { store, randomness } = dependencies;
   const { conversationId } = target;
   const epoch = randomness.uuid();
+  // Not `retry`: after every failure, the last one too, the head says who holds the fork.
   for (let tries = 1; ; tries++) {
     const writes = await batch.build();
     try {

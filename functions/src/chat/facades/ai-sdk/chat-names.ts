@@ -4,7 +4,7 @@ import type { Caller, StoredDocument } from '#shared/ports/ports.ts';
 import { decodeChatName, type ChatName } from '#shared/user/chat-name.ts';
 import { conversationIdSchema } from '#shared/wire/fields.ts';
 import { stableUuid } from '#shared/wire/stable-uuid.ts';
-import { retryWhenLost } from '#functions/lib/retry-when-lost.ts';
+import { retryWhenLost } from '#functions/lib/retry.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { isOwn } from '#functions/chat/conversations/own-conversation.ts';
 import { idAsStored } from '#functions/chat/id-as-stored.ts';

@@ -3,6 +3,7 @@ import { headPath } from '#shared/conversation/documents/paths.ts';
 import { readHead } from '#shared/conversation/context/read-conversation.ts';
 import { AppError, GuardLostError } from '#shared/errors.ts';
 import { mayStoreTitle } from '#shared/titles/title-decision.ts';
+import { retry } from '#functions/lib/retry.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 
 /** A title is not worth a fight for the head: who loses its guard this often gives up. */
@@ -26,28 +27,28 @@ export async function storeTitle(
   made: MadeTitle,
 ): Promise<boolean> {
   const { conversationId, title, throughSeq } = made;
+  const attempt = async () => {
+    const head = await readHead(store, conversationId);
+    if (!head || !mayStoreTitle(head.value, made)) return false;
+    await store.commit([
+      {
+        op: 'update',
+        path: headPath(conversationId),
+        fields: { title, autoTitle: { throughSeq } },
+        guard: { updateTime: head.updateTime },
+      },
+    ]);
+    return true;
+  };
   try {
-    for (let tries = 1; tries <= STORE_TRIES; tries++) {
-      const head = await readHead(store, conversationId);
-      if (!head || !mayStoreTitle(head.value, made)) return false;
-      try {
-        await store.commit([
-          {
-            op: 'update',
-            path: headPath(conversationId),
-            fields: { title, autoTitle: { throughSeq } },
-            guard: { updateTime: head.updateTime },
-          },
-        ]);
-        return true;
-      } catch (error) {
-        if (!(error instanceof GuardLostError)) throw error;
-        await clock.wait(STORE_RETRY_MS * tries);
-      }
-    }
+    return await retry(attempt, {
+      mostTries: STORE_TRIES,
+      beforeNext: (tries) => clock.wait(STORE_RETRY_MS * tries),
+    });
   } catch (error) {
+    if (error instanceof GuardLostError) return false;
     const reason = error instanceof AppError ? error.reason : 'INTERNAL';
     logger.log('WARNING', 'title_not_stored', { conversationId, throughSeq, reason });
+    return false;
   }
-  return false;
 }

@@ -16,7 +16,7 @@ import { utf8Length } from '#shared/store/names.ts';
 import type { StreamChunk } from '#shared/wire/stream.ts';
 import { meterCounting } from '#functions/config/conversation-policy.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { passCrashPoint } from '#functions/chat/crash-points.ts';
+import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import type { BegunTurn } from '../start/begun-turn.ts';
 import { runCalls } from '../tools/run-calls.ts';
 import { CALLS_PER_ROUND, ROUNDS_MAX_BYTES } from '../tools/tool-limits.ts';

@@ -2,7 +2,7 @@ import { AppError } from '#shared/errors.ts';
 import type { StreamChunk } from '#shared/wire/stream.ts';
 import type { BegunTurn } from '../start/begun-turn.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { passCrashPoint } from '#functions/chat/crash-points.ts';
+import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import type { Subscribers } from '../live/subscribers.ts';
 import { answerTurn } from './answer-turn.ts';
 import { finishTurn } from '../finish/finish-turn.ts';

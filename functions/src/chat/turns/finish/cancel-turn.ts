@@ -7,7 +7,7 @@ import { AppError, mayBeCommitted } from '#shared/errors.ts';
 import type { Caller, Write } from '#shared/ports/ports.ts';
 import { meterCounting } from '#functions/config/conversation-policy.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { passCrashPoint } from '#functions/chat/crash-points.ts';
+import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import { closeOpenTurn } from './close-turn.ts';
 import { liveTurnKey } from '../live/live-turn.ts';
 import { notFoundError } from '#functions/chat/not-found.ts';
@@ -104,6 +104,7 @@ export async function requestCancel(
   const { conversationId, seq } = target;
   liveTurns.get(liveTurnKey(conversationId, seq))?.cancel();
   await passCrashPoint(dependencies, 'before-cancel');
+  // Not `retry`: only a failed commit is tried again; a read that fails ends the request.
   for (let tries = 1; ; tries++) {
     const [turn] = await readTurnDocuments(store, conversationId, [seq]);
     if (!turn) throw notFoundError(conversationId);

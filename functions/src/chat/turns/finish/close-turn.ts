@@ -11,7 +11,7 @@ import { headPath } from '#shared/conversation/documents/paths.ts';
 import { requestAfterClosing } from '#functions/context/request-after-closing.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { StartState } from '../start/read-start.ts';
-import { publishRequest } from './publish-request.ts';
+import { publishRequest } from '#functions/events/publish-request.ts';
 
 /**
  * Ends the open turn, which nobody answers, and frees the conversation, in one batch under the update times of

@@ -3,7 +3,7 @@ import { isFinal } from '#shared/conversation/documents/turn.ts';
 import type { FinishBatch } from '#shared/conversation/writes/turn-writes.ts';
 import type { QuotaSpending } from '#shared/ports/quota-ports.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { passCrashPoint } from '#functions/chat/crash-points.ts';
+import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import type { TitleOfTurn } from '#functions/chat/features/titles/title-of-turn.ts';
 import { usageBeyond } from '../answer/add-usage.ts';
 import type { FinishedTurn, FrameLog } from '../live/live-turn.ts';
@@ -17,7 +17,7 @@ import { commitFinish } from './commit-finish.ts';
 import { endTurn } from './end-turn.ts';
 import { logFinished, type TurnTimes } from './log-finished.ts';
 import { publishFinished } from './publish-finished.ts';
-import { publishOverdue, publishRequest } from './publish-request.ts';
+import { publishOverdue, publishRequest } from '#functions/events/publish-request.ts';
 import { requestAtEnd } from './request-at-end.ts';
 
 /** A turn whose answer is there, and all that are to hear of its end. */

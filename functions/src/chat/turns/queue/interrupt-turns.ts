@@ -4,7 +4,7 @@ import { requestCancel } from '../finish/cancel-turn.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { busyError } from '../send/send-errors.ts';
 import { shuttingDownError } from '../stream/stream-cut.ts';
-import { passCrashPoint } from '#functions/chat/crash-points.ts';
+import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import { untilNextLook } from './watch-turns.ts';
 
 /** A producer that lives obeys within a second; one that does not is noticed by its lease. */

@@ -15,7 +15,7 @@ import type { StartState } from '../start/read-start.ts';
 import { quotaReservationRequest } from '../send/quota-reservation.ts';
 import type { SendRequest } from '../send/send-request.ts';
 import { leaseFrom } from '#functions/chat/turn-lease.ts';
-import { passCrashPoint } from '#functions/chat/crash-points.ts';
+import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import { storedMessage, regeneratedBy, storedRouting } from '../start/stored-message.ts';
 import { newsOfClient, collectTurnContext } from '../start/turn-context.ts';
 import { namedBy, namingWrites } from '#functions/chat/features/uploads/name-uploads.ts';

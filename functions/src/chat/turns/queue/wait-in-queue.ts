@@ -16,7 +16,7 @@ import { endStopped } from './end-stopped.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { abandonedTurns, readStart, type StartState } from '../start/read-start.ts';
 import type { SendRequest } from '../send/send-request.ts';
-import { passCrashPoint } from '#functions/chat/crash-points.ts';
+import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import { shuttingDownError, stillQueuedError } from '../stream/stream-cut.ts';
 import { untilNextLook } from './watch-turns.ts';
 import { leaseFrom } from '#functions/chat/turn-lease.ts';

@@ -1,6 +1,6 @@
 import type { QuotaRequest, Reservation } from '#shared/ports/quota-ports.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { retryWhenLost } from '#functions/lib/retry-when-lost.ts';
+import { retryWhenLost } from '#functions/lib/retry.ts';
 
 /**
  * Reserves quota for a call that stores nothing else. Throws quota reasons, StoreUnavailableError, and

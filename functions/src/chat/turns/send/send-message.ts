@@ -214,6 +214,7 @@ export async function sendMessage(
   const request = await withStoredIds(dependencies, given);
   let isTorn = false;
   const beforeTurn = createBeforeTurn(dependencies, request);
+  // Not `retry`: documents of two moments are read again, too, and `again` asks for that without a pause.
   for (let tries = 0; tries < START_TRIES; tries++) {
     const state = await readStart(dependencies, request);
     if (request.isStored && !state.known) throw notFoundError(request.conversationId);

@@ -6,7 +6,7 @@ import type { Write } from '#shared/ports/ports.ts';
 import type { Reservation } from '#shared/ports/quota-ports.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { viewContext } from '#functions/chat/context/view-context.ts';
-import { passCrashPoint } from '#functions/chat/crash-points.ts';
+import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import {
   keepUploads,
   namedBy,

@@ -7,7 +7,7 @@ import { headPath } from '#shared/conversation/documents/paths.ts';
 import { AppError, mayBeCommitted } from '#shared/errors.ts';
 import { meterCounting, conversationPolicy } from '#functions/config/conversation-policy.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { publishOverdue, publishRequest } from '../finish/publish-request.ts';
+import { publishOverdue, publishRequest } from '#functions/events/publish-request.ts';
 import { userContent, type SendRequest } from '../send/send-request.ts';
 
 /** A compaction takes seconds; earlier there is nothing to try again for, ms. */

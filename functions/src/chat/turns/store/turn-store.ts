@@ -141,6 +141,7 @@ export async function storeRounds(
   progress: RoundsToStore,
 ): Promise<void> {
   const { dependencies, own } = writing;
+  // Not `retry`: between two tries the turn itself says whether there is anything left to do.
   for (let tries = 1; ; tries++) {
     const batch = roundsBatch(writing, progress);
     try {
@@ -162,6 +163,7 @@ const RELEASE_TRIES = 3;
 
 export async function release(writing: Writing): Promise<void> {
   const { dependencies, buffer } = writing;
+  // Not `retry`: between two tries the turn itself says whether it is still ours to release.
   for (let tries = 1; ; tries++) {
     try {
       do await store(writing, dependencies.clock.now());

@@ -3,7 +3,7 @@ import type { DocumentFields, Write } from '#shared/ports/ports.ts';
 import type { StreamFrame } from '#shared/wire/stream.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { createChunkBuffer, type ChunkBuffer } from '../live/chunk-buffer.ts';
-import { passCrashPoint } from '#functions/chat/crash-points.ts';
+import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import { createFlushSchedule, FLUSH_BYTES } from '../live/flush-schedule.ts';
 import { leaseFrom } from '#functions/chat/turn-lease.ts';
 import {

@@ -13,7 +13,7 @@ import { AppError, GuardLostError } from '#shared/errors.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import { contentsBytes } from '../answer/answer-round.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { passCrashPoint } from '#functions/chat/crash-points.ts';
+import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import { beginTurn } from '../start/begin-turn.ts';
 import { readStart, type StartState } from '../start/read-start.ts';
 import { contentionError } from '../send/send-errors.ts';
@@ -169,6 +169,7 @@ export async function answerCalls(
   answering: Answering,
 ): Promise<SendHandle> {
   if (dependencies.shutdown.aborted) throw shuttingDownError('tool results were refused');
+  // Not `retry`: a try that found nothing to hand back is made again as one that lost its guard is.
   for (let tries = 0; tries < ANSWER_TRIES; tries++) {
     try {
       const handle = await tryAnswer(dependencies, answering);

@@ -8,7 +8,7 @@ import { logModelCall } from '#functions/models/log-model-call.ts';
 import { modelThatLimits } from '#functions/config/conversation-policy.ts';
 import { answeringModel, callCostMicros } from '#functions/models/models-in-use.ts';
 import { paidCall } from '#functions/quota/paid-call.ts';
-import { passCrashPoint } from '../crash-points.ts';
+import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
 import { summariserOfRun, type ClaimedRun, type Run } from '../run.ts';
 
 /** One answer of the summariser, its thoughts left out. */
@@ -80,12 +80,12 @@ async function payFor(run: ClaimedRun, named: NamedRequest): Promise<ModelRespon
       ownerUid: reading.head.value.ownerUid,
       request: named.request,
       isMore,
-      pass: (point) => passCrashPoint(dependencies, point),
+      pass: (point) => passWorkerCrashPoint(dependencies, point),
     },
     () => generateOnce(run, named),
   );
   await settled;
-  await passCrashPoint(dependencies, 'call-settled');
+  await passWorkerCrashPoint(dependencies, 'call-settled');
   return answer;
 }
 

@@ -15,7 +15,7 @@ import { toolOutputConstants } from '#shared/compaction/tool-outputs/tool-output
 import { AppError } from '#shared/errors.ts';
 import { inParallel } from '#functions/lib/in-parallel.ts';
 import { askSummariser, summariserPromptId } from './ask-summariser.ts';
-import { CrashedError } from '../crash-points.ts';
+import { CrashedError } from '#functions/lib/crash-points.ts';
 import { summariserOfRun, type ClaimedRun } from '../run.ts';
 import { withDeadline } from '#functions/lib/with-deadline.ts';
 

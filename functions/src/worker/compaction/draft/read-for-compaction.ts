@@ -83,6 +83,7 @@ export async function readContext(
   found: { head: Versioned<Head>; job: Versioned<CompactionJob> | undefined },
 ): Promise<Reading> {
   let { head, job } = found;
+  // Nothing throws here: a base that is not there was swapped or erased meanwhile, so the head is read again.
   for (let tries = 1; tries <= READ_TRIES; tries++) {
     const [base, memory] = await Promise.all([
       readBase(dependencies, conversationId, head.value),

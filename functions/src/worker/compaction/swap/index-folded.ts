@@ -3,7 +3,7 @@ import { SEGMENT_TURNS } from '#shared/recall/segment.ts';
 import { foldedThrough } from '#functions/recall/read-index.ts';
 import { indexTurns } from '#functions/recall/index-turns.ts';
 import type { Candidate } from '../draft/candidate.ts';
-import { CrashedError, passCrashPoint } from '../crash-points.ts';
+import { CrashedError, passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
 import type { ClaimedRun } from '../run.ts';
 
 /** More turns without an index than these are left to a run of their own: no swap waits for the reading of a year. */
@@ -30,5 +30,5 @@ export async function indexFolded(run: ClaimedRun, candidate: Candidate): Promis
     const name = error instanceof Error ? error.name : typeof error;
     dependencies.logger.log('WARNING', 'recall_not_indexed', { conversationId, error: name });
   }
-  await passCrashPoint(dependencies, 'indexed');
+  await passWorkerCrashPoint(dependencies, 'indexed');
 }

@@ -3,7 +3,7 @@ import type { Offload } from '#shared/compaction/tool-outputs/tool-output-budget
 import { cutIntoPieces } from '#shared/conversation/documents/json-pieces.ts';
 import { blobPiecePath } from '#shared/conversation/documents/paths.ts';
 import type { Write } from '#shared/ports/ports.ts';
-import { passCrashPoint } from '../crash-points.ts';
+import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
 import { StoppedError } from '../outcome.ts';
 import type { ClaimedRun } from '../run.ts';
 
@@ -63,6 +63,6 @@ export async function saveBlobs(
       });
     }
   }
-  if (safe.length > 0) await passCrashPoint(run.dependencies, 'blobs-saved');
+  if (safe.length > 0) await passWorkerCrashPoint(run.dependencies, 'blobs-saved');
   return safe;
 }

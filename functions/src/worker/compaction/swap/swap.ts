@@ -142,6 +142,7 @@ async function swapWrites(
 export async function swap(run: ClaimedRun, candidate: Candidate): Promise<Outcome> {
   const outcome = outcomeOf(candidate, run.reading.head.value.generation + 1);
   const mostTries = candidate.keptPins?.length ? PINNING_SWAP_TRIES : SWAP_TRIES;
+  // Not `retry`: after every failure, the last one too, the documents say whether the swap was applied.
   for (let tries = 1; ; tries++) {
     const standing = await standingOf(run);
     if (standing.isApplied) return outcome;

@@ -18,7 +18,7 @@ import type { FoldPlan } from '#shared/compaction/split/plan.ts';
 import { snapshotProfile, type ArchivedItem } from '#shared/conversation/documents/snapshot.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { askSummariser, summariserPromptId } from '../ask-summariser.ts';
-import { CrashedError } from '#functions/worker/compaction/crash-points.ts';
+import { CrashedError } from '#functions/lib/crash-points.ts';
 import { inParallel } from '#functions/lib/in-parallel.ts';
 import type { ClaimedRun } from '#functions/worker/compaction/run.ts';
 import type { RunRoom } from './room-for.ts';

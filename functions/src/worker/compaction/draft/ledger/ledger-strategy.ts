@@ -20,7 +20,7 @@ import {
   type Snapshot,
 } from '#shared/conversation/documents/snapshot.ts';
 import { AppError } from '#shared/errors.ts';
-import { passCrashPoint } from '#functions/worker/compaction/crash-points.ts';
+import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
 import { keptTexts } from '#functions/worker/compaction/swap/measure-swap.ts';
 import { rewriteStrategy } from '../rewrite/rewrite-strategy.ts';
 import { summariserOfRun, type ClaimedRun } from '#functions/worker/compaction/run.ts';
@@ -104,7 +104,7 @@ async function mended(
   const first = verify(run, standard, { operations });
   if (first.correction === undefined) return first;
   const more = await askForCorrection(run, plan, first);
-  await passCrashPoint(run.dependencies, 'repaired');
+  await passWorkerCrashPoint(run.dependencies, 'repaired');
   if (more.length === 0) return first;
   const second = verify(run, standard, { operations, corrections: more });
   // A correction is asked for where the first check is sound.

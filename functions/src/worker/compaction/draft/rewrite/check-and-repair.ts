@@ -1,7 +1,7 @@
 import type { FoldPlan } from '#shared/compaction/split/plan.ts';
 import type { SnapshotSections } from '#shared/compaction/snapshot/snapshot-sections.ts';
 import type { Verification } from '#shared/compaction/rewrite/verify-sections.ts';
-import { CrashedError, passCrashPoint } from '#functions/worker/compaction/crash-points.ts';
+import { CrashedError, passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
 import type { ClaimedRun } from '#functions/worker/compaction/run.ts';
 import {
   createChecking,
@@ -48,7 +48,7 @@ export async function checkAndRepair(
   const first = checkSnapshot(checking, snapshot.sections);
   if (!isCurable(first)) return first;
   const better = await repaired(run, plan, { text: snapshot.text, verification: first });
-  await passCrashPoint(run.dependencies, 'repaired');
+  await passWorkerCrashPoint(run.dependencies, 'repaired');
   const second = better && checkSnapshot(checking, better);
   if (better && second && (second.ok || lacksOnly(second)))
     return listMissing(checking, { sections: better, verification: second });

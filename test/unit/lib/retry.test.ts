@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { retryWhenLost } from '#functions/lib/retry-when-lost.ts';
+import { retry, retryWhenLost } from '#functions/lib/retry.ts';
 import { GuardLostError, StoreUnavailableError } from '#shared/errors.ts';
 
 /** Loses its guard so often, then gives how often it was tried. */
@@ -54,4 +54,30 @@ test('any other failure is thrown at once', async () => {
 
   await expect(retryWhenLost({ wait: () => Promise.resolve() }, attempt)).rejects.toBe(failure);
   expect(tries).toBe(1);
+});
+
+describe('retry', () => {
+  test('calls again only what failed in a way that may pass, and tells what was between', async () => {
+    const outage = new StoreUnavailableError({ operation: 'commit' });
+    const seen: string[] = [];
+    const failing = (tries: number) => {
+      seen.push(`try ${tries}`);
+      return tries < 3 ? Promise.reject(outage) : Promise.resolve('done');
+    };
+    const beforeNext = (tries: number) => Promise.resolve(void seen.push(`after ${tries}`));
+    const isRetryable = (error: unknown) => error === outage;
+
+    await expect(retry(failing, { mostTries: 3, isRetryable, beforeNext })).resolves.toBe('done');
+    expect(seen).toEqual(['try 1', 'after 1', 'try 2', 'after 2', 'try 3']);
+  });
+
+  test('throws the error of the last try as it is, and what runs between two tries throws', async () => {
+    const lost = new GuardLostError({ paths: ['conversations/c1'] });
+    const stop = new Error('stop');
+    const attempt = () => Promise.reject(lost);
+
+    await expect(retry(attempt, { mostTries: 2 })).rejects.toBe(lost);
+    const beforeNext = () => Promise.reject(stop);
+    await expect(retry(attempt, { mostTries: 2, beforeNext })).rejects.toBe(stop);
+  });
 });

@@ -1,0 +1,72 @@
+import { eraseEvent, requestEvent } from '#shared/compaction/decisions/event.ts';
+import { REPUBLISH_AFTER_MS } from '#shared/compaction/trigger/sweep-decision.ts';
+import type { CompactionNeeded } from '#shared/conversation/documents/head.ts';
+import type { Clock, EventPublisher, Logger } from '#shared/ports/ports.ts';
+import { publishCompactionRequested, type CompactionEvent } from './publish-compaction-event.ts';
+
+interface Publishing {
+  publisher: EventPublisher;
+  logger: Logger;
+}
+
+/**
+ * Publishes an event for the workers. What there is to do stands in the documents, and the sweep finds it, so a
+ * failure is logged under the name `failure` and changes nothing. Never throws.
+ */
+async function publishBestEffort(
+  { publisher, logger }: Publishing,
+  hint: { event: object; failure: string; conversationId: string },
+): Promise<void> {
+  const { event, failure, conversationId } = hint;
+  try {
+    await publisher.publish({ topic: 'compaction', data: event });
+  } catch (error) {
+    const name = error instanceof Error ? error.name : 'unknown';
+    logger.log('WARNING', failure, { conversationId, error: name });
+  }
+}
+
+const publishToWorkers = (
+  dependencies: Publishing,
+  { conversationId, requestId }: { conversationId: string; requestId: string },
+) =>
+  publishBestEffort(dependencies, {
+    event: requestEvent({ conversationId, requestId }),
+    failure: 'compaction_publish_failed',
+    conversationId,
+  });
+
+/** Tells the workers, and whoever listens, of a compaction request that stands in the head. Never throws. */
+export async function publishRequest(
+  dependencies: Publishing,
+  request: Pick<CompactionEvent, 'conversationId' | 'requestId' | 'trigger' | 'beforeTokens'>,
+): Promise<void> {
+  await Promise.all([
+    publishToWorkers(dependencies, request),
+    publishCompactionRequested(dependencies, request),
+  ]);
+}
+
+/**
+ * Publishes a request again that waits in the head for longer than a compaction takes: its event was lost, or its
+ * worker died. The sweep does it every five minutes; whoever meets such a request does not wait for it. Never throws.
+ */
+export async function publishOverdue(
+  dependencies: Publishing & { clock: Clock },
+  conversationId: string,
+  needed: CompactionNeeded,
+): Promise<void> {
+  const waiting = needed.manual ?? needed.auto;
+  if (!waiting) return;
+  const waitedMs = dependencies.clock.now().getTime() - waiting.since.getTime();
+  if (waitedMs <= REPUBLISH_AFTER_MS) return;
+  await publishToWorkers(dependencies, { conversationId, requestId: waiting.requestId });
+}
+
+/** Tells the workers to erase a conversation whose head is marked as erasing. Never throws. */
+export const publishErase = (dependencies: Publishing, conversationId: string): Promise<void> =>
+  publishBestEffort(dependencies, {
+    event: eraseEvent({ conversationId }),
+    failure: 'erase_publish_failed',
+    conversationId,
+  });
