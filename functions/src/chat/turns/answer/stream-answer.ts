@@ -82,7 +82,7 @@ function textFrames({ emit, partId: id }: AnswerCall, clock: ChatDependencies['c
   };
 }
 
-/** A defect is the message's fault never: it may be sent again, once it is mended. */
+/** A defect is never the fault of the message, which may be sent again. */
 const asAppError = (error: unknown) =>
   error instanceof AppError
     ? error

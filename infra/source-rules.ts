@@ -104,7 +104,7 @@ function namesAndImports(sources: Sources): string[] {
 }
 
 /** What is wrong with a tree of sources, a sentence each. */
-export const houseProblems = (sources: Sources): string[] => [
+export const sourceProblems = (sources: Sources): string[] => [
   ...crowdedFolders(sources),
   ...namesAndImports(sources),
   ...unusedExports(sources),
@@ -120,7 +120,7 @@ function readSources(root: string): Sources {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const root = fileURLToPath(new URL('../', import.meta.url));
   const sources = readSources(root);
-  const problems = houseProblems(sources);
+  const problems = sourceProblems(sources);
   for (const problem of problems) console.error(problem);
   const where = relative(process.cwd(), root) || '.';
   console.log(`${Object.keys(sources).length} files in ${where}: ${problems.length} problems`);

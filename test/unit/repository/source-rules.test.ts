@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { houseProblems } from '#infra/house.ts';
+import { sourceProblems } from '#infra/source-rules.ts';
 
 const file = (index: number) => `shared/crowd/file-${index}.ts`;
 const crowd = Object.fromEntries(Array.from({ length: 21 }, (_, index) => [file(index), '']));
@@ -14,8 +14,8 @@ test.each([
   ['a parameter `of`', { 'shared/a.ts': 'const f = (of: string) => of;' }, 'parameter called `of`'],
   ['a name with Of', { 'infra/a.ts': 'export const lengthOf = 1;' }, 'exports lengthOf; say'],
   ['an export without importer', { 'test/a.ts': 'export const left = 1;' }, 'nothing imports'],
-])('the house rules refuse %s', (_name, sources, problem) => {
-  expect(houseProblems(sources).join('\n')).toContain(problem);
+])('the source rules refuse %s', (_name, sources, problem) => {
+  expect(sourceProblems(sources).join('\n')).toContain(problem);
 });
 
 test.each([
@@ -26,5 +26,5 @@ test.each([
 ])('an export that is imported %s is used', (_name, importing) => {
   const sources = { 'shared/a.ts': 'export const used = 1;', 'lab/b.ts': importing };
 
-  expect(houseProblems(sources)).toEqual([]);
+  expect(sourceProblems(sources)).toEqual([]);
 });
