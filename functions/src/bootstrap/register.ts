@@ -1,7 +1,8 @@
 import { http } from '@google-cloud/functions-framework';
 import type { Clock } from '#shared/ports/ports.ts';
 import type { ChatDependencies } from '../chat/chat-dependencies.ts';
-import { drainChat, GIVE_UP_MS, within } from '../chat/drain.ts';
+import { drainChat, GIVE_UP_MS } from '../chat/drain.ts';
+import { settlesWithin } from '../lib/deadline.ts';
 import type { CompactionDependencies } from '../worker/compaction/compaction-dependencies.ts';
 
 type Handler = Parameters<typeof http>[1];
@@ -89,7 +90,7 @@ export function registerFunctions(dependencies: FunctionDependencies): Registere
     drain: async () => {
       // Stopped by the signal `shutdown`, each push only gives its lease back.
       const ended = Promise.all([drainRequests(), Promise.allSettled(pushes)]);
-      await within(clock, drainMs + GIVE_UP_MS, ended);
+      await settlesWithin(clock, drainMs + GIVE_UP_MS, ended);
     },
   };
 }

@@ -1,21 +1,8 @@
-import type { Clock } from '#shared/ports/ports.ts';
+import { settlesWithin } from '#functions/lib/deadline.ts';
 import type { ChatDependencies } from './chat-dependencies.ts';
 
 /** Time for a turn that is given up to store its frames and for its readers' connections to end, ms. */
 export const GIVE_UP_MS = 1_500;
-
-/** Whether `settled` came within `ms`. */
-export async function within(
-  clock: Clock,
-  ms: number,
-  settled: Promise<unknown>,
-): Promise<boolean> {
-  const timer = new AbortController();
-  const late = clock.wait(ms, timer.signal).then(() => false);
-  const isInTime = await Promise.race([settled.then(() => true), late]);
-  timer.abort();
-  return isInTime;
-}
 
 type Draining = Pick<ChatDependencies, 'liveTurns' | 'clock' | 'config' | 'logger'>;
 
@@ -40,8 +27,8 @@ export async function drainChat(
   drainMs = dependencies.config.DRAIN_MS,
 ): Promise<void> {
   const { clock, liveTurns, logger } = dependencies;
-  if (await within(clock, drainMs, idle(dependencies, requests))) return;
+  if (await settlesWithin(clock, drainMs, idle(dependencies, requests))) return;
   logger.log('WARNING', 'turns_given_up', { turns: liveTurns.size, requests: requests.size });
   for (const live of liveTurns.values()) live.giveUp();
-  await within(clock, GIVE_UP_MS, idle(dependencies, requests));
+  await settlesWithin(clock, GIVE_UP_MS, idle(dependencies, requests));
 }

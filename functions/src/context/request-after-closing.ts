@@ -1,4 +1,7 @@
-import { needOfContext } from '#shared/compaction/trigger/compaction-trigger.ts';
+import {
+  acceptsAutomaticRequest,
+  needOfContext,
+} from '#shared/compaction/trigger/compaction-trigger.ts';
 import {
   closedTurn,
   staysInContext,
@@ -32,8 +35,7 @@ export async function requestAfterClosing(
   target: { conversationId: string; head: Head; closing: ClosingTurn },
 ): Promise<CompactionNeeded['auto']> {
   const { conversationId, head, closing } = target;
-  const isAutomatic = (head.settings.compaction ?? 'auto') === 'auto';
-  if (head.state !== 'live' || !isAutomatic || head.compactionNeeded.auto) return undefined;
+  if (head.state !== 'live' || !acceptsAutomaticRequest(head)) return undefined;
   if (!staysInContext(closing)) return undefined;
   const { history, turns, open } = await readContextParts(dependencies, { conversationId, head });
   if (open?.seq !== closing.seq) return undefined;

@@ -1,7 +1,7 @@
 import { AppError } from '#shared/errors.ts';
 import type { Hook } from '#shared/hooks/webhook.ts';
 import type { Clock, Logger } from '#shared/ports/ports.ts';
-import { withDeadline } from './with-deadline.ts';
+import { withDeadline } from './deadline.ts';
 
 interface HookRun {
   clock: Clock;

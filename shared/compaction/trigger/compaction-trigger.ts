@@ -74,6 +74,11 @@ export function isStalled(context: {
 const isAutomatic = ({ settings }: Pick<Head, 'settings'>) =>
   (settings.compaction ?? 'auto') === 'auto';
 
+/** Whether a compaction may be requested without a person: compaction is automatic, and no such request waits. */
+export const acceptsAutomaticRequest = (
+  head: Pick<Head, 'settings' | 'compactionNeeded'>,
+): boolean => isAutomatic(head) && !head.compactionNeeded.auto;
+
 /** The threshold at which a conversation is compacted by itself; null: at none. */
 export const automaticThreshold = (
   { softThresholdTokens }: Pick<CompactionPolicy, 'softThresholdTokens'>,
@@ -126,18 +131,27 @@ export function needOfContext(context: DueContext): CompactionNeeded['auto'] {
 }
 
 /**
- * The need of a context that a person has changed (edit, deletion, restore, undelete), unless an automatic
- * one waits; a person's request is none of the threshold's. Compaction that is not armed is asked for too
- * where the next answer would have to do without part of the context: it cannot wait for more tokens.
+ * The need of a context that a person has changed (edit, deletion, restore, undelete). The first line that holds:
+ *
+ * | The context | Need |
+ * |---|---|
+ * | is not compacted automatically, or an automatic request waits | none |
+ * | overflows, or has crossed the threshold (`needOfContext`) | as there |
+ * | exceeds the hard threshold: the next answer would have to do without part of it | overflow |
+ * | has a snapshot that statements were taken out of; the worker finds whether its turns are worth it | auto |
+ * | is anything else, or has no threshold | none |
+ *
+ * A person's own request is none of the threshold's: it does not matter whether one waits.
  */
 export function needOfChangedContext(context: DueContext): CompactionNeeded['auto'] {
-  const { head, tokens, policy, requestId, now } = context;
-  if (head.compactionNeeded.auto) return undefined;
+  const { head, history, tokens, policy, requestId, now } = context;
+  if (!acceptsAutomaticRequest(head)) return undefined;
   const need = needOfContext(context);
   if (need) return need;
-  const contentTokens = tokens - head.context.overheadTokens;
-  return isAutomatic(head) && contentTokens >= policy.hardThresholdTokens
-    ? { requestId, since: now, trigger: 'overflow' }
+  if (tokens - head.context.overheadTokens >= policy.hardThresholdTokens)
+    return { requestId, since: now, trigger: 'overflow' };
+  return history?.rederiveFrom !== undefined && policy.softThresholdTokens !== null
+    ? { requestId, since: now, trigger: 'auto' }
     : undefined;
 }
 

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { interruptible } from '#functions/lib/interruptible.ts';
+import { interruptible } from '#functions/lib/abortable.ts';
 
 async function* one(): AsyncGenerator<number> {
   yield await Promise.resolve(1);

@@ -1,5 +1,5 @@
 import type { BulkWriter, CollectionReference } from '@google-cloud/firestore';
-import { DeadlineError } from '../google/deadline.ts';
+import { DeadlineError } from '#functions/lib/deadline.ts';
 
 interface Limits {
   signal: AbortSignal | undefined;

@@ -11,7 +11,7 @@ import { checkQuery, type CheckedQuery } from '#shared/store/checked-query.ts';
 import { checkWrites, type CheckedWrite } from '#shared/store/checked-write.ts';
 import { checkCollectionPath, checkDocumentPath } from '#shared/store/names.ts';
 import type { DatabaseClock } from './database-clock.ts';
-import { withDeadline } from '../google/deadline.ts';
+import { abandonAfter } from '#functions/lib/deadline.ts';
 import { deleteCollections } from './firestore-deletion.ts';
 import { storedDocument, toUpdateTime } from './firestore-values.ts';
 import { watchCollection } from './firestore-watch.ts';
@@ -135,7 +135,7 @@ function openedOnce(options: Parameters<typeof createFirestoreDocumentStore>[0])
     const heard: Heard = (time) => time && set?.(time.toDate());
     const limit = { operation: description.operation, deadlineMs };
     try {
-      return await withDeadline(
+      return await abandonAfter(
         async () => ready.grpcDeadline.run(deadlineMs, async () => run(ready, heard)),
         limit,
       );

@@ -1,6 +1,6 @@
 import type { CollectionReference, DocumentSnapshot } from '@google-cloud/firestore';
 import { ChangeQueue } from '#shared/store/change-queue.ts';
-import { DeadlineError } from '../google/deadline.ts';
+import { DeadlineError } from '#functions/lib/deadline.ts';
 
 /**
  * The snapshots of a collection's documents: all that are there, in the order of their ids, then those

@@ -4,7 +4,7 @@ import {
   InvalidWriteError,
   StoreUnavailableError,
 } from '#shared/errors.ts';
-import { DeadlineError } from '../google/deadline.ts';
+import { DeadlineError } from '#functions/lib/deadline.ts';
 
 export interface StoreCall {
   operation: 'get' | 'commit' | 'query' | 'watch' | 'deleteBelow';

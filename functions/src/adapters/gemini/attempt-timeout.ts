@@ -1,6 +1,6 @@
 import { abortedError, type ModelCall, timeoutError } from './gemini-errors.ts';
 import { ABORT_REASON } from '#functions/lib/abort-reason.ts';
-import { interruptible } from '#functions/lib/interruptible.ts';
+import { interruptible } from '#functions/lib/abortable.ts';
 
 interface WaitLimit {
   timeoutMs: number;

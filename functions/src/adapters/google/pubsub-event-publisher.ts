@@ -1,7 +1,7 @@
 import type { Topic as PubSubTopic } from '@google-cloud/pubsub';
 import { AppError } from '#shared/errors.ts';
 import type { EventPublisher, Topic } from '#shared/ports/ports.ts';
-import { withDeadline } from './deadline.ts';
+import { abandonAfter } from '#functions/lib/deadline.ts';
 
 /**
  * The EventPublisher over Cloud Pub/Sub, or over its emulator when PUBSUB_EMULATOR_HOST is set. Nothing is
@@ -28,7 +28,7 @@ export function createPubSubEventPublisher(options: {
       };
       const limit = { operation: `publish to ${topic}`, deadlineMs: options.deadlineMs };
       try {
-        await withDeadline(async () => topics[topic].publishMessage(message), limit);
+        await abandonAfter(async () => topics[topic].publishMessage(message), limit);
       } catch (error) {
         throw unavailable(topic, error);
       }

@@ -2,7 +2,7 @@ import { AppError } from '#shared/errors.ts';
 import { bodyTooLarge, readBytes } from '#functions/lib/read-bytes.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { parseJsonBody } from '#shared/wire/parse-json.ts';
-import { ABORT_REASON } from '#functions/lib/abort-reason.ts';
+import { settlesWithin } from '#functions/lib/deadline.ts';
 
 const encodingRefused = () =>
   new AppError({
@@ -46,17 +46,8 @@ async function readInTime(
   { clock, config }: BodyDependencies,
 ): Promise<Buffer> {
   const { MAX_BODY_BYTES: maxBytes, BODY_TIMEOUT_MS: timeoutMs } = config;
-  const arrived = new AbortController();
-  const timeIsUp = clock.wait(timeoutMs, arrived.signal).then(() => 'late' as const);
   const reading = readBytes(stream, maxBytes);
-  try {
-    const first = await Promise.race([reading, timeIsUp]);
-    if (first !== 'late') return first;
-  } finally {
-    arrived.abort(ABORT_REASON);
-  }
-  // Breaks off with its connection, and nobody waits for that.
-  reading.catch(() => undefined);
+  if (await settlesWithin(clock, timeoutMs, reading)) return reading;
   throw bodyTooSlow(timeoutMs);
 }
 

@@ -1,4 +1,5 @@
 import type { CompactionDependencies } from '../compaction/compaction-dependencies.ts';
+import { timeoutAfter } from '#functions/lib/deadline.ts';
 import { settleAll } from '#functions/lib/settle-all.ts';
 import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
 import { sweepErasures } from './sweep-erasures.ts';
@@ -47,12 +48,10 @@ export async function runSweep(
 ): Promise<SweepCounts> {
   const { clock, logger } = dependencies;
   const startTime = clock.now();
-  const timeUp = new AbortController();
-  const finished = new AbortController();
-  const timer = clock.wait(SWEEP_TIME_MS, finished.signal).then(() => timeUp.abort());
+  const timeout = timeoutAfter(dependencies, SWEEP_TIME_MS);
   const sweep: Sweep = {
     dependencies,
-    signal: AbortSignal.any([signal, timeUp.signal]),
+    signal: AbortSignal.any([signal, timeout.signal]),
     counts: nothingDone(),
   };
   try {
@@ -64,7 +63,6 @@ export async function runSweep(
     });
     return sweep.counts;
   } finally {
-    finished.abort();
-    await timer;
+    timeout.stop();
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { DeadlineError } from '#functions/adapters/google/deadline.ts';
+import { DeadlineError } from '#functions/lib/deadline.ts';
 import { toStoreError, type StoreCall } from '#functions/adapters/firestore/store-errors.ts';
 import { InvalidWriteError } from '#shared/errors.ts';
 

@@ -1,3 +1,4 @@
+import { settlesWithin } from '#functions/lib/deadline.ts';
 import type { Clock } from '#shared/ports/ports.ts';
 import { AppError } from '#shared/errors.ts';
 import type { ChatCompletion, ChatCompletionChunk } from '#shared/wire/facades/openai.ts';
@@ -133,12 +134,5 @@ export async function untilFirstWord(
   completion: Completion,
   { clock, waitMs }: { clock: Clock; waitMs: number },
 ): Promise<void> {
-  const timer = new AbortController();
-  const spoken = firstWord(completion);
-  spoken.catch(() => undefined);
-  try {
-    await Promise.race([spoken, clock.wait(waitMs, timer.signal)]);
-  } finally {
-    timer.abort();
-  }
+  await settlesWithin(clock, waitMs, firstWord(completion));
 }

@@ -2,7 +2,7 @@ import { boundedAnswer } from '#shared/conversation/repair/bounded-answer.ts';
 import type { ModelUsage } from '#shared/ports/ports.ts';
 import { logModelCall } from '#functions/models/log-model-call.ts';
 import { paidCall, type WorkCall } from '#functions/quota/paid-call.ts';
-import { untilAborted } from '#functions/chat/turns/answer/abortable.ts';
+import { untilAborted } from '#functions/lib/abortable.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 
 /* Calls of a cheap model beside an answer: for a title, for the choice of a model, to condense an output. */

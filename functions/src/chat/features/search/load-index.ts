@@ -1,7 +1,7 @@
 import { indexEvent } from '#shared/compaction/decisions/event.ts';
 import type { Head } from '#shared/conversation/documents/head.ts';
 import { foldedThrough, loadIndex, type LoadedIndex } from '#functions/recall/read-index.ts';
-import { withDeadline } from '#functions/lib/with-deadline.ts';
+import { withDeadline } from '#functions/lib/deadline.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { SendRequest } from '#functions/chat/turns/send/send-request.ts';
 import { recallTokens } from '#functions/config/conversation-policy.ts';

@@ -4,7 +4,7 @@ import { AppError } from '#shared/errors.ts';
 import type { ModelRequest } from '#shared/ports/ports.ts';
 import { titlePrompt } from '#shared/titles/title-prompt.ts';
 import { titleIn } from '#shared/titles/title-text.ts';
-import { timeoutAfter } from '#functions/chat/turns/answer/timeout-after.ts';
+import { timeoutAfter } from '#functions/lib/deadline.ts';
 import { answeringModel } from '#functions/models/models-in-use.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { callAuxiliaryModel } from '../routing/auxiliary-model-call.ts';

@@ -6,7 +6,7 @@ import { hasLooped, roundsIn } from '#shared/loops/call-loop.ts';
 import { LOOP_OF_CALLS, loopKind } from '#shared/loops/loop-reasons.ts';
 import { textPartId } from '#shared/wire/frame-ids.ts';
 import { toFinishReason } from '#shared/wire/finish-reason.ts';
-import { abortedError } from './abortable.ts';
+import { abortedError } from '#functions/lib/abortable.ts';
 import { modelWindowTokens } from '#functions/models/models-in-use.ts';
 import { addUsage, pricedUsage } from './add-usage.ts';
 import {

@@ -9,7 +9,7 @@ import { toToolOutput } from '#shared/compaction/tool-outputs/tool-output-mask.t
 import { AppError } from '#shared/errors.ts';
 import { meterCounting } from '#functions/config/conversation-policy.ts';
 import { answeringModel, modelWindowTokens } from '#functions/models/models-in-use.ts';
-import { withDeadline } from '#functions/lib/with-deadline.ts';
+import { withDeadline } from '#functions/lib/deadline.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { BegunTurn } from '../start/begun-turn.ts';
 import { ROUNDS_MAX_BYTES } from '../tools/tool-limits.ts';

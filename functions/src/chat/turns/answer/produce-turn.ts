@@ -15,7 +15,7 @@ import { routeTurn } from '#functions/chat/features/routing/route-turn.ts';
 import { titleOfTurn } from '#functions/chat/features/titles/title-of-turn.ts';
 import { openingChunks } from '../live/turn-frames.ts';
 import { timeoutError } from './stream-answer.ts';
-import { timeoutAfter } from './timeout-after.ts';
+import { timeoutAfter } from '#functions/lib/deadline.ts';
 import { createTurnWriter, type TurnWriter } from '../store/turn-writer.ts';
 
 interface Production {

@@ -7,13 +7,13 @@ import { LOOP_OF_TEXT } from '#shared/loops/loop-reasons.ts';
 import { utf8Length } from '#shared/store/names.ts';
 import { type StreamChunk } from '#shared/wire/stream.ts';
 import { toFinishReason } from '#shared/wire/finish-reason.ts';
-import { untilAborted } from './abortable.ts';
+import { untilAborted } from '#functions/lib/abortable.ts';
 import { createRepetitionFilter, passEverything, withoutEnd } from './repetition-filter.ts';
 import { logModelCall } from '#functions/models/log-model-call.ts';
 import { repairedRequest } from '#functions/models/repaired-request.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { createDeltaCoalescer } from '../live/delta-coalescer.ts';
-import { timeoutAfter } from './timeout-after.ts';
+import { timeoutAfter } from '#functions/lib/deadline.ts';
 
 /** What came of one model call. `parts` are raw: signatures and unknown fields must go back as sent. */
 export interface Answer {

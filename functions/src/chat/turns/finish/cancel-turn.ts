@@ -6,6 +6,7 @@ import { abandonedFields, endAbandonedWrites } from '#shared/conversation/writes
 import { AppError, mayBeCommitted } from '#shared/errors.ts';
 import type { Caller, Write } from '#shared/ports/ports.ts';
 import { meterCounting } from '#functions/config/conversation-policy.ts';
+import { settlesWithin } from '#functions/lib/deadline.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import { closeOpenTurn } from './close-turn.ts';
@@ -125,13 +126,7 @@ async function untilEnded(
 ): Promise<void> {
   const live = liveTurns.get(liveTurnKey(target.conversationId, target.seq));
   if (!live) return;
-  const timer = new AbortController();
-  const ended = live.result.then(
-    () => undefined,
-    () => undefined,
-  );
-  await Promise.race([ended, clock.wait(CANCEL_WAIT_MS, timer.signal)]);
-  timer.abort();
+  await settlesWithin(clock, CANCEL_WAIT_MS, Promise.allSettled([live.result]));
 }
 
 /**

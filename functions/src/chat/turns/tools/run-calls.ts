@@ -3,7 +3,7 @@ import { callKey, type ToolCall } from '#shared/conversation/context/tool-calls.
 import { safeParse } from '#shared/safe-parse.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import { inParallel } from '#functions/lib/in-parallel.ts';
-import { timeoutAfter } from '../answer/timeout-after.ts';
+import { timeoutAfter } from '#functions/lib/deadline.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { ServerTool } from './server-tool.ts';
 import { CALLS_AT_ONCE } from './tool-limits.ts';

@@ -17,7 +17,7 @@ import { inParallel } from '#functions/lib/in-parallel.ts';
 import { askSummariser, summariserPromptId } from './ask-summariser.ts';
 import { CrashedError } from '#functions/lib/crash-points.ts';
 import { summariserOfRun, type ClaimedRun } from '../run.ts';
-import { withDeadline } from '#functions/lib/with-deadline.ts';
+import { withDeadline } from '#functions/lib/deadline.ts';
 
 /** Calls at once for one compaction. */
 const CALLS_AT_ONCE = 4;

@@ -3,7 +3,7 @@ import { isSoundCount } from '#shared/compaction/decisions/swap-decision.ts';
 import { estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
 import type { Prompt } from '#shared/ports/ports.ts';
 import type { ClaimedRun } from '../run.ts';
-import { withDeadline } from '#functions/lib/with-deadline.ts';
+import { withDeadline } from '#functions/lib/deadline.ts';
 
 /** How long the token counter may take. */
 const COUNT_TIMEOUT_MS = 10_000;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { untilAborted } from '#functions/chat/turns/answer/abortable.ts';
+import { untilAborted } from '#functions/lib/abortable.ts';
 
 async function* forEver(): AsyncGenerator<number> {
   yield 1;
