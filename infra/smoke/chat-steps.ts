@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { conversationResponse } from '#shared/wire/resources/conversations.ts';
-import { sendMessageResponse, turnResponse } from '#shared/wire/resources/messages.ts';
+import { sendMessageResponse } from '#shared/wire/resources/messages.ts';
+import { turnResponse } from '#shared/wire/resources/turns.ts';
 import { SmokeFailure } from './failure.ts';
 import { FEWEST_PIECES, isBuffered, readStream, type StreamRead } from './read-stream.ts';
 import { remedyFor } from './remedies.ts';

@@ -22,7 +22,7 @@ import { createFinder } from '#shared/search/find-in-text.ts';
 import { readSearchQuery } from '#shared/search/search-query.ts';
 import { cutSnippet } from '#shared/search/snippet.ts';
 import { titleIn } from '#shared/titles/title-text.ts';
-import { markdownMessage } from '#shared/wire/views/export-markdown.ts';
+import { markdownMessage } from '#shared/wire/resources/export.ts';
 import { decodePageToken } from '#shared/wire/page-token.ts';
 import { parseJsonBody } from '#shared/wire/parse-json.ts';
 import { singleLineJson } from '#shared/wire/single-line-json.ts';

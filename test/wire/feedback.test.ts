@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, test } from 'vitest';
-import { exportLineResponse } from '#shared/wire/resources/lifecycle.ts';
+import { exportLineResponse } from '#shared/wire/resources/export.ts';
 import { messageListResponse, sendMessageResponse } from '#shared/wire/resources/messages.ts';
 import { feedbackResponse } from '#shared/wire/resources/ratings.ts';
 import { errorOf } from '../support/chat/chat-server.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { exportLineResponse } from '#shared/wire/resources/lifecycle.ts';
+import { exportLineResponse } from '#shared/wire/resources/export.ts';
 import { memoryListResponse, memoryNoteResponse } from '#shared/wire/resources/memories.ts';
 import { errorOf, startChatServer, type ChatServer } from '../support/chat/chat-server.ts';
 import { readAs } from '../support/chat/http-answers.ts';

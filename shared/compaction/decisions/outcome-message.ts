@@ -1,4 +1,4 @@
-import type { ContextTexts } from '#shared/wire/views/context-object.ts';
+import type { ContextTexts } from '#shared/wire/resources/context-object.ts';
 import { policyConstants } from '../policy/policy-constants.ts';
 import { waitsForBudget } from '../trigger/spend-limit.ts';
 import { outcomeStateSchema, type OutcomeState } from './outcome-state.ts';

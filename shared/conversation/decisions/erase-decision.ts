@@ -1,4 +1,4 @@
-import { hasAnswer } from '#shared/wire/views/views.ts';
+import { hasAnswer } from '#shared/wire/resources/messages.ts';
 import { isErased, type ErasedPart } from '../writes/erase-turn.ts';
 import { isTerminal, type Turn } from '../documents/turn.ts';
 

@@ -1,5 +1,5 @@
 import type { DocumentStore } from '#shared/ports/ports.ts';
-import type { StreamFrame } from '#shared/wire/stream.ts';
+import type { StreamFrame } from '#shared/wire/resources/streams.ts';
 import { chunkPath } from './paths.ts';
 import { readStreamChunk, type StreamChunkDocument } from './stream-chunk.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { StoredDocument, Write } from '#shared/ports/ports.ts';
 import { utf8Length } from '#shared/store/names.ts';
-import type { StreamChunk, StreamFrame } from '#shared/wire/stream.ts';
+import type { StreamChunk, StreamFrame } from '#shared/wire/resources/streams.ts';
 import { chunkPath } from './paths.ts';
 import { NewerDocumentError, refuseNewer } from './schema-version.ts';
 

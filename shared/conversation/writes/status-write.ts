@@ -1,5 +1,5 @@
 import type { DocumentFields, DocumentStore, Write } from '#shared/ports/ports.ts';
-import type { ContextObject } from '#shared/wire/views/context-object.ts';
+import type { ContextObject } from '#shared/wire/resources/context-object.ts';
 import { statusPath, headPath } from '../documents/paths.ts';
 
 /**

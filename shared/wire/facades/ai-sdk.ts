@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { inputPartSchema, sendMessageBody } from '../resources/messages.ts';
+import { inputPartSchema } from '#shared/wire/resources/message-parts.ts';
+import { sendMessageBody } from '#shared/wire/resources/messages.ts';
 import { PARTS_MAX } from '../limits.ts';
 
 /*
@@ -55,3 +56,77 @@ export const translatedMessage = z.object({
     parts: z.array(inputPartSchema).min(1).max(PARTS_MAX),
   }),
 });
+
+/* A message of the AI SDK in the words of our own requests. Whether it is a good one is checked after it. */
+
+const textPart = z.looseObject({ type: z.literal('text'), text: z.string() });
+
+const filePart = z.looseObject({
+  type: z.literal('file'),
+  mediaType: z.unknown(),
+  url: z.string(),
+});
+
+/** `data:image/png;base64,…`, with parameters or without; what is not base64 stays a URL and is refused. */
+const DATA_URL = /^data:[^,]*;base64,/i;
+
+/** How a client of the AI SDK names an upload: its file parts have an address and no id. */
+const UPLOAD_URL = 'upload:';
+
+function fileOf({ mediaType, url }: z.infer<typeof filePart>) {
+  if (url.startsWith(UPLOAD_URL)) return { type: 'file', uploadId: url.slice(UPLOAD_URL.length) };
+  const start = DATA_URL.exec(url)?.[0];
+  return start === undefined
+    ? { type: 'file', mediaType, url }
+    : { type: 'file', mediaType, data: url.slice(start.length) };
+}
+
+/**
+ * The parts of a UI message that are said to the model: texts that are not empty, and files, a `data:` URL
+ * as its data and `upload:{uploadId}` as that upload. Others (`data-*`, `step-start`, and whatever a later SDK has) are an app’s own.
+ */
+export function toInputParts(parts: unknown): unknown[] {
+  const list: readonly unknown[] = Array.isArray(parts) ? parts : [];
+  return list.flatMap((part): unknown[] => {
+    const text = textPart.safeParse(part);
+    if (text.success) return text.data.text === '' ? [] : [{ type: 'text', text: text.data.text }];
+    const file = filePart.safeParse(part);
+    return file.success ? [fileOf(file.data)] : [];
+  });
+}
+
+/* What an app has given to the calls of an answer, as the AI SDK keeps it: in the parts of the message. */
+
+const type = z.string().regex(/^(dynamic-tool$|tool-)/);
+
+const common = { type, toolCallId: z.string() };
+
+const toolPart = z.discriminatedUnion('state', [
+  z.looseObject({ ...common, state: z.literal('output-available'), output: z.unknown() }),
+  z.looseObject({ ...common, state: z.literal('output-error'), errorText: z.string() }),
+]);
+
+/** Calls that the server ran, and outputs that are not the last word. */
+const isForeign = (part: Record<string, unknown>) =>
+  part['providerExecuted'] === true || part['preliminary'] === true;
+
+/** An output, or why there is none. */
+type UiToolOutput = { callId: string } & ({ output: unknown } | { error: string });
+
+/** The outputs of the app among the parts of a UI message, in their order; of one call the last. */
+export function uiToolOutputs(parts: unknown): UiToolOutput[] {
+  const list: readonly unknown[] = Array.isArray(parts) ? parts : [];
+  const outputs = new Map<string, UiToolOutput>();
+  for (const part of list) {
+    const { data } = toolPart.safeParse(part);
+    if (!data || isForeign(data)) continue;
+    const callId = data.toolCallId;
+    outputs.set(
+      callId,
+      data.state === 'output-error'
+        ? { callId, error: data.errorText }
+        : { callId, output: data.output },
+    );
+  }
+  return [...outputs.values()];
+}

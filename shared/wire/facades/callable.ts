@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { sendMessageResponse, sendMessageBody } from '../resources/messages.ts';
+import { sendMessageBody, sendMessageResponse } from '#shared/wire/resources/messages.ts';
 import { conversationIdSchema } from '../fields.ts';
 import { toolResultsSchema } from '../resources/tool-results.ts';
 

@@ -1,7 +1,14 @@
 import { z } from 'zod';
-import { time, tokens, wholePromptTokens, wellFormedText, requestIdSchema } from '../fields.ts';
-import { ratingResponse } from './ratings.ts';
+import type { History } from '#shared/conversation/documents/history.ts';
+import type { CompactionRecord } from '#shared/conversation/documents/job.ts';
+import {
+  workingItems,
+  type ArchivedItem,
+  type Snapshot,
+} from '#shared/conversation/documents/snapshot.ts';
+import { requestIdSchema, time, tokens, wellFormedText, wholePromptTokens } from '../fields.ts';
 import { FOCUS_MAX_CHARACTERS } from '../limits.ts';
+import { ratingResponse } from './ratings.ts';
 
 export const restoreBody = z.strictObject({
   generation: z.number().int().min(0).max(99_999_999).describe('0: none, nothing stays folded.'),
@@ -38,12 +45,14 @@ export const compactionPreviewResponse = z.object({
 export type CompactionPreview = z.infer<typeof compactionPreviewResponse>;
 
 export const compactionJobResponse = z.object({ jobId: z.string(), state: z.string() });
+
 export const cancelledCompactionResponse = compactionJobResponse.extend({
   cancelRequested: z
     .literal(true)
     .optional()
     .describe('A worker is at it and stops within about two seconds.'),
 });
+
 export const compactResponse = z.union([compactionJobResponse, compactionPreviewResponse]);
 
 export const compactionRecordResponse = z.object({
@@ -119,3 +128,81 @@ export const compactionListResponse = z.object({
   compactions: z.array(compactionRecordResponse),
   nextPageToken: z.string().optional(),
 });
+
+type RecordMessage = (
+  record: Pick<CompactionRecord, 'state' | 'beforeTokens' | 'afterTokens' | 'reason'>,
+) => string;
+
+/** An attempt that changed nothing, from the job's records. */
+export const attemptView = (
+  record: CompactionRecord,
+  message: RecordMessage,
+): CompactionRecordView => ({
+  jobId: record.requestId,
+  ...(record.generation !== undefined && { generation: record.generation }),
+  state: record.state,
+  trigger: record.trigger,
+  requestedAt: record.requestedAt.toISOString(),
+  finishedAt: record.finishedAt.toISOString(),
+  turnsFolded: record.turnsFolded,
+  beforeTokens: record.beforeTokens,
+  afterTokens: record.afterTokens,
+  ...(record.model !== undefined && { model: record.model }),
+  calls: record.modelCalls,
+  ...(record.tokens && { tokens: record.tokens }),
+  ...(record.costMicros !== undefined && { costMicros: record.costMicros }),
+  ...(record.variant !== undefined && { variant: record.variant }),
+  durationMs: record.durationMs,
+  ...(record.reason !== undefined && { reason: record.reason }),
+  message: message(record),
+});
+
+/** A compaction that made a generation, from its history document. */
+export const historyView = (history: History, message: RecordMessage): CompactionRecordView => ({
+  jobId: history.requestId,
+  generation: history.generation,
+  state: history.state,
+  trigger: history.trigger,
+  requestedAt: history.requestedAt.toISOString(),
+  finishedAt: history.createTime.toISOString(),
+  from: history.from,
+  upTo: history.coveredThrough.seq,
+  turnsFolded: history.turnsFolded,
+  beforeTokens: history.beforeTokens,
+  afterTokens: history.afterTokens,
+  model: history.model,
+  calls: history.modelCalls,
+  tokens: history.usage,
+  ...(history.costMicros !== undefined && { costMicros: history.costMicros }),
+  durationMs: history.durationMs,
+  report: history.report,
+  message: message(history),
+  ...(history.restoredFrom !== undefined && { restoredFrom: history.restoredFrom }),
+  strategy: history.strategy,
+  ...(history.variant !== undefined && { variant: history.variant }),
+  // What it says is in no context: somebody else than the server wrote it.
+  ...(history.isUntrusted && { reason: 'SNAPSHOT_INVALID' }),
+});
+
+const itemView = (item: ArchivedItem, layer: SnapshotItemView['layer']): SnapshotItemView => {
+  const { id, section, text, sources, quote, at, status, importance, supersedes, by } = item;
+  return {
+    id,
+    section,
+    layer,
+    text,
+    sources,
+    ...(quote !== undefined && { quote }),
+    ...(at !== undefined && { at }),
+    ...(status !== undefined && { status }),
+    importance,
+    ...(supersedes !== undefined && { supersedes }),
+    by,
+  };
+};
+
+/** The statements of a snapshot with their sources: the working layer in the order in which it is written, then the archive. */
+export const snapshotView = (snapshot: Snapshot): SnapshotItemView[] => [
+  ...workingItems(snapshot).map((item) => itemView(item, 'working')),
+  ...snapshot.archive.map((item) => itemView(item, 'archive')),
+];

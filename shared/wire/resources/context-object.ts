@@ -1,4 +1,9 @@
 import { z } from 'zod';
+import { isSwitchedOff } from '#shared/compaction/decisions/claim-decision.ts';
+import type { Shrinkage } from '#shared/compaction/summariser/shrunken-view.ts';
+import { holdsBackForBudget } from '#shared/compaction/trigger/spend-limit.ts';
+import type { Head } from '#shared/conversation/documents/head.ts';
+import type { CompactionJob, CompactionRecord } from '#shared/conversation/documents/job.ts';
 import { time, tokens, wholePromptTokens } from '../fields.ts';
 import { recalledResponse } from './recalled.ts';
 
@@ -13,6 +18,9 @@ const compactionStatusResponse = z.object({
   reason: z.string().optional(),
   message: z.string().optional(),
 });
+
+/** Where a compaction of the conversation stands; `message` is ready to be shown to a person. */
+export type CompactionStatus = z.infer<typeof compactionStatusResponse>;
 
 const leftOutResponse = z
   .object({
@@ -30,6 +38,8 @@ const leftOutResponse = z
     'Turns that the next call leaves out for lack of room; absent where the model sees all of the context. The transcript keeps them.',
   );
 
+type LeftOut = z.infer<typeof leftOutResponse>;
+
 export const contextObjectResponse = z.object({
   tokens: tokens.describe(
     'Of the next prompt without its message: system instruction, tools, memory, pins, snapshot and turns. After a swap what the swap counted (`compaction.afterTokens`), and estimates for what came since.',
@@ -39,10 +49,129 @@ export const contextObjectResponse = z.object({
     .nullable()
     .describe('null: nothing is compacted at a threshold (manual, off, or none is set).'),
   windowTokens: z.number(),
+  /** 0–100 of the window, one decimal. */
   percent: z.number(),
   source: z.enum(['reported', 'counted', 'estimated']),
   generation: z.number().int(),
   compaction: compactionStatusResponse.nullable(),
   leftOut: leftOutResponse.optional(),
+  /** At the end of a turn alone. */
   recalled: recalledResponse.optional(),
 });
+
+/**
+ * How an app learns of its context: the same object in the stream, in `GET {c}`, in the status document
+ * and in events.
+ */
+export type ContextObject = z.infer<typeof contextObjectResponse>;
+
+interface ContextObjectSource {
+  head: Pick<Head, 'generation' | 'coveredThrough' | 'compactionNeeded' | 'settings'>;
+  tokens: number;
+  tokensSource: ContextObject['source'];
+  thresholdTokens: number | null;
+  windowTokens: number;
+  job: CompactionJob | undefined;
+  now: Date;
+  /** What the next call leaves out. */
+  shrinkage: Shrinkage | undefined;
+  texts: ContextTexts;
+}
+
+/** Sentences for a person, in the caller's language. */
+export interface ContextTexts {
+  outcome: (
+    record: Pick<CompactionRecord, 'state' | 'beforeTokens' | 'afterTokens' | 'reason'>,
+  ) => string;
+  leftOut: (leftOut: Pick<LeftOut, 'turns' | 'remedy'>) => string;
+}
+
+const isHeld = (job: CompactionJob | undefined, now: Date) =>
+  job !== undefined && job.owner !== '' && job.leaseUntil > now;
+
+function compactionStatus(source: ContextObjectSource): CompactionStatus | null {
+  const { head, job, now } = source;
+  const figures = { beforeTokens: source.tokens, afterTokens: source.tokens };
+  if (job && isHeld(job, now)) {
+    const state = job.step === 'verify' ? 'VERIFYING' : 'RUNNING';
+    return { state, jobId: job.requestId, message: source.texts.outcome({ state, ...figures }) };
+  }
+  const { manual, auto } = head.compactionNeeded;
+  // What was asked for before it was switched off is not served.
+  const isServed = auto !== undefined && !isSwitchedOff(head.settings, auto.trigger);
+  const need = manual ?? (isServed ? auto : undefined);
+  if (need) {
+    const waits = holdsBackForBudget(job, need) ? { reason: job?.records.at(-1)?.reason } : {};
+    return {
+      state: 'QUEUED',
+      jobId: need.requestId,
+      trigger: 'trigger' in need ? need.trigger : 'manual',
+      at: need.since.toISOString(),
+      ...(waits.reason !== undefined && { reason: waits.reason }),
+      message: source.texts.outcome({ state: 'QUEUED', ...figures, ...waits }),
+    };
+  }
+  const last = job?.records.at(-1);
+  if (!last) return null;
+  const message = source.texts.outcome(last);
+  return recordStatus(last, { coveredThrough: head.coveredThrough, message });
+}
+
+/** The status that one attempt at a compaction leaves, or has while it works. */
+export function recordStatus(
+  record: Pick<
+    CompactionRecord,
+    'state' | 'requestId' | 'trigger' | 'beforeTokens' | 'afterTokens' | 'finishedAt' | 'reason'
+  >,
+  present: { coveredThrough: Head['coveredThrough']; message: string },
+): CompactionStatus {
+  return {
+    state: record.state,
+    jobId: record.requestId,
+    trigger: record.trigger,
+    beforeTokens: record.beforeTokens,
+    afterTokens: record.afterTokens,
+    coveredThrough: present.coveredThrough.seq,
+    at: record.finishedAt.toISOString(),
+    ...(record.reason !== undefined && { reason: record.reason }),
+    message: present.message,
+  };
+}
+
+const statesUnderWay: readonly string[] = ['QUEUED', 'RUNNING', 'VERIFYING'];
+
+/** What is left out, and how the model gets it back. */
+function leftOutView(
+  { shrinkage, texts }: Pick<ContextObjectSource, 'shrinkage' | 'texts'>,
+  compaction: CompactionStatus | null,
+): { leftOut?: LeftOut } {
+  const { turnsLeftOut: turns = 0, from, upTo } = shrinkage ?? {};
+  if (from === undefined || upTo === undefined) return {};
+  const isUnderWay = statesUnderWay.includes(compaction?.state ?? '');
+  const remedy = isUnderWay ? 'wait' : 'compact';
+  return { leftOut: { turns, from, upTo, remedy, message: texts.leftOut({ turns, remedy }) } };
+}
+
+/** The context object of the present figures and of what is known of the compaction. */
+export function contextFigures(
+  figures: Pick<
+    ContextObjectSource,
+    'tokens' | 'tokensSource' | 'thresholdTokens' | 'windowTokens' | 'shrinkage' | 'texts'
+  > & { generation: number },
+  compaction: CompactionStatus | null,
+): ContextObject {
+  return {
+    tokens: figures.tokens,
+    thresholdTokens: figures.thresholdTokens,
+    windowTokens: figures.windowTokens,
+    percent: Math.round((1_000 * figures.tokens) / figures.windowTokens) / 10,
+    source: figures.tokensSource,
+    generation: figures.generation,
+    compaction,
+    ...leftOutView(figures, compaction),
+  };
+}
+
+/** The context object of a head, its job and the present figures. */
+export const contextObject = (source: ContextObjectSource): ContextObject =>
+  contextFigures({ ...source, generation: source.head.generation }, compactionStatus(source));

@@ -1,19 +1,22 @@
 import { z } from 'zod';
-import { clientToolSchema } from '#shared/conversation/documents/declared-tools.ts';
-import { conversationSettingsSchema } from '#shared/conversation/documents/head.ts';
+import {
+  clientToolSchema,
+  readClientTools,
+} from '#shared/conversation/documents/declared-tools.ts';
+import { conversationSettingsSchema, type Head } from '#shared/conversation/documents/head.ts';
 import { profileSchema } from '#shared/conversation/documents/snapshot.ts';
-import { contextObjectResponse } from './context-object.ts';
-import { time, wellFormedText, conversationIdSchema, messageOrAnswerId } from '../fields.ts';
+import { conversationIdSchema, messageOrAnswerId, time, wellFormedText } from '../fields.ts';
 import {
   METADATA_ENTRIES_MAX,
   METADATA_KEY_MAX_CHARACTERS,
   METADATA_VALUE_MAX_CHARACTERS,
   SYSTEM_INSTRUCTION_MAX_CHARACTERS,
   THRESHOLD_MIN_TOKENS,
+  TITLE_MAX_CHARACTERS,
   WINDOW_MAX_TOKENS,
   WINDOW_MIN_TOKENS,
-  TITLE_MAX_CHARACTERS,
 } from '../limits.ts';
+import { contextObjectResponse } from './context-object.ts';
 import { recallTokensField } from './messages.ts';
 import { toolsSchema } from './tools.ts';
 
@@ -113,12 +116,14 @@ export const PATCH_PATHS = [
   'settings.recallTokens',
   'settings.routing',
 ] as const;
+
 export type PatchPath = (typeof PATCH_PATHS)[number];
 
 /** What a mask may hold: `settings` stands for every setting that the caller may write. */
 export type MaskPath = PatchPath | 'settings';
 
 const maskPath = `\\s*(?:settings|${PATCH_PATHS.map((path) => path.replace('.', '\\.')).join('|')})\\s*`;
+
 const MASK = new RegExp(`^${maskPath}(?:,${maskPath})*$`);
 
 const isMaskPath = (path: string): path is MaskPath =>
@@ -181,4 +186,29 @@ export const conversationWithContextResponse = conversationResponse.extend({
 export const conversationListResponse = z.object({
   conversations: z.array(conversationResponse),
   nextPageToken: z.string().optional(),
+});
+
+/** What is on its way to be erased. */
+export const erasingResponse = z.object({ conversations: z.number().int() });
+
+export const deleteConversationResponse = z.union([conversationResponse, erasingResponse]);
+
+/* How stored documents look on the wire. Pure; internal fields stay inside. */
+
+/** Neither owner nor system instruction: the first is the caller, the second belongs to the deployment. */
+export const conversationView = (id: string, head: Head): ConversationView => ({
+  id,
+  ...(head.title !== undefined && { title: head.title }),
+  metadata: head.metadata,
+  profile: head.profile,
+  model: head.model,
+  ...(head.toolsJson !== undefined && { tools: readClientTools(head) }),
+  settings: head.settings,
+  createTime: head.createTime.toISOString(),
+  updateTime: head.updateTime.toISOString(),
+  generation: head.generation,
+  lastSeq: head.lastSeq,
+  ...(head.deleteTime && { deleteTime: head.deleteTime.toISOString() }),
+  ...(head.purgeTime && { purgeTime: head.purgeTime.toISOString() }),
+  ...(head.forkedFrom && { forkedFrom: head.forkedFrom }),
 });

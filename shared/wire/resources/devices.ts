@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Device } from '#shared/user/device.ts';
 import { time } from '../fields.ts';
 import { DEVICE_TOKEN_MAX_CHARACTERS } from '../limits.ts';
 
@@ -40,4 +41,12 @@ export type DeviceView = z.infer<typeof deviceResponse>;
 
 export const deviceListResponse = z.object({
   devices: z.array(deviceResponse).describe('The one that was put last first; at most 10.'),
+});
+
+/** Its token stays inside. */
+export const deviceView = ({ id, platform, locale, updateTime }: Device): DeviceView => ({
+  id,
+  platform,
+  ...(locale !== undefined && { locale }),
+  updateTime: updateTime.toISOString(),
 });

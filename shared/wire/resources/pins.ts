@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { tokens, conversationIdSchema, wellFormedText } from '../fields.ts';
+import type { Pin } from '#shared/conversation/documents/head.ts';
+import { conversationIdSchema, tokens, wellFormedText } from '../fields.ts';
 
 /** Long enough for a UUID or a speaking name. Also held by what hooks return. */
 export const pinIdSchema = z
@@ -31,3 +32,10 @@ export const pinListResponse = z.object({
   budgetTokens: tokens.describe('What all pins together may take.'),
 });
 export type PinListView = z.infer<typeof pinListResponse>;
+
+export const pinView = ({ id, text, source, seq }: Pin): PinView => ({
+  id,
+  text,
+  source,
+  ...(seq !== undefined && { seq }),
+});

@@ -1,8 +1,10 @@
 import { z } from 'zod';
+import type { Rating } from '#shared/conversation/documents/rating.ts';
+import type { Feedback } from '#shared/conversation/documents/turn.ts';
 import { time, wellFormedText } from '../fields.ts';
 import { COMMENT_MAX_CHARACTERS, REASON_MAX_CHARACTERS } from '../limits.ts';
 
-const comment = wellFormedText.min(1).max(COMMENT_MAX_CHARACTERS).optional();
+const commentSchema = wellFormedText.min(1).max(COMMENT_MAX_CHARACTERS).optional();
 
 export const feedbackBody = z.strictObject({
   rating: z.enum(['up', 'down']),
@@ -11,12 +13,12 @@ export const feedbackBody = z.strictObject({
     .max(REASON_MAX_CHARACTERS)
     .optional()
     .describe('What was good or bad, in a word of the app’s own list.'),
-  comment,
+  comment: commentSchema,
 });
 
 export const rateBody = z.strictObject({
   score: z.number().int().min(1).max(5).describe('5 is best.'),
-  comment,
+  comment: commentSchema,
 });
 
 export const feedbackResponse = z.object({
@@ -33,3 +35,16 @@ export const ratingResponse = z.object({
   at: time,
 });
 export type RatingView = z.infer<typeof ratingResponse>;
+
+export const feedbackView = (feedback: Feedback): FeedbackView => ({
+  rating: feedback.rating,
+  ...(feedback.reason !== undefined && { reason: feedback.reason }),
+  ...(feedback.comment !== undefined && { comment: feedback.comment }),
+  at: feedback.time.toISOString(),
+});
+
+export const ratingView = (rating: Rating): RatingView => ({
+  score: rating.score,
+  ...(rating.comment !== undefined && { comment: rating.comment }),
+  at: rating.time.toISOString(),
+});

@@ -1,17 +1,18 @@
 import { z } from 'zod';
-import { tokens } from '../fields.ts';
 import { turnId } from '#shared/conversation/documents/paths.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
+import { tokens } from '../fields.ts';
 
-/** What was brought back of the folded turns for one message. */
-export type RecalledView = {
-  /** How many turns it is from. */
-  count: number;
-  /** What it took in the prompt, estimated. */
-  tokens: number;
-  /** Their ids, the oldest first. */
-  turns: string[];
-};
+export const recalledResponse = z
+  .object({
+    count: z.number().int().describe('From how many turns.'),
+    tokens: tokens.describe('What it took in the prompt, estimated.'),
+    turns: z.array(z.string()).describe('Their ids, the oldest first.'),
+  })
+  .describe(
+    'What was brought back of folded turns for the message; absent where nothing was. The words stand in those turns.',
+  );
+export type RecalledView = z.infer<typeof recalledResponse>;
 
 /** As views and context objects tell it; nothing where nothing was brought back. */
 export const recalledView = ({ recalled }: Pick<Turn, 'recalled'>): { recalled?: RecalledView } =>
@@ -24,13 +25,3 @@ export const recalledView = ({ recalled }: Pick<Turn, 'recalled'>): { recalled?:
         },
       }
     : {};
-
-export const recalledResponse = z
-  .object({
-    count: z.number().int().describe('From how many turns.'),
-    tokens: tokens.describe('What it took in the prompt, estimated.'),
-    turns: z.array(z.string()).describe('Their ids, the oldest first.'),
-  })
-  .describe(
-    'What was brought back of folded turns for the message; absent where nothing was. The words stand in those turns.',
-  );

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { contextObjectResponse } from './context-object.ts';
 import { shrinkageResponse } from './context.ts';
-import { finishReasonResponse, loopResponse, routingResponse, usageResponse } from './messages.ts';
+import { finishReasonResponse, loopResponse, routingResponse, turnUsageResponse } from './turns.ts';
 
 /** Id of the last event that a reader has; `-1` and fractions are no ids. */
 export const cursorSchema = z
@@ -11,23 +11,29 @@ export const cursorSchema = z
     'must be the id of an event, a whole number; leave it out to begin at the first',
   )
   .transform(Number);
+
 export const streamQuery = z.strictObject({
   startingAfter: cursorSchema
     .optional()
     .describe('Continues a stream after this event; goes before the header Last-Event-ID.'),
 });
 
+/** Server-sent events; each `data` is a chunk of the AI SDK's UI message stream v1. */
+export const streamResponse = z.string();
+
 const generation = z.number().int();
 
 const toolCallId = z.string().describe('t_{seq}_c{index}: calls of a turn are counted from 0.');
+
 const providerExecuted = z
   .literal(true)
   .optional()
   .describe('The server runs this tool; the app has nothing to answer.');
 
 /**
- * One event of an answer's stream as its `data`: a chunk of the AI SDK's UI message stream v1. Clients skip
- * types that they do not know.
+ * One event of an answer's stream as its `data`: a chunk of the AI SDK's UI message stream v1. Any type that is
+ * not part of it crashes `ai` 5, 6 and 7, so what is ours travels as `data-*`. Clients skip types that they do not
+ * know.
  */
 export const streamChunkResponse = z.discriminatedUnion('type', [
   z.object({
@@ -87,6 +93,8 @@ export const streamChunkResponse = z.discriminatedUnion('type', [
     type: z.literal('data-notice'),
     id: z.string(),
     data: z.discriminatedUnion('kind', [
+      // The AI SDK keeps these notices in its message, each under an id of its own: `restarted-{n}`, or
+      // `restarted-{n}-stored` for what goes beyond what is stored. What stands before the last no longer holds.
       z.object({
         kind: z.literal('restarted'),
         dropParts: z.array(z.string()).describe('Ids of text parts that no longer hold.'),
@@ -106,9 +114,41 @@ export const streamChunkResponse = z.discriminatedUnion('type', [
     type: z.literal('finish'),
     finishReason: finishReasonResponse,
     messageMetadata: z.object({
-      usage: usageResponse.optional(),
+      usage: turnUsageResponse.optional(),
       routing: routingResponse.optional(),
       generation,
     }),
   }),
 ]);
+export type StreamChunk = z.infer<typeof streamChunkResponse>;
+
+/**
+ * One event of the stream. Ids rise by one within an attempt at a turn; a collapsed replay skips those of
+ * the deltas that it joined, a new attempt begins above all earlier ones (see frame-ids.ts).
+ */
+export interface StreamFrame {
+  id: number;
+  chunk: StreamChunk;
+}
+
+/** Two deltas of one part as one; undefined for any other pair. */
+function joined(first: StreamFrame | undefined, second: StreamFrame): StreamFrame | undefined {
+  if (first?.chunk.type !== 'text-delta' || second.chunk.type !== 'text-delta') return undefined;
+  if (first.chunk.id !== second.chunk.id) return undefined;
+  const delta = first.chunk.delta + second.chunk.delta;
+  return { id: second.id, chunk: { ...second.chunk, delta } };
+}
+
+/**
+ * The same stream in fewer frames: neighbouring deltas of a part become one, with the id of the last of
+ * them, so that a reader goes on after it without a gap. Order, other frames and the joined text stay.
+ */
+export function collapseFrames(frames: readonly StreamFrame[]): StreamFrame[] {
+  const collapsed: StreamFrame[] = [];
+  for (const frame of frames) {
+    const both = joined(collapsed.at(-1), frame);
+    if (both) collapsed[collapsed.length - 1] = both;
+    else collapsed.push(frame);
+  }
+  return collapsed;
+}

@@ -1,7 +1,9 @@
 import { z } from 'zod';
-import { time, wellFormedText } from '../fields.ts';
+import type { SignedRequest } from '#shared/ports/file-ports.ts';
 import { FILE_TYPE_PATTERN, FILE_TYPES } from '#shared/uploads/file-types.ts';
 import { FILE_NAME_MAX_CHARACTERS, FILES_MAX_BYTES } from '#shared/uploads/limits.ts';
+import type { Upload } from '#shared/uploads/upload.ts';
+import { time, wellFormedText } from '../fields.ts';
 
 export const uploadIdSchema = z
   .string()
@@ -59,4 +61,15 @@ export const uploadResponse = z.object({
   ...uploadFields,
   url: z.string().describe('Where the file can be read for some minutes, without a sign-in.'),
   expireTime: time.describe('Until when the address can be used.'),
+});
+
+/** With an address of its bytes; which turns name it stays inside. */
+export const uploadView = (upload: Upload, { url, expireTime }: SignedRequest) => ({
+  uploadId: upload.id,
+  mimeType: upload.mimeType,
+  sizeBytes: upload.sizeBytes,
+  ...(upload.name !== undefined && { name: upload.name }),
+  createTime: upload.createTime.toISOString(),
+  url,
+  expireTime: expireTime.toISOString(),
 });

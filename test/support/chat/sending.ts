@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import type { SendRequest } from '#functions/chat/turns/send/send-request.ts';
-import type { StreamFrame } from '#shared/wire/stream.ts';
+import type { StreamFrame } from '#shared/wire/resources/streams.ts';
 
 /** A message of user u1. */
 export const request = (

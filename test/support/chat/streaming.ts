@@ -5,7 +5,7 @@ import { readOwnTurn } from '#functions/chat/turns/stream/read-turn.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { streamTurn } from '#functions/chat/turns/stream/stream-turn.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
-import type { StreamFrame } from '#shared/wire/stream.ts';
+import type { StreamFrame } from '#shared/wire/resources/streams.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { createManualClock, type ManualClock } from '#test/fakes/manual-clock.ts';
 import { scriptedStreamer } from '#test/fakes/scripted-streamer.ts';

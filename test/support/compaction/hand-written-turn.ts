@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { SendHandle, SendRequest } from '#functions/chat/turns/send/send-request.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
-import type { ContextObject } from '#shared/wire/views/context-object.ts';
-import type { StreamFrame } from '#shared/wire/stream.ts';
+import type { ContextObject } from '#shared/wire/resources/context-object.ts';
+import type { StreamFrame } from '#shared/wire/resources/streams.ts';
 
 export const someContext: ContextObject = {
   tokens: 110,

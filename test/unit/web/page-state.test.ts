@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ContextObject } from '#shared/wire/views/context-object.ts';
+import type { ContextObject } from '#shared/wire/resources/context-object.ts';
 import type { MessageView } from '#shared/wire/resources/messages.ts';
 import { observeStatus } from '#web/state/context/compaction-steps.ts';
 import { toGauge } from '#web/state/context/gauge.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ContextObject } from '#shared/wire/views/context-object.ts';
+import type { ContextObject } from '#shared/wire/resources/context-object.ts';
 import { WATCH_MS, watchPaceMs } from '#web/state/context/watch-pace.ts';
 
 const context = (tokens: number, state?: string): ContextObject => ({

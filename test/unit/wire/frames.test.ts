@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { collapseFrames } from '#shared/wire/views/collapse-frames.ts';
+import { collapseFrames, type StreamFrame } from '#shared/wire/resources/streams.ts';
 import {
   cursorPlace,
   earlierPartIds,
@@ -7,7 +7,6 @@ import {
   highestFrameId,
   textPartId,
 } from '#shared/wire/frame-ids.ts';
-import type { StreamFrame } from '#shared/wire/stream.ts';
 
 const delta = (id: number, text: string, part = 'p0'): StreamFrame => ({
   id,

@@ -4,7 +4,7 @@ import { deleteConversation } from '#functions/chat/conversations/erase/delete-c
 import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
 import { exportConversation } from '#functions/chat/conversations/export-conversation.ts';
 import { turnPath } from '#shared/conversation/documents/paths.ts';
-import { exportLineResponse, type ExportLine } from '#shared/wire/resources/lifecycle.ts';
+import { exportLineResponse, type ExportLine } from '#shared/wire/resources/export.ts';
 import { startChatServer, errorOf, type ChatServer } from '#test/support/chat/chat-server.ts';
 import {
   buildConversation,

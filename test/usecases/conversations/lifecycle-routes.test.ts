@@ -4,8 +4,8 @@ import { compactionRecordResponse } from '#shared/wire/resources/compaction.ts';
 import {
   conversationListResponse,
   conversationResponse,
+  erasingResponse,
 } from '#shared/wire/resources/conversations.ts';
-import { erasingResponse } from '#shared/wire/resources/lifecycle.ts';
 import { messageResponse } from '#shared/wire/resources/messages.ts';
 import {
   errorOf,

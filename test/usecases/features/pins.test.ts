@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { contextResponse } from '#shared/wire/resources/context.ts';
 import { conversationWithContextResponse } from '#shared/wire/resources/conversations.ts';
-import { exportLineResponse } from '#shared/wire/resources/lifecycle.ts';
+import { exportLineResponse } from '#shared/wire/resources/export.ts';
 import { pinListResponse, pinResponse } from '#shared/wire/resources/pins.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { errorOf, startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';

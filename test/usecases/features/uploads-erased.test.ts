@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eraseConversation } from '#functions/worker/push/erase-conversation.ts';
 import { uploadPath, uploadsCollection } from '#shared/conversation/documents/paths.ts';
 import { conversationResponse } from '#shared/wire/resources/conversations.ts';
-import { exportLineResponse } from '#shared/wire/resources/lifecycle.ts';
+import { exportLineResponse } from '#shared/wire/resources/export.ts';
 import {
   base64Of,
   newUser,

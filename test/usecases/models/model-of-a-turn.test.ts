@@ -5,7 +5,7 @@ import { showContext } from '#functions/chat/context/show-context.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { createToolbox } from '#functions/chat/turns/tools/toolbox.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
-import { turnView } from '#shared/wire/views/views.ts';
+import { turnView } from '#shared/wire/resources/turns.ts';
 import { recordCommits } from '#test/support/compaction/commit-rules.ts';
 import { dyingAt } from '#test/support/stores/dying-at.ts';
 import { eventually } from '#test/support/eventually.ts';

@@ -8,7 +8,7 @@ import { showUsage } from '#functions/quota/show-usage.ts';
 import { createQuota } from '#functions/quota/create-quota.ts';
 import { newHead } from '#shared/conversation/documents/new-head.ts';
 import { modelListResponse } from '#shared/wire/facades/openai.ts';
-import { turnView } from '#shared/wire/views/views.ts';
+import { turnView } from '#shared/wire/resources/turns.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { startModelServer } from '#test/support/processes/model-server.ts';
 import {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, expect, test } from 'vitest';
 import { drainChat } from '#functions/chat/drain.ts';
 import { shuttingDownError } from '#functions/chat/turns/stream/stream-cut.ts';
-import type { StreamFrame } from '#shared/wire/stream.ts';
+import type { StreamFrame } from '#shared/wire/resources/streams.ts';
 import { steeredStreamer } from '#test/fakes/steered-streamer.ts';
 import { startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { deleteConversation } from '#functions/chat/conversations/erase/delete-conversation.ts';
 import { undeleteConversation } from '#functions/chat/conversations/erase/undelete-conversation.ts';
-import type { StreamFrame } from '#shared/wire/stream.ts';
+import type { StreamFrame } from '#shared/wire/resources/streams.ts';
 import { requestCancel } from '#functions/chat/turns/finish/cancel-turn.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';

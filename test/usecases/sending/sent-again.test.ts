@@ -7,7 +7,7 @@ import { toStoredTurn } from '#infra/ops/verify/load/loaded.ts';
 import { headPath } from '#shared/conversation/documents/paths.ts';
 import { readHead } from '#shared/conversation/context/read-conversation.ts';
 import { AppError } from '#shared/errors.ts';
-import { exportMessages } from '#shared/wire/views/export-messages.ts';
+import { exportMessages } from '#shared/wire/resources/export.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import {
   scriptedStreamer,

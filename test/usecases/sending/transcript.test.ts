@@ -5,11 +5,8 @@ import type { History } from '#shared/conversation/documents/history.ts';
 import { headPath, historyPath } from '#shared/conversation/documents/paths.ts';
 import { readHead, readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { contextResponse } from '#shared/wire/resources/context.ts';
-import {
-  messageListResponse,
-  sendMessageResponse,
-  turnResponse,
-} from '#shared/wire/resources/messages.ts';
+import { messageListResponse, sendMessageResponse } from '#shared/wire/resources/messages.ts';
+import { turnResponse } from '#shared/wire/resources/turns.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { errorOf, startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
 import { readAs } from '#test/support/chat/http-answers.ts';

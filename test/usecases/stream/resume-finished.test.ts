@@ -3,8 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
-import { collapseFrames } from '#shared/wire/views/collapse-frames.ts';
-import type { StreamFrame } from '#shared/wire/stream.ts';
+import { collapseFrames, type StreamFrame } from '#shared/wire/resources/streams.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { collect, request, textOf } from '#test/support/chat/sending.ts';
 import {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { sseText } from '#functions/chat/http/sse.ts';
-import type { StreamFrame } from '#shared/wire/stream.ts';
+import type { StreamFrame } from '#shared/wire/resources/streams.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { errorOf, startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
 import { eventually } from '#test/support/eventually.ts';

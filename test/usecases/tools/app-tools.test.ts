@@ -5,7 +5,7 @@ import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { showContext } from '#functions/chat/context/show-context.ts';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
 import type { ToolResult } from '#shared/conversation/context/tool-results.ts';
-import { turnView } from '#shared/wire/views/views.ts';
+import { turnView } from '#shared/wire/resources/turns.ts';
 import { collect } from '#test/support/chat/sending.ts';
 import { idsOf, readStream, storedTurn } from '#test/support/chat/streaming.ts';
 import {

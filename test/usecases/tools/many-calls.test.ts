@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { createConversation } from '#functions/chat/conversations/create-conversation.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { findCalls } from '#shared/conversation/context/tool-calls.ts';
-import { turnView } from '#shared/wire/views/views.ts';
+import { turnView } from '#shared/wire/resources/turns.ts';
 import { collect, request } from '#test/support/chat/sending.ts';
 import { answerAll, refusalsOf } from '#test/support/chat/switching.ts';
 import { say, useToolModel, toolChat, withAppTools } from '#test/support/tools/tool-world.ts';

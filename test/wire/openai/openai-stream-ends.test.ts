@@ -4,7 +4,7 @@ import { systemClock } from '#functions/adapters/system/system-clock.ts';
 import { completionText } from '#functions/chat/facades/openai/completion-events.ts';
 import { chatCompletionChunk, chatCompletionResponse } from '#shared/wire/facades/openai.ts';
 import { readAs } from '#test/support/chat/http-answers.ts';
-import type { StreamFrame } from '#shared/wire/stream.ts';
+import type { StreamFrame } from '#shared/wire/resources/streams.ts';
 import { overloaded } from '#test/support/model-down.ts';
 import { bodyOf, clientOf, errorOfSdk, newText } from '#test/support/wire/openai.ts';
 import { startWireServer, type WireServer } from '#test/support/wire/wire-server.ts';

@@ -1,8 +1,9 @@
-import type { ContextObject } from '#shared/wire/views/context-object.ts';
+import type { ContextObject } from '#shared/wire/resources/context-object.ts';
 import type { CompactionRecordView } from '#shared/wire/resources/compaction.ts';
 import type { ContextView } from '#shared/wire/resources/context.ts';
 import type { ConversationView } from '#shared/wire/resources/conversations.ts';
-import type { MessageView, TurnView } from '#shared/wire/resources/messages.ts';
+import type { MessageView } from '#shared/wire/resources/messages.ts';
+import type { TurnView } from '#shared/wire/resources/turns.ts';
 import type { PinListView } from '#shared/wire/resources/pins.ts';
 import type { RatingView } from '#shared/wire/resources/ratings.ts';
 import type { OpenStream, Requester } from './requester.ts';

@@ -1,5 +1,5 @@
 import { createParser } from 'eventsource-parser';
-import type { StreamChunk } from '#shared/wire/stream.ts';
+import type { StreamChunk } from '#shared/wire/resources/streams.ts';
 import { offline } from './api-error.ts';
 
 /** One event of an answer. Those that tell of a broken stream have no id. */

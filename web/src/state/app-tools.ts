@@ -1,5 +1,5 @@
 import type { ConversationView } from '#shared/wire/resources/conversations.ts';
-import type { TurnView } from '#shared/wire/resources/messages.ts';
+import type { TurnView } from '#shared/wire/resources/turns.ts';
 import type { ToolResult } from '../api/chat-api.ts';
 
 export type OpenCall = NonNullable<TurnView['openCalls']>[number];

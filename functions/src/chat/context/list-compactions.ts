@@ -6,12 +6,14 @@ import type { CompactionRecord } from '#shared/conversation/documents/job.ts';
 import { readRatings, type Rating } from '#shared/conversation/documents/rating.ts';
 import type { Caller, DocumentStore } from '#shared/ports/ports.ts';
 import { decodePageToken, encodePageToken, type PageScope } from '#shared/wire/page-token.ts';
-import type {
-  CompactionDetailView,
-  CompactionRecordView,
+import {
+  attemptView,
+  historyView,
+  snapshotView,
+  type CompactionDetailView,
+  type CompactionRecordView,
 } from '#shared/wire/resources/compaction.ts';
-import { snapshotView } from '#shared/wire/views/snapshot-view.ts';
-import { attemptView, historyView, ratingView } from '#shared/wire/views/views.ts';
+import { ratingView } from '#shared/wire/resources/ratings.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { readOwnConversation } from '../conversations/own-conversation.ts';
 import { generationNotFound } from './generation-errors.ts';

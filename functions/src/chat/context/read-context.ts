@@ -3,7 +3,7 @@ import { readContextParts } from '#shared/conversation/context/read-conversation
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { StoreUnavailableError } from '#shared/errors.ts';
 import type { Caller } from '#shared/ports/ports.ts';
-import type { ContextObject } from '#shared/wire/views/context-object.ts';
+import type { ContextObject } from '#shared/wire/resources/context-object.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { readOwnConversation, type OwnConversation } from '../conversations/own-conversation.ts';
 import { viewContext } from './view-context.ts';

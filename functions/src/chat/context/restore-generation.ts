@@ -14,8 +14,11 @@ import {
   type RestoreFacts,
 } from '#shared/conversation/decisions/restore-decision.ts';
 import type { Caller } from '#shared/ports/ports.ts';
-import type { CompactionRecordView } from '#shared/wire/resources/compaction.ts';
-import { attemptView, historyView } from '#shared/wire/views/views.ts';
+import {
+  attemptView,
+  historyView,
+  type CompactionRecordView,
+} from '#shared/wire/resources/compaction.ts';
 import { createRenderer } from '#functions/context/snapshot-rendering.ts';
 import { publishCompactionEvent } from '#functions/events/publish-compaction-event.ts';
 import { publishRequest } from '#functions/events/publish-request.ts';

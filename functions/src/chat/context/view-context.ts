@@ -4,7 +4,7 @@ import type { ContextMeter, Head } from '#shared/conversation/documents/head.ts'
 import type { History } from '#shared/conversation/documents/history.ts';
 import type { CompactionJob } from '#shared/conversation/documents/job.ts';
 import { contextTokens, type MeteredTurn } from '#shared/conversation/context/meter.ts';
-import { contextObject, type ContextObject } from '#shared/wire/views/context-object.ts';
+import { contextObject, type ContextObject } from '#shared/wire/resources/context-object.ts';
 import { conversationPolicy } from '#functions/config/conversation-policy.ts';
 import { countLeftOut } from '#functions/context/left-out.ts';
 import { selectOutputForms } from '#functions/context/snapshot-rendering.ts';

@@ -1,8 +1,8 @@
 import type { ConversationSettings, Head } from '#shared/conversation/documents/head.ts';
 import {
+  PATCH_PATHS,
   type ConversationPatch,
   type PatchPath,
-  PATCH_PATHS,
 } from '#shared/wire/resources/conversations.ts';
 import type { Config } from '#functions/config.ts';
 

@@ -4,10 +4,16 @@ import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { StoreUnavailableError } from '#shared/errors.ts';
 import type { Caller } from '#shared/ports/ports.ts';
-import { exportMessages, type ExportedMessage } from '#shared/wire/views/export-messages.ts';
-import { markdownMessage, markdownTitle } from '#shared/wire/views/export-markdown.ts';
-import type { ExportLine } from '#shared/wire/resources/lifecycle.ts';
-import { conversationView, pinView, uploadView } from '#shared/wire/views/views.ts';
+import {
+  exportMessages,
+  markdownMessage,
+  markdownTitle,
+  type ExportedMessage,
+  type ExportLine,
+} from '#shared/wire/resources/export.ts';
+import { conversationView } from '#shared/wire/resources/conversations.ts';
+import { pinView } from '#shared/wire/resources/pins.ts';
+import { uploadView } from '#shared/wire/resources/uploads.ts';
 import { noteView } from '#shared/wire/resources/memories.ts';
 import { readAllNotes } from '../features/memory/list-memories.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';

@@ -3,8 +3,12 @@ import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import { decodePageToken, encodePageToken, type PageScope } from '#shared/wire/page-token.ts';
-import type { MessageView } from '#shared/wire/resources/messages.ts';
-import { answerView, hasAnswer, userMessageView } from '#shared/wire/views/views.ts';
+import {
+  answerView,
+  hasAnswer,
+  userMessageView,
+  type MessageView,
+} from '#shared/wire/resources/messages.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { readOwnConversation } from './own-conversation.ts';
 

@@ -4,7 +4,7 @@ import { isTerminal } from '#shared/conversation/documents/turn.ts';
 import type { Versioned } from '#shared/conversation/documents/head.ts';
 import { AppError } from '#shared/errors.ts';
 import type { Caller, Write } from '#shared/ports/ports.ts';
-import { hasAnswer } from '#shared/wire/views/views.ts';
+import { hasAnswer } from '#shared/wire/resources/messages.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { findMessage, unfinishedTurnError } from '../conversations/erase/find-message.ts';
 import { readOwnConversation } from '../conversations/own-conversation.ts';

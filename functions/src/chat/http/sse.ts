@@ -1,6 +1,6 @@
 import { AppError } from '#shared/errors.ts';
 import { singleLineJson } from '#shared/wire/single-line-json.ts';
-import type { StreamChunk, StreamFrame } from '#shared/wire/stream.ts';
+import type { StreamChunk, StreamFrame } from '#shared/wire/resources/streams.ts';
 import { StreamCutError } from '../turns/stream/stream-cut.ts';
 import { EVENT_HEADERS } from './headers.ts';
 import { SILENCE, withSilences, type SilenceOptions } from './silences.ts';

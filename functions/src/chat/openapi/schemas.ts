@@ -12,16 +12,12 @@ import {
 import {
   conversationResponse,
   conversationWithContextResponse,
+  erasingResponse,
 } from '#shared/wire/resources/conversations.ts';
-import { erasingResponse } from '#shared/wire/resources/lifecycle.ts';
-import {
-  messageResponse,
-  streamResponse,
-  turnResponse,
-  usageResponse,
-} from '#shared/wire/resources/messages.ts';
+import { messageResponse } from '#shared/wire/resources/messages.ts';
+import { streamChunkResponse, streamResponse } from '#shared/wire/resources/streams.ts';
+import { turnResponse, turnUsageResponse } from '#shared/wire/resources/turns.ts';
 import { pinResponse } from '#shared/wire/resources/pins.ts';
-import { streamChunkResponse } from '#shared/wire/resources/streams.ts';
 import { noBody, type Route } from '../route.ts';
 
 /** A JSON Schema of the document: draft 2020-12, as OpenAPI 3.1 has it. */
@@ -42,7 +38,7 @@ const sharedResponses: Readonly<Record<string, z.ZodType>> = {
   Shrinkage: shrinkageResponse,
   StreamChunk: streamChunkResponse,
   Turn: turnResponse,
-  Usage: usageResponse,
+  Usage: turnUsageResponse,
 };
 
 const REFERENCE = '#/components/schemas/';

@@ -1,6 +1,6 @@
 import {
-  compactBody,
   cancelledCompactionResponse,
+  compactBody,
   compactionDetailResponse,
   compactionListResponse,
   compactResponse,

@@ -1,15 +1,15 @@
 import {
-  createConversationBody,
-  conversationPatchSchema,
-  patchConversationQuery,
   conversationListResponse,
+  conversationPatchSchema,
   conversationResponse,
+  conversationView,
   conversationWithContextResponse,
+  createConversationBody,
+  patchConversationQuery,
 } from '#shared/wire/resources/conversations.ts';
 import { conversationParams } from '#shared/wire/fields.ts';
 import { listConversationsQuery, noQuery } from '#shared/wire/queries.ts';
 import { z } from 'zod';
-import { conversationView } from '#shared/wire/views/views.ts';
 import { createConversation } from '../conversations/create-conversation.ts';
 import { listConversations } from '../conversations/list-conversations.ts';
 import { preferredLocale } from '../http/headers.ts';

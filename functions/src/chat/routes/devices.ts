@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import {
-  deviceParams,
-  putDeviceBody,
   deviceListResponse,
+  deviceParams,
   deviceResponse,
+  deviceView,
+  putDeviceBody,
 } from '#shared/wire/resources/devices.ts';
 import { noQuery } from '#shared/wire/queries.ts';
-import { deviceView } from '#shared/wire/views/views.ts';
 import { deleteDevice, listDevices, putDevice, readDevice } from '../features/devices.ts';
 import { emptyBody, noBody, userRoute } from '../route.ts';
 

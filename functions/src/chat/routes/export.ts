@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { conversationParams } from '#shared/wire/fields.ts';
 import { exportQuery, noQuery } from '#shared/wire/queries.ts';
-import { exportLineResponse } from '#shared/wire/resources/lifecycle.ts';
+import { exportLineResponse } from '#shared/wire/resources/export.ts';
 import { exportConversation, exportUser } from '../conversations/export-conversation.ts';
 import { emptyBody, noBody, userRoute, type TextReply } from '../route.ts';
 

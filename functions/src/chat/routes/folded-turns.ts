@@ -1,6 +1,6 @@
 import { conversationParams } from '#shared/wire/fields.ts';
 import { noQuery } from '#shared/wire/queries.ts';
-import { exportLineResponse } from '#shared/wire/resources/lifecycle.ts';
+import { exportLineResponse } from '#shared/wire/resources/export.ts';
 import { readFoldedTurns } from '../conversations/read-folded-turns.ts';
 import { noBody, publicRoute } from '../route.ts';
 

@@ -1,15 +1,16 @@
 import { z } from 'zod';
-import { restoreBody, compactionRecordResponse } from '#shared/wire/resources/compaction.ts';
+import { compactionRecordResponse, restoreBody } from '#shared/wire/resources/compaction.ts';
 import {
-  deleteConversationQuery,
-  forkBody,
   conversationResponse,
+  conversationView,
+  deleteConversationQuery,
+  deleteConversationResponse,
+  erasingResponse,
+  forkBody,
 } from '#shared/wire/resources/conversations.ts';
 import { conversationParams, messageParams } from '#shared/wire/fields.ts';
 import { noQuery } from '#shared/wire/queries.ts';
-import { deleteConversationResponse, erasingResponse } from '#shared/wire/resources/lifecycle.ts';
 import { messageResponse } from '#shared/wire/resources/messages.ts';
-import { conversationView } from '#shared/wire/views/views.ts';
 import {
   deleteConversation,
   eraseOwnConversation,

@@ -1,7 +1,7 @@
 import { conversationParams } from '#shared/wire/fields.ts';
 import {
-  sendMessageBody,
   messageListResponse,
+  sendMessageBody,
   sendMessageResponse,
 } from '#shared/wire/resources/messages.ts';
 import { listMessagesQuery } from '#shared/wire/queries.ts';

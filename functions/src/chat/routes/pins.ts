@@ -1,12 +1,12 @@
 import { conversationParams } from '#shared/wire/fields.ts';
 import {
-  pinParams,
-  putPinBody,
   pinListResponse,
+  pinParams,
   pinResponse,
+  pinView,
+  putPinBody,
 } from '#shared/wire/resources/pins.ts';
 import { noQuery } from '#shared/wire/queries.ts';
-import { pinView } from '#shared/wire/views/views.ts';
 import { deletePin, putPin } from '../features/pins/change-pins.ts';
 import { listPins, readPin } from '../features/pins/list-pins.ts';
 import { emptyBody, noBody, userRoute } from '../route.ts';

@@ -2,11 +2,12 @@ import { generationParams, messageParams } from '#shared/wire/fields.ts';
 import { noQuery } from '#shared/wire/queries.ts';
 import {
   feedbackBody,
-  rateBody,
   feedbackResponse,
+  feedbackView,
+  rateBody,
   ratingResponse,
+  ratingView,
 } from '#shared/wire/resources/ratings.ts';
-import { feedbackView, ratingView } from '#shared/wire/views/views.ts';
 import { deleteFeedback, putFeedback } from '../features/give-feedback.ts';
 import { rateCompaction } from '../features/rate-compaction.ts';
 import { emptyBody, noBody, userRoute } from '../route.ts';

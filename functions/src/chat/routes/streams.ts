@@ -1,7 +1,6 @@
 import type { Caller } from '#shared/ports/ports.ts';
 import { conversationParams, turnParams } from '#shared/wire/fields.ts';
-import { streamQuery } from '#shared/wire/resources/streams.ts';
-import { streamResponse } from '#shared/wire/resources/messages.ts';
+import { streamQuery, streamResponse } from '#shared/wire/resources/streams.ts';
 import { preferredLocale } from '../http/headers.ts';
 import { readOwnConversation } from '../conversations/own-conversation.ts';
 import { readOwnTurn } from '../turns/stream/read-turn.ts';

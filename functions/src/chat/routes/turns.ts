@@ -1,7 +1,6 @@
 import { turnParams } from '#shared/wire/fields.ts';
 import { noQuery } from '#shared/wire/queries.ts';
-import { turnResponse } from '#shared/wire/resources/messages.ts';
-import { turnView } from '#shared/wire/views/views.ts';
+import { turnResponse, turnView } from '#shared/wire/resources/turns.ts';
 import { cancelTurn } from '../turns/finish/cancel-turn.ts';
 import { readOwnTurn } from '../turns/stream/read-turn.ts';
 import { emptyBody, noBody, userRoute } from '../route.ts';

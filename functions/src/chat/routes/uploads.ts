@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { noQuery } from '#shared/wire/queries.ts';
 import {
   createUploadBody,
-  uploadParams,
   createUploadResponse,
+  uploadParams,
   uploadResponse,
+  uploadView,
 } from '#shared/wire/resources/uploads.ts';
-import { uploadView } from '#shared/wire/views/views.ts';
 import { noBody, userRoute } from '../route.ts';
 import { createUpload } from '../features/uploads/create-upload.ts';
 import { readUpload } from '../features/uploads/read-uploads.ts';

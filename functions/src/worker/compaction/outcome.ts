@@ -2,7 +2,7 @@ import type { OutcomeState } from '#shared/compaction/decisions/outcome-state.ts
 import type { ContextSource } from '#shared/conversation/context/assemble-context.ts';
 import { waitsForBudget } from '#shared/compaction/trigger/spend-limit.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
-import type { ContextObject } from '#shared/wire/views/context-object.ts';
+import type { ContextObject } from '#shared/wire/resources/context-object.ts';
 import { AppError } from '#shared/errors.ts';
 
 /**

@@ -6,7 +6,7 @@ import type { History } from '#shared/conversation/documents/history.ts';
 import type { CompactionJob } from '#shared/conversation/documents/job.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import type { MemoryTexts } from '#shared/memory/render-memory.ts';
-import type { ContextObject } from '#shared/wire/views/context-object.ts';
+import type { ContextObject } from '#shared/wire/resources/context-object.ts';
 import { modelThatLimits, selectSummariser } from '#functions/config/conversation-policy.ts';
 import type { CompactionDependencies } from './compaction-dependencies.ts';
 import type { JobLease } from './job-lease.ts';

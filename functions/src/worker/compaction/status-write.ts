@@ -7,7 +7,7 @@ import {
   contextFigures,
   recordStatus,
   type ContextObject,
-} from '#shared/wire/views/context-object.ts';
+} from '#shared/wire/resources/context-object.ts';
 import { countLeftOut } from '#functions/context/left-out.ts';
 import { compactionRecord } from './job-after.ts';
 import type { Outcome } from './outcome.ts';

@@ -4,7 +4,7 @@ import type { PreCompactEvent, PreCompactHook } from '#shared/compaction/summari
 import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { createHmacSigner } from '#functions/adapters/system/hmac-signer.ts';
-import { exportLineResponse } from '#shared/wire/resources/lifecycle.ts';
+import { exportLineResponse } from '#shared/wire/resources/export.ts';
 import { readToken, writeToken } from '#shared/wire/page-token.ts';
 import { buildDue, compactOnce, see } from '#test/support/compaction/compacted-conversation.ts';
 import {

@@ -1,4 +1,4 @@
-import type { ContextObject } from '#shared/wire/views/context-object.ts';
+import type { ContextObject } from '#shared/wire/resources/context-object.ts';
 import type { App } from '#web/state/app.ts';
 import type { OpenConversation } from '#web/state/conversation.ts';
 import { toGauge, type Gauge, type Mark } from '#web/state/context/gauge.ts';

@@ -1,6 +1,7 @@
 import type { AnswerRequest } from '#web/api/chat-api.ts';
 import type { ReceivedFrame } from '#web/api/event-stream.ts';
-import type { StreamChunk, UsageView } from '#shared/wire/stream.ts';
+import type { StreamChunk } from '#shared/wire/resources/streams.ts';
+import type { UsageView } from '#shared/wire/resources/turns.ts';
 import type { FinishReason } from '#shared/wire/finish-reason.ts';
 
 /** A piece of an answer as the transcript shows it. */

@@ -1,4 +1,4 @@
-import type { CompactionStatus } from '#shared/wire/views/context-object.ts';
+import type { CompactionStatus } from '#shared/wire/resources/context-object.ts';
 import type { CompactionRecordView } from '#shared/wire/resources/compaction.ts';
 
 /** Outcomes that make the context smaller; an edit or a restore makes it another one. */

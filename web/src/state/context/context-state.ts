@@ -1,5 +1,5 @@
 import { batch, signal, type Signal } from '@preact/signals';
-import type { ContextObject } from '#shared/wire/views/context-object.ts';
+import type { ContextObject } from '#shared/wire/resources/context-object.ts';
 import type { CompactionRecordView } from '#shared/wire/resources/compaction.ts';
 import type { ContextView } from '#shared/wire/resources/context.ts';
 import type { RatingView } from '#shared/wire/resources/ratings.ts';

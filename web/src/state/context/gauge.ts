@@ -1,4 +1,4 @@
-import type { ContextObject } from '#shared/wire/views/context-object.ts';
+import type { ContextObject } from '#shared/wire/resources/context-object.ts';
 import type { ContextItemView, ContextView } from '#shared/wire/resources/context.ts';
 import type { CompactionRecordView } from '#shared/wire/resources/compaction.ts';
 

@@ -1,5 +1,5 @@
 import { effect, type ReadonlySignal } from '@preact/signals';
-import type { ContextObject } from '#shared/wire/views/context-object.ts';
+import type { ContextObject } from '#shared/wire/resources/context-object.ts';
 import { pause } from '../answer/pause.ts';
 import { WATCH_MS, watched, watchPaceMs } from './watch-pace.ts';
 

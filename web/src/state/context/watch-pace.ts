@@ -1,4 +1,4 @@
-import type { ContextObject } from '#shared/wire/views/context-object.ts';
+import type { ContextObject } from '#shared/wire/resources/context-object.ts';
 import { isUnderWay } from './compaction-steps.ts';
 
 /** Pauses between looks at the context, milliseconds: while something moves, waits, and rests. */

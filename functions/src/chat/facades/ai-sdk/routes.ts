@@ -1,7 +1,7 @@
 import { AppError } from '#shared/errors.ts';
 import { aiSdkChatBody, aiSdkChatParams } from '#shared/wire/facades/ai-sdk.ts';
 import { noQuery } from '#shared/wire/queries.ts';
-import { streamResponse } from '#shared/wire/resources/messages.ts';
+import { streamResponse } from '#shared/wire/resources/streams.ts';
 import { readOwnConversation } from '#functions/chat/conversations/own-conversation.ts';
 import { preferredLocale } from '#functions/chat/http/headers.ts';
 import { noBody, userRoute } from '#functions/chat/route.ts';

@@ -3,8 +3,7 @@ import { waitingCalls, type ToolResult } from '#shared/conversation/context/tool
 import { seqOfId, turnId } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/errors.ts';
 import type { Caller } from '#shared/ports/ports.ts';
-import type { UiMessage } from '#shared/wire/facades/ai-sdk.ts';
-import { uiToolOutputs } from '#shared/wire/views/ui-tool-outputs.ts';
+import { uiToolOutputs, type UiMessage } from '#shared/wire/facades/ai-sdk.ts';
 import type { RouteDependencies } from '#functions/chat/route.ts';
 import { readOwnTurn } from '#functions/chat/turns/stream/read-turn.ts';
 import { toToolResult } from '#functions/chat/turns/tools/given-result.ts';

@@ -1,6 +1,5 @@
 import { AppError } from '#shared/errors.ts';
-import { type UiMessage, translatedMessage } from '#shared/wire/facades/ai-sdk.ts';
-import { toInputParts } from '#shared/wire/views/ui-message-parts.ts';
+import { toInputParts, translatedMessage, type UiMessage } from '#shared/wire/facades/ai-sdk.ts';
 import { parseRequest } from '#shared/wire/errors/validation-error.ts';
 import type { RouteDependencies } from '#functions/chat/route.ts';
 import { messageOfBody } from '#functions/chat/routes/parts/message-body.ts';

@@ -1,6 +1,6 @@
 import { errorReply } from '#shared/wire/errors/error-body.ts';
 import { singleLineJson } from '#shared/wire/single-line-json.ts';
-import type { StreamFrame } from '#shared/wire/stream.ts';
+import type { StreamFrame } from '#shared/wire/resources/streams.ts';
 import { SILENCE, withSilences, type SilenceOptions } from '#functions/chat/http/silences.ts';
 
 /*

@@ -2,7 +2,7 @@ import { settlesWithin } from '#functions/lib/deadline.ts';
 import type { Clock } from '#shared/ports/ports.ts';
 import { AppError } from '#shared/errors.ts';
 import type { ChatCompletion, ChatCompletionChunk } from '#shared/wire/facades/openai.ts';
-import type { StreamChunk } from '#shared/wire/stream.ts';
+import type { StreamChunk } from '#shared/wire/resources/streams.ts';
 import { singleLineJson } from '#shared/wire/single-line-json.ts';
 import { SILENCE, withSilences, type SilenceOptions } from '#functions/chat/http/silences.ts';
 import { openAiFinish, openAiUsage, type Completion, type CompletionResult } from './completion.ts';

@@ -5,7 +5,7 @@ import type {
   OpenAiUsage,
   RecapField,
 } from '#shared/wire/facades/openai.ts';
-import { type StreamFrame } from '#shared/wire/stream.ts';
+import type { StreamFrame } from '#shared/wire/resources/streams.ts';
 import { toFinishReason } from '#shared/wire/finish-reason.ts';
 
 /** An answer on its way, of a conversation or of none. */

@@ -1,7 +1,11 @@
 import type { Content, Part } from '#shared/conversation/documents/content.ts';
 import { OPENING } from '#shared/conversation/repair/repair-prompt.ts';
-import { refuseTooLong, toPart, type MessageLimits } from '#shared/wire/message-parts.ts';
-import type { InputPart } from '#shared/wire/resources/messages.ts';
+import {
+  refuseTooLong,
+  toPart,
+  type InputPart,
+  type MessageLimits,
+} from '#shared/wire/resources/message-parts.ts';
 import type { OpenAiMessage, OpenAiUserMessage } from '#shared/wire/facades/openai.ts';
 import { AppError } from '#shared/errors.ts';
 

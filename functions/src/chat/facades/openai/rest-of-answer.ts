@@ -1,6 +1,6 @@
 import { contentText, type Content } from '#shared/conversation/documents/content.ts';
 import { callId } from '#shared/conversation/context/tool-calls.ts';
-import type { StreamChunk, StreamFrame } from '#shared/wire/stream.ts';
+import type { StreamChunk, StreamFrame } from '#shared/wire/resources/streams.ts';
 
 /*
  * A client of OpenAI takes what it gets for its results as a new message: nothing that was said before the calls

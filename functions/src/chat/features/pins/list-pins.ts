@@ -1,8 +1,7 @@
 import type { Head, Pin } from '#shared/conversation/documents/head.ts';
 import { calibratedPinTokens, pinBudget } from '#shared/conversation/pins/pin-budget.ts';
 import type { Caller } from '#shared/ports/ports.ts';
-import type { PinListView } from '#shared/wire/resources/pins.ts';
-import { pinView } from '#shared/wire/views/views.ts';
+import { pinView, type PinListView } from '#shared/wire/resources/pins.ts';
 import type { Config } from '#functions/config.ts';
 import { conversationPolicy } from '#functions/config/conversation-policy.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';

@@ -1,5 +1,5 @@
 import { wantsTitle } from '#shared/titles/title-decision.ts';
-import type { StreamChunk } from '#shared/wire/stream.ts';
+import type { StreamChunk } from '#shared/wire/resources/streams.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { BegunTurn } from '#functions/chat/turns/start/begun-turn.ts';
 import { askForTitle } from './ask-for-title.ts';

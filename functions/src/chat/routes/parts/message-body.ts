@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { refuseTooLong, toPart } from '#shared/wire/message-parts.ts';
+import { refuseTooLong, toPart } from '#shared/wire/resources/message-parts.ts';
 import type { sendMessageBody } from '#shared/wire/resources/messages.ts';
 import { preferredLocale } from '#functions/chat/http/headers.ts';
 import type { RouteDependencies } from '#functions/chat/route.ts';

@@ -1,4 +1,5 @@
-import { answerView, turnView, usageView, userMessageView } from '#shared/wire/views/views.ts';
+import { answerView, userMessageView } from '#shared/wire/resources/messages.ts';
+import { turnView, usageView } from '#shared/wire/resources/turns.ts';
 import type { FinishedTurn } from '#functions/chat/turns/live/live-turn.ts';
 import { wantsStream } from '#functions/chat/http/headers.ts';
 import type { Reply, RouteDependencies } from '#functions/chat/route.ts';

@@ -13,7 +13,7 @@ import type { Rounds } from '#shared/conversation/documents/turn.ts';
 import { findCallLoop, loopFeedback, roundsIn, type PolledTools } from '#shared/loops/call-loop.ts';
 import { roundLimitResponse } from '#shared/loops/loop-reasons.ts';
 import { utf8Length } from '#shared/store/names.ts';
-import type { StreamChunk } from '#shared/wire/stream.ts';
+import type { StreamChunk } from '#shared/wire/resources/streams.ts';
 import { meterCounting } from '#functions/config/conversation-policy.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { passCrashPoint } from '#functions/lib/crash-points.ts';

@@ -1,5 +1,5 @@
 import { AppError } from '#shared/errors.ts';
-import type { StreamChunk } from '#shared/wire/stream.ts';
+import type { StreamChunk } from '#shared/wire/resources/streams.ts';
 import type { BegunTurn } from '../start/begun-turn.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { passCrashPoint } from '#functions/lib/crash-points.ts';

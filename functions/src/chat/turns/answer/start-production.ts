@@ -1,7 +1,6 @@
 import { firstFrameId } from '#shared/wire/frame-ids.ts';
-import { collapseFrames } from '#shared/wire/views/collapse-frames.ts';
+import { collapseFrames, type StreamFrame } from '#shared/wire/resources/streams.ts';
 import { readFramesAfter } from '#shared/conversation/documents/stored-frames.ts';
-import type { StreamFrame } from '#shared/wire/stream.ts';
 import type { BegunTurn } from '../start/begun-turn.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { createSubscribers } from '../live/subscribers.ts';

@@ -5,7 +5,7 @@ import type { Repairs } from '#shared/conversation/repair/repairs.ts';
 import type { ModelChunk, ModelRequest, ModelUsage } from '#shared/ports/ports.ts';
 import { LOOP_OF_TEXT } from '#shared/loops/loop-reasons.ts';
 import { utf8Length } from '#shared/store/names.ts';
-import { type StreamChunk } from '#shared/wire/stream.ts';
+import type { StreamChunk } from '#shared/wire/resources/streams.ts';
 import { toFinishReason } from '#shared/wire/finish-reason.ts';
 import { untilAborted } from '#functions/lib/abortable.ts';
 import { createRepetitionFilter, passEverything, withoutEnd } from './repetition-filter.ts';

@@ -1,8 +1,8 @@
 import { statusWrite } from '#shared/conversation/writes/status-write.ts';
 import { finishWrites, type FinishBatch } from '#shared/conversation/writes/turn-writes.ts';
 import { mayBeCommitted } from '#shared/errors.ts';
-import type { StreamFrame } from '#shared/wire/stream.ts';
-import type { ContextObject } from '#shared/wire/views/context-object.ts';
+import type { StreamFrame } from '#shared/wire/resources/streams.ts';
+import type { ContextObject } from '#shared/wire/resources/context-object.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { takenOverError } from '../answer/taken-over.ts';
 import type { Attempt } from '../store/turn-store.ts';

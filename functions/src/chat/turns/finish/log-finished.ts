@@ -2,7 +2,7 @@ import { turnId } from '#shared/conversation/documents/paths.ts';
 import type { FinishBatch } from '#shared/conversation/writes/turn-writes.ts';
 import { loopKind } from '#shared/loops/loop-reasons.ts';
 import type { Clock } from '#shared/ports/ports.ts';
-import type { StreamChunk } from '#shared/wire/stream.ts';
+import type { StreamChunk } from '#shared/wire/resources/streams.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 
 /** What of a production's course is logged. */

@@ -5,7 +5,7 @@ import {
   type StreamEnd,
 } from '#shared/conversation/documents/stream-chunk.ts';
 import type { Write } from '#shared/ports/ports.ts';
-import type { StreamFrame } from '#shared/wire/stream.ts';
+import type { StreamFrame } from '#shared/wire/resources/streams.ts';
 
 interface SizedFrame {
   frame: StreamFrame;

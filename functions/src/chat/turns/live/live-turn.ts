@@ -1,9 +1,12 @@
 import type { Shrinkage } from '#shared/compaction/summariser/shrunken-view.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
-import { collapseFrames } from '#shared/wire/views/collapse-frames.ts';
-import type { ContextObject } from '#shared/wire/views/context-object.ts';
+import {
+  collapseFrames,
+  type StreamChunk,
+  type StreamFrame,
+} from '#shared/wire/resources/streams.ts';
+import type { ContextObject } from '#shared/wire/resources/context-object.ts';
 import { cursorPlace } from '#shared/wire/frame-ids.ts';
-import type { StreamChunk, StreamFrame } from '#shared/wire/stream.ts';
 import { shuttingDownError } from '../stream/stream-cut.ts';
 
 export interface FinishedTurn {

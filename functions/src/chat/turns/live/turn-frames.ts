@@ -3,11 +3,11 @@ import type { Content } from '#shared/conversation/documents/content.ts';
 import { answerId, turnId } from '#shared/conversation/documents/paths.ts';
 import type { Turn, TurnError } from '#shared/conversation/documents/turn.ts';
 import { loopKind, findRoundLimit } from '#shared/loops/loop-reasons.ts';
-import type { ContextObject } from '#shared/wire/views/context-object.ts';
+import type { ContextObject } from '#shared/wire/resources/context-object.ts';
 import { earlierPartIds, firstFrameId, highestFrameId, partIds } from '#shared/wire/frame-ids.ts';
-import { usageView } from '#shared/wire/views/views.ts';
+import { usageView } from '#shared/wire/resources/turns.ts';
 import { contentChunks } from './tool-frames.ts';
-import { type StreamChunk, type StreamFrame } from '#shared/wire/stream.ts';
+import type { StreamChunk, StreamFrame } from '#shared/wire/resources/streams.ts';
 import { toFinishReason } from '#shared/wire/finish-reason.ts';
 
 /** What an attempt begins with; a later one says first what of the earlier ones no longer holds. */

@@ -1,5 +1,5 @@
 import { turnId } from '#shared/conversation/documents/paths.ts';
-import type { StreamFrame } from '#shared/wire/stream.ts';
+import type { StreamFrame } from '#shared/wire/resources/streams.ts';
 import { ignoreRejection } from '#functions/lib/ignore-rejection.ts';
 import type { SendHandle, SendRequest } from './send-request.ts';
 

@@ -2,7 +2,7 @@ import type { ClientContext } from '#shared/client-context/client-context.ts';
 import type { Content, Part } from '#shared/conversation/documents/content.ts';
 import type { OnBusy } from '#shared/conversation/documents/head.ts';
 import type { Caller } from '#shared/ports/ports.ts';
-import type { StreamFrame } from '#shared/wire/stream.ts';
+import type { StreamFrame } from '#shared/wire/resources/streams.ts';
 import type { FinishedTurn } from '../live/live-turn.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 

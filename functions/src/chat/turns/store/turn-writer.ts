@@ -1,6 +1,6 @@
 import { GuardLostError } from '#shared/errors.ts';
 import type { DocumentFields, Write } from '#shared/ports/ports.ts';
-import type { StreamFrame } from '#shared/wire/stream.ts';
+import type { StreamFrame } from '#shared/wire/resources/streams.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { createChunkBuffer, type ChunkBuffer } from '../live/chunk-buffer.ts';
 import { passCrashPoint } from '#functions/lib/crash-points.ts';

@@ -1,6 +1,5 @@
 import type { StreamChunkDocument } from '#shared/conversation/documents/stream-chunk.ts';
-import { collapseFrames } from '#shared/wire/views/collapse-frames.ts';
-import type { StreamFrame } from '#shared/wire/stream.ts';
+import { collapseFrames, type StreamFrame } from '#shared/wire/resources/streams.ts';
 import { openReading } from '../live/live-turn.ts';
 
 /** The chunks of one attempt as a watch tells of them: late, twice or out of order. */

@@ -4,7 +4,7 @@ import { readChunk } from '#shared/conversation/documents/stored-frames.ts';
 import { readStreamChunk } from '#shared/conversation/documents/stream-chunk.ts';
 import { isResting, type TurnDocument } from '#shared/conversation/documents/turn.ts';
 import { AppError, StoreUnavailableError } from '#shared/errors.ts';
-import type { StreamFrame } from '#shared/wire/stream.ts';
+import type { StreamFrame } from '#shared/wire/resources/streams.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { createChunkOrder, type ChunkOrder } from './chunk-order.ts';
 import { notFoundError } from '#functions/chat/not-found.ts';

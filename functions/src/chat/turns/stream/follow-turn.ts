@@ -1,4 +1,4 @@
-import type { StreamFrame } from '#shared/wire/stream.ts';
+import type { StreamFrame } from '#shared/wire/resources/streams.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { Abandoned } from '../live/live-turn.ts';
 import type { SendRequest } from '../send/send-request.ts';

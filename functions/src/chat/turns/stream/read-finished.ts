@@ -6,7 +6,7 @@ import { readFramesAfter } from '#shared/conversation/documents/stored-frames.ts
 import { isResting, type Turn } from '#shared/conversation/documents/turn.ts';
 import { cursorPlace } from '#shared/wire/frame-ids.ts';
 import { recalledView } from '#shared/wire/resources/recalled.ts';
-import type { StreamFrame } from '#shared/wire/stream.ts';
+import type { StreamFrame } from '#shared/wire/resources/streams.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { FinishedTurn } from '../live/live-turn.ts';
 import { notFoundError } from '#functions/chat/not-found.ts';

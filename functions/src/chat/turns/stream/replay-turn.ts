@@ -2,7 +2,7 @@ import { turnId } from '#shared/conversation/documents/paths.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { isReplaced } from '#shared/conversation/writes/replaced-by.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
-import type { StreamFrame } from '#shared/wire/stream.ts';
+import type { StreamFrame } from '#shared/wire/resources/streams.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { FinishedTurn } from '../live/live-turn.ts';
 import { notFoundError } from '#functions/chat/not-found.ts';

@@ -2,7 +2,7 @@ import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { isTerminal, type Turn } from '#shared/conversation/documents/turn.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import { conversationFrameId, placeOfCursor } from '#shared/wire/frame-ids.ts';
-import type { StreamFrame } from '#shared/wire/stream.ts';
+import type { StreamFrame } from '#shared/wire/resources/streams.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { OwnConversation } from '#functions/chat/conversations/own-conversation.ts';
 import type { SendMessage } from '../send/send-request.ts';

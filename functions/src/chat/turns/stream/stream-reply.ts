@@ -1,6 +1,6 @@
 import { turnId } from '#shared/conversation/documents/paths.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
-import type { StreamFrame } from '#shared/wire/stream.ts';
+import type { StreamFrame } from '#shared/wire/resources/streams.ts';
 import type { Reply, RouteDependencies, StreamReader } from '#functions/chat/route.ts';
 import type { OwnConversation } from '#functions/chat/conversations/own-conversation.ts';
 import { sseText, STREAM_HEADERS } from '#functions/chat/http/sse.ts';

@@ -2,7 +2,7 @@ import { turnId } from '#shared/conversation/documents/paths.ts';
 import { isResting, type Turn } from '#shared/conversation/documents/turn.ts';
 import { AppError } from '#shared/errors.ts';
 import { cursorPlace, firstFrameId } from '#shared/wire/frame-ids.ts';
-import type { StreamFrame } from '#shared/wire/stream.ts';
+import type { StreamFrame } from '#shared/wire/resources/streams.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { StreamReader } from '#functions/chat/route.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { uiToolOutputs } from '#shared/wire/views/ui-tool-outputs.ts';
+import { uiToolOutputs } from '#shared/wire/facades/ai-sdk.ts';
 
 const part = { type: 'dynamic-tool', toolCallId: 't_1_c0', state: 'output-available', output: 1 };
 

@@ -1,7 +1,80 @@
-import type { Content, Part } from '../conversation/documents/content.ts';
-import { AppError } from '../errors.ts';
-import { unreadUpload } from '../uploads/upload-parts.ts';
-import type { InputPart } from './resources/messages.ts';
+import { z } from 'zod';
+import type { Content, Part } from '#shared/conversation/documents/content.ts';
+import { AppError } from '#shared/errors.ts';
+import { unreadUpload } from '#shared/uploads/upload-parts.ts';
+import { wellFormedText } from '../fields.ts';
+import { FILE_URL_MAX_CHARACTERS } from '../limits.ts';
+import { uploadIdSchema } from './uploads.ts';
+
+const textPart = z.strictObject({ type: z.literal('text'), text: wellFormedText.min(1) });
+
+const mediaTypeSchema = z
+  .string()
+  .max(128)
+  .regex(/^[\w.+-]+\/[\w.+-]+$/, 'must be a media type such as image/png');
+
+/** Only https: a `gs://` address would be read with the rights of the service, not of the caller. */
+const fileUrl = z
+  .url({ protocol: /^https$/, error: 'must be an https address' })
+  // The parser of addresses puts up with what nobody else does, and the text stays as it came.
+  .refine(
+    (url) => url.isWellFormed() && !/[\s\p{Cc}]/u.test(url),
+    'must be an https address without spaces and control characters',
+  )
+  .max(FILE_URL_MAX_CHARACTERS);
+
+const filePart = z
+  .strictObject({
+    type: z.literal('file'),
+    mediaType: mediaTypeSchema.optional().describe('With `data` or `url`; an upload has its own.'),
+    data: z.base64().min(1).optional().describe('Base64 of the file.'),
+    url: fileUrl.optional(),
+    uploadId: uploadIdSchema.optional(),
+  })
+  .refine(
+    ({ data, url, uploadId }) =>
+      [data, url, uploadId].filter((given) => given !== undefined).length === 1,
+    'needs one of data, url and uploadId',
+  )
+  .refine(
+    (part) => (part.uploadId === undefined) === (part.mediaType !== undefined),
+    'needs a mediaType with data or url, and none with uploadId',
+  )
+  // The same for who reads the OpenAPI document.
+  .meta({
+    oneOf: [
+      { required: ['mediaType', 'data'] },
+      { required: ['mediaType', 'url'] },
+      { required: ['uploadId'], not: { required: ['mediaType'] } },
+    ],
+  });
+
+export const inputPartSchema = z.discriminatedUnion('type', [textPart, filePart]);
+export type InputPart = z.infer<typeof inputPartSchema>;
+
+export const outputPartResponse = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('text'), text: z.string() }),
+  z.object({
+    type: z.literal('file'),
+    mediaType: z.string().optional(),
+    data: z.string().optional(),
+    url: z.string().optional(),
+    uploadId: z.string().optional().describe('`GET /v1/uploads/{uploadId}` has its address.'),
+    name: z.string().optional().describe('Of an upload.'),
+  }),
+  z.object({
+    type: z.literal('functionCall'),
+    name: z.string(),
+    args: z.record(z.string(), z.unknown()),
+  }),
+  z.object({
+    type: z.literal('functionResponse'),
+    name: z.string(),
+    response: z.record(z.string(), z.unknown()),
+  }),
+]);
+
+type OutputPart = z.infer<typeof outputPartResponse>;
 
 export interface MessageLimits {
   maxPartBytes: number;
@@ -9,6 +82,7 @@ export interface MessageLimits {
 }
 
 const encoder = new TextEncoder();
+
 const sizeBytes = (text: string) => encoder.encode(text).length;
 
 const tooLong = (what: { subject: string; remedy: string; bytes: number; limitBytes: number }) =>
@@ -69,20 +143,6 @@ export function toPart(part: InputPart): Part {
     }
   }
 }
-
-/** A part as a transcript shows it. */
-type OutputPart =
-  | { type: 'text'; text: string }
-  | {
-      type: 'file';
-      mediaType?: string;
-      data?: string;
-      url?: string;
-      uploadId?: string;
-      name?: string;
-    }
-  | { type: 'functionCall'; name: string; args: Record<string, unknown> }
-  | { type: 'functionResponse'; name: string; response: Record<string, unknown> };
 
 function fromPart(part: Part): OutputPart[] {
   if (part.thought === true) return [];

@@ -1,0 +1,131 @@
+import { z } from 'zod';
+import { isTerminal, type Turn } from '#shared/conversation/documents/turn.ts';
+import { toFinishReason } from '../finish-reason.ts';
+import { conversationResponse, type ConversationView } from './conversations.ts';
+import { memoryNoteResponse } from './memories.ts';
+import {
+  answerView,
+  hasAnswer,
+  messageResponse,
+  userMessageView,
+  type MessageView,
+} from './messages.ts';
+import { pinResponse } from './pins.ts';
+import { uploadResponse } from './uploads.ts';
+
+/**
+ * A line of an export as JSON: a conversation, then its messages in order; of a user, the notes about them and
+ * their uploads first.
+ */
+export const exportLineResponse = z.discriminatedUnion('type', [
+  memoryNoteResponse.extend({ type: z.literal('memory') }),
+  conversationResponse.extend({
+    type: z.literal('conversation'),
+    pins: z.array(pinResponse).optional(),
+  }),
+  messageResponse.extend({
+    type: z.literal('message'),
+    conversationId: z.string(),
+    fate: z
+      .enum([
+        'answered',
+        'unanswered',
+        'failed',
+        'cancelled',
+        'filtered',
+        'deleted',
+        'answerDeleted',
+        'replaced',
+      ])
+      .describe('What became of the message’s turn.'),
+  }),
+  uploadResponse.extend({ type: z.literal('upload') }),
+  z
+    .object({ type: z.literal('unreadable'), conversationId: z.string() })
+    .describe('A conversation of which nothing can be read any more.'),
+]);
+export type ExportLine = z.infer<typeof exportLineResponse>;
+
+/** What became of a message's turn. */
+export type Fate = Extract<ExportLine, { type: 'message' }>['fate'];
+
+export interface ExportedMessage {
+  message: MessageView;
+  fate: Fate;
+}
+
+/** `replaced`: nothing else takes a turn out of the context that was answered in it and can be read. */
+function fateOf(turn: Turn): Fate {
+  if (turn.eraseTime !== undefined) return 'deleted';
+  if (!isTerminal(turn.state)) return 'unanswered';
+  if (turn.state === 'failed') return 'failed';
+  if (turn.state === 'cancelled') return 'cancelled';
+  if (turn.finishReason !== undefined && toFinishReason(turn.finishReason) === 'content-filter')
+    return 'filtered';
+  const wasNeverIn = turn.foldedInContext === false || turn.unreadable !== undefined;
+  return turn.inContext || wasNeverIn ? 'answered' : 'replaced';
+}
+
+/** User message and answer, if there is one, of a turn. */
+export function exportMessages(turn: Turn): ExportedMessage[] {
+  const fate = fateOf(turn);
+  const isAnswerGone = fate === 'deleted' && turn.user.parts.length > 0;
+  return [
+    { message: userMessageView(turn), fate: isAnswerGone ? 'answerDeleted' : fate },
+    ...(hasAnswer(turn) ? [{ message: answerView(turn), fate }] : []),
+  ];
+}
+
+const NOTES: Readonly<Record<Fate, string>> = {
+  answered: '',
+  unanswered: 'not answered yet',
+  failed: 'failed',
+  cancelled: 'cancelled',
+  filtered: 'filtered',
+  deleted: 'deleted',
+  answerDeleted: 'its answer was deleted',
+  replaced: 'replaced by a later message',
+};
+
+/** More backticks than stand in a row in the text, and three at least. */
+function fence(text: string): string {
+  let longest = 2;
+  // One by one: a call takes no more arguments than the stack has room for.
+  for (const [run] of text.matchAll(/`+/gu)) longest = Math.max(longest, run.length);
+  return '`'.repeat(longest + 1);
+}
+
+function block(kind: string, text: string): string {
+  const marks = fence(text);
+  return `${marks}${kind}\n${text}\n${marks}`;
+}
+
+function partText(part: MessageView['parts'][number]): string {
+  switch (part.type) {
+    case 'text':
+      return part.text;
+    case 'file':
+      // The bytes of a picture are no text; the JSON export has them.
+      return `[file ${[part.mediaType, part.name, part.url].filter((text) => text !== undefined).join(' ')}]`;
+    case 'functionCall':
+      return block(`json call ${part.name}`, JSON.stringify(part.args, null, 2));
+    case 'functionResponse':
+      return block(`json response ${part.name}`, JSON.stringify(part.response, null, 2));
+  }
+}
+
+/** The heading of an export as Markdown. */
+export const markdownTitle = ({ id, title, createTime }: ConversationView): string =>
+  `# ${(title ?? id).replaceAll(/\s+/gu, ' ')}\n\nConversation ${id}, begun ${createTime}.\n\n`;
+
+/** What is said of a message whose stored turn cannot be read any more. */
+const UNREADABLE = 'cannot be read any more';
+
+/** One message as Markdown: who, when, what became of it, and its parts as they were written. */
+export function markdownMessage({ message, fate }: ExportedMessage): string {
+  const who = message.role === 'user' ? 'User' : 'Assistant';
+  const note = message.unreadable === undefined ? NOTES[fate] : UNREADABLE;
+  const heading = `## ${who}, ${message.createTime}${note === '' ? '' : ` (${note})`}`;
+  const parts = message.parts.map((part) => `${partText(part)}\n\n`).join('');
+  return `${heading}\n\n${parts}`;
+}

@@ -1,0 +1,168 @@
+import { z } from 'zod';
+import { callId } from '#shared/conversation/context/tool-calls.ts';
+import { waitingCalls } from '#shared/conversation/context/tool-results.ts';
+import { modelThatAnswered } from '#shared/conversation/context/turn-model.ts';
+import { answerId, turnId } from '#shared/conversation/documents/paths.ts';
+import {
+  isTerminal,
+  turnStateSchema,
+  type Turn,
+  type TurnUsage,
+} from '#shared/conversation/documents/turn.ts';
+import { loopKind } from '#shared/loops/loop-reasons.ts';
+import { routingSchema } from '#shared/routing/routing.ts';
+import { time, tokens } from '../fields.ts';
+import { toFinishReason } from '../finish-reason.ts';
+import { recalledResponse, recalledView } from './recalled.ts';
+
+export const finishReasonResponse = z.enum([
+  'stop',
+  'length',
+  'content-filter',
+  'tool-calls',
+  'error',
+  'other',
+]);
+
+export const loopResponse = z
+  .enum(['text', 'calls'])
+  .describe(
+    'The answer was ended because its text, or its calls of tools, said the same again and again.',
+  );
+
+export const replacesResponse = z
+  .number()
+  .int()
+  .optional()
+  .describe('First of the turns that this one stands in for, after an edit or a regeneration.');
+
+export const unreadableResponse = z
+  .string()
+  .optional()
+  .describe(
+    'Which field of the stored turn cannot be read any more: what it said is not shown and in no context. It stays stored.',
+  );
+
+export const turnUsageResponse = z.object({
+  promptTokens: tokens,
+  cachedTokens: tokens,
+  outputTokens: tokens,
+  costMicros: z
+    .number()
+    .optional()
+    .describe('Millionths of a US dollar; absent where no model reported what it took.'),
+});
+export type UsageView = z.infer<typeof turnUsageResponse>;
+
+export const routingResponse = routingSchema.describe(
+  'Where the model of the conversation is `auto`: which of the two answers, who chose it, and its id.',
+);
+
+export const turnResponse = z.object({
+  id: z.string(),
+  seq: z.number().int(),
+  state: turnStateSchema,
+  attempt: z.number().int(),
+  messageId: z.string(),
+  answerId: z.string(),
+  createTime: time,
+  finishTime: time.optional(),
+  finishReason: finishReasonResponse.optional(),
+  loop: loopResponse.optional(),
+  inContext: z.boolean(),
+  unreadable: unreadableResponse,
+  replaces: replacesResponse,
+  usage: turnUsageResponse.optional(),
+  model: z
+    .string()
+    .optional()
+    .describe(
+      'Id of the model that answers, from the first call to the last, whatever the conversation is changed to meanwhile; absent while none is chosen.',
+    ),
+  routing: routingResponse.optional(),
+  recalled: recalledResponse.optional(),
+  cancelRequested: z
+    .boolean()
+    .optional()
+    .describe('Somebody asked to stop the answer; it may still run for a moment.'),
+  openCalls: z
+    .array(
+      z.object({
+        callId: z.string(),
+        name: z.string(),
+        args: z.record(z.string(), z.unknown()),
+        wants: z
+          .enum(['output', 'approved'])
+          .describe('output: the app runs it; approved: the server does, if the user allows it.'),
+      }),
+    )
+    .optional()
+    .describe('Of a turn that waits (`awaiting_tool`): what for.'),
+  error: z
+    .object({
+      status: z.string(),
+      reason: z.string(),
+      message: z.string(),
+      retryable: z.boolean(),
+    })
+    .optional(),
+});
+export type TurnView = z.infer<typeof turnResponse>;
+
+export const usageView = (usage: TurnUsage): UsageView => ({
+  promptTokens: usage.promptTokens,
+  cachedTokens: usage.cachedTokens,
+  outputTokens: usage.outputTokens,
+  ...(usage.costMicros !== undefined && { costMicros: usage.costMicros }),
+});
+
+export function finishReasonView({ state, finishReason }: Turn) {
+  if (!isTerminal(state) || finishReason === undefined) return {};
+  const loop = loopKind(finishReason);
+  return { finishReason: toFinishReason(finishReason), ...(loop && { loop }) };
+}
+
+export const replacesView = ({ replaces }: Turn) => (replaces === undefined ? {} : { replaces });
+
+export const unreadableView = ({ unreadable }: Turn) =>
+  unreadable === undefined ? {} : { unreadable };
+
+/** What a turn waits for; nothing of one that does not wait. */
+function openCallsView(turn: Turn): Pick<TurnView, 'openCalls'> {
+  if (turn.state !== 'awaiting_tool') return {};
+  return {
+    openCalls: waitingCalls(turn).map(({ index, name, args }) => ({
+      callId: callId(turn.seq, index),
+      name,
+      args,
+      wants: turn.rounds?.app.includes(index) ? 'output' : 'approved',
+    })),
+  };
+}
+
+function modelView(turn: Turn): Pick<TurnView, 'model'> {
+  const model = modelThatAnswered(turn);
+  return model === undefined ? {} : { model };
+}
+
+export const turnView = (turn: Turn): TurnView => ({
+  id: turnId(turn.seq),
+  seq: turn.seq,
+  state: turn.state,
+  attempt: turn.attempt,
+  messageId: turn.messageId,
+  answerId: answerId(turn.seq),
+  createTime: turn.createTime.toISOString(),
+  ...(turn.finishTime && { finishTime: turn.finishTime.toISOString() }),
+  ...finishReasonView(turn),
+  inContext: turn.inContext,
+  ...unreadableView(turn),
+  ...replacesView(turn),
+  ...(turn.usage && { usage: usageView(turn.usage) }),
+  ...modelView(turn),
+  ...(turn.routing && { routing: turn.routing }),
+  ...recalledView(turn),
+  ...(turn.cancelRequested !== undefined && { cancelRequested: turn.cancelRequested }),
+  ...(turn.error && { error: turn.error }),
+  ...openCallsView(turn),
+});
