@@ -28,7 +28,7 @@ export const LOOP_OF_TEXT = 'LOOP_OF_TEXT';
 export const LOOP_OF_CALLS = 'LOOP_OF_CALLS';
 
 /** What of an answer repeated itself. */
-export type LoopKind = 'text' | 'calls';
+type LoopKind = 'text' | 'calls';
 
 /** What the reason to stop that is stored with a turn says of a loop; undefined: there was none. */
 export function loopKind(finishReason: string | undefined): LoopKind | undefined {

@@ -37,7 +37,7 @@ export const deviceResponse = z.object({
   locale: z.string().optional().describe('The language of its notifications, where one was given.'),
   updateTime: time.describe('When its token was last put.'),
 });
-export type DeviceView = z.infer<typeof deviceResponse>;
+type DeviceView = z.infer<typeof deviceResponse>;
 
 export const deviceListResponse = z.object({
   devices: z.array(deviceResponse).describe('The one that was put last first; at most 10.'),

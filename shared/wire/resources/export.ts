@@ -47,7 +47,7 @@ export const exportLineResponse = z.discriminatedUnion('type', [
 export type ExportLine = z.infer<typeof exportLineResponse>;
 
 /** What became of a message's turn. */
-export type Fate = Extract<ExportLine, { type: 'message' }>['fate'];
+type Fate = Extract<ExportLine, { type: 'message' }>['fate'];
 
 export interface ExportedMessage {
   message: MessageView;

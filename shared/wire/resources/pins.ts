@@ -24,7 +24,7 @@ export const pinResponse = z.object({
   source: z.enum(['api', 'hook', 'detected']),
   seq: z.number().int().optional().describe('The turn whose user text it keeps.'),
 });
-export type PinView = z.infer<typeof pinResponse>;
+type PinView = z.infer<typeof pinResponse>;
 
 export const pinListResponse = z.object({
   pins: z.array(pinResponse),

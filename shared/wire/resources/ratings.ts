@@ -27,7 +27,7 @@ export const feedbackResponse = z.object({
   comment: z.string().optional(),
   at: time,
 });
-export type FeedbackView = z.infer<typeof feedbackResponse>;
+type FeedbackView = z.infer<typeof feedbackResponse>;
 
 export const ratingResponse = z.object({
   score: z.number().int().min(1).max(5),

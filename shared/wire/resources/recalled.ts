@@ -12,7 +12,7 @@ export const recalledResponse = z
   .describe(
     'What was brought back of folded turns for the message; absent where nothing was. The words stand in those turns.',
   );
-export type RecalledView = z.infer<typeof recalledResponse>;
+type RecalledView = z.infer<typeof recalledResponse>;
 
 /** As views and context objects tell it; nothing where nothing was brought back. */
 export const recalledView = ({ recalled }: Pick<Turn, 'recalled'>): { recalled?: RecalledView } =>
