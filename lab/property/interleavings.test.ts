@@ -3,9 +3,10 @@ import { describe, expect, test } from 'vitest';
 import { programArbitrary } from './program.ts';
 import { runProgram } from './run-program.ts';
 import { searchInThreads } from './search-in-threads.ts';
+import { searchCases } from '#test/support/search-cases.ts';
 
-/** All of them in CI, however long it takes; `npm run property` runs as many as it is asked for. */
-const RUNS = process.env.CI === 'true' ? 20_000 : 3_000;
+/** `npm run property` runs as many as it is asked for. */
+const RUNS = searchCases(20_000);
 const TIMEOUT_MS = 600_000;
 const SEED = 20_261_121;
 

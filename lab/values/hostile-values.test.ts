@@ -2,10 +2,11 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { buildOne, corruptionArbitrary, liveWith } from './corruptions.ts';
 import { searchValues } from './search-values.ts';
+import { searchCases } from '#test/support/search-cases.ts';
 
 /** The same in every run; `npm run values` draws others, as many as it is asked for. */
-const VALUES = 2_000;
-const CORRUPTIONS = 30;
+const VALUES = searchCases(2_000);
+const CORRUPTIONS = searchCases(30);
 const SEED = 20_261_121;
 
 test('S6: values of any kind leave every conversation in use', { timeout: 120_000 }, async () => {

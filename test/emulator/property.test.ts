@@ -2,8 +2,9 @@ import { expect, test } from 'vitest';
 import { createFirestoreDocumentStore } from '#functions/adapters/firestore/firestore-document-store.ts';
 import { search } from '#lab/property/search.ts';
 import { demoProjectId, firestoreEmulatorHost } from '../support/processes/emulator-environment.ts';
+import { searchCases } from '#test/support/search-cases.ts';
 
-const RUNS = 100;
+const RUNS = searchCases(100);
 /** About half a second a program; a busy machine runs fewer. */
 const TIME_LIMIT_MS = 60_000;
 const SEED = 20_261_121;

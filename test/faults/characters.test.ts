@@ -17,6 +17,7 @@ import {
   type FaultStack,
 } from '../support/processes/fault-stack.ts';
 import { collect, request } from '../support/chat/sending.ts';
+import { searchCases } from '#test/support/search-cases.ts';
 
 let stack: FaultStack;
 beforeAll(async () => {
@@ -58,7 +59,7 @@ const loneSurrogate = fc
 
 /** Bytes that a store and a model hand back, as one message of many parts. */
 const PARTS = 100;
-const MESSAGES = 100;
+const MESSAGES = searchCases(100);
 
 describe('text of any characters', () => {
   test('comes back from the transcript, and reaches the model, as it was sent', async () => {
@@ -97,7 +98,7 @@ describe('text of any characters', () => {
         expect(message).toContain('message.parts[0].text');
         expect(await stack.store.get([headPath(id)])).toEqual([undefined]);
       }),
-      { numRuns: 500 },
+      { numRuns: searchCases(500) },
     );
   }, 60_000);
 
@@ -109,7 +110,7 @@ describe('text of any characters', () => {
           expect(cut.length).toBeLessThanOrEqual(Math.max(0, max));
         }
       }),
-      { numRuns: 10_000 },
+      { numRuns: searchCases(10_000) },
     );
   });
 
@@ -121,7 +122,7 @@ describe('text of any characters', () => {
         expect(pieces.join('')).toBe(text.repeat(20));
         expect(pieces.every((piece) => piece.isWellFormed())).toBe(true);
       }),
-      { numRuns: 1_000 },
+      { numRuns: searchCases(1_000) },
     );
   });
 });
@@ -158,7 +159,7 @@ describe('an answer that the model cuts anywhere, within a surrogate pair too', 
         expect(deltas.filter((delta) => !delta.isWellFormed())).toEqual([]);
         expect(turn?.value.contents.map(contentText)).toEqual([answer]);
       }),
-      { numRuns: 1_000 },
+      { numRuns: searchCases(1_000) },
     );
   }, 60_000);
 });

@@ -15,6 +15,7 @@ import {
 import { compactionBench } from '../support/compaction/compaction-dependencies.ts';
 import { headOf } from '../support/processes/fault-stack.ts';
 import { sendAll } from '../support/chat/sending.ts';
+import { searchCases } from '#test/support/search-cases.ts';
 
 const policy = resolvePolicy({
   conversation: { thresholdTokens: 10_000 },
@@ -62,7 +63,7 @@ describe('a compaction', () => {
           expect(asks(afterTokens + growth, afterTokens)).toBe(false);
         },
       ),
-      { numRuns: 10_000 },
+      { numRuns: searchCases(10_000) },
     );
   });
 
@@ -75,7 +76,7 @@ describe('a compaction', () => {
           expect(asks(afterTokens + growth, afterTokens)).toBe(true);
         },
       ),
-      { numRuns: 10_000 },
+      { numRuns: searchCases(10_000) },
     );
   });
 
@@ -97,7 +98,7 @@ describe('a compaction', () => {
         const said = sizes.reduce((sum, size) => sum + size, 0);
         expect(runs).toBeLessThanOrEqual(1 + said / REARM_TOKENS);
       }),
-      { numRuns: 2_000 },
+      { numRuns: searchCases(2_000) },
     );
   });
 });

@@ -10,6 +10,7 @@ import {
   type Content,
 } from '#shared/conversation/documents/content.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
+import { searchCases } from '#test/support/search-cases.ts';
 
 const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 400 });
 
@@ -141,7 +142,7 @@ describe('a history of any nesting of calls and responses', () => {
           expect(first === undefined || first.role === 'user').toBe(true);
         },
       ),
-      { numRuns: 10_000 },
+      { numRuns: searchCases(10_000) },
     );
   }, 120_000);
 
@@ -160,7 +161,7 @@ describe('a history of any nesting of calls and responses', () => {
         expect(answers).toEqual(turns.flatMap(({ contents }) => contents));
         expect(kept.length).toBeGreaterThan(0);
       }),
-      { numRuns: 2_000 },
+      { numRuns: searchCases(2_000) },
     );
   }, 120_000);
 
@@ -181,7 +182,7 @@ describe('a history of any nesting of calls and responses', () => {
           expect(callsAreAnswered(contents)).toBe(true);
         }
       }),
-      { numRuns: 2_000 },
+      { numRuns: searchCases(2_000) },
     );
   }, 120_000);
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isRepetitive } from '#shared/compaction/snapshot/repetition.ts';
+import { searchCases } from '#test/support/search-cases.ts';
 
 const CHUNK = 50;
 const LIMIT = 10;
@@ -32,6 +33,6 @@ test('a text on one line runs in a loop where one of its chunks does', () => {
     fc.property(texts, (text) => {
       expect(isRepetitive(text)).toBe(repeatsChunk(text));
     }),
-    { numRuns: 2_000 },
+    { numRuns: searchCases(2_000) },
   );
 });

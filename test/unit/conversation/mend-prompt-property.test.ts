@@ -8,9 +8,10 @@ import { repairContents } from '#shared/conversation/repair/repair-contents.ts';
 import { repairPrompt } from '#shared/conversation/repair/repair-prompt.ts';
 import { sendableContents } from '#shared/conversation/repair/sendable.ts';
 import { brokenHistories, wholeHistories } from '#test/support/compaction/broken-histories.ts';
+import { searchCases } from '#test/support/search-cases.ts';
 
-const RUNS = { numRuns: 3_000 };
-const FEWER_RUNS = { numRuns: 1_000 };
+const RUNS = { numRuns: searchCases(3_000) };
+const FEWER_RUNS = { numRuns: searchCases(1_000) };
 const models = fc.constantFrom(
   'gemini-2.5-flash',
   'gemini-3-pro-preview',

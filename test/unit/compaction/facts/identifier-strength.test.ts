@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { findIdentifiers } from '#shared/compaction/facts/values/identifiers.ts';
+import { searchCases } from '#test/support/search-cases.ts';
 
 const quantity =
   /^\d+(?:[.,]\d+)?(?:st|nd|rd|th|s|x|k|m|am|pm|h|d|w|y|kg|km|cm|mm|ml|kb|mb|gb|tb|px|em|ms|min|sec|mph|hrs?|fps|hz|khz|mhz|ghz|usd|eur|gbp|krw|jpy|g|l|lb|lbs|oz|ft|mi|p)$/i;
@@ -65,6 +66,6 @@ test('a run is an identifier as its rules say, one after the other', () => {
 
       expect(found).toEqual(plainIdentifier(run));
     }),
-    { numRuns: 3_000 },
+    { numRuns: searchCases(3_000) },
   );
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { planChunks, type TurnToRead } from '#shared/compaction/split/chunks.ts';
+import { searchCases } from '#test/support/search-cases.ts';
 
 const turn = (userTokens: number, ...blockTokens: number[]): TurnToRead => ({
   tokens: blockTokens.reduce((sum, tokens) => sum + tokens, userTokens),
@@ -110,7 +111,7 @@ describe('chunks', () => {
             roomTokens,
           );
       }),
-      { numRuns: 2_000 },
+      { numRuns: searchCases(2_000) },
     );
   });
 });

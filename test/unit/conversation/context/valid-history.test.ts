@@ -4,8 +4,9 @@ import type { LooseContent } from '#shared/conversation/context/valid-history.ts
 import { repairContents } from '#shared/conversation/repair/repair-contents.ts';
 import { isValidHistory } from '#shared/conversation/context/valid-history.ts';
 import { brokenHistories, wholeHistories } from '#test/support/compaction/broken-histories.ts';
+import { searchCases } from '#test/support/search-cases.ts';
 
-const RUNS = { numRuns: 3_000 };
+const RUNS = { numRuns: searchCases(3_000) };
 
 /** A content that is mended away, and keeps the way of the whole ones from being taken. */
 const nothing: LooseContent = { role: 'user', parts: [] };
