@@ -23,7 +23,7 @@ import {
 } from './read-turn.ts';
 import { foldedContents, maskedTurn } from './shown-turns.ts';
 import { withoutFrame } from '../snapshot/snapshot-text.ts';
-import { summariserRooms } from './prompts.ts';
+import { summariserRooms } from './summariser-limits.ts';
 import type { TokenCounting } from '#shared/tokens/token-estimate.ts';
 
 interface SummariserSource {

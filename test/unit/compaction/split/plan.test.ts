@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { planCompaction, type PlanSource } from '#shared/compaction/split/plan.ts';
-import { summaryOutputTokens } from '#shared/compaction/summariser/prompts.ts';
+import { summaryOutputTokens } from '#shared/compaction/summariser/summariser-limits.ts';
 import { estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
 import { resolvePolicy } from '#shared/compaction/policy/policy.ts';
 import { assembleContext } from '#shared/conversation/context/assemble-context.ts';

@@ -1,6 +1,6 @@
 import { boundedAnswer } from '#shared/conversation/repair/bounded-answer.ts';
 import { contentText, type Content } from '#shared/conversation/documents/content.ts';
-import { summaryOutputTokens } from '#shared/compaction/summariser/prompts.ts';
+import { summaryOutputTokens } from '#shared/compaction/summariser/summariser-limits.ts';
 import { reportedCall } from '#shared/models/find-price.ts';
 import { AppError } from '#shared/errors.ts';
 import type { ModelRequest, ModelResponse, ModelUsage } from '#shared/ports/ports.ts';

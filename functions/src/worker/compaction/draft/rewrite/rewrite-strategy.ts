@@ -1,5 +1,5 @@
 import type { FoldPlan } from '#shared/compaction/split/plan.ts';
-import { promptVersion } from '#shared/compaction/summariser/prompts.ts';
+import { promptVersion } from '#shared/compaction/rewrite/rewrite-prompts.ts';
 import { snapshotOfSections } from '#shared/compaction/snapshot/snapshot-sections.ts';
 import { sectionsBody } from '#shared/compaction/snapshot/snapshot-text.ts';
 import type { Verification } from '#shared/compaction/rewrite/verify-sections.ts';

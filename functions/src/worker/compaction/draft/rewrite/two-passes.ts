@@ -5,7 +5,7 @@ import {
   critiqueRequest,
   promptVersion,
   repairRequest,
-} from '#shared/compaction/summariser/prompts.ts';
+} from '#shared/compaction/rewrite/rewrite-prompts.ts';
 import { withoutNoteConstraints } from '#shared/compaction/rewrite/verify-sections.ts';
 import { readSnapshot } from '#shared/compaction/snapshot/snapshot-reader.ts';
 import type { SnapshotSections } from '#shared/compaction/snapshot/snapshot-sections.ts';

@@ -5,7 +5,7 @@ import {
   critiqueRequest,
   promptVersion,
   repairRequest,
-} from '#shared/compaction/summariser/prompts.ts';
+} from '#shared/compaction/rewrite/rewrite-prompts.ts';
 import { sectionNames } from '#shared/compaction/snapshot/snapshot-sections.ts';
 
 describe('the instruction of the summariser', () => {
