@@ -5,6 +5,7 @@ import { createProseReader } from '#shared/loops/prose-characters.ts';
 import { ANCHOR_SPAN, RepeatedAnchors } from '#shared/loops/repeated-anchors.ts';
 import { RepeatedChunks, WINDOW_CHARACTERS } from '#shared/loops/repeated-chunks.ts';
 import { CHUNK_CHARACTERS } from '#shared/loops/rolling-hash.ts';
+import { searchCases } from '#test/support/search-cases.ts';
 
 const codesOf = (text: string) => Array.from({ length: text.length }, (_, i) => text.charCodeAt(i));
 
@@ -79,6 +80,6 @@ test('a chant is found at the same character as by looking at every chunk, and a
         expect(held >= ANCHOR_SPAN ? [held] : [0, held]).toContain(detector.heldCharacters());
       });
     }),
-    { numRuns: 300 },
+    { numRuns: searchCases(300) },
   );
 });
