@@ -7,7 +7,7 @@ import { runOps } from '#infra/ops/command-line.ts';
 import { createScreen } from '#infra/ops/screen.ts';
 import { alertFile } from './alerts.ts';
 import { terraformFolder } from './check-terraform.ts';
-import { bodyOf, readModule, type Module } from './lint/read-module.ts';
+import { bodyOf, readModule, type Module } from './read-module.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { terraformFolder } from './check-terraform.ts';
-import { bodyOf, readModule } from './lint/read-module.ts';
+import { bodyOf, readModule } from './read-module.ts';
 
 /** The alerts and objectives of terraform/monitoring.tf, by their keys. */
 export async function monitoring(): Promise<{ alerts: string[]; objectives: string[] }> {

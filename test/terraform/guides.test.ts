@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { alertFile, monitoring } from './alerts.ts';
 import { terraformFolder } from './check-terraform.ts';
-import { readModule, type Module } from './lint/read-module.ts';
+import { readModule, type Module } from './read-module.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const textOf = (path: string) => readFileSync(join(root, path), 'utf8');

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { terraformFolder } from './check-terraform.ts';
-import { readModule } from './lint/read-module.ts';
+import { readModule } from './read-module.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 

@@ -1,5 +1,5 @@
 import { codeIn } from './expressions.ts';
-import type { Block, Module } from './read-module.ts';
+import type { Block, Module } from '../read-module.ts';
 
 /** What a call of a module may have beside its variables. */
 const metaArguments = new Set([

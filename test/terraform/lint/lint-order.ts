@@ -1,5 +1,5 @@
 import { codeIn } from './expressions.ts';
-import type { Block, Module } from './read-module.ts';
+import type { Block, Module } from '../read-module.ts';
 
 /** What must be there, and known to all of Google, before a resource is made: else the first apply fails. */
 const waits = [

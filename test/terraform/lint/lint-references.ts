@@ -1,6 +1,6 @@
 import type { KnownTypes } from '../offline/provider-schema.ts';
 import { codeIn } from './expressions.ts';
-import type { Block, Module } from './read-module.ts';
+import type { Block, Module } from '../read-module.ts';
 
 interface Reference {
   /** `var`, `local`, `module`, `data.google_…` or the type of a resource. */

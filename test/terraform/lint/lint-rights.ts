@@ -1,4 +1,4 @@
-import { blocksIn, type Block, type Module } from './read-module.ts';
+import { blocksIn, type Block, type Module } from '../read-module.ts';
 
 /** Who is let in without a name, and where alone that is meant. */
 const everybody = /\ball(?:Authenticated)?Users\b/;

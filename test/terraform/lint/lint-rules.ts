@@ -1,4 +1,4 @@
-import { blocksIn, type Block, type Body, type Module } from './read-module.ts';
+import { blocksIn, type Block, type Body, type Module } from '../read-module.ts';
 
 interface Rule {
   type: string;

@@ -1,5 +1,5 @@
 import type { KnownTypes, ProviderBlock } from '../offline/provider-schema.ts';
-import { blocksIn, bodyOf, type Block, type Body, type Module } from './read-module.ts';
+import { blocksIn, bodyOf, type Block, type Body, type Module } from '../read-module.ts';
 
 /** What Terraform itself reads in every resource. */
 const metaArguments = new Set([

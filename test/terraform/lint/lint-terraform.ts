@@ -7,7 +7,7 @@ import { lintReferences } from './lint-references.ts';
 import { lintRights } from './lint-rights.ts';
 import { lintRules } from './lint-rules.ts';
 import { lintSchema } from './lint-schema.ts';
-import { readModule, type Module } from './read-module.ts';
+import { readModule, type Module } from '../read-module.ts';
 
 /**
  * What is wrong with `terraform/` or a copy of it, as far as it can be seen without Terraform: one line for
