@@ -7,7 +7,7 @@ import { runOps } from '#infra/ops/command-line.ts';
 import { createScreen } from '#infra/ops/screen.ts';
 import { alertFile } from './alerts.ts';
 import { terraformFolder } from './check-terraform.ts';
-import { bodyOf, readModule, type Module } from './read-module.ts';
+import { namesIn, readModule, type Module } from './read-module.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -95,9 +95,7 @@ describe.each(texts)('the text of the alert $key', ({ raw, text, commands }) => 
   });
 
   test('is filled in by Terraform as a whole', () => {
-    const known = Object.keys(
-      bodyOf(module.locals.find(({ name }) => name === 'documented')?.body['value']),
-    );
+    const known = namesIn(module.locals['documented']);
 
     expect(known.toSorted()).toEqual(Object.keys(documented).toSorted());
     expect(matches(raw, /\$\{(\w+)\}/g).filter((name) => !known.includes(name))).toEqual([]);

@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { terraformFolder } from './check-terraform.ts';
+import { rootsIn, terraformFolder } from './check-terraform.ts';
 import { readModule } from './read-module.ts';
-import { rootsOf } from './roots-of.ts';
 
 /** A row of a table, however wide its columns are. */
 const rows = readFileSync(join(terraformFolder, 'README.md'), 'utf8')
@@ -32,7 +31,7 @@ test('terraform/README.md has a row for each variable and output, as the module 
   );
 });
 
-describe.each(await rootsOf(terraformFolder))('terraform/%s', (root) => {
+describe.each(await rootsIn(terraformFolder))('terraform/%s', (root) => {
   // Terraform takes a variable without one.
   test('describes every variable and output', async () => {
     const { variables, outputs } = await readModule(join(terraformFolder, root));
