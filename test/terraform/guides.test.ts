@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { terraformFolder } from './check-terraform.ts';
 import { readModule, type Module } from './read-module.ts';
-import { alertTexts, matches, monitoring, root, textOf, unique } from './texts.ts';
+import { alertTexts, filesBelow, matches, monitoring, root, textOf, unique } from './texts.ts';
 
 const deploy = textOf('docs/deploy.md');
 const operations = textOf('docs/operations.md');
@@ -170,3 +170,18 @@ describe.each([
     expect(broken).toEqual([]);
   });
 });
+
+test.each(['dev', 'prod'])(
+  'outputs of Terraform that are named somewhere are outputs of environments/%s',
+  async (environment) => {
+    const files = filesBelow(['docs', 'infra', 'terraform', 'web/src'], /\.(?:md|tsx?|tf|tftpl)$/);
+    const named = ['README.md', ...files].flatMap((file) =>
+      matches(textOf(file), /terraform (?:-chdir=\S+ )?output (?:-\w+ )*(\w+)/g),
+    );
+    const { outputs } = await readModule(join(terraformFolder, 'environments', environment));
+    const known = outputs.map(({ name }) => name);
+
+    expect(named.length).toBeGreaterThan(5);
+    expect(named.filter((output) => !known.includes(output))).toEqual([]);
+  },
+);
