@@ -2,6 +2,8 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { OfflineTerraform } from './offline/run-terraform.ts';
+import { readModule } from './read-module.ts';
+import { readOnlyIn, tooEarlyIn } from './taken-as-valid.ts';
 
 /** Where the module stands in this repository. */
 export const terraformFolder = fileURLToPath(new URL('../../terraform', import.meta.url));
@@ -18,29 +20,6 @@ export async function rootsIn(folder: string): Promise<string[]> {
   return ['', ...below.flat()];
 }
 
-/** What resources must wait for. Terraform cannot find it: to it any order is valid, the first apply fails. */
-const waits: readonly [RegExp, string, string][] = [
-  [/^google_(?!project_service\.)/, 'time_sleep.apis', 'its API is enabled'],
-  [/^google_cloudfunctions2_function\./, 'time_sleep.rights', 'its accounts get their rights'],
-  [/^google_monitoring_slo\./, 'time_sleep.metrics', 'its metrics are made'],
-];
-
-/** Resources that do not wait as they must, in what `terraform graph` prints: one line for each. */
-function impatientIn(graph: string): string[] {
-  const edges = [...graph.matchAll(/^ *"(\S+)" -> "(\S+)";$/gm)];
-  const isBehind = (resource: string, awaited: string): boolean =>
-    edges.some(
-      ([, from, to = '']) => from === resource && (to === awaited || isBehind(to, awaited)),
-    );
-  return [...graph.matchAll(/^ *"(\S+)" \[/gm)].flatMap(([, resource = '']) =>
-    waits
-      .filter(([pattern, awaited]) => pattern.test(resource) && !isBehind(resource, awaited))
-      .map(
-        ([, awaited, why]) => `${resource} does not wait for ${awaited}: ${why} by the same apply`,
-      ),
-  );
-}
-
 export interface CheckResult {
   name: string;
   isPassed: boolean;
@@ -48,7 +27,7 @@ export interface CheckResult {
   output: string;
 }
 
-/** Formats and validates `terraform/` or a copy of it, step by step, and looks at the order of an apply. */
+/** Formats and validates `terraform/` or a copy of it, step by step, and looks for what Terraform takes as valid. */
 export async function* checkTerraform(
   terraform: OfflineTerraform,
   folder: string,
@@ -66,6 +45,9 @@ export async function* checkTerraform(
     yield { name: name.trim(), isPassed: status === 0, output };
   }
   const { status, output } = await terraform.run(folder, 'graph');
-  const problems = status === 0 ? impatientIn(output) : [output];
-  yield { name: 'order', isPassed: problems.length === 0, output: problems.join('\n') };
+  const tooEarly = status === 0 ? tooEarlyIn(output) : [output];
+  yield { name: 'order', isPassed: tooEarly.length === 0, output: tooEarly.join('\n') };
+  const modules = await Promise.all(roots.map((root) => readModule(join(folder, root))));
+  const readOnly = modules.flatMap(readOnlyIn);
+  yield { name: 'arguments', isPassed: readOnly.length === 0, output: readOnly.join('\n') };
 }
