@@ -14,9 +14,8 @@ locals {
   chat_name       = "${var.name}-chat"
   compaction_name = "${var.name}-compaction"
 
-  # The addresses that Cloud Run gives a service by its name. They are known before there is a service, so
-  # that the worker can be told what its own tokens are made out to.
-  chat_url       = "https://${local.chat_name}-${local.project_number}.${var.region}.run.app"
+  # The address that Cloud Run gives a service by its name. It is known before there is a service, so that
+  # the worker can be told what its own tokens are made out to.
   compaction_url = "https://${local.compaction_name}-${local.project_number}.${var.region}.run.app"
   push_audience  = coalesce(var.push_audience, local.compaction_url)
 

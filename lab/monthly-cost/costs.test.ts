@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { monitoring } from '#test/terraform/alerts.ts';
+import { monitoring } from '#test/terraform/texts.ts';
 import { costTables, restTable } from './cost-tables.ts';
 import { countDocuments } from './count-documents.ts';
 import { documentCounts } from './document-counts.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { terraformFolder } from '#test/terraform/check-terraform.ts';
-import { readModule } from '#test/terraform/lint/read-module.ts';
+import { readModule } from '#test/terraform/read-module.ts';
 import type { DocumentCounts, Operations } from './document-counts.ts';
 import { assumed } from './monthly-cost.ts';
 import { assumedPeak, deployed, scaleOf } from './scale.ts';

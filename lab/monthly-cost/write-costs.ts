@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { endedByArguments } from '#test/support/only-help.ts';
-import { monitoring } from '#test/terraform/alerts.ts';
+import { monitoring } from '#test/terraform/texts.ts';
 import { betweenMarks, costTables, restTable } from './cost-tables.ts';
 import { scalePart } from './scale-tables.ts';
 

@@ -1,15 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { runOps } from '#infra/ops/command-line.ts';
 import { createScreen } from '#infra/ops/screen.ts';
-import { alertFile } from './alerts.ts';
 import { terraformFolder } from './check-terraform.ts';
-import { bodyOf, readModule, type Module } from './lint/read-module.ts';
-
-const root = fileURLToPath(new URL('../../', import.meta.url));
+import { namesIn, readModule, type Module } from './read-module.ts';
+import { alertTexts, filesBelow, functionsCode, matches, textOf } from './texts.ts';
 
 /** As `documented` of terraform/monitoring.tf fills a text in, for the name `recap`. */
 const documented: Readonly<Record<string, string>> = {
@@ -26,23 +21,13 @@ const MAX_CHARACTERS = 8_192;
 
 const PARTS = ['What it means', 'First look', 'What to do', 'When it is over'];
 
-const matches = (text: string, pattern: RegExp) =>
-  [...text.matchAll(pattern)].map(([, found = '']) => found);
-
-const texts = readdirSync(join(terraformFolder, 'alerts')).map((file) => {
-  const key = file.slice(0, -'.md'.length);
-  const raw = readFileSync(alertFile(key), 'utf8');
+const texts = alertTexts().map((key) => {
+  const raw = textOf(`terraform/alerts/${key}.md`);
   const text = raw.replaceAll(/\$\{(\w+)\}/g, (whole, name: string) => documented[name] ?? whole);
   return { key, raw, text, commands: matches(text, /^ {4}(\S.*)$/gm) };
 });
 
-const code = ['functions/src', 'shared']
-  .flatMap((folder) =>
-    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-      .filter((name) => name.endsWith('.ts'))
-      .map((name) => readFileSync(join(root, folder, name), 'utf8')),
-  )
-  .join('\n');
+const code = functionsCode();
 
 let module: Module;
 /** Names that resources of these types have, by the type. */
@@ -95,9 +80,7 @@ describe.each(texts)('the text of the alert $key', ({ raw, text, commands }) => 
   });
 
   test('is filled in by Terraform as a whole', () => {
-    const known = Object.keys(
-      bodyOf(module.locals.find(({ name }) => name === 'documented')?.body['value']),
-    );
+    const known = namesIn(module.locals['documented']);
 
     expect(known.toSorted()).toEqual(Object.keys(documented).toSorted());
     expect(matches(raw, /\$\{(\w+)\}/g).filter((name) => !known.includes(name))).toEqual([]);
@@ -138,10 +121,8 @@ describe.each(texts)('the text of the alert $key', ({ raw, text, commands }) => 
   });
 
   test('names charts, settings, variables and reasons that there are', () => {
-    const dashboard = readFileSync(join(terraformFolder, 'dashboard.json.tftpl'), 'utf8');
-    const settings = z
-      .array(z.string())
-      .parse(JSON.parse(readFileSync(join(terraformFolder, 'settings.json'), 'utf8')));
+    const dashboard = textOf('terraform/dashboard.json.tftpl');
+    const settings = z.array(z.string()).parse(JSON.parse(textOf('terraform/settings.json')));
     const variables = module.variables.map(({ name }) => name);
     const reasons = matches(text, /`([A-Z]+(?:_[A-Z]+)+)`/g);
 
@@ -162,14 +143,8 @@ describe.each(texts)('the text of the alert $key', ({ raw, text, commands }) => 
 
 test('every reason that fails a turn by the model is in the text about failing turns', () => {
   const text = texts.find(({ key }) => key === 'turns-failing')?.text ?? '';
-  const adapters = readdirSync(join(root, 'functions/src/adapters'), {
-    recursive: true,
-    encoding: 'utf8',
-  })
-    .filter((name) => name.startsWith('gemini/'))
-    .map((name) => readFileSync(join(root, 'functions/src/adapters', name), 'utf8'))
-    .join('\n');
-  const reasons = new Set(matches(adapters, /reason: '(MODEL_[A-Z_]+)'/g));
+  const gemini = filesBelow(['functions/src/adapters/gemini'], /\.ts$/).map(textOf);
+  const reasons = new Set(matches(gemini.join('\n'), /reason: '(MODEL_[A-Z_]+)'/g));
 
   expect(reasons.size).toBeGreaterThan(4);
   expect([...reasons].filter((reason) => !text.includes(`\`${reason}\``))).toEqual([]);

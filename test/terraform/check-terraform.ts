@@ -1,34 +1,53 @@
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { OfflineTerraform } from './offline/run-terraform.ts';
-import { rootsOf } from './roots-of.ts';
+import { readModule } from './read-module.ts';
+import { readOnlyIn, tooEarlyIn } from './taken-as-valid.ts';
 
 /** Where the module stands in this repository. */
 export const terraformFolder = fileURLToPath(new URL('../../terraform', import.meta.url));
 
+/** The module and every configuration that uses it, as paths below `folder`; '' is the module. */
+export async function rootsIn(folder: string): Promise<string[]> {
+  const parents = ['environments', 'examples'];
+  const below = await Promise.all(
+    parents.map(async (parent) => {
+      const entries = await readdir(join(folder, parent), { withFileTypes: true });
+      return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(parent, name));
+    }),
+  );
+  return ['', ...below.flat()];
+}
+
 export interface CheckResult {
   name: string;
   isPassed: boolean;
-  /** What Terraform said. */
+  /** What is wrong, where something is. */
   output: string;
 }
 
-/** Formats, validates and tests `terraform/` or a copy of it, step by step. */
+/** Formats and validates `terraform/` or a copy of it, step by step, and looks for what Terraform takes as valid. */
 export async function* checkTerraform(
   terraform: OfflineTerraform,
   folder: string,
 ): AsyncGenerator<CheckResult> {
-  const roots = await rootsOf(folder);
+  const roots = await rootsIn(folder);
   const checks = [
     { name: 'fmt', root: '', args: ['fmt', '-check', '-diff', '-recursive', '-no-color'] },
     ...roots.flatMap((root) => [
       { name: `init ${root}`, root, args: ['init', '-backend=false', '-no-color'] },
       { name: `validate ${root}`, root, args: ['validate', '-no-color'] },
     ]),
-    { name: 'test', root: '', args: ['test', '-no-color'] },
   ];
   for (const { name, root, args } of checks) {
     const { status, output } = await terraform.run(join(folder, root), ...args);
     yield { name: name.trim(), isPassed: status === 0, output };
   }
+  const { status, output } = await terraform.run(folder, 'graph');
+  const tooEarly = status === 0 ? tooEarlyIn(output) : [output];
+  yield { name: 'order', isPassed: tooEarly.length === 0, output: tooEarly.join('\n') };
+  const modules = await Promise.all(roots.map((root) => readModule(join(folder, root))));
+  const readOnly = modules.flatMap(readOnlyIn);
+  yield { name: 'arguments', isPassed: readOnly.length === 0, output: readOnly.join('\n') };
 }

@@ -1,46 +1,44 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { terraformFolder } from './check-terraform.ts';
-import { moduleOutputs, moduleVariables } from './module-document.ts';
-
-const readme = readFileSync(join(terraformFolder, 'README.md'), 'utf8');
+import { rootsIn, terraformFolder } from './check-terraform.ts';
+import { readModule } from './read-module.ts';
 
 /** A row of a table, however wide its columns are. */
-const rows = new Set(
-  readme.split('\n').map((line) =>
+const rows = readFileSync(join(terraformFolder, 'README.md'), 'utf8')
+  .split('\n')
+  .filter((line) => /^\| `\w+`\s+\|/.test(line))
+  .map((line) =>
     line
       .split('|')
       .map((cell) => cell.trim())
       .join('|'),
-  ),
-);
+  );
 
-describe('terraform/README.md', () => {
-  test.each(moduleVariables())('tells of the variable $name what the module says', (variable) => {
-    const { name, description, value } = variable;
-    const shown = value === undefined ? '**must be set**' : `\`${value}\``;
+test('terraform/README.md has a row for each variable and output, as the module says it, and no other', async () => {
+  const { variables, outputs } = await readModule(terraformFolder);
+  const shown = (value: unknown) =>
+    value === undefined ? '**must be set**' : `\`${JSON.stringify(value)}\``;
 
-    expect(rows).toContain(`|\`${name}\`|${shown}|${description}|`);
-  });
+  expect(rows.toSorted()).toEqual(
+    [
+      ...variables.map(
+        ({ name, body }) =>
+          `|\`${name}\`|${shown(body['default'])}|${String(body['description'])}|`,
+      ),
+      ...outputs.map(({ name, body }) => `|\`${name}\`|${String(body['description'])}|`),
+    ].toSorted(),
+  );
+});
 
-  test.each(moduleOutputs())('tells of the output $name what the module says', (output) => {
-    expect(rows).toContain(`|\`${output.name}\`|${output.description}|`);
-  });
+describe.each(await rootsIn(terraformFolder))('terraform/%s', (root) => {
+  // Terraform takes a variable without one.
+  test('describes every variable and output', async () => {
+    const { variables, outputs } = await readModule(join(terraformFolder, root));
+    const silent = [...variables, ...outputs].filter(
+      ({ body }) => typeof body['description'] !== 'string' || body['description'] === '',
+    );
 
-  test('tells of no variable and no output that there is not', () => {
-    const told = [...readme.matchAll(/^\| `(\w+)`\s+\|/gm)].map(([, name = '']) => name);
-    const known = [...moduleVariables(), ...moduleOutputs()].map(({ name }) => name);
-
-    expect(told.toSorted()).toEqual(known.toSorted());
-  });
-
-  test.each(['dev', 'prod'])('%s has a description for everything', (environment) => {
-    for (const name of readdirSync(join(terraformFolder, 'environments', environment))) {
-      const text = readFileSync(join(terraformFolder, 'environments', environment, name), 'utf8');
-      const blocks = text.match(/^(?:variable|output) "/gm) ?? [];
-
-      expect(text.match(/^ {2}description = "/gm) ?? []).toHaveLength(blocks.length);
-    }
+    expect(silent.map(({ address }) => address)).toEqual([]);
   });
 });

@@ -1,19 +1,13 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { existsSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { alertFile, monitoring } from './alerts.ts';
 import { terraformFolder } from './check-terraform.ts';
-import { readModule, type Module } from './lint/read-module.ts';
+import { readModule, type Module } from './read-module.ts';
+import { alertTexts, filesBelow, matches, monitoring, root, textOf, unique } from './texts.ts';
 
-const root = fileURLToPath(new URL('../../', import.meta.url));
-const textOf = (path: string) => readFileSync(join(root, path), 'utf8');
 const deploy = textOf('docs/deploy.md');
 const operations = textOf('docs/operations.md');
-const matches = (text: string, pattern: RegExp) =>
-  [...text.matchAll(pattern)].map(([, found = '']) => found);
-const unique = (names: readonly string[]) => [...new Set(names)].toSorted();
 
 let module: Module;
 beforeAll(async () => {
@@ -109,15 +103,12 @@ describe('docs/operations.md', () => {
     expect(unique(used).filter((name) => !set.includes(name))).toEqual([]);
   });
 
-  test('links the instructions of every alert', async () => {
-    const { alerts: keys } = await monitoring();
+  test('links the instructions of every alert, and there are no others', async () => {
+    const { alerts } = await monitoring();
+    const keys = [...alerts, 'objective-in-danger'].toSorted();
 
-    const lacking = [...keys, 'objective-in-danger'].filter(
-      (key) =>
-        !existsSync(alertFile(key)) || !operations.includes(`(../terraform/alerts/${key}.md)`),
-    );
-
-    expect(lacking).toEqual([]);
+    expect(alertTexts().toSorted()).toEqual(keys);
+    expect(unique(matches(operations, /\(\.\.\/terraform\/alerts\/([\w-]+)\.md\)/g))).toEqual(keys);
   });
 });
 
@@ -136,12 +127,8 @@ describe.each([
     expect(unknown).toEqual([]);
   });
 
-  test('names variables, settings and outputs that there are', () => {
+  test('names variables and settings that there are', () => {
     const settings = z.array(z.string()).parse(JSON.parse(textOf('terraform/settings.json')));
-    const outputs = [
-      ...module.outputs.map((one) => one.name),
-      ...matches(textOf('terraform/environments/prod/outputs.tf'), /^output "(\w+)"/gm),
-    ];
     const variables = module.variables.map((one) => one.name);
     // What is set of something else than the module.
     const elsewhere = ['name', 'condition', 'ttl', 'min_instances'];
@@ -154,11 +141,6 @@ describe.each([
     expect(matches(text, /settings\.([A-Z_]+)/g).filter((one) => !settings.includes(one))).toEqual(
       [],
     );
-    expect(
-      matches(text, /terraform (?:-\S+ )?output (?:-raw )?(\w+)/g).filter(
-        (one) => !outputs.includes(one),
-      ),
-    ).toEqual([]);
   });
 
   test('names resources of the module that there are', () => {
@@ -181,10 +163,25 @@ describe.each([
         const file = path === '' ? join(root, name) : join(root, dirname(name), path);
         if (!existsSync(file)) return true;
         if (heading === undefined) return false;
-        const headings = matches(readFileSync(file, 'utf8'), /^#+ (.+)$/gm).map(slug);
+        const headings = matches(textOf(relative(root, file)), /^#+ (.+)$/gm).map(slug);
         return !headings.includes(heading);
       });
 
     expect(broken).toEqual([]);
   });
 });
+
+test.each(['dev', 'prod'])(
+  'outputs of Terraform that are named somewhere are outputs of environments/%s',
+  async (environment) => {
+    const files = filesBelow(['docs', 'infra', 'terraform', 'web/src'], /\.(?:md|tsx?|tf|tftpl)$/);
+    const named = ['README.md', ...files].flatMap((file) =>
+      matches(textOf(file), /terraform (?:-chdir=\S+ )?output (?:-\w+ )*(\w+)/g),
+    );
+    const { outputs } = await readModule(join(terraformFolder, 'environments', environment));
+    const known = outputs.map(({ name }) => name);
+
+    expect(named.length).toBeGreaterThan(5);
+    expect(named.filter((output) => !known.includes(output))).toEqual([]);
+  },
+);

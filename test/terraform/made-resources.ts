@@ -12,32 +12,44 @@ const resourceSchema = z.object({
 /** A resource as a test of Terraform has made it, with the arguments that it was given. */
 export type MadeResource = z.infer<typeof resourceSchema>;
 
-const stateLineSchema = z.object({
-  type: z.literal('test_state'),
-  '@testrun': z.string(),
-  test_state: z.object({
-    root_module: z.object({ resources: z.array(resourceSchema).default([]) }),
+const lineSchema = z.union([
+  z.object({
+    type: z.literal('test_state'),
+    '@testrun': z.string(),
+    test_state: z.object({
+      root_module: z.object({ resources: z.array(resourceSchema).default([]) }),
+    }),
   }),
-});
+  z.object({
+    type: z.literal('diagnostic'),
+    diagnostic: z.object({ summary: z.string(), detail: z.string() }),
+  }),
+]);
 
-/** Lines that are no JSON, or tell something else, are left out. */
-function parseStates(output: string): [string, MadeResource[]][] {
-  return output.split('\n').flatMap((line): [string, MadeResource[]][] => {
-    if (!line.includes('"test_state"')) return [];
-    const parsed = stateLineSchema.safeParse(JSON.parse(line));
-    if (!parsed.success) return [];
-    return [[parsed.data['@testrun'], parsed.data.test_state.root_module.resources]];
-  });
-}
-
-/** Runs the tests of some files below `tests/`: their exit status, and what each run that applies has made. */
+/**
+ * Runs the tests below `tests/`, or one file of them: what fails, and what each run that applies has made.
+ */
 export async function makeResources(
   terraform: OfflineTerraform,
   folder: string,
-  files: readonly string[],
-): Promise<{ status: number; output: string; made: Map<string, MadeResource[]> }> {
+  ...filters: string[]
+): Promise<{ problems: string[]; made: Map<string, MadeResource[]> }> {
   await terraform.run(folder, 'init', '-backend=false', '-no-color');
-  const filters = files.map((file) => `-filter=tests/${file}.tftest.hcl`);
   const { status, output } = await terraform.run(folder, 'test', '-json', '-verbose', ...filters);
-  return { status, output, made: new Map(parseStates(output)) };
+  const lines = output
+    .split('\n')
+    .filter((line) => /"type":"(?:test_state|diagnostic)"/.test(line))
+    .flatMap((line) => lineSchema.safeParse(JSON.parse(line)).data ?? []);
+  const problems = lines.flatMap((line) =>
+    line.type === 'diagnostic' ? `${line.diagnostic.summary}: ${line.diagnostic.detail}` : [],
+  );
+  if (status !== 0 && problems.length === 0) problems.push(output);
+  const made = new Map(
+    lines.flatMap((line) =>
+      line.type === 'test_state'
+        ? [[line['@testrun'], line.test_state.root_module.resources] as const]
+        : [],
+    ),
+  );
+  return { problems: status === 0 ? [] : problems, made };
 }

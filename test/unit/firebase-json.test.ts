@@ -100,13 +100,13 @@ describe('firebase.json', () => {
       expect(allowed.includes('https://storage.googleapis.com')).toBe(sendsUploads);
     });
 
-    test('chat at the address that Terraform gives', () => {
-      const chatUrl = /chat_url\s+= "(https:[^"]+)"/.exec(textOf('terraform/functions.tf'))?.[1];
+    test('chat at the address that Cloud Run gives', () => {
+      const url = /compaction_url\s+= "(https:[^"]+)"/.exec(textOf('terraform/functions.tf'))?.[1];
       const suffixes = allowed
         .filter((origin) => origin.startsWith('https://*.'))
         .map((origin) => origin.slice('https://*'.length));
 
-      expect(suffixes.filter((suffix) => chatUrl?.endsWith(suffix))).toEqual(['.run.app']);
+      expect(suffixes.filter((suffix) => url?.endsWith(suffix))).toEqual(['.run.app']);
     });
   });
 

@@ -19,50 +19,34 @@ const attributeSchema = z.object({
 
 export type ProviderAttribute = z.infer<typeof attributeSchema>;
 
-export interface ProviderBlock {
-  attributes?: Record<string, ProviderAttribute> | undefined;
-  block_types?: Record<string, NestedBlock> | undefined;
-}
+const nestedSchema = z.object({
+  nesting_mode: z.enum(['single', 'list', 'set']),
+  min_items: z.number().optional(),
+  max_items: z.number().optional(),
+  get block() {
+    return blockSchema;
+  },
+});
 
-interface NestedBlock {
-  nesting_mode: 'single' | 'list' | 'set';
-  min_items?: number | undefined;
-  max_items?: number | undefined;
-  block: ProviderBlock;
-}
+const blockSchema = z.object({
+  attributes: z.record(z.string(), attributeSchema).optional(),
+  get block_types() {
+    return z.record(z.string(), nestedSchema).optional();
+  },
+});
 
-const blockSchema: z.ZodType<ProviderBlock> = z.lazy(() =>
-  z.object({
-    attributes: z.record(z.string(), attributeSchema).optional(),
-    block_types: z
-      .record(
-        z.string(),
-        z.object({
-          nesting_mode: z.enum(['single', 'list', 'set']),
-          min_items: z.number().optional(),
-          max_items: z.number().optional(),
-          block: blockSchema,
-        }),
-      )
-      .optional(),
-  }),
-);
+export type ProviderBlock = z.infer<typeof blockSchema>;
 
 const objectSchema = z.object({ version: z.number(), block: blockSchema });
 
 export type ProviderObject = z.infer<typeof objectSchema>;
 
 /** One provider in the output of `terraform providers schema -json`. */
-export const printedProviderSchema = z.object({
+export const providerSchema = z.object({
   provider: objectSchema,
   resource_schemas: z.record(z.string(), objectSchema),
   /** Left out where a provider has none. */
   data_source_schemas: z.record(z.string(), objectSchema).default({}),
-});
-
-const providerSchema = printedProviderSchema.extend({
-  /** The version of the provider that this is the schema of. */
-  provider_version: z.string(),
 });
 
 export type ProviderSchema = z.infer<typeof providerSchema>;
@@ -82,14 +66,3 @@ export const schemaFile = (name: ProviderName): URL =>
 /** The stored schema of a provider, with the resources that the project uses. */
 export const readProviderSchema = (name: ProviderName): ProviderSchema =>
   providerSchema.parse(JSON.parse(readFileSync(schemaFile(name), 'utf8')));
-
-/** Resources and data sources of all providers, by their types. */
-export type KnownTypes = Pick<ProviderSchema, 'resource_schemas' | 'data_source_schemas'>;
-
-export function readKnownTypes(): KnownTypes {
-  const schemas = providerNames.map(readProviderSchema);
-  return {
-    resource_schemas: Object.assign({}, ...schemas.map((one) => one.resource_schemas)),
-    data_source_schemas: Object.assign({}, ...schemas.map((one) => one.data_source_schemas)),
-  };
-}

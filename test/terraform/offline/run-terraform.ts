@@ -3,17 +3,15 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startSchemaProviders } from './schema-provider.ts';
-
-interface TerraformRun {
-  status: number;
-  /** What it printed, output and errors as they came. */
-  output: string;
-}
+import { providerAddress, providerNames } from './provider-schema.ts';
+import { startSchemaProvider } from './schema-provider.ts';
 
 export interface OfflineTerraform {
-  /** Runs `terraform` with the arguments in a folder. Rejects where no terraform is on the PATH. */
-  run(folder: string, ...args: string[]): Promise<TerraformRun>;
+  /**
+   * Runs `terraform` with the arguments in a folder; its output has errors in it, as they came. Rejects where
+   * no terraform is on the PATH.
+   */
+  run(folder: string, ...args: string[]): Promise<{ status: number; output: string }>;
   stop(): Promise<void>;
 }
 
@@ -23,11 +21,17 @@ export interface OfflineTerraform {
  * written.
  */
 export async function startOfflineTerraform(): Promise<OfflineTerraform> {
-  const providers = await startSchemaProviders();
+  const providers = await Promise.all(
+    providerNames.map(async (name) => ({
+      address: providerAddress(name),
+      ...(await startSchemaProvider(name)),
+    })),
+  );
+  const reattach = Object.fromEntries(providers.map((one) => [one.address, one.reattach]));
   const scratch = await mkdtemp(join(tmpdir(), 'recap-terraform-'));
   const environment = {
     ...process.env,
-    ...providers.environment,
+    TF_REATTACH_PROVIDERS: JSON.stringify(reattach),
     // No question to HashiCorp about newer versions, no configuration of the person who runs it.
     CHECKPOINT_DISABLE: '1',
     TF_IN_AUTOMATION: '1',
@@ -51,7 +55,7 @@ export async function startOfflineTerraform(): Promise<OfflineTerraform> {
       return { status: typeof exit[0] === 'number' ? exit[0] : 1, output };
     },
     stop: async () => {
-      await providers.stop();
+      for (const provider of providers) provider.stop();
       await rm(scratch, { recursive: true, force: true });
     },
   };

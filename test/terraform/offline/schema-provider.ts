@@ -1,79 +1,54 @@
 import { once } from 'node:events';
-import { createServer, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
+import { createServer, type ServerHttp2Stream } from 'node:http2';
 import { encodeProviderSchema } from './encode-schema.ts';
-import {
-  providerAddress,
-  providerNames,
-  readProviderSchema,
-  type ProviderName,
-} from './provider-schema.ts';
+import { readProviderSchema, type ProviderName } from './provider-schema.ts';
 
 /*
- * Providers that know their schema and nothing else. Terraform checks configurations against the
- * schema itself, and its tests put mocks in the place of everything that a provider does; so what
- * reaches these servers is the question for the schema, and validations, of which they have none of their own.
- * Terraform's plugin protocol is gRPC over HTTP/2 without encryption.
+ * A provider that knows its schema and nothing else. Terraform checks configurations against the schema
+ * itself, and its tests put mocks in the place of everything that a provider does; so what reaches this server
+ * is the question for the schema, and validations, of which it has none of its own. Terraform's plugin
+ * protocol is gRPC over HTTP/2 without encryption.
  */
 
 const SERVICE = '/tfplugin6.Provider/';
 
 /** Methods whose empty answer means: nothing to object to. */
-const agreeing = new Set([
+const agreeing = [
   'ValidateProviderConfig',
   'ValidateResourceConfig',
   'ValidateDataResourceConfig',
   'ConfigureProvider',
   'GetFunctions',
   'StopProvider',
-]);
+];
 
 /** gRPC's status codes. */
 const OK = '0';
 const UNIMPLEMENTED = '12';
 
-/** A gRPC message: not compressed, with its length before it. */
-function framed(message: Buffer): Buffer {
+/** Answers with a gRPC message, which is not compressed and has its length before it; without one refuses. */
+function answer(stream: ServerHttp2Stream, message: Buffer | undefined): void {
   const prefix = Buffer.alloc(5);
-  prefix.writeUInt32BE(message.length, 1);
-  return Buffer.concat([prefix, message]);
-}
-
-function answer(stream: ServerHttp2Stream, message: Buffer): void {
+  prefix.writeUInt32BE(message?.length ?? 0, 1);
+  const status = message === undefined ? UNIMPLEMENTED : OK;
   stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
-  stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': OK }));
-  stream.end(framed(message));
+  stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': status }));
+  stream.end(message === undefined ? undefined : Buffer.concat([prefix, message]));
 }
 
-function refuse(stream: ServerHttp2Stream): void {
-  stream.respond(
-    { ':status': 200, 'content-type': 'application/grpc', 'grpc-status': UNIMPLEMENTED },
-    { endStream: true },
-  );
-}
-
-interface SchemaProvider {
-  /** What Terraform must know to talk to this provider in place of the real one. */
-  reattach: Record<string, unknown>;
-  stop(): Promise<void>;
-}
-
-/** Starts a provider on a free port of this machine. */
-async function startProvider(name: ProviderName): Promise<SchemaProvider> {
-  const schema = encodeProviderSchema(readProviderSchema(name));
-  const sessions = new Set<ServerHttp2Session>();
+/** Starts a provider on a free port of this machine: what Terraform must know to talk to it in place of the real one. */
+export async function startSchemaProvider(
+  name: ProviderName,
+): Promise<{ reattach: Record<string, unknown>; stop(): void }> {
+  const answers = new Map([
+    ['GetProviderSchema', encodeProviderSchema(readProviderSchema(name))],
+    ...agreeing.map((method) => [method, Buffer.alloc(0)] as const),
+  ]);
   const server = createServer();
-  server.on('session', (session) => {
-    sessions.add(session);
-    session.once('close', () => sessions.delete(session));
-  });
-  server.on('stream', (stream, headers) => {
+  server.on('stream', (stream, { ':path': path = '' }) => {
     // Terraform goes away in the middle of a call when it is stopped.
     stream.on('error', () => undefined).resume();
-    const path = headers[':path'] ?? '';
-    const method = path.startsWith(SERVICE) ? path.slice(SERVICE.length) : '';
-    if (method === 'GetProviderSchema') answer(stream, schema);
-    else if (agreeing.has(method)) answer(stream, Buffer.alloc(0));
-    else refuse(stream);
+    answer(stream, path.startsWith(SERVICE) ? answers.get(path.slice(SERVICE.length)) : undefined);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -82,36 +57,13 @@ async function startProvider(name: ProviderName): Promise<SchemaProvider> {
     throw new Error('the schema provider has no port');
   return {
     reattach: {
-      [providerAddress(name)]: {
-        Protocol: 'grpc',
-        ProtocolVersion: 6,
-        Pid: process.pid,
-        Test: true,
-        Addr: { Network: 'tcp', String: `127.0.0.1:${address.port}` },
-      },
+      Protocol: 'grpc',
+      ProtocolVersion: 6,
+      Pid: process.pid,
+      Test: true,
+      Addr: { Network: 'tcp', String: `127.0.0.1:${address.port}` },
     },
-    stop: async () => {
-      for (const session of sessions) session.destroy();
-      server.close();
-      await once(server, 'close');
-    },
-  };
-}
-
-interface SchemaProviders {
-  /** What Terraform must find in its environment to talk to these providers in place of the real ones. */
-  environment: Record<string, string>;
-  stop(): Promise<void>;
-}
-
-/** Starts every provider that terraform/ requires. */
-export async function startSchemaProviders(): Promise<SchemaProviders> {
-  const providers = await Promise.all(providerNames.map(startProvider));
-  const reattach = Object.assign({}, ...providers.map((one) => one.reattach));
-  return {
-    environment: { TF_REATTACH_PROVIDERS: JSON.stringify(reattach) },
-    stop: async () => {
-      await Promise.all(providers.map((one) => one.stop()));
-    },
+    // Its connections end with the Terraform that made them.
+    stop: () => server.close(),
   };
 }

@@ -6,8 +6,7 @@ import { z } from 'zod';
 import { endedByArguments } from '#test/support/only-help.ts';
 import { terraformFolder } from '../check-terraform.ts';
 import { providerAddress, providerNames, schemaFile } from './provider-schema.ts';
-import { schemaText, slimSchema } from './slim-schema.ts';
-import { usedTypes } from './used-types.ts';
+import { schemaText } from './slim-schema.ts';
 
 const help = `Usage: npm run terraform:schema
 
@@ -37,12 +36,8 @@ function writeSchema(): 0 {
     const printed: unknown = JSON.parse(run('providers', 'schema', '-json'));
     for (const provider of providerNames) {
       const version = versions.provider_selections[providerAddress(provider)] ?? 'unknown';
-      const used = usedTypes(terraformFolder, provider);
-      const schema = slimSchema(printed, { provider, version, ...used });
-      writeFileSync(schemaFile(provider), schemaText(schema));
-      console.log(
-        `${provider} ${version}: ${Object.keys(schema.resource_schemas).length} resources`,
-      );
+      writeFileSync(schemaFile(provider), schemaText(printed, provider, version));
+      console.log(`${provider} ${version}`);
     }
   } finally {
     rmSync(scratch, { recursive: true, force: true });
