@@ -1,8 +1,7 @@
 import { batch, computed, signal, type ReadonlySignal, type Signal } from '@preact/signals';
 import { createChatApi, type ChatApi } from '../api/chat-api.ts';
-import type { PageConfig } from '../api/page-config.ts';
 import { createRequester } from '../api/requester.ts';
-import type { Session } from '../api/session.ts';
+import type { PageConfig, Session } from '../api/session.ts';
 import type { Texts } from '../text/en.ts';
 import { createFigures, type Figures } from '../text/figures.ts';
 import { selectTexts, type Language } from '../text/languages.ts';

@@ -45,21 +45,15 @@ export function createConversationList(api: ChatApi): ConversationList {
     });
   };
 
+  const change = (work: () => Promise<unknown>) => attempt(() => work().then(load(undefined)));
+
   return {
     entries,
     more,
     problem,
     refresh: async () => void (await attempt(load(undefined))),
     loadMore: async () => void (await attempt(load(more.value))),
-    remove: (id) =>
-      attempt(async () => {
-        await api.conversation(id).remove();
-        await load(undefined)();
-      }),
-    takeBack: (id) =>
-      attempt(async () => {
-        await api.conversation(id).undelete();
-        await load(undefined)();
-      }),
+    remove: (id) => change(api.conversation(id).remove),
+    takeBack: (id) => change(api.conversation(id).undelete),
   };
 }

@@ -99,7 +99,7 @@ export function recordWire(log: WireLog, event: WireEvent): WireLog {
       return withExchange(log, exchange, (found) => ({
         ...found,
         tookMs: at - found.startedAt,
-        ...(event.problem !== undefined && { problem: event.problem }),
+        problem: event.problem,
       }));
   }
 }

@@ -1,4 +1,4 @@
-import type { PageConfig } from '#web/api/page-config.ts';
+import type { PageConfig } from '#web/api/session.ts';
 
 /** A call of the stand-in for the model, without any text. */
 export interface ModelCall {
