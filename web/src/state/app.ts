@@ -41,6 +41,12 @@ export interface App {
   takeBack(): Promise<void>;
 }
 
+/** What most of the page is about. */
+export interface ConversationProps {
+  app: App;
+  conversation: OpenConversation;
+}
+
 interface AppParts {
   config: PageConfig;
   session: Session;
@@ -50,46 +56,11 @@ interface AppParts {
 
 const idOfAddress = (): string | undefined => /^#\/c\/([\w-]+)$/.exec(location.hash)?.[1];
 
-function createApi({ config, session }: AppParts, settings: Settings, wire: Wire): ChatApi {
-  return createChatApi(
-    createRequester({
-      chatUrl: config.chatUrl,
-      session,
-      language: () => settings.language.value,
-      observe: wire.observe,
-      fetch: fetch.bind(globalThis),
-    }),
-  );
-}
-
-export function createApp(parts: AppParts): App {
-  const settings = createSettings(parts.storage, parts.language);
-  const wire = createWire();
-  const api = createApi(parts, settings, wire);
-  const outbox = createOutbox(parts.storage);
-  const firstWords = createFirstWords(parts.storage);
-  const conversations = createConversationList(api);
-  const removal = createRemoval(conversations, firstWords);
+/** The conversation that is open, in step with the address; `begin` opens one, without an id a new one. */
+function createNavigation(begin: (id: string | undefined) => OpenConversation) {
+  const open = signal(begin(idOfAddress()));
   const detail = signal<number | undefined>(undefined);
   const pane = signal<PaneName>('transcript');
-
-  /** A conversation of the list or of an address; without an id a new one. */
-  const begin = (known?: string): OpenConversation => {
-    const id = known ?? crypto.randomUUID();
-    return openConversation({
-      id,
-      isNew: known === undefined,
-      api: api.conversation(id),
-      outbox,
-      locale: () => settings.language.value,
-      onBegin: (text) => {
-        firstWords.note(id, text);
-        history.replaceState(null, '', `#/c/${id}`);
-      },
-      onChange: () => void conversations.refresh(),
-    });
-  };
-  const open = signal(begin(idOfAddress()));
 
   function show(id: string | undefined): void {
     if (id !== undefined && id === open.value.id) return;
@@ -112,28 +83,56 @@ export function createApp(parts: AppParts): App {
     history.pushState(null, '', location.pathname);
   }
   addEventListener('popstate', () => show(idOfAddress()));
+  return { open, detail, pane, select, startNew };
+}
+
+export function createApp({ config, session, storage, language: preferred }: AppParts): App {
+  const settings = createSettings(storage, preferred);
+  const language = () => settings.language.value;
+  const wire = createWire();
+  const { chatUrl } = config;
+  const { observe } = wire;
+  const api = createChatApi(
+    createRequester({ chatUrl, session, language, observe, fetch: fetch.bind(globalThis) }),
+  );
+  const outbox = createOutbox(storage);
+  const firstWords = createFirstWords(storage);
+  const conversations = createConversationList(api);
+  const removal = createRemoval(conversations, firstWords);
+
+  const navigation = createNavigation((known) => {
+    const id = known ?? crypto.randomUUID();
+    return openConversation({
+      id,
+      isNew: known === undefined,
+      api: api.conversation(id),
+      outbox,
+      locale: language,
+      onBegin: (text) => {
+        firstWords.note(id, text);
+        history.replaceState(null, '', `#/c/${id}`);
+      },
+      onChange: () => void conversations.refresh(),
+    });
+  });
 
   return {
-    config: parts.config,
+    config,
     api,
     wire,
     settings,
-    texts: computed(() => selectTexts(settings.language.value)),
-    figures: computed(() => createFigures(settings.language.value)),
+    texts: computed(() => selectTexts(language())),
+    figures: computed(() => createFigures(language())),
     conversations,
-    open,
-    pane,
-    detail,
+    ...navigation,
     nameOf: ({ id, title }) => title ?? firstWords.of(id),
-    select,
-    startNew,
     removed: removal.removed,
     remove: async (id) => {
-      if (!(await removal.remove(id)) || id !== open.value.id) return;
-      startNew();
+      if (!(await removal.remove(id)) || id !== navigation.open.value.id) return;
+      navigation.startNew();
       // Where it was deleted is the way back.
-      pane.value = 'conversations';
+      navigation.pane.value = 'conversations';
     },
-    takeBack: async () => void (await removal.takeBack().then((id) => id && select(id))),
+    takeBack: async () => void (await removal.takeBack().then((id) => id && navigation.select(id))),
   };
 }

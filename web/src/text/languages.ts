@@ -5,10 +5,7 @@ import { ja } from './ja.ts';
 const texts = { en, ja } as const satisfies Record<string, Texts>;
 export type Language = keyof typeof texts;
 
-export const languages = Object.values(texts).map(({ language, languageName }) => ({
-  language,
-  languageName,
-}));
+export const languages: readonly Language[] = ['en', 'ja'];
 
 export const isLanguage = (text: string | null | undefined): text is Language =>
   text !== null && text !== undefined && Object.hasOwn(texts, text);
@@ -23,3 +20,7 @@ export function preferredLanguage(wanted: readonly string[]): Language {
   }
   return 'en';
 }
+
+/** What a key is called; one of a later version of the service as it is. */
+export const nameIn = (names: Readonly<Record<string, string>>, key: string): string =>
+  names[key] ?? key;

@@ -1,10 +1,10 @@
+import type { MessageView } from '#shared/wire/resources/messages.ts';
 import type { App } from '#web/state/app.ts';
 import type { ConversationApi } from '#web/api/chat-api.ts';
 import type { WireEvent } from '#web/api/requester.ts';
 import type { OpenConversation } from '#web/state/conversation.ts';
-import { sayTo } from '../say-to.ts';
-import { showBeside } from '../show-beside.ts';
-import { eventually, pause } from '../waiting.ts';
+import { eventually } from '#web/state/waiting.ts';
+import { sayTo, showBeside } from '../tools.ts';
 import type { ModelCall, Supervisor } from './supervisor.ts';
 
 /** Where a fault is tried: a conversation of its own, which the page shows meanwhile. */
@@ -21,16 +21,14 @@ export interface Bench {
   slowSummaries(slowMs: number): Promise<void>;
   /** Begins to count; what it returns tells the chat calls since then, undefined where nobody counts. */
   countCalls(): Promise<() => Promise<readonly ModelCall[] | undefined>>;
-  /** All that goes over the page's wire from now on, until the signal fires. */
+  /** All that goes over the page's wire from now on, until the returned function is called. */
   watchWire(listener: (event: WireEvent) => void): () => void;
   /** Asks until it is told something. Throws after the deadline, and when the fault is left. */
   until<T>(look: () => T | undefined | Promise<T | undefined>, deadlineMs?: number): Promise<T>;
-  pause(delayMs: number): Promise<void>;
-  now(): number;
   signal: AbortSignal;
 }
 
-interface BenchParts {
+export interface BenchParts {
   app: App;
   supervisor: Supervisor;
   signal: AbortSignal;
@@ -77,7 +75,24 @@ export async function openBench(parts: BenchParts): Promise<Bench> {
     },
     watchWire: app.wire.watch,
     until: (look, deadlineMs) => eventually(look, { signal, deadlineMs }),
-    pause: (delayMs) => pause(delayMs, signal),
-    now: () => performance.now(),
   };
 }
+
+/** More turns than any fault makes. */
+const PAGE_SIZE = 50;
+
+export const messageText = ({ parts }: Pick<MessageView, 'parts'>): string =>
+  parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+
+/** The transcript as it is stored. */
+export const storedMessages = async ({ api }: Bench): Promise<MessageView[]> =>
+  (await api.messages(0, PAGE_SIZE)).messages;
+
+export const countTurns = (messages: readonly MessageView[]): number =>
+  new Set(messages.map(({ seq }) => seq)).size;
+
+export const findAnswer = (
+  messages: readonly MessageView[],
+  seq: number,
+): MessageView | undefined =>
+  messages.find((message) => message.seq === seq && message.role === 'model');

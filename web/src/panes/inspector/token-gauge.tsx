@@ -1,6 +1,5 @@
 import type { ContextObject } from '#shared/wire/resources/context-object.ts';
-import type { App } from '#web/state/app.ts';
-import type { OpenConversation } from '#web/state/conversation.ts';
+import type { App, ConversationProps } from '#web/state/app.ts';
 import { toGauge, type Gauge, type Mark } from '#web/state/context/gauge.ts';
 
 const percent = (share: number): string => `${(100 * share).toFixed(3)}%`;
@@ -67,7 +66,7 @@ const isNotDue = ({ thresholdTokens, tokens, compaction }: ContextObject): boole
   thresholdTokens !== null && tokens >= thresholdTokens && compaction?.state === 'COMPACTED';
 
 /** How full the context is, of what, and where it is compacted. */
-export function TokenGauge({ app, conversation }: { app: App; conversation: OpenConversation }) {
+export function TokenGauge({ app, conversation }: ConversationProps) {
   const texts = app.texts.value.inspector;
   const { count, percent: percentText } = app.figures.value;
   const context = conversation.context.value;

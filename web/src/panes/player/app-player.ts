@@ -1,8 +1,7 @@
 import { signal, type Signal } from '@preact/signals';
 import type { App } from '#web/state/app.ts';
-import { sayTo } from '../say-to.ts';
-import { showBeside } from '../show-beside.ts';
-import { pause } from '../waiting.ts';
+import { pause } from '#web/state/waiting.ts';
+import { sayTo, showBeside } from '../tools.ts';
 import { createPlayer, type Player } from './player.ts';
 import type { PlayableRecording } from './recording.ts';
 
@@ -25,12 +24,10 @@ export function createAppPlayer(app: App): AppPlayer {
     say: async (text) => {
       const shown = app.open.peek();
       if (shown.id !== id) return 'left';
-      const messageId = crypto.randomUUID();
-      return sayTo(shown, { text, messageId, signal: ended.signal });
+      return sayTo(shown, { text, messageId: crypto.randomUUID(), signal: ended.signal });
     },
     gapMs: () => settings.peek().gapMs,
-    // A stop ends the wait early; what ends then is decided by the player.
-    wait: (delayMs, signalOfRun) => pause(delayMs, signalOfRun).catch(() => undefined),
+    wait: pause,
   });
   let id = '';
   return {

@@ -1,4 +1,15 @@
+import type { Signal } from '@preact/signals';
 import type { CompactionDetailView, SnapshotItemView } from '#shared/wire/resources/compaction.ts';
+import type { StoredTurn } from '../turn-pages.ts';
+
+/** What a detail shows, once it is read. */
+export interface Detail {
+  compaction: CompactionDetailView;
+  turns: readonly StoredTurn[];
+}
+
+/** What is pointed at: a statement lights its turns, a turn its statements. */
+export type Lit = Signal<{ item?: string; seq?: number }>;
 
 /** Turns of a detail at most; of more the newest. */
 const TURNS_MAX = 400;

@@ -1,5 +1,37 @@
-import { effect } from '@preact/signals';
+import { batch, effect } from '@preact/signals';
+import type { App } from '../state/app.ts';
 import type { OpenConversation } from '../state/conversation.ts';
+import type { Language } from '../text/languages.ts';
+import { en, type ToolTexts } from '../text/tools/en.ts';
+import { ja } from '../text/tools/ja.ts';
+
+/*
+ * What the tabs of tools share: their sentences, state that outlives their being shown, and the conversation that
+ * they lead as a user would.
+ */
+
+const texts: Record<Language, ToolTexts> = { en, ja };
+
+export const toolTexts = (app: App): ToolTexts => texts[app.settings.language.value];
+
+/** One value for each app, made when it is asked for first: state of a tab that outlives its being shown. */
+export function perApp<T>(make: (app: App) => T): (app: App) => T {
+  const made = new WeakMap<App, { value: T }>();
+  return (app) => {
+    const known = made.get(app) ?? { value: make(app) };
+    made.set(app, known);
+    return known.value;
+  };
+}
+
+/** Shows a conversation and, on narrow screens, leaves the pane in front that is there. */
+export function showBeside(app: App, id: string): void {
+  const pane = app.pane.peek();
+  batch(() => {
+    app.select(id);
+    app.pane.value = pane;
+  });
+}
 
 type Said = 'answered' | 'failed' | 'left';
 
