@@ -41,29 +41,22 @@ type Said = 'answered' | 'failed' | 'left';
  */
 export function sayTo(
   conversation: OpenConversation,
-  message: { text: string; messageId: string; signal: AbortSignal },
+  message: { text: string; messageId: string; signal?: AbortSignal },
 ): Promise<Said> {
-  const { text, messageId, signal } = message;
-  return new Promise((resolve) => {
-    let dispose: () => void = () => undefined;
-    const end = (said: Said): void => {
-      dispose();
-      resolve(said);
-    };
-    if (signal.aborted) return end('left');
-    signal.addEventListener('abort', () => end('left'), { once: true });
-    conversation.left.addEventListener('abort', () => end('left'), { once: true });
-    conversation.answers.ask({ kind: 'send', messageId, text });
-    let wasLive = false;
-    dispose = effect(() => {
-      const turn = conversation.answers.live.value.find(
-        ({ request }) => request.messageId === messageId,
-      );
-      wasLive ||= turn !== undefined;
-      // Not within the effect: it is not disposed of yet when it runs for the first time.
-      if (turn?.phase === 'failed') queueMicrotask(() => end('failed'));
-      // What has ended leaves the list of live turns once the transcript shows it.
-      else if (turn === undefined && wasLive) queueMicrotask(() => end('answered'));
-    });
+  const { text, messageId, signal = conversation.left } = message;
+  const { promise, resolve } = Promise.withResolvers<Said>();
+  const ended = AbortSignal.any([signal, conversation.left]);
+  if (ended.aborted) return Promise.resolve('left');
+  ended.addEventListener('abort', () => resolve('left'), { once: true });
+  const { answers } = conversation;
+  answers.ask({ kind: 'send', messageId, text });
+  let wasLive = false;
+  const dispose = effect(() => {
+    const turn = answers.live.value.find(({ request }) => request.messageId === messageId);
+    wasLive ||= turn !== undefined;
+    if (turn?.phase === 'failed') resolve('failed');
+    // What has ended leaves the list of live turns once the transcript shows it.
+    else if (turn === undefined && wasLive) resolve('answered');
   });
+  return promise.finally(dispose);
 }

@@ -9,7 +9,6 @@ import { createConversationList, type ConversationList } from './conversation-li
 import { openConversation, type OpenConversation } from './conversation.ts';
 import { createFirstWords } from './answer/first-words.ts';
 import { createOutbox } from './answer/outbox.ts';
-import { createRemoval, type Removed } from './removal.ts';
 import { createSettings, type Settings } from './settings.ts';
 import { createWire, type Wire } from './wire.ts';
 
@@ -35,9 +34,7 @@ export interface App {
   select(id: string): void;
   startNew(): void;
   remove(id: string): Promise<void>;
-  /** What was deleted last, until it is taken back or dismissed. */
-  removed: Signal<Removed | undefined>;
-  /** Brings that back and shows it. */
+  /** Brings back what was deleted last, and shows it. */
   takeBack(): Promise<void>;
 }
 
@@ -97,8 +94,7 @@ export function createApp({ config, session, storage, language: preferred }: App
   );
   const outbox = createOutbox(storage);
   const firstWords = createFirstWords(storage);
-  const conversations = createConversationList(api);
-  const removal = createRemoval(conversations, firstWords);
+  const conversations = createConversationList(api, firstWords);
 
   const navigation = createNavigation((known) => {
     const id = known ?? crypto.randomUUID();
@@ -126,13 +122,15 @@ export function createApp({ config, session, storage, language: preferred }: App
     conversations,
     ...navigation,
     nameOf: ({ id, title }) => title ?? firstWords.of(id),
-    removed: removal.removed,
     remove: async (id) => {
-      if (!(await removal.remove(id)) || id !== navigation.open.value.id) return;
+      if (!(await conversations.remove(id)) || id !== navigation.open.value.id) return;
       navigation.startNew();
       // Where it was deleted is the way back.
       navigation.pane.value = 'conversations';
     },
-    takeBack: async () => void (await removal.takeBack().then((id) => id && navigation.select(id))),
+    takeBack: async () => {
+      const id = await conversations.takeBack();
+      if (id !== undefined) navigation.select(id);
+    },
   };
 }

@@ -2,6 +2,14 @@ import { batch, signal, type Signal } from '@preact/signals';
 import type { ConversationView } from '#shared/wire/resources/conversations.ts';
 import { ApiError } from '../api/api-error.ts';
 import type { ChatApi } from '../api/chat-api.ts';
+import type { FirstWords } from './answer/first-words.ts';
+
+interface Removed {
+  id: string;
+  name: string | undefined;
+  /** Forgotten with it in this browser. */
+  words: string | undefined;
+}
 
 /** The caller's conversations, the newest first. */
 export interface ConversationList {
@@ -12,16 +20,19 @@ export interface ConversationList {
   problem: Signal<ApiError | undefined>;
   refresh(): Promise<void>;
   loadMore(): Promise<void>;
-  /** Resolves to whether it is gone. */
+  /** What was deleted last, until it is taken back or dismissed. */
+  removed: Signal<Removed | undefined>;
+  /** Into the bin; resolves to whether it is gone. */
   remove(id: string): Promise<boolean>;
-  /** Out of the bin; resolves to whether it is back. */
-  takeBack(id: string): Promise<boolean>;
+  /** Out of the bin with what was deleted last; resolves to its id. */
+  takeBack(): Promise<string | undefined>;
 }
 
-export function createConversationList(api: ChatApi): ConversationList {
+export function createConversationList(api: ChatApi, firstWords: FirstWords): ConversationList {
   const entries = signal<readonly ConversationView[]>([]);
   const more = signal<string | undefined>(undefined);
   const problem = signal<ApiError | undefined>(undefined);
+  const removed = signal<Removed | undefined>(undefined);
 
   /** Whether it worked. */
   async function attempt(work: () => Promise<void>): Promise<boolean> {
@@ -53,7 +64,21 @@ export function createConversationList(api: ChatApi): ConversationList {
     problem,
     refresh: async () => void (await attempt(load(undefined))),
     loadMore: async () => void (await attempt(load(more.value))),
-    remove: (id) => change(api.conversation(id).remove),
-    takeBack: (id) => change(api.conversation(id).undelete),
+    removed,
+    remove: async (id) => {
+      const words = firstWords.of(id);
+      const name = entries.value.find((entry) => entry.id === id)?.title ?? words;
+      if (!(await change(api.conversation(id).remove))) return false;
+      firstWords.forget(id);
+      removed.value = { id, name, words };
+      return true;
+    },
+    takeBack: async () => {
+      const last = removed.value;
+      if (!last || !(await change(api.conversation(last.id).undelete))) return undefined;
+      if (last.words !== undefined) firstWords.note(last.id, last.words);
+      removed.value = undefined;
+      return last.id;
+    },
   };
 }

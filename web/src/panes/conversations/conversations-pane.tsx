@@ -38,7 +38,8 @@ function Entry({ app, conversation }: { app: App; conversation: ConversationView
 /** What was deleted last, and the way back: it stays in the bin for a while. */
 function Removed({ app }: { app: App }) {
   const { conversations: texts, problems } = app.texts.value;
-  const last = app.removed.value;
+  const { removed } = app.conversations;
+  const last = removed.value;
   if (!last) return null;
   return (
     <p class="removed" role="status">
@@ -46,7 +47,7 @@ function Removed({ app }: { app: App }) {
       <Button class="link" onClick={() => void app.takeBack()}>
         {texts.takeBack}
       </Button>
-      <IconButton label={problems.dismiss} onClick={() => (app.removed.value = undefined)}>
+      <IconButton label={problems.dismiss} onClick={() => (removed.value = undefined)}>
         ✕
       </IconButton>
     </p>

@@ -1,10 +1,8 @@
 import type { ConversationProps } from '#web/state/app.ts';
-import { isUnderWay } from '#web/state/context/compaction-steps.ts';
+import { isUnderWay, stages } from '#web/state/context/compaction-steps.ts';
 import { nameIn } from '#web/text/languages.ts';
 import { Button } from '../controls.tsx';
 import { PastCompaction } from './past-compaction.tsx';
-
-const stages = ['QUEUED', 'RUNNING', 'VERIFYING'] as const;
 
 /** The compaction that waits or runs, stage by stage. */
 function CompactionUnderWay({ app, conversation }: ConversationProps) {

@@ -1,4 +1,4 @@
-import { judged, type Verdict } from './finding.ts';
+import { judged, type Findings, type Verdict } from './finding.ts';
 
 /** A worker that was killed at its work: the next one ends it, once, and no message is lost. */
 export function judgeKilledWorker(seen: {
@@ -85,14 +85,9 @@ export function judgeInventive(seen: {
 }
 
 /** A crossing of the threshold is followed by a compaction or a recorded reason. */
-export function judgeThreshold(seen: {
-  wasCrossed: boolean;
-  state: string | undefined;
-  turnsFolded: number;
-  reason: string | undefined;
-}): Verdict {
-  const { state, turnsFolded, reason, wasCrossed } = seen;
-  const finding = { fault: 'threshold', state, turnsFolded, reason } as const;
+export function judgeThreshold(seen: Findings['threshold'] & { wasCrossed: boolean }): Verdict {
+  const { wasCrossed, ...finding } = seen;
+  const { state, reason } = finding;
   const holds = state === 'COMPACTED' || (state !== undefined && reason !== undefined);
-  return judged(finding, { hasHappened: wasCrossed, holds });
+  return judged({ fault: 'threshold', ...finding }, { hasHappened: wasCrossed, holds });
 }

@@ -8,7 +8,7 @@ interface Refusals {
 }
 
 /** What each fault was seen to do, in figures. */
-interface Findings {
+export interface Findings {
   drop: {
     /** Last event before the cut and first after it; undefined: there was none. */
     cutAfter: number | undefined;

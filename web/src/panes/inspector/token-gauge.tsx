@@ -37,22 +37,17 @@ function Legend({ app, gauge }: { app: App; gauge: Gauge }) {
   const { segments: names, marks: markNames } = app.texts.value.inspector;
   const { count } = app.figures.value;
   const beyond = gauge.marks.filter(({ isBeyond }) => isBeyond);
+  const entries = [
+    ...gauge.segments.map(({ kind, tokens }) => [`segment ${kind}`, names[kind], tokens] as const),
+    ...beyond.map(({ kind, tokens }) => ['beyond', markNames[kind], tokens] as const),
+  ];
   return (
     <dl class="gauge-legend">
-      {gauge.segments.map(({ kind, tokens }) => (
-        <div key={kind}>
+      {entries.map(([look, name, tokens]) => (
+        <div key={name}>
           <dt>
-            <span class={`swatch segment ${kind}`} aria-hidden="true" />
-            {names[kind]}
-          </dt>
-          <dd class="figure">{count(tokens)}</dd>
-        </div>
-      ))}
-      {beyond.map(({ kind, tokens }) => (
-        <div key={kind}>
-          <dt>
-            <span class="swatch beyond" aria-hidden="true" />
-            {markNames[kind]}
+            <span class={`swatch ${look}`} aria-hidden="true" />
+            {name}
           </dt>
           <dd class="figure">{count(tokens)}</dd>
         </div>

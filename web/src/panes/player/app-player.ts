@@ -19,12 +19,11 @@ interface AppPlayer {
 /** A player that says what it plays in a new conversation of the app, which is shown meanwhile. */
 export function createAppPlayer(app: App): AppPlayer {
   const settings = signal<PlayerSettings>({ thresholdTokens: 1_000, gapMs: 500 });
-  const ended = new AbortController();
   const player = createPlayer({
     say: async (text) => {
       const shown = app.open.peek();
       if (shown.id !== id) return 'left';
-      return sayTo(shown, { text, messageId: crypto.randomUUID(), signal: ended.signal });
+      return sayTo(shown, { text, messageId: crypto.randomUUID() });
     },
     gapMs: () => settings.peek().gapMs,
     wait: pause,

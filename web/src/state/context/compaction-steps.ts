@@ -37,11 +37,12 @@ export interface CompactionStep {
 /** Steps that are kept: some compactions' worth. */
 const STEPS_MAX = 60;
 
-const OPEN_STATES: ReadonlySet<string> = new Set(['QUEUED', 'RUNNING', 'VERIFYING']);
+/** Of a compaction that has not ended, in their order. */
+export const stages = ['QUEUED', 'RUNNING', 'VERIFYING'] as const;
 
 /** Whether a compaction waits or runs. */
-export const isUnderWay = (status: CompactionStatus | null | undefined): boolean =>
-  status !== null && status !== undefined && OPEN_STATES.has(status.state);
+export const isUnderWay = (status: { state: string } | null | undefined): boolean =>
+  stages.some((stage) => stage === status?.state);
 
 /** The steps seen so far, with one more where the state is a new one. */
 export function observeStatus(
