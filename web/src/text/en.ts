@@ -189,11 +189,7 @@ export const en = {
     noPins: 'No pins. Pin a message to keep it word for word.',
     unpin: 'Remove pin',
     recall: 'Facts the context still says, by weight',
-    tiers: {
-      tier1: 'Said by you',
-      tier2: 'Said by you or the model',
-      tier3: 'From tools',
-    },
+    tiers: { tier1: 'Said by you', tier2: 'Said by you or the model', tier3: 'From tools' },
     held: (held: string, facts: string) => `${held} of ${facts}`,
     archived: (count: string) => `${count} in the archive`,
     checked: (count: string) => `${count} statements checked`,

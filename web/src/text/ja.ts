@@ -82,11 +82,7 @@ export const ja: Texts = {
     deviceTool: (tool) => `モデルはこのページに ${tool} を尋ねてよい`,
     of: (tokens, threshold) => `${threshold} トークン中 ${tokens}`,
     tokens: 'トークン',
-    source: {
-      reported: 'モデルの報告値',
-      counted: 'モデルによる計数',
-      estimated: '推定値',
-    },
+    source: { reported: 'モデルの報告値', counted: 'モデルによる計数', estimated: '推定値' },
     segments: {
       system: 'システムとツール',
       memory: 'メモリ',

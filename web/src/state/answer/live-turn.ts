@@ -6,14 +6,7 @@ import type { FinishReason } from '#shared/wire/finish-reason.ts';
 /** A piece of an answer as the transcript shows it. */
 export type AnswerPart =
   | { kind: 'text'; id: string; text: string }
-  | {
-      kind: 'tool';
-      id: string;
-      name: string;
-      input: unknown;
-      output?: unknown;
-      problem?: string;
-    }
+  | { kind: 'tool'; id: string; name: string; input: unknown; output?: unknown; problem?: string }
   | { kind: 'notice'; id: string; notice: 'restarted' | 'loop' | 'rounds' | 'approval' };
 
 /** Where an answer stands, as this page knows it. */

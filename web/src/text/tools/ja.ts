@@ -140,12 +140,7 @@ export const ja: ToolTexts = {
     compareDefault: '注文4417はチューリップ20本、16時45分に受け取ります。',
     compareRun: '四つすべてで送る',
     close: '閉じる',
-    facades: {
-      recap: 'Recap',
-      aiSdk: 'AI SDK',
-      openAi: 'OpenAI',
-      callable: 'Firebase callable',
-    },
+    facades: { recap: 'Recap', aiSdk: 'AI SDK', openAi: 'OpenAI', callable: 'Firebase callable' },
     turns: (turns) => `ターン ${turns}`,
   },
   player: {
