@@ -17,11 +17,10 @@ function PaneSwitch({ app }: { app: App }) {
       {panes.map((pane) => (
         <Button
           key={pane}
+          text={texts.panes[pane]}
           aria-current={app.pane.value === pane ? 'page' : undefined}
           onClick={() => (app.pane.value = pane)}
-        >
-          {texts.panes[pane]}
-        </Button>
+        />
       ))}
     </nav>
   );

@@ -4,16 +4,23 @@ import type { ApiError } from '../api/api-error.ts';
 import type { App } from '../state/app.ts';
 
 /** A button that sends no form. */
-export const Button = (attributes: ComponentProps<'button'>) => (
-  <button type="button" {...attributes} />
+export const Button = ({
+  text,
+  children = text,
+  ...attributes
+}: ComponentProps<'button'> & { text?: string }) => (
+  <button type="button" {...attributes}>
+    {children}
+  </button>
 );
 
 /** A button that shows a sign: its label is for who cannot see that, or points at it. */
 export const IconButton = ({
+  sign,
   label,
   ...attributes
-}: ComponentProps<'button'> & { label: string }) => (
-  <Button class="icon-button" aria-label={label} title={label} {...attributes} />
+}: ComponentProps<'button'> & { sign: string; label: string }) => (
+  <Button class="icon-button" text={sign} aria-label={label} title={label} {...attributes} />
 );
 
 interface Options<T extends string | number> {
@@ -53,9 +60,7 @@ export function ProblemBar({ app, problem }: { app: App; problem: Signal<ApiErro
   return (
     <p class="problem" role="alert">
       <span>{found.code === 0 ? problems.offline : problems.generic(found.message)}</span>
-      <Button class="link" onClick={() => (problem.value = undefined)}>
-        {problems.dismiss}
-      </Button>
+      <Button class="link" text={problems.dismiss} onClick={() => (problem.value = undefined)} />
     </p>
   );
 }

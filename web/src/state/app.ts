@@ -10,7 +10,7 @@ import { openConversation, type OpenConversation } from './conversation.ts';
 import { createFirstWords } from './answer/first-words.ts';
 import { createOutbox } from './answer/outbox.ts';
 import { createSettings, type Settings } from './settings.ts';
-import { createWire, type Wire } from './wire.ts';
+import { createWire, type Wire } from './wire-log.ts';
 
 export type PaneName = 'conversations' | 'transcript' | 'inspector' | 'events';
 

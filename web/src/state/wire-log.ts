@@ -1,3 +1,4 @@
+import { signal, type ReadonlySignal } from '@preact/signals';
 import type { WireEvent } from '../api/requester.ts';
 
 /** A request of the page, and how it went. */
@@ -96,4 +97,28 @@ export function recordWire(log: WireLog, event: WireEvent): WireLog {
     case 'end':
       return withExchange(log, event, { problem: event.problem });
   }
+}
+
+/** What goes over the wire between the page and the service. */
+export interface Wire {
+  log: ReadonlySignal<WireLog>;
+  observe: (event: WireEvent) => void;
+  /** Tells of everything from now on, until the returned function is called. */
+  watch: (listener: (event: WireEvent) => void) => () => void;
+}
+
+export function createWire(): Wire {
+  const log = signal(emptyWireLog);
+  const listeners = new Set<(event: WireEvent) => void>();
+  return {
+    log,
+    observe: (event) => {
+      log.value = recordWire(log.peek(), event);
+      for (const listener of listeners) listener(event);
+    },
+    watch: (listener) => {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  };
 }

@@ -25,12 +25,11 @@ function Entry({ app, conversation }: { app: App; conversation: ConversationView
       </Button>
       <IconButton
         class="icon-button conversation-remove"
+        sign="×"
         label={texts.remove}
         aria-label={`${texts.remove}: ${name}`}
         onClick={() => void app.remove(id)}
-      >
-        ×
-      </IconButton>
+      />
     </li>
   );
 }
@@ -44,12 +43,8 @@ function Removed({ app }: { app: App }) {
   return (
     <p class="removed" role="status">
       <span>{texts.removed(last.name ?? texts.untitled)}</span>
-      <Button class="link" onClick={() => void app.takeBack()}>
-        {texts.takeBack}
-      </Button>
-      <IconButton label={problems.dismiss} onClick={() => (removed.value = undefined)}>
-        ✕
-      </IconButton>
+      <Button class="link" text={texts.takeBack} onClick={() => void app.takeBack()} />
+      <IconButton sign="✕" label={problems.dismiss} onClick={() => (removed.value = undefined)} />
     </p>
   );
 }
@@ -87,9 +82,7 @@ export function ConversationsPane({ app }: { app: App }) {
         <img src="/icon.svg" alt="" width="24" height="24" />
         <h1>{product}</h1>
       </header>
-      <Button class="button new-chat" onClick={() => app.startNew()}>
-        {texts.new}
-      </Button>
+      <Button class="button new-chat" text={texts.new} onClick={() => app.startNew()} />
       {conversations.length === 0 && <p class="quiet">{texts.empty}</p>}
       <ul class="conversation-list">
         {conversations.map((conversation) => (
@@ -97,9 +90,7 @@ export function ConversationsPane({ app }: { app: App }) {
         ))}
       </ul>
       {app.conversations.more.value !== undefined && (
-        <Button class="link" onClick={() => void app.conversations.loadMore()}>
-          {texts.more}
-        </Button>
+        <Button class="link" text={texts.more} onClick={() => void app.conversations.loadMore()} />
       )}
       <Removed app={app} />
       <ProblemBar app={app} problem={app.conversations.problem} />

@@ -101,9 +101,7 @@ export function DetailDialog(props: ConversationProps & { generation: number }) 
       <header class="detail-head">
         <h2 id="detail-title">{texts.detail.title(app.figures.value.count(generation))}</h2>
         {detail.value && <Head app={app} detail={detail.value} />}
-        <IconButton label={texts.close} onClick={closeDialog}>
-          ✕
-        </IconButton>
+        <IconButton sign="✕" label={texts.close} onClick={closeDialog} />
       </header>
       {detail.value ? (
         <Body app={app} detail={detail.value} />

@@ -22,12 +22,11 @@ export function PinList({ app, conversation }: ConversationProps) {
           <li key={id} class="pin">
             <span>{text}</span>
             <IconButton
+              sign="✕"
               label={texts.unpin}
               aria-label={`${texts.unpin}: ${text}`}
               onClick={() => void conversation.attempt(() => conversation.unpin(id))}
-            >
-              ✕
-            </IconButton>
+            />
           </li>
         ))}
       </ul>

@@ -19,10 +19,9 @@ function CompactionUnderWay({ app, conversation }: ConversationProps) {
         {jobId !== undefined && (
           <Button
             class="link"
+            text={texts.stop}
             onClick={() => void conversation.change(() => conversation.api.cancelCompaction(jobId))}
-          >
-            {texts.stop}
-          </Button>
+          />
         )}
       </header>
       <ol class="stages">
@@ -67,10 +66,9 @@ export function CompactionTimeline({ app, conversation }: ConversationProps) {
       {conversation.moreCompactions.value !== undefined && (
         <Button
           class="link"
+          text={texts.more}
           onClick={() => void conversation.attempt(() => conversation.loadMoreCompactions())}
-        >
-          {texts.more}
-        </Button>
+        />
       )}
     </>
   );

@@ -58,15 +58,14 @@ export function EventsPane({ app, conversation }: ConversationProps) {
         {names.map((name) => (
           <Button
             key={name}
+            text={texts.events.tabs[name]}
             id={`tab-${name}`}
             role="tab"
             aria-selected={shown.value === name}
             aria-controls="events-panel"
             tabIndex={shown.value === name ? 0 : -1}
             onClick={() => (shown.value = name)}
-          >
-            {texts.events.tabs[name]}
-          </Button>
+          />
         ))}
       </div>
       <div

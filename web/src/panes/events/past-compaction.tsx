@@ -113,9 +113,11 @@ export function PastCompaction(past: PastProps) {
       <Steps {...past} />
       {hasSnapshot && (
         <>
-          <Button class="link" onClick={() => (app.detail.value = generation)}>
-            {texts.details}
-          </Button>
+          <Button
+            class="link"
+            text={texts.details}
+            onClick={() => (app.detail.value = generation)}
+          />
           <CompactionRating {...past} generation={generation} score={record.rating?.score} />
         </>
       )}

@@ -56,12 +56,11 @@ export function FaultCard(input: {
         <h3>{title}</h3>
         <Button
           class="button small"
+          text={isRunning ? texts.stop : texts.run}
           disabled={hindrance !== undefined || (runner.running.value !== undefined && !isRunning)}
           aria-label={`${isRunning ? texts.stop : texts.run}: ${title}`}
           onClick={() => (isRunning ? runner.stop() : void runner.run([name]))}
-        >
-          {isRunning ? texts.stop : texts.run}
-        </Button>
+        />
       </div>
       <p>{does}</p>
       <p class="quiet">

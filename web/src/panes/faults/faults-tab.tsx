@@ -35,14 +35,11 @@ function FaultBar({ app, runner }: FaultsProps) {
     <div class="tool-bar">
       <Button
         class="button small"
+        text={texts.runAll}
         disabled={isRunning || possible.length === 0}
         onClick={() => void runner.run(possible)}
-      >
-        {texts.runAll}
-      </Button>
-      <Button class="button small" onClick={() => void runner.reset()}>
-        {texts.reset}
-      </Button>
+      />
+      <Button class="button small" text={texts.reset} onClick={() => void runner.reset()} />
       {outcomes.length > 0 && (
         <span role="status" class="figure">
           {texts.sum(count(held.length), count(outcomes.length))}

@@ -20,12 +20,8 @@ export function ExportButtons({ app, conversation }: ConversationProps) {
     );
   return (
     <p class="export">
-      <Button class="link" onClick={save('jsonl', 'jsonl')}>
-        {texts.exportJson}
-      </Button>
-      <Button class="link" onClick={save('markdown', 'md')}>
-        {texts.exportMarkdown}
-      </Button>
+      <Button class="link" text={texts.exportJson} onClick={save('jsonl', 'jsonl')} />
+      <Button class="link" text={texts.exportMarkdown} onClick={save('markdown', 'md')} />
     </p>
   );
 }

@@ -37,9 +37,11 @@ function EarlierBanner({ app, conversation, earlier }: GenerationsProps) {
         </span>
       </p>
       <p class="quiet">{texts.restoreHint}</p>
-      <Button class="button small primary" onClick={() => void conversation.change(restore)}>
-        {texts.restore}
-      </Button>
+      <Button
+        class="button small primary"
+        text={texts.restore}
+        onClick={() => void conversation.change(restore)}
+      />
     </div>
   );
 }

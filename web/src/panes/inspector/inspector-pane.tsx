@@ -15,15 +15,14 @@ function CompactButton({ app, conversation }: ConversationProps) {
   return (
     <Button
       class="button small"
+      text={app.texts.value.inspector.compactNow}
       disabled={conversation.view.value === undefined}
       // Not disabled while one runs: the keyboard would lose its place.
       aria-disabled={isRunning}
       onClick={() => {
         if (!isRunning) void conversation.change(() => conversation.api.compact());
       }}
-    >
-      {app.texts.value.inspector.compactNow}
-    </Button>
+    />
   );
 }
 

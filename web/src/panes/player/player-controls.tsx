@@ -53,21 +53,17 @@ export function PlayerControls(props: PlayerProps & { chosen: PlayableRecording 
       <div class="tool-bar">
         <Button
           class="button primary"
+          text={texts.play}
           disabled={isUnderWay || !chosen}
           onClick={() => void begin()}
-        >
-          {texts.play}
-        </Button>
+        />
         <Button
           class="button"
+          text={isPaused ? texts.resume : texts.pause}
           disabled={!isUnderWay}
           onClick={isPaused ? player.resume : player.pause}
-        >
-          {isPaused ? texts.resume : texts.pause}
-        </Button>
-        <Button class="button" disabled={!isUnderWay} onClick={player.stop}>
-          {texts.stop}
-        </Button>
+        />
+        <Button class="button" text={texts.stop} disabled={!isUnderWay} onClick={player.stop} />
       </div>
       {problem.value !== undefined && <p role="alert">{problem.value}</p>}
       <Progress app={app} player={player} />

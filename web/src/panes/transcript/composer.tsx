@@ -27,22 +27,20 @@ function SendButton({ app, conversation }: ConversationProps) {
       <Button
         type="submit"
         class="button primary"
+        text={texts.composer.send}
         disabled={conversation.draft.text.value.trim() === ''}
-      >
-        {texts.composer.send}
-      </Button>
+      />
     );
   const { turnId } = running;
   return (
     <Button
       class="button stop"
+      text={texts.transcript.stop}
       disabled={turnId === undefined}
       onClick={() => {
         if (turnId !== undefined) void conversation.attempt(() => conversation.api.cancel(turnId));
       }}
-    >
-      {texts.transcript.stop}
-    </Button>
+    />
   );
 }
 
@@ -79,9 +77,7 @@ export function Composer({ app, conversation }: ConversationProps) {
       {edited.value !== undefined && (
         <p class="composer-edit" role="status">
           {transcript.editing(app.figures.value.count(edited.value.seq))}
-          <Button class="link" onClick={() => clear(conversation)}>
-            {transcript.cancelEdit}
-          </Button>
+          <Button class="link" text={transcript.cancelEdit} onClick={() => clear(conversation)} />
         </p>
       )}
       <textarea

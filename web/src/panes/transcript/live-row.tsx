@@ -55,13 +55,9 @@ function WayOn({ app, conversation, turn }: LiveProps) {
   return (
     <p class="turn-way-on">
       {!turn.problem?.isFinal && (
-        <Button class="button small" onClick={() => answers.retry(messageId)}>
-          {texts.retry}
-        </Button>
+        <Button class="button small" text={texts.retry} onClick={() => answers.retry(messageId)} />
       )}
-      <Button class="button small" onClick={rewrite}>
-        {texts.sendChanged}
-      </Button>
+      <Button class="button small" text={texts.sendChanged} onClick={rewrite} />
     </p>
   );
 }

@@ -49,9 +49,7 @@ function FoldMark({ app, conversation, seq }: ConversationProps & { seq: number 
   return (
     <div class="fold-mark">
       <span>{texts.foldMark(app.figures.value.count(upTo))}</span>
-      <Button class="link" onClick={() => (app.detail.value = generation)}>
-        {events.details}
-      </Button>
+      <Button class="link" text={events.details} onClick={() => (app.detail.value = generation)} />
     </div>
   );
 }
@@ -119,9 +117,7 @@ export function MessageList(props: ConversationProps) {
         </div>
       </div>
       {!isNewestKept.value && (
-        <IconButton class="to-newest" label={texts.toBottom} onClick={showNewest}>
-          ↓
-        </IconButton>
+        <IconButton class="to-newest" sign="↓" label={texts.toBottom} onClick={showNewest} />
       )}
     </div>
   );

@@ -41,12 +41,12 @@ function OutputForm({ call, texts, give }: CallForm) {
         />
       </label>
       <p class="turn-way-on">
-        <Button type="submit" class="button small">
-          {texts.giveOutput}
-        </Button>
-        <Button class="button small" onClick={() => give({ callId, error: 'The user declined.' })}>
-          {texts.decline}
-        </Button>
+        <Button type="submit" class="button small" text={texts.giveOutput} />
+        <Button
+          class="button small"
+          text={texts.decline}
+          onClick={() => give({ callId, error: 'The user declined.' })}
+        />
       </p>
     </form>
   );
@@ -57,12 +57,16 @@ const ApprovalForm = ({ call: { callId, name, args }, texts, give }: CallForm) =
   <div>
     <ToolCall name={name} input={args} />
     <p class="turn-way-on">
-      <Button class="button small" onClick={() => give({ callId, approved: true })}>
-        {texts.allow}
-      </Button>
-      <Button class="button small" onClick={() => give({ callId, approved: false })}>
-        {texts.decline}
-      </Button>
+      <Button
+        class="button small"
+        text={texts.allow}
+        onClick={() => give({ callId, approved: true })}
+      />
+      <Button
+        class="button small"
+        text={texts.decline}
+        onClick={() => give({ callId, approved: false })}
+      />
     </p>
   </div>
 );

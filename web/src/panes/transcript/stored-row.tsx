@@ -57,11 +57,7 @@ function Recalled({
       {app.texts.value.transcript.recalled(count(recalled.tokens))}{' '}
       {recalled.turns.map((id) => {
         const seq = Number(id.slice('t_'.length));
-        return (
-          <Button key={id} class="link" onClick={() => showTurn(seq)}>
-            {count(seq)}
-          </Button>
-        );
+        return <Button key={id} class="link" text={count(seq)} onClick={() => showTurn(seq)} />;
       })}
     </p>
   );
@@ -90,21 +86,19 @@ function Actions({ app, conversation, turn }: StoredProps) {
   return (
     <div class="turn-actions">
       {isLast && user.state === 'failed' && (
-        <Button onClick={() => answers.ask({ kind: 'send', messageId: id, text })}>
-          {texts.retry}
-        </Button>
+        <Button
+          text={texts.retry}
+          onClick={() => answers.ask({ kind: 'send', messageId: id, text })}
+        />
       )}
-      {isLast && answer && (
-        <Button onClick={() => regenerate(answer.id)}>{texts.regenerate}</Button>
-      )}
-      {user.inContext && <Button onClick={edit}>{texts.edit}</Button>}
+      {isLast && answer && <Button text={texts.regenerate} onClick={() => regenerate(answer.id)} />}
+      {user.inContext && <Button text={texts.edit} onClick={edit} />}
       <Button
+        text={isPinned ? texts.pinned : texts.pin}
         aria-pressed={isPinned}
         title={texts.pinHint}
         onClick={() => void conversation.attempt(pin)}
-      >
-        {isPinned ? texts.pinned : texts.pin}
-      </Button>
+      />
     </div>
   );
 }

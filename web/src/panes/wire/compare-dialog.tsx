@@ -69,9 +69,7 @@ export function CompareDialog({ app, onClose }: { app: App; onClose: () => void 
     <dialog class="compare" ref={showModal} onClose={onClose} aria-labelledby="compare-title">
       <div class="compare-head">
         <h2 id="compare-title">{texts.compareTitle}</h2>
-        <Button class="button small" onClick={closeDialog}>
-          {texts.close}
-        </Button>
+        <Button class="button small" text={texts.close} onClick={closeDialog} />
       </div>
       <p class="quiet">{texts.compareHint}</p>
       <form class="tool-bar" onSubmit={submit(() => void sendOverAll(app, replies, text.value))}>
@@ -84,9 +82,12 @@ export function CompareDialog({ app, onClose }: { app: App; onClose: () => void 
             onInput={({ currentTarget }) => (text.value = currentTarget.value)}
           />
         </label>
-        <Button type="submit" class="button primary" disabled={isUnderWay}>
-          {texts.compareRun}
-        </Button>
+        <Button
+          type="submit"
+          class="button primary"
+          text={texts.compareRun}
+          disabled={isUnderWay}
+        />
       </form>
       <div class="compare-replies">
         {facades.map((facade) => (

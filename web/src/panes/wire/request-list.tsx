@@ -37,6 +37,7 @@ function RequestRow({ app, exchange }: { app: App; exchange: Exchange }) {
       <span class="figure quiet">{tookMs === undefined ? '' : `${count(tookMs)} ms`}</span>
       <Button
         class="button small"
+        text={copied.value === 'yes' ? texts.copied : 'curl'}
         aria-label={`${texts.copy}: ${method} ${path}`}
         onClick={() => {
           navigator.clipboard.writeText(command).then(
@@ -47,9 +48,7 @@ function RequestRow({ app, exchange }: { app: App; exchange: Exchange }) {
             () => (copied.value = 'refused'),
           );
         }}
-      >
-        {copied.value === 'yes' ? texts.copied : 'curl'}
-      </Button>
+      />
       {copied.value === 'refused' && (
         <div class="wire-command">
           <p class="quiet">{texts.notCopied}</p>

@@ -14,9 +14,11 @@ export function WireTab({ app }: { app: App }) {
   return (
     <div class="tool wire">
       <div class="tool-bar">
-        <Button class="button small" onClick={() => (isComparing.value = true)}>
-          {texts.compare}
-        </Button>
+        <Button
+          class="button small"
+          text={texts.compare}
+          onClick={() => (isComparing.value = true)}
+        />
       </div>
       <h3>{texts.frames}</h3>
       {frames.length === 0 ? (
