@@ -43,11 +43,7 @@ export interface BenchParts {
 export async function openBench(parts: BenchParts): Promise<Bench> {
   const { app, supervisor, signal, title, hasStandIn, thresholdTokens } = parts;
   const id = crypto.randomUUID();
-  await app.api.create({
-    id,
-    title,
-    ...(thresholdTokens !== undefined && { settings: { thresholdTokens } }),
-  });
+  await app.api.create({ id, title, settings: thresholdTokens && { thresholdTokens } });
   showBeside(app, id);
   const shown = app.open.value;
   void app.conversations.refresh();

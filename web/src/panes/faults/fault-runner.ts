@@ -1,4 +1,4 @@
-import { batch, signal, type ReadonlySignal } from '@preact/signals';
+import { batch, signal } from '@preact/signals';
 import type { App } from '#web/state/app.ts';
 import { toolTexts } from '../tools.ts';
 import { openBench, type BenchParts } from './bench.ts';
@@ -11,18 +11,6 @@ export type FaultState =
   | { phase: 'running'; elapsedMs: number }
   | { phase: 'judged'; verdict: Verdict; tookMs: number }
   | { phase: 'failed'; problem: string };
-
-export interface FaultRunner {
-  stateOf(name: FaultName): FaultState;
-  running: ReadonlySignal<FaultName | undefined>;
-  /** What the supervisor said last; undefined: nothing yet. */
-  supervisor: ReadonlySignal<SupervisorState | undefined>;
-  problem: ReadonlySignal<string | undefined>;
-  run(names: readonly FaultName[]): Promise<void>;
-  stop(): void;
-  reset(): Promise<void>;
-  look(): Promise<void>;
-}
 
 const TICK_MS = 500;
 const idle: FaultState = { phase: 'idle' };
@@ -65,7 +53,7 @@ async function tryFault(trial: Trial): Promise<FaultState> {
   }
 }
 
-/** What the supervisor says of itself. */
+/** What the supervisor said of itself last; undefined: nothing yet. */
 function watchSupervisor(supervisor: Supervisor) {
   const told = signal<SupervisorState | undefined>(undefined);
   const problem = signal<string | undefined>(undefined);
@@ -84,7 +72,7 @@ function watchSupervisor(supervisor: Supervisor) {
 }
 
 /** Runs faults one after the other: they share a model, a line and a worker. */
-export function createFaultRunner(app: App, supervisor: Supervisor): FaultRunner {
+export function createFaultRunner(app: App, supervisor: Supervisor) {
   const states = signal<Readonly<Partial<Record<FaultName, FaultState>>>>({});
   const running = signal<FaultName | undefined>(undefined);
   const watch = watchSupervisor(supervisor);
@@ -105,8 +93,8 @@ export function createFaultRunner(app: App, supervisor: Supervisor): FaultRunner
   return {
     ...watch,
     running,
-    stateOf: (name) => states.value[name] ?? idle,
-    run: async (names) => {
+    stateOf: (name: FaultName): FaultState => states.value[name] ?? idle,
+    run: async (names: readonly FaultName[]): Promise<void> => {
       if (running.peek() !== undefined) return;
       run = new AbortController();
       const { signal: ended } = run;
@@ -116,7 +104,7 @@ export function createFaultRunner(app: App, supervisor: Supervisor): FaultRunner
       await watch.look();
     },
     stop,
-    reset: async () => {
+    reset: async (): Promise<void> => {
       stop();
       await supervisor.reset().catch((error: unknown) => (watch.problem.value = String(error)));
       states.value = {};
@@ -124,3 +112,5 @@ export function createFaultRunner(app: App, supervisor: Supervisor): FaultRunner
     },
   };
 }
+
+export type FaultRunner = ReturnType<typeof createFaultRunner>;

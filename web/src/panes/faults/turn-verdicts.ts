@@ -14,13 +14,8 @@ export function judgeDrop(seen: {
   const [before = [], ...after] = seen.connections.filter(({ length }) => length > 0);
   const repeated = ids.filter((id, index) => id <= (ids[index - 1] ?? -1)).length;
   const isSameText = seen.streamedText === seen.storedText;
-  const finding = {
-    fault: 'drop',
-    cutAfter: before.at(-1),
-    resumedAt: after[0]?.[0],
-    repeated,
-    isSameText,
-  } as const;
+  const [cutAfter, resumedAt] = [before.at(-1), after[0]?.[0]];
+  const finding = { fault: 'drop', cutAfter, resumedAt, repeated, isSameText } as const;
   const hasHappened = after.length > 0 || !isSameText;
   return judged(finding, { hasHappened, holds: repeated === 0 && isSameText });
 }

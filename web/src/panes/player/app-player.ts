@@ -1,8 +1,8 @@
-import { signal, type Signal } from '@preact/signals';
+import { signal } from '@preact/signals';
 import type { App } from '#web/state/app.ts';
 import { pause } from '#web/state/waiting.ts';
 import { sayTo, showBeside } from '../tools.ts';
-import { createPlayer, type Player } from './player.ts';
+import { createPlayer } from './player.ts';
 import type { PlayableRecording } from './recording.ts';
 
 interface PlayerSettings {
@@ -11,13 +11,8 @@ interface PlayerSettings {
   gapMs: number;
 }
 
-interface AppPlayer {
-  player: Player;
-  settings: Signal<PlayerSettings>;
-}
-
 /** A player that says what it plays in a new conversation of the app, which is shown meanwhile. */
-export function createAppPlayer(app: App): AppPlayer {
+export function createAppPlayer(app: App) {
   const settings = signal<PlayerSettings>({ thresholdTokens: 1_000, gapMs: 500 });
   const player = createPlayer({
     say: async (text) => {
