@@ -23,17 +23,14 @@ export const IconButton = ({
   <Button class="icon-button" text={sign} aria-label={label} title={label} {...attributes} />
 );
 
-interface Options<T extends string | number> {
+/** One of several options, and what each is called. */
+export function Choice<T extends string | number>(input: {
+  'aria-label'?: string;
+  value: T;
   options: readonly T[];
-  /** What an option is called. */
   nameOf: (option: T) => string;
   onChoose: (option: T) => void;
-}
-
-/** One of several options. */
-export function Choice<T extends string | number>(
-  input: Options<T> & Pick<ComponentProps<'select'>, 'aria-label' | 'value'>,
-) {
+}) {
   const { options, nameOf, onChoose, ...attributes } = input;
   return (
     <select

@@ -41,9 +41,10 @@ type Said = 'answered' | 'failed' | 'left';
  */
 export function sayTo(
   conversation: OpenConversation,
-  message: { text: string; messageId: string; signal?: AbortSignal },
+  text: string,
+  signal: AbortSignal = conversation.left,
 ): Promise<Said> {
-  const { text, messageId, signal = conversation.left } = message;
+  const messageId = crypto.randomUUID();
   const { promise, resolve } = Promise.withResolvers<Said>();
   const ended = AbortSignal.any([signal, conversation.left]);
   if (ended.aborted) return Promise.resolve('left');

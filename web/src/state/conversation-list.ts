@@ -1,4 +1,4 @@
-import { batch, signal, type Signal } from '@preact/signals';
+import { batch, signal } from '@preact/signals';
 import type { ConversationView } from '#shared/wire/resources/conversations.ts';
 import { ApiError } from '../api/api-error.ts';
 import type { ChatApi } from '../api/chat-api.ts';
@@ -12,23 +12,7 @@ interface Removed {
 }
 
 /** The caller's conversations, the newest first. */
-export interface ConversationList {
-  entries: Signal<readonly ConversationView[]>;
-  /** Of older ones; undefined: all are shown. */
-  more: Signal<string | undefined>;
-  /** What did not work; undefined: nothing. */
-  problem: Signal<ApiError | undefined>;
-  refresh(): Promise<void>;
-  loadMore(): Promise<void>;
-  /** What was deleted last, until it is taken back or dismissed. */
-  removed: Signal<Removed | undefined>;
-  /** Into the bin; resolves to whether it is gone. */
-  remove(id: string): Promise<boolean>;
-  /** Out of the bin with what was deleted last; resolves to its id. */
-  takeBack(): Promise<string | undefined>;
-}
-
-export function createConversationList(api: ChatApi, firstWords: FirstWords): ConversationList {
+export function createConversationList(api: ChatApi, firstWords: FirstWords) {
   const entries = signal<readonly ConversationView[]>([]);
   const more = signal<string | undefined>(undefined);
   const problem = signal<ApiError | undefined>(undefined);
@@ -60,12 +44,16 @@ export function createConversationList(api: ChatApi, firstWords: FirstWords): Co
 
   return {
     entries,
+    /** Of older ones; undefined: all are shown. */
     more,
+    /** What did not work; undefined: nothing. */
     problem,
-    refresh: async () => void (await attempt(load(undefined))),
-    loadMore: async () => void (await attempt(load(more.value))),
+    /** What was deleted last, until it is taken back or dismissed. */
     removed,
-    remove: async (id) => {
+    refresh: async (): Promise<void> => void (await attempt(load(undefined))),
+    loadMore: async (): Promise<void> => void (await attempt(load(more.value))),
+    /** Into the bin; resolves to whether it is gone. */
+    remove: async (id: string): Promise<boolean> => {
       const words = firstWords.of(id);
       const name = entries.value.find((entry) => entry.id === id)?.title ?? words;
       if (!(await change(api.conversation(id).remove))) return false;
@@ -73,7 +61,8 @@ export function createConversationList(api: ChatApi, firstWords: FirstWords): Co
       removed.value = { id, name, words };
       return true;
     },
-    takeBack: async () => {
+    /** Out of the bin with what was deleted last; resolves to its id. */
+    takeBack: async (): Promise<string | undefined> => {
       const last = removed.value;
       if (!last || !(await change(api.conversation(last.id).undelete))) return undefined;
       if (last.words !== undefined) firstWords.note(last.id, last.words);
@@ -82,3 +71,5 @@ export function createConversationList(api: ChatApi, firstWords: FirstWords): Co
     },
   };
 }
+
+export type ConversationList = ReturnType<typeof createConversationList>;

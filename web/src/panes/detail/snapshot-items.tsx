@@ -1,6 +1,6 @@
 import type { SnapshotItemView } from '#shared/wire/resources/compaction.ts';
 import type { App } from '#web/state/app.ts';
-import { bySection, isCarried, type Detail, type Lit } from '#web/state/context/provenance.ts';
+import { isCarried, type Detail, type Lit } from '#web/state/context/provenance.ts';
 import { nameIn } from '#web/text/languages.ts';
 import { Button } from '../controls.tsx';
 
@@ -52,11 +52,12 @@ function Item({ app, detail, lit, item }: ItemsOf & { item: SnapshotItemView }) 
   );
 }
 
+/** Statements by section, in the order in which the snapshot has them. */
 function Sections({ items, ...input }: ItemsOf & { items: readonly SnapshotItemView[] }) {
   const names = input.app.texts.value.detail.sections;
   return (
     <>
-      {bySection(items).map(({ section, items: own }) => (
+      {[...Map.groupBy(items, ({ section }) => section)].map(([section, own]) => (
         <section key={section}>
           <h4>{nameIn(names, section)}</h4>
           <ul>

@@ -18,7 +18,7 @@ export function createAppPlayer(app: App) {
     say: async (text) => {
       const shown = app.open.peek();
       if (shown.id !== id) return 'left';
-      return sayTo(shown, { text, messageId: crypto.randomUUID() });
+      return sayTo(shown, text);
     },
     gapMs: () => settings.peek().gapMs,
     wait: pause,

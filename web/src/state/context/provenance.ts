@@ -23,14 +23,6 @@ export function turnsToShow(detail: CompactionDetailView): number[] {
   return [...seqs].toSorted((one, other) => one - other).slice(-TURNS_MAX);
 }
 
-/** Statements by section, in the order in which the snapshot has them. */
-export function bySection(
-  items: readonly SnapshotItemView[],
-): { section: string; items: SnapshotItemView[] }[] {
-  const sections = Map.groupBy(items, ({ section }) => section);
-  return [...sections].map(([section, found]) => ({ section, items: found }));
-}
-
 /**
  * Whether a statement was known before this compaction. One without sources is older than they are; where the
  * model wrote the whole snapshot anew, none has any and nothing is known of their age.
