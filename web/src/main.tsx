@@ -1,6 +1,5 @@
 import { render } from 'preact';
-import { readPageConfig } from './api/page-config.ts';
-import { createSession } from './api/session.ts';
+import { createSession, readPageConfig } from './api/session.ts';
 import { Page } from './page.tsx';
 import { createApp } from './state/app.ts';
 import { preferredLanguage, selectTexts } from './text/languages.ts';

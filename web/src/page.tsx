@@ -4,6 +4,7 @@ import { DetailDialog } from './panes/detail/detail-dialog.tsx';
 import { EventsPane } from './panes/events/events-pane.tsx';
 import { InspectorPane } from './panes/inspector/inspector-pane.tsx';
 import { TranscriptPane } from './panes/transcript/transcript-pane.tsx';
+import { Button } from './panes/controls.tsx';
 import type { App, PaneName } from './state/app.ts';
 
 const panes: readonly PaneName[] = ['conversations', 'transcript', 'inspector', 'events'];
@@ -14,14 +15,12 @@ function PaneSwitch({ app }: { app: App }) {
   return (
     <nav class="pane-switch" aria-label={texts.product}>
       {panes.map((pane) => (
-        <button
+        <Button
           key={pane}
-          type="button"
+          text={texts.panes[pane]}
           aria-current={app.pane.value === pane ? 'page' : undefined}
           onClick={() => (app.pane.value = pane)}
-        >
-          {texts.panes[pane]}
-        </button>
+        />
       ))}
     </nav>
   );

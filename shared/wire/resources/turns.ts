@@ -52,7 +52,7 @@ export const turnUsageResponse = z.object({
     .optional()
     .describe('Millionths of a US dollar; absent where no model reported what it took.'),
 });
-export type UsageView = z.infer<typeof turnUsageResponse>;
+type UsageView = z.infer<typeof turnUsageResponse>;
 
 export const routingResponse = routingSchema.describe(
   'Where the model of the conversation is `auto`: which of the two answers, who chose it, and its id.',

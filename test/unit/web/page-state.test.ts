@@ -3,8 +3,7 @@ import type { ContextObject } from '#shared/wire/resources/context-object.ts';
 import type { MessageView } from '#shared/wire/resources/messages.ts';
 import { observeStatus } from '#web/state/context/compaction-steps.ts';
 import { toGauge } from '#web/state/context/gauge.ts';
-import { splitParagraphs } from '#web/state/answer/paragraphs.ts';
-import { newSentences } from '#web/state/answer/sentences.ts';
+import { newSentences, splitParagraphs } from '#web/state/answer/text-pieces.ts';
 import { PAGES_MAX, toTurns, withPage, type TurnPages } from '#web/state/turn-pages.ts';
 import { preferredLanguage } from '#web/text/languages.ts';
 

@@ -1,9 +1,6 @@
 /** Body of an error of the API, as AIP-193 has it; anything else than this is nothing that Recap said. */
 interface ErrorBody {
-  error?: {
-    message?: string;
-    details?: readonly { reason?: string }[];
-  };
+  error?: { message?: string; details?: readonly { reason?: string }[] };
 }
 
 /** A request that was refused or did not get through. */

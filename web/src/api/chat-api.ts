@@ -6,7 +6,7 @@ import type { MessageView } from '#shared/wire/resources/messages.ts';
 import type { TurnView } from '#shared/wire/resources/turns.ts';
 import type { PinListView } from '#shared/wire/resources/pins.ts';
 import type { RatingView } from '#shared/wire/resources/ratings.ts';
-import type { OpenStream, Requester } from './requester.ts';
+import type { Call, OpenStream, Requester } from './requester.ts';
 
 export type ConversationWithContext = ConversationView & { context: ContextObject };
 
@@ -46,87 +46,80 @@ const clientContext = (locale: string) => ({
   locale,
 });
 
+/** A call of something under one path. Throws ApiError. */
+type JsonCall = <T>(
+  method: Call['method'],
+  path: string,
+  given?: Pick<Call, 'query' | 'body'>,
+) => Promise<T>;
+
 /** The calls about compactions of one conversation. */
-const compactionCalls = (json: Requester['json'], base: string) => ({
+const compactionCalls = (call: JsonCall) => ({
+  context: (generation?: number) => call<ContextView>('GET', '/context', { query: { generation } }),
   compactions: (pageToken?: string) =>
-    json<Page<'compactions', CompactionRecordView>>({
-      method: 'GET',
-      path: `${base}/compactions`,
+    call<Page<'compactions', CompactionRecordView>>('GET', '/compactions', {
       query: { pageToken },
     }),
   compaction: (generation: number) =>
-    json<CompactionRecordView>({ method: 'GET', path: `${base}/compactions/${generation}` }),
+    call<CompactionRecordView>('GET', `/compactions/${generation}`),
   rate: (generation: number, score: number) =>
-    json<RatingView>({
+    call<RatingView>('POST', `/compactions/${generation}:rate`, { body: { score } }),
+  compact: (focus?: string) => call<{ jobId: string }>('POST', ':compact', { body: { focus } }),
+  cancelCompaction: (jobId: string) => call<unknown>('POST', `/compactions/${jobId}:cancel`),
+  restore: (generation: number, requestId: string) =>
+    call<CompactionRecordView>('POST', ':restore', { body: { generation, requestId } }),
+});
+
+/** The streams of answers in one conversation. */
+const answerCalls = (stream: Requester['stream'], base: string) => ({
+  /** Starts the answer, or attaches to it. */
+  ask: (request: AnswerRequest, { locale, signal }: { locale: string; signal: AbortSignal }) => {
+    const { path, body } = askFor(request);
+    // A turn that goes on has the time of its message.
+    const context = request.kind === 'results' ? {} : { clientContext: clientContext(locale) };
+    return stream({
       method: 'POST',
-      path: `${base}/compactions/${generation}:rate`,
-      body: { score },
+      path: `${base}${path}`,
+      body: { ...body, locale, ...context },
+      signal,
+    });
+  },
+  /** The rest of an answer after a frame; all of it without one. */
+  follow: (
+    turnId: string,
+    { startingAfter, signal }: { startingAfter: number | undefined; signal: AbortSignal },
+  ): Promise<OpenStream> =>
+    stream({
+      method: 'GET',
+      path: `${base}/turns/${turnId}/stream`,
+      query: { startingAfter },
+      signal,
     }),
-  compact: (focus?: string) =>
-    json<{ jobId: string }>({ method: 'POST', path: `${base}:compact`, body: { focus } }),
-  cancelCompaction: (jobId: string) =>
-    json<unknown>({ method: 'POST', path: `${base}/compactions/${jobId}:cancel` }),
 });
 
 /** The calls of one conversation. All throw ApiError. */
 function conversationApi({ json, stream, blob }: Requester, id: string) {
   const base = `/v1/conversations/${id}`;
+  const call: JsonCall = (method, path, given) =>
+    json({ method, path: `${base}${path}`, ...given });
   return {
-    read: () => json<ConversationWithContext>({ method: 'GET', path: base }),
+    ...answerCalls(stream, base),
+    ...compactionCalls(call),
+    read: () => call<ConversationWithContext>('GET', ''),
     change: (body: object, updateMask: string) =>
-      json<ConversationView>({ method: 'PATCH', path: base, query: { updateMask }, body }),
+      call<ConversationView>('PATCH', '', { query: { updateMask }, body }),
     /** Into the bin, and out of it. */
-    remove: () => json<unknown>({ method: 'DELETE', path: base }),
-    undelete: () => json<unknown>({ method: 'POST', path: `${base}:undelete` }),
+    remove: () => call<unknown>('DELETE', ''),
+    undelete: () => call<unknown>('POST', ':undelete'),
     /** Turns after `afterSeq`, the oldest first. */
     messages: (afterSeq: number, pageSize: number) =>
-      json<Page<'messages', MessageView>>({
-        method: 'GET',
-        path: `${base}/messages`,
-        query: { afterSeq, pageSize },
-      }),
-    turn: (turnId: string) => json<TurnView>({ method: 'GET', path: `${base}/turns/${turnId}` }),
-    cancel: (turnId: string) =>
-      json<TurnView>({ method: 'POST', path: `${base}/turns/${turnId}:cancel` }),
-    /** Starts the answer, or attaches to it. */
-    ask: (request: AnswerRequest, options: { locale: string; signal: AbortSignal }) => {
-      const { path, body } = askFor(request);
-      return stream({
-        method: 'POST',
-        path: `${base}${path}`,
-        body: {
-          ...body,
-          locale: options.locale,
-          // A turn that goes on has the time of its message.
-          ...(request.kind !== 'results' && { clientContext: clientContext(options.locale) }),
-        },
-        signal: options.signal,
-      });
-    },
-    /** The rest of an answer after a frame; all of it without one. */
-    follow: (
-      turnId: string,
-      after: { startingAfter: number | undefined; signal: AbortSignal },
-    ): Promise<OpenStream> =>
-      stream({
-        method: 'GET',
-        path: `${base}/turns/${turnId}/stream`,
-        query: { startingAfter: after.startingAfter },
-        signal: after.signal,
-      }),
-    context: (generation?: number) =>
-      json<ContextView>({ method: 'GET', path: `${base}/context`, query: { generation } }),
-    ...compactionCalls(json, base),
-    restore: (generation: number, requestId: string) =>
-      json<CompactionRecordView>({
-        method: 'POST',
-        path: `${base}:restore`,
-        body: { generation, requestId },
-      }),
-    pins: () => json<PinListView>({ method: 'GET', path: `${base}/pins` }),
+      call<Page<'messages', MessageView>>('GET', '/messages', { query: { afterSeq, pageSize } }),
+    turn: (turnId: string) => call<TurnView>('GET', `/turns/${turnId}`),
+    cancel: (turnId: string) => call<TurnView>('POST', `/turns/${turnId}:cancel`),
+    pins: () => call<PinListView>('GET', '/pins'),
     pin: (pinId: string, text: string) =>
-      json<unknown>({ method: 'PUT', path: `${base}/pins/${pinId}`, body: { text } }),
-    unpin: (pinId: string) => json<unknown>({ method: 'DELETE', path: `${base}/pins/${pinId}` }),
+      call<unknown>('PUT', `/pins/${pinId}`, { body: { text } }),
+    unpin: (pinId: string) => call<unknown>('DELETE', `/pins/${pinId}`),
     export: (format: 'jsonl' | 'markdown') =>
       blob({ method: 'GET', path: `${base}:export`, query: { format } }),
   };

@@ -9,15 +9,19 @@ export interface Call {
   query?: Readonly<Record<string, string | number | boolean | undefined>>;
   body?: unknown;
   headers?: Readonly<Record<string, string>>;
-  signal?: AbortSignal | undefined;
+  signal?: AbortSignal;
 }
 
+type WireStep =
+  | { kind: 'request'; call: Call; url: string; accept: string }
+  | { kind: 'response'; code: number }
+  | { kind: 'frame'; frame: ReceivedFrame }
+  | { kind: 'end'; problem?: string };
+
 /** What happens on the wire, for who watches it. `exchange` tells requests apart. */
-export type WireEvent =
-  | { kind: 'request'; exchange: number; at: number; call: Call; url: string; accept: string }
-  | { kind: 'response'; exchange: number; at: number; code: number }
-  | { kind: 'frame'; exchange: number; at: number; frame: ReceivedFrame }
-  | { kind: 'end'; exchange: number; at: number; problem?: string };
+export type WireEvent = WireStep & { exchange: number; at: number };
+
+type Tell = (step: WireStep) => void;
 
 export interface OpenStream {
   /** `t_17`; absent for 204. */
@@ -60,55 +64,67 @@ function urlOf(chatUrl: string, { path, query = {} }: Call): string {
   return `${chatUrl}${path}${text === '' ? '' : `?${text}`}`;
 }
 
+const turnIdOf = ({ headers }: Response): string | undefined =>
+  headers.get('x-turn-id') ?? undefined;
+
 /** The same events; their end, or how they broke off, is told. */
 async function* tellingEnd(
   frames: AsyncIterable<ReceivedFrame>,
-  tell: (end: { problem?: string }) => void,
+  tell: Tell,
 ): AsyncGenerator<ReceivedFrame> {
-  let problem: string | undefined;
+  const end: WireStep = { kind: 'end' };
   try {
     yield* frames;
   } catch (error) {
-    problem = String(error);
+    end.problem = String(error);
     throw error;
   } finally {
-    tell(problem === undefined ? {} : { problem });
+    tell(end);
+  }
+}
+
+/** The answer to one request, a refusal too. Throws ApiError OFFLINE. */
+async function sendOnce(
+  parts: RequesterParts,
+  call: Call,
+  { accept, tell }: { accept: string; tell: Tell },
+): Promise<Response> {
+  const url = urlOf(parts.chatUrl, call);
+  tell({ kind: 'request', call, url, accept });
+  try {
+    const response = await parts.fetch(url, {
+      method: call.method,
+      headers: {
+        accept,
+        authorization: `Bearer ${await parts.session.token()}`,
+        'accept-language': parts.language(),
+        ...(call.body !== undefined && { 'content-type': 'application/json' }),
+        ...call.headers,
+      },
+      body: JSON.stringify(call.body),
+      signal: call.signal,
+    });
+    tell({ kind: 'response', code: response.status });
+    return response;
+  } catch (error) {
+    tell({ kind: 'end', problem: String(error) });
+    throw error instanceof ApiError ? error : offline(error);
   }
 }
 
 /** Calls of the public API with the caller's token; an expired one is renewed once. */
 export function createRequester(parts: RequesterParts): Requester {
-  const { session, observe } = parts;
   let exchanges = 0;
 
   async function attempt(call: Call, accept: string) {
     const exchange = ++exchanges;
-    const url = urlOf(parts.chatUrl, call);
-    observe({ kind: 'request', exchange, at: Date.now(), call, url, accept });
-    try {
-      const response = await parts.fetch(url, {
-        method: call.method,
-        headers: {
-          accept,
-          authorization: `Bearer ${await session.token()}`,
-          'accept-language': parts.language(),
-          ...(call.body !== undefined && { 'content-type': 'application/json' }),
-          ...call.headers,
-        },
-        ...(call.body !== undefined && { body: JSON.stringify(call.body) }),
-        ...(call.signal && { signal: call.signal }),
-      });
-      observe({ kind: 'response', exchange, at: Date.now(), code: response.status });
-      return { response, exchange };
-    } catch (error) {
-      observe({ kind: 'end', exchange, at: Date.now(), problem: String(error) });
-      throw error instanceof ApiError ? error : offline(error);
-    }
+    const tell: Tell = (step) => parts.observe({ ...step, exchange, at: Date.now() });
+    return { response: await sendOnce(parts, call, { accept, tell }), tell };
   }
 
   async function send(call: Call, accept: string) {
     const first = await attempt(call, accept);
-    const isExpired = first.response.status === 401 && (await session.renew());
+    const isExpired = first.response.status === 401 && (await parts.session.renew());
     const sent = isExpired ? await attempt(call, accept) : first;
     if (!sent.response.ok) throw await readError(sent.response);
     return sent;
@@ -116,33 +132,25 @@ export function createRequester(parts: RequesterParts): Requester {
 
   return {
     json: async (call) => {
-      const { response, exchange } = await send(call, 'application/json');
+      const { response, tell } = await send(call, 'application/json');
       const text = await response.text();
-      observe({ kind: 'end', exchange, at: Date.now() });
+      tell({ kind: 'end' });
       return text === '' ? undefined : JSON.parse(text);
     },
     stream: async (call) => {
-      const { response, exchange } = await send(call, 'text/event-stream');
-      const turnId = response.headers.get('x-turn-id') ?? undefined;
+      const { response, tell } = await send(call, 'text/event-stream');
+      const turnId = turnIdOf(response);
       if (response.status === 204 || !response.body) return { turnId, frames: undefined };
-      const tell = (frame: ReceivedFrame) =>
-        observe({ kind: 'frame', exchange, at: Date.now(), frame });
-      const frames = tellingEnd(readFrames(response.body, tell), (end) =>
-        observe({ kind: 'end', exchange, at: Date.now(), ...end }),
-      );
-      return { turnId, frames };
+      const frames = readFrames(response.body, (frame) => tell({ kind: 'frame', frame }));
+      return { turnId, frames: tellingEnd(frames, tell) };
     },
     raw: async (call, accept) => {
-      const { response, exchange } = await attempt(call, accept);
+      const { response, tell } = await attempt(call, accept);
       const text = await response.text().catch((error: unknown) => {
         throw offline(error);
       });
-      observe({ kind: 'end', exchange, at: Date.now() });
-      return {
-        code: response.status,
-        turnId: response.headers.get('x-turn-id') ?? undefined,
-        text,
-      };
+      tell({ kind: 'end' });
+      return { code: response.status, turnId: turnIdOf(response), text };
     },
     blob: async (call) => (await send(call, '*/*')).response.blob(),
   };

@@ -1,5 +1,24 @@
 import { ApiError, offline } from './api-error.ts';
-import type { PageConfig } from './page-config.ts';
+
+/** What the page is told of its deployment, from `/config.json` beside it. */
+export interface PageConfig {
+  /** Address of the chat function, without a slash at its end. */
+  chatUrl: string;
+  /** An ID token as it is, where the deployment takes unsigned ones: the local stack. */
+  token?: string;
+  /** Where guests sign in, with the web key of the project. */
+  firebase?: { apiKey: string; authUrl?: string; tokenUrl?: string };
+  /** The control of a local stack. */
+  supervisor?: { url: string; token: string };
+}
+
+/** Reads the configuration. Throws an Error that names the address when there is none. */
+export async function readPageConfig(): Promise<PageConfig> {
+  const response = await fetch('/config.json', { cache: 'no-store' });
+  if (!response.ok) throw new Error(`/config.json: HTTP ${response.status}`);
+  const config: PageConfig = JSON.parse(await response.text());
+  return { ...config, chatUrl: config.chatUrl.replace(/\/$/, '') };
+}
 
 /** Who the page acts for. */
 export interface Session {
@@ -17,10 +36,11 @@ const REFRESH_TOKEN_KEY = 'recap.refreshToken';
 /** Before the end of a token's hour, so that none expires on its way. */
 const RENEWAL_MARGIN_MS = 60_000;
 
-interface SignedIn {
+interface Tokens {
   idToken: string;
   refreshToken: string;
-  expiresAt: number;
+  /** Seconds. */
+  expiresIn: string;
 }
 
 interface GuestParts {
@@ -50,51 +70,42 @@ async function post<T>(parts: GuestParts, url: string, init: RequestInit): Promi
 }
 
 /** https://cloud.google.com/identity-platform/docs/use-rest-api#section-sign-in-anonymously */
-async function signUp(parts: GuestParts): Promise<SignedIn> {
+function signUp(parts: GuestParts): Promise<Tokens> {
   const base = parts.firebase.authUrl ?? 'https://identitytoolkit.googleapis.com';
-  const answer = await post<{ idToken: string; refreshToken: string; expiresIn: string }>(
-    parts,
-    `${base}/v1/accounts:signUp`,
-    {
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ returnSecureToken: true }),
-    },
-  );
-  const { idToken, refreshToken, expiresIn } = answer;
-  return { idToken, refreshToken, expiresAt: parts.now() + Number(expiresIn) * 1_000 };
+  return post(parts, `${base}/v1/accounts:signUp`, {
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ returnSecureToken: true }),
+  });
 }
 
 /** https://cloud.google.com/identity-platform/docs/use-rest-api#section-refresh-token */
-async function refresh(parts: GuestParts, refreshToken: string): Promise<SignedIn> {
+async function refresh(parts: GuestParts, refreshToken: string): Promise<Tokens> {
   const base = parts.firebase.tokenUrl ?? 'https://securetoken.googleapis.com';
   const answer = await post<{ id_token: string; refresh_token: string; expires_in: string }>(
     parts,
     `${base}/v1/token`,
     { body: new URLSearchParams({ grant_type: 'refresh_token', refresh_token: refreshToken }) },
   );
-  return {
-    idToken: answer.id_token,
-    refreshToken: answer.refresh_token,
-    expiresAt: parts.now() + Number(answer.expires_in) * 1_000,
-  };
+  const { id_token: idToken, refresh_token: renewed, expires_in: expiresIn } = answer;
+  return { idToken, refreshToken: renewed, expiresIn };
 }
 
 /** A guest who is known again by a refresh token; one that is no longer taken makes a new guest. */
 export function guestSession(parts: GuestParts): Session {
   const { storage } = parts;
-  let current: Promise<SignedIn> | undefined;
+  let current: Promise<{ idToken: string; expiresAt: number }> | undefined;
 
-  async function signIn(): Promise<SignedIn> {
+  async function signIn() {
     const known = storage.getItem(REFRESH_TOKEN_KEY);
-    const signedIn = known
+    const tokens = known
       ? await refresh(parts, known).catch((error: unknown) => {
           // Only a refusal makes a new guest: without a network the old one still has conversations.
           if (error instanceof ApiError && error.code === 400) return signUp(parts);
           throw error;
         })
       : await signUp(parts);
-    storage.setItem(REFRESH_TOKEN_KEY, signedIn.refreshToken);
-    return signedIn;
+    storage.setItem(REFRESH_TOKEN_KEY, tokens.refreshToken);
+    return { ...tokens, expiresAt: parts.now() + Number(tokens.expiresIn) * 1_000 };
   }
 
   /** Calls at the same time share one sign-in; one that failed is tried again by the next. */

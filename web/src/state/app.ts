@@ -1,8 +1,7 @@
 import { batch, computed, signal, type ReadonlySignal, type Signal } from '@preact/signals';
 import { createChatApi, type ChatApi } from '../api/chat-api.ts';
-import type { PageConfig } from '../api/page-config.ts';
 import { createRequester } from '../api/requester.ts';
-import type { Session } from '../api/session.ts';
+import type { PageConfig, Session } from '../api/session.ts';
 import type { Texts } from '../text/en.ts';
 import { createFigures, type Figures } from '../text/figures.ts';
 import { selectTexts, type Language } from '../text/languages.ts';
@@ -10,9 +9,8 @@ import { createConversationList, type ConversationList } from './conversation-li
 import { openConversation, type OpenConversation } from './conversation.ts';
 import { createFirstWords } from './answer/first-words.ts';
 import { createOutbox } from './answer/outbox.ts';
-import { createRemoval, type Removed } from './removal.ts';
 import { createSettings, type Settings } from './settings.ts';
-import { createWire, type Wire } from './wire.ts';
+import { createWire, type Wire } from './wire-log.ts';
 
 export type PaneName = 'conversations' | 'transcript' | 'inspector' | 'events';
 
@@ -36,10 +34,14 @@ export interface App {
   select(id: string): void;
   startNew(): void;
   remove(id: string): Promise<void>;
-  /** What was deleted last, until it is taken back or dismissed. */
-  removed: Signal<Removed | undefined>;
-  /** Brings that back and shows it. */
+  /** Brings back what was deleted last, and shows it. */
   takeBack(): Promise<void>;
+}
+
+/** What most of the page is about. */
+export interface ConversationProps {
+  app: App;
+  conversation: OpenConversation;
 }
 
 interface AppParts {
@@ -51,46 +53,11 @@ interface AppParts {
 
 const idOfAddress = (): string | undefined => /^#\/c\/([\w-]+)$/.exec(location.hash)?.[1];
 
-function createApi({ config, session }: AppParts, settings: Settings, wire: Wire): ChatApi {
-  return createChatApi(
-    createRequester({
-      chatUrl: config.chatUrl,
-      session,
-      language: () => settings.language.value,
-      observe: wire.observe,
-      fetch: fetch.bind(globalThis),
-    }),
-  );
-}
-
-export function createApp(parts: AppParts): App {
-  const settings = createSettings(parts.storage, parts.language);
-  const wire = createWire();
-  const api = createApi(parts, settings, wire);
-  const outbox = createOutbox(parts.storage);
-  const firstWords = createFirstWords(parts.storage);
-  const conversations = createConversationList(api);
-  const removal = createRemoval(conversations, firstWords);
+/** The conversation that is open, in step with the address; `begin` opens one, without an id a new one. */
+function createNavigation(begin: (id: string | undefined) => OpenConversation) {
+  const open = signal(begin(idOfAddress()));
   const detail = signal<number | undefined>(undefined);
   const pane = signal<PaneName>('transcript');
-
-  /** A conversation of the list or of an address; without an id a new one. */
-  const begin = (known?: string): OpenConversation => {
-    const id = known ?? crypto.randomUUID();
-    return openConversation({
-      id,
-      isNew: known === undefined,
-      api: api.conversation(id),
-      outbox,
-      locale: () => settings.language.value,
-      onBegin: (text) => {
-        firstWords.note(id, text);
-        history.replaceState(null, '', `#/c/${id}`);
-      },
-      onChange: () => void conversations.refresh(),
-    });
-  };
-  const open = signal(begin(idOfAddress()));
 
   function show(id: string | undefined): void {
     if (id !== undefined && id === open.value.id) return;
@@ -113,28 +80,57 @@ export function createApp(parts: AppParts): App {
     history.pushState(null, '', location.pathname);
   }
   addEventListener('popstate', () => show(idOfAddress()));
+  return { open, detail, pane, select, startNew };
+}
+
+export function createApp({ config, session, storage, language: preferred }: AppParts): App {
+  const settings = createSettings(storage, preferred);
+  const language = () => settings.language.value;
+  const wire = createWire();
+  const { chatUrl } = config;
+  const { observe } = wire;
+  const api = createChatApi(
+    createRequester({ chatUrl, session, language, observe, fetch: fetch.bind(globalThis) }),
+  );
+  const outbox = createOutbox(storage);
+  const firstWords = createFirstWords(storage);
+  const conversations = createConversationList(api, firstWords);
+
+  const navigation = createNavigation((known) => {
+    const id = known ?? crypto.randomUUID();
+    return openConversation({
+      id,
+      isNew: known === undefined,
+      api: api.conversation(id),
+      outbox,
+      locale: language,
+      onBegin: (text) => {
+        firstWords.note(id, text);
+        history.replaceState(null, '', `#/c/${id}`);
+      },
+      onChange: () => void conversations.refresh(),
+    });
+  });
 
   return {
-    config: parts.config,
+    config,
     api,
     wire,
     settings,
-    texts: computed(() => selectTexts(settings.language.value)),
-    figures: computed(() => createFigures(settings.language.value)),
+    texts: computed(() => selectTexts(language())),
+    figures: computed(() => createFigures(language())),
     conversations,
-    open,
-    pane,
-    detail,
+    ...navigation,
     nameOf: ({ id, title }) => title ?? firstWords.of(id),
-    select,
-    startNew,
-    removed: removal.removed,
     remove: async (id) => {
-      if (!(await removal.remove(id)) || id !== open.value.id) return;
-      startNew();
+      if (!(await conversations.remove(id)) || id !== navigation.open.value.id) return;
+      navigation.startNew();
       // Where it was deleted is the way back.
-      pane.value = 'conversations';
+      navigation.pane.value = 'conversations';
     },
-    takeBack: async () => void (await removal.takeBack().then((id) => id && select(id))),
+    takeBack: async () => {
+      const id = await conversations.takeBack();
+      if (id !== undefined) navigation.select(id);
+    },
   };
 }

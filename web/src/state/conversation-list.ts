@@ -1,27 +1,22 @@
-import { batch, signal, type Signal } from '@preact/signals';
+import { batch, signal } from '@preact/signals';
 import type { ConversationView } from '#shared/wire/resources/conversations.ts';
 import { ApiError } from '../api/api-error.ts';
 import type { ChatApi } from '../api/chat-api.ts';
+import type { FirstWords } from './answer/first-words.ts';
 
-/** The caller's conversations, the newest first. */
-export interface ConversationList {
-  entries: Signal<readonly ConversationView[]>;
-  /** Of older ones; undefined: all are shown. */
-  more: Signal<string | undefined>;
-  /** What did not work; undefined: nothing. */
-  problem: Signal<ApiError | undefined>;
-  refresh(): Promise<void>;
-  loadMore(): Promise<void>;
-  /** Resolves to whether it is gone. */
-  remove(id: string): Promise<boolean>;
-  /** Out of the bin; resolves to whether it is back. */
-  takeBack(id: string): Promise<boolean>;
+interface Removed {
+  id: string;
+  name: string | undefined;
+  /** Forgotten with it in this browser. */
+  words: string | undefined;
 }
 
-export function createConversationList(api: ChatApi): ConversationList {
+/** The caller's conversations, the newest first. */
+export function createConversationList(api: ChatApi, firstWords: FirstWords) {
   const entries = signal<readonly ConversationView[]>([]);
   const more = signal<string | undefined>(undefined);
   const problem = signal<ApiError | undefined>(undefined);
+  const removed = signal<Removed | undefined>(undefined);
 
   /** Whether it worked. */
   async function attempt(work: () => Promise<void>): Promise<boolean> {
@@ -45,21 +40,36 @@ export function createConversationList(api: ChatApi): ConversationList {
     });
   };
 
+  const change = (work: () => Promise<unknown>) => attempt(() => work().then(load(undefined)));
+
   return {
     entries,
+    /** Of older ones; undefined: all are shown. */
     more,
+    /** What did not work; undefined: nothing. */
     problem,
-    refresh: async () => void (await attempt(load(undefined))),
-    loadMore: async () => void (await attempt(load(more.value))),
-    remove: (id) =>
-      attempt(async () => {
-        await api.conversation(id).remove();
-        await load(undefined)();
-      }),
-    takeBack: (id) =>
-      attempt(async () => {
-        await api.conversation(id).undelete();
-        await load(undefined)();
-      }),
+    /** What was deleted last, until it is taken back or dismissed. */
+    removed,
+    refresh: async (): Promise<void> => void (await attempt(load(undefined))),
+    loadMore: async (): Promise<void> => void (await attempt(load(more.value))),
+    /** Into the bin; resolves to whether it is gone. */
+    remove: async (id: string): Promise<boolean> => {
+      const words = firstWords.of(id);
+      const name = entries.value.find((entry) => entry.id === id)?.title ?? words;
+      if (!(await change(api.conversation(id).remove))) return false;
+      firstWords.forget(id);
+      removed.value = { id, name, words };
+      return true;
+    },
+    /** Out of the bin with what was deleted last; resolves to its id. */
+    takeBack: async (): Promise<string | undefined> => {
+      const last = removed.value;
+      if (!last || !(await change(api.conversation(last.id).undelete))) return undefined;
+      if (last.words !== undefined) firstWords.note(last.id, last.words);
+      removed.value = undefined;
+      return last.id;
+    },
   };
 }
+
+export type ConversationList = ReturnType<typeof createConversationList>;

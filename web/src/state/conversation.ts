@@ -4,10 +4,17 @@ import type { ConversationApi } from '../api/chat-api.ts';
 import { createAnswers, type Answers } from './answer/answers.ts';
 import { createContextState, type ContextState } from './context/context-state.ts';
 import { isOpen } from './answer/live-turn.ts';
-import { textOfMessage } from './answer/message-text.ts';
 import type { Outbox } from './answer/outbox.ts';
 import { createTranscript, type Transcript } from './transcript.ts';
+import { textOfMessage } from './turn-pages.ts';
 import { watchContext } from './context/watch-context.ts';
+
+/** What is being written. */
+interface Draft {
+  text: Signal<string>;
+  /** The message that it takes the place of, and its turn; undefined: it is a new one. */
+  edited: Signal<{ messageId: string; seq: number } | undefined>;
+}
 
 /** A conversation that is shown: signals that panes read, and what they may ask of it. */
 export interface OpenConversation extends Omit<ContextState, 'read'> {
@@ -15,16 +22,15 @@ export interface OpenConversation extends Omit<ContextState, 'read'> {
   api: ConversationApi;
   transcript: Transcript;
   answers: Answers;
+  draft: Draft;
   /** What did not work; undefined: nothing. */
   problem: Signal<ApiError | undefined>;
   /** Reads what has changed, or all of it anew. Throws ApiError. */
   refresh(isAnew?: boolean): Promise<void>;
-  /** Keeps a text word for word in every context; the same id again is the same pin. Throws ApiError. */
-  pin(pinId: string, text: string): Promise<void>;
-  /** Throws ApiError. */
-  unpin(pinId: string): Promise<void>;
   /** Runs a call, and shows its problem instead of throwing. */
   attempt<T>(work: () => Promise<T>): Promise<T | undefined>;
+  /** Runs a call that changes it, and reads what came of that. */
+  change(work: () => Promise<unknown>, isAnew?: boolean): Promise<void>;
   leave(): void;
   /** Fires when it is left. */
   left: AbortSignal;
@@ -48,62 +54,62 @@ const asApiError = (error: unknown): ApiError =>
     ? error
     : new ApiError({ code: -1, reason: 'UNKNOWN', message: String(error), cause: error });
 
-/** What a call gives; a problem is told unless the page has left, and an outage is over with the next answer. */
-async function attemptAndTell<T>(
-  work: () => Promise<T>,
-  problem: Signal<ApiError | undefined>,
-  left: AbortSignal,
-): Promise<T | undefined> {
-  try {
-    const found = await work();
-    if (problem.value?.code === 0) problem.value = undefined;
-    return found;
-  } catch (error) {
-    if (!left.aborted) problem.value = asApiError(error);
-    return undefined;
+/** Calls until the page leaves: a problem is told, and an outage is over with the next answer. */
+function createAttempts() {
+  const leaving = new AbortController();
+  const left = leaving.signal;
+  const problem = signal<ApiError | undefined>(undefined);
+  async function attempt<T>(work: () => Promise<T>): Promise<T | undefined> {
+    try {
+      const found = await work();
+      if (problem.value?.code === 0) problem.value = undefined;
+      return found;
+    } catch (error) {
+      if (!left.aborted) problem.value = asApiError(error);
+      return undefined;
+    }
   }
+  return { problem, attempt, left, leave: () => leaving.abort() };
 }
 
 /** Follows the newest turn where another device asked for it and it is being answered. */
 async function followOther(transcript: Transcript, answers: Answers, seq: number): Promise<void> {
-  if (answers.live.value.some((turn) => isOpen(turn))) return;
+  if (answers.live.value.some(isOpen)) return;
   const user = (await transcript.reload(seq))?.user;
   if (user?.state !== 'running' && user?.state !== 'queued') return;
   const request = { kind: 'send', messageId: user.id, text: textOfMessage(user) } as const;
   answers.follow(request, user.turnId);
 }
 
+/** The transcript as far as it goes now. */
+async function showTurns(transcript: Transcript, answers: Answers, seq: number): Promise<void> {
+  if (seq > transcript.turnCount.value) await followOther(transcript, answers, seq);
+  transcript.turnCount.value = seq;
+}
+
 /** Begins to show a conversation, and to watch its context until `leave`. */
 export function openConversation(parts: ConversationParts): OpenConversation {
-  const { id, api, onChange } = parts;
-  const leaving = new AbortController();
-  const left = leaving.signal;
-  const problem = signal<ApiError | undefined>(undefined);
+  const { id, api, locale, onChange } = parts;
+  const attempts = createAttempts();
+  const { attempt, left } = attempts;
   const state = createContextState(api);
   const transcript = createTranscript(api);
   let hasBegun = !parts.isNew;
 
-  const attempt: OpenConversation['attempt'] = (work) => attemptAndTell(work, problem, left);
-
-  /** The transcript as far as it goes now. */
-  async function showTurns(lastSeq: number): Promise<void> {
-    if (lastSeq > transcript.turnCount.value) await followOther(transcript, answers, lastSeq);
-    transcript.turnCount.value = lastSeq;
-  }
-
   async function refresh(isAnew = false): Promise<void> {
     const title = state.view.value?.title;
-    const next = await state.read(isAnew);
-    await Promise.all([next.details(), showTurns(next.conversation.lastSeq)]);
-    if (next.conversation.title !== title) onChange();
+    const { conversation, details } = await state.read(isAnew);
+    await Promise.all([details(), showTurns(transcript, answers, conversation.lastSeq)]);
+    if (conversation.title !== title) onChange();
   }
 
   const answers = createAnswers({
-    conversationId: id,
-    api,
-    outbox: parts.outbox,
-    locale: parts.locale,
+    ...parts,
     left,
+    onAsk: ({ text }) => {
+      if (!hasBegun) parts.onBegin(text);
+      hasBegun = true;
+    },
     onFrame: ({ chunk }) => {
       if (chunk.type === 'data-context') state.learn(chunk.data);
       if (chunk.type === 'data-title') onChange();
@@ -116,36 +122,19 @@ export function openConversation(parts: ConversationParts): OpenConversation {
     },
   });
 
-  answers.takeUp();
   if (hasBegun) void attempt(() => refresh());
   const look = (isAnew: boolean) => attempt(() => refresh(isAnew));
-  watchContext({
-    context: state.context,
-    locale: parts.locale,
-    left,
-    look,
-    isBegun: () => hasBegun,
-  });
+  watchContext({ context: state.context, locale, left, look, isBegun: () => hasBegun });
 
   return {
     ...state,
+    ...attempts,
     id,
     api,
     transcript,
-    answers: {
-      ...answers,
-      ask: (request) => {
-        if (!hasBegun) parts.onBegin(request.text);
-        hasBegun = true;
-        answers.ask(request);
-      },
-    },
-    problem,
+    answers,
+    draft: { text: signal(''), edited: signal(undefined) },
     refresh,
-    pin: (pinId, text) => api.pin(pinId, text).then(() => state.refreshItems()),
-    unpin: (pinId) => api.unpin(pinId).then(() => state.refreshItems()),
-    attempt,
-    leave: () => leaving.abort(),
-    left,
+    change: (work, isAnew) => attempt(() => work().then(() => refresh(isAnew))),
   };
 }

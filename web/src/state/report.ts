@@ -1,14 +1,6 @@
 import type { CompactionRecordView } from '#shared/wire/resources/compaction.ts';
 import type { LedgerReport } from '#shared/compaction/ledger/ledger-report.ts';
 
-/**
- * The report of a compaction that a ledger was checked by; undefined for others, such as those of the rewrite
- * strategy or of code alone, which have another form.
- */
-function readLedgerReport(report: Record<string, unknown> | undefined): LedgerReport | undefined {
-  return report !== undefined && isLedgerReport(report) ? report : undefined;
-}
-
 /** The service wrote it, and says so by its fields. */
 const isLedgerReport = (report: object): report is LedgerReport =>
   'recall' in report && 'precision' in report && 'verbatim' in report;
@@ -28,6 +20,7 @@ const isRewriteReport = (report: object): report is RewriteReport =>
 
 /** What there is to tell of how a snapshot was checked. */
 export type SnapshotReport =
+  /** A ledger was checked by it. */
   | { kind: 'ledger'; report: LedgerReport }
   | { kind: 'rewrite'; report: RewriteReport }
   /** Code alone wrote it, in words of the turns. */
@@ -37,13 +30,12 @@ export type SnapshotReport =
   | { kind: 'none' };
 
 /** By whom a snapshot was written, and what was found of it. */
-export function readSnapshotReport({
-  strategy,
-  report,
-}: Pick<CompactionRecordView, 'strategy' | 'report'>): SnapshotReport {
-  const ledger = readLedgerReport(report);
-  if (ledger) return { kind: 'ledger', report: ledger };
-  if (report !== undefined && isRewriteReport(report)) return { kind: 'rewrite', report };
+export function readSnapshotReport(
+  record: Pick<CompactionRecordView, 'strategy' | 'report'>,
+): SnapshotReport {
+  const { strategy, report = {} } = record;
+  if (isLedgerReport(report)) return { kind: 'ledger', report };
+  if (isRewriteReport(report)) return { kind: 'rewrite', report };
   if (strategy === 'fallback') return { kind: 'byCode' };
   return { kind: strategy === 'copy' ? 'copied' : 'none' };
 }

@@ -1,4 +1,4 @@
-import { signal, type Signal } from '@preact/signals';
+import { signal } from '@preact/signals';
 import type { ConversationApi } from '../api/chat-api.ts';
 import {
   findTurn,
@@ -13,20 +13,11 @@ import {
 } from './turn-pages.ts';
 import { withoutReplaced } from './turn-remarks.ts';
 
-/** The full transcript, of which a bounded part is in memory: turns are asked for where they are looked at. */
-export interface Transcript {
-  turnCount: Signal<number>;
-  pages: Signal<TurnPages>;
-  /** Asks for the pages of these turns that are not in memory; resolves when they are there. */
-  need(firstSeq: number, lastSeq: number): Promise<void>;
-  /** Reads one turn again. */
-  reload(seq: number): Promise<StoredTurn | undefined>;
-}
-
 /** Turns of one page that are read by themselves: an answer and its message. */
 const MESSAGES_OF_TURN = 2;
 
-export function createTranscript(api: Pick<ConversationApi, 'messages'>): Transcript {
+/** The full transcript, of which a bounded part is in memory: turns are asked for where they are looked at. */
+export function createTranscript(api: Pick<ConversationApi, 'messages'>) {
   const turnCount = signal(0);
   const pages = signal<TurnPages>(new Map());
   const asked = new Map<number, Promise<void>>();
@@ -45,13 +36,11 @@ export function createTranscript(api: Pick<ConversationApi, 'messages'>): Transc
     return known.length >= end - seqBefore(page);
   };
 
+  /** Asks for the pages of these turns that are not in memory; resolves when they are there. */
   async function need(firstSeq: number, lastSeq: number): Promise<void> {
     const waits: Promise<void>[] = [];
-    for (
-      let page = pageNumber(Math.max(1, firstSeq));
-      page <= pageNumber(Math.max(1, lastSeq));
-      page += 1
-    ) {
+    const lastPage = pageNumber(Math.max(1, lastSeq));
+    for (let page = pageNumber(Math.max(1, firstSeq)); page <= lastPage; page += 1) {
       if (isWhole(page, lastSeq)) continue;
       const started = asked.get(page) ?? load(page).finally(() => asked.delete(page));
       asked.set(page, started);
@@ -64,7 +53,8 @@ export function createTranscript(api: Pick<ConversationApi, 'messages'>): Transc
     turnCount,
     pages,
     need,
-    reload: async (seq) => {
+    /** Reads one turn again. */
+    reload: async (seq: number): Promise<StoredTurn | undefined> => {
       const { messages } = await api.messages(seq - 1, MESSAGES_OF_TURN);
       const turn = toTurns(messages).find((found) => found.seq === seq);
       if (turn) pages.value = withoutReplaced(withTurn(pages.value, turn), seq);
@@ -73,3 +63,5 @@ export function createTranscript(api: Pick<ConversationApi, 'messages'>): Transc
     },
   };
 }
+
+export type Transcript = ReturnType<typeof createTranscript>;

@@ -7,6 +7,10 @@ export interface StoredTurn {
   answer: MessageView | undefined;
 }
 
+/** What a message says. */
+export const textOfMessage = (message: MessageView | undefined): string =>
+  (message?.parts ?? []).flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n');
+
 /** Turns of one request: a page of the API holds 100 messages. */
 export const TURNS_PER_PAGE = 25;
 
@@ -22,15 +26,9 @@ export const seqBefore = (page: number): number => page * TURNS_PER_PAGE;
 export function toTurns(messages: readonly MessageView[]): StoredTurn[] {
   const turns = new Map<number, StoredTurn>();
   for (const message of messages) {
-    const turn = turns.get(message.seq) ?? {
-      seq: message.seq,
-      user: undefined,
-      answer: undefined,
-    };
-    turns.set(message.seq, {
-      ...turn,
-      ...(message.role === 'user' ? { user: message } : { answer: message }),
-    });
+    const { seq, role } = message;
+    const turn = turns.get(seq) ?? { seq, user: undefined, answer: undefined };
+    turns.set(seq, { ...turn, [role === 'user' ? 'user' : 'answer']: message });
   }
   return [...turns.values()];
 }
@@ -47,13 +45,9 @@ export function withPage(pages: TurnPages, page: number, turns: readonly StoredT
 /** With one turn in the place of what is known of it. */
 export function withTurn(pages: TurnPages, turn: StoredTurn): TurnPages {
   const page = pageNumber(turn.seq);
-  const known = pages.get(page) ?? [];
-  const others = known.filter(({ seq }) => seq !== turn.seq);
-  return withPage(
-    pages,
-    page,
-    [...others, turn].toSorted((one, other) => one.seq - other.seq),
-  );
+  const others = (pages.get(page) ?? []).filter(({ seq }) => seq !== turn.seq);
+  const turns = [...others, turn].toSorted((one, other) => one.seq - other.seq);
+  return withPage(pages, page, turns);
 }
 
 export const findTurn = (pages: TurnPages, seq: number): StoredTurn | undefined =>

@@ -1,3 +1,4 @@
+import { signal, type ReadonlySignal } from '@preact/signals';
 import type { WireEvent } from '../api/requester.ts';
 
 /** A request of the page, and how it went. */
@@ -31,7 +32,7 @@ export interface WireFrame {
 }
 
 /** What has gone over the wire, the newest of it. */
-export interface WireLog {
+interface WireLog {
   exchanges: readonly Exchange[];
   frames: readonly WireFrame[];
 }
@@ -45,13 +46,16 @@ export const emptyWireLog: WireLog = { exchanges: [], frames: [] };
 
 const encoder = new TextEncoder();
 
+/** With what an event tells of its exchange. */
 const withExchange = (
   log: WireLog,
-  exchange: number,
-  change: (found: Exchange) => Exchange,
+  { exchange, at }: WireEvent,
+  told: Pick<Exchange, 'code' | 'problem'>,
 ): WireLog => ({
   ...log,
-  exchanges: log.exchanges.map((found) => (found.exchange === exchange ? change(found) : found)),
+  exchanges: log.exchanges.map((found) =>
+    found.exchange === exchange ? { ...found, ...told, tookMs: at - found.startedAt } : found,
+  ),
 });
 
 function exchangeOf({ exchange, call, url, at, accept }: Extract<WireEvent, { kind: 'request' }>) {
@@ -83,23 +87,38 @@ function frameOf(log: WireLog, event: Extract<WireEvent, { kind: 'frame' }>): Wi
 
 /** The log after an event. Requests beyond the newest 200 and frames beyond the newest 500 are forgotten. */
 export function recordWire(log: WireLog, event: WireEvent): WireLog {
-  const { exchange, at } = event;
   switch (event.kind) {
     case 'request':
       return { ...log, exchanges: [...log.exchanges, exchangeOf(event)].slice(-EXCHANGES_KEPT) };
     case 'response':
-      return withExchange(log, exchange, (found) => ({
-        ...found,
-        code: event.code,
-        tookMs: at - found.startedAt,
-      }));
+      return withExchange(log, event, { code: event.code });
     case 'frame':
       return { ...log, frames: [...log.frames, frameOf(log, event)].slice(-FRAMES_KEPT) };
     case 'end':
-      return withExchange(log, exchange, (found) => ({
-        ...found,
-        tookMs: at - found.startedAt,
-        ...(event.problem !== undefined && { problem: event.problem }),
-      }));
+      return withExchange(log, event, { problem: event.problem });
   }
+}
+
+/** What goes over the wire between the page and the service. */
+export interface Wire {
+  log: ReadonlySignal<WireLog>;
+  observe: (event: WireEvent) => void;
+  /** Tells of everything from now on, until the returned function is called. */
+  watch: (listener: (event: WireEvent) => void) => () => void;
+}
+
+export function createWire(): Wire {
+  const log = signal(emptyWireLog);
+  const listeners = new Set<(event: WireEvent) => void>();
+  return {
+    log,
+    observe: (event) => {
+      log.value = recordWire(log.peek(), event);
+      for (const listener of listeners) listener(event);
+    },
+    watch: (listener) => {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  };
 }

@@ -3,7 +3,6 @@ export const en = {
   language: 'en',
   languageName: 'English',
   product: 'Recap',
-  tagline: 'A chat whose context never overflows',
   panes: {
     conversations: 'Chats',
     transcript: 'Transcript',
@@ -25,7 +24,6 @@ export const en = {
     empty: 'Ask something',
     emptyHint:
       'Every message stays in this transcript. When the context fills up, older turns are folded into a snapshot, and you can see what was kept.',
-    you: 'You',
     model: 'Answer',
     loading: 'Loading …',
     stop: 'Stop',
@@ -82,9 +80,7 @@ export const en = {
     thresholdField: 'Threshold (tokens)',
     thresholdHint: 'From how many tokens on this conversation is compacted',
     deviceTool: (tool: string) => `The model may ask this page for ${tool}`,
-
     of: (tokens: string, threshold: string) => `${tokens} of ${threshold} tokens`,
-    compactsAt: 'compacts at',
     tokens: 'tokens',
     source: {
       reported: 'reported by the model',
@@ -187,18 +183,13 @@ export const en = {
     carried: 'carried over',
     verbatim: 'word for word, put back by code',
     wordForWord: 'word for word',
-    quote: 'Quote',
     turn: (seq: string) => `Turn ${seq}`,
     report: 'Verification',
     pins: 'Pins',
     noPins: 'No pins. Pin a message to keep it word for word.',
     unpin: 'Remove pin',
     recall: 'Facts the context still says, by weight',
-    tiers: {
-      tier1: 'Said by you',
-      tier2: 'Said by you or the model',
-      tier3: 'From tools',
-    },
+    tiers: { tier1: 'Said by you', tier2: 'Said by you or the model', tier3: 'From tools' },
     held: (held: string, facts: string) => `${held} of ${facts}`,
     archived: (count: string) => `${count} in the archive`,
     checked: (count: string) => `${count} statements checked`,

@@ -12,50 +12,35 @@ export interface Figures {
   day: (date: Date) => string;
 }
 
+const isSameDay = (one: Date, other: Date): boolean => one.toDateString() === other.toDateString();
+
 export function createFigures(language: string): Figures {
-  const count = new Intl.NumberFormat(language);
-  const percent = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 0 });
-  const cost = new Intl.NumberFormat(language, {
-    style: 'currency',
-    currency: 'USD',
-    maximumSignificantDigits: 2,
-  });
-  const seconds = new Intl.NumberFormat(language, {
-    style: 'unit',
-    unit: 'second',
-    unitDisplay: 'narrow',
-    maximumFractionDigits: 1,
-  });
-  const milliseconds = new Intl.NumberFormat(language, {
-    style: 'unit',
-    unit: 'millisecond',
-    unitDisplay: 'narrow',
-    maximumFractionDigits: 0,
-  });
-  const time = new Intl.DateTimeFormat(language, {
-    hour: '2-digit',
-    minute: '2-digit',
-    second: '2-digit',
-  });
-  const dayAndTime = new Intl.DateTimeFormat(language, {
-    month: 'short',
-    day: 'numeric',
-    hour: '2-digit',
-    minute: '2-digit',
-  });
-  const hours = new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit' });
-  const shortDay = new Intl.DateTimeFormat(language, { month: 'short', day: 'numeric' });
-  const day = new Intl.DateTimeFormat(language, { dateStyle: 'medium' });
+  const number = (options: Intl.NumberFormatOptions) => {
+    const format = new Intl.NumberFormat(language, options);
+    return (value: number) => format.format(value);
+  };
+  const date = (options: Intl.DateTimeFormatOptions) => {
+    const format = new Intl.DateTimeFormat(language, options);
+    return (value: Date) => format.format(value);
+  };
+  const unit = (name: 'second' | 'millisecond', maximumFractionDigits: number) =>
+    number({ style: 'unit', unit: name, unitDisplay: 'narrow', maximumFractionDigits });
+  const cost = number({ style: 'currency', currency: 'USD', maximumSignificantDigits: 2 });
+  const seconds = unit('second', 1);
+  const milliseconds = unit('millisecond', 0);
+  const hours = { hour: '2-digit', minute: '2-digit' } as const;
+  const shortDay = { month: 'short', day: 'numeric' } as const;
+  const time = date({ ...hours, second: '2-digit' });
+  const dayAndTime = date({ ...shortDay, ...hours });
+  const timeOfDay = date(hours);
+  const dayOfYear = date(shortDay);
   return {
-    count: (value) => count.format(value),
-    percent: (share) => percent.format(share),
-    cost: (micros) => cost.format(micros / 1_000_000),
-    duration: (value) =>
-      value < 1_000 ? milliseconds.format(value) : seconds.format(value / 1_000),
-    moment: (date, now) =>
-      date.toDateString() === now.toDateString() ? time.format(date) : dayAndTime.format(date),
-    when: (date, now) =>
-      date.toDateString() === now.toDateString() ? hours.format(date) : shortDay.format(date),
-    day: (date) => day.format(date),
+    count: number({}),
+    percent: number({ style: 'percent', maximumFractionDigits: 0 }),
+    cost: (micros) => cost(micros / 1_000_000),
+    duration: (value) => (value < 1_000 ? milliseconds(value) : seconds(value / 1_000)),
+    moment: (at, now) => (isSameDay(at, now) ? time : dayAndTime)(at),
+    when: (at, now) => (isSameDay(at, now) ? timeOfDay : dayOfYear)(at),
+    day: date({ dateStyle: 'medium' }),
   };
 }

@@ -4,7 +4,6 @@ export const ja: Texts = {
   language: 'ja',
   languageName: '日本語',
   product: 'Recap',
-  tagline: 'コンテキストがあふれないチャット',
   panes: {
     conversations: '会話',
     transcript: '記録',
@@ -26,7 +25,6 @@ export const ja: Texts = {
     empty: '何でも聞いてください',
     emptyHint:
       'すべてのメッセージはこの記録に残ります。コンテキストがいっぱいになると、古いやり取りは要約に畳まれ、何が残されたかを確認できます。',
-    you: 'あなた',
     model: '回答',
     loading: '読み込み中…',
     stop: '停止',
@@ -82,15 +80,9 @@ export const ja: Texts = {
     thresholdField: 'しきい値（トークン）',
     thresholdHint: 'この会話を圧縮し始めるトークン数',
     deviceTool: (tool) => `モデルはこのページに ${tool} を尋ねてよい`,
-
     of: (tokens, threshold) => `${threshold} トークン中 ${tokens}`,
-    compactsAt: 'コンパクション開始',
     tokens: 'トークン',
-    source: {
-      reported: 'モデルの報告値',
-      counted: 'モデルによる計数',
-      estimated: '推定値',
-    },
+    source: { reported: 'モデルの報告値', counted: 'モデルによる計数', estimated: '推定値' },
     segments: {
       system: 'システムとツール',
       memory: 'メモリ',
@@ -186,7 +178,6 @@ export const ja: Texts = {
     carried: '前から引き継ぎ',
     verbatim: 'コードが原文のまま戻したもの',
     wordForWord: '原文のまま',
-    quote: '引用',
     turn: (seq) => `${seq} 番目`,
     report: '検証',
     pins: 'ピン',

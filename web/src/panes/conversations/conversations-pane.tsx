@@ -1,7 +1,8 @@
 import type { ConversationView } from '#shared/wire/resources/conversations.ts';
 import type { App } from '#web/state/app.ts';
-import { ProblemBar } from '../problem-bar.tsx';
-import { SettingsBar } from './settings-bar.tsx';
+import { themes } from '#web/state/settings.ts';
+import { languages, selectTexts } from '#web/text/languages.ts';
+import { Button, Choice, IconButton, ProblemBar } from '../controls.tsx';
 
 function Entry({ app, conversation }: { app: App; conversation: ConversationView }) {
   const texts = app.texts.value.conversations;
@@ -11,8 +12,7 @@ function Entry({ app, conversation }: { app: App; conversation: ConversationView
   const isOpen = app.open.value.id === id;
   return (
     <li class="conversation" data-open={isOpen}>
-      <button
-        type="button"
+      <Button
         class="conversation-name"
         aria-current={isOpen ? 'true' : undefined}
         onClick={() => app.select(id)}
@@ -22,16 +22,14 @@ function Entry({ app, conversation }: { app: App; conversation: ConversationView
           {texts.turns(lastSeq, count(lastSeq))} ·{' '}
           <time dateTime={updateTime}>{when(new Date(updateTime), new Date())}</time>
         </span>
-      </button>
-      <button
-        type="button"
+      </Button>
+      <IconButton
         class="icon-button conversation-remove"
+        sign="×"
+        label={texts.remove}
         aria-label={`${texts.remove}: ${name}`}
-        title={texts.remove}
         onClick={() => void app.remove(id)}
-      >
-        ×
-      </button>
+      />
     </li>
   );
 }
@@ -39,24 +37,39 @@ function Entry({ app, conversation }: { app: App; conversation: ConversationView
 /** What was deleted last, and the way back: it stays in the bin for a while. */
 function Removed({ app }: { app: App }) {
   const { conversations: texts, problems } = app.texts.value;
-  const last = app.removed.value;
+  const { removed } = app.conversations;
+  const last = removed.value;
   if (!last) return null;
   return (
     <p class="removed" role="status">
       <span>{texts.removed(last.name ?? texts.untitled)}</span>
-      <button type="button" class="link" onClick={() => void app.takeBack()}>
-        {texts.takeBack}
-      </button>
-      <button
-        type="button"
-        class="icon-button"
-        aria-label={problems.dismiss}
-        title={problems.dismiss}
-        onClick={() => (app.removed.value = undefined)}
-      >
-        ✕
-      </button>
+      <Button class="link" text={texts.takeBack} onClick={() => void app.takeBack()} />
+      <IconButton sign="✕" label={problems.dismiss} onClick={() => (removed.value = undefined)} />
     </p>
+  );
+}
+
+/** Language and colours. */
+function SettingsBar({ app }: { app: App }) {
+  const texts = app.texts.value;
+  const { language, theme } = app.settings;
+  return (
+    <footer class="settings">
+      <Choice
+        aria-label={texts.languageLabel}
+        value={language.value}
+        options={languages}
+        nameOf={(known) => selectTexts(known).languageName}
+        onChoose={(chosen) => (language.value = chosen)}
+      />
+      <Choice
+        aria-label={texts.theme.label}
+        value={theme.value}
+        options={themes}
+        nameOf={(known) => texts.theme[known]}
+        onChoose={(chosen) => (theme.value = chosen)}
+      />
+    </footer>
   );
 }
 
@@ -69,9 +82,7 @@ export function ConversationsPane({ app }: { app: App }) {
         <img src="/icon.svg" alt="" width="24" height="24" />
         <h1>{product}</h1>
       </header>
-      <button type="button" class="button new-chat" onClick={() => app.startNew()}>
-        {texts.new}
-      </button>
+      <Button class="button new-chat" text={texts.new} onClick={() => app.startNew()} />
       {conversations.length === 0 && <p class="quiet">{texts.empty}</p>}
       <ul class="conversation-list">
         {conversations.map((conversation) => (
@@ -79,9 +90,7 @@ export function ConversationsPane({ app }: { app: App }) {
         ))}
       </ul>
       {app.conversations.more.value !== undefined && (
-        <button type="button" class="link" onClick={() => void app.conversations.loadMore()}>
-          {texts.more}
-        </button>
+        <Button class="link" text={texts.more} onClick={() => void app.conversations.loadMore()} />
       )}
       <Removed app={app} />
       <ProblemBar app={app} problem={app.conversations.problem} />

@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
-import type { App } from '#web/state/app.ts';
+import { useEffect } from 'preact/hooks';
+import type { App, ConversationProps } from '#web/state/app.ts';
 import { isSaving, savedShare } from '#web/state/context/compaction-steps.ts';
 import type { OpenConversation } from '#web/state/conversation.ts';
-import { turnsToShow } from '#web/state/context/provenance.ts';
+import { turnsToShow, type Detail, type Lit } from '#web/state/context/provenance.ts';
 import {
   type StoredTurn,
   pageNumber,
@@ -11,11 +11,11 @@ import {
   TURNS_PER_PAGE,
   toTurns,
 } from '#web/state/turn-pages.ts';
+import { closeDialog, IconButton, showModal } from '../controls.tsx';
 import { FoldedTurns } from './folded-turns.tsx';
 import { SnapshotItems } from './snapshot-items.tsx';
 import { VerificationReport } from './verification-report.tsx';
 import type { ConversationApi } from '#web/api/chat-api.ts';
-import type { Detail, Lit } from './detail.ts';
 
 /** These turns of the transcript, in their order. Throws ApiError. */
 async function loadTurns(
@@ -79,20 +79,11 @@ function Body({ app, detail }: { app: App; detail: Detail }) {
 }
 
 /** One compaction: what was folded, what was kept of it, and why one may trust that. */
-export function DetailDialog({
-  app,
-  conversation,
-  generation,
-}: {
-  app: App;
-  conversation: OpenConversation;
-  generation: number;
-}) {
+export function DetailDialog(props: ConversationProps & { generation: number }) {
+  const { app, conversation, generation } = props;
   const texts = app.texts.value;
-  const dialog = useRef<HTMLDialogElement>(null);
   const detail = useSignal<Detail | undefined>(undefined);
   useEffect(() => {
-    dialog.current?.showModal();
     void conversation
       .attempt(() => readDetail(conversation, generation))
       .then((found) => {
@@ -102,7 +93,7 @@ export function DetailDialog({
   }, [generation]);
   return (
     <dialog
-      ref={dialog}
+      ref={showModal}
       class="detail"
       aria-labelledby="detail-title"
       onClose={() => (app.detail.value = undefined)}
@@ -110,15 +101,7 @@ export function DetailDialog({
       <header class="detail-head">
         <h2 id="detail-title">{texts.detail.title(app.figures.value.count(generation))}</h2>
         {detail.value && <Head app={app} detail={detail.value} />}
-        <button
-          type="button"
-          class="icon-button"
-          aria-label={texts.close}
-          title={texts.close}
-          onClick={() => dialog.current?.close()}
-        >
-          ✕
-        </button>
+        <IconButton sign="✕" label={texts.close} onClick={closeDialog} />
       </header>
       {detail.value ? (
         <Body app={app} detail={detail.value} />

@@ -1,8 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { App } from '#web/state/app.ts';
-import { textOfMessage } from '#web/state/answer/message-text.ts';
-import type { StoredTurn } from '#web/state/turn-pages.ts';
-import type { Detail, Lit } from './detail.ts';
+import type { Detail, Lit } from '#web/state/context/provenance.ts';
+import { textOfMessage, type StoredTurn } from '#web/state/turn-pages.ts';
 
 /** Turns that the statement at hand comes from, or the turn at hand itself. */
 function litTurns({ compaction }: Detail, lit: Lit['value']): ReadonlySet<number> {
@@ -46,21 +45,23 @@ export function FoldedTurns({ app, detail, lit }: { app: App; detail: Detail; li
   }, [lit.value.item, firstLit]);
   return (
     <ol class="detail-list folded-turns" ref={list} tabIndex={0} aria-labelledby="detail-turns">
-      {detail.turns.map((turn, at) => (
-        <li
-          key={turn.seq}
-          data-group={groupBegin(detail, at)}
-          data-seq={turn.seq}
-          data-lit={shown.has(turn.seq)}
-          onMouseEnter={() => (lit.value = { seq: turn.seq })}
-          onMouseLeave={() => (lit.value = {})}
-        >
-          {groupBegin(detail, at) && (
-            <h4>{app.texts.value.detail.foldedWhen[groupBegin(detail, at) ?? 'now']}</h4>
-          )}
-          <Turn app={app} turn={turn} isLit={shown.has(turn.seq)} />
-        </li>
-      ))}
+      {detail.turns.map((turn, at) => {
+        const { seq } = turn;
+        const group = groupBegin(detail, at);
+        return (
+          <li
+            key={seq}
+            data-group={group}
+            data-seq={seq}
+            data-lit={shown.has(seq)}
+            onMouseEnter={() => (lit.value = { seq })}
+            onMouseLeave={() => (lit.value = {})}
+          >
+            {group && <h4>{app.texts.value.detail.foldedWhen[group]}</h4>}
+            <Turn app={app} turn={turn} isLit={shown.has(seq)} />
+          </li>
+        );
+      })}
     </ol>
   );
 }

@@ -1,8 +1,8 @@
-import type { App } from '#web/state/app.ts';
-import type { OpenConversation } from '#web/state/conversation.ts';
+import type { ConversationProps } from '#web/state/app.ts';
+import { IconButton } from '../controls.tsx';
 
 /** What stands in every context word for word, and the way to take it out. */
-export function PinList({ app, conversation }: { app: App; conversation: OpenConversation }) {
+export function PinList({ app, conversation }: ConversationProps) {
   const texts = app.texts.value.detail;
   const { count } = app.figures.value;
   const { pins: shown = [], tokens = 0, budgetTokens = 0 } = conversation.pins.value ?? {};
@@ -21,15 +21,12 @@ export function PinList({ app, conversation }: { app: App; conversation: OpenCon
         {shown.map(({ id, text }) => (
           <li key={id} class="pin">
             <span>{text}</span>
-            <button
-              type="button"
-              class="icon-button"
+            <IconButton
+              sign="✕"
+              label={texts.unpin}
               aria-label={`${texts.unpin}: ${text}`}
-              title={texts.unpin}
               onClick={() => void conversation.attempt(() => conversation.unpin(id))}
-            >
-              ✕
-            </button>
+            />
           </li>
         ))}
       </ul>

@@ -1,7 +1,8 @@
 import type { SnapshotItemView } from '#shared/wire/resources/compaction.ts';
 import type { App } from '#web/state/app.ts';
-import { bySection, isCarried } from '#web/state/context/provenance.ts';
-import type { Detail, Lit } from './detail.ts';
+import { isCarried, type Detail, type Lit } from '#web/state/context/provenance.ts';
+import { nameIn } from '#web/text/languages.ts';
+import { Button } from '../controls.tsx';
 
 interface ItemsOf {
   app: App;
@@ -17,18 +18,18 @@ function Item({ app, detail, lit, item }: ItemsOf & { item: SnapshotItemView }) 
   const { count } = app.figures.value;
   const turns = item.sources.map(count).join(', ');
   const light = () => (lit.value = { item: item.id });
+  const putOut = () => (lit.value = {});
   return (
     <li>
-      <button
-        type="button"
+      <Button
         class="statement"
         data-lit={isLit(item, lit.value)}
         data-importance={item.importance}
         onMouseEnter={light}
         onFocus={light}
         onClick={light}
-        onMouseLeave={() => (lit.value = {})}
-        onBlur={() => (lit.value = {})}
+        onMouseLeave={putOut}
+        onBlur={putOut}
       >
         <span class="statement-text">{item.text}</span>
         {item.quote !== undefined && item.quote !== item.text && (
@@ -46,18 +47,19 @@ function Item({ app, detail, lit, item }: ItemsOf & { item: SnapshotItemView }) 
           )}
           {isCarried(item, detail.compaction) && <span class="chip">{texts.carried}</span>}
         </span>
-      </button>
+      </Button>
     </li>
   );
 }
 
+/** Statements by section, in the order in which the snapshot has them. */
 function Sections({ items, ...input }: ItemsOf & { items: readonly SnapshotItemView[] }) {
-  const names: Readonly<Record<string, string>> = input.app.texts.value.detail.sections;
+  const names = input.app.texts.value.detail.sections;
   return (
     <>
-      {bySection(items).map(({ section, items: own }) => (
+      {[...Map.groupBy(items, ({ section }) => section)].map(([section, own]) => (
         <section key={section}>
-          <h4>{names[section] ?? section}</h4>
+          <h4>{nameIn(names, section)}</h4>
           <ul>
             {own.map((item) => (
               <Item key={item.id} {...input} item={item} />

@@ -1,12 +1,17 @@
 import type { LedgerReport } from '#shared/compaction/ledger/ledger-report.ts';
 import type { App } from '#web/state/app.ts';
+import type { Detail } from '#web/state/context/provenance.ts';
 import { readSnapshotReport, tiers, type SnapshotReport } from '#web/state/report.ts';
-import type { Detail } from './detail.ts';
+import { Findings, RewriteFindings } from './findings.tsx';
 import { PinList } from './pin-list.tsx';
-import { RewriteFindings } from './rewrite-findings.tsx';
+
+interface LedgerProps {
+  app: App;
+  report: LedgerReport;
+}
 
 /** How much of what was said the context still says. */
-function Recall({ app, report }: { app: App; report: LedgerReport }) {
+function Recall({ app, report }: LedgerProps) {
   const texts = app.texts.value.detail;
   const { count, percent } = app.figures.value;
   const known = tiers.filter((tier) => report.recall[tier].facts > 0);
@@ -41,7 +46,7 @@ function Recall({ app, report }: { app: App; report: LedgerReport }) {
 }
 
 /** Figures in a line each; those that are zero say nothing. */
-function Counts({ app, report }: { app: App; report: LedgerReport }) {
+function Counts({ app, report }: LedgerProps) {
   const texts = app.texts.value.detail;
   const { count } = app.figures.value;
   const refused = Object.values(report.rejected).reduce((sum, each) => sum + each, 0);
@@ -60,74 +65,40 @@ function Counts({ app, report }: { app: App; report: LedgerReport }) {
   );
 }
 
-function Changed({ app, report }: { app: App; report: LedgerReport }) {
+/** Statements that did not stay as the model wrote them, and facts that it left out. */
+function Changes({ app, report }: LedgerProps) {
   const texts = app.texts.value.detail;
-  const { doubtfulItems: doubtful = [] } = report;
   return (
     <>
-      {report.repairedItems.length > 0 && (
-        <section>
-          <h4>{texts.repaired}</h4>
-          <ul class="report-list">
-            {report.repairedItems.map(({ id, before, after }) => (
-              <li key={id}>
-                <del>{before}</del> <ins>{after}</ins>
-              </li>
-            ))}
-          </ul>
-        </section>
-      )}
-      {report.droppedItems.length > 0 && (
-        <section>
-          <h4>{texts.dropped}</h4>
-          <ul class="report-list">
-            {report.droppedItems.map(({ id, text }) => (
-              <li key={id}>
-                <del>{text}</del>
-              </li>
-            ))}
-          </ul>
-        </section>
-      )}
-      {doubtful.length > 0 && (
-        <section>
-          <h4>{texts.unsupported}</h4>
-          <ul class="report-list">
-            {doubtful.map(({ id, text, cut, unconfirmed }) => (
-              <li key={id}>
-                {text}{' '}
-                {cut.map((value) => (
-                  <del key={value}>{value} </del>
-                ))}
-                {unconfirmed.map((value) => (
-                  <span key={value} class="chip">
-                    {value}
-                  </span>
-                ))}
-              </li>
-            ))}
-          </ul>
-        </section>
-      )}
+      <Findings
+        title={texts.repaired}
+        list={report.repairedItems}
+        show={({ before, after }) => [<del>{before}</del>, ' ', <ins>{after}</ins>]}
+      />
+      <Findings
+        title={texts.dropped}
+        list={report.droppedItems}
+        show={({ text }) => <del>{text}</del>}
+      />
+      <Findings
+        title={texts.unsupported}
+        list={report.doubtfulItems ?? []}
+        show={({ text, cut, unconfirmed }) => [
+          `${text} `,
+          ...cut.map((value) => <del>{value} </del>),
+          ...unconfirmed.map((value) => <span class="chip">{value}</span>),
+        ]}
+      />
+      <Findings
+        title={texts.leftOut}
+        list={report.leftOut}
+        show={({ text, seq, archived }) => [
+          `${text} `,
+          <span class="chip figure">{texts.turn(app.figures.value.count(seq))}</span>,
+          archived && <span class="chip">{texts.inArchive}</span>,
+        ]}
+      />
     </>
-  );
-}
-
-function LeftOut({ app, report }: { app: App; report: LedgerReport }) {
-  const texts = app.texts.value.detail;
-  if (report.leftOut.length === 0) return null;
-  return (
-    <section>
-      <h4>{texts.leftOut}</h4>
-      <ul class="report-list">
-        {report.leftOut.map(({ text, seq, archived }) => (
-          <li key={`${seq}-${text}`}>
-            {text} <span class="chip figure">{texts.turn(app.figures.value.count(seq))}</span>
-            {archived && <span class="chip">{texts.inArchive}</span>}
-          </li>
-        ))}
-      </ul>
-    </section>
   );
 }
 
@@ -139,8 +110,7 @@ function Report({ app, found }: { app: App; found: SnapshotReport }) {
         <>
           <Recall app={app} report={found.report} />
           <Counts app={app} report={found.report} />
-          <Changed app={app} report={found.report} />
-          <LeftOut app={app} report={found.report} />
+          <Changes app={app} report={found.report} />
         </>
       );
     case 'rewrite':

@@ -1,22 +1,17 @@
 import { useSignal } from '@preact/signals';
-import type { App } from '#web/state/app.ts';
-import type { OpenConversation } from '#web/state/conversation.ts';
+import type { ConversationProps } from '#web/state/app.ts';
 
 const SCORES = [1, 2, 3, 4, 5];
 
 /** What the user thinks of a compaction: radio buttons, so that keyboards and screen readers know them. */
-export function CompactionRating({
-  app,
-  conversation,
-  generation,
-  score,
-}: {
-  app: App;
-  conversation: OpenConversation;
-  generation: number;
-  /** As the service has it; undefined: none was given. */
-  score: number | undefined;
-}) {
+export function CompactionRating(
+  props: ConversationProps & {
+    generation: number;
+    /** As the service has it; undefined: none was given. */
+    score: number | undefined;
+  },
+) {
+  const { app, conversation, generation, score } = props;
   const texts = app.texts.value.events.rating;
   const { count } = app.figures.value;
   /** Chosen, and not stored yet. */

@@ -1,18 +1,22 @@
 import type { CompactionRecordView } from '#shared/wire/resources/compaction.ts';
-import type { App } from '#web/state/app.ts';
+import type { ConversationProps } from '#web/state/app.ts';
 import { isSaving, savedShare, stepDurations } from '#web/state/context/compaction-steps.ts';
-import type { OpenConversation } from '#web/state/conversation.ts';
+import { nameIn } from '#web/text/languages.ts';
+import { Button } from '../controls.tsx';
 import { CompactionRating } from './compaction-rating.tsx';
-import { stateName, outcomeTone, triggerName } from './compaction-names.ts';
 
-interface PastOf {
-  app: App;
-  conversation: OpenConversation;
+interface PastProps extends ConversationProps {
   record: CompactionRecordView;
 }
 
+/** How an outcome looks: nothing is an error to the reader, since a compaction that failed changed nothing. */
+function outcomeTone(state: string): 'changed' | 'neutral' | 'unchanged' {
+  if (['COMPACTED', 'CONTENT_TRUNCATED', 'RESTORED', 'CHANGED'].includes(state)) return 'changed';
+  return ['NOOP', 'SUPERSEDED', 'ABORTED'].includes(state) ? 'neutral' : 'unchanged';
+}
+
 /** From how much to how much, as bars of the same scale. */
-function Saving({ app, record }: Pick<PastOf, 'app' | 'record'>) {
+function Saving({ app, record }: Omit<PastProps, 'conversation'>) {
   const { count, percent } = app.figures.value;
   const { beforeTokens, afterTokens } = record;
   const scale = Math.max(1, beforeTokens, afterTokens);
@@ -30,18 +34,16 @@ function Saving({ app, record }: Pick<PastOf, 'app' | 'record'>) {
   );
 }
 
-function Figures({ app, record }: Pick<PastOf, 'app' | 'record'>) {
+function Figures({ app, record }: Omit<PastProps, 'conversation'>) {
   const texts = app.texts.value.events;
   const { count, cost, duration } = app.figures.value;
+  const { turnsFolded, calls, costMicros, durationMs } = record;
   const figures: [string, string | undefined][] = [
-    [texts.turns, record.turnsFolded > 0 ? count(record.turnsFolded) : undefined],
-    [texts.calls, record.calls > 0 ? count(record.calls) : undefined],
+    [texts.turns, turnsFolded > 0 ? count(turnsFolded) : undefined],
+    [texts.calls, calls > 0 ? count(calls) : undefined],
     // Where no model was asked nothing was paid, which says nothing.
-    [
-      texts.cost,
-      record.calls === 0 || record.costMicros === undefined ? undefined : cost(record.costMicros),
-    ],
-    [texts.duration, record.durationMs > 0 ? duration(record.durationMs) : undefined],
+    [texts.cost, calls > 0 && costMicros !== undefined ? cost(costMicros) : undefined],
+    [texts.duration, durationMs > 0 ? duration(durationMs) : undefined],
   ];
   const known = figures.filter(([, value]) => value !== undefined);
   if (known.length === 0) return null;
@@ -58,7 +60,7 @@ function Figures({ app, record }: Pick<PastOf, 'app' | 'record'>) {
 }
 
 /** The stages that this page saw it in. */
-function Steps({ app, conversation, record }: PastOf) {
+function Steps({ app, conversation, record }: PastProps) {
   const texts = app.texts.value.events;
   const { duration } = app.figures.value;
   const seen = stepDurations(conversation.steps.value, record.jobId);
@@ -66,7 +68,7 @@ function Steps({ app, conversation, record }: PastOf) {
   return (
     <p class="seen-steps quiet figure">
       {seen
-        .map(({ state, tookMs }) => `${stateName(texts, state)} ${duration(tookMs)}`)
+        .map(({ state, tookMs }) => `${nameIn(texts.state, state)} ${duration(tookMs)}`)
         .join(' → ')}
     </p>
   );
@@ -77,7 +79,7 @@ const isOfUser = ({ state }: CompactionRecordView): boolean =>
   state === 'CHANGED' || state === 'RESTORED';
 
 /** A compaction that has ended, whatever came of it. */
-export function PastCompaction(past: PastOf) {
+export function PastCompaction(past: PastProps) {
   const { app, record } = past;
   const texts = app.texts.value.events;
   const { generation, state } = record;
@@ -87,8 +89,8 @@ export function PastCompaction(past: PastOf) {
   return (
     <li class="record" data-tone={tone}>
       <header>
-        <strong>{stateName(texts, state)}</strong>
-        {!isOfUser(record) && <span class="quiet">{triggerName(texts, record.trigger)}</span>}
+        <strong>{nameIn(texts.state, state)}</strong>
+        {!isOfUser(record) && <span class="quiet">{nameIn(texts.trigger, record.trigger)}</span>}
         {generation !== undefined && <span class="chip figure">{`#${generation}`}</span>}
         <time
           class="quiet figure"
@@ -110,17 +112,14 @@ export function PastCompaction(past: PastOf) {
       )}
       <Steps {...past} />
       {hasSnapshot && (
-        <button type="button" class="link" onClick={() => (app.detail.value = generation)}>
-          {texts.details}
-        </button>
-      )}
-      {hasSnapshot && (
-        <CompactionRating
-          app={app}
-          conversation={past.conversation}
-          generation={generation}
-          score={record.rating?.score}
-        />
+        <>
+          <Button
+            class="link"
+            text={texts.details}
+            onClick={() => (app.detail.value = generation)}
+          />
+          <CompactionRating {...past} generation={generation} score={record.rating?.score} />
+        </>
       )}
     </li>
   );

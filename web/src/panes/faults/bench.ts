@@ -1,36 +1,10 @@
+import type { MessageView } from '#shared/wire/resources/messages.ts';
 import type { App } from '#web/state/app.ts';
-import type { ConversationApi } from '#web/api/chat-api.ts';
-import type { WireEvent } from '#web/api/requester.ts';
-import type { OpenConversation } from '#web/state/conversation.ts';
-import { sayTo } from '../say-to.ts';
-import { showBeside } from '../show-beside.ts';
-import { eventually, pause } from '../waiting.ts';
+import { eventually } from '#web/state/waiting.ts';
+import { sayTo, showBeside } from '../tools.ts';
 import type { ModelCall, Supervisor } from './supervisor.ts';
 
-/** Where a fault is tried: a conversation of its own, which the page shows meanwhile. */
-export interface Bench {
-  id: string;
-  api: ConversationApi;
-  supervisor: Supervisor;
-  shown: OpenConversation;
-  /** Says a text in the page and waits for its answer. Throws when none came. */
-  say(text: string, messageId?: string): Promise<void>;
-  /** How fast the stand-in speaks; a real model speaks as it does. */
-  pace(tokensPerSecond: number): Promise<void>;
-  /** How long the stand-in thinks before it summarises; a real model takes its time anyway. */
-  slowSummaries(slowMs: number): Promise<void>;
-  /** Begins to count; what it returns tells the chat calls since then, undefined where nobody counts. */
-  countCalls(): Promise<() => Promise<readonly ModelCall[] | undefined>>;
-  /** All that goes over the page's wire from now on, until the signal fires. */
-  watchWire(listener: (event: WireEvent) => void): () => void;
-  /** Asks until it is told something. Throws after the deadline, and when the fault is left. */
-  until<T>(look: () => T | undefined | Promise<T | undefined>, deadlineMs?: number): Promise<T>;
-  pause(delayMs: number): Promise<void>;
-  now(): number;
-  signal: AbortSignal;
-}
-
-interface BenchParts {
+export interface BenchParts {
   app: App;
   supervisor: Supervisor;
   signal: AbortSignal;
@@ -41,15 +15,11 @@ interface BenchParts {
   thresholdTokens?: number;
 }
 
-/** Opens a conversation for a fault, and shows it. */
-export async function openBench(parts: BenchParts): Promise<Bench> {
+/** Opens a conversation of its own for a fault, which the page shows meanwhile. */
+export async function openBench(parts: BenchParts) {
   const { app, supervisor, signal, title, hasStandIn, thresholdTokens } = parts;
   const id = crypto.randomUUID();
-  await app.api.create({
-    id,
-    title,
-    ...(thresholdTokens !== undefined && { settings: { thresholdTokens } }),
-  });
+  await app.api.create({ id, title, settings: thresholdTokens && { thresholdTokens } });
   showBeside(app, id);
   const shown = app.open.value;
   void app.conversations.refresh();
@@ -59,25 +29,51 @@ export async function openBench(parts: BenchParts): Promise<Bench> {
     supervisor,
     shown,
     signal,
-    say: async (text, messageId = crypto.randomUUID()) => {
-      const said = await sayTo(shown, { text, messageId, signal });
+    /** Says a text in the page and waits for its answer. Throws when none came. */
+    say: async (text: string): Promise<void> => {
+      const said = await sayTo(shown, text, signal);
       if (said !== 'answered') throw new Error(`${text.slice(0, 40)} …: ${said}`);
     },
-    pace: async (tokensPerSecond) => {
+    /** How fast the stand-in speaks; a real model speaks as it does. */
+    pace: async (tokensPerSecond: number): Promise<void> => {
       if (hasStandIn) await supervisor.pace(tokensPerSecond);
     },
-    slowSummaries: async (slowMs) => {
+    /** How long the stand-in thinks before it summarises; a real model takes its time anyway. */
+    slowSummaries: async (slowMs: number): Promise<void> => {
       if (hasStandIn) await supervisor.vices(slowMs > 0 ? { slowMs } : {});
     },
-    countCalls: async () => {
+    /** Begins to count; what it returns tells the chat calls since then, undefined where nobody counts. */
+    countCalls: async (): Promise<() => Promise<readonly ModelCall[] | undefined>> => {
       if (!hasStandIn) return () => Promise.resolve(undefined);
       const before = await supervisor.lastCall();
       return async () =>
         (await supervisor.callsAfter(before)).filter(({ role }) => role === 'chat');
     },
+    /** All that goes over the page's wire from now on, until the returned function is called. */
     watchWire: app.wire.watch,
-    until: (look, deadlineMs) => eventually(look, { signal, deadlineMs }),
-    pause: (delayMs) => pause(delayMs, signal),
-    now: () => performance.now(),
+    /** Asks until it is told something. Throws after the deadline, and when the fault is left. */
+    until: <T>(look: () => T | undefined | Promise<T | undefined>, deadlineMs?: number) =>
+      eventually(look, { signal, deadlineMs }),
   };
 }
+
+export type Bench = Awaited<ReturnType<typeof openBench>>;
+
+/** More turns than any fault makes. */
+const PAGE_SIZE = 50;
+
+export const messageText = ({ parts }: Pick<MessageView, 'parts'>): string =>
+  parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+
+/** The transcript as it is stored. */
+export const storedMessages = async ({ api }: Bench): Promise<MessageView[]> =>
+  (await api.messages(0, PAGE_SIZE)).messages;
+
+export const countTurns = (messages: readonly MessageView[]): number =>
+  new Set(messages.map(({ seq }) => seq)).size;
+
+export const findAnswer = (
+  messages: readonly MessageView[],
+  seq: number,
+): MessageView | undefined =>
+  messages.find((message) => message.seq === seq && message.role === 'model');

@@ -1,4 +1,4 @@
-import { judged, type Verdict } from './finding.ts';
+import { judged, type Findings, type Verdict } from './finding.ts';
 
 /** A worker that was killed at its work: the next one ends it, once, and no message is lost. */
 export function judgeKilledWorker(seen: {
@@ -24,15 +24,12 @@ export function judgeRedelivery(seen: {
   /** Swaps of the same compaction. */
   swaps: number;
 }): Verdict {
-  const acknowledged = seen.codes.filter((code) => code >= 200 && code < 300).length;
-  const finding = {
-    fault: 'redeliver',
-    deliveries: seen.codes.length,
-    acknowledged,
-    swaps: seen.swaps,
-  } as const;
-  const holds = acknowledged === seen.codes.length && seen.swaps === 1;
-  return judged(finding, { hasHappened: seen.codes.length > 0 && seen.swaps > 0, holds });
+  const { codes, swaps } = seen;
+  const deliveries = codes.length;
+  const acknowledged = codes.filter((code) => code >= 200 && code < 300).length;
+  const finding = { fault: 'redeliver', deliveries, acknowledged, swaps } as const;
+  const holds = acknowledged === deliveries && swaps === 1;
+  return judged(finding, { hasHappened: deliveries > 0 && swaps > 0, holds });
 }
 
 /** What the user stated and a forgetful summary left out is put back by code. */
@@ -43,15 +40,12 @@ export function judgeForgetful(seen: {
   /** Sentences that code put back; undefined: no compaction was made. */
   broughtBack: number | undefined;
 }): Verdict {
+  const stated = seen.stated.length;
   const missing = seen.stated.filter((name) => !seen.context.includes(name)).length;
-  const finding = {
-    fault: 'forgetful',
-    stated: seen.stated.length,
-    missing,
-    broughtBack: seen.broughtBack ?? 0,
-  } as const;
+  const { broughtBack = 0 } = seen;
   // A summary that left nothing out shows nothing; that something is missing shows a defect.
-  const hasHappened = seen.broughtBack !== undefined && finding.broughtBack + missing > 0;
+  const hasHappened = seen.broughtBack !== undefined && broughtBack + missing > 0;
+  const finding = { fault: 'forgetful', stated, missing, broughtBack } as const;
   return judged(finding, { hasHappened, holds: missing === 0 });
 }
 
@@ -68,31 +62,21 @@ export function judgeInventive(seen: {
   repaired: number;
   dropped: number;
 }): Verdict {
-  const figures = listFigures(seen.snapshot ?? '');
+  const written = listFigures(seen.snapshot ?? '');
   const said = new Set(listFigures(seen.transcript));
-  const invented = figures.filter((figure) => !said.has(figure));
+  const invented = written.filter((figure) => !said.has(figure));
   const { repaired, dropped } = seen;
-  const finding = {
-    fault: 'inventive',
-    figures: figures.length,
-    invented,
-    repaired,
-    dropped,
-  } as const;
+  const figures = written.length;
+  const finding = { fault: 'inventive', figures, invented, repaired, dropped } as const;
   // A model that invented nothing shows nothing, one whose inventions were not met shows a defect.
   const hasHappened = seen.snapshot !== undefined && repaired + dropped + invented.length > 0;
   return judged(finding, { hasHappened, holds: invented.length === 0 });
 }
 
 /** A crossing of the threshold is followed by a compaction or a recorded reason. */
-export function judgeThreshold(seen: {
-  wasCrossed: boolean;
-  state: string | undefined;
-  turnsFolded: number;
-  reason: string | undefined;
-}): Verdict {
-  const { state, turnsFolded, reason, wasCrossed } = seen;
-  const finding = { fault: 'threshold', state, turnsFolded, reason } as const;
+export function judgeThreshold(seen: Findings['threshold'] & { wasCrossed: boolean }): Verdict {
+  const { wasCrossed, ...finding } = seen;
+  const { state, reason } = finding;
   const holds = state === 'COMPACTED' || (state !== undefined && reason !== undefined);
-  return judged(finding, { hasHappened: wasCrossed, holds });
+  return judged({ fault: 'threshold', ...finding }, { hasHappened: wasCrossed, holds });
 }

@@ -1,14 +1,15 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { App } from '#web/state/app.ts';
-import { selectToolTexts } from '#web/text/tools/tool-texts.ts';
+import { Button } from '../controls.tsx';
+import { toolTexts } from '../tools.ts';
 import type { FaultRunner, FaultState } from './fault-runner.ts';
-import type { FaultName, Verdict } from './finding.ts';
+import { tellFinding, type FaultName, type Verdict } from './finding.ts';
 
 /** Beside the word, so that the colour is never alone. */
 const marks: Record<Verdict['outcome'], string> = { held: '✓', broken: '✗', unclear: '?' };
 
 function Result({ app, state }: { app: App; state: FaultState }) {
-  const texts = selectToolTexts(app.settings.language.value).faults;
+  const texts = toolTexts(app).faults;
   const figures = app.figures.value;
   switch (state.phase) {
     case 'idle':
@@ -24,7 +25,7 @@ function Result({ app, state }: { app: App; state: FaultState }) {
           <strong class="outcome">
             <span aria-hidden="true">{marks[outcome]}</span> {texts.outcome[outcome]}
           </strong>{' '}
-          {texts.finding(finding, figures)}{' '}
+          {tellFinding(texts.findings, finding, figures)}{' '}
           <span class="quiet">({texts.took(figures.duration(state.tookMs))})</span>
         </>
       );
@@ -40,7 +41,7 @@ export function FaultCard(input: {
   hindrance: 'notHere' | 'noStandIn' | undefined;
 }) {
   const { app, name, runner, hindrance } = input;
-  const texts = selectToolTexts(app.settings.language.value).faults;
+  const texts = toolTexts(app).faults;
   const { title, does, holds } = texts.names[name];
   const state = runner.stateOf(name);
   const isRunning = runner.running.value === name;
@@ -53,15 +54,13 @@ export function FaultCard(input: {
     <li ref={card} class="fault" data-fault={name} data-outcome={outcome}>
       <div class="fault-head">
         <h3>{title}</h3>
-        <button
-          type="button"
+        <Button
           class="button small"
+          text={isRunning ? texts.stop : texts.run}
           disabled={hindrance !== undefined || (runner.running.value !== undefined && !isRunning)}
           aria-label={`${isRunning ? texts.stop : texts.run}: ${title}`}
           onClick={() => (isRunning ? runner.stop() : void runner.run([name]))}
-        >
-          {isRunning ? texts.stop : texts.run}
-        </button>
+        />
       </div>
       <p>{does}</p>
       <p class="quiet">

@@ -1,10 +1,7 @@
 import type { Bench } from './bench.ts';
 import type { FaultName, Verdict } from './finding.ts';
-import { dropStream } from './scenarios/drop.ts';
-import { killChat } from './scenarios/kill-chat.ts';
-import { killWorker } from './scenarios/kill-worker.ts';
-import { lowerThreshold } from './scenarios/lower-threshold.ts';
-import { redeliver } from './scenarios/redeliver.ts';
+import { killWorker, lowerThreshold, redeliver } from './scenarios/compactions.ts';
+import { dropStream, killChat } from './scenarios/interruptions.ts';
 import { blockAnswer, refuseTwice } from './scenarios/refusals.ts';
 import { resend } from './scenarios/resend.ts';
 import { forgetfulSummary, inventiveSummary } from './scenarios/summaries.ts';
@@ -37,16 +34,4 @@ export const faults: Readonly<Record<FaultName, Fault>> = {
 };
 
 /** In the order of the panel. */
-export const faultNames: readonly FaultName[] = [
-  'drop',
-  'resend',
-  'killChat',
-  'killWorker',
-  'quota',
-  'unavailable',
-  'safety',
-  'redeliver',
-  'forgetful',
-  'inventive',
-  'threshold',
-];
+export const faultNames = Object.keys(faults).filter((name): name is FaultName => name in faults);

@@ -1,6 +1,7 @@
-import { batch, signal, type ReadonlySignal } from '@preact/signals';
+import { batch, signal } from '@preact/signals';
 import type { App } from '#web/state/app.ts';
-import { openBench } from './bench.ts';
+import { toolTexts } from '../tools.ts';
+import { openBench, type BenchParts } from './bench.ts';
 import { faultNames, faults } from './fault-list.ts';
 import type { FaultName, Verdict } from './finding.ts';
 import type { Supervisor, SupervisorState } from './supervisor.ts';
@@ -10,18 +11,6 @@ export type FaultState =
   | { phase: 'running'; elapsedMs: number }
   | { phase: 'judged'; verdict: Verdict; tookMs: number }
   | { phase: 'failed'; problem: string };
-
-export interface FaultRunner {
-  stateOf(name: FaultName): FaultState;
-  running: ReadonlySignal<FaultName | undefined>;
-  /** What the supervisor said last; undefined: nothing yet. */
-  supervisor: ReadonlySignal<SupervisorState | undefined>;
-  problem: ReadonlySignal<string | undefined>;
-  run(names: readonly FaultName[]): Promise<void>;
-  stop(): void;
-  reset(): Promise<void>;
-  look(): Promise<void>;
-}
 
 const TICK_MS = 500;
 const idle: FaultState = { phase: 'idle' };
@@ -36,35 +25,22 @@ export function findHindrance(
   return isOfModel && state.model === null ? 'noStandIn' : undefined;
 }
 
-interface Trial {
-  app: App;
-  supervisor: Supervisor;
+interface Trial extends Omit<BenchParts, 'title' | 'thresholdTokens'> {
   name: FaultName;
-  /** Of its conversation. */
-  title: string;
-  hasStandIn: boolean;
   onTick: (elapsedMs: number) => void;
-  signal: AbortSignal;
 }
 
 /** Tries a fault in a conversation of its own; nothing is armed before and after. */
 async function tryFault(trial: Trial): Promise<FaultState> {
-  const { app, supervisor, title, hasStandIn, signal: ended } = trial;
-  const { run, thresholdTokens } = faults[trial.name];
+  const { app, supervisor, name, signal: ended } = trial;
+  const { run, thresholdTokens } = faults[name];
+  const { title } = toolTexts(app).faults.names[name];
   const startedAt = performance.now();
   const elapsed = (): number => performance.now() - startedAt;
   const ticker = setInterval(() => trial.onTick(elapsed()), TICK_MS);
   try {
     await supervisor.reset();
-    const given = thresholdTokens === undefined ? {} : { thresholdTokens };
-    const bench = await openBench({
-      app,
-      supervisor,
-      signal: ended,
-      title,
-      hasStandIn,
-      ...given,
-    });
+    const bench = await openBench({ ...trial, title, thresholdTokens });
     const verdict = await run(bench);
     await bench.shown.attempt(() => bench.shown.refresh());
     return { phase: 'judged', verdict, tookMs: elapsed() };
@@ -77,23 +53,11 @@ async function tryFault(trial: Trial): Promise<FaultState> {
   }
 }
 
-/** Runs faults one after the other: they share a model, a line and a worker. */
-export function createFaultRunner(
-  app: App,
-  supervisor: Supervisor,
-  titleOf: (name: FaultName) => string,
-): FaultRunner {
-  const states = signal<Readonly<Partial<Record<FaultName, FaultState>>>>({});
-  const running = signal<FaultName | undefined>(undefined);
+/** What the supervisor said of itself last; undefined: nothing yet. */
+function watchSupervisor(supervisor: Supervisor) {
   const told = signal<SupervisorState | undefined>(undefined);
   const problem = signal<string | undefined>(undefined);
-  let run = new AbortController();
-
-  const set = (name: FaultName, state: FaultState): void => {
-    states.value = { ...states.peek(), [name]: state };
-  };
-
-  async function look(): Promise<void> {
+  const look = async (): Promise<void> => {
     try {
       const state = await supervisor.state();
       batch(() => {
@@ -103,37 +67,50 @@ export function createFaultRunner(
     } catch (error) {
       problem.value = String(error);
     }
+  };
+  return { supervisor: told, problem, look };
+}
+
+/** Runs faults one after the other: they share a model, a line and a worker. */
+export function createFaultRunner(app: App, supervisor: Supervisor) {
+  const states = signal<Readonly<Partial<Record<FaultName, FaultState>>>>({});
+  const running = signal<FaultName | undefined>(undefined);
+  const watch = watchSupervisor(supervisor);
+  let run = new AbortController();
+  const stop = (): void => run.abort(new Error('stopped'));
+
+  async function tryOne(name: FaultName, ended: AbortSignal): Promise<void> {
+    const set = (state: FaultState): void => {
+      states.value = { ...states.peek(), [name]: state };
+    };
+    const onTick = (elapsedMs: number): void => set({ phase: 'running', elapsedMs });
+    running.value = name;
+    onTick(0);
+    const hasStandIn = watch.supervisor.value?.model !== null;
+    set(await tryFault({ app, supervisor, name, hasStandIn, onTick, signal: ended }));
   }
 
   return {
+    ...watch,
     running,
-    supervisor: told,
-    problem,
-    look,
-    stateOf: (name) => states.value[name] ?? idle,
-    run: async (names) => {
+    stateOf: (name: FaultName): FaultState => states.value[name] ?? idle,
+    run: async (names: readonly FaultName[]): Promise<void> => {
       if (running.peek() !== undefined) return;
-      const mine = new AbortController();
-      run = mine;
-      for (const name of faultNames.filter((each) => names.includes(each))) {
-        if (mine.signal.aborted) break;
-        running.value = name;
-        set(name, { phase: 'running', elapsedMs: 0 });
-        const onTick = (elapsedMs: number): void => set(name, { phase: 'running', elapsedMs });
-        const hasStandIn = told.value?.model !== null;
-        const { signal: ended } = mine;
-        const trial = { app, supervisor, name, title: titleOf(name), hasStandIn };
-        set(name, await tryFault({ ...trial, onTick, signal: ended }));
-      }
+      run = new AbortController();
+      const { signal: ended } = run;
+      for (const name of faultNames.filter((each) => names.includes(each)))
+        if (!ended.aborted) await tryOne(name, ended);
       running.value = undefined;
-      await look();
+      await watch.look();
     },
-    stop: () => run.abort(new Error('stopped')),
-    reset: async () => {
-      run.abort(new Error('stopped'));
-      await supervisor.reset().catch((error: unknown) => (problem.value = String(error)));
+    stop,
+    reset: async (): Promise<void> => {
+      stop();
+      await supervisor.reset().catch((error: unknown) => (watch.problem.value = String(error)));
       states.value = {};
-      await look();
+      await watch.look();
     },
   };
 }
+
+export type FaultRunner = ReturnType<typeof createFaultRunner>;

@@ -1,42 +1,50 @@
-/** What a fault was seen to do, in figures: a sentence of each stands in the text files. */
-export type Finding =
-  | {
-      fault: 'drop';
-      /** Last event before the cut and first after it; undefined: there was none. */
-      cutAfter: number | undefined;
-      resumedAt: number | undefined;
-      /** Events that came twice, or out of order. */
-      repeated: number;
-      isSameText: boolean;
-    }
-  | { fault: 'resend'; sends: number; turns: number; answers: number; calls: number | undefined }
-  | { fault: 'killChat'; turns: number; attempts: number; isAnswered: boolean; afterMs: number }
-  | { fault: 'killWorker'; swaps: number; missing: number; afterMs: number }
-  | {
-      fault: 'quota' | 'unavailable';
-      met: number;
-      calls: number;
-      turns: number;
-      isAnswered: boolean;
-    }
-  | { fault: 'safety'; isKept: boolean; isInContext: boolean; isNextAnswered: boolean }
-  | { fault: 'redeliver'; deliveries: number; acknowledged: number; swaps: number }
-  | { fault: 'forgetful'; stated: number; missing: number; broughtBack: number }
-  | {
-      fault: 'inventive';
-      figures: number;
-      invented: readonly string[];
-      repaired: number;
-      dropped: number;
-    }
-  | {
-      fault: 'threshold';
-      state: string | undefined;
-      turnsFolded: number;
-      reason: string | undefined;
-    };
+import type { Figures } from '#web/text/figures.ts';
 
-export type FaultName = Finding['fault'];
+interface Refusals {
+  met: number;
+  calls: number;
+  turns: number;
+  isAnswered: boolean;
+}
+
+/** What each fault was seen to do, in figures. */
+export interface Findings {
+  drop: {
+    /** Last event before the cut and first after it; undefined: there was none. */
+    cutAfter: number | undefined;
+    resumedAt: number | undefined;
+    /** Events that came twice, or out of order. */
+    repeated: number;
+    isSameText: boolean;
+  };
+  resend: { sends: number; turns: number; answers: number; calls: number | undefined };
+  killChat: { turns: number; attempts: number; isAnswered: boolean; afterMs: number };
+  killWorker: { swaps: number; missing: number; afterMs: number };
+  quota: Refusals;
+  unavailable: Refusals;
+  safety: { isKept: boolean; isInContext: boolean; isNextAnswered: boolean };
+  redeliver: { deliveries: number; acknowledged: number; swaps: number };
+  forgetful: { stated: number; missing: number; broughtBack: number };
+  inventive: { figures: number; invented: readonly string[]; repaired: number; dropped: number };
+  threshold: { state: string | undefined; turnsFolded: number; reason: string | undefined };
+}
+
+export type FaultName = keyof Findings;
+
+type Finding<Name extends FaultName = FaultName> = {
+  [Fault in Name]: { fault: Fault } & Findings[Fault];
+}[Name];
+
+/** A sentence of each finding. */
+export type FindingTexts = {
+  [Fault in FaultName]: (finding: Findings[Fault], figures: Figures) => string;
+};
+
+export const tellFinding = <Name extends FaultName>(
+  texts: FindingTexts,
+  finding: Finding<Name>,
+  figures: Figures,
+): string => texts[finding.fault](finding, figures);
 
 /**
  * `held`: what must hold was seen to hold. `broken`: it was seen not to. `unclear`: the fault did not come to pass,

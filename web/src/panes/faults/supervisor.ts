@@ -1,24 +1,16 @@
-import type { PageConfig } from '#web/api/page-config.ts';
+import type { PageConfig } from '#web/api/session.ts';
 
 /** A call of the stand-in for the model, without any text. */
 export interface ModelCall {
   n: number;
   role: string;
-  /** The turn, or the compaction, that asked. */
-  promptId: string;
   fault?: string;
 }
 
 export interface SupervisorState {
-  parts: readonly { part: string; processId: number; kills: number; isDown: boolean }[];
   killable: readonly string[];
-  openConnections: number;
   /** Null when a real model answers, which takes no orders. */
-  model: {
-    waitingFaults: number;
-    vices: Readonly<Record<string, number>>;
-    timing: { tokensPerSecond?: number };
-  } | null;
+  model: { waitingFaults: number } | null;
 }
 
 /** The supervisor did not do as it was told: why, in its own words. */
@@ -50,8 +42,8 @@ export function createSupervisor({ url, token }: Address, fetchOf: typeof fetch)
 
   return {
     state: () => order<SupervisorState>('/state'),
-    kill: (part: 'chat' | 'compaction') => order<{ processId: number }>('/kill', { part }),
-    cut: () => order<{ connections: number }>('/cut', {}),
+    kill: (part: 'chat' | 'compaction') => order<object>('/kill', { part }),
+    cut: () => order<object>('/cut', {}),
     modelFaults: (faults: {
       kind: 'quota' | 'unavailable' | 'safety';
       times: number;

@@ -1,4 +1,4 @@
-import { judged, type Verdict } from './finding.ts';
+import { judged, type Findings, type Verdict } from './finding.ts';
 
 const distinct = (values: readonly string[]): number => new Set(values).size;
 
@@ -14,13 +14,8 @@ export function judgeDrop(seen: {
   const [before = [], ...after] = seen.connections.filter(({ length }) => length > 0);
   const repeated = ids.filter((id, index) => id <= (ids[index - 1] ?? -1)).length;
   const isSameText = seen.streamedText === seen.storedText;
-  const finding = {
-    fault: 'drop',
-    cutAfter: before.at(-1),
-    resumedAt: after[0]?.[0],
-    repeated,
-    isSameText,
-  } as const;
+  const [cutAfter, resumedAt] = [before.at(-1), after[0]?.[0]];
+  const finding = { fault: 'drop', cutAfter, resumedAt, repeated, isSameText } as const;
   const hasHappened = after.length > 0 || !isSameText;
   return judged(finding, { hasHappened, holds: repeated === 0 && isSameText });
 }
@@ -44,16 +39,10 @@ export function judgeResend(seen: {
 }
 
 /** The process that answered is gone: the same message gets the answer of the same turn. */
-export function judgeKilledChat(seen: {
-  wasCut: boolean;
-  turns: number;
-  attempts: number;
-  isAnswered: boolean;
-  afterMs: number;
-}): Verdict {
-  const { turns, attempts, isAnswered, afterMs, wasCut } = seen;
-  const finding = { fault: 'killChat', turns, attempts, isAnswered, afterMs } as const;
-  return judged(finding, { hasHappened: wasCut, holds: turns === 1 && isAnswered });
+export function judgeKilledChat(seen: Findings['killChat'] & { wasCut: boolean }): Verdict {
+  const { wasCut, ...finding } = seen;
+  const holds = finding.turns === 1 && finding.isAnswered;
+  return judged({ fault: 'killChat', ...finding }, { hasHappened: wasCut, holds });
 }
 
 /** A model that refuses for a moment is asked again, and the user notices nothing. */
@@ -71,16 +60,11 @@ export function judgeRefusals(seen: {
 }
 
 /** An answer that the model's safety filter ended: kept for the user, out of the model's sight. */
-export function judgeBlocked(seen: {
-  finishReason: string | undefined;
-  isKept: boolean;
-  isInContext: boolean;
-  isNextAnswered: boolean;
-}): Verdict {
-  const { isKept, isInContext, isNextAnswered } = seen;
-  const finding = { fault: 'safety', isKept, isInContext, isNextAnswered } as const;
-  return judged(finding, {
-    hasHappened: seen.finishReason === 'content-filter',
-    holds: isKept && !isInContext && isNextAnswered,
-  });
+export function judgeBlocked(
+  seen: Findings['safety'] & { finishReason: string | undefined },
+): Verdict {
+  const { finishReason, ...finding } = seen;
+  const hasHappened = finishReason === 'content-filter';
+  const holds = finding.isKept && !finding.isInContext && finding.isNextAnswered;
+  return judged({ fault: 'safety', ...finding }, { hasHappened, holds });
 }

@@ -1,5 +1,5 @@
-import type { App } from '#web/state/app.ts';
-import type { OpenConversation } from '#web/state/conversation.ts';
+import type { ConversationProps } from '#web/state/app.ts';
+import { Button } from '../controls.tsx';
 
 /** Hands a file to the browser. */
 function download(blob: Blob, name: string): void {
@@ -12,7 +12,7 @@ function download(blob: Blob, name: string): void {
 }
 
 /** The whole conversation as a file. */
-export function ExportButtons({ app, conversation }: { app: App; conversation: OpenConversation }) {
+export function ExportButtons({ app, conversation }: ConversationProps) {
   const texts = app.texts.value.inspector;
   const save = (format: 'jsonl' | 'markdown', extension: string) => () =>
     void conversation.attempt(async () =>
@@ -20,12 +20,8 @@ export function ExportButtons({ app, conversation }: { app: App; conversation: O
     );
   return (
     <p class="export">
-      <button type="button" class="link" onClick={save('jsonl', 'jsonl')}>
-        {texts.exportJson}
-      </button>
-      <button type="button" class="link" onClick={save('markdown', 'md')}>
-        {texts.exportMarkdown}
-      </button>
+      <Button class="link" text={texts.exportJson} onClick={save('jsonl', 'jsonl')} />
+      <Button class="link" text={texts.exportMarkdown} onClick={save('markdown', 'md')} />
     </p>
   );
 }

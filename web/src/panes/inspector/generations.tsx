@@ -1,82 +1,75 @@
 import type { Signal } from '@preact/signals';
 import type { ContextView } from '#shared/wire/resources/context.ts';
-import type { App } from '#web/state/app.ts';
-import type { OpenConversation } from '#web/state/conversation.ts';
+import type { App, ConversationProps } from '#web/state/app.ts';
+import { Button, Choice } from '../controls.tsx';
 
-/** The context of an earlier generation; undefined: the present one is shown. */
-type Earlier = Signal<ContextView | undefined>;
-
-interface InspectorProps {
-  app: App;
-  conversation: OpenConversation;
-  earlier: Earlier;
+interface GenerationsProps extends ConversationProps {
+  /** The context of an earlier generation; undefined: the present one is shown. */
+  earlier: Signal<ContextView | undefined>;
 }
 
-async function restore(
-  { conversation, earlier }: InspectorProps,
-  generation: number,
-): Promise<void> {
-  await conversation.attempt(async () => {
-    await conversation.api.restore(generation, crypto.randomUUID());
-    earlier.value = undefined;
-    await conversation.refresh();
-  });
-}
+const nameOf = (app: App, generation: number): string => {
+  const texts = app.texts.value.inspector;
+  return generation === 0
+    ? texts.noGeneration
+    : texts.generation(app.figures.value.count(generation));
+};
 
 /** The way back is seen where there is little room, too. */
 const bringIntoView = (banner: HTMLElement | null): void =>
   banner?.scrollIntoView({ block: 'nearest' });
 
-/** Which generation is looked at, and the way back to it. */
-export function Generations(inspectorProps: InspectorProps) {
-  const { app, conversation, earlier } = inspectorProps;
+/** What is looked at, where that is not the present, and the way back to it. */
+function EarlierBanner({ app, conversation, earlier }: GenerationsProps) {
+  if (!earlier.value) return null;
   const texts = app.texts.value.inspector;
-  const { count } = app.figures.value;
+  const { generation, contextTokens } = earlier.value;
+  const restore = async (): Promise<void> => {
+    await conversation.api.restore(generation, crypto.randomUUID());
+    earlier.value = undefined;
+  };
+  return (
+    <div class="generation-banner" role="status" ref={bringIntoView}>
+      <p>
+        {texts.viewing(nameOf(app, generation))}{' '}
+        <span class="figure">
+          {app.figures.value.count(contextTokens)} {texts.tokens}
+        </span>
+      </p>
+      <p class="quiet">{texts.restoreHint}</p>
+      <Button
+        class="button small primary"
+        text={texts.restore}
+        onClick={() => void conversation.change(restore)}
+      />
+    </div>
+  );
+}
+
+/** Which generation is looked at, and the way back to it. */
+export function Generations(props: GenerationsProps) {
+  const { app, conversation, earlier } = props;
+  const texts = app.texts.value.inspector;
   const present = conversation.view.value?.generation ?? 0;
   if (present === 0) return null;
-  const nameOf = (generation: number): string =>
-    generation === 0 ? texts.noGeneration : texts.generation(count(generation));
-  const choose = async (text: string): Promise<void> => {
-    const generation = Number(text);
-    const found =
-      generation === present
-        ? undefined
-        : await conversation.attempt(() => conversation.api.context(generation));
-    earlier.value = found;
+  const choose = async (generation: number): Promise<void> => {
+    const read = () => conversation.api.context(generation);
+    earlier.value = generation === present ? undefined : await conversation.attempt(read);
   };
   return (
     <div class="generations">
       <label>
         <span>{texts.viewAs}</span>
-        <select
+        <Choice
           value={earlier.value?.generation ?? present}
-          onChange={({ currentTarget: { value } }) => void choose(value)}
-        >
-          {Array.from({ length: present + 1 }, (_, at) => present - at).map((generation) => (
-            <option key={generation} value={generation}>
-              {generation === present ? `${texts.now} · ${nameOf(generation)}` : nameOf(generation)}
-            </option>
-          ))}
-        </select>
+          options={Array.from({ length: present + 1 }, (_, at) => present - at)}
+          nameOf={(generation) =>
+            `${generation === present ? `${texts.now} · ` : ''}${nameOf(app, generation)}`
+          }
+          onChoose={(generation) => void choose(generation)}
+        />
       </label>
-      {earlier.value && (
-        <div class="generation-banner" role="status" ref={bringIntoView}>
-          <p>
-            {texts.viewing(nameOf(earlier.value.generation))}{' '}
-            <span class="figure">
-              {count(earlier.value.contextTokens)} {texts.tokens}
-            </span>
-          </p>
-          <p class="quiet">{texts.restoreHint}</p>
-          <button
-            type="button"
-            class="button small primary"
-            onClick={() => void restore(inspectorProps, earlier.value?.generation ?? present)}
-          >
-            {texts.restore}
-          </button>
-        </div>
-      )}
+      <EarlierBanner {...props} />
     </div>
   );
 }

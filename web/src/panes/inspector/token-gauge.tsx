@@ -1,6 +1,5 @@
 import type { ContextObject } from '#shared/wire/resources/context-object.ts';
-import type { App } from '#web/state/app.ts';
-import type { OpenConversation } from '#web/state/conversation.ts';
+import type { App, ConversationProps } from '#web/state/app.ts';
 import { toGauge, type Gauge, type Mark } from '#web/state/context/gauge.ts';
 
 const percent = (share: number): string => `${(100 * share).toFixed(3)}%`;
@@ -38,22 +37,17 @@ function Legend({ app, gauge }: { app: App; gauge: Gauge }) {
   const { segments: names, marks: markNames } = app.texts.value.inspector;
   const { count } = app.figures.value;
   const beyond = gauge.marks.filter(({ isBeyond }) => isBeyond);
+  const entries = [
+    ...gauge.segments.map(({ kind, tokens }) => [`segment ${kind}`, names[kind], tokens] as const),
+    ...beyond.map(({ kind, tokens }) => ['beyond', markNames[kind], tokens] as const),
+  ];
   return (
     <dl class="gauge-legend">
-      {gauge.segments.map(({ kind, tokens }) => (
-        <div key={kind}>
+      {entries.map(([look, name, tokens]) => (
+        <div key={name}>
           <dt>
-            <span class={`swatch segment ${kind}`} aria-hidden="true" />
-            {names[kind]}
-          </dt>
-          <dd class="figure">{count(tokens)}</dd>
-        </div>
-      ))}
-      {beyond.map(({ kind, tokens }) => (
-        <div key={kind}>
-          <dt>
-            <span class="swatch beyond" aria-hidden="true" />
-            {markNames[kind]}
+            <span class={`swatch ${look}`} aria-hidden="true" />
+            {name}
           </dt>
           <dd class="figure">{count(tokens)}</dd>
         </div>
@@ -67,7 +61,7 @@ const isNotDue = ({ thresholdTokens, tokens, compaction }: ContextObject): boole
   thresholdTokens !== null && tokens >= thresholdTokens && compaction?.state === 'COMPACTED';
 
 /** How full the context is, of what, and where it is compacted. */
-export function TokenGauge({ app, conversation }: { app: App; conversation: OpenConversation }) {
+export function TokenGauge({ app, conversation }: ConversationProps) {
   const texts = app.texts.value.inspector;
   const { count, percent: percentText } = app.figures.value;
   const context = conversation.context.value;

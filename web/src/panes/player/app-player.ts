@@ -1,9 +1,8 @@
-import { signal, type Signal } from '@preact/signals';
+import { signal } from '@preact/signals';
 import type { App } from '#web/state/app.ts';
-import { sayTo } from '../say-to.ts';
-import { showBeside } from '../show-beside.ts';
-import { pause } from '../waiting.ts';
-import { createPlayer, type Player } from './player.ts';
+import { pause } from '#web/state/waiting.ts';
+import { sayTo, showBeside } from '../tools.ts';
+import { createPlayer } from './player.ts';
 import type { PlayableRecording } from './recording.ts';
 
 interface PlayerSettings {
@@ -12,25 +11,17 @@ interface PlayerSettings {
   gapMs: number;
 }
 
-interface AppPlayer {
-  player: Player;
-  settings: Signal<PlayerSettings>;
-}
-
 /** A player that says what it plays in a new conversation of the app, which is shown meanwhile. */
-export function createAppPlayer(app: App): AppPlayer {
+export function createAppPlayer(app: App) {
   const settings = signal<PlayerSettings>({ thresholdTokens: 1_000, gapMs: 500 });
-  const ended = new AbortController();
   const player = createPlayer({
     say: async (text) => {
       const shown = app.open.peek();
       if (shown.id !== id) return 'left';
-      const messageId = crypto.randomUUID();
-      return sayTo(shown, { text, messageId, signal: ended.signal });
+      return sayTo(shown, text);
     },
     gapMs: () => settings.peek().gapMs,
-    // A stop ends the wait early; what ends then is decided by the player.
-    wait: (delayMs, signalOfRun) => pause(delayMs, signalOfRun).catch(() => undefined),
+    wait: pause,
   });
   let id = '';
   return {

@@ -1,26 +1,45 @@
 import { useSignal } from '@preact/signals';
 import type { App } from '#web/state/app.ts';
-import { selectToolTexts } from '#web/text/tools/tool-texts.ts';
+import { Button } from '../controls.tsx';
+import { toolTexts } from '../tools.ts';
 import type { Player } from './player.ts';
 import type { PlayableRecording } from './recording.ts';
 
-/** Play, pause, stop, and how far it is. */
-export function PlayerControls(input: {
+interface PlayerProps {
   app: App;
   player: Player;
-  chosen: PlayableRecording | undefined;
-}) {
-  const { app, player, chosen } = input;
-  const texts = selectToolTexts(app.settings.language.value).player;
+}
+
+function Progress({ app, player }: PlayerProps) {
+  const texts = toolTexts(app).player;
   const { count } = app.figures.value;
-  const problem = useSignal<string | undefined>(undefined);
   const state = player.state.value;
-  const isUnderWay = state === 'playing' || state === 'paused';
+  if (state === 'idle') return null;
   const total = player.recording.value?.messages.length ?? 0;
   const position = player.position.value;
+  const progress = texts.progress(count(position), count(total));
   const compactions = app.open.value.compactions.value.filter(
     (record) => record.state === 'COMPACTED',
-  ).length;
+  );
+  return (
+    <div class="player-progress" data-state={state}>
+      <progress max={total} value={position} aria-label={progress} />
+      <p role="status">
+        {texts.state[state]} <span class="figure">{progress}</span>
+      </p>
+      <p class="figure player-compactions">{texts.compactions(count(compactions.length))}</p>
+    </div>
+  );
+}
+
+/** Play, pause, stop, and how far it is. */
+export function PlayerControls(props: PlayerProps & { chosen: PlayableRecording | undefined }) {
+  const { app, player, chosen } = props;
+  const texts = toolTexts(app).player;
+  const problem = useSignal<string | undefined>(undefined);
+  const state = player.state.value;
+  const isPaused = state === 'paused';
+  const isUnderWay = state === 'playing' || isPaused;
   const begin = async (): Promise<void> => {
     problem.value = undefined;
     try {
@@ -32,41 +51,22 @@ export function PlayerControls(input: {
   return (
     <>
       <div class="tool-bar">
-        <button
-          type="button"
+        <Button
           class="button primary"
+          text={texts.play}
           disabled={isUnderWay || !chosen}
           onClick={() => void begin()}
-        >
-          {texts.play}
-        </button>
-        <button
-          type="button"
+        />
+        <Button
           class="button"
+          text={isPaused ? texts.resume : texts.pause}
           disabled={!isUnderWay}
-          onClick={() => (state === 'paused' ? player.resume() : player.pause())}
-        >
-          {state === 'paused' ? texts.resume : texts.pause}
-        </button>
-        <button type="button" class="button" disabled={!isUnderWay} onClick={() => player.stop()}>
-          {texts.stop}
-        </button>
+          onClick={isPaused ? player.resume : player.pause}
+        />
+        <Button class="button" text={texts.stop} disabled={!isUnderWay} onClick={player.stop} />
       </div>
       {problem.value !== undefined && <p role="alert">{problem.value}</p>}
-      {state !== 'idle' && (
-        <div class="player-progress" data-state={state}>
-          <progress
-            max={total}
-            value={position}
-            aria-label={texts.progress(count(position), count(total))}
-          />
-          <p role="status">
-            {texts.state[state]}{' '}
-            <span class="figure">{texts.progress(count(position), count(total))}</span>
-          </p>
-          <p class="figure player-compactions">{texts.compactions(count(compactions))}</p>
-        </div>
-      )}
+      <Progress app={app} player={player} />
     </>
   );
 }

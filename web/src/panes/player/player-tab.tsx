@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { App } from '#web/state/app.ts';
-import { selectToolTexts } from '#web/text/tools/tool-texts.ts';
-import { perApp } from '../per-app.ts';
+import { Choice } from '../controls.tsx';
+import { perApp, toolTexts } from '../tools.ts';
 import { createAppPlayer } from './app-player.ts';
 import { PlayerControls } from './player-controls.tsx';
 import { RecordingChoice } from './recording-choice.tsx';
@@ -17,7 +17,7 @@ const gapsMs = [0, 500, 1_500, 4_000];
 
 /** A recorded conversation, said again. */
 export function PlayerTab({ app }: { app: App }) {
-  const texts = selectToolTexts(app.settings.language.value).player;
+  const texts = toolTexts(app).player;
   const { duration } = app.figures.value;
   const { player, settings } = playerOf(app);
   const chosen = useSignal<PlayableRecording | undefined>(undefined);
@@ -42,18 +42,12 @@ export function PlayerTab({ app }: { app: App }) {
         </label>
         <label>
           {texts.gap}
-          <select
+          <Choice
             value={settings.value.gapMs}
-            onChange={({ currentTarget }) =>
-              (settings.value = { ...settings.value, gapMs: Number(currentTarget.value) })
-            }
-          >
-            {gapsMs.map((gapMs) => (
-              <option key={gapMs} value={gapMs}>
-                {duration(gapMs)}
-              </option>
-            ))}
-          </select>
+            options={gapsMs}
+            nameOf={duration}
+            onChoose={(gapMs) => (settings.value = { ...settings.value, gapMs })}
+          />
         </label>
       </div>
       <PlayerControls app={app} player={player} chosen={chosen.value} />

@@ -14,9 +14,9 @@ export interface Player {
   recording: ReadonlySignal<PlayableRecording | undefined>;
   /** Begins from the first message; ends what is being played. */
   play(recording: PlayableRecording): Promise<void>;
-  pause(): void;
-  resume(): void;
-  stop(): void;
+  pause: () => void;
+  resume: () => void;
+  stop: () => void;
 }
 
 interface PlayerParts {
@@ -27,24 +27,27 @@ interface PlayerParts {
   wait: (delayMs: number, signal: AbortSignal) => Promise<void>;
 }
 
+/** Resolves when it is not paused, or not any more: what ends it then is read from the signal of the run. */
+const untilResumed = (state: ReadonlySignal<PlayerState>): Promise<void> =>
+  new Promise((resolve) => {
+    const forget = state.subscribe((now) => {
+      if (now === 'paused') return;
+      resolve();
+      // Not within the first call: there is nothing to forget yet.
+      queueMicrotask(() => forget());
+    });
+  });
+
 /** Says the messages of a recording, one after the answer to the other. */
 export function createPlayer({ say, gapMs, wait }: PlayerParts): Player {
   const state = signal<PlayerState>('idle');
   const position = signal(0);
   const recording = signal<PlayableRecording | undefined>(undefined);
   let run = new AbortController();
-  let wake: () => void = () => undefined;
-
-  const untilResumed = (signalOfRun: AbortSignal): Promise<void> =>
-    new Promise((resolve) => {
-      wake = resolve;
-      signalOfRun.addEventListener('abort', () => resolve(), { once: true });
-      if (state.peek() !== 'paused' || signalOfRun.aborted) resolve();
-    });
 
   async function sayAll(messages: readonly string[], ended: AbortSignal): Promise<PlayerState> {
     for (const [index, text] of messages.entries()) {
-      await untilResumed(ended);
+      await untilResumed(state);
       if (ended.aborted) return 'stopped';
       const played = await say(text);
       if (ended.aborted) return 'stopped';
@@ -74,9 +77,7 @@ export function createPlayer({ say, gapMs, wait }: PlayerParts): Player {
       if (state.peek() === 'playing') state.value = 'paused';
     },
     resume: () => {
-      if (state.peek() !== 'paused') return;
-      state.value = 'playing';
-      wake();
+      if (state.peek() === 'paused') state.value = 'playing';
     },
     stop: () => {
       if (state.peek() !== 'playing' && state.peek() !== 'paused') return;

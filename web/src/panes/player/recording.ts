@@ -42,7 +42,7 @@ function messagesOf(turns: readonly unknown[]): string[] {
   return messages.slice(0, MESSAGES_MAX);
 }
 
-export type ParsedRecordings =
+type ParsedRecordings =
   | { kind: 'recordings'; recordings: readonly PlayableRecording[] }
   /** Number of the line that is no recorded conversation; 0: there is none. */
   | { kind: 'unreadable'; line: number };

@@ -1,9 +1,8 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import type { App } from '#web/state/app.ts';
-import type { OpenConversation } from '#web/state/conversation.ts';
+import type { ConversationProps } from '#web/state/app.ts';
 import { isOpen, partsText, type LiveTurn } from '#web/state/answer/live-turn.ts';
-import { newSentences } from '#web/state/answer/sentences.ts';
+import { newSentences } from '#web/state/answer/text-pieces.ts';
 
 /** Sentences that stay in the log. */
 const KEPT_MAX = 30;
@@ -15,7 +14,7 @@ const answerIdOf = ({ request }: LiveTurn): string =>
     : request.messageId;
 
 /** The answer for who listens: sentence by sentence, in a log that nobody sees. */
-export function Announcer({ app, conversation }: { app: App; conversation: OpenConversation }) {
+export function Announcer({ app, conversation }: ConversationProps) {
   const log = useSignal<readonly { key: string; text: string }[]>([]);
   const said = useRef(new Map<string, number>());
   const turns = conversation.answers.live.value;
@@ -28,10 +27,8 @@ export function Announcer({ app, conversation }: { app: App; conversation: OpenC
         language: app.settings.language.value,
       });
       said.current.set(answerId, found.length);
-      const added = found.sentences.map((text, at) => ({
-        key: `${answerId}-${found.length}-${at}`,
-        text,
-      }));
+      const keyOf = (at: number): string => `${answerId}-${found.length}-${at}`;
+      const added = found.sentences.map((text, at) => ({ key: keyOf(at), text }));
       if (added.length > 0) log.value = [...log.value, ...added].slice(-KEPT_MAX);
     }
   }, [turns]);

@@ -1,6 +1,8 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { isOpen } from '#web/state/answer/live-turn.ts';
-import type { TranscriptProps } from './transcript-props.ts';
+import type { ConversationProps } from '#web/state/app.ts';
+import type { OpenConversation } from '#web/state/conversation.ts';
+import { Button, submit } from '../controls.tsx';
 
 /** Enter ends a composition of an input method first; Safari tells of it by key code 229 alone. */
 const sends = (event: KeyboardEvent): boolean =>
@@ -17,89 +19,83 @@ function isFocusWelcome(): boolean {
   return isFree && matchMedia('(pointer: fine)').matches;
 }
 
-function SendButton({ app, conversation, draft }: TranscriptProps) {
+function SendButton({ app, conversation }: ConversationProps) {
   const texts = app.texts.value;
   const running = conversation.answers.live.value.find(isOpen);
   if (!running)
     return (
-      <button type="submit" class="button primary" disabled={draft.text.value.trim() === ''}>
-        {texts.composer.send}
-      </button>
+      <Button
+        type="submit"
+        class="button primary"
+        text={texts.composer.send}
+        disabled={conversation.draft.text.value.trim() === ''}
+      />
     );
   const { turnId } = running;
   return (
-    <button
-      type="button"
+    <Button
       class="button stop"
+      text={texts.transcript.stop}
       disabled={turnId === undefined}
       onClick={() => {
         if (turnId !== undefined) void conversation.attempt(() => conversation.api.cancel(turnId));
       }}
-    >
-      {texts.transcript.stop}
-    </button>
+    />
   );
 }
 
+function clear({ draft }: OpenConversation): void {
+  draft.text.value = '';
+  draft.edited.value = undefined;
+}
+
+/** Sends what is written, unless that is nothing or an answer is on its way. */
+function send(conversation: OpenConversation): void {
+  const { answers, draft } = conversation;
+  const text = draft.text.value.trim();
+  if (text === '' || answers.live.value.some(isOpen)) return;
+  const messageId = crypto.randomUUID();
+  const editedId = draft.edited.value?.messageId;
+  answers.ask(
+    editedId === undefined
+      ? { kind: 'send', messageId, text }
+      : { kind: 'edit', messageId, text, editedId },
+  );
+  clear(conversation);
+}
+
 /** Where a message is written. */
-export function Composer({ app, conversation, draft }: TranscriptProps) {
-  const texts = app.texts.value;
-  const { text: written, edited } = draft;
+export function Composer({ app, conversation }: ConversationProps) {
+  const { composer, transcript } = app.texts.value;
+  const { text: written, edited } = conversation.draft;
   const field = useRef<HTMLTextAreaElement>(null);
   useEffect(() => {
     if (edited.value !== undefined || isFocusWelcome()) field.current?.focus();
   }, [edited.value]);
-
-  const send = (): void => {
-    const text = written.value.trim();
-    if (text === '' || conversation.answers.live.value.some(isOpen)) return;
-    const messageId = crypto.randomUUID();
-    conversation.answers.ask(
-      edited.value === undefined
-        ? { kind: 'send', messageId, text }
-        : { kind: 'edit', messageId, text, editedId: edited.value.messageId },
-    );
-    written.value = '';
-    edited.value = undefined;
-  };
-
-  const cancelEdit = (): void => {
-    edited.value = undefined;
-    written.value = '';
-  };
-
   return (
-    <form
-      class="composer"
-      onSubmit={(event) => {
-        event.preventDefault();
-        send();
-      }}
-    >
+    <form class="composer" onSubmit={submit(() => send(conversation))}>
       {edited.value !== undefined && (
         <p class="composer-edit" role="status">
-          {texts.transcript.editing(app.figures.value.count(edited.value.seq))}
-          <button type="button" class="link" onClick={cancelEdit}>
-            {texts.transcript.cancelEdit}
-          </button>
+          {transcript.editing(app.figures.value.count(edited.value.seq))}
+          <Button class="link" text={transcript.cancelEdit} onClick={() => clear(conversation)} />
         </p>
       )}
       <textarea
         ref={field}
         rows={1}
-        aria-label={texts.composer.label}
-        placeholder={texts.composer.placeholder}
-        title={texts.composer.hint}
+        aria-label={composer.label}
+        placeholder={composer.placeholder}
+        title={composer.hint}
         value={written.value}
         onInput={({ currentTarget }) => (written.value = currentTarget.value)}
         onKeyDown={(event) => {
-          if (event.key === 'Escape' && edited.value !== undefined) cancelEdit();
+          if (event.key === 'Escape' && edited.value !== undefined) clear(conversation);
           if (!sends(event)) return;
           event.preventDefault();
-          send();
+          send(conversation);
         }}
       />
-      <SendButton app={app} conversation={conversation} draft={draft} />
+      <SendButton app={app} conversation={conversation} />
     </form>
   );
 }

@@ -1,8 +1,8 @@
+import type { ConversationProps } from '#web/state/app.ts';
 import type { Texts } from '#web/text/en.ts';
 import { isOpen, liveSeq, type AnswerPart, type LiveTurn } from '#web/state/answer/live-turn.ts';
-import type { TranscriptProps } from './transcript-props.ts';
-import { Prose } from './prose.tsx';
-import { ToolCall } from './tool-call.tsx';
+import { Button } from '../controls.tsx';
+import { Prose, ToolCall } from './message-parts.tsx';
 
 function statusOf(turn: LiveTurn, texts: Texts['transcript']): string | undefined {
   switch (turn.phase) {
@@ -35,40 +35,39 @@ function Part({ part, texts }: { part: AnswerPart; texts: Texts['transcript'] })
   }
 }
 
+interface LiveProps extends ConversationProps {
+  turn: LiveTurn;
+}
+
 /** After a refusal: the same again, or, where that would be refused again, another message. */
-function WayOn({ of, turn }: { of: TranscriptProps; turn: LiveTurn }) {
-  const { answers, transcript } = of.conversation;
-  const texts = of.app.texts.value.transcript;
+function WayOn({ app, conversation, turn }: LiveProps) {
+  const { answers, draft, transcript } = conversation;
+  const texts = app.texts.value.transcript;
   const { messageId, text } = turn.request;
   const isNewest =
     answers.live.value.at(-1) === turn && (liveSeq(turn) ?? Infinity) >= transcript.turnCount.value;
   if (!isNewest) return null;
+  const rewrite = (): void => {
+    draft.text.value = text;
+    answers.forget(messageId);
+    document.querySelector<HTMLElement>('.composer textarea')?.focus();
+  };
   return (
     <p class="turn-way-on">
       {!turn.problem?.isFinal && (
-        <button type="button" class="button small" onClick={() => answers.retry(messageId)}>
-          {texts.retry}
-        </button>
+        <Button class="button small" text={texts.retry} onClick={() => answers.retry(messageId)} />
       )}
-      <button
-        type="button"
-        class="button small"
-        onClick={() => {
-          of.draft.text.value = text;
-          answers.forget(messageId);
-          document.querySelector<HTMLElement>('.composer textarea')?.focus();
-        }}
-      >
-        {texts.sendChanged}
-      </button>
+      <Button class="button small" text={texts.sendChanged} onClick={rewrite} />
     </p>
   );
 }
 
 /** A turn that is being answered. */
-export function LiveRow({ of, turn }: { of: TranscriptProps; turn: LiveTurn }) {
-  const texts = of.app.texts.value.transcript;
+export function LiveRow(props: LiveProps) {
+  const { app, turn } = props;
+  const texts = app.texts.value.transcript;
   const status = statusOf(turn, texts);
+  const { turnsLeftOut = 0 } = turn;
   return (
     <article class="turn" data-phase={turn.phase}>
       {turn.request.text !== '' && (
@@ -80,17 +79,15 @@ export function LiveRow({ of, turn }: { of: TranscriptProps; turn: LiveTurn }) {
         {turn.parts.map((part) => (
           <Part key={part.id} part={part} texts={texts} />
         ))}
-        {turn.turnsLeftOut !== undefined && turn.turnsLeftOut > 0 && (
-          <p class="turn-status">
-            {texts.turnsLeftOut(of.app.figures.value.count(turn.turnsLeftOut))}
-          </p>
+        {turnsLeftOut > 0 && (
+          <p class="turn-status">{texts.turnsLeftOut(app.figures.value.count(turnsLeftOut))}</p>
         )}
         {status !== undefined && (
           <p class="turn-status" data-phase={turn.phase}>
             {status}
           </p>
         )}
-        {turn.phase === 'failed' && <WayOn of={of} turn={turn} />}
+        {turn.phase === 'failed' && <WayOn {...props} />}
       </div>
     </article>
   );

@@ -1,13 +1,14 @@
 import { useEffect, useRef } from 'preact/hooks';
-import type { App } from '#web/state/app.ts';
 import { liveSeq, type LiveTurn } from '#web/state/answer/live-turn.ts';
+import type { App, ConversationProps } from '#web/state/app.ts';
+import { toFolded } from '#web/state/context/gauge.ts';
+import type { OpenConversation } from '#web/state/conversation.ts';
 import { findTurn } from '#web/state/turn-pages.ts';
-import { FoldMark } from './fold-mark.tsx';
+import { Button, IconButton } from '../controls.tsx';
 import { LiveRow } from './live-row.tsx';
 import { StoredRow } from './stored-row.tsx';
 import { useNewestInView } from './use-newest-in-view.ts';
 import { useVirtualRows } from './use-virtual-rows.ts';
-import type { TranscriptProps } from './transcript-props.ts';
 
 /** Turns that are not stored yet stand behind those that are. */
 function rowsOf(turnCount: number, live: readonly LiveTurn[]) {
@@ -21,23 +22,36 @@ function rowsOf(turnCount: number, live: readonly LiveTurn[]) {
   return { bySeq, later, count: turnCount + later.length };
 }
 
-function Row({
-  index,
-  of,
-  showTurn,
-}: {
-  index: number;
-  of: TranscriptProps;
-  showTurn: (seq: number) => void;
-}) {
-  const { transcript, answers } = of.conversation;
+function Row(props: ConversationProps & { index: number; showTurn: (seq: number) => void }) {
+  const { conversation, index } = props;
+  const { transcript, answers } = conversation;
   const turnCount = transcript.turnCount.value;
   const { bySeq, later } = rowsOf(turnCount, answers.live.value);
   const seq = index + 1;
   const live = bySeq.get(seq) ?? later[index - turnCount];
-  if (live) return <LiveRow of={of} turn={live} />;
+  if (live) return <LiveRow {...props} turn={live} />;
   const turn = findTurn(transcript.pages.value, seq);
-  return <StoredRow of={of} seq={seq} turn={turn} showTurn={showTurn} />;
+  return turn ? <StoredRow {...props} turn={turn} /> : <Placeholder app={props.app} />;
+}
+
+/** A turn that is on its way. */
+const Placeholder = ({ app }: { app: App }) => (
+  <article class="turn placeholder" aria-busy="true">
+    <span class="for-listeners">{app.texts.value.transcript.loading}</span>
+  </article>
+);
+
+/** The line below the last turn that the snapshot stands in for. */
+function FoldMark({ app, conversation, seq }: ConversationProps & { seq: number }) {
+  const { generation, upTo } = toFolded(conversation.compactions.value);
+  if (upTo !== seq) return null;
+  const { transcript: texts, events } = app.texts.value;
+  return (
+    <div class="fold-mark">
+      <span>{texts.foldMark(app.figures.value.count(upTo))}</span>
+      <Button class="link" text={events.details} onClick={() => (app.detail.value = generation)} />
+    </div>
+  );
 }
 
 function Empty({ app }: { app: App }) {
@@ -51,25 +65,38 @@ function Empty({ app }: { app: App }) {
   );
 }
 
+/** Has the transcript read the turns of the visible rows. */
+function useVisibleTurns(
+  conversation: OpenConversation,
+  visible: readonly { index: number }[],
+): void {
+  const { transcript } = conversation;
+  const first = (visible[0]?.index ?? 0) + 1;
+  const last = Math.min((visible.at(-1)?.index ?? 0) + 1, transcript.turnCount.value);
+  useEffect(() => {
+    if (last >= first) void conversation.attempt(() => transcript.need(first, last));
+  }, [first, last, transcript.pages.value]);
+}
+
 /** The whole transcript, of which the visible turns are in the document. */
-export function MessageList(transcriptProps: TranscriptProps) {
-  const { app, conversation } = transcriptProps;
+export function MessageList(props: ConversationProps) {
+  const { app, conversation } = props;
   const { transcript, answers } = conversation;
   const texts = app.texts.value.transcript;
   const box = useRef<HTMLDivElement>(null);
   const { count } = rowsOf(transcript.turnCount.value, answers.live.value);
   const rows = useVirtualRows(box, count);
   const isNewestKept = useNewestInView(box);
-  const showTurn = (seq: number) => {
+  const showTurn = (seq: number): void => {
     isNewestKept.value = false;
     rows.scrollToIndex(seq - 1, { align: 'center' });
   };
+  const showNewest = (): void => {
+    isNewestKept.value = true;
+    box.current?.scrollTo({ top: box.current.scrollHeight });
+  };
   const visible = rows.getVirtualItems();
-  const first = (visible[0]?.index ?? 0) + 1;
-  const last = Math.min((visible.at(-1)?.index ?? 0) + 1, transcript.turnCount.value);
-  useEffect(() => {
-    if (last >= first) void conversation.attempt(() => transcript.need(first, last));
-  }, [first, last, transcript.pages.value]);
+  useVisibleTurns(conversation, visible);
   return (
     <div class="messages-frame">
       <div class="messages" ref={box} role="region" aria-label={texts.label} tabIndex={0}>
@@ -83,25 +110,14 @@ export function MessageList(transcriptProps: TranscriptProps) {
               ref={(element) => rows.measureElement(element)}
               style={{ transform: `translateY(${start}px)` }}
             >
-              <Row index={index} of={transcriptProps} showTurn={showTurn} />
-              <FoldMark app={app} conversation={conversation} seq={index + 1} />
+              <Row {...props} index={index} showTurn={showTurn} />
+              <FoldMark {...props} seq={index + 1} />
             </div>
           ))}
         </div>
       </div>
       {!isNewestKept.value && (
-        <button
-          type="button"
-          class="to-newest"
-          aria-label={texts.toBottom}
-          title={texts.toBottom}
-          onClick={() => {
-            isNewestKept.value = true;
-            box.current?.scrollTo({ top: box.current.scrollHeight });
-          }}
-        >
-          ↓
-        </button>
+        <IconButton class="to-newest" sign="↓" label={texts.toBottom} onClick={showNewest} />
       )}
     </div>
   );

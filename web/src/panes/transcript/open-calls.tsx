@@ -3,10 +3,11 @@ import { useEffect } from 'preact/hooks';
 import type { MessageView } from '#shared/wire/resources/messages.ts';
 import type { ToolResult } from '#web/api/chat-api.ts';
 import { completeResults, parseOutput, type OpenCall, deviceTool } from '#web/state/app-tools.ts';
-import { textOfMessage } from '#web/state/answer/message-text.ts';
+import type { ConversationProps } from '#web/state/app.ts';
+import { textOfMessage } from '#web/state/turn-pages.ts';
 import type { Texts } from '#web/text/en.ts';
-import type { TranscriptProps } from './transcript-props.ts';
-import { ToolCall } from './tool-call.tsx';
+import { Button, submit } from '../controls.tsx';
+import { ToolCall } from './message-parts.tsx';
 
 /** What the page would answer by itself; an empty object where only the user knows. */
 const proposedOutput = (call: Pick<OpenCall, 'name'>): object =>
@@ -30,12 +31,7 @@ function OutputForm({ call, texts, give }: CallForm) {
   const typed = useSignal(JSON.stringify(proposedOutput(call), null, 2));
   const { callId, name } = call;
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        give({ callId, output: parseOutput(typed.value) });
-      }}
-    >
+    <form onSubmit={submit(() => give({ callId, output: parseOutput(typed.value) }))}>
       <label>
         {texts.toolOutput(name)}
         <textarea
@@ -45,16 +41,12 @@ function OutputForm({ call, texts, give }: CallForm) {
         />
       </label>
       <p class="turn-way-on">
-        <button type="submit" class="button small">
-          {texts.giveOutput}
-        </button>
-        <button
-          type="button"
+        <Button type="submit" class="button small" text={texts.giveOutput} />
+        <Button
           class="button small"
+          text={texts.decline}
           onClick={() => give({ callId, error: 'The user declined.' })}
-        >
-          {texts.decline}
-        </button>
+        />
       </p>
     </form>
   );
@@ -65,19 +57,22 @@ const ApprovalForm = ({ call: { callId, name, args }, texts, give }: CallForm) =
   <div>
     <ToolCall name={name} input={args} />
     <p class="turn-way-on">
-      <button type="button" class="button small" onClick={() => give({ callId, approved: true })}>
-        {texts.allow}
-      </button>
-      <button type="button" class="button small" onClick={() => give({ callId, approved: false })}>
-        {texts.decline}
-      </button>
+      <Button
+        class="button small"
+        text={texts.allow}
+        onClick={() => give({ callId, approved: true })}
+      />
+      <Button
+        class="button small"
+        text={texts.decline}
+        onClick={() => give({ callId, approved: false })}
+      />
     </p>
   </div>
 );
 
 /** What a turn waits for, answered here: the answer goes on when the last call has its result. */
-export function OpenCalls({ of, user }: { of: TranscriptProps; user: MessageView }) {
-  const { app, conversation } = of;
+export function OpenCalls({ app, conversation, user }: ConversationProps & { user: MessageView }) {
   const texts = app.texts.value.transcript;
   const calls = useSignal<readonly OpenCall[]>([]);
   const given = useSignal<ReadonlyMap<string, ToolResult>>(new Map());

@@ -1,8 +1,8 @@
-import { useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useSignal, type Signal } from '@preact/signals';
 import type { RawReply } from '#web/api/requester.ts';
 import type { App } from '#web/state/app.ts';
-import { selectToolTexts } from '#web/text/tools/tool-texts.ts';
+import { Button, closeDialog, showModal, submit } from '../controls.tsx';
+import { toolTexts } from '../tools.ts';
 import { facadeCall, facades, type Facade } from './facade-requests.ts';
 
 type Reply =
@@ -15,16 +15,31 @@ const SHOWN_CHARACTERS = 20_000;
 const turnOf = ({ turnId, text }: RawReply): string =>
   turnId ?? /"turnId":"(t_\d+)"/.exec(text)?.[1] ?? '–';
 
-function ReplyColumn({
-  app,
-  facade,
-  reply,
-}: {
-  app: App;
-  facade: Facade;
-  reply: Reply | undefined;
-}) {
-  const texts = selectToolTexts(app.settings.language.value).wire;
+type Replies = Readonly<Partial<Record<Facade, Reply>>>;
+
+async function sendOverAll(app: App, replies: Signal<Replies>, text: string): Promise<void> {
+  const sent = { conversationId: crypto.randomUUID(), messageId: crypto.randomUUID(), text };
+  const show = (facade: Facade, reply: Reply): void => {
+    replies.value = { ...replies.value, [facade]: reply };
+  };
+  replies.value = {};
+  await Promise.all(
+    facades.map(async (facade) => {
+      show(facade, { kind: 'under-way' });
+      try {
+        const reply = await app.api.raw(facadeCall(facade, sent), 'text/event-stream');
+        show(facade, { kind: 'reply', reply });
+      } catch (error) {
+        show(facade, { kind: 'failed', problem: String(error) });
+      }
+    }),
+  );
+  await app.conversations.refresh();
+}
+
+function ReplyColumn({ app, facade, replies }: { app: App; facade: Facade; replies: Replies }) {
+  const texts = toolTexts(app).wire;
+  const reply = replies[facade];
   const { path } = facadeCall(facade, { conversationId: '{c}', messageId: '', text: '' });
   return (
     <section class="compare-reply" data-facade={facade}>
@@ -46,54 +61,18 @@ function ReplyColumn({
 
 /** The same message over every protocol, with the raw replies beside each other. */
 export function CompareDialog({ app, onClose }: { app: App; onClose: () => void }) {
-  const texts = selectToolTexts(app.settings.language.value).wire;
-  const dialog = useRef<HTMLDialogElement>(null);
+  const texts = toolTexts(app).wire;
   const text = useSignal(texts.compareDefault);
-  const replies = useSignal<Readonly<Partial<Record<Facade, Reply>>>>({});
+  const replies = useSignal<Replies>({});
   const isUnderWay = Object.values(replies.value).some(({ kind }) => kind === 'under-way');
-  useEffect(() => dialog.current?.showModal(), []);
-
-  const show = (facade: Facade, reply: Reply): void => {
-    replies.value = { ...replies.value, [facade]: reply };
-  };
-
-  async function sendOverAll(): Promise<void> {
-    const sent = {
-      conversationId: crypto.randomUUID(),
-      messageId: crypto.randomUUID(),
-      text: text.value,
-    };
-    replies.value = {};
-    await Promise.all(
-      facades.map(async (facade) => {
-        show(facade, { kind: 'under-way' });
-        try {
-          const call = facadeCall(facade, sent);
-          show(facade, { kind: 'reply', reply: await app.api.raw(call, 'text/event-stream') });
-        } catch (error) {
-          show(facade, { kind: 'failed', problem: String(error) });
-        }
-      }),
-    );
-    await app.conversations.refresh();
-  }
-
   return (
-    <dialog class="compare" ref={dialog} onClose={onClose} aria-labelledby="compare-title">
+    <dialog class="compare" ref={showModal} onClose={onClose} aria-labelledby="compare-title">
       <div class="compare-head">
         <h2 id="compare-title">{texts.compareTitle}</h2>
-        <button type="button" class="button small" onClick={() => dialog.current?.close()}>
-          {texts.close}
-        </button>
+        <Button class="button small" text={texts.close} onClick={closeDialog} />
       </div>
       <p class="quiet">{texts.compareHint}</p>
-      <form
-        class="tool-bar"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void sendOverAll();
-        }}
-      >
+      <form class="tool-bar" onSubmit={submit(() => void sendOverAll(app, replies, text.value))}>
         <label class="grow">
           {texts.compareText}
           <input
@@ -103,13 +82,16 @@ export function CompareDialog({ app, onClose }: { app: App; onClose: () => void 
             onInput={({ currentTarget }) => (text.value = currentTarget.value)}
           />
         </label>
-        <button class="button primary" disabled={isUnderWay}>
-          {texts.compareRun}
-        </button>
+        <Button
+          type="submit"
+          class="button primary"
+          text={texts.compareRun}
+          disabled={isUnderWay}
+        />
       </form>
       <div class="compare-replies">
         {facades.map((facade) => (
-          <ReplyColumn key={facade} app={app} facade={facade} reply={replies.value[facade]} />
+          <ReplyColumn key={facade} app={app} facade={facade} replies={replies.value} />
         ))}
       </div>
     </dialog>

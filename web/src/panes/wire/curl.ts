@@ -1,12 +1,4 @@
-/** A request as a shell command is made of it. */
-interface SentRequest {
-  method: string;
-  url: string;
-  accept: string;
-  headers: Readonly<Record<string, string>>;
-  /** JSON text. */
-  body: string | undefined;
-}
+import type { Exchange } from '#web/state/wire-log.ts';
 
 /** For a POSIX shell: nothing within single quotes has a meaning but the quote itself. */
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
@@ -15,7 +7,9 @@ const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
  * The command that makes the same request again. The caller's token never gets into it: the shell puts in
  * `$RECAP_TOKEN`.
  */
-export function toCurl(request: SentRequest): string {
+export function toCurl(
+  request: Pick<Exchange, 'method' | 'url' | 'accept' | 'headers' | 'body'>,
+): string {
   const { method, url, accept, body } = request;
   const flags = accept.includes('event-stream') ? '-sN' : '-s';
   const headers = [

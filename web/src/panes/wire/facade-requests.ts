@@ -13,31 +13,22 @@ export function facadeCall(
 ): Call {
   const { conversationId, messageId, text } = sent;
   const message = { id: messageId, parts: [{ type: 'text', text }] };
+  const post = (path: string, body: object): Call => ({ method: 'POST', path, body });
   switch (facade) {
     case 'recap':
-      return {
-        method: 'POST',
-        path: `/v1/conversations/${conversationId}/messages`,
-        body: { message },
-      };
+      return post(`/v1/conversations/${conversationId}/messages`, { message });
     case 'aiSdk':
-      return {
-        method: 'POST',
-        path: '/v1/ai-sdk/chat',
-        body: { id: conversationId, messages: [{ ...message, role: 'user' }] },
-      };
-    case 'openAi':
-      return {
-        method: 'POST',
-        path: '/v1/openai/chat/completions',
-        headers: { 'x-conversation-id': conversationId, 'idempotency-key': messageId },
-        body: { model: 'recap', stream: true, messages: [{ role: 'user', content: text }] },
-      };
+      return post('/v1/ai-sdk/chat', {
+        id: conversationId,
+        messages: [{ ...message, role: 'user' }],
+      });
+    case 'openAi': {
+      const messages = [{ role: 'user', content: text }];
+      const headers = { 'x-conversation-id': conversationId, 'idempotency-key': messageId };
+      const body = { model: 'recap', stream: true, messages };
+      return { ...post('/v1/openai/chat/completions', body), headers };
+    }
     case 'callable':
-      return {
-        method: 'POST',
-        path: '/callable/chat',
-        body: { data: { conversationId, message } },
-      };
+      return post('/callable/chat', { data: { conversationId, message } });
   }
 }

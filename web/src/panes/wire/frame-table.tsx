@@ -1,21 +1,46 @@
-import { Fragment } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { App } from '#web/state/app.ts';
 import type { Exchange, WireFrame } from '#web/state/wire-log.ts';
-import { selectToolTexts } from '#web/text/tools/tool-texts.ts';
+import { toolTexts } from '../tools.ts';
 
 /** So near to the end counts as reading the end. */
 const NEAR_PIXELS = 40;
 
-/** The newest 500 events, the newest at the end, which stays in sight unless somebody has scrolled up. */
-export function FrameTable(input: {
+interface FramesProps {
   app: App;
   frames: readonly WireFrame[];
   exchanges: readonly Exchange[];
-}) {
-  const { app, frames, exchanges } = input;
-  const { columns, stream, frames: label } = selectToolTexts(app.settings.language.value).wire;
+}
+
+/** An event, below the name of its stream where that begins. */
+function FrameRows(props: Omit<FramesProps, 'frames'> & { frame: WireFrame; isFirst: boolean }) {
+  const { app, exchanges, frame, isFirst } = props;
   const { count } = app.figures.value;
+  const path = exchanges.find(({ exchange }) => exchange === frame.exchange)?.path;
+  return (
+    <>
+      {isFirst && (
+        <tr class="wire-stream">
+          <th colSpan={4} scope="rowgroup">
+            {toolTexts(app).wire.stream(shortened(path ?? `#${frame.exchange}`))}
+          </th>
+        </tr>
+      )}
+      <tr data-frame={frame.id} title={frame.text}>
+        <td>{frame.id ?? '–'}</td>
+        <td>{count(frame.atMs)}</td>
+        <td class="wire-type">
+          {frame.type} <span class="quiet">{tellingOf(frame)}</span>
+        </td>
+        <td>{count(frame.sizeBytes)}</td>
+      </tr>
+    </>
+  );
+}
+
+/** The newest 500 events, the newest at the end, which stays in sight unless somebody has scrolled up. */
+export function FrameTable({ frames, ...shared }: FramesProps) {
+  const { columns, frames: label } = toolTexts(shared.app).wire;
   const box = useRef<HTMLDivElement>(null);
   const isAtEnd = useRef(true);
   useLayoutEffect(() => {
@@ -35,37 +60,23 @@ export function FrameTable(input: {
       <table>
         <thead>
           <tr>
-            <th scope="col">{columns.id}</th>
-            <th scope="col">{columns.at}</th>
-            <th scope="col">{columns.type}</th>
-            <th scope="col">{columns.size}</th>
+            {[columns.id, columns.at, columns.type, columns.size].map((name) => (
+              <th key={name} scope="col">
+                {name}
+              </th>
+            ))}
           </tr>
         </thead>
         <tbody>
-          {frames.map((frame, index) => {
-            const isFirst = frames[index - 1]?.exchange !== frame.exchange;
-            const path = exchanges.find(({ exchange }) => exchange === frame.exchange)?.path;
-            return (
-              // Frames are only ever added at the end and forgotten at the beginning.
-              <Fragment key={`${frame.exchange}-${frame.id ?? `end-${frame.type}`}-${frame.atMs}`}>
-                {isFirst && (
-                  <tr class="wire-stream">
-                    <th colSpan={4} scope="rowgroup">
-                      {stream(shortened(path ?? `#${frame.exchange}`))}
-                    </th>
-                  </tr>
-                )}
-                <tr data-frame={frame.id} title={frame.text}>
-                  <td>{frame.id ?? '–'}</td>
-                  <td>{count(frame.atMs)}</td>
-                  <td class="wire-type">
-                    {frame.type} <span class="quiet">{tellingOf(frame)}</span>
-                  </td>
-                  <td>{count(frame.sizeBytes)}</td>
-                </tr>
-              </Fragment>
-            );
-          })}
+          {frames.map((frame, index) => (
+            // Frames are only ever added at the end and forgotten at the beginning.
+            <FrameRows
+              key={`${frame.exchange}-${frame.id ?? `end-${frame.type}`}-${frame.atMs}`}
+              {...shared}
+              frame={frame}
+              isFirst={frames[index - 1]?.exchange !== frame.exchange}
+            />
+          ))}
         </tbody>
       </table>
     </div>

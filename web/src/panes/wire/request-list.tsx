@@ -1,7 +1,8 @@
 import { useSignal } from '@preact/signals';
 import type { App } from '#web/state/app.ts';
 import type { Exchange } from '#web/state/wire-log.ts';
-import { selectToolTexts } from '#web/text/tools/tool-texts.ts';
+import { Button } from '../controls.tsx';
+import { toolTexts } from '../tools.ts';
 import { toCurl } from './curl.ts';
 import { shortened } from './frame-table.tsx';
 
@@ -19,7 +20,7 @@ export function RequestList({ app, exchanges }: { app: App; exchanges: readonly 
 }
 
 function RequestRow({ app, exchange }: { app: App; exchange: Exchange }) {
-  const texts = selectToolTexts(app.settings.language.value).wire;
+  const texts = toolTexts(app).wire;
   const { count } = app.figures.value;
   const copied = useSignal<'no' | 'yes' | 'refused'>('no');
   const { method, path, code, tookMs, problem } = exchange;
@@ -34,9 +35,9 @@ function RequestRow({ app, exchange }: { app: App; exchange: Exchange }) {
       </span>
       <span class="figure wire-status">{status}</span>
       <span class="figure quiet">{tookMs === undefined ? '' : `${count(tookMs)} ms`}</span>
-      <button
-        type="button"
+      <Button
         class="button small"
+        text={copied.value === 'yes' ? texts.copied : 'curl'}
         aria-label={`${texts.copy}: ${method} ${path}`}
         onClick={() => {
           navigator.clipboard.writeText(command).then(
@@ -47,9 +48,7 @@ function RequestRow({ app, exchange }: { app: App; exchange: Exchange }) {
             () => (copied.value = 'refused'),
           );
         }}
-      >
-        {copied.value === 'yes' ? texts.copied : 'curl'}
-      </button>
+      />
       {copied.value === 'refused' && (
         <div class="wire-command">
           <p class="quiet">{texts.notCopied}</p>

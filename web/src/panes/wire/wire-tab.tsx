@@ -1,21 +1,24 @@
 import { useSignal } from '@preact/signals';
 import type { App } from '#web/state/app.ts';
-import { selectToolTexts } from '#web/text/tools/tool-texts.ts';
+import { Button } from '../controls.tsx';
+import { toolTexts } from '../tools.ts';
 import { CompareDialog } from './compare-dialog.tsx';
 import { FrameTable } from './frame-table.tsx';
 import { RequestList } from './request-list.tsx';
 
 /** What goes over the wire: the events of the stream, and the page's requests. */
 export function WireTab({ app }: { app: App }) {
-  const texts = selectToolTexts(app.settings.language.value).wire;
+  const texts = toolTexts(app).wire;
   const isComparing = useSignal(false);
   const { exchanges, frames } = app.wire.log.value;
   return (
     <div class="tool wire">
       <div class="tool-bar">
-        <button type="button" class="button small" onClick={() => (isComparing.value = true)}>
-          {texts.compare}
-        </button>
+        <Button
+          class="button small"
+          text={texts.compare}
+          onClick={() => (isComparing.value = true)}
+        />
       </div>
       <h3>{texts.frames}</h3>
       {frames.length === 0 ? (

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { keep, readKept } from './outbox.ts';
 
 const KEY = 'recap.firstWords';
 
@@ -8,19 +9,6 @@ const ENTRIES_MAX = 200;
 /** As much as a line of the list shows. */
 const CHARACTERS_MAX = 60;
 
-type Entries = Readonly<Record<string, string>>;
-
-function readAll(storage: Pick<Storage, 'getItem'>): Entries {
-  try {
-    const found: unknown = JSON.parse(storage.getItem(KEY) ?? '{}');
-    return typeof found === 'object' && found !== null
-      ? Object.fromEntries(Object.entries(found))
-      : {};
-  } catch {
-    return {};
-  }
-}
-
 const shortened = (text: string): string => {
   const words = text.replaceAll(/\s+/g, ' ').trim();
   const characters = Array.from(words);
@@ -29,22 +17,21 @@ const shortened = (text: string): string => {
     : `${characters.slice(0, CHARACTERS_MAX - 1).join('')}…`;
 };
 
-/** How conversations begin that this browser began: their names until they have a title. A storage that refuses costs only that. */
+/** How conversations begin that this browser began: their names until they have a title. */
 export function createFirstWords(storage: Pick<Storage, 'getItem' | 'setItem'>) {
-  const entries = signal(readAll(storage));
-  const keep = (next: readonly (readonly [string, string])[]): void => {
+  const kept = readKept(storage, KEY);
+  const entries = signal<Readonly<Record<string, string>>>(
+    typeof kept === 'object' && kept !== null ? Object.fromEntries(Object.entries(kept)) : {},
+  );
+  const write = (next: readonly (readonly [string, string])[]): void => {
     entries.value = Object.fromEntries(next.slice(-ENTRIES_MAX));
-    try {
-      storage.setItem(KEY, JSON.stringify(entries.value));
-    } catch {
-      // Private windows have no room.
-    }
+    keep(storage, KEY, entries.value);
   };
   const others = (id: string) => Object.entries(entries.value).filter(([known]) => known !== id);
   return {
     of: (id: string): string | undefined => entries.value[id],
-    note: (id: string, text: string): void => keep([...others(id), [id, shortened(text)]]),
-    forget: (id: string): void => keep(others(id)),
+    note: (id: string, text: string): void => write([...others(id), [id, shortened(text)]]),
+    forget: (id: string): void => write(others(id)),
   };
 }
 

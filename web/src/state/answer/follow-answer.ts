@@ -1,6 +1,7 @@
 import { ApiError } from '#web/api/api-error.ts';
 import type { ConversationApi } from '#web/api/chat-api.ts';
 import type { ReceivedFrame } from '#web/api/event-stream.ts';
+import { pause } from '../waiting.ts';
 import { applyFrame, forgetFrames, isOpen, type LiveTurn, type TurnProblem } from './live-turn.ts';
 
 /** Waits between tries without a `Retry-After`, milliseconds (docs/guides/clients.md). */
@@ -9,7 +10,7 @@ const BACK_OFF_MS = [300, 1_000, 2_000, 4_000, 8_000, 15_000, 30_000];
 /** Tries of a request that the service did not even take: what is refused so often is shown. */
 const TRIES_MAX = 12;
 
-interface AnswerConnection {
+export interface AnswerConnection {
   api: Pick<ConversationApi, 'ask' | 'follow'>;
   locale: () => string;
   /** The turn as it stands. */
@@ -17,11 +18,8 @@ interface AnswerConnection {
   set: (turn: LiveTurn) => void;
   /** Every event, for what is not of the answer: the context, the title. */
   onFrame: (frame: ReceivedFrame) => void;
-  /** A connection begins: what ends it alone. */
-  openConnection: () => AbortSignal;
   /** The page shows something else now. */
   left: AbortSignal;
-  pause: (delayMs: number, signal: AbortSignal) => Promise<void>;
 }
 
 /** Whether the same request is worth another try by itself. */
@@ -33,15 +31,14 @@ const passes = (error: unknown): error is ApiError =>
 const FINAL_CODES = [400, 409, 410, 413];
 
 function problemOf(error: unknown): TurnProblem {
-  if (!(error instanceof ApiError)) return { message: String(error), reason: 'UNKNOWN' };
-  const { message, reason, retryAfterMs, code } = error;
+  if (!(error instanceof ApiError)) return { message: String(error) };
+  const { message, reason, code } = error;
   const isFinal = FINAL_CODES.includes(code) && reason !== 'TURN_IN_PROGRESS';
-  return { message, reason, retryAfterMs, isFinal };
+  return { message, isFinal };
 }
 
 async function connectOnce(connection: AnswerConnection): Promise<void> {
-  const { api, get, set, left } = connection;
-  const signal = AbortSignal.any([left, connection.openConnection()]);
+  const { api, get, set, left: signal } = connection;
   const { turnId, lastFrameId, isFollowed } = get();
   if (lastFrameId === undefined) set(forgetFrames(get()));
   // What somebody else asked for is never asked for again.
@@ -83,7 +80,7 @@ export async function followAnswer(connection: AnswerConnection): Promise<void> 
       }
       set({ ...get(), phase: 'reconnecting' });
       const wait = BACK_OFF_MS[Math.min(tries, BACK_OFF_MS.length - 1)] ?? 0;
-      await connection.pause(error.retryAfterMs ?? wait, left);
+      await pause(error.retryAfterMs ?? wait, left);
     }
   }
 }

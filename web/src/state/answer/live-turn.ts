@@ -1,20 +1,12 @@
 import type { AnswerRequest } from '#web/api/chat-api.ts';
 import type { ReceivedFrame } from '#web/api/event-stream.ts';
 import type { StreamChunk } from '#shared/wire/resources/streams.ts';
-import type { UsageView } from '#shared/wire/resources/turns.ts';
 import type { FinishReason } from '#shared/wire/finish-reason.ts';
 
 /** A piece of an answer as the transcript shows it. */
 export type AnswerPart =
-  | { kind: 'text'; id: string; text: string; isDone: boolean }
-  | {
-      kind: 'tool';
-      id: string;
-      name: string;
-      input: unknown;
-      output?: unknown;
-      problem?: string;
-    }
+  | { kind: 'text'; id: string; text: string }
+  | { kind: 'tool'; id: string; name: string; input: unknown; output?: unknown; problem?: string }
   | { kind: 'notice'; id: string; notice: 'restarted' | 'loop' | 'rounds' | 'approval' };
 
 /** Where an answer stands, as this page knows it. */
@@ -23,8 +15,6 @@ type LivePhase =
 
 export interface TurnProblem {
   message: string;
-  reason?: string;
-  retryAfterMs?: number | undefined;
   /** The same again would be refused again. */
   isFinal?: boolean;
 }
@@ -41,7 +31,6 @@ export interface LiveTurn {
   /** Cursor of a resumption. */
   lastFrameId?: number | undefined;
   finishReason?: FinishReason | undefined;
-  usage?: UsageView | undefined;
   turnsLeftOut?: number | undefined;
   problem?: TurnProblem | undefined;
 }
@@ -61,25 +50,20 @@ export const isOpen = ({ phase }: Pick<LiveTurn, 'phase'>): boolean =>
 export const liveSeq = ({ turnId }: Pick<LiveTurn, 'turnId'>): number | undefined =>
   turnId === undefined ? undefined : Number(turnId.slice('t_'.length));
 
-function replacePart(
-  parts: readonly AnswerPart[],
-  id: string,
-  change: (part: AnswerPart) => AnswerPart,
-): AnswerPart[] {
-  return parts.map((part) => (part.id === id ? change(part) : part));
-}
-
-const endText = (part: AnswerPart): AnswerPart =>
-  part.kind === 'text' ? { ...part, isDone: true } : part;
-
 /** A delta belongs to the part of its id, whether or not its beginning was seen. */
 function addText(parts: readonly AnswerPart[], id: string, delta: string): AnswerPart[] {
-  const last = parts.find((part) => part.id === id);
-  if (last?.kind !== 'text') return [...parts, { kind: 'text', id, text: delta, isDone: false }];
-  return replacePart(parts, id, (part) =>
-    part.kind === 'text' ? { ...part, text: part.text + delta } : part,
+  if (!parts.some((part) => part.id === id)) return [...parts, { kind: 'text', id, text: delta }];
+  return parts.map((part) =>
+    part.id === id && part.kind === 'text' ? { ...part, text: part.text + delta } : part,
   );
 }
+
+const addResult = (
+  parts: readonly AnswerPart[],
+  id: string,
+  result: { output: unknown } | { problem: string },
+): AnswerPart[] =>
+  parts.map((part) => (part.id === id && part.kind === 'tool' ? { ...part, ...result } : part));
 
 function notice(
   parts: readonly AnswerPart[],
@@ -90,72 +74,43 @@ function notice(
   return [...kept.filter((part) => part.id !== id), { kind: 'notice', id, notice: data.kind }];
 }
 
-function partsAfter(parts: readonly AnswerPart[], chunk: StreamChunk): readonly AnswerPart[] {
-  switch (chunk.type) {
-    case 'text-start':
-      return parts.some((part) => part.id === chunk.id)
-        ? parts
-        : [...parts, { kind: 'text', id: chunk.id, text: '', isDone: false }];
-    case 'text-delta':
-      return addText(parts, chunk.id, chunk.delta);
-    case 'text-end':
-      return replacePart(parts, chunk.id, endText);
-    case 'tool-input-available':
-      return [
-        ...parts.filter((part) => part.id !== chunk.toolCallId),
-        { kind: 'tool', id: chunk.toolCallId, name: chunk.toolName, input: chunk.input },
-      ];
-    case 'tool-output-available':
-      return replacePart(parts, chunk.toolCallId, (part) =>
-        part.kind === 'tool' ? { ...part, output: chunk.output } : part,
-      );
-    case 'tool-output-error':
-      return replacePart(parts, chunk.toolCallId, (part) =>
-        part.kind === 'tool' ? { ...part, problem: chunk.errorText } : part,
-      );
-    case 'data-notice':
-      return notice(parts, chunk);
-    case 'start':
-    case 'start-step':
-    case 'data-context':
-    case 'data-title':
-    case 'error':
-    case 'abort':
-    case 'finish':
-      return parts;
-  }
-}
-
 function afterChunk(turn: LiveTurn, chunk: StreamChunk): LiveTurn {
+  const show = (parts: readonly AnswerPart[]): LiveTurn => ({ ...turn, phase: 'streaming', parts });
   switch (chunk.type) {
-    case 'start':
-      return {
-        ...turn,
-        phase: 'waiting',
-        turnId: chunk.messageMetadata.turnId,
-        turnsLeftOut: chunk.messageMetadata.shrunken?.turnsLeftOut,
-      };
+    case 'start': {
+      const { turnId, shrunken } = chunk.messageMetadata;
+      return { ...turn, phase: 'waiting', turnId, turnsLeftOut: shrunken?.turnsLeftOut };
+    }
     case 'error':
       return { ...turn, problem: { message: chunk.errorText } };
     case 'abort':
       return { ...turn, phase: 'stopped' };
     case 'finish': {
-      const { finishReason, messageMetadata } = chunk;
-      const ended = { ...turn, finishReason, usage: messageMetadata.usage };
-      if (finishReason === 'error') return { ...ended, phase: 'failed' };
-      return { ...ended, phase: turn.phase === 'stopped' ? 'stopped' : 'done' };
+      const { finishReason } = chunk;
+      const phase = turn.phase === 'stopped' ? 'stopped' : 'done';
+      return { ...turn, finishReason, phase: finishReason === 'error' ? 'failed' : phase };
     }
-    case 'start-step':
     case 'text-start':
+      return show(addText(turn.parts, chunk.id, ''));
     case 'text-delta':
-    case 'text-end':
-    case 'tool-input-available':
+      return show(addText(turn.parts, chunk.id, chunk.delta));
+    case 'tool-input-available': {
+      const { toolCallId: id, toolName: name, input } = chunk;
+      const others = turn.parts.filter((part) => part.id !== id);
+      return show([...others, { kind: 'tool', id, name, input }]);
+    }
     case 'tool-output-available':
+      return show(addResult(turn.parts, chunk.toolCallId, { output: chunk.output }));
     case 'tool-output-error':
+      return show(addResult(turn.parts, chunk.toolCallId, { problem: chunk.errorText }));
+    case 'data-notice':
+      return show(notice(turn.parts, chunk));
+    case 'start-step':
+    case 'text-end':
+      return show(turn.parts);
     case 'data-context':
     case 'data-title':
-    case 'data-notice':
-      return { ...turn, phase: 'streaming', parts: partsAfter(turn.parts, chunk) };
+      return turn;
   }
 }
 

@@ -6,44 +6,46 @@ interface OutboxEntry {
   request: AnswerRequest;
 }
 
-type OutboxStorage = Pick<Storage, 'getItem' | 'setItem'>;
-
 const KEY = 'recap.outbox';
 
 /** Entries that are kept; older ones have an end in the transcript long since. */
 const ENTRIES_MAX = 50;
 
-function readAll(storage: OutboxStorage): OutboxEntry[] {
+/** JSON that is kept in this browser; undefined where there is none. */
+export function readKept(storage: Pick<Storage, 'getItem'>, key: string): unknown {
   try {
-    const entries: unknown = JSON.parse(storage.getItem(KEY) ?? '[]');
-    return Array.isArray(entries) ? entries : [];
+    return JSON.parse(storage.getItem(key) ?? 'null') ?? undefined;
   } catch {
-    return [];
+    return undefined;
   }
 }
 
-const isOf = (messageId: string) => (entry: OutboxEntry) => entry.request.messageId === messageId;
+/** Keeps it. A storage that refuses costs only that. */
+export function keep(storage: Pick<Storage, 'setItem'>, key: string, value: unknown): void {
+  try {
+    storage.setItem(key, JSON.stringify(value));
+  } catch {
+    // Private windows have no room.
+  }
+}
 
-/** The requests under way, kept over a reload. A storage that refuses costs only that. */
-export function createOutbox(storage: OutboxStorage) {
-  const write = (entries: readonly OutboxEntry[]): void => {
-    try {
-      storage.setItem(KEY, JSON.stringify(entries.slice(-ENTRIES_MAX)));
-    } catch {
-      // Private windows have no room.
-    }
+/** The requests under way, kept over a reload. */
+export function createOutbox(storage: Pick<Storage, 'getItem' | 'setItem'>) {
+  const read = (): OutboxEntry[] => {
+    const entries = readKept(storage, KEY);
+    return Array.isArray(entries) ? entries : [];
   };
+  const others = (messageId: string): OutboxEntry[] =>
+    read().filter(({ request }) => request.messageId !== messageId);
+  const write = (entries: readonly OutboxEntry[]): void =>
+    keep(storage, KEY, entries.slice(-ENTRIES_MAX));
   return {
     of: (conversationId: string): AnswerRequest[] =>
-      readAll(storage).flatMap((entry) =>
-        entry.conversationId === conversationId ? [entry.request] : [],
-      ),
-    add: (entry: OutboxEntry): void => {
-      const others = readAll(storage).filter((known) => !isOf(entry.request.messageId)(known));
-      write([...others, entry]);
-    },
-    remove: (messageId: string): void =>
-      write(readAll(storage).filter((entry) => !isOf(messageId)(entry))),
+      read()
+        .filter((entry) => entry.conversationId === conversationId)
+        .map(({ request }) => request),
+    add: (entry: OutboxEntry): void => write([...others(entry.request.messageId), entry]),
+    remove: (messageId: string): void => write(others(messageId)),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { CompactionStatus } from '#shared/wire/resources/context-object.ts';
+import type { CompactionStatus, ContextObject } from '#shared/wire/resources/context-object.ts';
 import type { CompactionRecordView } from '#shared/wire/resources/compaction.ts';
 
 /** Outcomes that make the context smaller; an edit or a restore makes it another one. */
@@ -37,11 +37,12 @@ export interface CompactionStep {
 /** Steps that are kept: some compactions' worth. */
 const STEPS_MAX = 60;
 
-const OPEN_STATES: ReadonlySet<string> = new Set(['QUEUED', 'RUNNING', 'VERIFYING']);
+/** Of a compaction that has not ended, in their order. */
+export const stages = ['QUEUED', 'RUNNING', 'VERIFYING'] as const;
 
 /** Whether a compaction waits or runs. */
-export const isUnderWay = (status: CompactionStatus | null | undefined): boolean =>
-  status !== null && status !== undefined && OPEN_STATES.has(status.state);
+export const isUnderWay = (status: { state: string } | null | undefined): boolean =>
+  stages.some((stage) => stage === status?.state);
 
 /** The steps seen so far, with one more where the state is a new one. */
 export function observeStatus(
@@ -58,4 +59,26 @@ export function observeStatus(
   return [...steps, { jobId, state, at, trigger: trigger ?? known?.trigger, message }].slice(
     -STEPS_MAX,
   );
+}
+
+/** Pauses between looks at the context, milliseconds: while something moves, waits, and rests. */
+export const WATCH_MS = { moving: 400, waiting: 2_000, resting: 5_000 };
+
+/** A compaction that is due begins within seconds; after that it is one that is not due: little was added. */
+const DUE_WITHIN_MS = 15_000;
+
+/** So long a compaction takes; one that shows nothing new for longer waits for its next try. */
+const MOVES_WITHIN_MS = 60_000;
+
+/** What a change of is news to the watcher. */
+export const watched = (context: ContextObject | undefined): string =>
+  `${context?.tokens} ${context?.compaction?.jobId} ${context?.compaction?.state}`;
+
+/** How long to pause before the next look, where there was nothing new for so long. */
+export function watchPaceMs(context: ContextObject | undefined, unchangedMs: number): number {
+  if (!context) return WATCH_MS.resting;
+  if (isUnderWay(context.compaction))
+    return unchangedMs < MOVES_WITHIN_MS ? WATCH_MS.moving : WATCH_MS.waiting;
+  const isOver = context.thresholdTokens !== null && context.tokens >= context.thresholdTokens;
+  return isOver && unchangedMs < DUE_WITHIN_MS ? WATCH_MS.moving : WATCH_MS.resting;
 }

@@ -7,8 +7,7 @@ import type { PinListView } from '#shared/wire/resources/pins.ts';
 import type { ConversationApi, ConversationWithContext } from '#web/api/chat-api.ts';
 import { observeStatus, type CompactionStep } from './compaction-steps.ts';
 
-/** What is known of a conversation’s context and of its compactions. */
-export interface ContextState {
+interface ContextSignals {
   view: Signal<ConversationWithContext | undefined>;
   context: Signal<ContextObject | undefined>;
   /** What the model would see now. */
@@ -20,18 +19,22 @@ export interface ContextState {
   compactions: Signal<readonly CompactionRecordView[]>;
   /** Of older compactions; undefined: all are shown. */
   moreCompactions: Signal<string | undefined>;
+}
+
+/** What is known of a conversation’s context and of its compactions. All that returns a promise throws ApiError. */
+export interface ContextState extends ContextSignals {
   /** From a stream. */
   learn(context: ContextObject): void;
-  /** Reads the conversation; `details` reads what has changed of its context, or all of it anew. Both throw ApiError. */
+  /** Reads the conversation; `details` reads what has changed of its context, or all of it anew. */
   read(
     isAnew: boolean,
   ): Promise<{ conversation: ConversationWithContext; details: () => Promise<void> }>;
-  /** Reads what the model would see, where a change does not show in the conversation. Throws ApiError. */
-  refreshItems(): Promise<void>;
-  /** Reads the pins. Throws ApiError. */
   refreshPins(): Promise<void>;
+  /** Keeps a text word for word in every context; the same id again is the same pin. */
+  pin(pinId: string, text: string): Promise<void>;
+  unpin(pinId: string): Promise<void>;
   loadMoreCompactions(): Promise<void>;
-  /** Says what the user thinks of a compaction, after what was said before. Throws ApiError. */
+  /** Says what the user thinks of a compaction, after what was said before. */
   rate(generation: number, score: number): Promise<RatingView>;
 }
 
@@ -46,40 +49,48 @@ const isNews = (
   before.context.compaction?.jobId !== now.context.compaction?.jobId ||
   before.context.tokens !== now.context.tokens;
 
-export function createContextState(api: ConversationApi): ContextState {
-  const view = signal<ConversationWithContext | undefined>(undefined);
-  const context = signal<ContextObject | undefined>(undefined);
-  const shown = signal<ContextView | undefined>(undefined);
-  const pins = signal<PinListView | undefined>(undefined);
-  const steps = signal<readonly CompactionStep[]>([]);
-  const compactions = signal<readonly CompactionRecordView[]>([]);
-  const moreCompactions = signal<string | undefined>(undefined);
-
-  const learn = (next: ContextObject): void =>
-    batch(() => {
-      steps.value = observeStatus(steps.value, next.compaction, Date.now());
-      context.value = next;
-    });
-
+/** What is read beside the conversation itself. */
+function createReads(api: ConversationApi, signals: ContextSignals) {
+  const { shown, pins, compactions, moreCompactions } = signals;
   const refreshPins = async (): Promise<void> => {
     pins.value = await api.pins();
   };
+  /** A change of a pin does not show in the conversation. */
+  const afterPin = async (): Promise<void> => {
+    const [items] = await Promise.all([api.context(), refreshPins()]);
+    shown.value = items;
+  };
+  return {
+    refreshPins,
+    pin: (pinId: string, text: string) => api.pin(pinId, text).then(afterPin),
+    unpin: (pinId: string) => api.unpin(pinId).then(afterPin),
+    readDetails: async (): Promise<void> => {
+      const [items, page] = await Promise.all([api.context(), api.compactions()]);
+      batch(() => {
+        shown.value = items;
+        compactions.value = page.compactions;
+        moreCompactions.value = page.nextPageToken;
+      });
+      const hadPins = (pins.value?.pins.length ?? 0) > 0;
+      if (hadPins || items.items.some(({ kind }) => kind === 'pin')) await refreshPins();
+    },
+    loadMoreCompactions: async (): Promise<void> => {
+      const page = await api.compactions(moreCompactions.value);
+      batch(() => {
+        compactions.value = [...compactions.value, ...page.compactions];
+        moreCompactions.value = page.nextPageToken;
+      });
+    },
+  };
+}
 
-  async function readDetails(): Promise<void> {
-    const [items, page] = await Promise.all([api.context(), api.compactions()]);
-    batch(() => {
-      shown.value = items;
-      compactions.value = page.compactions;
-      moreCompactions.value = page.nextPageToken;
-    });
-    const hadPins = (pins.value?.pins.length ?? 0) > 0;
-    if (hadPins || items.items.some(({ kind }) => kind === 'pin')) await refreshPins();
-  }
-
-  /** Ratings are sent one after the other: the last one is the one that stays. */
+/** Ratings are sent one after the other: the last one is the one that stays. */
+function createRate(
+  api: ConversationApi,
+  compactions: ContextSignals['compactions'],
+): ContextState['rate'] {
   let rated: Promise<unknown> = Promise.resolve();
-
-  const rate: ContextState['rate'] = (generation, score) => {
+  return (generation, score) => {
     const sent = rated.then(() => api.rate(generation, score));
     rated = sent.catch(() => undefined);
     return sent.then((rating) => {
@@ -89,17 +100,32 @@ export function createContextState(api: ConversationApi): ContextState {
       return rating;
     });
   };
+}
+
+export function createContextState(api: ConversationApi): ContextState {
+  const signals: ContextSignals = {
+    view: signal(),
+    context: signal(),
+    shown: signal(),
+    pins: signal(),
+    steps: signal([]),
+    compactions: signal([]),
+    moreCompactions: signal(),
+  };
+  const { view, context, steps } = signals;
+  const { readDetails, ...reads } = createReads(api, signals);
+
+  const learn = (next: ContextObject): void =>
+    batch(() => {
+      steps.value = observeStatus(steps.value, next.compaction, Date.now());
+      context.value = next;
+    });
 
   return {
-    rate,
-    view,
-    context,
-    shown,
-    pins,
-    steps,
-    compactions,
-    moreCompactions,
+    ...signals,
+    ...reads,
     learn,
+    rate: createRate(api, signals.compactions),
     read: async (isAnew) => {
       const conversation = await api.read();
       const isToRead = isAnew || isNews(view.value, conversation);
@@ -108,18 +134,6 @@ export function createContextState(api: ConversationApi): ContextState {
         learn(conversation.context);
       });
       return { conversation, details: isToRead ? readDetails : () => Promise.resolve() };
-    },
-    refreshItems: async () => {
-      const [items] = await Promise.all([api.context(), refreshPins()]);
-      shown.value = items;
-    },
-    refreshPins,
-    loadMoreCompactions: async () => {
-      const page = await api.compactions(moreCompactions.value);
-      batch(() => {
-        compactions.value = [...compactions.value, ...page.compactions];
-        moreCompactions.value = page.nextPageToken;
-      });
     },
   };
 }

@@ -83,14 +83,7 @@ function marksOf(
   return wanted.flatMap(([kind, tokens]) =>
     tokens === null || tokens === undefined
       ? []
-      : [
-          {
-            kind,
-            tokens,
-            at: Math.min(1, tokens / scaleTokens),
-            isBeyond: tokens > scaleTokens,
-          },
-        ],
+      : [{ kind, tokens, at: Math.min(1, tokens / scaleTokens), isBeyond: tokens > scaleTokens }],
   );
 }
 

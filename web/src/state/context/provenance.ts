@@ -1,4 +1,15 @@
+import type { Signal } from '@preact/signals';
 import type { CompactionDetailView, SnapshotItemView } from '#shared/wire/resources/compaction.ts';
+import type { StoredTurn } from '../turn-pages.ts';
+
+/** What a detail shows, once it is read. */
+export interface Detail {
+  compaction: CompactionDetailView;
+  turns: readonly StoredTurn[];
+}
+
+/** What is pointed at: a statement lights its turns, a turn its statements. */
+export type Lit = Signal<{ item?: string; seq?: number }>;
 
 /** Turns of a detail at most; of more the newest. */
 const TURNS_MAX = 400;
@@ -10,14 +21,6 @@ export function turnsToShow(detail: CompactionDetailView): number[] {
   for (let seq = Math.max(1, from); seq <= upTo; seq += 1) seqs.add(seq);
   for (const { sources } of detail.snapshot ?? []) for (const seq of sources) seqs.add(seq);
   return [...seqs].toSorted((one, other) => one - other).slice(-TURNS_MAX);
-}
-
-/** Statements by section, in the order in which the snapshot has them. */
-export function bySection(
-  items: readonly SnapshotItemView[],
-): { section: string; items: SnapshotItemView[] }[] {
-  const sections = Map.groupBy(items, ({ section }) => section);
-  return [...sections].map(([section, found]) => ({ section, items: found }));
 }
 
 /**

@@ -1,7 +1,7 @@
 import { effect, type ReadonlySignal } from '@preact/signals';
 import type { ContextObject } from '#shared/wire/resources/context-object.ts';
-import { pause } from '../answer/pause.ts';
-import { WATCH_MS, watched, watchPaceMs } from './watch-pace.ts';
+import { pause } from '../waiting.ts';
+import { WATCH_MS, watched, watchPaceMs } from './compaction-steps.ts';
 
 interface ContextWatch {
   context: ReadonlySignal<ContextObject | undefined>;

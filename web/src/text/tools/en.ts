@@ -1,4 +1,4 @@
-import type { FaultName, Finding, Verdict } from '#web/panes/faults/finding.ts';
+import type { FaultName, FindingTexts, Verdict } from '#web/panes/faults/finding.ts';
 import type { PlayerState } from '#web/panes/player/player.ts';
 import type { Facade } from '#web/panes/wire/facade-requests.ts';
 import type { Figures } from '../figures.ts';
@@ -10,68 +10,58 @@ interface FaultTexts {
   holds: string;
 }
 
-function findingText(finding: Finding, { count, duration }: Figures): string {
-  const yesNo = (value: boolean): string => (value ? 'yes' : 'no');
-  const some = (value: number, one: string, more: string): string =>
-    `${count(value)} ${value === 1 ? one : more}`;
-  switch (finding.fault) {
-    case 'drop': {
-      const { cutAfter, resumedAt, repeated, isSameText } = finding;
-      if (resumedAt === undefined) return 'the stream was not resumed after the cut';
-      const text = isSameText
-        ? 'the text is the stored answer'
-        : 'the text is NOT the stored answer';
-      const again = repeated > 0 ? `; ${some(repeated, 'event', 'events')} came twice` : '';
-      return `stream cut after event ${cutAfter ?? '–'}, resumed at ${resumedAt}; ${text}${again}`;
-    }
-    case 'resend': {
-      const { sends, turns, answers, calls } = finding;
-      const called = calls === undefined ? '' : `, ${some(calls, 'model call', 'model calls')}`;
-      return `${some(sends, 'send', 'sends')}, ${some(turns, 'turn', 'turns')}, ${some(answers, 'answer', 'different answers')}${called}`;
-    }
-    case 'killChat': {
-      const { turns, attempts, isAnswered, afterMs } = finding;
-      const end = isAnswered ? `answered ${duration(afterMs)} after the kill` : 'not answered';
-      return `${some(turns, 'turn', 'turns')}, ${end}, at attempt ${count(attempts)}`;
-    }
-    case 'killWorker': {
-      const { swaps, missing, afterMs } = finding;
-      return `killed at its work; ${some(swaps, 'swap', 'swaps')}, ${duration(afterMs)} after the kill; ${some(missing, 'message', 'messages')} lost`;
-    }
-    case 'quota':
-    case 'unavailable': {
-      const { met, calls, turns, isAnswered } = finding;
-      const end = isAnswered ? `answered at call ${count(calls)}` : 'not answered';
-      return `refused ${some(met, 'time', 'times')}, ${end}, ${some(turns, 'turn', 'turns')}`;
-    }
-    case 'safety': {
-      const { isKept, isInContext, isNextAnswered } = finding;
-      return `message kept in the transcript: ${yesNo(isKept)}; seen by the model: ${yesNo(isInContext)}; next message answered: ${yesNo(isNextAnswered)}`;
-    }
-    case 'redeliver': {
-      const { deliveries, acknowledged, swaps } = finding;
-      return `${some(deliveries, 'delivery', 'deliveries')} more, ${count(acknowledged)} acknowledged, ${some(swaps, 'swap', 'swaps')} in all`;
-    }
-    case 'forgetful': {
-      const { stated, missing, broughtBack } = finding;
-      return `${count(stated - missing)} of ${count(stated)} stated names still before the model; ${some(broughtBack, 'sentence', 'sentences')} put back by code`;
-    }
-    case 'inventive': {
-      const { figures, invented, repaired, dropped } = finding;
-      const found = invented.length === 0 ? 'none' : invented.slice(0, 5).join(', ');
-      return `${some(repaired, 'statement', 'statements')} repaired, ${count(dropped)} dropped; of ${some(figures, 'figure', 'figures')} in the snapshot nobody said: ${found}`;
-    }
-    case 'threshold': {
-      const { state, turnsFolded, reason } = finding;
-      if (state === undefined) return 'nothing happened';
-      return `${state}${reason === undefined ? '' : ` (${reason})`}, ${some(turnsFolded, 'turn', 'turns')} folded`;
-    }
-  }
-}
+/** A figure and what it counts, in the plural where it is not one. */
+const some = (
+  count: Figures['count'],
+  value: number,
+  [one, more = `${one}s`]: readonly [string, string?],
+): string => `${count(value)} ${value === 1 ? one : more}`;
+
+const yesNo = (value: boolean): string => (value ? 'yes' : 'no');
+
+const refusals: FindingTexts['quota'] = ({ met, calls, turns, isAnswered }, { count }) => {
+  const end = isAnswered ? `answered at call ${count(calls)}` : 'not answered';
+  return `refused ${some(count, met, ['time'])}, ${end}, ${some(count, turns, ['turn'])}`;
+};
+
+const findings: FindingTexts = {
+  drop: ({ cutAfter, resumedAt, repeated, isSameText }, { count }) => {
+    if (resumedAt === undefined) return 'the stream was not resumed after the cut';
+    const text = `the text is ${isSameText ? '' : 'NOT '}the stored answer`;
+    const again = repeated > 0 ? `; ${some(count, repeated, ['event'])} came twice` : '';
+    return `stream cut after event ${cutAfter ?? '–'}, resumed at ${resumedAt}; ${text}${again}`;
+  },
+  resend: ({ sends, turns, answers, calls }, { count }) => {
+    const called = calls === undefined ? '' : `, ${some(count, calls, ['model call'])}`;
+    const answered = some(count, answers, ['answer', 'different answers']);
+    return `${some(count, sends, ['send'])}, ${some(count, turns, ['turn'])}, ${answered}${called}`;
+  },
+  killChat: ({ turns, attempts, isAnswered, afterMs }, { count, duration }) => {
+    const end = isAnswered ? `answered ${duration(afterMs)} after the kill` : 'not answered';
+    return `${some(count, turns, ['turn'])}, ${end}, at attempt ${count(attempts)}`;
+  },
+  killWorker: ({ swaps, missing, afterMs }, { count, duration }) =>
+    `killed at its work; ${some(count, swaps, ['swap'])}, ${duration(afterMs)} after the kill; ${some(count, missing, ['message'])} lost`,
+  quota: refusals,
+  unavailable: refusals,
+  safety: ({ isKept, isInContext, isNextAnswered }) =>
+    `message kept in the transcript: ${yesNo(isKept)}; seen by the model: ${yesNo(isInContext)}; next message answered: ${yesNo(isNextAnswered)}`,
+  redeliver: ({ deliveries, acknowledged, swaps }, { count }) =>
+    `${some(count, deliveries, ['delivery', 'deliveries'])} more, ${count(acknowledged)} acknowledged, ${some(count, swaps, ['swap'])} in all`,
+  forgetful: ({ stated, missing, broughtBack }, { count }) =>
+    `${count(stated - missing)} of ${count(stated)} stated names still before the model; ${some(count, broughtBack, ['sentence'])} put back by code`,
+  inventive: ({ figures, invented, repaired, dropped }, { count }) => {
+    const found = invented.length === 0 ? 'none' : invented.slice(0, 5).join(', ');
+    return `${some(count, repaired, ['statement'])} repaired, ${count(dropped)} dropped; of ${some(count, figures, ['figure'])} in the snapshot nobody said: ${found}`;
+  },
+  threshold: ({ state, turnsFolded, reason }, { count }) =>
+    state === undefined
+      ? 'nothing happened'
+      : `${state}${reason === undefined ? '' : ` (${reason})`}, ${some(count, turnsFolded, ['turn'])} folded`,
+};
 
 /** The sentences of the tools; loaded with the first of them. */
 export const en = {
-  loading: 'Loading …',
   faults: {
     intro:
       'Each fault runs for real, in a conversation of its own, and is judged by what the public API says afterwards.',
@@ -93,7 +83,7 @@ export const en = {
       Verdict['outcome'],
       string
     >,
-    finding: findingText,
+    findings,
     names: {
       drop: {
         title: 'Drop the stream',
@@ -157,14 +147,13 @@ export const en = {
     requests: 'Requests of the page',
     noFrames: 'No event yet. Send a message.',
     noRequests: 'No request yet.',
-    columns: { id: 'id', at: 'ms', type: 'type', size: 'bytes', took: 'ms', status: 'status' },
+    columns: { id: 'id', at: 'ms', type: 'type', size: 'bytes' },
     stream: (path: string) => `Stream of ${path}`,
     copy: 'Copy as curl',
     copied: 'Copied',
     notCopied: 'The browser did not let the page copy. Select the text:',
     tokenHint:
       'The token is left out: the command takes it from $RECAP_TOKEN, which npm start prints.',
-    bearer: 'Bearer ••••••',
     noAnswer: 'no answer',
     underWay: '…',
     compare: 'Compare protocols',

@@ -1,64 +1,49 @@
-import type { Finding } from '#web/panes/faults/finding.ts';
-import type { Figures } from '../figures.ts';
+import type { FindingTexts } from '#web/panes/faults/finding.ts';
 import type { ToolTexts } from './en.ts';
 
-function findingText(finding: Finding, { count, duration }: Figures): string {
-  const yesNo = (value: boolean): string => (value ? 'はい' : 'いいえ');
-  switch (finding.fault) {
-    case 'drop': {
-      const { cutAfter, resumedAt, repeated, isSameText } = finding;
-      if (resumedAt === undefined) return '切断の後、ストリームは再開されませんでした';
-      const text = isSameText ? '保存された回答と同じ文です' : '保存された回答と違う文です';
-      const again = repeated > 0 ? `。${count(repeated)} 件のイベントが重複しました` : '';
-      return `イベント ${cutAfter ?? '–'} の後で切断、${resumedAt} から再開。${text}${again}`;
-    }
-    case 'resend': {
-      const { sends, turns, answers, calls } = finding;
-      const called = calls === undefined ? '' : `、モデル呼び出し ${count(calls)} 回`;
-      return `送信 ${count(sends)} 回、ターン ${count(turns)} 件、回答 ${count(answers)} 種類${called}`;
-    }
-    case 'killChat': {
-      const { turns, attempts, isAnswered, afterMs } = finding;
-      const end = isAnswered ? `終了から ${duration(afterMs)} 後に回答` : '回答なし';
-      return `ターン ${count(turns)} 件、${end}、試行 ${count(attempts)} 回目`;
-    }
-    case 'killWorker': {
-      const { swaps, missing, afterMs } = finding;
-      return `作業中に強制終了。切り替え ${count(swaps)} 回、終了から ${duration(afterMs)} 後。失われたメッセージ ${count(missing)} 件`;
-    }
-    case 'quota':
-    case 'unavailable': {
-      const { met, calls, turns, isAnswered } = finding;
-      const end = isAnswered ? `${count(calls)} 回目の呼び出しで回答` : '回答なし';
-      return `拒否 ${count(met)} 回、${end}、ターン ${count(turns)} 件`;
-    }
-    case 'safety': {
-      const { isKept, isInContext, isNextAnswered } = finding;
-      return `記録に残る：${yesNo(isKept)}、モデルに見える：${yesNo(isInContext)}、次のメッセージに回答：${yesNo(isNextAnswered)}`;
-    }
-    case 'redeliver': {
-      const { deliveries, acknowledged, swaps } = finding;
-      return `再配信 ${count(deliveries)} 回、受領 ${count(acknowledged)} 回、切り替えは全部で ${count(swaps)} 回`;
-    }
-    case 'forgetful': {
-      const { stated, missing, broughtBack } = finding;
-      return `述べられた名前 ${count(stated)} 件のうち ${count(stated - missing)} 件がモデルに見えます。コードが戻した文 ${count(broughtBack)} 件`;
-    }
-    case 'inventive': {
-      const { figures, invented, repaired, dropped } = finding;
-      const found = invented.length === 0 ? 'なし' : invented.slice(0, 5).join('、');
-      return `修正 ${count(repaired)} 件、削除 ${count(dropped)} 件。要約の数字 ${count(figures)} 個のうち誰も述べていないもの：${found}`;
-    }
-    case 'threshold': {
-      const { state, turnsFolded, reason } = finding;
-      if (state === undefined) return '何も起こりませんでした';
-      return `${state}${reason === undefined ? '' : `（${reason}）`}、畳まれたターン ${count(turnsFolded)} 件`;
-    }
-  }
-}
+const yesNo = (value: boolean): string => (value ? 'はい' : 'いいえ');
+
+const refusals: FindingTexts['quota'] = ({ met, calls, turns, isAnswered }, { count }) => {
+  const end = isAnswered ? `${count(calls)} 回目の呼び出しで回答` : '回答なし';
+  return `拒否 ${count(met)} 回、${end}、ターン ${count(turns)} 件`;
+};
+
+const findings: FindingTexts = {
+  drop: ({ cutAfter, resumedAt, repeated, isSameText }, { count }) => {
+    if (resumedAt === undefined) return '切断の後、ストリームは再開されませんでした';
+    const text = isSameText ? '保存された回答と同じ文です' : '保存された回答と違う文です';
+    const again = repeated > 0 ? `。${count(repeated)} 件のイベントが重複しました` : '';
+    return `イベント ${cutAfter ?? '–'} の後で切断、${resumedAt} から再開。${text}${again}`;
+  },
+  resend: ({ sends, turns, answers, calls }, { count }) => {
+    const called = calls === undefined ? '' : `、モデル呼び出し ${count(calls)} 回`;
+    return `送信 ${count(sends)} 回、ターン ${count(turns)} 件、回答 ${count(answers)} 種類${called}`;
+  },
+  killChat: ({ turns, attempts, isAnswered, afterMs }, { count, duration }) => {
+    const end = isAnswered ? `終了から ${duration(afterMs)} 後に回答` : '回答なし';
+    return `ターン ${count(turns)} 件、${end}、試行 ${count(attempts)} 回目`;
+  },
+  killWorker: ({ swaps, missing, afterMs }, { count, duration }) =>
+    `作業中に強制終了。切り替え ${count(swaps)} 回、終了から ${duration(afterMs)} 後。失われたメッセージ ${count(missing)} 件`,
+  quota: refusals,
+  unavailable: refusals,
+  safety: ({ isKept, isInContext, isNextAnswered }) =>
+    `記録に残る：${yesNo(isKept)}、モデルに見える：${yesNo(isInContext)}、次のメッセージに回答：${yesNo(isNextAnswered)}`,
+  redeliver: ({ deliveries, acknowledged, swaps }, { count }) =>
+    `再配信 ${count(deliveries)} 回、受領 ${count(acknowledged)} 回、切り替えは全部で ${count(swaps)} 回`,
+  forgetful: ({ stated, missing, broughtBack }, { count }) =>
+    `述べられた名前 ${count(stated)} 件のうち ${count(stated - missing)} 件がモデルに見えます。コードが戻した文 ${count(broughtBack)} 件`,
+  inventive: ({ figures, invented, repaired, dropped }, { count }) => {
+    const found = invented.length === 0 ? 'なし' : invented.slice(0, 5).join('、');
+    return `修正 ${count(repaired)} 件、削除 ${count(dropped)} 件。要約の数字 ${count(figures)} 個のうち誰も述べていないもの：${found}`;
+  },
+  threshold: ({ state, turnsFolded, reason }, { count }) =>
+    state === undefined
+      ? '何も起こりませんでした'
+      : `${state}${reason === undefined ? '' : `（${reason}）`}、畳まれたターン ${count(turnsFolded)} 件`,
+};
 
 export const ja: ToolTexts = {
-  loading: '読み込み中…',
   faults: {
     intro: '障害は専用の会話で実際に起こされ、その後の公開 API の答えで判定されます。',
     absent: 'ここにはスーパーバイザーがありません。障害はローカル環境（npm start）で起こせます。',
@@ -76,7 +61,7 @@ export const ja: ToolTexts = {
     sum: (held, judged) => `${judged} 件中 ${held} 件が守られました`,
     armed: (count) => `待機中のモデルの拒否：${count} 件`,
     outcome: { held: '守られた', broken: '破られた', unclear: '不明' },
-    finding: findingText,
+    findings,
     names: {
       drop: {
         title: 'ストリームを切断',
@@ -140,13 +125,12 @@ export const ja: ToolTexts = {
     requests: 'ページのリクエスト',
     noFrames: 'まだイベントがありません。メッセージを送ってください。',
     noRequests: 'まだリクエストがありません。',
-    columns: { id: 'id', at: 'ms', type: '種類', size: 'バイト', took: 'ms', status: '状態' },
+    columns: { id: 'id', at: 'ms', type: '種類', size: 'バイト' },
     stream: (path) => `${path} のストリーム`,
     copy: 'curl としてコピー',
     copied: 'コピーしました',
     notCopied: 'ブラウザーがコピーを許可しませんでした。次の文を選択してください：',
     tokenHint: 'トークンは含まれません。コマンドは npm start が表示する $RECAP_TOKEN を使います。',
-    bearer: 'Bearer ••••••',
     noAnswer: '応答なし',
     underWay: '…',
     compare: 'プロトコルを比べる',
@@ -156,12 +140,7 @@ export const ja: ToolTexts = {
     compareDefault: '注文4417はチューリップ20本、16時45分に受け取ります。',
     compareRun: '四つすべてで送る',
     close: '閉じる',
-    facades: {
-      recap: 'Recap',
-      aiSdk: 'AI SDK',
-      openAi: 'OpenAI',
-      callable: 'Firebase callable',
-    },
+    facades: { recap: 'Recap', aiSdk: 'AI SDK', openAi: 'OpenAI', callable: 'Firebase callable' },
     turns: (turns) => `ターン ${turns}`,
   },
   player: {

@@ -1,4 +1,5 @@
 import type { CompactionRecordView } from '#shared/wire/resources/compaction.ts';
+import { isUnderWay } from '#web/state/context/compaction-steps.ts';
 import type { Bench } from '../bench.ts';
 import { labMessage, type LabMessage } from '../lab-messages.ts';
 
@@ -23,13 +24,11 @@ export async function talkOverThreshold(bench: Bench): Promise<LabMessage[]> {
   );
 }
 
-const underWay: readonly string[] = ['QUEUED', 'RUNNING', 'VERIFYING'];
-
 /** Waits until a compaction has ended, however it did; its record. */
 export const endedCompaction = (bench: Bench): Promise<CompactionRecordView> =>
   bench.until(async () => {
     const { compactions } = await bench.api.compactions();
-    return compactions.find(({ state }) => !underWay.includes(state));
+    return compactions.find((record) => !isUnderWay(record));
   }, 120_000);
 
 export const countSwaps = (records: readonly CompactionRecordView[]): number =>

@@ -1,8 +1,7 @@
-import type { Bench } from '../bench.ts';
+import { findAnswer, storedMessages, countTurns, type Bench } from '../bench.ts';
 import type { Verdict } from '../finding.ts';
 import { labMessage } from '../lab-messages.ts';
 import { judgeBlocked, judgeRefusals } from '../turn-verdicts.ts';
-import { findAnswer, storedMessages, countTurns } from './stored.ts';
 
 const REFUSALS = 2;
 

@@ -1,8 +1,7 @@
-import type { Bench } from '../bench.ts';
+import { storedMessages, countTurns, type Bench } from '../bench.ts';
 import type { Verdict } from '../finding.ts';
 import { labMessage } from '../lab-messages.ts';
 import { judgeResend } from '../turn-verdicts.ts';
-import { storedMessages, countTurns } from './stored.ts';
 
 const SENDS = 5;
 

@@ -1,10 +1,9 @@
 import type { MessageView } from '#shared/wire/resources/messages.ts';
 import type { CompactionRecordView } from '#shared/wire/resources/compaction.ts';
-import type { Bench } from '../bench.ts';
+import { storedMessages, messageText, type Bench } from '../bench.ts';
 import { judgeForgetful, judgeInventive } from '../compaction-verdicts.ts';
 import type { Verdict } from '../finding.ts';
 import { contextText, endedCompaction, talkOverThreshold } from './compacting.ts';
-import { storedMessages, messageText } from './stored.ts';
 
 /** Shares of the statements and of the numbers. */
 const FORGETFUL = 0.7;
