@@ -1,5 +1,4 @@
 import { createHash, randomUUID } from 'node:crypto';
-import type { Webhook } from '#shared/hooks/webhook.ts';
 import { needPlacesPath } from '#shared/conversation/documents/paths.ts';
 import type { Clock, DocumentStore } from '#shared/ports/ports.ts';
 import { createDatabaseClock, type DatabaseClock } from './adapters/firestore/database-clock.ts';
@@ -98,6 +97,68 @@ async function createShared(config: Config, overrides: Overrides, clocks: Clocks
   };
 }
 
+type Collaborators = Parameters<typeof createShared>;
+
+async function createChat(...collaborators: Collaborators): Promise<ChatDependencies> {
+  const [
+    { createIdTokenVerifier },
+    { createAppCheckVerifier },
+    { createQuota },
+    { createBeforeTurnWebhooks },
+    { createModelHealth },
+  ] = await Promise.all([
+    import('./adapters/auth/id-token-verifier.ts'),
+    import('./adapters/auth/app-check-verifier.ts'),
+    import('./quota/create-quota.ts'),
+    import('./adapters/webhooks/webhook-hook.ts'),
+    import('./models/model-health.ts'),
+  ]);
+  const [config, overrides, clocks] = collaborators;
+  const { clock } = clocks;
+  const shared = await createShared(...collaborators);
+  const hear = hearing(shared.store, clocks, overrides);
+  return {
+    ...shared,
+    liveTurns: overrides.liveTurns ?? new Map(),
+    afterwork: overrides.afterwork ?? new Set(),
+    modelHealth: overrides.modelHealth ?? createModelHealth(clock),
+    idTokens: overrides.idTokens ?? onceTimeIsKnown(createIdTokenVerifier(config, clock), hear),
+    appCheck: overrides.appCheck ?? createAppCheckVerifier(config, clock),
+    revocations: overrides.revocations ?? (await createRevocationCheck(config, clock)),
+    toolbox: overrides.toolbox ?? (await createTools(shared)),
+    quota: overrides.quota ?? createQuota(shared),
+    ...(overrides.beforeTurnHooks && { beforeTurnHooks: overrides.beforeTurnHooks }),
+    beforeTurnWebhooks: (webhooks) =>
+      createBeforeTurnWebhooks(webhooks, signedPosts(config, clock)),
+  };
+}
+
+async function createCompaction(...collaborators: Collaborators): Promise<CompactionDependencies> {
+  const [{ createPushTokenVerifier }, { createPausingGenerator }, { createWebhookHooks }] =
+    await Promise.all([
+      import('./adapters/auth/push-token-verifier.ts'),
+      import('./worker/compaction/draft/pausing-generator.ts'),
+      import('./adapters/webhooks/webhook-hook.ts'),
+    ]);
+  const [config, overrides, clocks] = collaborators;
+  const { clock } = clocks;
+  const shared = await createShared(...collaborators);
+  const hear = hearing(shared.store, clocks, overrides);
+  const notifier = overrides.notifier ?? (await createNotifier(config, clock));
+  const eventWebhook = overrides.eventWebhook ?? (await createOperatorWebhook(config, clock));
+  return {
+    ...shared,
+    ...(notifier && { notifier }),
+    ...(eventWebhook && { eventWebhook }),
+    model: { ...shared.model, ...createPausingGenerator(shared.model, clock) },
+    pushTokens:
+      overrides.pushTokens ?? onceTimeIsKnown(createPushTokenVerifier(config, clock), hear),
+    serverTools: (overrides.toolbox ?? (await createTools(shared))).declarations,
+    ...(overrides.hooks && { hooks: overrides.hooks }),
+    webhooks: (webhooks) => createWebhookHooks(webhooks, signedPosts(config, clock)),
+  };
+}
+
 /**
  * The composition root: the one place that knows which adapter stands behind which port. Each function
  * asks for its own half, and nothing is loaded before it is asked for.
@@ -107,65 +168,10 @@ export function createDependencies(
   overrides: Overrides = {},
 ): FunctionDependencies {
   const clocks = clocksOf(overrides);
-  const { clock } = clocks;
   return {
-    clock,
+    clock: clocks.clock,
     drainMs: config.DRAIN_MS,
-    chat: async () => {
-      const [
-        { createIdTokenVerifier },
-        { createAppCheckVerifier },
-        { createQuota },
-        { createBeforeTurnWebhooks },
-        { createModelHealth },
-      ] = await Promise.all([
-        import('./adapters/auth/id-token-verifier.ts'),
-        import('./adapters/auth/app-check-verifier.ts'),
-        import('./quota/create-quota.ts'),
-        import('./adapters/webhooks/webhook-hook.ts'),
-        import('./models/model-health.ts'),
-      ]);
-      const shared = await createShared(config, overrides, clocks);
-      const hear = hearing(shared.store, clocks, overrides);
-      return {
-        ...shared,
-        liveTurns: overrides.liveTurns ?? new Map(),
-        afterwork: overrides.afterwork ?? new Set(),
-        modelHealth: overrides.modelHealth ?? createModelHealth(shared.clock),
-        idTokens: overrides.idTokens ?? onceTimeIsKnown(createIdTokenVerifier(config, clock), hear),
-        appCheck: overrides.appCheck ?? createAppCheckVerifier(config, clock),
-        revocations: overrides.revocations ?? (await createRevocationCheck(config, shared.clock)),
-        toolbox: overrides.toolbox ?? (await createTools(shared)),
-        quota: overrides.quota ?? createQuota(shared),
-        ...(overrides.beforeTurnHooks && { beforeTurnHooks: overrides.beforeTurnHooks }),
-        beforeTurnWebhooks: (webhooks: readonly Webhook[]) =>
-          createBeforeTurnWebhooks(webhooks, signedPosts(config, shared.clock)),
-      };
-    },
-    compaction: async () => {
-      const [{ createPushTokenVerifier }, { createPausingGenerator }, { createWebhookHooks }] =
-        await Promise.all([
-          import('./adapters/auth/push-token-verifier.ts'),
-          import('./worker/compaction/draft/pausing-generator.ts'),
-          import('./adapters/webhooks/webhook-hook.ts'),
-        ]);
-      const shared = await createShared(config, overrides, clocks);
-      const hear = hearing(shared.store, clocks, overrides);
-      const notifier = overrides.notifier ?? (await createNotifier(config, shared.clock));
-      const eventWebhook =
-        overrides.eventWebhook ?? (await createOperatorWebhook(config, shared.clock));
-      return {
-        ...shared,
-        ...(notifier && { notifier }),
-        ...(eventWebhook && { eventWebhook }),
-        model: { ...shared.model, ...createPausingGenerator(shared.model, shared.clock) },
-        pushTokens:
-          overrides.pushTokens ?? onceTimeIsKnown(createPushTokenVerifier(config, clock), hear),
-        serverTools: (overrides.toolbox ?? (await createTools(shared))).declarations,
-        ...(overrides.hooks && { hooks: overrides.hooks }),
-        webhooks: (webhooks: readonly Webhook[]) =>
-          createWebhookHooks(webhooks, signedPosts(config, shared.clock)),
-      };
-    },
+    chat: () => createChat(config, overrides, clocks),
+    compaction: () => createCompaction(config, overrides, clocks),
   };
 }

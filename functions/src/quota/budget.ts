@@ -66,73 +66,100 @@ interface Known {
 /** Far from the limit a cost may be written a little later, and a sum be old: as many such calls would still fit. */
 export const CALLS_OF_HEADROOM = 100;
 
+/** The budget as this instance knows it. */
+interface BudgetState {
+  dependencies: BudgetDependencies;
+  /** 0 = no limit. */
+  limitMicros: number;
+  known: Known | undefined;
+  reading: Promise<Known> | undefined;
+  /** Costs that the next write takes along. */
+  carried: { day: string; costMicros: number };
+  writtenAtMs: number;
+}
+
+const carriedOn = ({ carried }: BudgetState, day: string) =>
+  carried.day === day ? carried.costMicros : 0;
+
+async function read(state: BudgetState, now: Date): Promise<Known> {
+  const day = toDay(now);
+  const sum = sumOfShards(await state.dependencies.store.get(shardPaths(day)), now);
+  return (state.known = {
+    day,
+    usedMicros: sum.usedMicros + carriedOn(state, day),
+    heldMicros: sum.heldBesideLargestMicros,
+    readAtMs: now.getTime(),
+  });
+}
+
+async function current(state: BudgetState, now: Date): Promise<Known> {
+  const { known } = state;
+  const isFresh =
+    known?.day === toDay(now) && Math.abs(now.getTime() - known.readAtMs) < BUDGET_CACHE_MS;
+  if (isFresh) return known;
+  state.reading ??= read(state, now).finally(() => (state.reading = undefined));
+  return state.reading;
+}
+
+async function refuseSpent(state: BudgetState, own: OwnSpending): Promise<void> {
+  const { limitMicros } = state;
+  if (limitMicros === 0) return;
+  const now = state.dependencies.clock.now();
+  const before = await current(state, now);
+  const ownMicros = own.usedMicros + own.heldMicros + own.wantedMicros;
+  if (before.usedMicros + before.heldMicros + ownMicros < limitMicros) return;
+  const { usedMicros, heldMicros } = await read(state, now);
+  const spending = { limitMicros, usedMicros, heldMicros: heldMicros + own.heldMicros };
+  const kind = spendRefusal({ ...spending, wantedMicros: own.wantedMicros });
+  if (kind)
+    throw globalBudgetError({ kind, resetTime: nextDay(now), now, spentMicros: usedMicros });
+}
+
+const anyShardPath = (randomness: Randomness, day: string) =>
+  budgetShardPath(day, Number.parseInt(randomness.uuid().slice(0, 7), 16) % BUDGET_SHARDS);
+
+const isFarAfter = ({ known, limitMicros }: BudgetState, day: string, costMicros: number) =>
+  known?.day === day && known.usedMicros + CALLS_OF_HEADROOM * costMicros < limitMicros;
+
+function take(state: BudgetState, day: string, costMicros: number): BudgetPart | undefined {
+  const { clock, randomness } = state.dependencies;
+  const { known } = state;
+  if (known?.day === day) state.known = { ...known, usedMicros: known.usedMicros + costMicros };
+  const sumMicros = carriedOn(state, day) + costMicros;
+  const nowMs = clock.now().getTime();
+  const isJustWritten = Math.abs(nowMs - state.writtenAtMs) < BUDGET_WRITE_EVERY_MS;
+  if (isJustWritten && isFarAfter(state, day, costMicros)) {
+    state.carried = { day, costMicros: sumMicros };
+    return undefined;
+  }
+  state.writtenAtMs = nowMs;
+  state.carried = { day, costMicros: 0 };
+  return { path: anyShardPath(randomness, day), day, costMicros: sumMicros };
+}
+
 /**
  * The budget of the deployment; `limitMicros` 0 = no limit. The sum of the shards is read once in 10 s, and anew
  * wherever that sum and all that a user has of the day might reach the limit. It can be overspent by the answers of
  * others that are on their way then.
  */
-export function createBudget(
-  { store, clock, randomness }: BudgetDependencies,
-  limitMicros: number,
-): Budget {
-  let known: Known | undefined;
-  let reading: Promise<Known> | undefined;
-  let carried = { day: '', costMicros: 0 };
-  let writtenAtMs = -Infinity;
-  const carriedOn = (day: string) => (carried.day === day ? carried.costMicros : 0);
-  const read = async (now: Date): Promise<Known> => {
-    const day = toDay(now);
-    const sum = sumOfShards(await store.get(shardPaths(day)), now);
-    known = {
-      day,
-      usedMicros: sum.usedMicros + carriedOn(day),
-      heldMicros: sum.heldBesideLargestMicros,
-      readAtMs: now.getTime(),
-    };
-    return known;
+export function createBudget(dependencies: BudgetDependencies, limitMicros: number): Budget {
+  const state: BudgetState = {
+    dependencies,
+    limitMicros,
+    known: undefined,
+    reading: undefined,
+    carried: { day: '', costMicros: 0 },
+    writtenAtMs: -Infinity,
   };
-  const current = async (now: Date): Promise<Known> => {
-    const isFresh =
-      known?.day === toDay(now) && Math.abs(now.getTime() - known.readAtMs) < BUDGET_CACHE_MS;
-    if (known && isFresh) return known;
-    reading ??= read(now).finally(() => (reading = undefined));
-    return reading;
-  };
-  const anyShardOf = (day: string) =>
-    budgetShardPath(day, Number.parseInt(randomness.uuid().slice(0, 7), 16) % BUDGET_SHARDS);
-  const isFarAfter = (day: string, costMicros: number) =>
-    known?.day === day && known.usedMicros + CALLS_OF_HEADROOM * costMicros < limitMicros;
   return {
     isLimited: limitMicros > 0,
-    refuseSpent: async (own) => {
-      if (limitMicros === 0) return;
-      const now = clock.now();
-      const before = await current(now);
-      const ownMicros = own.usedMicros + own.heldMicros + own.wantedMicros;
-      if (before.usedMicros + before.heldMicros + ownMicros < limitMicros) return;
-      const { usedMicros, heldMicros } = await read(now);
-      const spending = { limitMicros, usedMicros, heldMicros: heldMicros + own.heldMicros };
-      const kind = spendRefusal({ ...spending, wantedMicros: own.wantedMicros });
-      if (kind)
-        throw globalBudgetError({ kind, resetTime: nextDay(now), now, spentMicros: usedMicros });
-    },
-    take: (day, costMicros) => {
-      if (known?.day === day) known = { ...known, usedMicros: known.usedMicros + costMicros };
-      const sumMicros = carriedOn(day) + costMicros;
-      const nowMs = clock.now().getTime();
-      const isJustWritten = Math.abs(nowMs - writtenAtMs) < BUDGET_WRITE_EVERY_MS;
-      if (isJustWritten && isFarAfter(day, costMicros)) {
-        carried = { day, costMicros: sumMicros };
-        return undefined;
-      }
-      writtenAtMs = nowMs;
-      carried = { day, costMicros: 0 };
-      return { path: anyShardOf(day), day, costMicros: sumMicros };
-    },
+    refuseSpent: (own) => refuseSpent(state, own),
+    take: (day, costMicros) => take(state, day, costMicros),
     giveBack: ({ day, costMicros }) => {
-      if (carried.day === day) carried = { day, costMicros: carried.costMicros + costMicros };
+      if (state.carried.day === day)
+        state.carried = { day, costMicros: state.carried.costMicros + costMicros };
     },
     write: ({ path, costMicros }, document) =>
-      shardWrite({ path, document }, { addMicros: costMicros }, clock.now()),
+      shardWrite({ path, document }, { addMicros: costMicros }, dependencies.clock.now()),
   };
 }

@@ -26,6 +26,13 @@ interface Opened {
   database: Firestore;
 }
 
+interface StoreOptions {
+  projectId: string;
+  deadlineMs: number;
+  databaseId?: string;
+  clock?: Pick<DatabaseClock, 'asking'>;
+}
+
 /** Removing a field that no document has changes nothing: an update with only its guard. */
 const NO_FIELD = 'absent';
 
@@ -39,15 +46,9 @@ const NO_FIELD = 'absent';
  * 480 (measured November 2026); REST would parse each document twice, and against the emulator it asks
  * for credentials.
  */
-export function createFirestoreDocumentStore(options: {
-  projectId: string;
-  deadlineMs: number;
-  databaseId?: string;
-  clock?: Pick<DatabaseClock, 'asking'>;
-}): DocumentStore {
-  const { deadlineMs } = options;
-  const { whenOpen, call } = openedOnce(options);
-
+export function createFirestoreDocumentStore(options: StoreOptions): DocumentStore {
+  const client = openedOnce(options);
+  const { call } = client;
   return {
     async get(paths) {
       for (const path of paths) checkDocumentPath(path);
@@ -83,42 +84,56 @@ export function createFirestoreDocumentStore(options: {
       });
     },
 
-    async *watch(collection, signal) {
-      checkCollectionPath(collection);
-      const { sdk, database } = await whenOpen();
-      if (signal.aborted) return;
-      try {
-        const watched = watchCollection(database.collection(collection), { signal, deadlineMs });
-        for await (const batch of watched) {
-          yield batch.flatMap((snapshot) => storedDocument(sdk, snapshot) ?? []);
-        }
-      } catch (error) {
-        throw toStoreError(error, { operation: 'watch', paths: [collection] });
-      }
-    },
-
-    async deleteBelow(path, signal) {
-      checkDocumentPath(path);
-      signal?.throwIfAborted();
-      const description: StoreCall = { operation: 'deleteBelow', paths: [path] };
-      const collections = await call(description, async ({ database }) =>
-        database.doc(path).listCollections(),
-      );
-      try {
-        return await deleteCollections(collections, { signal, graceMs: deadlineMs });
-      } catch (error) {
-        signal?.throwIfAborted();
-        throw toStoreError(error, description);
-      }
-    },
+    watch: (collection, signal) => watch(client, collection, signal),
+    deleteBelow: (path, signal) => deleteBelow(client, path, signal),
   };
 }
+
+async function* watch(
+  { whenOpen, deadlineMs }: Client,
+  collection: string,
+  signal: AbortSignal,
+): ReturnType<DocumentStore['watch']> {
+  checkCollectionPath(collection);
+  const { sdk, database } = await whenOpen();
+  if (signal.aborted) return;
+  try {
+    const watched = watchCollection(database.collection(collection), { signal, deadlineMs });
+    for await (const batch of watched) {
+      yield batch.flatMap((snapshot) => storedDocument(sdk, snapshot) ?? []);
+    }
+  } catch (error) {
+    throw toStoreError(error, { operation: 'watch', paths: [collection] });
+  }
+}
+
+async function deleteBelow(
+  { call, deadlineMs }: Client,
+  path: string,
+  signal: AbortSignal | undefined,
+) {
+  checkDocumentPath(path);
+  signal?.throwIfAborted();
+  const description: StoreCall = { operation: 'deleteBelow', paths: [path] };
+  const collections = await call(description, async ({ database }) =>
+    database.doc(path).listCollections(),
+  );
+  try {
+    return await deleteCollections(collections, { signal, graceMs: deadlineMs });
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw toStoreError(error, description);
+  }
+}
+
+type Client = ReturnType<typeof openedOnce>;
 
 /** Takes the time that a reply carries. */
 type Heard = (time: { toDate(): Date } | undefined) => void;
 
 /** `whenOpen` opens the client on the first use; `call` runs one call on it that ends within `deadlineMs`. */
-function openedOnce(options: Parameters<typeof createFirestoreDocumentStore>[0]) {
+function openedOnce(options: StoreOptions) {
+  const { deadlineMs, clock } = options;
   let opened: Promise<Opened> | undefined;
   async function whenOpen(): Promise<Opened> {
     opened ??= open(options);
@@ -130,7 +145,6 @@ function openedOnce(options: Parameters<typeof createFirestoreDocumentStore>[0])
     run: (opened: Opened, heard: Heard) => Promise<Result>,
   ): Promise<Result> {
     const ready = await whenOpen();
-    const { deadlineMs, clock } = options;
     const set = clock?.asking();
     const heard: Heard = (time) => time && set?.(time.toDate());
     const limit = { operation: description.operation, deadlineMs };
@@ -144,15 +158,13 @@ function openedOnce(options: Parameters<typeof createFirestoreDocumentStore>[0])
     }
   }
 
-  return { whenOpen, call };
+  return { deadlineMs, whenOpen, call };
 }
 
 /** The SDK, which takes a tenth of a second to load. */
 export const loadFirestore = (): Promise<Sdk> => import('@google-cloud/firestore');
 
-async function open(
-  options: Pick<Parameters<typeof createFirestoreDocumentStore>[0], 'projectId' | 'databaseId'>,
-): Promise<Opened> {
+async function open(options: Pick<StoreOptions, 'projectId' | 'databaseId'>): Promise<Opened> {
   const sdk = await loadFirestore();
   const grpcDeadline = createGrpcDeadline();
   const database = new sdk.Firestore({

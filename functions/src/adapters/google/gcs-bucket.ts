@@ -80,19 +80,29 @@ async function signedUrl(
 const disposition = (name: string | undefined) =>
   name === undefined ? 'attachment' : `attachment; filename*=UTF-8''${encodeURIComponent(name)}`;
 
+/** The next names below a folder; none: it is empty. */
 async function namesBelow(
   { accessTokens }: GcsBucketOptions,
   listUrl: string,
-  prefix: string,
+  folder: string,
 ): Promise<string[]> {
-  const query = new URLSearchParams({ prefix, fields: 'items/name,nextPageToken' });
-  const response = await googleRequest(accessTokens, {
-    method: 'GET',
-    url: `${listUrl}?${query.toString()}`,
+  const query = new URLSearchParams({
+    prefix: `${folder}/`,
+    fields: 'items/name,nextPageToken',
   });
+  const url = `${listUrl}?${query.toString()}`;
+  const response = await googleRequest(accessTokens, { method: 'GET', url });
   if (!response) throw filesUnavailable('is not there', { isPermanent: true });
   return (await jsonOf(response, listSchema)).items.map(({ name }) => name);
 }
+
+/** What an upload has to send along, all of it signed. */
+const uploadHeaders = (mimeType: string, sizeBytes: number, now: Date) => ({
+  'content-type': mimeType,
+  'x-goog-content-length-range': `${sizeBytes},${sizeBytes}`,
+  'x-goog-custom-time': now.toISOString(),
+  'x-goog-if-generation-match': '0',
+});
 
 /**
  * A bucket of Cloud Storage over its REST API. Addresses are signed by the V4 process with IAM's signBlob; an
@@ -109,12 +119,7 @@ export function createGcsBucket(options: GcsBucketOptions): FileBucket {
   };
   return {
     signUpload: async ({ path, mimeType, sizeBytes }) => {
-      const headers = {
-        'content-type': mimeType,
-        'x-goog-content-length-range': `${sizeBytes},${sizeBytes}`,
-        'x-goog-custom-time': clock.now().toISOString(),
-        'x-goog-if-generation-match': '0',
-      };
+      const headers = uploadHeaders(mimeType, sizeBytes, clock.now());
       const signed = await signedUrl(options, { method: 'PUT', path, headers });
       return { ...signed, method: 'PUT', headers };
     },
@@ -145,7 +150,7 @@ export function createGcsBucket(options: GcsBucketOptions): FileBucket {
     deleteFolder: async (path) => {
       let deleted = 0;
       for (;;) {
-        const names = await namesBelow(options, listUrl, `${path}/`);
+        const names = await namesBelow(options, listUrl, path);
         if (names.length === 0) return deleted;
         await inParallel(names, DELETIONS, remove);
         deleted += names.length;

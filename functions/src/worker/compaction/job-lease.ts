@@ -46,58 +46,56 @@ export interface JobLease {
 
 type LeaseDependencies = Pick<CompactionDependencies, 'store' | 'clock' | 'config' | 'logger'>;
 
-function createLease(dependencies: LeaseDependencies, taken: TakenLease) {
-  const { store, clock, config } = dependencies;
-  const { conversationId, owner, fence } = taken;
-  const path = compactionJobPath(conversationId);
-  let { updateTime } = taken;
-  let changedJob: CompactionJob | undefined;
-  let queue: Promise<unknown> = Promise.resolve();
+/** A lease while it is held. */
+interface HeldLease {
+  dependencies: LeaseDependencies;
+  taken: TakenLease;
+  updateTime: string;
+  changedJob: CompactionJob | undefined;
+  /** Batches of one worker are serialised: each needs the update time that the one before left. */
+  queue: Promise<unknown>;
+}
 
-  async function readAgain(): Promise<void> {
-    const [document] = await store.get([path]);
-    const job = document && decodeJob(document);
-    // Only erasing takes the job document away.
-    if (!job) throw new StoppedError({ state: 'SUPERSEDED', reason: 'NOT_LIVE' });
-    if (job.value.owner !== owner || job.value.fence !== fence)
-      throw new StoppedError({ state: 'SUPERSEDED', reason: 'LEASE_LOST' });
-    updateTime = job.updateTime;
-    changedJob = job.value;
-  }
+async function readAgain(lease: HeldLease): Promise<void> {
+  const { conversationId, owner, fence } = lease.taken;
+  const [document] = await lease.dependencies.store.get([compactionJobPath(conversationId)]);
+  const job = document && decodeJob(document);
+  // Only erasing takes the job document away.
+  if (!job) throw new StoppedError({ state: 'SUPERSEDED', reason: 'NOT_LIVE' });
+  if (job.value.owner !== owner || job.value.fence !== fence)
+    throw new StoppedError({ state: 'SUPERSEDED', reason: 'LEASE_LOST' });
+  lease.updateTime = job.updateTime;
+  lease.changedJob = job.value;
+}
 
-  async function commitNow(
-    build: () => Promise<readonly Write[]>,
-    fields: DocumentFields,
-  ): Promise<void> {
-    const attempt = async () => {
-      const leaseUntil = new Date(clock.now().getTime() + config.COMPACTION_LEASE_MS);
-      const writes = await build();
-      const times = await store.commit([
-        { op: 'update', path, fields: { leaseUntil, ...fields }, guard: { updateTime } },
-        ...writes,
-      ]);
-      updateTime = times[0] ?? updateTime;
-    };
-    await retry(attempt, { mostTries: COMMIT_TRIES, beforeNext: readAgain });
-  }
-
-  return {
-    owner,
-    get updateTime() {
-      return updateTime;
-    },
-    get changedJob() {
-      return changedJob;
-    },
-    readAgain,
-    /** Batches of one worker are serialised: each needs the update time that the one before left. */
-    commit(build: () => Promise<readonly Write[]>, fields: DocumentFields = {}): Promise<void> {
-      const next = queue.then(() => commitNow(build, fields));
-      queue = next.catch(() => undefined);
-      return next;
-    },
-    settled: () => queue,
+async function commitNow(
+  lease: HeldLease,
+  build: () => Promise<readonly Write[]>,
+  fields: DocumentFields,
+): Promise<void> {
+  const { store, clock, config } = lease.dependencies;
+  const path = compactionJobPath(lease.taken.conversationId);
+  const attempt = async () => {
+    const leaseUntil = new Date(clock.now().getTime() + config.COMPACTION_LEASE_MS);
+    const writes = await build();
+    const { updateTime } = lease;
+    const times = await store.commit([
+      { op: 'update', path, fields: { leaseUntil, ...fields }, guard: { updateTime } },
+      ...writes,
+    ]);
+    lease.updateTime = times[0] ?? updateTime;
   };
+  await retry(attempt, { mostTries: COMMIT_TRIES, beforeNext: () => readAgain(lease) });
+}
+
+function commit(
+  lease: HeldLease,
+  build: () => Promise<readonly Write[]>,
+  fields: DocumentFields = {},
+): Promise<void> {
+  const next = lease.queue.then(() => commitNow(lease, build, fields));
+  lease.queue = next.catch(() => undefined);
+  return next;
 }
 
 /**
@@ -115,8 +113,20 @@ export function refuseUnwanted(
     throw new StoppedError({ state: 'ABORTED', reason: CANCELLED_BY_USER });
 }
 
-async function checkStillWanted({ store }: LeaseDependencies, taken: TakenLease) {
+async function checkStillWanted({ dependencies: { store }, taken }: HeldLease): Promise<void> {
   refuseUnwanted((await readHead(store, taken.conversationId))?.value, taken);
+}
+
+async function renew(lease: HeldLease): Promise<void> {
+  const { dependencies, taken } = lease;
+  try {
+    await checkStillWanted(lease);
+    await commit(lease, () => Promise.resolve([]));
+  } catch (error) {
+    if (error instanceof StoppedError) throw error;
+    const { conversationId } = taken;
+    dependencies.logger.log('WARNING', 'compaction_lease_not_renewed', { conversationId });
+  }
 }
 
 /**
@@ -130,57 +140,41 @@ export function keepLease(
   taken: TakenLease,
   controller: AbortController,
 ): JobLease {
-  const lease = createLease(dependencies, taken);
+  const { clock, config } = dependencies;
+  const { owner, updateTime } = taken;
+  const queue = Promise.resolve();
+  const lease: HeldLease = { dependencies, taken, updateTime, changedJob: undefined, queue };
   const stopping = new AbortController();
-
-  async function renewOnce(): Promise<void> {
-    try {
-      await checkStillWanted(dependencies, taken);
-      await lease.commit(() => Promise.resolve([]));
-    } catch (error) {
-      if (error instanceof StoppedError) controller.abort(error);
-      else
-        dependencies.logger.log('WARNING', 'compaction_lease_not_renewed', {
-          conversationId: taken.conversationId,
-        });
-    }
-  }
-
-  async function lookOnce(): Promise<void> {
-    try {
-      await checkStillWanted(dependencies, taken);
-    } catch (error) {
-      // A store that does not answer is the renewals' to tell.
-      if (error instanceof StoppedError) controller.abort(error);
-    }
-  }
-
-  async function repeat(everyMs: number, work: () => Promise<void>): Promise<void> {
-    const signal = AbortSignal.any([stopping.signal, controller.signal]);
+  const signal = AbortSignal.any([stopping.signal, controller.signal]);
+  const repeat = async (everyMs: number, work: (held: HeldLease) => Promise<void>) => {
     while (!signal.aborted) {
-      await dependencies.clock.wait(everyMs, signal);
-      if (!signal.aborted) await work();
+      await clock.wait(everyMs, signal);
+      try {
+        if (!signal.aborted) await work(lease);
+      } catch (error) {
+        // A store that does not answer is the renewals' to tell.
+        if (error instanceof StoppedError) controller.abort(error);
+      }
     }
-  }
-
+  };
   const renewals = Promise.all([
-    repeat(dependencies.config.COMPACTION_LEASE_MS / 4, renewOnce),
-    repeat(LOOK_MS, lookOnce),
+    repeat(config.COMPACTION_LEASE_MS / 4, renew),
+    repeat(LOOK_MS, checkStillWanted),
   ]);
   return {
-    owner: lease.owner,
+    owner,
     get updateTime() {
       return lease.updateTime;
     },
     get changedJob() {
       return lease.changedJob;
     },
-    readAgain: () => lease.readAgain(),
-    commit: (build, fields) => lease.commit(build, fields),
+    readAgain: () => readAgain(lease),
+    commit: (build, fields) => commit(lease, build, fields),
     async stop() {
       stopping.abort();
       await renewals;
-      await lease.settled();
+      await lease.queue;
     },
   };
 }

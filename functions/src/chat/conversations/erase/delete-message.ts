@@ -85,24 +85,23 @@ async function sourceWithout(
   return newestHistoryThrough(dependencies, conversation, Math.min(...seqs) - 1);
 }
 
-/** The next generation, without the turns that are emptied in the same batch. */
-async function eraseTurns(
+/**
+ * The context without the turns of which `left` is what is left; `need` where it may want folding anew, because turns
+ * that were folded stand verbatim again, or are to be read again.
+ */
+async function continueWithout(
   dependencies: ChatDependencies,
-  conversation: Conversation & { by: string; turns: readonly Versioned<Turn>[] },
-  { part }: Extract<EraseDecision, { kind: 'erase' }>,
-): Promise<Omit<NewGeneration<never>, 'result'> & { left: Turn[] }> {
+  conversation: Conversation & { by: string },
+  { turns, left }: { turns: readonly Turn[]; left: readonly Turn[] },
+) {
   const { conversationId, head, by } = conversation;
-  const turns = conversation.turns.map(({ value }) => value);
-  const seqs = turns.map(({ seq }) => seq);
-  const now = dependencies.clock.now();
   const present = await readPresent(dependencies, conversation);
   const source = await sourceWithout(dependencies, conversation, {
     turns,
     present: present.history,
   });
   const changedSeqs = turns.filter(({ inContext }) => inContext).map(({ seq }) => seq);
-  const left = turns.map((turn) => erasedTurn(turn, part, now));
-  const pins = withoutPinsFrom(head.pins, (seq) => seqs.includes(seq));
+  const pins = withoutPinsFrom(head.pins, (pinned) => turns.some(({ seq }) => seq === pinned));
   const next = await continueHistory(
     dependencies,
     { conversationId, head: { ...head, pins } },
@@ -124,19 +123,34 @@ async function eraseTurns(
         }),
     },
   );
-  const { history, turns: tail, tokens, headAfter } = next;
-  // Turns that were folded stand verbatim again, or are to be read again: they may need folding anew.
+  const { history, tokens, headAfter } = next;
   const isOther = source?.generation !== present.history?.generation || source?.mended === true;
   const need = isOther
     ? needAfterChange(dependencies, { head: headAfter, history, tokens })
     : undefined;
+  return { ...next, pins, need };
+}
+
+/** The next generation, without the turns that are emptied in the same batch. */
+async function eraseTurns(
+  dependencies: ChatDependencies,
+  conversation: Conversation & { by: string; turns: readonly Versioned<Turn>[] },
+  { part }: Extract<EraseDecision, { kind: 'erase' }>,
+): Promise<Omit<NewGeneration<never>, 'result'> & { left: Turn[] }> {
+  const { conversationId, head } = conversation;
+  const turns = conversation.turns.map(({ value }) => value);
+  const seqs = turns.map(({ seq }) => seq);
+  const now = dependencies.clock.now();
+  const left = turns.map((turn) => erasedTurn(turn, part, now));
+  const next = await continueWithout(dependencies, conversation, { turns, left });
+  const { history, headAfter, pins, need } = next;
   // A title that was made of what goes tells of it.
   const isTitleGone = seqs.some((seq) => seq <= (head.autoTitle?.throughSeq ?? 0));
   const blobs = turns.flatMap((turn) => blobsOf(dependencies, turn));
   const items = await repeatingItems(dependencies, conversation, turns);
   return {
     history,
-    turns: tail,
+    turns: next.turns,
     left,
     headAfter: {
       ...headAfter,

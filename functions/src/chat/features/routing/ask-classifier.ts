@@ -56,12 +56,7 @@ export async function askClassifier(
     promptId: `${turnId(seq)}-route`,
   };
   const begin = clock.now().getTime();
-  const fields = () => ({
-    conversationId,
-    seq,
-    model,
-    durationMs: clock.now().getTime() - begin,
-  });
+  const fields = () => ({ conversationId, seq, model, durationMs: clock.now().getTime() - begin });
   const timeout = timeoutAfter(dependencies, ROUTING_TIMEOUT_MS);
   try {
     modelHealth.refusePaused(model);

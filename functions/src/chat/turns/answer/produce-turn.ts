@@ -74,19 +74,33 @@ const unasked = ({ begun }: Production): TurnAnswer => ({
   isWaiting: false,
 });
 
-/** The readers learn that the answer ended without being stored. */
-function emitFailure({ begun, log }: Production, error: unknown): void {
-  const errorText =
-    error instanceof AppError ? error.publicMessage : 'The answer could not be stored.';
-  const { generation } = begun.context.head;
-  log.emit({ type: 'error', errorText });
-  log.emit({ type: 'finish', finishReason: 'error', messageMetadata: { generation } });
-}
-
 function endOf(error: unknown): LogEnd {
   if (error instanceof StreamCutError) return 'givenUp';
   return isTakenOver(error) ? 'lost' : 'finished';
 }
+
+/** The answer ended without being stored: the readers learn it, unless another attempt goes on with it. */
+function endFailed({ begun, log }: Production, error: unknown): void {
+  const end = endOf(error);
+  if (end === 'finished') {
+    const errorText =
+      error instanceof AppError ? error.publicMessage : 'The answer could not be stored.';
+    const { generation } = begun.context.head;
+    log.emit({ type: 'error', errorText });
+    log.emit({ type: 'finish', finishReason: 'error', messageMetadata: { generation } });
+  }
+  log.end(end);
+}
+
+const firstChunks = ({ attempt, context, call, progress }: BegunTurn): StreamChunk[] =>
+  openingChunks({
+    ...attempt,
+    generation: context.head.generation,
+    replayed: false,
+    shrinkage: call.sent.shrinkage,
+    isResumed: progress.isResumed,
+    rounds: progress.rounds?.count,
+  });
 
 /**
  * Answers a turn that this instance owns: model, finish, publish, in a straight line. The frames end
@@ -99,7 +113,7 @@ export async function produceTurn(
   production: Production,
 ): Promise<FinishedTurn> {
   const { begun, log, cancelled } = production;
-  const { conversationId, seq, attempt } = begun.attempt;
+  const { conversationId, seq } = begun.attempt;
   const times = createTurnTimes(dependencies.clock);
   const writer = createTurnWriter(dependencies, begun.attempt, {
     cancel: () => cancelled.abort(),
@@ -118,18 +132,7 @@ export async function produceTurn(
     return id;
   };
   try {
-    const { generation } = begun.context.head;
-    const opening = {
-      conversationId,
-      seq,
-      attempt,
-      generation,
-      replayed: false,
-      shrinkage: begun.call.sent.shrinkage,
-      isResumed: begun.progress.isResumed,
-      rounds: begun.progress.rounds?.count,
-    };
-    for (const chunk of openingChunks(opening)) emit(chunk);
+    for (const chunk of firstChunks(begun)) emit(chunk);
     await passCrashPoint(dependencies, 'turn-started');
     const isAsked = !cancelled.signal.aborted;
     const answer = isAsked
@@ -152,9 +155,7 @@ export async function produceTurn(
   } catch (error) {
     title.close();
     await writer.stop().catch(() => undefined);
-    const end = endOf(error);
-    if (end === 'finished') emitFailure(production, error);
-    log.end(end);
+    endFailed(production, error);
     throw error;
   }
 }

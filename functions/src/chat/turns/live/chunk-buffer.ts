@@ -44,24 +44,27 @@ export interface ChunkBuffer {
   ): { writes: Write[]; chunks: number };
 }
 
+const sized = (frame: StreamFrame): SizedFrame => ({ frame, bytes: frameBytes(frame) });
+
+const chunkWrite = (
+  { conversationId, seq, attempt, producer }: BufferedAttempt,
+  frames: readonly SizedFrame[],
+  chunk: { n: number; end: StreamEnd | undefined; now: Date },
+): Write =>
+  streamChunkWrite({
+    ...chunk,
+    conversationId,
+    seq,
+    attempt,
+    producer,
+    frames: frames.map(({ frame }) => frame),
+  });
+
 /** `storedBefore`: chunks of the attempt that stand in the store already. */
 export function createChunkBuffer(own: BufferedAttempt, storedBefore = 0): ChunkBuffer {
   let pending: SizedFrame[] = [];
   let bytes = 0;
   let stored = storedBefore;
-  const sized = (frame: StreamFrame) => ({ frame, bytes: frameBytes(frame) });
-  const writeOf = (
-    frames: readonly SizedFrame[],
-    chunk: { n: number; end: StreamEnd | undefined; now: Date },
-  ) =>
-    streamChunkWrite({
-      ...chunk,
-      conversationId: own.conversationId,
-      seq: own.seq,
-      attempt: own.attempt,
-      producer: own.producer,
-      frames: frames.map(({ frame }) => frame),
-    });
   return {
     add: (frame) => {
       const added = sized(frame);
@@ -75,7 +78,7 @@ export function createChunkBuffer(own: BufferedAttempt, storedBefore = 0): Chunk
       const lastId = frames.at(-1)?.frame.id;
       if (lastId === undefined) return undefined;
       const n = stored + 1;
-      return { write: writeOf(frames, { n, end: undefined, now }), n, lastId };
+      return { write: chunkWrite(own, frames, { n, end: undefined, now }), n, lastId };
     },
     stored: ({ n, lastId }) => {
       stored = n;
@@ -90,7 +93,7 @@ export function createChunkBuffer(own: BufferedAttempt, storedBefore = 0): Chunk
         const n = stored + writes.length + 1;
         const isLast = count === rest.length;
         const frames = rest.slice(0, count);
-        writes.push(writeOf(frames, { n, end: isLast ? end : undefined, now }));
+        writes.push(chunkWrite(own, frames, { n, end: isLast ? end : undefined, now }));
         rest = rest.slice(count);
       }
       return { writes, chunks: stored + writes.length };

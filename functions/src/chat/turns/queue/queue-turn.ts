@@ -10,6 +10,7 @@ import { isPassingLimit } from '#shared/quota/quota-error.ts';
 import { meterCounting } from '#functions/config/conversation-policy.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { BegunTurn } from '../start/begun-turn.ts';
+import { refuseHopeless } from '../start/overflow.ts';
 import { commitStart } from '../start/commit-start.ts';
 import type { StartState } from '../start/read-start.ts';
 import { quotaReservationRequest } from '../send/quota-reservation.ts';
@@ -72,13 +73,14 @@ async function refuseOverDayLimit(
 
 /**
  * Stores a message behind those that are being answered or wait, and waits with it. Throws the quota reasons of limits
- * that it cannot wait for, GuardLostError, StoreUnavailableError.
+ * that it cannot wait for, CONTEXT_WINDOW_WILL_OVERFLOW, GuardLostError, StoreUnavailableError.
  */
-export async function queueTurn(
+async function queueTurn(
   dependencies: ChatDependencies,
-  queued: Queued & { decision: Extract<StartDecision, { kind: 'enqueue' }> },
+  { request, state }: Queued,
+  decision: Extract<StartDecision, { kind: 'enqueue' }>,
 ): Promise<WaitingTurn> {
-  const { request, state, decision } = queued;
+  refuseHopeless(dependencies, request, state.head);
   const { conversationId } = request;
   const { seq, replaces } = decision;
   if (!state.head) throw new Error('a message waits behind others, so there is a head');
@@ -122,11 +124,11 @@ export async function queueTurn(
 }
 
 /** Waits with a queued message that was abandoned. Throws GuardLostError, StoreUnavailableError. */
-export async function rejoinQueue(
+async function rejoinQueue(
   dependencies: ChatDependencies,
-  queued: Queued & { seq: number },
+  { request, state }: Queued,
+  seq: number,
 ): Promise<WaitingTurn | undefined> {
-  const { request, state, seq } = queued;
   const { conversationId } = request;
   if (!state.known) return undefined;
   const lease = newLease(dependencies);
@@ -138,15 +140,39 @@ export async function rejoinQueue(
 }
 
 /** Resolves when a turn that another request waits with waits no more, or nobody waits with it. */
-export async function untilBegun(
+async function untilBegun(
   dependencies: ChatDependencies,
   turn: { conversationId: string; seq: number },
-): Promise<void> {
+): Promise<'gone'> {
   while (!dependencies.shutdown.aborted) {
     const [found] = await readTurnDocuments(dependencies.store, turn.conversationId, [turn.seq]);
     const isQueued = found?.value.state === 'queued';
     // A lease that nobody renews ends this loop.
-    if (!isQueued || found.value.leaseUntil <= dependencies.clock.now()) return;
+    if (!isQueued || found.value.leaseUntil <= dependencies.clock.now()) break;
     await untilNextLook(dependencies, turn);
+  }
+  return 'gone';
+}
+
+/**
+ * Waits with a message: with one that another request waits with, with one that was abandoned, or with a new one.
+ * Undefined: what was read does not fit together. Throws what `queueTurn` throws.
+ */
+export async function joinQueue(
+  dependencies: ChatDependencies,
+  {
+    decision,
+    ...queued
+  }: Queued & { decision: Extract<StartDecision, { kind: 'waiting' | 'rejoin' | 'enqueue' }> },
+): Promise<WaitingTurn | undefined> {
+  const { seq } = decision;
+  const { conversationId } = queued.request;
+  switch (decision.kind) {
+    case 'waiting':
+      return { seq, begun: untilBegun(dependencies, { conversationId, seq }) };
+    case 'rejoin':
+      return rejoinQueue(dependencies, queued, seq);
+    case 'enqueue':
+      return queueTurn(dependencies, queued, decision);
   }
 }

@@ -13,7 +13,7 @@ import { liveTurnKey, openReading, type LiveTurn, type Reading } from '../live/l
 import { withStoredIds } from '#functions/chat/id-as-stored.ts';
 import { notFoundError } from '#functions/chat/not-found.ts';
 import { readStart, type StartState } from '../start/read-start.ts';
-import { queueTurn, rejoinQueue, untilBegun, type WaitingTurn } from '../queue/queue-turn.ts';
+import { joinQueue, type WaitingTurn } from '../queue/queue-turn.ts';
 import { replayHandle } from '../stream/replay-turn.ts';
 import { refuseHopeless } from '../start/overflow.ts';
 import { contentionError, tornError } from './send-errors.ts';
@@ -119,7 +119,19 @@ function followedHandle(
   };
 }
 
-/** A message that this instance waits with. */
+/** A turn that is being answered, here or elsewhere. */
+function attachedHandle(
+  dependencies: ChatDependencies,
+  request: SendRequest,
+  { seq, attempt, generation }: { seq: number; attempt: number; generation: number },
+): SendHandle {
+  const live = dependencies.liveTurns.get(liveTurnKey(request.conversationId, seq));
+  if (live?.attempt !== attempt) return followedHandle(dependencies, request, { seq, generation });
+  const reading = openReading(request.cursor, { attempt, lastId: live.lastId() });
+  return liveHandle(dependencies, request, { live, seq, generation, reading });
+}
+
+/** A message that waits, here or elsewhere. */
 function waitingHandle(
   dependencies: ChatDependencies,
   request: SendRequest,
@@ -156,33 +168,17 @@ async function carryOut(
       throw toRefusal(request, decision, state);
     case 'replay':
       return replayHandle(dependencies, request, { state, seq: decision.seq });
-    case 'attach': {
-      const { seq, attempt } = decision;
-      const live = dependencies.liveTurns.get(liveTurnKey(conversationId, seq));
-      if (live?.attempt !== attempt)
-        return followedHandle(dependencies, request, { seq, generation });
-      const reading = openReading(request.cursor, { attempt, lastId: live.lastId() });
-      return liveHandle(dependencies, request, { live, seq, generation, reading });
-    }
+    case 'attach':
+      return attachedHandle(dependencies, request, { ...decision, generation });
     case 'giveUp':
-      if (await endStopped(dependencies, conversationId, state)) return 'again';
-      await giveUpTurn(dependencies, conversationId, state);
+      if (!(await endStopped(dependencies, conversationId, state)))
+        await giveUpTurn(dependencies, conversationId, state);
       return 'again';
-    case 'waiting': {
-      const { seq } = decision;
-      const next = untilBegun(dependencies, { conversationId, seq }).then(() =>
-        sendMessage(dependencies, request),
-      );
-      return pendingHandle(request, { seq, generation }, next);
-    }
-    case 'rejoin': {
-      const waiting = await rejoinQueue(dependencies, { request, state, seq: decision.seq });
-      return waiting && waitingHandle(dependencies, request, { ...waiting, generation });
-    }
+    case 'waiting':
+    case 'rejoin':
     case 'enqueue': {
-      refuseHopeless(dependencies, request, state.head);
-      const waiting = await queueTurn(dependencies, { request, state, decision });
-      return waitingHandle(dependencies, request, { ...waiting, generation });
+      const waiting = await joinQueue(dependencies, { request, state, decision });
+      return waiting && waitingHandle(dependencies, request, { ...waiting, generation });
     }
     case 'interrupt':
       refuseHopeless(dependencies, request, state.head);

@@ -39,27 +39,16 @@ export async function beginTurn(
   const { history, turns, replacement, foldedInContext } = before;
   const { model } = before.head;
   const kept = await keptRounds(dependencies, conversationId, { decision, known, model });
-  const routing = storedRouting(before.head, message, known?.value);
+  const routed = { ...message, routing: storedRouting(before.head, message, known?.value) };
   const lease = { producer, leaseUntil: leaseFrom(dependencies, now) };
-  const draft = {
-    ...begin,
-    ...around,
-    head,
-    message: { ...message, routing },
-    replacement,
-    lease,
-    userTokens: tokens.user,
-    model,
-    now,
-    kept,
-    foldedInContext,
-  };
+  const noted = { replacement, lease, userTokens: tokens.user, model, now, kept, foldedInContext };
+  const draft = { ...begin, ...around, ...noted, head, message: routed };
   const { reservation } = quota;
   const turnUpdateTime = await commitBeginning(dependencies, draft, { before, reservation });
   const createTime = isNew ? now : (known?.value.createTime ?? now);
   return {
     attempt: { conversationId, seq, attempt: nextAttempt(begin), producer, turnUpdateTime },
-    turn: { ...message, ...around, routing, createTime, replaces, foldedInContext },
+    turn: { ...routed, ...around, createTime, replaces, foldedInContext },
     context: { head: before.head, nextModel: headRead.model, job, history, turns, memory },
     call,
     tokens,

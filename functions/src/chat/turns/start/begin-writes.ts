@@ -52,20 +52,42 @@ const queueBehind = (
 const clientNews = ({ head, request }: Draft) =>
   newsOfClient('create' in head ? head.create.client : head.value.client, request);
 
+/** Of a turn that no document stands for yet. */
+const newTurnWrites = (
+  draft: Draft,
+  { seq, replaces, abandoned }: Extract<Beginning, { kind: 'start' }>,
+): Write[] => {
+  const { request, state, surroundings, told, userTokens, model, lease, now, replacement } = draft;
+  return startWrites({
+    conversationId: request.conversationId,
+    messageId: request.message.id,
+    bodyHash: state.facts.bodyHash,
+    seq,
+    ...draft.message,
+    surroundings,
+    told,
+    client: clientNews(draft),
+    replaces,
+    regenerates: regeneratedBy(request, replaces),
+    userTokens,
+    model,
+    lease,
+    now,
+    head: draft.head,
+    abandoned: abandonedTurns(state, abandoned),
+    replacement,
+  });
+};
+
 /** The one batch with which a turn begins. */
 export function beginWrites(draft: Draft): Write[] {
   const { request, state, decision, lease, now, userTokens, model, replacement } = draft;
-  const { conversationId } = request;
-  const { seq } = decision;
+  const begun = { conversationId: request.conversationId, seq: decision.seq, lease, now, model };
   switch (decision.kind) {
     case 'takeOver':
       return takeOverWrites({
-        conversationId,
-        seq,
+        ...begun,
         attempt: decision.attempt,
-        lease,
-        now,
-        model,
         routing: draft.message.routing,
         kept: draft.kept,
         ...stored(draft),
@@ -73,11 +95,8 @@ export function beginWrites(draft: Draft): Write[] {
       });
     case 'resume':
       return resumeWrites({
-        conversationId,
-        seq,
+        ...begun,
         attempt: decision.attempt,
-        lease,
-        now,
         kept: draft.kept ?? decision.kept,
         // Of a turn that nobody noted a model of, nobody knows who signed its calls.
         model: state.known?.value.model && model,
@@ -86,37 +105,15 @@ export function beginWrites(draft: Draft): Write[] {
       });
     case 'beginQueued':
       return beginQueuedWrites({
-        conversationId,
-        seq,
+        ...begun,
         attempt: decision.attempt,
-        lease,
-        now,
         userTokens,
-        model,
         replacement,
         ...stored(draft),
         queue: queueBehind(state, decision),
         abandoned: abandonedTurns(state, decision.abandoned),
       });
     case 'start':
-      return startWrites({
-        conversationId,
-        messageId: request.message.id,
-        bodyHash: state.facts.bodyHash,
-        seq,
-        ...draft.message,
-        surroundings: draft.surroundings,
-        told: draft.told,
-        client: clientNews(draft),
-        replaces: decision.replaces,
-        regenerates: regeneratedBy(request, decision.replaces),
-        userTokens,
-        model,
-        lease,
-        now,
-        head: draft.head,
-        abandoned: abandonedTurns(state, decision.abandoned),
-        replacement,
-      });
+      return newTurnWrites(draft, decision);
   }
 }

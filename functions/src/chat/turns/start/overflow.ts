@@ -8,6 +8,7 @@ import { AppError, mayBeCommitted } from '#shared/errors.ts';
 import { meterCounting, conversationPolicy } from '#functions/config/conversation-policy.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { publishOverdue, publishRequest } from '#functions/events/publish-request.ts';
+import type { ContextBefore } from './context-before.ts';
 import { userContent, type SendRequest } from '../send/send-request.ts';
 
 /** A compaction takes seconds; earlier there is nothing to try again for, ms. */
@@ -30,7 +31,11 @@ interface Sizes {
 }
 
 /** Whether a message would fit once everything before it is a snapshot. */
-const fitsAfterCompaction = ({ requestTokens, overheadTokens, policy }: Sizes) =>
+const fitsAfterCompaction = ({
+  requestTokens,
+  overheadTokens,
+  policy,
+}: Omit<Sizes, 'contextTokens'>) =>
   !willOverflow({
     requestTokens,
     windowTokens: policy.windowTokens,
@@ -166,19 +171,25 @@ export async function refuseRoundOverflow(
  */
 export async function refuseOverflow(
   dependencies: ChatDependencies,
-  check: Sizes & {
+  check: {
     conversationId: string;
     head: Versioned<Head> | { create: Head };
-    asksForCompaction: boolean;
+    before: ContextBefore;
+    contextTokens: number;
+    sentTokens: number;
   },
 ): Promise<void> {
-  const { conversationId, head, requestTokens, contextTokens } = check;
-  const { windowTokens } = check.policy;
+  const { conversationId, head, before, contextTokens } = check;
+  const { calibration, overheadTokens } = before.head.context;
+  const requestTokens = Math.ceil(calibration * check.sentTokens);
+  const policy = conversationPolicy(dependencies.config, before.head);
+  const { windowTokens } = policy;
   if (!willOverflow({ requestTokens, contextTokens, windowTokens })) return;
   const isOnItsWay =
-    check.asksForCompaction &&
+    // A compaction of the present context makes no room in the one that an edit goes back to.
+    before.replacement === undefined &&
     !('create' in head) &&
-    fitsAfterCompaction(check) &&
+    fitsAfterCompaction({ requestTokens, overheadTokens, policy }) &&
     (await requestForOverflow(dependencies, conversationId, head));
   const advice = isOnItsWay
     ? '. A compaction of the conversation is asked for: send it again in a moment, or shorten it.'

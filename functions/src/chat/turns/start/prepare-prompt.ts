@@ -111,17 +111,14 @@ export async function preparePrompt(
     index: IndexLoad | undefined;
   },
 ): Promise<PreparedPrompt> {
-  const { config } = dependencies;
-  const { request } = begin;
   const { before, message } = input;
-  const selected = memoryForPrompt(config, {
-    head: before.head,
-    notes: begin.state.notes,
-    message: message.user,
-  });
+  const { head } = before;
+  const { model } = head;
+  const { notes } = begin.state;
+  const selected = memoryForPrompt(dependencies.config, { head, notes, message: message.user });
   const { standing: memory } = selected;
   const source = {
-    ...before.head,
+    ...head,
     history: before.history,
     turns: before.turns,
     memory,
@@ -130,28 +127,16 @@ export async function preparePrompt(
   const view = viewOfNextCall(dependencies, source);
   const isShrunken = (view.shrinkage?.turnsLeftOut ?? 0) > 0;
   const around = besideMessage(dependencies, begin, { before, isShrunken });
-  const said = await saidWith(dependencies, begin, {
-    ...input,
-    around,
-    memory: selected.said,
-    contextTokens: view.tokens,
-  });
+  const contextTokens = view.tokens;
+  const beside = { ...input, around, memory: selected.said, contextTokens };
+  const said = await saidWith(dependencies, begin, beside);
   const { lastContent, recalled, userTokens, sentTokens, counting } = said;
-  const promptFor = (model: string) =>
-    assemblePrompt({ ...source, model }, view.items, lastContent);
-  const prompt = promptFor(before.head.model);
-  await refuseOverflow(dependencies, {
-    conversationId: request.conversationId,
-    head: input.head,
-    // A compaction of the present context makes no room in the one that an edit goes back to.
-    asksForCompaction: before.replacement === undefined,
-    contextTokens: view.tokens,
-    requestTokens: Math.ceil(before.head.context.calibration * sentTokens),
-    overheadTokens: before.head.context.overheadTokens,
-    policy: conversationPolicy(config, before.head),
-  });
-  const { model } = before.head;
-  const estimatedTokens = view.tokens + sentTokens;
+  const promptFor = (asked: string) =>
+    assemblePrompt({ ...source, model: asked }, view.items, lastContent);
+  const prompt = promptFor(model);
+  const { conversationId } = begin.request;
+  await refuseOverflow(dependencies, { ...input, conversationId, contextTokens, sentTokens });
+  const estimatedTokens = contextTokens + sentTokens;
   const quota = await reserve(dependencies, begin, { model, estimatedTokens });
   const { shrinkage, isOverLimit, outputTokens } = view;
   const sent = { shrinkage, isOverLimit, outputTokens };

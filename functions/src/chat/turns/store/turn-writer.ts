@@ -50,73 +50,77 @@ export interface TurnWriter {
   release(): Promise<void>;
 }
 
-function createLoop(
-  writing: Writing,
-  { lost, serially }: { lost: AbortController; serially: Serially },
-) {
-  const { dependencies, buffer } = writing;
-  const schedule = createFlushSchedule(dependencies, buffer);
-  const stopped = new AbortController();
-  let wake = new AbortController();
+/** Flushes, renews the lease and looks, one after the other, until it is stopped or the turn is lost. */
+interface Loop {
+  writing: Writing;
+  schedule: ReturnType<typeof createFlushSchedule>;
+  serially: Serially;
+  lost: AbortController;
+  stopped: AbortController;
+  /** Ends the wait for the next step. */
+  wake: AbortController;
   /** There are fields that no write has taken along yet. */
-  let isHurried = false;
+  isHurried: boolean;
+}
 
-  /** False: something changed meanwhile, plan anew. */
-  const waited = async (ms: number) => {
-    if (ms <= 0) return true;
-    wake = new AbortController();
-    await dependencies.clock.wait(ms, wake.signal);
-    return !wake.signal.aborted;
-  };
-  const look = async () => {
-    try {
-      if ((await serially(() => recover(writing))) !== 'own') lost.abort();
-      schedule.looked();
-    } catch {
-      // A read that failed says nothing about the turn; the next one asks again.
-      schedule.failed();
-    }
-  };
-  const write = async () => {
-    const hasFrames = buffer.pendingBytes() > 0;
-    if (hasFrames) await passCrashPoint(dependencies, 'before-flush');
-    isHurried = false;
-    try {
-      await serially(() => store(writing, leaseFrom(dependencies)));
-      schedule.written();
-      if (isHurried) schedule.hurries();
-    } catch (error) {
-      if (error instanceof GuardLostError) await look();
-      else schedule.failed();
-      return;
-    }
-    if (hasFrames) await passCrashPoint(dependencies, 'flushed');
-  };
-  return {
-    run: async () => {
-      while (!stopped.signal.aborted && !lost.signal.aborted) {
-        const { isWrite, inMs } = schedule.next();
-        if (!(await waited(inMs)) || stopped.signal.aborted) continue;
-        await (isWrite ? write() : look());
-      }
-    },
-    add: (frame: StreamFrame) => {
-      const before = buffer.pendingBytes();
-      buffer.add(frame);
-      schedule.waits();
-      if (before === 0 || (before < FLUSH_BYTES && buffer.pendingBytes() >= FLUSH_BYTES))
-        wake.abort(ABORT_REASON);
-    },
-    hurry: () => {
-      isHurried = true;
-      schedule.hurries();
-      wake.abort(ABORT_REASON);
-    },
-    stop: () => {
-      stopped.abort(ABORT_REASON);
-      wake.abort(ABORT_REASON);
-    },
-  };
+/** False: something changed meanwhile, plan anew. */
+async function waited(loop: Loop, ms: number): Promise<boolean> {
+  if (ms <= 0) return true;
+  loop.wake = new AbortController();
+  await loop.writing.dependencies.clock.wait(ms, loop.wake.signal);
+  return !loop.wake.signal.aborted;
+}
+
+async function look({ writing, schedule, serially, lost }: Loop): Promise<void> {
+  try {
+    if ((await serially(() => recover(writing))) !== 'own') lost.abort();
+    schedule.looked();
+  } catch {
+    // A read that failed says nothing about the turn; the next one asks again.
+    schedule.failed();
+  }
+}
+
+async function write(loop: Loop): Promise<void> {
+  const { writing, schedule, serially } = loop;
+  const { dependencies, buffer } = writing;
+  const hasFrames = buffer.pendingBytes() > 0;
+  if (hasFrames) await passCrashPoint(dependencies, 'before-flush');
+  loop.isHurried = false;
+  try {
+    await serially(() => store(writing, leaseFrom(dependencies)));
+    schedule.written();
+    if (loop.isHurried) schedule.hurries();
+  } catch (error) {
+    if (error instanceof GuardLostError) await look(loop);
+    else schedule.failed();
+    return;
+  }
+  if (hasFrames) await passCrashPoint(dependencies, 'flushed');
+}
+
+async function run(loop: Loop): Promise<void> {
+  const { schedule, stopped, lost } = loop;
+  while (!stopped.signal.aborted && !lost.signal.aborted) {
+    const { isWrite, inMs } = schedule.next();
+    if (!(await waited(loop, inMs)) || stopped.signal.aborted) continue;
+    await (isWrite ? write(loop) : look(loop));
+  }
+}
+
+function add({ writing: { buffer }, schedule, wake }: Loop, frame: StreamFrame): void {
+  const before = buffer.pendingBytes();
+  buffer.add(frame);
+  schedule.waits();
+  if (before === 0 || (before < FLUSH_BYTES && buffer.pendingBytes() >= FLUSH_BYTES))
+    wake.abort(ABORT_REASON);
+}
+
+function note(loop: Loop, fields: DocumentFields): void {
+  loop.writing.noted = { ...loop.writing.noted, ...fields };
+  loop.isHurried = true;
+  loop.schedule.hurries();
+  loop.wake.abort(ABORT_REASON);
 }
 
 /**
@@ -132,23 +136,28 @@ export function createTurnWriter(
   const buffer = createChunkBuffer(own, chunks);
   const empty = { noted: {}, storedStep: 0, pieces: [] };
   const writing: Writing = { dependencies, own, buffer, cancel, ...empty };
-  const lost = new AbortController();
   const serially = createSerially();
-  const loop = createLoop(writing, { lost, serially });
+  const loop: Loop = {
+    writing,
+    schedule: createFlushSchedule(dependencies, buffer),
+    serially,
+    lost: new AbortController(),
+    stopped: new AbortController(),
+    wake: new AbortController(),
+    isHurried: false,
+  };
   let running = Promise.resolve();
   return {
-    lost: lost.signal,
-    add: loop.add,
-    note: (fields) => {
-      writing.noted = { ...writing.noted, ...fields };
-      loop.hurry();
-    },
+    lost: loop.lost.signal,
+    add: (frame) => add(loop, frame),
+    note: (fields) => note(loop, fields),
     start: () => {
-      running = loop.run();
+      running = run(loop);
       running.catch(() => undefined); // told by `stop`
     },
     stop: async () => {
-      loop.stop();
+      loop.stopped.abort(ABORT_REASON);
+      loop.wake.abort(ABORT_REASON);
       await running;
     },
     flushDownTo: async (bytes) => {
