@@ -15,7 +15,7 @@ import { runSmoke } from '#infra/smoke/run-smoke.ts';
 import { stepLine } from '#infra/smoke/run-steps.ts';
 import type { SmokeOptions } from '#infra/smoke/smoke-context.ts';
 import { AppError } from '#shared/errors.ts';
-import { openServer } from '../support/processes/open-server.ts';
+import { openServer } from '#infra/local/processes/open-server.ts';
 import { type ProxyFault, faultyProxy } from './faulty-proxy.ts';
 
 type Closing = () => Promise<void>;

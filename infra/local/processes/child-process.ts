@@ -95,6 +95,13 @@ async function waitUntilReady(options: ChildOptions, run: Run): Promise<void> {
   }
 }
 
+async function terminate(run: Run): Promise<void> {
+  run.process.kill('SIGTERM');
+  const killer = setTimeout(() => run.process.kill('SIGKILL'), terminateTimeoutMs);
+  await run.exit;
+  clearTimeout(killer);
+}
+
 /**
  * Starts a Node process of the stack and resolves when it answers. From then on a crash is reported
  * with its last lines and the process started again, 250 ms later and twice as long each further time;
@@ -103,15 +110,19 @@ async function waitUntilReady(options: ChildOptions, run: Run): Promise<void> {
 export async function startChild(options: ChildOptions): Promise<Child> {
   let stopping = false;
   let crashes = 0;
-  let run = launch(options);
+  let run: Run;
   const stopSignal = new AbortController();
+
+  const start = async (): Promise<void> => {
+    run = launch(options);
+    await waitUntilReady(options, run);
+    watch(run);
+  };
 
   const startAgain = async (lastLines: string[]): Promise<void> => {
     const restartedAt = performance.now();
-    run = launch(options);
     try {
-      await waitUntilReady(options, run);
-      watch(run);
+      await start();
       const tookMs = Math.round(performance.now() - restartedAt);
       options.log({ kind: 'restarted', part: options.part, tookMs });
     } catch {
@@ -140,8 +151,7 @@ export async function startChild(options: ChildOptions): Promise<Child> {
     });
   };
 
-  await waitUntilReady(options, run);
-  watch(run);
+  await start();
   return {
     processId: () => run.process.pid,
     kill: () => run.process.kill('SIGKILL'),
@@ -150,17 +160,12 @@ export async function startChild(options: ChildOptions): Promise<Child> {
       run = { ...old };
       old.process.kill('SIGKILL');
       await old.exit;
-      run = launch(options);
-      await waitUntilReady(options, run);
-      watch(run);
+      await start();
     },
     stop: async () => {
       stopping = true;
       stopSignal.abort();
-      run.process.kill('SIGTERM');
-      const killer = setTimeout(() => run.process.kill('SIGKILL'), terminateTimeoutMs);
-      await run.exit;
-      clearTimeout(killer);
+      await terminate(run);
     },
   };
 }

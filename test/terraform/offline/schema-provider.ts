@@ -1,5 +1,5 @@
-import { once } from 'node:events';
 import { createServer, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
+import { openServer } from '#infra/local/processes/open-server.ts';
 import { encodeProviderSchema } from './encode-schema.ts';
 import {
   providerAddress,
@@ -75,11 +75,7 @@ async function startProvider(name: ProviderName): Promise<SchemaProvider> {
     else if (agreeing.has(method)) answer(stream, Buffer.alloc(0));
     else refuse(stream);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string')
-    throw new Error('the schema provider has no port');
+  const { host, close } = await openServer(server);
   return {
     reattach: {
       [providerAddress(name)]: {
@@ -87,13 +83,12 @@ async function startProvider(name: ProviderName): Promise<SchemaProvider> {
         ProtocolVersion: 6,
         Pid: process.pid,
         Test: true,
-        Addr: { Network: 'tcp', String: `127.0.0.1:${address.port}` },
+        Addr: { Network: 'tcp', String: host },
       },
     },
-    stop: async () => {
+    stop: () => {
       for (const session of sessions) session.destroy();
-      server.close();
-      await once(server, 'close');
+      return close();
     },
   };
 }
