@@ -108,10 +108,11 @@ async function terminate(run: Run): Promise<void> {
  * after five crashes within a minute it is left down. Throws when the first start fails.
  */
 export async function startChild(options: ChildOptions): Promise<Child> {
-  let stopping = false;
+  const { part, log, firstBackOffMs = defaultFirstBackOffMs } = options;
   let crashes = 0;
   let run: Run;
-  const stopSignal = new AbortController();
+  const stopping = new AbortController();
+  const { signal } = stopping;
 
   const start = async (): Promise<void> => {
     run = launch(options);
@@ -119,36 +120,28 @@ export async function startChild(options: ChildOptions): Promise<Child> {
     watch(run);
   };
 
-  const startAgain = async (lastLines: string[]): Promise<void> => {
-    const restartedAt = performance.now();
-    try {
-      await start();
-      const tookMs = Math.round(performance.now() - restartedAt);
-      options.log({ kind: 'restarted', part: options.part, tookMs });
-    } catch {
-      if (!stopping)
-        await recover(run.lastLines.length > 0 ? run.lastLines : lastLines, 'no start');
-    }
+  const watch = (watched: Run): void => {
+    void watched.exit.then(async (exit) => {
+      // A run that was replaced on purpose is not a crash.
+      if (!signal.aborted && watched === run) await recover(watched.lastLines, exit);
+    });
   };
 
   const recover = async (lastLines: string[], exit: string): Promise<void> => {
     crashes = performance.now() - run.startedAt > forgottenAfterMs ? 1 : crashes + 1;
-    if (crashes > mostCrashes) {
-      options.log({ kind: 'gave-up', part: options.part, crashes, lastLines });
-      return;
-    }
-    const firstBackOffMs = options.firstBackOffMs ?? defaultFirstBackOffMs;
+    if (crashes > mostCrashes) return log({ kind: 'gave-up', part, crashes, lastLines });
     const restartInMs = firstBackOffMs * 2 ** (crashes - 1);
-    options.log({ kind: 'crashed', part: options.part, exit, lastLines, restartInMs });
-    await delay(restartInMs, undefined, { signal: stopSignal.signal }).catch(() => undefined);
-    if (!stopping) await startAgain(lastLines);
-  };
-
-  const watch = (watched: Run): void => {
-    void watched.exit.then(async (exit) => {
-      // A run that was replaced on purpose is not a crash.
-      if (!stopping && watched === run) await recover(watched.lastLines, exit);
-    });
+    log({ kind: 'crashed', part, exit, lastLines, restartInMs });
+    await delay(restartInMs, undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) return;
+    const restartedAt = performance.now();
+    try {
+      await start();
+      log({ kind: 'restarted', part, tookMs: Math.round(performance.now() - restartedAt) });
+    } catch {
+      if (!signal.aborted)
+        await recover(run.lastLines.length > 0 ? run.lastLines : lastLines, 'no start');
+    }
   };
 
   await start();
@@ -163,8 +156,7 @@ export async function startChild(options: ChildOptions): Promise<Child> {
       await start();
     },
     stop: async () => {
-      stopping = true;
-      stopSignal.abort();
+      stopping.abort();
       await terminate(run);
     },
   };

@@ -69,6 +69,15 @@ interface Arrival {
   body: Buffer | undefined;
 }
 
+async function readArrival(request: IncomingMessage): Promise<Arrival> {
+  const { method = 'GET', url: target = '/' } = request;
+  const headers = Object.fromEntries(
+    Object.entries(request.headers).map(([name, value]) => [name, value?.toString()]),
+  );
+  const body = await bodyOf(request);
+  return { method, url: new URL(target, 'http://storage'), target, headers, body };
+}
+
 /** What a browser asks first. */
 const CORS = {
   'access-control-allow-origin': '*',
@@ -135,13 +144,7 @@ export async function startStorage(options: StorageOptions): Promise<LocalStorag
   };
 
   const serve = async (request: IncomingMessage, response: ServerResponse) => {
-    const target = request.url ?? '/';
-    const headers = Object.fromEntries(
-      Object.entries(request.headers).map(([name, value]) => [name, value?.toString()]),
-    );
-    const url = new URL(target, 'http://storage');
-    const body = await bodyOf(request);
-    const given = await answer({ method: request.method ?? 'GET', url, target, headers, body });
+    const given = await answer(await readArrival(request));
     response.writeHead(given.status, { ...CORS, ...given.headers }).end(given.body);
   };
 

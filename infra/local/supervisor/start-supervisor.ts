@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { chooseFreePort } from '../processes/free-port.ts';
 import { openServer } from '../processes/open-server.ts';
-import type { Stack } from '../stack/running-stack.ts';
+import type { Stack } from '../stack/stack-children.ts';
 import type { StackLog } from '../stack/stack-event.ts';
 import { startCuttableLine } from './cuttable-line.ts';
 import { createModelControl } from './model-control.ts';
