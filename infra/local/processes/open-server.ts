@@ -24,7 +24,9 @@ export async function openServer(server: Server, wantedPort = 0): Promise<OpenSe
     url: `http://${host}`,
     close: async () => {
       if (server instanceof HttpServer) server.closeAllConnections();
-      await once(server.close(), 'close');
+      // That of HTTP/2 returns nothing.
+      server.close();
+      await once(server, 'close');
     },
   };
 }
