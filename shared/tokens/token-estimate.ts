@@ -1,9 +1,7 @@
 import { z } from 'zod';
-import { partSchema } from '../conversation/documents/content.ts';
-import type { Content, Part } from '../conversation/documents/content.ts';
+import { type Content, type Part, partSchema } from '../conversation/documents/content.ts';
 import type { ToolDeclaration } from '../ports/ports.ts';
-import { mediaTokens } from './media-tokens.ts';
-import type { MediaFamily } from './media-tokens.ts';
+import { type MediaFamily, mediaTokens } from './media-tokens.ts';
 import { tokenConstants } from './token-constants.ts';
 
 /**

@@ -10,8 +10,11 @@ import {
   type FormOptions,
   type OutputToFit,
 } from './tool-output-forms.ts';
-import { estimatePartTokens } from '#shared/tokens/token-estimate.ts';
-import type { TokenCounting, TokenRule } from '#shared/tokens/token-estimate.ts';
+import {
+  estimatePartTokens,
+  type TokenCounting,
+  type TokenRule,
+} from '#shared/tokens/token-estimate.ts';
 import { toToolOutput } from './tool-output-mask.ts';
 
 export interface ToolOutputBudgetInput {
