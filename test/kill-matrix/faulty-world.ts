@@ -5,7 +5,7 @@ import { noQuota } from '#functions/quota/create-quota.ts';
 import { messageGuardPath } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/errors.ts';
 import { CONVERSATION } from '#lab/property/initial-state.ts';
-import type { Flow } from '#lab/property/interleaving.ts';
+import type { Flow } from '#lab/property/flow.ts';
 import type { Server, World } from '#lab/property/world.ts';
 import { Outage, type Fault } from './fault.ts';
 import { slowModel } from './slow-model.ts';

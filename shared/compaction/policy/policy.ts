@@ -13,7 +13,7 @@ import {
 } from './policy-levels.ts';
 import type { PolicySettings, PolicyTableEntry } from './policy-settings.ts';
 import type { SplitPolicy } from '../split/split-point.ts';
-import type { TokenRule } from '#shared/tokens/token-estimate.ts';
+import type { TokenRule } from '#shared/tokens/text-weight.ts';
 
 export interface CompactionPolicy {
   readonly profile: string;
