@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { createServer } from 'node:net';
-import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { findEmulatorJars, type EmulatorName } from './emulator-jars.ts';
+import { openServer } from './processes/open-server.ts';
 import { startWatched, type WatchedProcess } from './processes/watched-process.ts';
 
 export interface Emulators {
@@ -128,16 +128,9 @@ async function answers(host: string): Promise<boolean> {
 
 /** Two ports that were free a moment ago; held together, so that they differ. */
 async function freePorts(): Promise<[number, number]> {
-  const servers = [createServer(), createServer()];
-  const ports = await Promise.all(
-    servers.map(async (server) => {
-      await once(server.listen(0, '127.0.0.1'), 'listening');
-      const address = server.address();
-      return typeof address === 'object' && address !== null ? address.port : 0;
-    }),
-  );
-  await Promise.all(servers.map(async (server) => once(server.close(), 'close')));
-  return [ports[0] ?? 0, ports[1] ?? 0];
+  const held = await Promise.all([openServer(createServer()), openServer(createServer())]);
+  await Promise.all(held.map((server) => server.close()));
+  return [held[0].port, held[1].port];
 }
 
 function hasJava(): boolean {

@@ -62,6 +62,36 @@ function eventText(event: StackEvent, isVerbose: boolean): string | undefined {
   }
 }
 
+/** The list of parts with a line each, drawn again in place on a terminal. */
+function createStepList({ write, isTerminal }: ConsoleOptions): (event: StackEvent) => void {
+  const steps = new Map<PartName, Step>();
+  let drawnLines = 0;
+
+  const draw = (changed: Step): void => {
+    if (!isTerminal) {
+      if (changed.state !== 'starting') write(`${stepLine(changed)}\n`);
+      return;
+    }
+    const lines = [...steps.values()].map((step) => `\u001B[2K${stepLine(step)}\n`);
+    write(`${drawnLines > 0 ? `\u001B[${drawnLines}A` : ''}${lines.join('')}`);
+    drawnLines = lines.length;
+  };
+
+  return (event) => {
+    if (event.kind === 'starting') {
+      const step: Step = { title: event.title, state: 'starting' };
+      steps.set(event.part, step);
+      draw(step);
+    } else if (event.kind === 'ready' || event.kind === 'failed') {
+      const step = steps.get(event.part);
+      if (!step) return;
+      step.state = event.kind;
+      if (event.kind === 'ready') step.tookMs = event.tookMs;
+      draw(step);
+    }
+  };
+}
+
 /** Lines that wait for the list of parts to stand; older ones are dropped and counted. */
 export const HELD_LINES_MAX = 100;
 
@@ -74,22 +104,11 @@ export function createStartConsole(options: ConsoleOptions): {
   /** The list stands: what was held is shown, what comes later at once. */
   settle: () => void;
 } {
-  const { write, isTerminal, isVerbose } = options;
-  const steps = new Map<PartName, Step>();
+  const { write, isVerbose } = options;
+  const listStep = createStepList(options);
   const held: string[] = [];
   let droppedLines = 0;
-  let drawnLines = 0;
   let isSettled = false;
-
-  const draw = (changed: Step): void => {
-    if (!isTerminal) {
-      if (changed.state !== 'starting') write(`${stepLine(changed)}\n`);
-      return;
-    }
-    const lines = [...steps.values()].map((step) => `\u001B[2K${stepLine(step)}\n`);
-    write(`${drawnLines > 0 ? `\u001B[${drawnLines}A` : ''}${lines.join('')}`);
-    drawnLines = lines.length;
-  };
 
   const hold = (text: string): void => {
     held.push(text);
@@ -105,17 +124,7 @@ export function createStartConsole(options: ConsoleOptions): {
       // What a part says while it starts is of interest when it fails, and is in that message then.
       else if (isVerbose || event.kind !== 'line') hold(text);
     }
-    if (event.kind === 'starting') {
-      const step: Step = { title: event.title, state: 'starting' };
-      steps.set(event.part, step);
-      draw(step);
-    } else if (event.kind === 'ready' || event.kind === 'failed') {
-      const step = steps.get(event.part);
-      if (!step) return;
-      step.state = event.kind;
-      if (event.kind === 'ready') step.tookMs = event.tookMs;
-      draw(step);
-    }
+    listStep(event);
   };
 
   return {

@@ -3,7 +3,7 @@ import { welcomeText } from './stack/first-calls.ts';
 import { parseStartArguments, startHelp, type StartArguments } from './start-arguments.ts';
 import { createStartConsole } from './start-console.ts';
 import { startStack } from './stack/stack.ts';
-import { type Stack } from './stack/running-stack.ts';
+import { type Stack } from './stack/stack-children.ts';
 import { noteStack } from './stack/stack-notes.ts';
 
 const write = (text: string): void => void process.stdout.write(text);

@@ -1,3 +1,5 @@
+import type { ArgsDef } from 'citty';
+
 /** A value on the command line that cannot be used; its message names the option and the remedy. */
 export class ArgumentError extends Error {
   constructor(message: string) {
@@ -16,4 +18,42 @@ export function wholeNumber(
   throw new ArgumentError(
     `${input.option} takes a whole number from ${input.least} to ${input.most}, not ${JSON.stringify(text)}`,
   );
+}
+
+/** Options that every command has: which project, and how it is told. */
+export const connectionArgs = {
+  project: {
+    type: 'string',
+    valueHint: 'ID',
+    description: 'Google Cloud project (default: GOOGLE_CLOUD_PROJECT)',
+  },
+  database: {
+    type: 'string',
+    valueHint: 'ID',
+    description: 'Firestore database (default: FIRESTORE_DATABASE, or the default one)',
+  },
+  local: {
+    type: 'boolean',
+    default: false,
+    description: 'the local stack that `npm start` runs',
+  },
+  port: {
+    type: 'string',
+    valueHint: 'N',
+    description: 'with --local: port of its chat function, where several stacks run',
+  },
+  'env-file': {
+    type: 'string',
+    valueHint: 'FILE',
+    description: 'variables of the deployed functions, NAME=value in each line',
+  },
+  json: { type: 'boolean', default: false, description: 'JSON for programs' },
+} as const satisfies ArgsDef;
+
+export interface ConnectionOptions {
+  project?: string | undefined;
+  database?: string | undefined;
+  local?: boolean | undefined;
+  port?: string | undefined;
+  envFile?: string | undefined;
 }

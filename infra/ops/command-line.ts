@@ -13,8 +13,7 @@ import { restoreCommand } from './commands/restore.ts';
 import { showCommand } from './commands/show.ts';
 import { usageCommand } from './commands/usage.ts';
 import { verifyCommand } from './commands/verify.ts';
-import { helpText, type CommandPlace } from './help.ts';
-import { resolved } from './resolved.ts';
+import { helpText, resolved, type CommandPlace } from './help.ts';
 
 const mainCommand = (surroundings: Surroundings): CommandDef =>
   defineCommand({

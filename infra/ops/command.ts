@@ -1,5 +1,5 @@
 import { defineCommand, type ArgsDef, type CommandDef, type ParsedArgs } from 'citty';
-import { connectionArgs, type ConnectionOptions } from './connection-options.ts';
+import { connectionArgs, type ConnectionOptions } from './arguments.ts';
 import type { Project } from './project.ts';
 import type { Screen } from './screen.ts';
 

@@ -1,7 +1,6 @@
 import type { ArgDef, ArgsDef, CommandDef } from 'citty';
 import { aligned } from '../text-table.ts';
-import { connectionArgs } from './connection-options.ts';
-import { resolved } from './resolved.ts';
+import { connectionArgs } from './arguments.ts';
 
 /** A command, the names that lead to it, and the arguments behind them. */
 export interface CommandPlace {
@@ -9,6 +8,12 @@ export interface CommandPlace {
   names: readonly string[];
   rest: string[];
 }
+
+type Resolvable<T extends object> = T | Promise<T> | (() => T) | (() => Promise<T>);
+
+/** What citty takes as a value, a promise of one, or a function that makes it. */
+export const resolved = async <T extends object>(value: Resolvable<T>): Promise<T> =>
+  typeof value === 'function' ? value() : value;
 
 const exitCodes = 'Exit code: 0 fine; 1 something was found, or failed; 2 wrong arguments.';
 

@@ -1,6 +1,5 @@
 import { runningStacks, type StackNote } from '../local/stack/stack-notes.ts';
-import { wholeNumber } from './arguments.ts';
-import { ArgumentError } from './arguments.ts';
+import { ArgumentError, wholeNumber } from './arguments.ts';
 
 const portOf = ({ chatUrl }: StackNote) => Number(new URL(chatUrl).port);
 

@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import {
   type OpenApiDocument,
   buildOpenApiDocument,
@@ -193,4 +194,10 @@ export function apiDocument(document: OpenApiDocument): string {
     ...objects,
   ];
   return `${lines.join('\n').trimEnd()}\n`;
+}
+
+if (import.meta.main) {
+  const written = (name: string) => new URL(`../../docs/reference/${name}`, import.meta.url);
+  writeFileSync(written('openapi.json'), openApiText());
+  writeFileSync(written('api.md'), apiDocument(servedDocument()));
 }

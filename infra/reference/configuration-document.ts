@@ -1,5 +1,7 @@
+import { writeFileSync } from 'node:fs';
 import { z } from 'zod';
 import { CLIENT_WRITABLE_FIELDS, environmentSchema } from '#functions/config/environment.ts';
+import { deploymentSettings } from './deployment-settings.ts';
 
 /** What JSON Schema says of one variable, as far as the table shows it. */
 const variableSchema = z.looseObject({
@@ -67,4 +69,10 @@ export function configurationDocument(): string {
   const fields = CLIENT_WRITABLE_FIELDS.map((field) => `\`${field}\``).join(', ');
   const closing = `\`CLIENT_WRITABLE\` may list: ${fields}.`;
   return `# Configuration\n\n${[introduction, table.join('\n'), closing].join('\n\n')}\n`;
+}
+
+if (import.meta.main) {
+  const written = (name: string) => new URL(`../../${name}`, import.meta.url);
+  writeFileSync(written('docs/reference/configuration.md'), configurationDocument());
+  writeFileSync(written('terraform/settings.json'), deploymentSettings());
 }

@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { scannedConstants } from './scanned-constants.ts';
 import type { ConstantTable } from '#shared/constant.ts';
 import { ledgerConstants } from '#shared/compaction/ledger/ledger-constants.ts';
@@ -114,4 +115,8 @@ export function constantsDocument(): string {
     thresholdChapter(),
     scannedChapter(),
   ].join('\n\n')}\n`;
+}
+
+if (import.meta.main) {
+  writeFileSync(new URL('../../docs/reference/constants.md', import.meta.url), constantsDocument());
 }

@@ -2,10 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { conversationResponse } from '#shared/wire/resources/conversations.ts';
 import { sendMessageResponse } from '#shared/wire/resources/messages.ts';
 import { turnResponse } from '#shared/wire/resources/turns.ts';
-import { SmokeFailure } from './failure.ts';
+import { SmokeFailure, type Step } from './run-steps.ts';
 import { FEWEST_PIECES, isBuffered, readStream, type StreamRead } from './read-stream.ts';
 import { remedyFor } from './remedies.ts';
-import type { Step } from './run-steps.ts';
 import { conversationPath, type SmokeContext } from './smoke-context.ts';
 
 /** Low enough that a few messages are something to fold. */

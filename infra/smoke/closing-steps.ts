@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { messageListResponse } from '#shared/wire/resources/messages.ts';
 import { searchResponse } from '#shared/wire/resources/search.ts';
-import { SmokeFailure } from './failure.ts';
-import type { Step } from './run-steps.ts';
+import { SmokeFailure, type Step } from './run-steps.ts';
 import { conversationPath, type SmokeContext } from './smoke-context.ts';
 
 const MANY = 100;

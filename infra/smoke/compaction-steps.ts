@@ -4,9 +4,8 @@ import type { z } from 'zod';
 import { compactionRecordResponse } from '#shared/wire/resources/compaction.ts';
 import { contextResponse } from '#shared/wire/resources/context.ts';
 import { conversationWithContextResponse } from '#shared/wire/resources/conversations.ts';
-import { SmokeFailure } from './failure.ts';
+import { SmokeFailure, type Step } from './run-steps.ts';
 import { remedyFor } from './remedies.ts';
-import type { Step } from './run-steps.ts';
 import { conversationPath, type SmokeContext } from './smoke-context.ts';
 
 const ON_ITS_WAY = new Set(['QUEUED', 'RUNNING', 'VERIFYING']);

@@ -1,6 +1,6 @@
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { z } from 'zod';
-import { SmokeFailure } from './failure.ts';
+import { SmokeFailure } from './run-steps.ts';
 import { networkFailure } from './smoke-client.ts';
 
 const chunkSchema = z.looseObject({

@@ -1,11 +1,24 @@
-import { SmokeFailure } from './failure.ts';
-
 export interface Step<Context> {
   name: string;
   /** Steps that must have gone well before; those of a step that was skipped count as not. */
   needs: readonly string[];
   /** A word about how it went, for people; undefined: nothing to say. */
   run: (context: Context) => Promise<string | undefined>;
+}
+
+/** A step that did not do what it should: what was tried, what came, and what an operator can do. */
+export class SmokeFailure extends Error {
+  readonly tried: string;
+  readonly came: string;
+  readonly remedy: string;
+
+  constructor(failure: { tried: string; came: string; remedy: string }) {
+    super(`${failure.tried}: ${failure.came}. ${failure.remedy}`);
+    this.name = 'SmokeFailure';
+    this.tried = failure.tried;
+    this.came = failure.came;
+    this.remedy = failure.remedy;
+  }
 }
 
 export interface StepResult {

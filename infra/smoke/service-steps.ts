@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { healthResponse } from '#shared/wire/resources/usage.ts';
-import { SmokeFailure } from './failure.ts';
-import type { Step } from './run-steps.ts';
+import { SmokeFailure, type Step } from './run-steps.ts';
 import { createSmokeClient } from './smoke-client.ts';
 import type { SmokeContext } from './smoke-context.ts';
 

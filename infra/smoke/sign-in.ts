@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { SmokeFailure } from './failure.ts';
+import { SmokeFailure } from './run-steps.ts';
 import { networkFailure } from './smoke-client.ts';
 
 const SIGN_UP = 'https://identitytoolkit.googleapis.com/v1/accounts:signUp';

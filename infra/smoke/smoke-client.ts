@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { SmokeFailure } from './failure.ts';
+import { SmokeFailure } from './run-steps.ts';
 import { remedyFor } from './remedies.ts';
 
 const errorSchema = z.object({

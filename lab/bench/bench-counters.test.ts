@@ -1,7 +1,7 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
+import { openForTest } from '#test/support/open-for-test.ts';
 import { countStore } from './worlds/counted-store.ts';
 import { startWireCounter } from './worlds/wire-counter.ts';
 
@@ -41,14 +41,8 @@ test('time with two calls under way counts once', async () => {
 
 test('a wire counter passes on what it counts', async () => {
   const server = createServer((_, response) => response.end('x'.repeat(1_000)));
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
-  const wire = await startWireCounter(`127.0.0.1:${port}`);
-  onTestFinished(async () => {
-    await wire.close();
-    server.close();
-  });
+  const wire = await startWireCounter((await openForTest(server)).host);
+  onTestFinished(() => wire.close());
 
   const response = await fetch(`http://${wire.host}/`);
 

@@ -1,5 +1,4 @@
-import type { Finding } from './checks/ledger.ts';
-import type { Oddity } from './checks/ledger.ts';
+import type { Finding, Oddity } from './checks/ledger.ts';
 
 /** What a run has found; all counts are of distinct messages, generations or conversations. */
 export interface ChaosReport {

@@ -5,7 +5,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { openServer } from '#test/support/processes/open-server.ts';
+import { openServer } from '#infra/local/processes/open-server.ts';
 
 /** One address before several processes, as a load balancer is. */
 export interface HttpFront {

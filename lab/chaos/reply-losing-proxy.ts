@@ -1,5 +1,5 @@
 import { connect, createServer, type Socket } from 'node:net';
-import { openServer } from '#test/support/processes/open-server.ts';
+import { openServer } from '#infra/local/processes/open-server.ts';
 import type { Random } from './random.ts';
 
 /** Smaller pieces are acknowledgements and pings of HTTP/2, and no request. */

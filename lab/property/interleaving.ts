@@ -2,6 +2,7 @@ import { nextTick } from 'node:process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { StoreUnavailableError } from '#shared/errors.ts';
 import type { Clock } from '#shared/ports/ports.ts';
+import type { Fault, Flow, Lane, Process, Timer, Turn } from './flow.ts';
 
 /** More steps than any program of a few actors takes: whoever reaches it goes round for ever. */
 const STEP_LIMIT = 20_000;
@@ -11,52 +12,6 @@ const STALL_MS = 5_000;
 
 const START = new Date('2026-01-02T03:04:05.000Z').getTime();
 
-/** What goes wrong at the n-th effect of a process: a store call, a model call or a publish. */
-export interface Fault {
-  process: string;
-  /** Counts from 1 and goes on when a dead process is replaced. */
-  effect: number;
-  kind: 'crashBefore' | 'crashAfter' | 'lostReply' | 'unavailable' | 'stall';
-}
-
-/** The lane (modulo those that are ready) that goes on next, and for how many steps. */
-export interface Turn {
-  lane: number;
-  steps: number;
-}
-
-/** A server process: it can die, and a new one takes its name. */
-export interface Process {
-  readonly name: string;
-  isCrashed: boolean;
-  /** Resolves when the process dies. */
-  readonly crashed: Promise<void>;
-  crash(): void;
-}
-
-/** What runs one after the other: a phone, a delivery. The schedule chooses between lanes. */
-export interface Lane {
-  readonly name: string;
-  tasks: Task[];
-}
-
-/** One flow of work on a process: the requests of one lane on one server. */
-export interface Flow {
-  lane: Lane;
-  process: Process | undefined;
-}
-
-interface Task {
-  process: Process | undefined;
-  label: () => string;
-  release: () => void;
-}
-
-interface Timer extends Task {
-  lane: Lane;
-  dueMs: number;
-}
-
 const never = new Promise<never>(() => undefined);
 
 /** Long enough for every promise that can go on to have gone on: ticks come after them all. */
@@ -64,20 +19,6 @@ const quiet = () =>
   new Promise<void>((resolve) => {
     nextTick(resolve);
   });
-
-export function createProcess(name: string): Process {
-  const { promise: crashed, resolve } = Promise.withResolvers<void>();
-  const process: Process = {
-    name,
-    isCrashed: false,
-    crashed,
-    crash: () => {
-      process.isCrashed = true;
-      resolve();
-    },
-  };
-  return process;
-}
 
 export type Interleaving = ReturnType<typeof createInterleaving>;
 

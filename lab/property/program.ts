@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { actionArbitrary } from './actions/actions.ts';
 import { compactedState } from './invariants/compacted-state.ts';
-import type { Fault, Turn } from './interleaving.ts';
+import type { Fault, Turn } from './flow.ts';
 import { initialStates } from './initial-state.ts';
 import type { Program } from './run-program.ts';
 

@@ -1,7 +1,7 @@
 import { askingForCompaction, delivering, sending } from './actions/actions.ts';
 import { askingTheApp } from './actions/app-actions.ts';
 import { initialStates } from './initial-state.ts';
-import type { Turn } from './interleaving.ts';
+import type { Turn } from './flow.ts';
 import { passingThroughBin } from './actions/lifecycle-actions.ts';
 import { mutants, type Mutant } from './mutants.ts';
 import type { Program } from './run-program.ts';

@@ -10,13 +10,8 @@ import { connectBus, deliverOnce } from './actions/delivery.ts';
 import { shownContents } from '#test/support/chat/shown-contents.ts';
 import { readDocuments, readTexts, type Documents } from './invariants/documents.ts';
 import { CONVERSATION, FORK, type InitialState } from './initial-state.ts';
-import {
-  createInterleaving,
-  type Fault,
-  type Flow,
-  type Interleaving,
-  type Turn,
-} from './interleaving.ts';
+import { createInterleaving, type Interleaving } from './interleaving.ts';
+import type { Fault, Flow, Turn } from './flow.ts';
 import type { Journal } from './journal.ts';
 import { eraseTimeOf } from './invariants/journal-writes.ts';
 import { createWorld, type World, type WorldOptions, TOOL_RESULT_TIMEOUT_MS } from './world.ts';

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { violationsOf } from './invariants/invariants.ts';
 import { describeProgram, programArbitrary } from './program.ts';
-import { type Program } from './run-program.ts';
-import { runProgram, type RunRecord } from './run-program.ts';
+import { type Program, runProgram, type RunRecord } from './run-program.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
 import type { Rewrite } from './world.ts';
 

@@ -8,20 +8,12 @@ import { createModelHealth } from '#functions/models/model-health.ts';
 import { noQuota } from '#functions/quota/create-quota.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
-import { AppError } from '#shared/errors.ts';
-import type {
-  DocumentStore,
-  ModelChunk,
-  ModelRequest,
-  ModelResponse,
-  StoredDocument,
-  Write,
-} from '#shared/ports/ports.ts';
-import { overloaded } from '#test/support/model-down.ts';
+import type { DocumentStore, StoredDocument, Write } from '#shared/ports/ports.ts';
 import { localSigner } from '#test/support/signing.ts';
-import { createProcess, type Flow, type Interleaving, type Process } from './interleaving.ts';
+import type { Interleaving } from './interleaving.ts';
+import { createProcess, type Flow, type Process } from './flow.ts';
 import type { Journal } from './journal.ts';
-import { chatAnswer, chatCalls, summaryAnswer } from './scripted-models.ts';
+import { createModels } from './world-models.ts';
 
 export const TURN_LEASE_MS = 2_000;
 /** How long a turn waits for the app. */
@@ -81,14 +73,6 @@ export interface WorldOptions {
 
 export type World = ReturnType<typeof createWorld>;
 
-const aborted = () =>
-  new AppError({
-    status: 'CANCELLED',
-    reason: 'ABORTED',
-    message: 'the call was aborted',
-    publicMessage: 'The call was aborted.',
-  });
-
 const silent = { log: () => undefined };
 const neverFires = new AbortController().signal;
 const noCrashPoints = () => Promise.resolve();
@@ -109,6 +93,7 @@ export function createWorld(interleaving: Interleaving, options: WorldOptions = 
     sent: new Map(),
     errors: [],
   };
+  const models = createModels(interleaving, journal);
   let identifiers = 0;
   let subscribe: (event: object) => void = () => undefined;
 
@@ -178,38 +163,6 @@ export function createWorld(interleaving: Interleaving, options: WorldOptions = 
     }
   }
 
-  async function call<T>(
-    flow: Flow,
-    name: string,
-    { signal, answer }: { signal: AbortSignal; answer: () => T },
-  ): Promise<T> {
-    const apply = () => Promise.resolve(answer());
-    const result = await interleaving.effect(flow, () => name, { apply, failure: overloaded });
-    if (signal.aborted) throw aborted();
-    return result;
-  }
-
-  async function* stream(
-    flow: Flow,
-    request: ModelRequest,
-    signal: AbortSignal,
-  ): AsyncIterable<ModelChunk> {
-    const text = await call(flow, `model answers ${request.promptId}`, {
-      signal,
-      answer: () => {
-        journal.chatCalls.push({ ...request, flow, afterCommits: journal.commits.length });
-        return chatAnswer(request);
-      },
-    });
-    const calls = chatCalls(request);
-    if (calls.length > 0) {
-      yield { parts: calls, finishReason: 'STOP', usage: usageOf(request, JSON.stringify(calls)) };
-      return;
-    }
-    yield { parts: [{ text }] };
-    yield { parts: [], finishReason: 'STOP', usage: usageOf(request, text) };
-  }
-
   const shared = (server: Server, flow: Flow) => ({
     config,
     store: storeOf(server, flow),
@@ -251,7 +204,7 @@ export function createWorld(interleaving: Interleaving, options: WorldOptions = 
       liveTurns: server.liveTurns,
       afterwork: new Set(),
       modelHealth: createModelHealth(shared(server, flow).clock),
-      model: { stream: (request, signal) => stream(flow, request, signal) },
+      model: { stream: (request, signal) => models.stream(flow, request, signal) },
       idTokens: {
         verify: () => Promise.resolve({ uid: 'u1', tier: 'signedIn', signedInAt: new Date(0) }),
       },
@@ -266,23 +219,12 @@ export function createWorld(interleaving: Interleaving, options: WorldOptions = 
       pushTokens: { verify: () => Promise.resolve() },
       shutdown: neverFires,
       model: {
-        generate: (request, signal): Promise<ModelResponse> =>
-          call(flow, `summariser answers ${request.promptId}`, {
-            signal,
-            answer: () => summaryAnswer(request),
-          }),
+        generate: (request, signal) => models.summarise(flow, request, signal),
         countTokens: (prompt) => Promise.resolve(estimatePromptTokens(prompt, 'character-class')),
       },
     }),
   };
 }
-
-const usageOf = (request: ModelRequest, text: string) => ({
-  promptTokens: estimatePromptTokens(request, 'character-class'),
-  cachedTokens: 0,
-  outputTokens: Math.ceil(text.length / 4),
-  thoughtsTokens: 0,
-});
 
 /** `conversations/c1/turns/0000000003` → `turns/3`. */
 const shortPath = (path: string) =>

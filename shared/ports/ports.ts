@@ -245,7 +245,5 @@ export interface Signer {
 /** SHA-256 as lower-case hex. */
 export type Sha256 = (text: string) => string;
 
-/**
- * A named place between two effects. Does nothing in production; tests hold or kill a process there.
- */
+/** A named place between two effects. Does nothing in production; tests hold or kill a process there. */
 export type AtCrashPoint = (point: string) => Promise<void>;

@@ -1,7 +1,7 @@
 import type { CallerTier } from '../ports/ports.ts';
 import type { UsageResponse } from '../wire/resources/usage.ts';
 import { toDay, nextDay } from './day.ts';
-import type { LimitName, QuotaLimits } from './limits.ts';
+import type { QuotaLimits } from './limits.ts';
 import {
   begunWithin,
   heldAt,
@@ -12,6 +12,21 @@ import {
   type Usage,
   type WorkName,
 } from './usage.ts';
+
+/** A limit of 0 is none. */
+function limitView(
+  limit: number,
+  used: number,
+  { reserved, resetTime }: { reserved: number; resetTime: Date | null },
+) {
+  return {
+    limit: limit === 0 ? null : limit,
+    used,
+    reserved,
+    left: limit === 0 ? null : Math.max(0, limit - used - reserved),
+    resetTime: resetTime?.toISOString() ?? null,
+  };
+}
 
 /** What a user sees of the limits and of what is left of them. */
 export function usageView(input: {
@@ -24,17 +39,6 @@ export function usageView(input: {
   const { messages, tokens } = usage;
   const open = openAt(usage, now);
   const begun = begunWithin(usage, now);
-  const line = (
-    name: LimitName,
-    used: number,
-    at: { reserved: number; resetTime: Date | null },
-  ) => ({
-    limit: limits[name] === 0 ? null : limits[name],
-    used,
-    reserved: at.reserved,
-    left: limits[name] === 0 ? null : Math.max(0, limits[name] - used - at.reserved),
-    resetTime: at.resetTime?.toISOString() ?? null,
-  });
   const workView = (work: WorkName) => {
     const { runs, tokens: used, costMicros } = usage[work];
     return { runs, tokens: used, costMicros };
@@ -46,21 +50,24 @@ export function usageView(input: {
     day: toDay(now),
     tier,
     limits: {
-      messagesPerDay: line('messagesPerDay', messages, { reserved: open.length, resetTime }),
-      tokensPerDay: line('tokensPerDay', tokens, {
+      messagesPerDay: limitView(limits.messagesPerDay, messages, {
+        reserved: open.length,
+        resetTime,
+      }),
+      tokensPerDay: limitView(limits.tokensPerDay, tokens, {
         reserved: open.reduce((sum, each) => sum + each.tokens, 0),
         resetTime,
       }),
-      costMicrosPerDay: line('costMicrosPerDay', totalSpentMicros(usage), {
+      costMicrosPerDay: limitView(limits.costMicrosPerDay, totalSpentMicros(usage), {
         reserved: sumOfCosts(open) + sumOfCosts(heldAt(usage.held, now)),
         resetTime,
       }),
-      creationsPerDay: line('creationsPerDay', usage.created, { reserved: 0, resetTime }),
-      requestsPerMinute: line('requestsPerMinute', begun.length, {
+      creationsPerDay: limitView(limits.creationsPerDay, usage.created, { reserved: 0, resetTime }),
+      requestsPerMinute: limitView(limits.requestsPerMinute, begun.length, {
         reserved: 0,
         resetTime: minuteEnd,
       }),
-      streams: line('streams', open.length, { reserved: 0, resetTime: null }),
+      streams: limitView(limits.streams, open.length, { reserved: 0, resetTime: null }),
     },
     compactions: workView('compactions'),
     titles: workView('titles'),

@@ -1,7 +1,6 @@
 import type { SearchQuery } from '../search/search-query.ts';
 import { dayWeights } from './days-asked.ts';
-import type { Excerpt } from './excerpts.ts';
-import { chooseExcerpts } from './excerpts.ts';
+import { chooseExcerpts, type Excerpt } from './excerpts.ts';
 import { lookUp } from './look-up.ts';
 import { recallQuery, tellingParts } from './recall-query.ts';
 import { saidIn, type KnownText } from './said-already.ts';

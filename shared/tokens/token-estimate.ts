@@ -1,16 +1,9 @@
 import { z } from 'zod';
-import { partSchema } from '../conversation/documents/content.ts';
-import type { Content, Part } from '../conversation/documents/content.ts';
+import { type Content, type Part, partSchema } from '../conversation/documents/content.ts';
 import type { ToolDeclaration } from '../ports/ports.ts';
-import { mediaTokens } from './media-tokens.ts';
-import type { MediaFamily } from './media-tokens.ts';
+import { type MediaFamily, mediaTokens } from './media-tokens.ts';
+import { declarationsWeight, textWeight, WEIGHT_UNIT, type TokenRule } from './text-weight.ts';
 import { tokenConstants } from './token-constants.ts';
-
-/**
- * `character-class` (default): weight by kind of character, everywhere the same, tool JSON included.
- * `gemini-cli`: the answers of that program before May 2026, for comparison and its profile.
- */
-export type TokenRule = 'character-class' | 'gemini-cli';
 
 export interface TokenCounting {
   rule: TokenRule;
@@ -27,86 +20,6 @@ export interface PromptToEstimate {
   systemInstruction?: string;
   tools?: readonly ToolDeclaration[];
   contents: readonly Content[];
-}
-
-/** Weights are kept in hundredths of a token, so that sums stay whole; the table covers all UTF-16 units. */
-const WEIGHT_UNIT = 100;
-const ASCII_END = 128;
-const CODE_UNITS = 65_536;
-/** Small enough that the sum of a block stays a 31-bit integer, which keeps the loop fast. */
-const BLOCK_LENGTH = 1 << 20;
-
-function characterClassWeight(code: number): number {
-  const character = String.fromCharCode(code);
-  if (/[a-z]/.test(character)) return tokenConstants.lowerCaseWeight.value;
-  if (/[A-Z]/.test(character)) return tokenConstants.upperCaseWeight.value;
-  if (character === ' ') return tokenConstants.blankWeight.value;
-  if (/[0-9]/.test(character)) return tokenConstants.digitWeight.value;
-  return tokenConstants.otherAsciiWeight.value;
-}
-
-/** Models are not shown declarations as JSON: most of its signs are not there. */
-function declarationWeight(code: number): number {
-  const isSign = '{}[]":,'.includes(String.fromCharCode(code));
-  return isSign ? tokenConstants.declarationSignWeight.value : characterClassWeight(code);
-}
-
-/** Weight of every UTF-16 unit; half of a surrogate pair counts half a code point, so no half is free. */
-function weightTable(asciiWeight: (code: number) => number, otherWeight: number): Uint8Array {
-  const table = new Uint8Array(CODE_UNITS).fill(otherWeight);
-  table.fill(otherWeight / 2, 0xd800, 0xe000);
-  for (let code = 0; code < ASCII_END; code++) table[code] = asciiWeight(code);
-  return table;
-}
-
-const weights: Readonly<Record<TokenRule, Uint8Array>> = {
-  'character-class': weightTable(characterClassWeight, tokenConstants.otherCodePointWeight.value),
-  'gemini-cli': weightTable(
-    () => tokenConstants.peerAsciiWeight.value,
-    tokenConstants.peerOtherWeight.value,
-  ),
-};
-
-const declarationWeights: Readonly<Record<TokenRule, Uint8Array>> = {
-  'character-class': weightTable(declarationWeight, tokenConstants.otherCodePointWeight.value),
-  'gemini-cli': weights['gemini-cli'],
-};
-
-const textWeight = (text: string, rule: TokenRule): number => sumOf(text, weights[rule]);
-
-/** Characters that are looked at together, and where their bytes stand meanwhile. */
-const ASCII_BLOCK = 4_096;
-const asciiBlock = new Uint8Array(ASCII_BLOCK);
-const encoder = new TextEncoder();
-
-/**
- * The weight of the blocks that are ASCII alone, from the start on, and where they end. Engines encode them, and read
- * bytes, several times as fast as they look up the characters of a string.
- */
-function sumOfAscii(text: string, table: Uint8Array): { sum: number; end: number } {
-  let sum = 0;
-  let end = 0;
-  while (end < text.length) {
-    const block = text.slice(end, end + ASCII_BLOCK);
-    const { read, written } = encoder.encodeInto(block, asciiBlock);
-    if (read < block.length || written > read) break;
-    for (let index = 0; index < written; index++) sum += table[asciiBlock[index] ?? 0] ?? 0;
-    end += read;
-  }
-  return { sum, end };
-}
-
-function sumOf(text: string, table: Uint8Array): number {
-  const ascii = sumOfAscii(text, table);
-  let total = ascii.sum;
-  for (let start = ascii.end; start < text.length; start += BLOCK_LENGTH) {
-    const end = Math.min(text.length, start + BLOCK_LENGTH);
-    let sum = 0;
-    for (let index = start; index < end; index++)
-      sum = (sum + (table[text.charCodeAt(index)] ?? 0)) | 0;
-    total += sum;
-  }
-  return total;
 }
 
 function jsonOf(value: unknown): string {
@@ -247,7 +160,7 @@ export function estimatePromptTokens(
   const counting = countingOf(rule);
   let weight = textWeight(prompt.systemInstruction ?? '', counting.rule);
   if (prompt.tools !== undefined && prompt.tools.length > 0)
-    weight += sumOf(jsonOf(prompt.tools), declarationWeights[counting.rule]);
+    weight += declarationsWeight(jsonOf(prompt.tools), counting.rule);
   for (const content of prompt.contents) weight += contentWeight(content, counting);
   return tokensOfWeight(weight, counting.rule);
 }

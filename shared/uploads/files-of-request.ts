@@ -1,6 +1,5 @@
-import type { Content, Part } from '../conversation/documents/content.ts';
+import type { Content, Part, UploadedFile } from '../conversation/documents/content.ts';
 import { fileTitle } from './upload-parts.ts';
-import type { UploadedFile } from '../conversation/documents/content.ts';
 
 /** What becomes of a file in a request: the model gets it, or is told why not. */
 export type FileAnswer =

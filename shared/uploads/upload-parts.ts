@@ -1,6 +1,5 @@
-import type { Content, Part } from '../conversation/documents/content.ts';
+import type { Content, Part, UploadedFile } from '../conversation/documents/content.ts';
 import { cutTextFile } from './cut-text-file.ts';
-import type { UploadedFile } from '../conversation/documents/content.ts';
 
 /** A client cannot write such an address: those that it may give are https. */
 const SCHEME = 'upload:';

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { createFirestoreDocumentStore } from '#functions/adapters/firestore/firestore-document-store.ts';
 import { createPubSubEventPublisher } from '#functions/adapters/google/pubsub-event-publisher.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
-import { openServer } from '../support/processes/open-server.ts';
+import { openServer } from '#infra/local/processes/open-server.ts';
 
 /** A server that takes connections and never says a word. */
 const sockets = new Set<Socket>();

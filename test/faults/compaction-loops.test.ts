@@ -4,7 +4,8 @@ import {
   needOfContext,
   unproductiveSwapsAfter,
 } from '#shared/compaction/trigger/compaction-trigger.ts';
-import { estimateContextTokens, planCompaction } from '#shared/compaction/split/plan.ts';
+import { planCompaction } from '#shared/compaction/split/plan.ts';
+import { estimateContextTokens } from '#shared/compaction/split/context-tokens.ts';
 import { resolvePolicy, type CompactionPolicy } from '#shared/compaction/policy/policy.ts';
 import { decideSwap } from '#shared/compaction/decisions/swap-decision.ts';
 import { storedMasks } from '#shared/compaction/tool-outputs/tail-masks.ts';

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createGeminiModel } from '#functions/adapters/gemini/gemini-model.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { chatDependencies } from '../support/chat/chat-dependencies.ts';
-import { openServer, type OpenServer } from '../support/processes/open-server.ts';
+import { openServer, type OpenServer } from '#infra/local/processes/open-server.ts';
 import { collect, request, textOf } from '../support/chat/sending.ts';
 
 const ANSWER = 'é 한 👩‍👩‍👧 𝒳';

@@ -1,6 +1,6 @@
 import { compactionCrashPoints } from '#functions/lib/crash-points.ts';
 import { StoreUnavailableError } from '#shared/errors.ts';
-import type { Lane, Process } from '#lab/property/interleaving.ts';
+import type { Lane, Process } from '#lab/property/flow.ts';
 
 /**
  * What befalls a server process when it comes to a crash point: an error; death; it stands still for longer

@@ -1,12 +1,11 @@
-import type { ModelResponse } from '#shared/ports/ports.ts';
+import type { DocumentStore, ModelResponse } from '#shared/ports/ports.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { CompactionDependencies } from '#functions/worker/compaction/compaction-dependencies.ts';
 import { noQuota } from '#functions/quota/create-quota.ts';
 import { messageGuardPath } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/errors.ts';
-import type { DocumentStore } from '#shared/ports/ports.ts';
 import { CONVERSATION } from '#lab/property/initial-state.ts';
-import type { Flow } from '#lab/property/interleaving.ts';
+import type { Flow } from '#lab/property/flow.ts';
 import type { Server, World } from '#lab/property/world.ts';
 import { Outage, type Fault } from './fault.ts';
 import { slowModel } from './slow-model.ts';

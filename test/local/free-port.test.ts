@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
 import { chooseFreePort } from '#infra/local/processes/free-port.ts';
-import { openServer } from '../support/processes/open-server.ts';
+import { openServer } from '#infra/local/processes/open-server.ts';
 
 test('passes over a port that somebody listens on', async () => {
   const { port: taken, close } = await openServer(createServer());

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startStack } from '#infra/local/stack/stack.ts';
-import { type Stack } from '#infra/local/stack/running-stack.ts';
+import { type Stack } from '#infra/local/stack/stack-children.ts';
 import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
 
 const shell = promisify(execFile);

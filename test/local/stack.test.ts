@@ -3,10 +3,10 @@ import { createServer } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { welcomeText } from '#infra/local/stack/first-calls.ts';
 import { type StackOptions, startStack } from '#infra/local/stack/stack.ts';
-import { type Stack } from '#infra/local/stack/running-stack.ts';
+import { type Stack } from '#infra/local/stack/stack-children.ts';
 import type { StackEvent } from '#infra/local/stack/stack-event.ts';
 import { eventually } from '../support/eventually.ts';
-import { openServer } from '../support/processes/open-server.ts';
+import { openServer } from '#infra/local/processes/open-server.ts';
 import { runPrintedCalls } from '../support/processes/printed-calls.ts';
 
 const stacks: Stack[] = [];

@@ -9,7 +9,7 @@ import {
   type JWK,
   type JWTPayload,
 } from 'jose';
-import { openServer } from './processes/open-server.ts';
+import { openServer } from '#infra/local/processes/open-server.ts';
 
 const KEY_ID = 'key-1';
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { environmentSchema } from '#functions/config/environment.ts';
 import { parseConfig } from '#functions/config.ts';
 import { deployedNodeOptions } from '#infra/local/stack/stack-environment.ts';
-import { deployedPushSettings } from '#infra/local/stack/push-settings.ts';
+import { deployedPushSettings } from '#infra/local/stack/pubsub-setup.ts';
 import { defaultSweepSeconds } from '#infra/local/sweep-schedule.ts';
 import { secretVariables } from '#infra/reference/deployment-settings.ts';
 import { missingTerraform } from '../support/tools/tools.ts';

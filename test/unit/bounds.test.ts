@@ -17,7 +17,7 @@ import { createStartConsole, HELD_LINES_MAX } from '#infra/local/start-console.t
 import { AppError } from '#shared/errors.ts';
 import { createManualClock } from '../fakes/manual-clock.ts';
 import { chatDependencies } from '../support/chat/chat-dependencies.ts';
-import { openServer } from '../support/processes/open-server.ts';
+import { openServer } from '#infra/local/processes/open-server.ts';
 import { openPushEndpoint } from '../support/processes/push-endpoint.ts';
 import { sendAll } from '../support/chat/sending.ts';
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { chunksCollection } from '#shared/conversation/documents/paths.ts';
 import { startFaultStack, type FaultStack } from '../support/processes/fault-stack.ts';
 import { startChatServer } from '../support/chat/chat-server.ts';
-import { openServer } from '../support/processes/open-server.ts';
+import { openServer } from '#infra/local/processes/open-server.ts';
 import { idTokenClaims } from '../support/token-keys.ts';
 import { readEvents, shownText } from '../support/wire/shown-by-client.ts';
 

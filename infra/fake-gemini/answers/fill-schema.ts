@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { Candidate } from '../summaries/ledger-lines.ts';
-import { ledgerSection } from '../summaries/ledger-lines.ts';
+import { type Candidate, ledgerSection } from '../summaries/ledger-lines.ts';
 
 const nodeSchema = z.looseObject({
   $ref: z.string().optional(),

@@ -1,6 +1,5 @@
-import type { Candidate } from '../summaries/ledger-lines.ts';
+import { type Candidate, ledgerSection } from '../summaries/ledger-lines.ts';
 import { weighFacts, weighWords } from '../answers/facts.ts';
-import { ledgerSection } from '../summaries/ledger-lines.ts';
 import { isQuestion } from '../answers/question-terms.ts';
 import { chance } from '../server/misbehaviour.ts';
 import { fewerWords, withoutOpeners } from './fewer-words.ts';

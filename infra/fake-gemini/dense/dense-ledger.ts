@@ -1,6 +1,6 @@
 import { chooseWithin, foldedContents } from '../answers/candidates.ts';
-import { type Candidate } from '../summaries/ledger-lines.ts';
 import {
+  type Candidate,
   hasTurnMarks,
   type KnownItem,
   knownItems,
@@ -94,8 +94,7 @@ export function draftDenseLedger(
       const { semicolon } = writings[language];
       const merging = { seed, semicolon, changed: new Set(changed) };
       const alone: Candidate[] = kept.filter((each) => !isFree(each));
-      const items = itemsIn(kept);
-      const merged = isRepair ? items : mergeIntoKnown(items, known, merging);
+      const merged = isRepair ? itemsIn(kept) : mergeIntoKnown(itemsIn(kept), known, merging);
       if (!isFull) return [...alone, ...merged];
       const full = {
         wanted: wanted - left,

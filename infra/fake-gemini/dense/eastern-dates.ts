@@ -1,5 +1,4 @@
-import { addDays, addMonths, addYears, weekdayInWeek } from './calendar.ts';
-import type { DateRule } from './calendar.ts';
+import { addDays, addMonths, addYears, type DateRule, weekdayInWeek } from './calendar.ts';
 
 /** The words that a language has for what stands in all three of them. */
 interface Words {

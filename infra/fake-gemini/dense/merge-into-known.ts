@@ -1,6 +1,5 @@
-import type { Candidate } from '../summaries/ledger-lines.ts';
+import type { Candidate, KnownItem } from '../summaries/ledger-lines.ts';
 import { weighFacts, weighWords } from '../answers/facts.ts';
-import type { KnownItem } from '../summaries/ledger-lines.ts';
 import { questionTerms } from '../answers/question-terms.ts';
 import { chance } from '../server/misbehaviour.ts';
 import type { Item } from './compose-item.ts';

@@ -1,6 +1,5 @@
-import type { Candidate } from '../summaries/ledger-lines.ts';
+import type { Candidate, Line } from '../summaries/ledger-lines.ts';
 import { weighFacts } from '../answers/facts.ts';
-import type { Line } from '../summaries/ledger-lines.ts';
 import { splitSentences } from '../answers/sentences.ts';
 
 /** Lines that belong together, and the sentences that they are made of. */

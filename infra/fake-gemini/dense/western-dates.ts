@@ -1,5 +1,11 @@
-import { addDays, addMonths, addYears, weekdayBefore, weekdayBehind } from './calendar.ts';
-import type { DateRule } from './calendar.ts';
+import {
+  addDays,
+  addMonths,
+  addYears,
+  type DateRule,
+  weekdayBefore,
+  weekdayBehind,
+} from './calendar.ts';
 
 const weekdays = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
 const wochentage = 'sonntag montag dienstag mittwoch donnerstag freitag samstag'.split(' ');

@@ -1,6 +1,6 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text as readText } from 'node:stream/consumers';
+import { openServer } from '#infra/local/processes/open-server.ts';
 import { refuseForeign } from '#infra/local/processes/refuse-foreign.ts';
 import { control } from './control.ts';
 import { FaultQueue, type QueuedFault } from './faults.ts';
@@ -159,12 +159,9 @@ export async function startStandIn(options: StandInOptions = {}): Promise<StandI
     });
   });
   refuseForeign(server);
-  server.listen(options.port ?? 0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const { url, port, close } = await openServer(server, options.port);
   return {
-    url: `http://127.0.0.1:${port}`,
+    url,
     port,
     journal: () => model.journal.entries(),
     requestBody: (n) => JSON.parse(model.journal.body(n) ?? 'null'),
@@ -184,11 +181,6 @@ export async function startStandIn(options: StandInOptions = {}): Promise<StandI
     setTiming: (timing) => {
       model.timing = { ...model.timing, ...timing };
     },
-    close: async () => {
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
-    },
+    close,
   };
 }

@@ -4,11 +4,10 @@ import {
   foldedContents,
   isLedger,
 } from '../answers/candidates.ts';
-import { type Candidate } from './ledger-lines.ts';
+import { type Candidate, type KnownItem, knownItems } from './ledger-lines.ts';
 import { weighFacts, weighWords } from '../answers/facts.ts';
 import { draftDenseLedger } from '../dense/dense-ledger.ts';
 import { fillSchema } from '../answers/fill-schema.ts';
-import { type KnownItem, knownItems } from './ledger-lines.ts';
 import { type Missing, missingTexts } from './missing-texts.ts';
 import { type ModelRequestBody, type RequestContent, contentText } from '../server/request.ts';
 import { readRoom } from './room.ts';

@@ -1,5 +1,4 @@
-import type { Candidate } from './ledger-lines.ts';
-import type { KnownItem } from './ledger-lines.ts';
+import type { Candidate, KnownItem } from './ledger-lines.ts';
 import { questionTerms } from '../answers/question-terms.ts';
 
 const correcting = /\b(?:actually|instead|no longer|not any ?more|changed (?:to|my)|correction)\b/i;

@@ -1,4 +1,3 @@
-import type { Server } from 'node:http';
 import { createDependencies, type Overrides } from '#functions/dependencies.ts';
 import { parseConfig } from '#functions/config.ts';
 import { registerFunctions } from '#functions/bootstrap/register.ts';
@@ -6,7 +5,6 @@ import { sweepEvent } from '#shared/compaction/decisions/event.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
 import { chooseFreePort } from '../processes/free-port.ts';
 import { serveFunctions } from '../stack/function-host.ts';
-
 import { startSweepSchedule } from '../sweep-schedule.ts';
 import type { MemoryBus } from './memory-bus.ts';
 import { createMemoryDocumentStore } from './memory-document-store.ts';
@@ -31,13 +29,6 @@ export interface EmbeddedHost {
   /** Lets running answers come to their end, see DRAIN_MS. */
   drain(): Promise<void>;
   stop(): Promise<void>;
-}
-
-async function close(server: Server): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  server.close(() => resolve());
-  server.closeAllConnections();
-  await promise;
 }
 
 /**
@@ -79,7 +70,7 @@ export async function startEmbeddedHost(options: EmbeddedHostOptions): Promise<E
     drain: () => functions.drain(),
     stop: async () => {
       await schedule.stop();
-      await Promise.all([bus.close(), ...servers.map(close)]);
+      await Promise.all([bus.close(), ...servers.map((server) => server.close())]);
     },
   };
 }

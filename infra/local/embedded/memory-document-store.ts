@@ -74,16 +74,7 @@ export function createMemoryDocumentStore(hooks: MemoryStoreHooks = {}): Documen
     async *watch(collection, signal) {
       checkCollectionPath(collection);
       await begin({ name: 'watch', collection });
-      const queue = new ChangeQueue<QueriedDocument>();
-      const all = { collection, limit: Infinity };
-      for (const document of runQuery(documents.in(collection), all)) queue.put(document);
-      queue.release();
-      const unfollow = documents.follow(collection, queue);
-      try {
-        for await (const batch of queue.batches(signal)) yield batch.map(released);
-      } finally {
-        unfollow();
-      }
+      yield* changesIn(documents, collection, signal);
     },
 
     async deleteBelow(path, signal) {
@@ -99,6 +90,20 @@ export function createMemoryDocumentStore(hooks: MemoryStoreHooks = {}): Documen
       }
     },
   };
+}
+
+/** All documents of a collection, then each batch of changes, until `signal` fires. */
+async function* changesIn(documents: MemoryDocuments, collection: string, signal: AbortSignal) {
+  const queue = new ChangeQueue<QueriedDocument>();
+  const all = { collection, limit: Infinity };
+  for (const document of runQuery(documents.in(collection), all)) queue.put(document);
+  queue.release();
+  const unfollow = documents.follow(collection, queue);
+  try {
+    for await (const batch of queue.batches(signal)) yield batch.map(released);
+  } finally {
+    unfollow();
+  }
 }
 
 function released(document: QueriedDocument): StoredDocument {

@@ -1,6 +1,5 @@
 import type { CheckedQuery } from '#shared/store/checked-query.ts';
-import type { StoredFields, StoredValue } from '#shared/store/stored-value.ts';
-import { copyValue } from '#shared/store/stored-value.ts';
+import { copyValue, type StoredFields, type StoredValue } from '#shared/store/stored-value.ts';
 import type { Value } from '#shared/ports/ports.ts';
 import { valueAt } from './stored-fields.ts';
 import { compareText, compareValues, typeRank } from './value-order.ts';

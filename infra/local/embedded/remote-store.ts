@@ -53,14 +53,8 @@ async function* whileWanted(
   }
 }
 
-/**
- * The store and the bus of another process of this machine (`store-server.ts`). A connection that breaks is a
- * store that did not answer: what was committed over it may stand.
- */
-export function createRemoteStore(address: () => Promise<StoreAddress>): {
-  store: DocumentStore;
-  publisher: EventPublisher;
-} {
+/** Calls to a store server. Both throw StoreUnavailableError where it does not answer. */
+function createCaller(address: () => Promise<StoreAddress>) {
   async function post(call: StoreCall, signal?: AbortSignal): Promise<Response> {
     // At once: what the caller changes later is not of this call.
     const body = Uint8Array.from(encode(call));
@@ -92,6 +86,18 @@ export function createRemoteStore(address: () => Promise<StoreAddress>): {
     return answer.value as T;
   }
 
+  return { post, ask };
+}
+
+/**
+ * The store and the bus of another process of this machine (`store-server.ts`). A connection that breaks is a
+ * store that did not answer: what was committed over it may stand.
+ */
+export function createRemoteStore(address: () => Promise<StoreAddress>): {
+  store: DocumentStore;
+  publisher: EventPublisher;
+} {
+  const { post, ask } = createCaller(address);
   const store: DocumentStore = {
     async get(paths) {
       for (const path of paths) checkDocumentPath(path);

@@ -1,7 +1,7 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import type { DocumentStore, EventPublisher } from '#shared/ports/ports.ts';
+import { openServer } from '../processes/open-server.ts';
 import { decodeCall, encode, sentError, type StoreCall } from './store-wire.ts';
 
 interface StoreServer {
@@ -70,17 +70,5 @@ export async function serveStore(options: {
     // Whoever asked sees a broken connection, which is a store that does not answer.
     serve(request, response).catch(() => response.destroy());
   });
-  server.listen(options.port ?? 0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    close: async () => {
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
-    },
-  };
+  return openServer(server, options.port);
 }

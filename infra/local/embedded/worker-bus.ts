@@ -1,9 +1,5 @@
 import type { Topic } from '#shared/ports/ports.ts';
-import {
-  deployedPushSettings,
-  listensToEvents,
-  type PushSettings,
-} from '../stack/push-settings.ts';
+import { deployedPushSettings, listensToEvents, type PushSettings } from '../stack/pubsub-setup.ts';
 import { localProjectId } from '../stack/stack-environment.ts';
 import { createMemoryBus, type MemoryBus } from './memory-bus.ts';
 

@@ -1,8 +1,8 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { extname } from 'node:path';
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
+import { openServer } from '../processes/open-server.ts';
 import { isLoopbackHost } from '../processes/refuse-foreign.ts';
 import { buildPage, type PageFiles } from './build-page.ts';
 import { pageHeaders } from './page-headers.ts';
@@ -82,19 +82,12 @@ export async function startPage(options: {
 
   const listen = getRequestListener(app.fetch);
   const server = createServer((request, response) => void listen(request, response));
-  server.listen(options.port, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  const port = typeof address === 'object' && address ? address.port : options.port;
+  const { url, close } = await openServer(server, options.port);
   return {
-    url: `http://127.0.0.1:${port}`,
+    url,
     build: async () => {
       await files();
     },
-    close: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    close,
   };
 }

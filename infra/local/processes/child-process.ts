@@ -95,53 +95,56 @@ async function waitUntilReady(options: ChildOptions, run: Run): Promise<void> {
   }
 }
 
+async function terminate(run: Run): Promise<void> {
+  run.process.kill('SIGTERM');
+  const killer = setTimeout(() => run.process.kill('SIGKILL'), terminateTimeoutMs);
+  await run.exit;
+  clearTimeout(killer);
+}
+
 /**
  * Starts a Node process of the stack and resolves when it answers. From then on a crash is reported
  * with its last lines and the process started again, 250 ms later and twice as long each further time;
  * after five crashes within a minute it is left down. Throws when the first start fails.
  */
 export async function startChild(options: ChildOptions): Promise<Child> {
-  let stopping = false;
+  const { part, log, firstBackOffMs = defaultFirstBackOffMs } = options;
   let crashes = 0;
-  let run = launch(options);
-  const stopSignal = new AbortController();
+  let run: Run;
+  const stopping = new AbortController();
+  const { signal } = stopping;
 
-  const startAgain = async (lastLines: string[]): Promise<void> => {
-    const restartedAt = performance.now();
+  const start = async (): Promise<void> => {
     run = launch(options);
-    try {
-      await waitUntilReady(options, run);
-      watch(run);
-      const tookMs = Math.round(performance.now() - restartedAt);
-      options.log({ kind: 'restarted', part: options.part, tookMs });
-    } catch {
-      if (!stopping)
-        await recover(run.lastLines.length > 0 ? run.lastLines : lastLines, 'no start');
-    }
-  };
-
-  const recover = async (lastLines: string[], exit: string): Promise<void> => {
-    crashes = performance.now() - run.startedAt > forgottenAfterMs ? 1 : crashes + 1;
-    if (crashes > mostCrashes) {
-      options.log({ kind: 'gave-up', part: options.part, crashes, lastLines });
-      return;
-    }
-    const firstBackOffMs = options.firstBackOffMs ?? defaultFirstBackOffMs;
-    const restartInMs = firstBackOffMs * 2 ** (crashes - 1);
-    options.log({ kind: 'crashed', part: options.part, exit, lastLines, restartInMs });
-    await delay(restartInMs, undefined, { signal: stopSignal.signal }).catch(() => undefined);
-    if (!stopping) await startAgain(lastLines);
+    await waitUntilReady(options, run);
+    watch(run);
   };
 
   const watch = (watched: Run): void => {
     void watched.exit.then(async (exit) => {
       // A run that was replaced on purpose is not a crash.
-      if (!stopping && watched === run) await recover(watched.lastLines, exit);
+      if (!signal.aborted && watched === run) await recover(watched.lastLines, exit);
     });
   };
 
-  await waitUntilReady(options, run);
-  watch(run);
+  const recover = async (lastLines: string[], exit: string): Promise<void> => {
+    crashes = performance.now() - run.startedAt > forgottenAfterMs ? 1 : crashes + 1;
+    if (crashes > mostCrashes) return log({ kind: 'gave-up', part, crashes, lastLines });
+    const restartInMs = firstBackOffMs * 2 ** (crashes - 1);
+    log({ kind: 'crashed', part, exit, lastLines, restartInMs });
+    await delay(restartInMs, undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) return;
+    const restartedAt = performance.now();
+    try {
+      await start();
+      log({ kind: 'restarted', part, tookMs: Math.round(performance.now() - restartedAt) });
+    } catch {
+      if (!signal.aborted)
+        await recover(run.lastLines.length > 0 ? run.lastLines : lastLines, 'no start');
+    }
+  };
+
+  await start();
   return {
     processId: () => run.process.pid,
     kill: () => run.process.kill('SIGKILL'),
@@ -150,17 +153,11 @@ export async function startChild(options: ChildOptions): Promise<Child> {
       run = { ...old };
       old.process.kill('SIGKILL');
       await old.exit;
-      run = launch(options);
-      await waitUntilReady(options, run);
-      watch(run);
+      await start();
     },
     stop: async () => {
-      stopping = true;
-      stopSignal.abort();
-      run.process.kill('SIGTERM');
-      const killer = setTimeout(() => run.process.kill('SIGKILL'), terminateTimeoutMs);
-      await run.exit;
-      clearTimeout(killer);
+      stopping.abort();
+      await terminate(run);
     },
   };
 }

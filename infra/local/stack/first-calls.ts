@@ -1,4 +1,4 @@
-import type { Stack } from './running-stack.ts';
+import type { Stack } from './stack-children.ts';
 import { LOCAL_USER } from './stack-page.ts';
 import { unsignedToken } from '../processes/unsigned-token.ts';
 

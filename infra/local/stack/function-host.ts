@@ -1,7 +1,6 @@
-import { once } from 'node:events';
-import type { Server } from 'node:http';
 import { getTestServer } from '@google-cloud/functions-framework/testing';
 import { guardServer } from '#functions/bootstrap/server-guard.ts';
+import { type OpenServer, openServer } from '../processes/open-server.ts';
 import { listedOrigins, refuseForeign } from '../processes/refuse-foreign.ts';
 
 interface ServedFunction {
@@ -17,16 +16,14 @@ interface ServedFunction {
 export async function serveFunctions(
   functions: readonly ServedFunction[],
   environment: Readonly<Record<string, string | undefined>> = {},
-): Promise<Server[]> {
+): Promise<OpenServer[]> {
   return Promise.all(
     functions.map(async ({ target, port }) => {
       const server = getTestServer(target);
       guardServer(server);
       refuseForeign(server, target === 'chat' ? listedOrigins(environment) : []);
-      server.listen(port, '127.0.0.1');
-      await once(server, 'listening');
       server.setTimeout(0);
-      return server;
+      return openServer(server, port);
     }),
   );
 }

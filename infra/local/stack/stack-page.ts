@@ -1,5 +1,5 @@
 import { type LocalPage, startPage } from '../page/start-page.ts';
-import type { Stack } from './running-stack.ts';
+import type { Stack } from './stack-children.ts';
 import { localProjectId } from './stack-environment.ts';
 import type { StackLog } from './stack-event.ts';
 import { localUrl, type StackPorts } from './stack-parts.ts';

@@ -3,8 +3,14 @@ import { fileURLToPath } from 'node:url';
 import { sweepEvent } from '#shared/compaction/decisions/event.ts';
 import { type Child, startChild } from '../processes/child-process.ts';
 import { type Emulators, type MissingEmulators, startEmulators } from '../emulators.ts';
-import { createTopic, createTopicAndPushSubscription, publishEvent } from './pubsub-setup.ts';
-import { deployedPushSettings, listensToEvents, type PushSettings } from './push-settings.ts';
+import {
+  createTopic,
+  createTopicAndPushSubscription,
+  deployedPushSettings,
+  listensToEvents,
+  publishEvent,
+  type PushSettings,
+} from './pubsub-setup.ts';
 import { localProjectId } from './stack-environment.ts';
 import { type PartName, type StackLog, timedStep } from './stack-event.ts';
 import { startSweepSchedule, type SweepSchedule } from '../sweep-schedule.ts';

@@ -1,7 +1,7 @@
 import type { Child } from '../processes/child-process.ts';
-import type { Emulators, MissingEmulators } from '../emulators.ts';
+import type { Emulators } from '../emulators.ts';
 import { chooseFreePort } from '../processes/free-port.ts';
-import type { PushSettings } from './push-settings.ts';
+import type { PushSettings } from './pubsub-setup.ts';
 import {
   chooseModel,
   localProjectId,
@@ -23,12 +23,11 @@ import {
   startStandInPart,
   subscribeWorker,
 } from './stack-parts.ts';
-import { allOrNone, type Children, runningParts, stopAll } from './stack-children.ts';
+import { allOrNone, type Children, runningParts, type Stack, stopAll } from './stack-children.ts';
 import { backendName, modelName } from './stack-notes.ts';
 import { listedOrigins } from '../processes/refuse-foreign.ts';
 import { type LocalStorage, startStorage } from '../storage/start-storage.ts';
 import { defaultSweepSeconds } from '../sweep-schedule.ts';
-import type { Stack } from './running-stack.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -88,12 +87,8 @@ async function choosePorts({ ports, log }: StackOptions): Promise<StackPorts> {
   };
 }
 
-const hasEmulators = (emulators: Emulators | MissingEmulators): emulators is Emulators =>
-  !('missing' in emulators);
-
-function watchEmulators(emulators: Emulators | MissingEmulators, log: StackLog): void {
-  if ('missing' in emulators) return;
-  void emulators.crashed.then((output) =>
+function watchEmulators({ crashed }: Emulators, log: StackLog): void {
+  void crashed.then((output) =>
     log({ kind: 'lost', part: 'emulators', lastLines: output.split('\n').slice(-20) }),
   );
 }
@@ -107,79 +102,82 @@ function buildInBackground(page: StackPage, log: StackLog): void {
     );
 }
 
+/** Starts what runs in this process, the bucket and the page; with it, what the parts are started with. */
+async function startOwnParts(options: StackOptions, children: () => Children) {
+  const { log, environment, hasSupervisor = false } = options;
+  const shell = options.shell ?? process.env;
+  const model = chooseModel(shell);
+  const ports = await choosePorts(options);
+  const storage = await startBucket({ ...shell, ...environment });
+  const standInUrl = model.kind === 'stand-in' ? localUrl(ports.standIn) : undefined;
+  const chatUrl = localUrl(ports.chat);
+  const compactionUrl = localUrl(ports.compaction);
+  const functions = { chatUrl, compactionUrl, standInUrl, ...runningParts(children) };
+  const page = options.hasPage
+    ? await startStackPage({ ports, hasSupervisor, stack: functions, log })
+    : undefined;
+  const settings = {
+    ...messagingOf(standInUrl),
+    ...uploadsOf(storage),
+    ...(page && pageEnvironment(shell, ports.page)),
+    ...environment,
+  };
+  const settingsWith = (emulators?: Emulators): PartSettings => ({
+    ports,
+    environment: stackEnvironment({ shell, model, standInUrl, emulators, settings }),
+    standInArguments: options.standInArguments ?? [],
+    push: options.push ?? {},
+    sweepSeconds: options.sweepSeconds ?? defaultSweepSeconds,
+    log,
+  });
+  return { model, storage, functions, page, settingsWith };
+}
+
 /**
  * Starts chat, compaction, the stand-in and the emulators side by side, and resolves when all of them
  * answer. Without emulators, or on demand, both functions run in one process over a store and a bus in
  * memory; with a supervisor each has a process of its own. When a part does not start, the others are stopped again and its error is thrown.
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
-  const { log, environment, standInArguments = [], push = {} } = options;
-  const { sweepSeconds = defaultSweepSeconds, hasSupervisor = false } = options;
-  const shell = options.shell ?? process.env;
-  const model = chooseModel(shell);
-  const ports = await choosePorts(options);
-  const storage = await startBucket({ ...shell, ...environment });
-  const standInUrl = model.kind === 'stand-in' ? localUrl(ports.standIn) : undefined;
+  const { log, embedded = false, hasSupervisor = false } = options;
   let children: Children = new Map();
-  const chatUrl = localUrl(ports.chat);
-  const compactionUrl = localUrl(ports.compaction);
-  const functions = { chatUrl, compactionUrl, standInUrl, ...runningParts(() => children) };
-  const page = options.hasPage
-    ? await startStackPage({ ports, hasSupervisor, stack: functions, log })
-    : undefined;
-  const settingsWith = (emulators?: Emulators): PartSettings => ({
-    ports,
-    environment: stackEnvironment({
-      shell,
-      model,
-      standInUrl,
-      emulators,
-      settings: {
-        ...messagingOf(standInUrl),
-        ...uploadsOf(storage),
-        ...(page && pageEnvironment(shell, ports.page)),
-        ...environment,
-      },
-    }),
-    standInArguments,
-    push,
-    sweepSeconds,
-    log,
-  });
-
-  const standIn = standInUrl ? startStandInPart(settingsWith()) : Promise.resolve(undefined);
-  const emulators = options.embedded ? { missing: '' } : await startEmulatorParts(log);
+  const own = await startOwnParts(options, () => children);
+  const { functions, page, settingsWith } = own;
+  const standIn = functions.standInUrl
+    ? startStandInPart(settingsWith())
+    : Promise.resolve(undefined);
+  const emulators = embedded ? { missing: '' } : await startEmulatorParts(log);
+  const found = 'missing' in emulators ? undefined : emulators;
+  const settings = settingsWith(found);
+  const close = async () => {
+    await page?.close();
+    await stopAll(children);
+    await own.storage.close();
+    await found?.stop();
+  };
   children = await allOrNone([
     ['stand-in', standIn],
-    ...('missing' in emulators
-      ? startEmbedded(settingsWith(), hasSupervisor)
-      : startEmulated(settingsWith(emulators), emulators)),
+    ...(found ? startEmulated(settings, found) : startEmbedded(settings, hasSupervisor)),
   ]).catch(async (error: unknown) => {
-    if (hasEmulators(emulators)) await emulators.stop();
-    await storage.close();
-    await page?.close();
+    await close();
     throw error;
   });
-  watchEmulators(emulators, log);
+  if (found) watchEmulators(found, log);
   if (page) buildInBackground(page, log);
-  const found = hasEmulators(emulators) ? emulators : undefined;
   // The embedded host has its own.
-  const schedule = found && scheduleSweep(settingsWith(found), found.pubsubHost);
+  const schedule = found && scheduleSweep(settings, found.pubsubHost);
   return {
     ...functions,
     ...(page && { pageUrl: page.url }),
     ...(page?.supervisor && { supervisor: page.supervisor }),
-    ...(hasEmulators(emulators) && { firestoreHost: emulators.firestoreHost }),
+    ...(found && { firestoreHost: found.firestoreHost }),
     projectId: localProjectId,
-    variables: openVariables(settingsWith(found).environment),
-    backend: backendName(emulators, options.embedded ?? false),
-    model: modelName(model),
+    variables: openVariables(settings.environment),
+    backend: backendName(emulators, embedded),
+    model: modelName(own.model),
     stop: async () => {
       await schedule?.stop();
-      await page?.close();
-      await stopAll(children);
-      await storage.close();
-      if (hasEmulators(emulators)) await emulators.stop();
+      await close();
     },
   };
 }

@@ -1,7 +1,7 @@
-import { once } from 'node:events';
-import { generateKeyPairSync, sign } from 'node:crypto';
+import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { z } from 'zod';
+import { openServer } from '../processes/open-server.ts';
 import { refuseForeign } from '../processes/refuse-foreign.ts';
 import { createDiskFiles, type DiskFiles } from './disk-files.ts';
 import { jsonApi, type StorageAnswer } from './json-api.ts';
@@ -37,6 +37,12 @@ const BODY_MAX_BYTES = 32 * 1_024 * 1_024;
 
 const signBlobSchema = z.strictObject({ payload: z.base64() });
 
+function signBlob(body: Buffer, privateKey: KeyObject): StorageAnswer {
+  const { payload } = signBlobSchema.parse(JSON.parse(body.toString('utf8')));
+  const signedBlob = sign('sha256', Buffer.from(payload, 'base64'), privateKey).toString('base64');
+  return { status: 200, body: JSON.stringify({ keyId: 'local', signedBlob }) };
+}
+
 const failure = (status: number, code: string, message: string): StorageAnswer => ({
   status,
   headers: { 'content-type': 'application/xml' },
@@ -61,6 +67,15 @@ interface Arrival {
   target: string;
   headers: Readonly<Record<string, string | undefined>>;
   body: Buffer | undefined;
+}
+
+async function readArrival(request: IncomingMessage): Promise<Arrival> {
+  const { method = 'GET', url: target = '/' } = request;
+  const headers = Object.fromEntries(
+    Object.entries(request.headers).map(([name, value]) => [name, value?.toString()]),
+  );
+  const body = await bodyOf(request);
+  return { method, url: new URL(target, 'http://storage'), target, headers, body };
 }
 
 /** What a browser asks first. */
@@ -103,18 +118,11 @@ async function xmlApi(
 
 /** Starts the stand-in on the loopback interface. */
 export async function startStorage(options: StorageOptions): Promise<LocalStorage> {
-  const { bucket, port = 0, origins = [], now = () => new Date() } = options;
+  const { bucket, origins = [], now = () => new Date() } = options;
   const files = await createDiskFiles();
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
   const failures: { method: string; status: number }[] = [];
   const revoked = new Set<string>();
-
-  const signBlob = (body: Buffer): StorageAnswer => {
-    const { payload } = signBlobSchema.parse(JSON.parse(body.toString('utf8')));
-    const signed = sign('sha256', Buffer.from(payload, 'base64'), privateKey);
-    const signedBlob = signed.toString('base64');
-    return { status: 200, body: JSON.stringify({ keyId: 'local', signedBlob }) };
-  };
 
   const answer = async (arrival: Arrival): Promise<StorageAnswer> => {
     const { method, url, headers, target, body } = arrival;
@@ -130,19 +138,13 @@ export async function startStorage(options: StorageOptions): Promise<LocalStorag
     }
     if (revoked.has(token)) return failure(401, 'Unauthenticated', 'Another token, please.');
     if (/^\/v1\/projects\/-\/serviceAccounts\/[^/]+:signBlob$/.test(url.pathname))
-      return signBlob(body ?? Buffer.alloc(0));
+      return signBlob(body ?? Buffer.alloc(0), privateKey);
     const call = { method, url, range: headers['range'], body: body ?? Buffer.alloc(0) };
     return (await jsonApi(files, bucket, call)) ?? failure(404, 'NotFound', 'No such address.');
   };
 
   const serve = async (request: IncomingMessage, response: ServerResponse) => {
-    const target = request.url ?? '/';
-    const headers = Object.fromEntries(
-      Object.entries(request.headers).map(([name, value]) => [name, value?.toString()]),
-    );
-    const url = new URL(target, 'http://storage');
-    const body = await bodyOf(request);
-    const given = await answer({ method: request.method ?? 'GET', url, target, headers, body });
+    const given = await answer(await readArrival(request));
     response.writeHead(given.status, { ...CORS, ...given.headers }).end(given.body);
   };
 
@@ -154,22 +156,16 @@ export async function startStorage(options: StorageOptions): Promise<LocalStorag
     });
   });
   refuseForeign(server, origins);
-  server.listen(port, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('the stand-in has no port');
+  const { url, close } = await openServer(server, options.port);
   return {
-    url: `http://127.0.0.1:${address.port}`,
+    url,
     files,
     fail: (method, status, times = 1) => {
       for (let count = 0; count < times; count++) failures.push({ method, status });
     },
     revoke: (accessToken) => void revoked.add(accessToken),
     close: async () => {
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
+      await close();
       await files.close();
     },
   };

@@ -1,5 +1,5 @@
-import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
+import { openServer } from '../processes/open-server.ts';
 
 export interface CuttableLine {
   url: string;
@@ -41,8 +41,7 @@ export async function startCuttableLine(options: {
     target.on('error', () => client.resetAndDestroy());
   });
   server.maxConnections = MAX_CONNECTIONS;
-  server.listen(port, '127.0.0.1');
-  await once(server, 'listening');
+  const opened = await openServer(server, port);
 
   const cut = (): number => {
     const sockets = [...open];
@@ -50,17 +49,13 @@ export async function startCuttableLine(options: {
     return sockets.length;
   };
   return {
-    url: `http://127.0.0.1:${portOf(server.address())}`,
+    url: opened.url,
     openCount: () => open.size,
     cut,
-    close: async () => {
-      const closed = once(server, 'close');
-      server.close();
+    close: () => {
+      const closed = opened.close();
       cut();
-      await closed;
+      return closed;
     },
   };
 }
-
-const portOf = (address: ReturnType<ReturnType<typeof createServer>['address']>): number =>
-  typeof address === 'object' && address !== null ? address.port : 0;

@@ -1,5 +1,4 @@
-import type { Stack } from '../stack/running-stack.ts';
-import type { RestartablePart } from '../stack/stack-children.ts';
+import type { RestartablePart, Stack } from '../stack/stack-children.ts';
 import type { PartName } from '../stack/stack-event.ts';
 
 type KillablePart = 'chat' | 'compaction';

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { chooseFreePort } from '../processes/free-port.ts';
-import type { Stack } from '../stack/running-stack.ts';
+import { openServer } from '../processes/open-server.ts';
+import type { Stack } from '../stack/stack-children.ts';
 import type { StackLog } from '../stack/stack-event.ts';
 import { startCuttableLine } from './cuttable-line.ts';
 import { createModelControl } from './model-control.ts';
@@ -55,17 +55,13 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
   });
   const listen = getRequestListener(app.fetch, { overrideGlobalObjects: false });
   const server = createServer((request, response) => void listen(request, response));
-  server.listen(port, '127.0.0.1');
-  await once(server, 'listening');
+  const { url, close } = await openServer(server, port);
   return {
-    url: `http://127.0.0.1:${port}`,
+    url,
     token,
     chatUrl: line.url,
     stop: async () => {
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await Promise.all([closed, line.close()]);
+      await Promise.all([close(), line.close()]);
     },
   };
 }

@@ -5,8 +5,7 @@ import { CONVERSATIONS } from '#shared/conversation/documents/paths.ts';
 import { NewerDocumentError } from '#shared/conversation/documents/schema-version.ts';
 import type { StoredDocument } from '#shared/ports/ports.ts';
 import { opsCommand, pageArgs } from '../command.ts';
-import { wholeNumber } from '../arguments.ts';
-import { ArgumentError } from '../arguments.ts';
+import { ArgumentError, wholeNumber } from '../arguments.ts';
 import { lastSegment } from '../pages.ts';
 import { figure, toTable, time } from '../screen.ts';
 

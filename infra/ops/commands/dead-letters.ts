@@ -1,7 +1,6 @@
 import { defineCommand, type CommandDef } from 'citty';
 import { opsCommand, yesArg, type Surroundings } from '../command.ts';
-import { wholeNumber } from '../arguments.ts';
-import { ArgumentError } from '../arguments.ts';
+import { ArgumentError, wholeNumber } from '../arguments.ts';
 import type { DeadLetterBox } from '../letters/dead-letter-box.ts';
 import type { DeadLetter } from '../letters/dead-letter-client.ts';
 import { explainLetters, type ExplainedLetter } from '../letters/explain-letters.ts';

@@ -3,7 +3,8 @@ import { readFoldedTurns } from '#shared/compaction/ledger/prompt/ledger-reading
 import type { Operation } from '#shared/compaction/ledger/prompt/operation.ts';
 import { renderLedger } from '#shared/compaction/ledger/render-snapshot.ts';
 import { verifyLedger } from '#shared/compaction/ledger/verify/verify-ledger.ts';
-import { tokenCounting, type FoldPlan, type PlanSource } from '#shared/compaction/split/plan.ts';
+import type { FoldPlan, PlanSource } from '#shared/compaction/split/plan.ts';
+import { tokenCounting } from '#shared/compaction/split/context-tokens.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
 import { emptySnapshot } from '#shared/conversation/documents/snapshot.ts';
 import type { BenchCase } from '../bench-case.ts';

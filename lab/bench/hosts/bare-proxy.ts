@@ -2,12 +2,12 @@
  * The least that can stand between an app and a model: takes a POST, fetches the model's stream, parses its events
  * and passes the texts on. `node bare-proxy.ts MODEL_URL`; prints its own URL.
  */
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { createParser } from 'eventsource-parser';
 import { z } from 'zod';
 import { MODEL_PATH } from './script.ts';
+import { serveHost } from './serve-host.ts';
 
 const [modelUrl = ''] = process.argv.slice(2);
 const eventSchema = z.looseObject({
@@ -44,11 +44,6 @@ async function pass(request: IncomingMessage, response: ServerResponse): Promise
   response.end('data: [DONE]\n\n');
 }
 
-const server = createServer((request, response) => {
+await serveHost((request, response) => {
   pass(request, response).catch(() => response.destroy());
 });
-await once(server.listen(0, '127.0.0.1', 1_024), 'listening');
-const address = server.address();
-process.stdout.write(
-  `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}\n`,
-);

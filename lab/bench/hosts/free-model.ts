@@ -3,9 +3,9 @@
  * the first time alone: all conversations of a benchmark hold the same words. `node free-model.ts STAND_IN_URL`;
  * prints its own URL.
  */
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
+import { serveHost } from './serve-host.ts';
 
 const [standInUrl = ''] = process.argv.slice(2);
 
@@ -34,11 +34,6 @@ async function reply(request: IncomingMessage, response: ServerResponse): Promis
   response.writeHead(200, json).end(text);
 }
 
-const server = createServer((request, response) => {
+await serveHost((request, response) => {
   reply(request, response).catch(() => response.destroy());
 });
-await once(server.listen(0, '127.0.0.1', 1_024), 'listening');
-const address = server.address();
-process.stdout.write(
-  `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}\n`,
-);

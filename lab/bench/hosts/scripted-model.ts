@@ -2,10 +2,10 @@
  * A model that says the same to everybody, one event a write, and does next to nothing else: what is measured before
  * it is never its own work. `node scripted-model.ts`; prints its URL. `POST /script` says how it speaks from then on.
  */
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { scriptSchema, sentenceOf, type Script } from './script.ts';
+import { serveHost } from './serve-host.ts';
 
 interface Role {
   script: Script;
@@ -75,11 +75,6 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   if (speakers.size === 1) setImmediate(speak);
 }
 
-const server = createServer((request, response) => {
+await serveHost((request, response) => {
   answer(request, response).catch(() => response.destroy());
 });
-await once(server.listen(0, '127.0.0.1', 2_048), 'listening');
-const address = server.address();
-process.stdout.write(
-  `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}\n`,
-);

@@ -1,5 +1,5 @@
-import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
+import { openServer } from '#infra/local/processes/open-server.ts';
 
 export interface WireCounter {
   /** `host:port` to connect to in the place of the server behind it. */
@@ -26,17 +26,14 @@ export async function startWireCounter(behind: string): Promise<WireCounter> {
       from.on('error', () => to.destroy()).on('close', () => open.delete(from));
     }
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port was given');
+  const { host, close } = await openServer(server);
   return {
-    host: `127.0.0.1:${address.port}`,
+    host,
     bytes: () => bytes,
-    close: async () => {
-      const closed = once(server, 'close');
-      server.close();
+    close: () => {
+      const closed = close();
       for (const socket of open) socket.destroy();
-      await closed;
+      return closed;
     },
   };
 }

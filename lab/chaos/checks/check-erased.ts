@@ -1,8 +1,7 @@
 import { headSchema, decodeHead } from '#shared/conversation/documents/head.ts';
 import { headPath } from '#shared/conversation/documents/paths.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
-import type { Finding } from './ledger.ts';
-import { type Ledger, placeOf } from './ledger.ts';
+import { type Finding, type Ledger, placeOf } from './ledger.ts';
 import { canariesIn } from '../phones/message-text.ts';
 import type { PhoneClient } from '../phones/phone-client.ts';
 import { scanDatabase } from './scan-database.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { checkTranscripts, type Transcript, type TranscriptEntry } from './check-transcripts.ts';
-import { type Finding } from './ledger.ts';
-import { type Acknowledgement, hashOf, Ledger } from './ledger.ts';
+import { type Acknowledgement, type Finding, hashOf, Ledger } from './ledger.ts';
 
 const conversationId = 'c1';
 

@@ -12,7 +12,7 @@ import { startHttpFront } from '../http-front.ts';
 import { createRandom } from '../random.ts';
 import { startReplyLosingProxy } from '../reply-losing-proxy.ts';
 import { openForTest } from '#test/support/open-for-test.ts';
-import { openServer } from '#test/support/processes/open-server.ts';
+import { openServer } from '#infra/local/processes/open-server.ts';
 
 const closings: (() => Promise<void>)[] = [];
 afterEach(async () => {

@@ -1,6 +1,5 @@
-import type { Inheritance } from '../checks/ledger.ts';
+import { type Inheritance, placeOf } from '../checks/ledger.ts';
 import type { TranscriptEntry } from '../checks/check-transcripts.ts';
-import { placeOf } from '../checks/ledger.ts';
 import type { Phone } from './phone.ts';
 import { pathOf, tryTranscript } from '../checks/transcript-of-phone.ts';
 

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Finding } from '../checks/ledger.ts';
-import { hashOf, type Ledger } from '../checks/ledger.ts';
+import { type Finding, hashOf, type Ledger } from '../checks/ledger.ts';
 import { messageText } from './message-text.ts';
 import type { OutgoingMessage, PhoneClient, SendResult } from './phone-client.ts';
 import type { Random } from '../random.ts';

@@ -10,7 +10,7 @@ import {
 } from '#infra/fake-gemini/server/request.ts';
 import { sendJson } from '#infra/fake-gemini/server/respond.ts';
 import { contentUnits, overheadUnits, toTokens } from '#infra/fake-gemini/answers/token-rule.ts';
-import { openServer } from '#test/support/processes/open-server.ts';
+import { openServer } from '#infra/local/processes/open-server.ts';
 import type { AnswerFolder } from './answer-folder.ts';
 
 interface AnswerServer {

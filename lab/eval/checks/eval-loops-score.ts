@@ -1,6 +1,10 @@
 import type { Content } from '#shared/conversation/documents/content.ts';
-import { findCallLoop, LOOP_LENGTH_MAX, LOOP_TIMES } from '#shared/loops/call-loop.ts';
-import type { LoopCall } from '#shared/loops/call-loop.ts';
+import {
+  findCallLoop,
+  LOOP_LENGTH_MAX,
+  LOOP_TIMES,
+  type LoopCall,
+} from '#shared/loops/call-loop.ts';
 import { createChantDetector } from '#shared/loops/chant-detector.ts';
 import { CHUNK_TIMES } from '#shared/loops/repeated-chunks.ts';
 import { CHUNK_CHARACTERS } from '#shared/loops/rolling-hash.ts';

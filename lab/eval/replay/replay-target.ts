@@ -1,5 +1,5 @@
 import { startStack } from '#infra/local/stack/stack.ts';
-import { type Stack } from '#infra/local/stack/running-stack.ts';
+import { type Stack } from '#infra/local/stack/stack-children.ts';
 import { localProjectId } from '#infra/local/stack/stack-environment.ts';
 import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
 import type { ReplayArguments } from './replay-arguments.ts';

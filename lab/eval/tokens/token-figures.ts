@@ -1,4 +1,4 @@
-import type { TokenRule } from '#shared/tokens/token-estimate.ts';
+import type { TokenRule } from '#shared/tokens/text-weight.ts';
 import { nextCalibration } from '#shared/conversation/context/meter.ts';
 import type { CountedText, Kind } from './token-truth.ts';
 

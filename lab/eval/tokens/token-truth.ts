@@ -3,8 +3,8 @@ import {
   estimateContentTokens,
   estimatePromptTokens,
   type PromptToEstimate,
-  type TokenRule,
 } from '#shared/tokens/token-estimate.ts';
+import type { TokenRule } from '#shared/tokens/text-weight.ts';
 import type { Part } from '#shared/conversation/documents/content.ts';
 import type { ToolDeclaration } from '#shared/ports/ports.ts';
 

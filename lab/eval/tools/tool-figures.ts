@@ -1,6 +1,6 @@
 import { aligned } from '#infra/text-table.ts';
 import type { LoopReading } from '../checks/eval-loops-score.ts';
-import type { ToolReplay } from './tool-replay.ts';
+import type { ToolReplay } from './judge-replay.ts';
 
 /** A dialogue that was replayed, and what the detectors of loops said of its recording. */
 export interface ReplayedDialogue extends ToolReplay {

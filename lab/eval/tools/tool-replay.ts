@@ -8,23 +8,14 @@ import { listMessages } from '#functions/chat/conversations/list-messages.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import type { ServerTool } from '#functions/chat/turns/tools/server-tool.ts';
 import type { StandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
-import { toolOutputConstants } from '#shared/compaction/tool-outputs/tool-output-constants.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import type { MessageView } from '#shared/wire/resources/messages.ts';
-import {
-  differsFromShown,
-  outputTokensOf,
-  promptSchema,
-  type ShownPrompt,
-} from './tool-prompts.ts';
+import { judgePrompts, nothingYet, type ToolReplay } from './judge-replay.ts';
 import type { ScriptedTurn, ToolScript } from './tool-script.ts';
 import { transcriptProblems } from './tool-transcript.ts';
 import { openToolWorld, type ToolEvalWorld } from './tool-world.ts';
 
 const caller: Caller = { uid: 'eval', tier: 'signedIn' };
-
-/** Masks stay as they are until new ones free a step more: a compaction leaves at most so many budgets. */
-const BUDGET_AND_STEP = 1 + toolOutputConstants.toolOutputMinimumGainFraction.value;
 
 /** A tool that hangs is stopped long before. */
 const TOOL_TIMEOUT_MS = 20_000;
@@ -38,33 +29,6 @@ interface ToolReplayOptions {
   thresholdTokens: number | undefined;
   standIn: StandIn;
   onTurn?: () => void;
-}
-
-/** What came of one recorded dialogue. */
-export interface ToolReplay {
-  id: string;
-  turns: number;
-  calls: number;
-  parallel: number;
-  stopped: number;
-  filled: number;
-  /** Requests to the model, summaries included. */
-  prompts: number;
-  refusals: string[];
-  failures: string[];
-  transcript: string[];
-  /** Tokens that all tool outputs together may have in a context, by the policy. */
-  outputBudgetTokens: number;
-  /** Of the tool outputs in one prompt, the most. */
-  mostOutputTokens: number;
-  /** Prompts whose tool outputs have more than the budget: they grow until the next compaction. */
-  overBudget: number;
-  /** First prompts after a compaction, and those of them in which the outputs are over budget and step. */
-  afterSwap: { prompts: number; overBudget: number };
-  contexts: { compared: number; different: string[] };
-  /** By state and reason. */
-  compactions: Record<string, number>;
-  errors: string[];
 }
 
 /** What the tools give: the call that stands in the turn that is being replayed. */
@@ -133,36 +97,6 @@ async function sendTurn(replaying: Replaying, turn: ScriptedTurn, seq: number): 
   await world.settle();
 }
 
-/** What stood before a message was sent. */
-interface Before {
-  shown: ShownPrompt;
-  /** A compaction has made another context of it since the message before. */
-  isSwapped: boolean;
-}
-
-/** Judges all that the model was asked since the turn began. */
-function judgePrompts({ standIn, found }: Replaying, seq: number, before: Before): void {
-  const asked = standIn.journal();
-  found.prompts += asked.length;
-  found.refusals.push(
-    ...asked.flatMap(({ refusal, role }) => (refusal ? [`turn ${seq}, ${role}: ${refusal}`] : [])),
-  );
-  for (const [index, { n }] of asked.filter(({ role }) => role === 'chat').entries()) {
-    const prompt = promptSchema.parse(standIn.requestBody(n));
-    const tokens = outputTokensOf(prompt);
-    found.mostOutputTokens = Math.max(found.mostOutputTokens, tokens);
-    if (tokens > found.outputBudgetTokens) found.overBudget += 1;
-    if (index > 0) continue;
-    if (before.isSwapped) {
-      found.afterSwap.prompts += 1;
-      if (tokens > BUDGET_AND_STEP * found.outputBudgetTokens) found.afterSwap.overBudget += 1;
-    }
-    const difference = differsFromShown(prompt, before.shown);
-    found.contexts.compared += 1;
-    if (difference !== undefined) found.contexts.different.push(`turn ${seq}: ${difference}`);
-  }
-}
-
 async function readTranscript({ world, conversationId }: Replaying): Promise<MessageView[]> {
   const messages: MessageView[] = [];
   let pageToken: string | undefined;
@@ -222,26 +156,6 @@ async function replayTurns(replaying: Replaying): Promise<void> {
   found.errors = world.errors;
 }
 
-const nothingYet = ({ id, script }: ToolReplayOptions): ToolReplay => ({
-  id,
-  turns: script.turns.length,
-  calls: script.turns.reduce((sum, { calls }) => sum + calls.length, 0),
-  parallel: script.parallel,
-  stopped: script.turns.filter(({ isStopped }) => isStopped).length,
-  filled: script.turns.filter(({ isFilled }) => isFilled).length,
-  prompts: 0,
-  refusals: [],
-  failures: [],
-  transcript: [],
-  outputBudgetTokens: 0,
-  mostOutputTokens: 0,
-  overBudget: 0,
-  afterSwap: { prompts: 0, overBudget: 0 },
-  contexts: { compared: 0, different: [] },
-  compactions: {},
-  errors: [],
-});
-
 /**
  * Sends the messages of a recorded dialogue through chat, whose model says what is recorded and whose tools give
  * what is recorded, with the worker at work in between, and judges prompts, transcript, contexts and compactions.
@@ -253,7 +167,7 @@ export async function replayTools(options: ToolReplayOptions): Promise<ToolRepla
     standInUrl: options.standIn.url,
     tools: [...names].map((name) => recordedTool(name, stage)),
   });
-  const found = nothingYet(options);
+  const found = nothingYet(options.id, options.script);
   try {
     await replayTurns({ ...options, world, conversationId: randomUUID(), stage, found });
   } finally {

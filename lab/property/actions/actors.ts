@@ -3,7 +3,8 @@ import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import type { Replacing } from '#functions/chat/turns/send/send-request.ts';
 import { isTerminal } from '#shared/conversation/documents/turn.ts';
 import { CONVERSATION } from '../initial-state.ts';
-import type { Flow, Interleaving } from '../interleaving.ts';
+import type { Interleaving } from '../interleaving.ts';
+import type { Flow } from '../flow.ts';
 import { questionText } from '../scripted-models.ts';
 import type { World } from '../world.ts';
 

@@ -7,7 +7,8 @@ import { indexConversation } from '#functions/recall/index-conversation.ts';
 import { workerEventSchema } from '#shared/compaction/decisions/event.ts';
 import { AppError } from '#shared/errors.ts';
 import { CONVERSATION } from '../initial-state.ts';
-import type { Flow, Interleaving } from '../interleaving.ts';
+import type { Interleaving } from '../interleaving.ts';
+import type { Flow } from '../flow.ts';
 import type { World } from '../world.ts';
 
 /** What the subscription does: then the event goes to the dead-letter topic. */

@@ -1,5 +1,4 @@
-import { CANCELLED_BY_USER } from './claim-decision.ts';
-import { ATTEMPTS_PER_NEED, type Need } from './claim-decision.ts';
+import { ATTEMPTS_PER_NEED, CANCELLED_BY_USER, type Need } from './claim-decision.ts';
 import type { OutcomeState } from './outcome-state.ts';
 import { waitsForBudget } from '../trigger/spend-limit.ts';
 

@@ -12,7 +12,7 @@ import { findRow, thresholdTable } from './threshold-table.ts';
 
 export type DecidingLevel = 'conversation' | 'environment' | 'remote' | 'table' | 'default';
 
-interface Threshold {
+export interface Threshold {
   level: DecidingLevel;
   /** 1 where the level gives none, which asks for nothing. */
   fraction: number;

@@ -1,5 +1,5 @@
 import type { SplitPolicy } from '../split/split-point.ts';
-import type { TokenRule } from '#shared/tokens/token-estimate.ts';
+import type { TokenRule } from '#shared/tokens/text-weight.ts';
 
 /** What one level may say. A field that is absent leaves the question to the next level. */
 export interface PolicySettings {

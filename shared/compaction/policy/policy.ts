@@ -5,10 +5,15 @@ import { toolOutputConstants } from '../tool-outputs/tool-output-constants.ts';
 import { contextWindowTokens, type WindowOverrides } from '#shared/models/context-window.ts';
 import type { ModelTable } from '#shared/models/model-entry.ts';
 import { boundedShift } from './learned-threshold.ts';
-import { findLevel, type DecidingLevel, type SettingLevels } from './policy-levels.ts';
+import {
+  findLevel,
+  type DecidingLevel,
+  type SettingLevels,
+  type Threshold,
+} from './policy-levels.ts';
 import type { PolicySettings, PolicyTableEntry } from './policy-settings.ts';
 import type { SplitPolicy } from '../split/split-point.ts';
-import type { TokenRule } from '#shared/tokens/token-estimate.ts';
+import type { TokenRule } from '#shared/tokens/text-weight.ts';
 
 export interface CompactionPolicy {
   readonly profile: string;
@@ -135,6 +140,23 @@ function profileValues(isPeer: boolean, scaleTokens: number) {
   } as const;
 }
 
+/** Tokens at which a compaction is requested: what a level gives, moved by the shift, within what is usable. */
+function softThreshold(
+  { fraction, tokens }: Threshold,
+  { windowTokens, usable, shift }: { windowTokens: number; usable: number; shift: number },
+): number | null {
+  const given = Math.min(fraction === 1 ? Infinity : Math.floor(fraction * windowTokens), tokens);
+  if (given === Infinity) return null;
+  return Math.max(1, Math.min(Math.round(given * (1 + shift)), usable));
+}
+
+const snapshotBudget = (scaleTokens: number): number =>
+  clamp(
+    Math.floor(snapshotConstants.snapshotBudgetFraction.value * scaleTokens),
+    snapshotConstants.snapshotBudgetMinimumTokens.value,
+    snapshotConstants.snapshotBudgetMaximumTokens.value,
+  );
+
 /**
  * The policy of one conversation, frozen. Levels in order: conversation, environment, remote document,
  * table (the deployment's rows, then `threshold-table.ts`), default; the highest level that gives a fraction
@@ -148,15 +170,10 @@ export function resolvePolicy(input: PolicyInput): CompactionPolicy {
   const isPeer = profile === peerProfile;
   const { threshold, settings, levels } = findLevel({ ...input, profile }, { isPeer });
 
-  const given = Math.min(
-    threshold.fraction === 1 ? Infinity : Math.floor(threshold.fraction * windowTokens),
-    threshold.tokens,
-  );
   const isFixed = isPeer || threshold.level === 'conversation';
   const thresholdShift = isFixed ? 0 : boundedShift(input.thresholdShift ?? 0);
-  const wanted = given === Infinity ? Infinity : Math.round(given * (1 + thresholdShift));
   const usable = isPeer ? Infinity : usableTokens(windowTokens, overheadTokens);
-  const soft = wanted === Infinity ? null : Math.max(1, Math.min(wanted, usable));
+  const soft = softThreshold(threshold, { windowTokens, usable, shift: thresholdShift });
   const windowLimit = Math.floor(policyConstants.windowFraction.value * windowTokens);
   const scaleTokens = soft ?? windowLimit;
   const values = profileValues(isPeer, scaleTokens);
@@ -173,13 +190,7 @@ export function resolvePolicy(input: PolicyInput): CompactionPolicy {
       windowLimit,
       policyConstants.hardThresholdFactor.value * scaleTokens,
     ),
-    snapshotBudgetTokens:
-      settings.snapshotBudgetTokens ??
-      clamp(
-        Math.floor(snapshotConstants.snapshotBudgetFraction.value * scaleTokens),
-        snapshotConstants.snapshotBudgetMinimumTokens.value,
-        snapshotConstants.snapshotBudgetMaximumTokens.value,
-      ),
+    snapshotBudgetTokens: settings.snapshotBudgetTokens ?? snapshotBudget(scaleTokens),
     breakerOpenMs: settings.breakerOpenMs ?? policyConstants.breakerOpenMs.value,
     onlyInflationCounts: isPeer,
     acceptsEqualSize: isPeer,

@@ -4,7 +4,7 @@ import { splitPolicies } from '../split/split-point.ts';
 import { webhooksSchema, type Webhook } from '#shared/hooks/webhook.ts';
 import type { ModelTable } from '#shared/models/model-entry.ts';
 import { readRemoteModels } from '#shared/models/remote-models.ts';
-import type { TokenRule } from '#shared/tokens/token-estimate.ts';
+import type { TokenRule } from '#shared/tokens/text-weight.ts';
 
 const tokenRules = ['character-class', 'gemini-cli'] as const satisfies readonly TokenRule[];
 

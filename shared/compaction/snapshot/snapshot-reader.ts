@@ -1,7 +1,6 @@
 import { snapshotConstants } from './snapshot-constants.ts';
 import { isStrayClose, parseSnapshotBlock } from './snapshot-block.ts';
-import { emptySections, sectionNames } from './snapshot-sections.ts';
-import type { SnapshotSections } from './snapshot-sections.ts';
+import { emptySections, sectionNames, type SnapshotSections } from './snapshot-sections.ts';
 import { closeTagAt, openTagAt } from './xml-scan.ts';
 
 type SnapshotProblem =

@@ -1,14 +1,8 @@
-import {
-  assembleContext,
-  assemblePrompt,
-  type ContextItem,
-  type ContextSource,
-} from '#shared/conversation/context/assemble-context.ts';
-import type { Content, Part } from '#shared/conversation/documents/content.ts';
+import type { ContextSource } from '#shared/conversation/context/assemble-context.ts';
+import type { Content } from '#shared/conversation/documents/content.ts';
 import type { CoveredThrough, Trigger } from '#shared/conversation/documents/head.ts';
 import type { Repairs } from '#shared/conversation/repair/repairs.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
-import { findMediaFamily } from '#shared/tokens/media-tokens.ts';
 import type { CompactionPolicy } from '../policy/policy.ts';
 import { foldedContents, isShown, slicedTurn } from '../summariser/shown-turns.ts';
 import { foldPoint, keptTurns } from './split-fold-point.ts';
@@ -17,9 +11,13 @@ import {
   type Chunk,
   type SummariserInput,
 } from '../summariser/summariser-input.ts';
-import { wantedSaving } from '../decisions/swap-decision.ts';
 import { planMasks, storedMasks, type PlannedMask } from '../tool-outputs/tail-masks.ts';
-import { estimatePromptTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
+import {
+  contextTokens,
+  countingIn,
+  savesTooLittle,
+  type WeighedContext,
+} from './context-tokens.ts';
 
 export interface PlanSource {
   /** The context now; its turns are terminal, in order, without a gap. */
@@ -87,42 +85,12 @@ export type Plan =
 export const noopState = ({ reason }: Extract<Plan, { kind: 'noop' }>) =>
   reason === 'TURN_TOO_LARGE' ? 'FAILED_ERROR' : 'NOOP';
 
-export const tokenCounting = (policy: CompactionPolicy, model: string): TokenCounting => ({
-  rule: policy.tokenRule,
-  mediaFamily: findMediaFamily(model),
-});
-
-/** So many of the newest turns are weighed first to see whether a compaction saves enough. */
-const FIRST_WEIGHED_TURNS = 64;
-
-interface Weighing extends PlanSource {
-  weighed: Map<Part, number>;
-}
-
-const countingIn = ({ policy, context, weighed }: Weighing): TokenCounting => ({
-  ...tokenCounting(policy, context.model),
-  weighed,
-});
+type Weighing = PlanSource & WeighedContext;
 
 const withMasks = (context: ContextSource, masks: readonly PlannedMask[]): ContextSource => ({
   ...context,
   history: { snapshotText: context.history?.snapshotText ?? '', masks: storedMasks(masks) },
 });
-
-/** Calibrated estimate of the whole prompt that the context makes. */
-export const estimateContextTokens = (
-  context: ContextSource,
-  source: Pick<PlanSource, 'policy' | 'calibration'>,
-): number => contextTokens(context, source, tokenCounting(source.policy, context.model));
-
-function contextTokens(
-  context: ContextSource,
-  { calibration }: Pick<PlanSource, 'calibration'>,
-  counting: TokenCounting,
-): number {
-  const prompt = assemblePrompt(context, assembleContext(context));
-  return Math.ceil(calibration * estimatePromptTokens(prompt, counting));
-}
 
 function planTruncation(source: Weighing, masks: PlannedMask[]): Plan {
   const counting = countingIn(source);
@@ -130,33 +98,6 @@ function planTruncation(source: Weighing, masks: PlannedMask[]): Plan {
   const afterTokens = contextTokens(withMasks(source.context, masks), source, counting);
   if (afterTokens >= beforeTokens) return { kind: 'noop', reason: 'BREAKER_OPEN' };
   return { kind: 'truncate', masks, beforeTokens, afterTokens };
-}
-
-/** Calibrated estimate of snapshot and turns, without system instruction, memory and pins. */
-function conversationTokens(source: Weighing, context: ContextSource): number {
-  const items: ContextItem[] = assembleContext({ ...context, memory: undefined, pins: [] });
-  const contents = items.map(({ content }) => content);
-  return Math.ceil(source.calibration * estimatePromptTokens({ contents }, countingIn(source)));
-}
-
-/**
- * Whether an automatic run could not save enough even with an empty snapshot: no model need be asked. The longer
- * the conversation, the more is saved, and its newest turns nearly always settle it: older ones are weighed only where
- * those do not.
- */
-function savesTooLittle(source: Weighing, after: ContextSource): boolean {
-  const { context, policy, trigger = 'auto' } = source;
-  if (policy.acceptsEqualSize) return false;
-  const afterTokens = conversationTokens(source, after);
-  const isTooLittle = (turns: ContextSource['turns']): boolean => {
-    const beforeTokens = conversationTokens(source, { ...context, turns });
-    const wanted = wantedSaving({ policy, trigger, conversationTokens: beforeTokens });
-    return beforeTokens - afterTokens < wanted;
-  };
-  const { length } = context.turns;
-  for (let newest = FIRST_WEIGHED_TURNS; newest < length; newest *= 4)
-    if (!isTooLittle(context.turns.slice(-newest))) return false;
-  return isTooLittle(context.turns);
 }
 
 function foldPlanOf(

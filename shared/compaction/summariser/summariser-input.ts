@@ -129,6 +129,23 @@ function foldedBy(wanted: readonly WantedTurn[], pieces: readonly Piece[]): Turn
   });
 }
 
+/** How turns are read and weighed: rather too heavy, with what the ledger writes around each content. */
+function createReader({ context, counting, calibration, strategy }: SummariserSource) {
+  // Rather fewer turns than a refused call: a calibration below 1 earns no room here.
+  const fitFactor = Math.min(CALIBRATION_MAX, Math.max(1, calibration));
+  const weighing = { counting, marginOf: strategy === 'ledger' ? marginTokens : () => 0 };
+  const memory = memoryContents(context);
+  return {
+    fitFactor,
+    weighing,
+    readAll: (all: readonly WantedTurn[]) => all.map((item) => readTurn(item, weighing)),
+    tokensOf: (reads: readonly ReadTurn[]) =>
+      Math.ceil(fitFactor * tokensToRead(memory, reads, weighing)),
+    contentsOf: (reads: readonly ReadTurn[]) =>
+      once(() => sanitizeHistory([...memory, ...reads.flatMap(({ contents }) => contents)])),
+  };
+}
+
 /**
  * What the summariser reads of everything up to `point`: the full turns where they fit its window, else the
  * masked ones. Of what is more than it should read at once the ledger gets chunks, so that all is folded in
@@ -136,16 +153,9 @@ function foldedBy(wanted: readonly WantedTurn[], pieces: readonly Piece[]): Turn
  * unseen. Undefined when not even the first piece fits, or there is none.
  */
 export function summariserInput(source: SummariserSource): SummariserInput | undefined {
-  const { context, counting, point, strategy } = source;
-  // Rather fewer turns than a refused call: a calibration below 1 earns no room here.
-  const fitFactor = Math.min(CALIBRATION_MAX, Math.max(1, source.calibration));
-  const weighing = { counting, marginOf: strategy === 'ledger' ? marginTokens : () => 0 };
+  const { point, strategy } = source;
+  const { fitFactor, weighing, readAll, tokensOf, contentsOf } = createReader(source);
   const { room, partialRoom } = summariserRooms(source.windowTokens);
-  const memory = memoryContents(context);
-  const readAll = (all: readonly WantedTurn[]) => all.map((item) => readTurn(item, weighing));
-  const tokensOf = (reads: readonly ReadTurn[]) =>
-    Math.ceil(fitFactor * tokensToRead(memory, reads, weighing));
-
   const wanted = wantedTurns(source);
   const whole = readAll(wanted);
   const folded = whole.map(({ slice }) => slice);
@@ -157,8 +167,6 @@ export function summariserInput(source: SummariserSource): SummariserInput | und
     ? readAll(wanted.map((item) => ({ ...item, turn: maskedTurn(item.turn, masks) })))
     : whole;
   const tokens = isMasked ? tokensOf(reads) : wholeTokens;
-  const contentsOf = (readTurns: readonly ReadTurn[]) =>
-    once(() => sanitizeHistory([...memory, ...readTurns.flatMap(({ contents }) => contents)]));
   if (tokens <= (strategy === 'ledger' ? partialRoom : room))
     return {
       point,

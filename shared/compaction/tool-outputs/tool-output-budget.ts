@@ -10,8 +10,8 @@ import {
   type FormOptions,
   type OutputToFit,
 } from './tool-output-forms.ts';
-import { estimatePartTokens } from '#shared/tokens/token-estimate.ts';
-import type { TokenCounting, TokenRule } from '#shared/tokens/token-estimate.ts';
+import { estimatePartTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
+import type { TokenRule } from '#shared/tokens/text-weight.ts';
 import { toToolOutput } from './tool-output-mask.ts';
 
 export interface ToolOutputBudgetInput {

@@ -2,11 +2,8 @@ import type { Part } from '#shared/conversation/documents/content.ts';
 import { emptiedResponse } from '#shared/conversation/context/tool-calls.ts';
 import { toolOutputConstants } from './tool-output-constants.ts';
 import { maskedText, pointerText, withOutput, type ToolOutput } from './tool-output-mask.ts';
-import {
-  estimatePartTokens,
-  type TokenCounting,
-  type TokenRule,
-} from '#shared/tokens/token-estimate.ts';
+import { estimatePartTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
+import type { TokenRule } from '#shared/tokens/text-weight.ts';
 
 /** A tool output as the context has it, and what of it can be read back. */
 export interface OutputToFit {

@@ -178,3 +178,25 @@ export function compactionNeed(turn: {
   if (meter === undefined) return undefined;
   return needOfContext({ ...turn, head: { ...head, context: meter }, tokens: meter.tokens });
 }
+
+/**
+ * The need that a change of the model, or of the window, leaves in the head: the window has become smaller
+ * and the context is over the threshold that comes with it. What was saved since the last swap does not
+ * count: with the new window the context may be too long for any answer. Undefined where compaction is not
+ * automatic, or an automatic need waits already.
+ */
+export function needOfSmallerWindow(change: {
+  head: Pick<Head, 'settings' | 'compactionNeeded' | 'context'>;
+  tokens: number;
+  before: Pick<CompactionPolicy, 'windowTokens'>;
+  after: CompactionPolicy;
+  requestId: string;
+  now: Date;
+}): CompactionNeeded['auto'] {
+  const { head, tokens, before, after, requestId, now } = change;
+  if (!isAutomatic(head) || head.compactionNeeded.auto) return undefined;
+  if (after.windowTokens >= before.windowTokens) return undefined;
+  const { overheadTokens } = head.context;
+  if (!isOverThreshold({ tokens, overheadTokens, policy: after })) return undefined;
+  return { requestId, since: now, trigger: 'modelSwitch' };
+}

@@ -2,6 +2,15 @@ import { z } from 'zod';
 import type { DocumentStore, StoredDocument } from '#shared/ports/ports.ts';
 import { ratingPath } from './paths.ts';
 
+/** `feedback` of a turn: what the user thinks of the answer. */
+export const feedbackSchema = z.object({
+  rating: z.enum(['up', 'down']),
+  reason: z.string().optional(),
+  comment: z.string().optional(),
+  time: z.date(),
+});
+export type Feedback = z.infer<typeof feedbackSchema>;
+
 const ratingSchema = z.object({
   schemaVersion: z.literal(1),
   generation: z.number().int().positive(),

@@ -7,6 +7,7 @@ import { contentSchema, type Content } from './content.ts';
 import type { Versioned } from './head.ts';
 import { noticeSchema } from '#shared/notification/notice-schema.ts';
 import { turnPiecePath } from './paths.ts';
+import { feedbackSchema } from './rating.ts';
 import { readWhole } from './read-fields.ts';
 import { routingSchema } from '#shared/routing/routing.ts';
 import { repairsSchema } from '../repair/repairs.ts';
@@ -47,15 +48,6 @@ const turnErrorSchema = z.object({
 });
 export type TurnError = z.infer<typeof turnErrorSchema>;
 
-/** What the user thinks of an answer. */
-const feedbackSchema = z.object({
-  rating: z.enum(['up', 'down']),
-  reason: z.string().optional(),
-  comment: z.string().optional(),
-  time: z.date(),
-});
-export type Feedback = z.infer<typeof feedbackSchema>;
-
 /** What a turn with calls notes of its rounds while it is answered. */
 const roundsSchema = z.object({
   /** Rounds whose calls are stored; twice as many contents are theirs. The last one may be open. */
@@ -71,11 +63,6 @@ const roundsSchema = z.object({
   approved: z.array(z.number().int().nonnegative()).optional(),
 });
 export type Rounds = z.infer<typeof roundsSchema>;
-
-const recalledSchema = z.object({
-  seqs: z.array(z.number().int().positive()),
-  tokens: z.number().nonnegative(),
-});
 
 const turnFieldsSchema = z.object({
   schemaVersion: z.literal(1),
@@ -136,7 +123,9 @@ const turnFieldsSchema = z.object({
   /** What of the app's context stands in `surroundings`. */
   told: toldSchema.optional(),
   /** Folded turns that were brought back for the message, and what that took, uncalibrated tokens; not their words. */
-  recalled: recalledSchema.optional(),
+  recalled: z
+    .object({ seqs: z.array(z.number().int().positive()), tokens: z.number().nonnegative() })
+    .optional(),
   /** Which end of the turn the owner's devices have been told of. */
   notice: noticeSchema.optional(),
 });

@@ -14,7 +14,6 @@ export const nothingCovered: CoveredThrough = { seq: 0, contentIndex: 0 };
 const nothingFolded = {
   coveredThrough: nothingCovered,
   from: 0,
-  turnsFolded: 0,
   snapshotTokens: 0,
   boundary: '',
   snapshotText: '',
@@ -23,6 +22,28 @@ const nothingFolded = {
   sourceHash: '',
   model: '',
   promptVersion: '',
+} satisfies Partial<History>;
+
+/** What a compaction says of itself: none was made. */
+const notCompacted = {
+  schemaVersion: 1,
+  strategy: 'copy',
+  trigger: 'manual',
+  turnsFolded: 0,
+  counted: undefined,
+  report: {},
+  modelCalls: 0,
+  usage: { promptTokens: 0, outputTokens: 0 },
+  // What the source cost stands in its own record.
+  costMicros: 0,
+  durationMs: 0,
+  isPartial: undefined,
+  unproductiveSwaps: undefined,
+  erased: undefined,
+  mended: undefined,
+  signature: undefined,
+  cleaned: undefined,
+  isUntrusted: undefined,
 } satisfies Partial<History>;
 
 /** The history of the next generation, made of an earlier one or of none. */
@@ -50,38 +71,21 @@ export function continuedHistory(next: {
   const firstChanged = changedSeqs.length > 0 ? Math.min(...changedSeqs) : undefined;
   return {
     ...(source ?? nothingFolded),
-    schemaVersion: 1,
+    ...notCompacted,
     generation: head.generation + 1,
     parent: head.generation,
     state: next.state,
-    strategy: 'copy',
-    trigger: 'manual',
     requestId: next.requestId,
-    turnsFolded: 0,
     masks: (source?.masks ?? []).filter(({ seq }) => !changedSeqs.includes(seq)),
     maskedTokensSaved: changedSeqs.length > 0 ? 0 : (source?.maskedTokensSaved ?? 0),
     beforeTokens: next.beforeTokens,
     afterTokens: next.afterTokens,
-    counted: undefined,
-    report: {},
-    modelCalls: 0,
-    usage: { promptTokens: 0, outputTokens: 0 },
-    // What the source cost stands in its own record.
-    costMicros: 0,
     requestedAt: now,
     createTime: now,
-    durationMs: 0,
     by: next.by,
     restoredFrom: next.restoredFrom,
     changedFromSeq: next.state === 'CHANGED' ? (next.changedFromSeq ?? firstChanged) : undefined,
     erasedSeqs: next.erasedSeqs && [...next.erasedSeqs],
-    isPartial: undefined,
-    unproductiveSwaps: undefined,
-    erased: undefined,
-    mended: undefined,
-    signature: undefined,
-    cleaned: undefined,
-    isUntrusted: undefined,
   };
 }
 

@@ -18,6 +18,18 @@ function answerAfterTakeOver(
   return { fields: { ...fields, rounds }, writes, stale: [] };
 }
 
+/** What the end of an attempt leaves in a turn. */
+const endFields = [
+  'error',
+  'finishReason',
+  'finishTime',
+  'chunks',
+  'lastFrameId',
+  'cancelRequested',
+  'feedback',
+  'unanswered',
+];
+
 /** The next attempt at the same turn: new producer, new lease, of the old answer nothing but whole rounds. */
 export function takeOverWrites(batch: {
   conversationId: string;
@@ -37,14 +49,7 @@ export function takeOverWrites(batch: {
   const { conversationId, seq, attempt, lease, now, head, model, routing } = batch;
   const answer = answerAfterTakeOver(batch, batch.kept);
   const stale = [
-    'error',
-    'finishReason',
-    'finishTime',
-    'chunks',
-    'lastFrameId',
-    'cancelRequested',
-    'feedback',
-    'unanswered',
+    ...endFields,
     ...(batch.foldedInContext === undefined ? ['foldedInContext'] : []),
     ...(routing ? [] : ['routing']),
     ...answer.stale,

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { Rating } from '#shared/conversation/documents/rating.ts';
-import type { Feedback } from '#shared/conversation/documents/turn.ts';
+import type { Feedback, Rating } from '#shared/conversation/documents/rating.ts';
 import { time, wellFormedText } from '../fields.ts';
 import { COMMENT_MAX_CHARACTERS, REASON_MAX_CHARACTERS } from '../limits.ts';
 

@@ -1,6 +1,5 @@
 import type { Random } from '#lab/chaos/random.ts';
-import type { AttackedHistory } from './attacked-turns.ts';
-import { KNOWN_ATTACK, realConstraint } from './attacked-turns.ts';
+import { type AttackedHistory, KNOWN_ATTACK, realConstraint } from './attacked-turns.ts';
 import type { Injection } from './injections.ts';
 
 const honest = [

@@ -10,7 +10,7 @@ import type { RouteDependencies } from '#functions/chat/route.ts';
 import { guardServer } from '#functions/bootstrap/server-guard.ts';
 import type { LogFields } from '#shared/ports/ports.ts';
 import { chatDependencies } from './chat-dependencies.ts';
-import { openServer } from '../processes/open-server.ts';
+import { openServer } from '#infra/local/processes/open-server.ts';
 import { idTokenClaims, startTokenKeys, type TokenKeys } from '../token-keys.ts';
 import { localKeysVariable } from '../signing.ts';
 

@@ -1,6 +1,6 @@
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
 import { type StackOptions, startStack } from '#infra/local/stack/stack.ts';
-import { type Stack } from '#infra/local/stack/running-stack.ts';
+import { type Stack } from '#infra/local/stack/stack-children.ts';
 import { browserPath } from '../tools/tools.ts';
 
 /** What a user does not see and a developer must: errors of scripts, and what the page's own policy forbids. */

@@ -6,8 +6,11 @@ import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { parseConfig } from '#functions/config.ts';
 import { createDependencies } from '#functions/dependencies.ts';
 import { chooseFreePort } from '#infra/local/processes/free-port.ts';
-import { createTopic, createTopicAndPushSubscription } from '#infra/local/stack/pubsub-setup.ts';
-import { listensToEvents } from '#infra/local/stack/push-settings.ts';
+import {
+  createTopic,
+  createTopicAndPushSubscription,
+  listensToEvents,
+} from '#infra/local/stack/pubsub-setup.ts';
 import { stackEnvironment } from '#infra/local/stack/stack-environment.ts';
 import { startStandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { firestoreEmulatorHost, pubsubEmulatorHost } from './emulator-environment.ts';

@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
-import { openServer } from './open-server.ts';
+import { openServer } from '#infra/local/processes/open-server.ts';
 
 interface ReceivedPush {
   method: string | undefined;

@@ -1,6 +1,4 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { createCompactionHandler } from '#functions/worker/push/handle-push.ts';
 import { registerFunctions } from '#functions/bootstrap/register.ts';
@@ -45,16 +43,9 @@ export async function serveInFramework(bench: CompactionBench): Promise<string> 
     chat: () => Promise.reject(new Error('not here')),
     compaction: () => Promise.resolve(bench),
   });
-  const servers = await serveFunctions([{ target: 'compaction', port: 0 }]);
-  const [address] = servers.map((server) => server.address() as AddressInfo);
-  onTestFinished(async () => {
-    for (const server of servers) {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    }
-  });
-  return `http://127.0.0.1:${address?.port}/`;
+  const [server] = await serveFunctions([{ target: 'compaction', port: 0 }]);
+  onTestFinished(async () => server?.close());
+  return `${server?.url}/`;
 }
 
 /** What a verifier throws that refuses a push. */

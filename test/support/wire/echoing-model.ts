@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { text as readText } from 'node:stream/consumers';
 import { startStandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import type { ModelRequest } from '#shared/ports/ports.ts';
-import { openServer } from '../processes/open-server.ts';
+import { openServer } from '#infra/local/processes/open-server.ts';
 
 export const modelFailures = ['refused', 'unknown', 'quota', 'overloaded', 'unreadable'] as const;
 export type ModelFailure = (typeof modelFailures)[number];

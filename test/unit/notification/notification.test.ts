@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import type { NotificationText } from '#shared/notification/notification.ts';
-import { createNotification } from '#shared/notification/notification.ts';
+import { createNotification, type NotificationText } from '#shared/notification/notification.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const answer = {

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { text as readText } from 'node:stream/consumers';
 import { afterEach, describe, expect, test } from 'vitest';
 import { guestSession } from '#web/api/session.ts';
-import { openServer } from '#test/support/processes/open-server.ts';
+import { openServer } from '#infra/local/processes/open-server.ts';
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createIdTokenVerifier } from '#functions/adapters/auth/id-token-verifier.ts';
 import { errorOf, startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
 import { expectClean } from '#test/support/chat/http-answers.ts';
-import { openServer, type OpenServer } from '#test/support/processes/open-server.ts';
+import { openServer, type OpenServer } from '#infra/local/processes/open-server.ts';
 import { appCheckClaims, idTokenClaims, startTokenKeys } from '#test/support/token-keys.ts';
 import { searchCases } from '#test/support/search-cases.ts';
 

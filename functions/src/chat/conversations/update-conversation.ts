@@ -1,4 +1,4 @@
-import { needOfSmallerWindow } from '#shared/compaction/policy/model-switch.ts';
+import { needOfSmallerWindow } from '#shared/compaction/trigger/compaction-trigger.ts';
 import type { CompactionNeeded, Head } from '#shared/conversation/documents/head.ts';
 import { contextTokens } from '#shared/conversation/context/meter.ts';
 import { readContextParts } from '#shared/conversation/context/read-conversation.ts';

@@ -1,6 +1,6 @@
 import { turnPath } from '#shared/conversation/documents/paths.ts';
-import type { Feedback, Turn } from '#shared/conversation/documents/turn.ts';
-import { isTerminal } from '#shared/conversation/documents/turn.ts';
+import { isTerminal, type Turn } from '#shared/conversation/documents/turn.ts';
+import type { Feedback } from '#shared/conversation/documents/rating.ts';
 import type { Versioned } from '#shared/conversation/documents/head.ts';
 import { AppError } from '#shared/errors.ts';
 import type { Caller, Write } from '#shared/ports/ports.ts';

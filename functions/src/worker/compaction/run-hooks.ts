@@ -6,12 +6,8 @@ import {
   noHooks,
   type CompactionHooks,
 } from '#shared/compaction/summariser/hooks.ts';
-import {
-  tokenCounting,
-  estimateContextTokens,
-  type FoldPlan,
-  type Plan,
-} from '#shared/compaction/split/plan.ts';
+import type { FoldPlan, Plan } from '#shared/compaction/split/plan.ts';
+import { tokenCounting, estimateContextTokens } from '#shared/compaction/split/context-tokens.ts';
 import { chooseNotes, type HookNote } from '#shared/compaction/summariser/hook-notes.ts';
 import { foldedTurnsAccess } from '#shared/hooks/folded-turns.ts';
 import type { Hook } from '#shared/hooks/webhook.ts';

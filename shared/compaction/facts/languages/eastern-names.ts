@@ -1,11 +1,6 @@
-import {
-  chineseCommon,
-  chinesePlace,
-  japanesePlace,
-  koreanCommon,
-  koreanPlace,
-} from './eastern-words.ts';
-import { findWantedAttributes, isSlotFilled } from './eastern-slots.ts';
+import { chinesePlace, japanesePlace, koreanCommon, koreanPlace } from './eastern-words.ts';
+import { findWantedAttributes } from './eastern-slots.ts';
+import { findInStretch, han, isCommon, type Reading, type Word } from './eastern-stretch.ts';
 import { findAll, wholeMatch, type FactMatch } from '../index/fact-match.ts';
 import { findMatches } from '../index/matches.ts';
 import { plainText } from '../speech/plain-text.ts';
@@ -16,16 +11,7 @@ const segmenter = once(() => new Intl.Segmenter('zh', { granularity: 'word' }));
 /** Runs that are segmented, names in Latin letters within; longer ones are cut, which costs a word at the cut. */
 const easternRun =
   /(?<![\p{sc=Latin}\p{N}])(?:[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}ー々A-Za-z0-9·・]|(?<=[A-Za-z])(?:[.&'-] ?| )(?=[A-Za-z])){1,120}/gu;
-const han = /\p{sc=Han}/u;
 const kana = /[\p{sc=Hiragana}\p{sc=Katakana}]/u;
-const branch = /^[(（][^()（）\n]{1,16}[)）]/u;
-/** What a restaurant or hotel has behind its name in brackets is part of it. */
-const NAME_CHARACTERS_MAX = 24;
-
-interface Word {
-  text: string;
-  start: number;
-}
 
 function wordsOf(run: string, offset: number): Word[] {
   return Array.from(segmenter().segment(run), ({ segment, index }) => ({
@@ -34,99 +20,9 @@ function wordsOf(run: string, offset: number): Word[] {
   }));
 }
 
-function nameFound(
-  text: string,
-  words: readonly Word[],
-  kind: 'name' | 'term',
-): FactMatch | undefined {
-  const [first] = words;
-  const last = words.at(-1);
-  if (first === undefined || last === undefined) return undefined;
-  const end = last.start + last.text.length;
-  if (end - first.start > NAME_CHARACTERS_MAX) return undefined;
-  const behind = branch.exec(text.slice(end, end + 20))?.[0].length ?? 0;
-  const written = text.slice(first.start, end + behind);
-  return { kind, start: first.start, end: end + behind, readings: [plainText(written)] };
-}
-
-/** Common words, and what the segmenter joins of them (我想去, 还有). */
-function isCommon(word: string): boolean {
-  if (chineseCommon.has(word)) return true;
-  if (word.length < 2 || word.length > 5) return false;
-  for (let length = word.length - 1; length > 0; length--)
-    if (chineseCommon.has(word.slice(0, length)) && isCommon(word.slice(length))) return true;
-  return false;
-}
 /** A Chinese sentence that asks for something: what stands in it is what is wanted. */
 const asking =
   /请|請|帮|幫|麻烦|推荐|介绍|告诉|找|(?<![理思联猜])想|要|订|查|问|有没有|吗|多少|哪|什么/u;
-
-/** A stretch between common words, and what stands around it. */
-interface Stretch {
-  words: readonly Word[];
-  /** The word before it, or before the row of values that it ends (`海参和三文鱼`). */
-  before: string;
-  after: string;
-  /** What a name leaves of a longer one. */
-  isRest?: boolean;
-}
-
-const textOf = (words: readonly Word[]): string => words.map(({ text }) => text).join('');
-
-/** 角楼 and 簋街, which no dictionary has; 热门 and 学校 are words. */
-const isUnknownPlace = ({ words, isRest }: Stretch, { place, isJapanese }: Reading): boolean =>
-  !isJapanese &&
-  isRest !== true &&
-  words.length === 2 &&
-  words.every(({ text }) => text.length === 1) &&
-  place.test(textOf(words));
-
-/** A name where it ends as places do, else undefined. */
-function placeFound(
-  text: string,
-  words: readonly Word[],
-  { place }: Reading,
-): FactMatch | undefined {
-  const joined = textOf(words);
-  return joined.length > 2 && place.test(joined) && han.test(joined)
-    ? nameFound(text, words, 'name')
-    : undefined;
-}
-
-/**
- * One stretch between common words. The longest beginning that ends as places do is a name; the rest is a
- * term, weak unless it stands where values stand, or has three characters and its sentence asks.
- */
-function flush(text: string, stretch: Stretch, options: Reading): FactMatch[] {
-  const { words, before, after } = stretch;
-  const whole = isUnknownPlace(stretch, options) ? nameFound(text, words, 'name') : undefined;
-  if (whole !== undefined) return [whole];
-  for (let length = words.length; length > 0; length--) {
-    const name = placeFound(text, words.slice(0, length), options);
-    if (name === undefined) continue;
-    const rest = { words: words.slice(length), before: '', after, isRest: true };
-    return [name, ...flush(text, rest, options)];
-  }
-  const term = nameFound(text, words, 'term');
-  if (term === undefined) return [];
-  const written = text.slice(term.start, term.end);
-  if (written.length < 2 || !(han.test(written) || /[\p{sc=Katakana}ー]{3}/u.test(written)))
-    return [];
-  const { isAsking, isJapanese } = options;
-  const word = { isPlace: options.place.test(written), isKnown: words.length === 1 };
-  const isFilled =
-    !isJapanese && !doubled.test(written) && isSlotFilled({ before, after, isAsking }, word);
-  return [isFilled || (written.length > 2 && isAsking) ? term : { ...term, isWeak: true }];
-}
-
-/** 转转, 尝尝: verbs. */
-const doubled = /^(.)\1$/u;
-
-interface Reading {
-  place: RegExp;
-  isAsking: boolean;
-  isJapanese: boolean;
-}
 
 /** How far from a word the request may stand that it belongs to, in its sentence. */
 const ASKING_REACH = 60;
@@ -178,7 +74,7 @@ function inRun(text: string, run: string, offset: number): FactMatch[] {
   const words = wordsOf(run, offset);
   const close = (after: string): void => {
     if (walk.words.length === 0) return;
-    found.push(...flush(text, { words: walk.words, before: walk.before, after }, options));
+    found.push(...findInStretch(text, { words: walk.words, before: walk.before, after }, options));
     walk.words = [];
   };
   for (const [at, word] of words.entries()) {

@@ -20,15 +20,24 @@ import {
   saysSomething,
 } from './pasted-letters.ts';
 import { quotedSpans, type TextSpan } from './quoted-speech.ts';
+import {
+  fenceEnd,
+  isEmpty,
+  isFence,
+  isQuotedLine,
+  LINE_CHARACTERS,
+  textLines,
+  nearParagraph,
+  nextFull,
+  paragraphEnd,
+  lineBeginning,
+  type TextLine,
+} from './text-lines.ts';
 
 /** Shorter quotations are terms: a name, a title, what to put into a field. */
 const TERM_WEIGHT = 24;
 /** How far from a quotation the words may stand that say whose it is. */
 const ATTRIBUTION_CHARACTERS = 120;
-/** What opens a mail is a short line, or stands at the beginning of one. */
-const LINE_CHARACTERS = 600;
-/** As far as it is looked ahead who speaks again, or how long a paragraph is. */
-const NEAR_LINES = 20;
 /** Of a letter: a longer one ends here. */
 const LETTER_LINES = 400;
 /** Of a head of a mail. */
@@ -38,53 +47,6 @@ const GAP = '\uFFFC';
 
 /** Between two sentences. */
 const sentenceBorder = /[.!?]\s+[\p{L}\p{N}]|[。！？][\s]*[\p{L}\p{N}]/u;
-
-const quotedLine = /^[ \t\u3000]{0,12}(?:[-*•]\s|\d{1,2}[.)]\s)?(?:\p{Lu}{1,3})?(?:[>＞]|&gt;)/u;
-const fenceMark = /^[ \t]{0,12}(?:[-*•]\s)?(`{3,40}|~{3,40})/;
-interface TextLine extends TextSpan {
-  text: string;
-}
-
-function* linesOf(text: string): Generator<TextLine> {
-  let start = 0;
-  while (start <= text.length) {
-    const found = text.indexOf('\n', start);
-    const end = found === -1 ? text.length : found;
-    yield { start, end, text: text.slice(start, end) };
-    start = end + 1;
-  }
-}
-
-const shortOf = ({ text }: TextLine): string => text.slice(0, LINE_CHARACTERS);
-const isEmpty = ({ text }: TextLine): boolean => text.trim() === '';
-const isQuotedLine = ({ text }: TextLine): boolean => quotedLine.test(text.slice(0, 40));
-const isFence = ({ text }: TextLine): boolean => fenceMark.test(text.slice(0, 30));
-
-/** Where a code fence that begins at a line ends: behind the line that closes it. */
-function fenceEnd(lines: readonly TextLine[], at: number): number {
-  const sign = fenceMark.exec(lines[at]?.text ?? '')?.[1] ?? '```';
-  for (let next = at + 1; next < lines.length; next += 1)
-    if (fenceMark.exec(lines[next]?.text ?? '')?.[1]?.startsWith(sign)) return next + 1;
-  return lines.length;
-}
-
-const nextFull = (lines: readonly TextLine[], from: number): number => {
-  const at = lines.slice(from, from + 8).findIndex((line) => !isEmpty(line));
-  return at === -1 ? lines.length : from + at;
-};
-
-const paragraphEnd = (lines: readonly TextLine[], from: number): number => {
-  let at = from;
-  for (let line = lines[at]; line !== undefined && !isEmpty(line); line = lines[at]) at += 1;
-  return at;
-};
-
-/** The beginning of a paragraph. */
-function nearParagraph(lines: readonly TextLine[], from: number): readonly TextLine[] {
-  const near = lines.slice(from, from + NEAR_LINES);
-  const end = near.findIndex(isEmpty);
-  return end === -1 ? near : near.slice(0, end);
-}
 
 interface Reading {
   text: string;
@@ -109,7 +71,7 @@ function pastedEnd({ lines, quotedFrom }: Reading, from: number): number {
 
 /** The head of a mail: fields on lines that follow each other. */
 function isMailHead(lines: readonly TextLine[], at: number): boolean {
-  const head = lines.slice(at, at + HEAD_LINES).map(shortOf);
+  const head = lines.slice(at, at + HEAD_LINES).map(lineBeginning);
   const other = head.findIndex((line) => !isMailField(line));
   return other !== 0 && other !== 1 && head.length > 1 && head.some(isSureMailField);
 }
@@ -117,7 +79,7 @@ function isMailHead(lines: readonly TextLine[], at: number): boolean {
 /** Lines of a chat without times: `Anna: …`, `Ben: …`, `Anna: …`. A form names each field once. */
 function isDialogue(lines: readonly TextLine[], at: number, text: string): boolean {
   if (findSpeaker(text) === undefined) return false;
-  const speakers = nearParagraph(lines, at).map((line) => findSpeaker(shortOf(line)));
+  const speakers = nearParagraph(lines, at).map((line) => findSpeaker(lineBeginning(line)));
   const names = new Set(speakers);
   return !names.has(undefined) && names.size > 1 && names.size < speakers.length;
 }
@@ -136,7 +98,7 @@ function announcedBlock(reading: Reading, at: number, line: TextLine): Block | u
   const next = nextFull(lines, at + 1);
   if (announcesMuch(end) && isLongParagraph(nearParagraph(lines, next).map(({ text }) => text)))
     return { start: line.end, next: paragraphEnd(lines, next) };
-  const colon = workStart(shortOf(line));
+  const colon = workStart(lineBeginning(line));
   if (colon === -1) return undefined;
   const start = line.start + colon;
   if (colon >= line.text.length) return { start: line.end, next: pastedEnd(reading, at + 1) };
@@ -174,7 +136,7 @@ function blockAt(reading: Reading, at: number, line: TextLine): Block | undefine
   if (isEmpty(line)) return undefined;
   if (isFence(line)) return { start, next: fenceEnd(lines, at) };
   if (isQuotedLine(line)) return { start, next: at + 1 };
-  const short = shortOf(line);
+  const short = lineBeginning(line);
   if (opensMail(short)) return { start, next: Math.max(at + 1, pastedEnd(reading, at + 1)) };
   if (isMailHead(lines, at)) return { start, next: lines.length };
   if (isChatLine(short) || isDialogue(lines, at, short))
@@ -227,7 +189,7 @@ const isOthers = (text: string, { start, end }: TextSpan): boolean =>
 
 const readingOf = (text: string, quoted: readonly TextSpan[]): Reading => ({
   text,
-  lines: [...linesOf(text)],
+  lines: [...textLines(text)],
   quotedFrom: new Map(quoted.map(({ start, end }) => [start, end])),
 });
 

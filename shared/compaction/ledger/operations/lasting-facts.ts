@@ -1,8 +1,7 @@
 import { workingItems, type Snapshot } from '#shared/conversation/documents/snapshot.ts';
 import { extractFacts } from '#shared/compaction/facts/index/extract-facts.ts';
-import type { Fact } from '#shared/compaction/facts/index/fact.ts';
+import { type Fact, factId } from '#shared/compaction/facts/index/fact.ts';
 import { saidBy, type LastingFact } from '../items/item-facts.ts';
-import { factId } from '#shared/compaction/facts/index/fact.ts';
 
 /**
  * The facts that a snapshot should go on saying: those of this run, and those that the items of the one

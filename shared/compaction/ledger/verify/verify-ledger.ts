@@ -1,26 +1,16 @@
-import {
-  constraintSection,
-  workingItems,
-  type ArchivedItem,
-  type Snapshot,
-} from '#shared/conversation/documents/snapshot.ts';
+import { workingItems, type Snapshot } from '#shared/conversation/documents/snapshot.ts';
 import type { Fact } from '#shared/compaction/facts/index/fact.ts';
-import { indexFacts } from '#shared/compaction/facts/index/fact-index.ts';
-import { isSentenceHeld } from '#shared/compaction/facts/index/line-index.ts';
 import type { TextFacts } from '#shared/compaction/facts/index/text-facts.ts';
-import { repairConstants } from '../repair/repair-constants.ts';
-import { estimateTextTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
-import { changedItems } from '../operations/changed-items.ts';
+import type { TokenCounting } from '#shared/tokens/token-estimate.ts';
 import { fitSnapshot } from '../budget/fit-snapshot.ts';
 import { lastingFacts } from '../operations/lasting-facts.ts';
 import type { LedgerReading } from '../prompt/ledger-reading.ts';
 import { ledgerReport, type LedgerReport } from '../ledger-report.ts';
 import { shapeProblems, withoutLoops, type ShapeProblem } from '../prompt/ledger-shape.ts';
 import { toRecalledText, type Recall } from '../prompt/recalled-text.ts';
-import { renderWorkingLayer } from '../render-snapshot.ts';
-import { copiedShare } from '../repair/copied-share.ts';
+import { allowanceFor, type Allowance } from '../repair/allowance.ts';
 import { missingConstraints } from '../repair/missing-constraints.ts';
-import { bindsAnswers, isNeededLater, isSaidByUser } from '../repair/needed-facts.ts';
+import { isSaidByUser } from '../repair/needed-facts.ts';
 import { repairVerbatim, type VerbatimRepair } from '../repair/repair-verbatim.ts';
 import { uniteLists } from '../budget/unite-lists.ts';
 import { correctionFor, type Correction } from './correction.ts';
@@ -88,61 +78,6 @@ function refused(input: LedgerInput, problems: ShapeProblem[]): LedgerVerificati
   return { ok: false, problems, snapshot: input.snapshot, correction: undefined, report };
 }
 
-/** Rules aside: those must be in the words of the user. */
-const madeByModel = ({ previous, snapshot }: ReadInput): ArchivedItem[] =>
-  changedItems(previous, snapshot)
-    .map(({ item }) => item)
-    .filter(({ by, section }) => by === 'model' && section !== constraintSection);
-
-const isNeeded = (fact: Fact, { cited }: LedgerReading): boolean =>
-  isNeededLater(fact, cited.get(fact.seqs[0] ?? 0)?.day);
-
-/** What code may put back of what the user stated. */
-interface Allowance {
-  isWanted: (fact: Fact) => boolean;
-  /** Whether a second call is worth asking for it. */
-  isAskedFor: (fact: Fact) => boolean;
-  roomTokens: number;
-  /** Whether a wish of the user stands in the snapshot, in whatever words. */
-  isHeld: (wish: string) => boolean;
-}
-
-/**
- * A summariser that writes its own statements has chosen what matters: code adds what a later answer needs, within a
- * twentieth of the snapshot, or two sentences. One that mostly copies sentences, or says next to nothing, has left out what matters: all that
- * the user said comes back, within a quarter of the budget.
- */
-function allowanceFor(input: ReadInput, snapshot: Snapshot): Allowance {
-  const { reading, budgetTokens, counting } = input;
-  const { copiedStatementShare, copiedRepairFraction, addedFraction, addedTokens, sparseFraction } =
-    repairConstants;
-  const made = madeByModel(input);
-  const usedTokens = estimateTextTokens(renderWorkingLayer(snapshot), counting);
-  const isSparse = usedTokens < sparseFraction.value * budgetTokens;
-  const isCopied =
-    made.length === 0 || copiedShare(made, reading.cited) >= copiedStatementShare.value;
-  if (isSparse || isCopied)
-    return {
-      isWanted: isSaidByUser,
-      isAskedFor: (fact) => isCopied || isNeeded(fact, reading),
-      roomTokens: Math.floor(copiedRepairFraction.value * budgetTokens),
-      isHeld: () => false,
-    };
-  const said = workingItems(snapshot).flatMap(({ text, quote }) => [text, quote ?? '']);
-  const lines = indexFacts(said).lines();
-  const isHeld = (wish: string): boolean =>
-    !bindsAnswers(wish) || isSentenceHeld(wish, lines, repairConstants.heldWishShare.value);
-  const shareTokens = addedFraction.value * Math.min(usedTokens, budgetTokens);
-  const roomTokens = Math.max(addedTokens.value, Math.floor(shareTokens));
-  return {
-    isWanted: (fact) =>
-      isNeeded(fact, reading) && !(fact.kind === 'instruction' && isHeld(fact.sentence)),
-    isAskedFor: () => true,
-    roomTokens,
-    isHeld,
-  };
-}
-
 /** Facts that neither snapshot nor kept texts say: those that come back, and those that the archive gets. */
 interface Lacking {
   missing: readonly Fact[];
@@ -175,6 +110,18 @@ function repairRecall(
   });
 }
 
+/** Where neither the model nor an earlier run has anything to say, the user's requests stand. */
+const withRequestsIfBare = (snapshot: Snapshot, reading: LedgerInput['reading']): Snapshot =>
+  workingItems(snapshot).length === 0 ? withRequests(snapshot, reading) : snapshot;
+
+/** What of the snapshot folded turns hold, or what stays says. */
+function gate(input: ReadInput, noteTexts: readonly string[]): Precision {
+  const { reading, keptTexts } = input;
+  const knownTexts = [...keptTexts, ...noteTexts.map(reading.read)];
+  const gated = gatePrecision({ ...input, turns: reading.cited, knownTexts });
+  return { ...gated, snapshot: withRequestsIfBare(gated.snapshot, reading) };
+}
+
 /**
  * Checks and repairs, by code alone, what the operations of a model made of a snapshot. In this order: its shape; that
  * folded turns hold the values of changed items (`gatePrecision`); that what the user stated and a later answer needs
@@ -183,9 +130,7 @@ function repairRecall(
  * EMPTY becomes FAILED_EMPTY_SUMMARY, any other problem FAILED_VERIFICATION. Linear in the text of the turns.
  */
 export function verifyLedger(given: LedgerInput): LedgerVerification {
-  const sound = withoutLoops(given.previous, given.snapshot);
-  const isBare = workingItems(sound).length === 0;
-  const snapshot = isBare ? withRequests(sound, given.reading) : sound;
+  const snapshot = withRequestsIfBare(withoutLoops(given.previous, given.snapshot), given.reading);
   const shape = shapeProblems({ ...given, snapshot });
   if (shape.length > 0) return refused({ ...given, snapshot }, shape);
   const input: ReadInput = {
@@ -194,16 +139,7 @@ export function verifyLedger(given: LedgerInput): LedgerVerification {
     keptTexts: given.keptTexts.map(given.reading.read),
   };
   const { budgetTokens, counting, keptTexts, reading } = input;
-  const notes = (given.noteTexts ?? []).map(reading.read);
-  const gated = gatePrecision({
-    ...input,
-    turns: reading.cited,
-    knownTexts: [...keptTexts, ...notes],
-  });
-  const isEmptied = workingItems(gated.snapshot).length === 0;
-  const precision = isEmptied
-    ? { ...gated, snapshot: withRequests(gated.snapshot, reading) }
-    : gated;
+  const precision = gate(input, given.noteTexts ?? []);
   const recallWith = (repaired: Snapshot): Recall =>
     toRecalledText(reading.facts(), {
       snapshotTexts: textsIn(workingItems(repaired), reading),

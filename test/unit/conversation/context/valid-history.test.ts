@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { LooseContent } from '#shared/conversation/context/valid-history.ts';
+import { isValidHistory, type LooseContent } from '#shared/conversation/context/valid-history.ts';
 import { repairContents } from '#shared/conversation/repair/repair-contents.ts';
-import { isValidHistory } from '#shared/conversation/context/valid-history.ts';
 import { brokenHistories, wholeHistories } from '#test/support/compaction/broken-histories.ts';
 import { searchCases } from '#test/support/search-cases.ts';
 

@@ -4,12 +4,12 @@ import { createWebhookHooks } from '#functions/adapters/webhooks/webhook-hook.ts
 import { createRemotePolicy, REMOTE_POLICY_PATH } from '#functions/config/remote-policy.ts';
 import type { Webhook } from '#shared/hooks/webhook.ts';
 import {
+  autoNeed,
   buildDue,
   compactOnce,
   see,
   THRESHOLD_TOKENS,
 } from '#test/support/compaction/compacted-conversation.ts';
-import { autoNeed } from '#test/support/compaction/compacted-conversation.ts';
 import {
   compactionBench,
   type CompactionBench,

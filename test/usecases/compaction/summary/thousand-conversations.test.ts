@@ -9,7 +9,7 @@ import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.
 import { buildDue } from '#test/support/compaction/compacted-conversation.ts';
 import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
 import { madeUpAnswer } from '#test/support/compaction/conversation-builder.ts';
-import { openServer } from '#test/support/processes/open-server.ts';
+import { openServer } from '#infra/local/processes/open-server.ts';
 import { historiesOf } from '#test/support/compaction/stored-histories.ts';
 
 const CONVERSATIONS = 1_000;

@@ -9,7 +9,7 @@ import {
   CONDENSING_SUFFIX,
   condensingInstruction,
 } from '#shared/compaction/tool-outputs/condense-prompt.ts';
-import { tokenCounting } from '#shared/compaction/split/plan.ts';
+import { tokenCounting } from '#shared/compaction/split/context-tokens.ts';
 import type { PlannedMask } from '#shared/compaction/tool-outputs/tail-masks.ts';
 import { toolOutputConstants } from '#shared/compaction/tool-outputs/tool-output-constants.ts';
 import { AppError } from '#shared/errors.ts';

@@ -1,4 +1,4 @@
-import { tokenCounting } from '#shared/compaction/split/plan.ts';
+import { tokenCounting } from '#shared/compaction/split/context-tokens.ts';
 import { isSoundCount } from '#shared/compaction/decisions/swap-decision.ts';
 import { estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
 import type { Prompt } from '#shared/ports/ports.ts';

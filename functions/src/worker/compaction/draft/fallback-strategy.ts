@@ -1,6 +1,6 @@
 import { fallbackSnapshot } from '#shared/compaction/ledger/fallback-snapshot.ts';
 import { renderLedger } from '#shared/compaction/ledger/render-snapshot.ts';
-import { tokenCounting } from '#shared/compaction/split/plan.ts';
+import { tokenCounting } from '#shared/compaction/split/context-tokens.ts';
 import { snapshotProfile, workingItems } from '#shared/conversation/documents/snapshot.ts';
 import { keptTexts } from '../swap/measure-swap.ts';
 import type { Run } from '../run.ts';

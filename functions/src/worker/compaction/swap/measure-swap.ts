@@ -1,14 +1,13 @@
-import { keptPins } from '#shared/conversation/pins/kept-pins.ts';
-import { pinBudget } from '#shared/conversation/pins/pin-budget.ts';
-import { tokenCounting, type FoldPlan } from '#shared/compaction/split/plan.ts';
+import { keptPins, type KeptPins } from '#shared/conversation/pins/kept-pins.ts';
+import { pinBudget, PINS_MAX } from '#shared/conversation/pins/pin-budget.ts';
+import type { FoldPlan } from '#shared/compaction/split/plan.ts';
+import { tokenCounting } from '#shared/compaction/split/context-tokens.ts';
 import { sentOutputs } from '#shared/compaction/tool-outputs/sent-outputs.ts';
 import { frameSnapshot } from '#shared/compaction/snapshot/snapshot-text.ts';
 import { decideSwap } from '#shared/compaction/decisions/swap-decision.ts';
 import { storedMasks, type PlannedMask } from '#shared/compaction/tool-outputs/tail-masks.ts';
 import { estimateContentTokens, estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
 import { countedContext } from '#shared/conversation/context/shown-tokens.ts';
-import type { KeptPins } from '#shared/conversation/pins/kept-pins.ts';
-import { PINS_MAX } from '#shared/conversation/pins/pin-budget.ts';
 import {
   assembleContext,
   assemblePrompt,

@@ -1,4 +1,5 @@
-import { estimateContextTokens, type Plan } from '#shared/compaction/split/plan.ts';
+import type { Plan } from '#shared/compaction/split/plan.ts';
+import { estimateContextTokens } from '#shared/compaction/split/context-tokens.ts';
 import { storedMasks } from '#shared/compaction/tool-outputs/tail-masks.ts';
 import type { Candidate, Verified } from '../draft/candidate.ts';
 import { countedAfter } from './measure-swap.ts';

@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { inProfile } from '#shared/compaction/ledger/operations/change-profile.ts';
-import { emptySnapshot, snapshotTexts } from '#shared/conversation/documents/snapshot.ts';
-import type { Item, Snapshot } from '#shared/conversation/documents/snapshot.ts';
+import {
+  emptySnapshot,
+  type Item,
+  type Snapshot,
+  snapshotTexts,
+} from '#shared/conversation/documents/snapshot.ts';
 
 const item = (id: string, text: string): Item => ({
   id,

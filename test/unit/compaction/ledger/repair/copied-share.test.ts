@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { copiedShare } from '#shared/compaction/ledger/repair/copied-share.ts';
+import { copiedShare } from '#shared/compaction/ledger/repair/allowance.ts';
 import { citedTurns } from '#shared/compaction/ledger/operations/cited-turns.ts';
 import { modelItem, saidTurn } from '#test/support/compaction/said-turn.ts';
 

@@ -11,7 +11,8 @@ import {
   verifyLedger,
   type LedgerVerification,
 } from '#shared/compaction/ledger/verify/verify-ledger.ts';
-import { tokenCounting, type FoldPlan } from '#shared/compaction/split/plan.ts';
+import type { FoldPlan } from '#shared/compaction/split/plan.ts';
+import { tokenCounting } from '#shared/compaction/split/context-tokens.ts';
 import { estimateTextTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
 import {
   emptySnapshot,

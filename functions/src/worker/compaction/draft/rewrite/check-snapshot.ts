@@ -1,6 +1,7 @@
 import { indexFacts, isHeld, type FactIndex } from '#shared/compaction/facts/index/fact-index.ts';
 import type { Fact } from '#shared/compaction/facts/index/fact.ts';
-import { tokenCounting, type FoldPlan } from '#shared/compaction/split/plan.ts';
+import type { FoldPlan } from '#shared/compaction/split/plan.ts';
+import { tokenCounting } from '#shared/compaction/split/context-tokens.ts';
 import {
   statedIdentifiers,
   type StatedText,

@@ -12,11 +12,11 @@ export interface OpenServer {
   close: () => Promise<void>;
 }
 
-/** Opens a server on a free port of the loopback interface. Who opened it closes it. */
-export async function openServer(server: Server): Promise<OpenServer> {
-  await once(server.listen(0, '127.0.0.1'), 'listening');
+/** Opens a server on a port of the loopback interface; 0: any free one. Who opened it closes it. */
+export async function openServer(server: Server, wantedPort = 0): Promise<OpenServer> {
+  await once(server.listen(wantedPort, '127.0.0.1'), 'listening');
   const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const port = typeof address === 'object' && address !== null ? address.port : wantedPort;
   const host = `127.0.0.1:${port}`;
   return {
     port,
@@ -24,7 +24,9 @@ export async function openServer(server: Server): Promise<OpenServer> {
     url: `http://${host}`,
     close: async () => {
       if (server instanceof HttpServer) server.closeAllConnections();
-      await once(server.close(), 'close');
+      // That of HTTP/2 returns nothing.
+      server.close();
+      await once(server, 'close');
     },
   };
 }
