@@ -1,76 +1,10 @@
-import {
-  AbstractChat as Chat5,
-  DefaultChatTransport as Transport5,
-  lastAssistantMessageIsCompleteWithToolCalls as isComplete5,
-  type UIMessage as Message5,
-} from 'ai5';
-import {
-  AbstractChat as Chat6,
-  DefaultChatTransport as Transport6,
-  lastAssistantMessageIsCompleteWithToolCalls as isComplete6,
-  type UIMessage as Message6,
-} from 'ai6';
-import {
-  AbstractChat as Chat7,
-  DefaultChatTransport as Transport7,
-  lastAssistantMessageIsCompleteWithToolCalls as isComplete7,
-  type UIMessage as Message7,
-} from 'ai7';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { transportOptions } from '#docs/clients/recipes/use-chat.ts';
 import { errorOf } from '#test/support/chat/chat-server.ts';
 import { eventually } from '#test/support/eventually.ts';
-import type { ChatSetup, ChatUnderTest } from '#test/support/wire/ai-sdk-world.ts';
-import { chatState } from '#test/support/wire/chat-state.ts';
 import { conversationWithTools, startToolServer } from '#test/support/wire/tool-server.ts';
 import type { WireServer } from '#test/support/wire/wire-server.ts';
-
-type Given = { tool: string; toolCallId: string } & (
-  { output: unknown } | { state: 'output-error'; errorText: string }
-);
-
-interface ToolChat extends ChatUnderTest {
-  addToolOutput: (given: Given) => PromiseLike<void> | void;
-}
-
-type Setup = Pick<ChatSetup, 'id' | 'transport'>;
-
-class ChatOf5 extends Chat5<Message5> {}
-class ChatOf6 extends Chat6<Message6> {}
-class ChatOf7 extends Chat7<Message7> {}
-
-const versions: [string, (setup: Setup) => ToolChat][] = [
-  [
-    '5',
-    ({ id, transport }) =>
-      new ChatOf5({
-        id,
-        state: chatState<Message5>(),
-        transport: new Transport5(transport),
-        sendAutomaticallyWhen: isComplete5,
-      }),
-  ],
-  [
-    '6',
-    ({ id, transport }) =>
-      new ChatOf6({
-        id,
-        state: chatState<Message6>(),
-        transport: new Transport6(transport),
-        sendAutomaticallyWhen: isComplete6,
-      }),
-  ],
-  [
-    '7',
-    ({ id, transport }) =>
-      new ChatOf7({
-        id,
-        state: chatState<Message7>(),
-        transport: new Transport7(transport),
-        sendAutomaticallyWhen: isComplete7,
-      }),
-  ],
-];
+import { versions, type ToolChat } from './versions.ts';
 
 let server: WireServer;
 beforeAll(async () => {
@@ -96,6 +30,8 @@ describe.each(versions)('useChat of ai %s with tools', (_, createChat) => {
     const { api, headers, ...short } = transportOptions({ baseUrl: server.url, getIdToken });
     const chat = createChat({
       id,
+      messages: [],
+      onData: () => undefined,
       transport: { api, headers, ...(transport === 'recipe' && short) },
     });
     return { id, chat };

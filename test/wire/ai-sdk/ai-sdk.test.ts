@@ -22,6 +22,7 @@ import {
   type AiSdkWorld,
 } from '#test/support/wire/ai-sdk-world.ts';
 import { withoutTold } from '#test/support/tools/without-told.ts';
+import { versions } from './versions.ts';
 
 function describeAnswers({ start, answered, halfway }: AiSdkWorld) {
   test('shows an answer while it is given, and what it cost when it is done', async () => {
@@ -278,15 +279,13 @@ function describeMessages({ start, answered, createChat }: AiSdkWorld) {
   });
 }
 
-/** What every version of the AI SDK has to do against the real function. */
-export function describeAiSdk(version: string, createChat: Parameters<typeof aiSdkWorld>[0]): void {
-  const world = aiSdkWorld(createChat);
+describe.each(versions)('useChat of ai %s', (_, createChat) => {
   describe.each([
     ['gives answers', describeAnswers],
     ['comes back', describeConnections],
     ['tells how an answer ended', describeEndings],
     ['keeps its messages', describeMessages],
-  ] as const)(`useChat of ai ${version} %s`, (_, describeTests) => {
-    describeTests(world);
+  ] as const)('%s', (_name, describeTests) => {
+    describeTests(aiSdkWorld(createChat));
   });
-}
+});
