@@ -3,7 +3,7 @@ import { describeReport, isClean } from '#lab/chaos/chaos-report.ts';
 import { runChaos } from '#lab/chaos/run-chaos.ts';
 
 describe('a short chaos run', () => {
-  test('loses and doubles nothing while processes are killed and everything fails', async () => {
+  test('a short chaos run loses and doubles nothing while processes are killed and everything fails', async () => {
     const report = await runChaos({
       minutes: 0.15,
       seed: 'test',

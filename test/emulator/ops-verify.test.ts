@@ -25,7 +25,7 @@ const firestore = (projectId: string) =>
 plantedSuite('Firestore', () => firestore(demoProjectId()));
 
 describe('verification of a database with orphans', () => {
-  test('finds what stands below heads that are not there, and erases it', async () => {
+  test('verification finds and erases documents below missing conversations', async () => {
     const projectId = demoProjectId();
     const world = verifyWorld(firestore(projectId));
     const tree = createDocumentTree({ projectId, emulatorHost: firestoreEmulatorHost() });
@@ -54,7 +54,7 @@ describe('dead letters of Pub/Sub', () => {
   const box = createDeadLetterBox(createDeadLetterClient(projectId));
   afterAll(() => box.close());
 
-  test('are looked at and stay, and are gone once they were published again', async () => {
+  test('inspected dead letters stay, and are removed once they are published again', async () => {
     const world = verifyWorld();
     await createTopicAndPushSubscription({
       ...place,
@@ -98,7 +98,7 @@ describe('dead letters of Pub/Sub', () => {
     expect(republished).toEqual(expect.arrayContaining([event('c-1'), event('c-2')]));
   });
 
-  test('say what is missing where there is no such subscription', async () => {
+  test('the dead-letter command says what is missing where there is no such subscription', async () => {
     const { code, err } = await ops(verifyWorld(), ['dead-letters', 'list', '--topic', 'events'], {
       deadLetters: box,
     });

@@ -49,7 +49,7 @@ const settledHead = (conversationId: string) =>
 
 describe('a worker that is killed', () => {
   test.each(['claimed', 'planned', 'summarised', 'verified', 'swapped'])(
-    'after it has %s leaves a conversation that goes on and is compacted once by the next worker',
+    'a worker killed after it has %s leaves a usable conversation that the next worker compacts once',
     async (point) => {
       const conversationId = randomUUID();
       const first = await stack.startWorker(point);

@@ -53,7 +53,7 @@ const asks = (tokens: number, afterTokens: number | null) =>
   }) !== undefined;
 
 describe('a compaction', () => {
-  test('never asks for another one before the context has grown by a fifth of its threshold', () => {
+  test('no further compaction is requested before the context has grown by a fifth of its threshold', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: 60_000 }),
@@ -66,7 +66,7 @@ describe('a compaction', () => {
     );
   });
 
-  test('is asked for again once it has, where the context is over the threshold', () => {
+  test('a further compaction is requested once the context has grown and is over the threshold', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 10_000, max: 60_000 }),
@@ -79,7 +79,7 @@ describe('a compaction', () => {
     );
   });
 
-  test('runs at most once per fifth of a threshold of new tokens, however little it saves', () => {
+  test('compactions run at most once per fifth of a threshold, however little they save', () => {
     const turns = fc.array(fc.integer({ min: 1, max: 4_000 }), { minLength: 1, maxLength: 200 });
     const leaves = fc.double({ min: 0.05, max: 0.79, noNaN: true });
     fc.assert(
@@ -126,7 +126,7 @@ describe('a snapshot that is itself over the threshold', () => {
     chunks: [{ parts: [{ text: 'Fine.' }], finishReason: 'STOP', usage: usageOf(promptTokens) }],
   });
 
-  test('is left alone by the next messages, until the context has grown', async () => {
+  test('a snapshot over the threshold is not compacted again until the context has grown', async () => {
     const { bench, conversationId } = await compactedOverThreshold();
     const sizes = [1_410, 1_450, 1_500, 1_550];
     const model = scriptedStreamer(...sizes.map(answerAt), answerAt(1_800)).model;

@@ -35,14 +35,14 @@ async function lint() {
 }
 
 describe('the OpenAPI document', () => {
-  test('passes the linter', async () => {
+  test('the OpenAPI document passes the linter', async () => {
     const { status, output } = await lint();
 
     expect(JSON.parse(output).totals).toMatchObject({ errors: 0, warnings: 0 });
     expect(status).toBe(0);
   });
 
-  test('has every route under every name', () => {
+  test('the OpenAPI document has every route under every name', () => {
     const { paths } = servedDocument();
     const described = chatRoutes.flatMap(({ method, path, aliases = [] }) =>
       [path, ...aliases].map((each) => paths[each]?.[method.toLowerCase()]?.operationId),
@@ -56,13 +56,13 @@ describe('the OpenAPI document', () => {
     chatRoutes
       .filter(({ example }) => example !== undefined)
       .map((route) => [route.operation, route] as const),
-  )('shows a body of %s that the server takes', (_, { body, example }) => {
+  )('the OpenAPI document shows a body of %s that the server accepts', (_, { body, example }) => {
     expect(body.safeParse(example).success).toBe(true);
   });
 });
 
 describe('the table of error reasons', () => {
-  test('has every reason that the code answers with (shared/wire/errors)', () => {
+  test('the table of error reasons has every reason that the code answers with', () => {
     const unknown = thrownReasons().filter(({ reason }) => !(reason in errorReasons));
 
     expect(unknown).toEqual([]);

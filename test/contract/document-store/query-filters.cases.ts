@@ -49,7 +49,7 @@ export function describeQueryFilters(store: DocumentStore): void {
       expect(await ids({ collection, where: [{ field: 'v', op, value }] })).toEqual(expected);
     });
 
-    test('takes 0 and -0 for equal', async () => {
+    test('a query treats 0 and -0 as equal', async () => {
       const collection = await seed([
         ['a', { v: -0 }],
         ['b', { v: 0 }],
@@ -61,7 +61,7 @@ export function describeQueryFilters(store: DocumentStore): void {
       ]);
     });
 
-    test('reaches into maps by dotted paths', async () => {
+    test('a query reaches into maps by dotted paths', async () => {
       const collection = await seed([
         ['a', { need: { since: new Date(2) } }],
         ['b', { need: { since: new Date(1) } }],

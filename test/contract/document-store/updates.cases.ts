@@ -94,7 +94,7 @@ export function describeUpdates(store: DocumentStore): void {
   ];
 
   describe('update', () => {
-    test.each(cases)('$name', async ({ before, fields = {}, remove = [], after }) => {
+    test.each(cases)('update: $name', async ({ before, fields = {}, remove = [], after }) => {
       const path = newPath();
       await put(store, path, before);
 
@@ -124,7 +124,7 @@ export function describeUpdates(store: DocumentStore): void {
       expect(await timeAt(store, path)).toBe(updateTime);
     });
 
-    test('of 0 by -0 is a change', async () => {
+    test('update of 0 by -0 is a change', async () => {
       const path = newPath();
       const updateTime = await put(store, path, { n: 0 });
 

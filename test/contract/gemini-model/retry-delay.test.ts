@@ -16,9 +16,12 @@ describe('the delay before a retry', () => {
     { reason: 'MODEL_QUOTA', askedMs: 10_001, attempt: 0, draw: 0, delayMs: undefined },
     { reason: 'MODEL_TIMEOUT', attempt: 0, draw: 0, delayMs: undefined },
     { reason: 'MODEL_REFUSED_REQUEST', attempt: 0, draw: 0, delayMs: undefined },
-  ])('after $reason (asked for $askedMs ms), attempt $attempt: $delayMs ms', (example) => {
-    const { reason, askedMs, attempt, draw, delayMs } = example;
+  ])(
+    'the retry delay after $reason (asked for $askedMs ms), attempt $attempt, is $delayMs ms',
+    (example) => {
+      const { reason, askedMs, attempt, draw, delayMs } = example;
 
-    expect(retryDelayMs(failure(reason, askedMs), attempt, draw)).toBe(delayMs);
-  });
+      expect(retryDelayMs(failure(reason, askedMs), attempt, draw)).toBe(delayMs);
+    },
+  );
 });
