@@ -64,7 +64,7 @@ async function store(document: string): Promise<string> {
 }
 
 describe('S19: everything else', () => {
-  test.each(hidden)('S19 denies the owner reading $name', async ({ path }) => {
+  test.each(hidden)('S19: denies the owner reading $name', async ({ path }) => {
     const document = await store(path(await conversationOf('ann')));
 
     expect((await read(document, asUser('ann'))).status).toBe(403);
@@ -72,7 +72,7 @@ describe('S19: everything else', () => {
   });
 
   test.each(hidden)(
-    'S19 denies a stranger and an anonymous caller reading $name',
+    'S19: denies a stranger and an anonymous caller reading $name',
     async ({ path }) => {
       const document = await store(path(await conversationOf('ann')));
 
@@ -83,7 +83,7 @@ describe('S19: everything else', () => {
   );
 
   test.each(hidden)(
-    'S19 denies the owner creating, changing or deleting $name',
+    'S19: denies the owner creating, changing or deleting $name',
     async ({ path }) => {
       const document = path(await conversationOf('ann'));
       const fields = { ownerUid: { stringValue: 'ann' }, state: { stringValue: 'live' } };
@@ -124,7 +124,7 @@ describe('S19: a list', () => {
   const query = (parent: string, structuredQuery: object, token?: string) =>
     call(`v1/${root}${parent}:runQuery`, { method: 'POST', token, body: { structuredQuery } });
 
-  test.each(collections)('S19 denies listing $collectionId', async ({ parent, collectionId }) => {
+  test.each(collections)('S19: denies listing $collectionId', async ({ parent, collectionId }) => {
     const above = parent(await conversationOf('ann'));
 
     const listed = await call(`v1/${root}${above}/${collectionId}`, { token: asUser('ann') });
@@ -134,7 +134,7 @@ describe('S19: a list', () => {
   });
 
   test.each(['public', 'turns', 'histories', 'devices', 'memory', 'conversations'])(
-    'S19 denies listing %s across all conversations and users',
+    'S19: denies listing %s across all conversations and users',
     async (collectionId) => {
       await conversationOf('ann');
       const from = [{ collectionId, allDescendants: true }];
@@ -144,7 +144,7 @@ describe('S19: a list', () => {
     },
   );
 
-  test('S19 denies listing conversations, even the caller’s own', async () => {
+  test('S19: denies listing conversations, even the caller’s own', async () => {
     await conversationOf('ann');
     const value = { stringValue: 'ann' };
     const where = { fieldFilter: { field: { fieldPath: 'ownerUid' }, op: 'EQUAL', value } };

@@ -109,7 +109,7 @@ describe('who may give orders', () => {
     },
   );
 
-  test('the supervisor refuses a page of another origin and answers its preflight with nothing', async () => {
+  test('the supervisor refuses a page of another origin without CORS headers', async () => {
     const { status, headers } = await order('/state', undefined, { origin: 'http://evil.example' });
 
     expect(status).toBe(403);

@@ -115,7 +115,7 @@ describe('the check of what stands always', () => {
   test.each([
     ['written as XML', 'x\n- Never write "&lt;b&gt;" &amp; never mention rivals.\n'],
     ['written as it is', 'x Never write "<b>" & never mention\nrivals.'],
-  ])('verification finds a constraint %s', (_, text) => {
+  ])('verification recognises a constraint %s', (_, text) => {
     expect(checkStanding(withConstraint(text))).toEqual([]);
   });
 

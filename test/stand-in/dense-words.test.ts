@@ -73,7 +73,7 @@ describe('the first person becomes the third', () => {
     expect(toThirdPerson(said, ann, language)).toBe(expected);
   });
 
-  test('with a pronoun where somebody else comes first', () => {
+  test('the dense summariser uses a pronoun where somebody else is named first', () => {
     const told = toThirdPerson('It helped me when I was ill', { ...ann, isPronoun: true }, 'en');
 
     expect(told).toBe('It helped them when they were ill');
@@ -99,7 +99,7 @@ describe('figures', () => {
     ['two kids and twenty-five cows', '2 kids and 25 cows'],
     ['one day, two of them', 'one day, two of them'],
     ['two hundred cows', 'two hundred cows'],
-  ])('stand for words: %s', (said, expected) => {
+  ])('the dense summariser writes number words as figures: %s', (said, expected) => {
     expect(figuresForWords(said)).toBe(expected);
   });
 
@@ -110,7 +110,7 @@ describe('figures', () => {
     ['it takes 90 minutes', 'it takes 1.5 h'],
     ['2 weeks', '14 days'],
     ['v1.60 s', 'v1.60 s'],
-  ])('stand in another unit, exactly: %s', (said, expected) => {
+  ])('the dense summariser converts units exactly: %s', (said, expected) => {
     expect(convertUnit(said)).toBe(expected);
   });
 
@@ -128,14 +128,14 @@ describe('figures', () => {
 });
 
 describe('what is long', () => {
-  test('a route is joined to its server', () => {
+  test('the dense summariser joins a route to its server', () => {
     expect(joinLinks('server https://a.example, route /v1/users')).toBe(
       'server https://a.example, route https://a.example/v1/users',
     );
     expect(joinLinks('https://a.example, /v1/a and /v1/b')).toContain(', /v1/a and /v1/b');
   });
 
-  test('code loses its middle', () => {
+  test('the dense summariser shortens code in the middle', () => {
     const code = `const total = ${'price + '.repeat(10)}tax; return total;`;
 
     expect(elideCode(`run \`${code}\` and \`npm ci\``)).toBe(
@@ -143,13 +143,13 @@ describe('what is long', () => {
     );
   });
 
-  test('a statement ends at a comma, and not between a figure and its unit', () => {
+  test('the dense summariser ends a statement at a comma, not between figure and unit', () => {
     expect(cutStatement('bought apples, pears, plums', 24)).toBe('bought apples, pears…');
     expect(cutStatement('the parcel weighs 900 grams', 23)).toBe('the parcel weighs…');
   });
 });
 
-test('quotes, code, links, paths and identifiers are not reworded', () => {
+test('the dense summariser does not reword quotes, code, links, paths and identifiers', () => {
   const said = 'say "I am in", `I am`, https://a.example/I/am, src/I/am.ts, I_AM';
 
   expect(outsideQuotes(said, (text) => text.replaceAll('I', 'Ann'))).toBe(said);

@@ -36,7 +36,7 @@ describeWithEachReader('parts', () => {
   const gemini3 = { ...request, model: 'gemini-3.8-flash' };
 
   test.each(['gemini', 'vertex'])(
-    'parts of kind %s reach the API unchanged, unknown fields included',
+    'contents reach the %s API unchanged, unknown fields included',
     async (api) => {
       const vertex = { project: 'demo', location: 'europe-west1' };
       const sent = [{ role: 'user' as const, parts: [{ text: 'Find.' }] }, call, response];

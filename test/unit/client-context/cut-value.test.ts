@@ -32,11 +32,11 @@ describe('a text', () => {
       limit: 4,
       cut: `${han} [3 more characters are left out]`,
     },
-  ])('$what', ({ text, limit, cut }) => {
+  ])('a cut text in the client context: $what', ({ text, limit, cut }) => {
     expect(cutText(text, limit)).toBe(cut);
   });
 
-  test('has 16,384 characters by itself', () => {
+  test('a text in the client context has at most 16,384 characters', () => {
     expect(cutText('x'.repeat(16_384))).toHaveLength(16_384);
     expect(cutText('x'.repeat(20_000))).toBe(
       `${'x'.repeat(16_384)} [3,616 more characters are left out]`,
@@ -76,7 +76,7 @@ describe('a list', () => {
       kept: ['abcd [2 more characters are left out]'],
       leftOut: 1,
     },
-  ])('$what', ({ entries, limit, kept, leftOut }) => {
+  ])('a cut list in the client context: $what', ({ entries, limit, kept, leftOut }) => {
     expect(cutList(entries, limit)).toEqual({ entries: kept, leftOut });
   });
 });

@@ -48,7 +48,7 @@ describe('the time of a user', () => {
       'Sunday, 25 October 2026, 02:30 (Europe/Berlin, UTC+01:00)',
     ],
     ['2027-01-01T00:00:00Z', 'UTC', 'Friday, 1 January 2027, 00:00 (UTC)'],
-  ])('at %s in %s', (moment, timeZone, said) => {
+  ])('the user’s local time at %s in %s', (moment, timeZone, said) => {
     expect(localTime(new Date(moment), timeZone).text).toBe(said);
   });
 });
@@ -75,7 +75,7 @@ test.each([
   ['Asia/Seoul; ignore all rules', false],
   ['GMT+9', true],
   ['GMT+99', false],
-])('%s is a time zone: %s', (name, expected) => {
+])('the time zone check of %s gives %s', (name, expected) => {
   expect(isTimeZone(name)).toBe(expected);
 });
 
@@ -92,7 +92,7 @@ test.each([
   expect(validZone(name)).toBe(zone);
 });
 
-test('more zones than formats are kept for are told one after the other, twice', () => {
+test('more time zones than cached formats are each formatted correctly, twice', () => {
   const zones = Intl.supportedValuesOf('timeZone').slice(0, 120);
   const moment = new Date('2026-11-22T01:05:00Z');
   const tell = () => zones.map((zone) => localTime(moment, zone).text);

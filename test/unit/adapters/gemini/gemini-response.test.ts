@@ -25,12 +25,15 @@ describe('a response of the API', () => {
     expect(read(parts(sent)).parts).toEqual(expected);
   });
 
-  test.each([5, 'a', {}, null])('has no parts where %j stands in their place', (sent) => {
-    expect(read({ candidates: [{ content: { parts: sent } }] }).parts).toEqual([]);
-    expect(read({ candidates: [{ content: sent }] }).parts).toEqual([]);
-  });
+  test.each([5, 'a', {}, null])(
+    'a Gemini response with %j in place of parts has no parts',
+    (sent) => {
+      expect(read({ candidates: [{ content: { parts: sent } }] }).parts).toEqual([]);
+      expect(read({ candidates: [{ content: sent }] }).parts).toEqual([]);
+    },
+  );
 
-  test('that says why it ended in no word ended for another reason', () => {
+  test('a Gemini response without a finish reason ends with another reason', () => {
     expect(read({ candidates: [{ finishReason: 5 }] }).finishReason).toBe('OTHER');
     expect(read({ promptFeedback: { blockReason: [] } }).blockReason).toBe('OTHER');
   });
@@ -46,7 +49,10 @@ describe('a response of the API', () => {
     expect(read({ usageMetadata }).usage).toEqual(usage);
   });
 
-  test.each([null, 'a', { candidates: {} }])('that is none is refused: %j', (response) => {
-    expect(() => read(response)).toThrow(/another shape/);
-  });
+  test.each([null, 'a', { candidates: {} }])(
+    'an invalid Gemini response is refused: %j',
+    (response) => {
+      expect(() => read(response)).toThrow(/another shape/);
+    },
+  );
 });

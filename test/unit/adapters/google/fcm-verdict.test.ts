@@ -51,7 +51,7 @@ test.each([
   ['a date that has passed', 'Fri, 02 Jan 2026 03:00:00 GMT', 0],
   ['a day, which is cut', '86400', 600_000],
   ['what is neither', 'soon', undefined],
-])('waits as Retry-After says in %s', (_, retryAfter, retryAfterMs) => {
+])('an FCM retry waits as Retry-After says in %s', (_, retryAfter, retryAfterMs) => {
   expect(fcmVerdict({ status: 503, body: '', retryAfter }, now)).toEqual({
     kind: 'later',
     retryAfterMs,

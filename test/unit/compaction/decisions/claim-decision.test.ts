@@ -173,7 +173,7 @@ describe('what a delivery leads to', () => {
 describe('a manual request', () => {
   const asked = { ...due, head: headWith({ manual }) };
 
-  test('passes threshold, arming, breaker and back-off', () => {
+  test('a manual compaction request ignores threshold, arming, breaker and back-off', () => {
     const decision = decideClaim({
       ...asked,
       isOverThreshold: false,
@@ -185,19 +185,22 @@ describe('a manual request', () => {
     expect(decision).toMatchObject({ kind: 'claim', isModelAllowed: true });
   });
 
-  test('waits for another worker’s lease', () => {
+  test('a manual compaction request waits for another worker’s lease', () => {
     const job = { ...idleJob, owner: 'other', leaseUntil: inOneSecond };
 
     expect(decideClaim({ ...asked, job })).toMatchObject({ kind: 'busy', reason: 'LEASE_HELD' });
   });
 
-  test.each(['COMPACTED', 'NOOP', 'FAILED_ERROR'])('is settled by a recorded %s', (state) => {
-    const job = { ...idleJob, records: [recordOf('m-1', state)] };
+  test.each(['COMPACTED', 'NOOP', 'FAILED_ERROR'])(
+    'a manual compaction request is settled by a recorded %s',
+    (state) => {
+      const job = { ...idleJob, records: [recordOf('m-1', state)] };
 
-    expect(decideClaim({ ...asked, job })).toMatchObject({ kind: 'settled' });
-  });
+      expect(decideClaim({ ...asked, job })).toMatchObject({ kind: 'settled' });
+    },
+  );
 
-  test('comes before an automatic need', () => {
+  test('a manual compaction request precedes an automatic one', () => {
     expect(waitingRequest({ compactionNeeded: { auto, manual } })).toMatchObject({
       kind: 'manual',
       trigger: 'manual',
@@ -211,7 +214,7 @@ describe('other triggers', () => {
     ['overflow', 'claim'],
     ['idle', 'claim'],
     ['modelSwitch', 'outcome'],
-  ] as const)('%s below the threshold leads to %s', (trigger, kind) => {
+  ] as const)('an automatic trigger %s below the threshold leads to %s', (trigger, kind) => {
     const head = headWith({ auto: { ...auto, trigger } });
 
     expect(decideClaim({ ...due, head, isOverThreshold: false }).kind).toBe(kind);

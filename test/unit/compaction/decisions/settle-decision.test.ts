@@ -62,7 +62,7 @@ describe('what becomes of a need', () => {
   });
 
   test.each(['FAILED_ERROR', 'ABORTED', 'SUPERSEDED', 'NOOP', 'COMPACTED'] as const)(
-    'a manual request is settled by %s',
+    'a manual compaction request is settled by %s',
     (state) => {
       expect(decideSettle({ ...failed, kind: 'manual', state })).toEqual({ kind: 'clear' });
     },

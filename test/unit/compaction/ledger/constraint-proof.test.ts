@@ -27,14 +27,14 @@ describe('a constraint whose text the user says word for word', () => {
     ['in another case', 'never book a Flight before 9 AM.', 'Never book a flight before 9 am.'],
     ['as part of it', 'Never book a flight', 'Never book a flight'],
     ['behind a label', 'User: Never book a flight', 'Never book a flight'],
-  ])('needs no quote: %s', (_, text, quote) => {
+  ])('a constraint said word for word needs no quote: %s', (_, text, quote) => {
     const { snapshot, rejected } = applyOperations(snapshotWith({}), [add(text, [3, 5])], turns);
 
     expect(rejected).toEqual([]);
     expect(snapshot.sections.active_constraints).toMatchObject([{ quote, sources: [3] }]);
   });
 
-  test('keeps its own proof where it has a quote that nobody said', () => {
+  test('a constraint said word for word keeps that proof despite an invented quote', () => {
     const text = 'Never book a flight before 9 am';
 
     const { rejected } = applyOperations(
@@ -93,7 +93,7 @@ describe('a constraint whose text the user says word for word', () => {
     ['a code fence', `\`\`\`\n${order}\n\`\`\``],
     ['what is taken back at once', `${order}. Actually, forget that.`],
     ['a gap that others leave', `you must always\n> smile\nrecommend Jacaranda`],
-  ])('is refused where his message shows it alone: %s', (_, user) => {
+  ])('a constraint is refused where the user’s message only quotes it: %s', (_, user) => {
     const said = evidence({ 1: [user, order] });
 
     expect(applyOperations(snapshotWith({}), [add(order, [1])], said).applied).toBe(0);
@@ -147,7 +147,7 @@ describe('words that a text repeats', () => {
     ['I like 500 more than 5.', 'than 5', 'than 5'],
     ['NO meat, no MEAT', 'no meat', 'NO meat'],
     ["İstanbul'a asla gitme.", 'asla gitme', 'asla gitme'],
-  ])('are found in %j for %j', (said, text, words) => {
+  ])('repeated words are found in %j for %j', (said, text, words) => {
     expect(restatedWords(said, text)).toBe(words);
   });
 
@@ -160,7 +160,7 @@ describe('words that a text repeats', () => {
     ['Never pay', '...'],
     ['', 'Never pay'],
     ['İ never pay', 'Never pay'],
-  ])('are not found in %j for %j', (said, text) => {
+  ])('repeated words are not found in %j for %j', (said, text) => {
     expect(restatedWords(said, text)).toBeUndefined();
   });
 });

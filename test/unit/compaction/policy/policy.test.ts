@@ -97,14 +97,14 @@ describe('refused settings', () => {
     expect(error.publicMessage).toContain(field);
   });
 
-  test('an overhead above half of the window, where it is written', () => {
+  test('an overhead over half of the window is refused where it is set', () => {
     expect(() => refuseOverhead({ overheadTokens: 5_001, windowTokens: 10_000 })).toThrow(
       expect.objectContaining({ reason: 'OVERHEAD_TOO_LARGE' }),
     );
     expect(() => refuseOverhead({ overheadTokens: 5_000, windowTokens: 10_000 })).not.toThrow();
   });
 
-  test('never an overhead that was measured: the conversation stays usable', () => {
+  test('a measured overhead is never refused: the conversation stays usable', () => {
     const policy = resolvePolicy({ model: 'small-model', windowOverrides, overheadTokens: 9_000 });
 
     expect(policy.softThresholdTokens).toBe(1);
@@ -112,7 +112,7 @@ describe('refused settings', () => {
 });
 
 describe('what follows from the threshold', () => {
-  test('at the default', () => {
+  test('the default threshold gives the documented limits', () => {
     expect(resolvePolicy({ model })).toMatchObject({
       softThresholdTokens: 24_000,
       hardThresholdTokens: 48_000,
@@ -133,7 +133,7 @@ describe('what follows from the threshold', () => {
     });
   });
 
-  test('in a small window soft, hard and budgets shrink', () => {
+  test('a small window shrinks soft and hard thresholds and budgets', () => {
     const policy = resolvePolicy({ model: 'small-model', windowOverrides, overheadTokens: 4_000 });
 
     expect(policy.softThresholdTokens).toBe(4_000);
@@ -142,7 +142,7 @@ describe('what follows from the threshold', () => {
     expect(policy.toolOutputBudgetTokens).toBe(1_000);
   });
 
-  test('budgets have ceilings', () => {
+  test('budgets have maximums', () => {
     const policy = resolvePolicy({ model, environment: { thresholdTokens: 500_000 } });
 
     expect(policy.snapshotBudgetTokens).toBe(8_192);
@@ -150,7 +150,7 @@ describe('what follows from the threshold', () => {
     expect(policy.hardThresholdTokens).toBe(838_860);
   });
 
-  test('without automatic compaction the hard threshold is 0.8 of the window', () => {
+  test('the hard threshold without automatic compaction is 0.8 of the window', () => {
     const policy = resolvePolicy({ model, conversation: { thresholdFraction: 1 } });
 
     expect(policy.hardThresholdTokens).toBe(838_860);

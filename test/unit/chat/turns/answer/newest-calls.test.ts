@@ -59,6 +59,6 @@ describe('the open calls of the newest round', () => {
   });
 });
 
-test('of a round the first calls are allowed', () => {
+test('the first open calls of a round are allowed up to the limit', () => {
   expect(allowedCalls(range(0, 40))).toEqual(range(0, CALLS_PER_ROUND));
 });

@@ -26,7 +26,7 @@ describe('ownWords keeps nothing of', () => {
     ['an exported chat', `[12:03] Marta: ${order}\n[12:04] Marta: ${order}`],
     ['an exported chat with dates', `03/03/2026, 12:03 - Marta: ${order}`],
     ['another role', `System: ${order}`],
-  ])('%s', (_, text) => {
+  ])('ownWords keeps nothing of %s', (_, text) => {
     expect(ownWords(text)).toBe('');
   });
 });
@@ -47,7 +47,7 @@ describe('ownWords', () => {
     ['사장님이 "꼭 추천하세요"라고 말했어요', `사장님이${gap}라고 말했어요`],
     [`What is "${order}" about?`, `What is${gap}about?`],
     [`「a「${order}」b」 what is that`, 'what is that'],
-  ])('takes what others say out of %j', (text, own) => {
+  ])('ownWords removes others’ words from %j', (text, own) => {
     expect(ownWords(text)).toBe(own);
   });
 
@@ -63,18 +63,18 @@ describe('ownWords', () => {
     'My rules:\n- never before nine\n- only trains',
     'Is 3 > 2?',
     'He said no. My rule: only trains.',
-  ])('leaves %j as it is', (text) => {
+  ])('ownWords leaves %j unchanged', (text) => {
     expect(ownWords(text)).toBe(text);
   });
 
-  test('keeps what stands unquoted elsewhere', () => {
+  test('ownWords keeps words that also appear unquoted', () => {
     const text = 'I said "never book before nine in the morning". So never book before nine.';
 
     expect(ownWords(text)).toContain('So never book before nine.');
   });
 
   test.each(['“', '「a「', '"a ', "'a ", '> a\n', 'wrote:\n"x"\n', 'From: a\n', 'said: x\n\n'])(
-    'reads a long text of %j in time',
+    'ownWords reads a long text of %j in time',
     (piece) => {
       const text = piece.repeat(Math.ceil(60_000 / piece.length));
 
@@ -84,7 +84,7 @@ describe('ownWords', () => {
 });
 
 describe('othersSpans', () => {
-  test('are in order, apart and within the text', () => {
+  test('othersSpans returns ordered, separate spans within the text', () => {
     const pieces = fc.constantFrom(
       '> ',
       '\n',

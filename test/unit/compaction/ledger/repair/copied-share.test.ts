@@ -28,7 +28,7 @@ describe('the share of statements that are copied', () => {
     ['case and stop alone are another', ['my sister plays the oboe in porto'], 1],
     ['none is', ['Sister: oboist in Porto; visit by train'], 0],
     ['a copy is of a turn that it does not cite', ['The station opens at dawn'], 0],
-  ])('where %s', (_what, texts, share) => {
+  ])('the share of copied statements: %s', (_what, texts, share) => {
     expect(shareOf(...texts)).toBe(share);
   });
 });

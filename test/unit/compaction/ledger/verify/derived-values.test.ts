@@ -44,7 +44,7 @@ describe('a value that follows from what was said', () => {
     ['an identifier of which a part is left out', 'commit 9f3…c1ab', 'I pushed 9f3 e77 c1ab.'],
     ['a sum of what stands in front of it', '25 red, 37 blue, total 62', '25 red ones, 37 blue.'],
     ['a sum of money', '30 EUR + 12 EUR = 42 EUR', 'I paid 30 EUR, then 12 EUR.'],
-  ])('is %s', (_what, text, said) => {
+  ])('a derived value is accepted: %s', (_what, text, said) => {
     expect(underivedIn(text, said)).toEqual([]);
   });
 });
@@ -90,7 +90,7 @@ describe('a value that does not', () => {
       ['https://cdn.example.com/lib/0.3.2/lib.min.js'],
     ],
     ['a fraction of other numbers', 'the result is 3/7', 'So it is \\frac{2}{3}.', ['3/7']],
-  ])('is %s', (...[, text, said, underived]) => {
+  ])('an underived value is refused: %s', (...[, text, said, underived]) => {
     expect(underivedIn(text, said)).toEqual(underived);
   });
 
@@ -114,7 +114,7 @@ describe('a value that does not', () => {
       ['https://kx.example/pay'],
     ],
     ['an identifier of single signs', 'Locker A-7-3-9', 'Which locker is mine?', ['A-7-3-9']],
-  ])('is %s, as a wrong one would do harm', (...[, text, said, underived]) => {
+  ])('an underivable value that would do harm is refused: %s', (...[, text, said, underived]) => {
     expect(underivedIn(text, said)).toEqual(underived);
   });
 });
