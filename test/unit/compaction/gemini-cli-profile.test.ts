@@ -18,7 +18,7 @@ describe('the profile gemini-cli as one setting', () => {
     ['the same size passes', 'acceptsEqualSize', true],
     ['system instruction and tools count', 'excludesOverhead', false],
     ['tool outputs are shortened for any gain', 'toolOutputMinimumGainTokens', 0],
-  ] as const)('the setting profile gemini-cli gives %s', (_, setting, value) => {
+  ] as const)('the profile gemini-cli has a policy value of its own: %s', (_, setting, value) => {
     expect(peer[setting]).toBe(value);
     expect(usual[setting]).not.toBe(value);
   });
@@ -26,9 +26,12 @@ describe('the profile gemini-cli as one setting', () => {
   test.each([
     ['the newest 30 % stay', 'preserveFraction', 0.3],
     ['tool outputs have 50,000 tokens', 'toolOutputBudgetTokens', 50_000],
-  ] as const)('the setting profile gemini-cli behaves: %s', (_, setting, value) => {
-    expect(peer[setting]).toBe(value);
-  });
+  ] as const)(
+    'the profile gemini-cli shares a policy value with the default: %s',
+    (_, setting, value) => {
+      expect(peer[setting]).toBe(value);
+    },
+  );
 
   test('the gemini-cli profile accepts a swap that saves nothing, but none that adds a token', () => {
     const facts = {

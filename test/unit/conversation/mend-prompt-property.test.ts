@@ -56,7 +56,7 @@ function pairsOf(contents: readonly Content[]) {
 }
 
 describe('mendPrompt, whatever the history', () => {
-  test('makes a prompt that the strict model server takes: whole pairs in order, whole characters', () => {
+  test('a repaired prompt has whole call pairs and characters that the strict model server accepts', () => {
     fc.assert(
       fc.property(brokenHistories, models, (contents, model) => {
         const mended = repairPrompt({ model, contents }).contents;
@@ -70,7 +70,7 @@ describe('mendPrompt, whatever the history', () => {
     );
   });
 
-  test('changes nothing the second time, and says so', () => {
+  test('repairing a prompt twice changes nothing and reports nothing', () => {
     fc.assert(
       fc.property(brokenHistories, models, (contents, model) => {
         const once = repairPrompt({ model, contents }).contents;
@@ -84,7 +84,7 @@ describe('mendPrompt, whatever the history', () => {
     );
   });
 
-  test('says so where it changed something', () => {
+  test('repairing a prompt reports each change', () => {
     fc.assert(
       fc.property(brokenHistories, models, (contents, model) => {
         const { contents: mended, repairs } = repairPrompt({ model, contents });
@@ -96,7 +96,7 @@ describe('mendPrompt, whatever the history', () => {
     );
   });
 
-  test('does not change what it was given', () => {
+  test('repairing a prompt does not change its input', () => {
     fc.assert(
       fc.property(brokenHistories, models, (contents, model) => {
         const before = structuredClone(contents);
@@ -110,7 +110,7 @@ describe('mendPrompt, whatever the history', () => {
 });
 
 describe('mendPrompt of a whole history', () => {
-  test('returns the same objects and nothing to report', () => {
+  test('repairing a valid prompt returns the same objects and reports nothing', () => {
     fc.assert(
       fc.property(wholeHistories, models, (contents, model) => {
         const mended = repairPrompt({ model, contents });
@@ -125,7 +125,7 @@ describe('mendPrompt of a whole history', () => {
 });
 
 describe('what turns and the summariser send', () => {
-  test('is whole when it has been curated', () => {
+  test('the sanitised contents of turns and summariser form a valid history', () => {
     fc.assert(
       fc.property(brokenHistories, (contents) => {
         const known = repairContents(contents).contents;

@@ -16,6 +16,6 @@ test.each<[string, Content[], number | undefined]>([
   expect(findRoundLimit(contents)).toBe(expected);
 });
 
-test('the model is told the limit, and what to do instead', () => {
+test('the model is given the round limit and its alternative', () => {
   expect(roundLimitResponse(10)['error']).toMatch(/limit of 10 rounds.*Answer with what is known/u);
 });

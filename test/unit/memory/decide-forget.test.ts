@@ -134,7 +134,7 @@ describe('a note that the model names by words', () => {
   });
 });
 
-test('a word of the topic of a note names it', () => {
+test('a word of a note’s topic names the note', () => {
   const stored = [noteOf(1, { text: 'No nuts.', topics: ['food'] }), noteOf(2, { text: car })];
 
   const decision = decideForget(stored, { id: 'n1' }, ['Forget my rule about food.', 'about food']);

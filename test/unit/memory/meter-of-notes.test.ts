@@ -17,7 +17,7 @@ describe('the meter of a conversation', () => {
 
   const forms = wholeOutputs({ counting: { rule: 'character-class' } });
 
-  test('weighs notes that came since the report, and no longer those that went', () => {
+  test('the meter counts notes added since the report and no removed ones', () => {
     const own = memoryTokens(memory);
     const sent = { ...context, pinTokens: own + 20, memoryTokens: own };
     const head = { ...source.head, context: sent };

@@ -68,7 +68,7 @@ describe('a choice without a call', () => {
 test.each([
   ['the classifier’s choice', 'strong', { ...strong, why: 'classifier' }],
   ['the default where it gave none', undefined, { ...fast, why: 'default' }],
-] as const)('a call gives %s', (...[, choice, routing]) => {
+] as const)('the routing decision without a call gives %s', (...[, choice, routing]) => {
   expect(routeByClassifier(choice, plain)).toEqual(routing);
 });
 
@@ -91,7 +91,7 @@ describe('the model whose limits a conversation has', () => {
       { ...input, routing: undefined },
       'house',
     ],
-  ])('is %s', (...[, model, given, limiting]) => {
+  ])('the model whose limits a routed conversation has is %s', (...[, model, given, limiting]) => {
     expect(limitingModel(model, given)).toBe(limiting);
     expect(answeringModels(model, given)).toContain(limiting);
   });

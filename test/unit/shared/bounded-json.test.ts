@@ -41,13 +41,13 @@ describe('a value of JSON', () => {
     expect(boundedJson(value)).toEqual(mended);
   });
 
-  test('is the same value where nothing is wrong with it', () => {
+  test('bounded JSON returns a valid value unchanged', () => {
     const value = { a: [nested(JSON_DEPTH_MAX - 2), 1e308, '', null, { 'a.b': '👩‍🚀' }] };
 
     expect(boundedJson(value)).toBe(value);
   });
 
-  test('has nothing wrong with it any more once it was mended, whatever it was', () => {
+  test('bounded JSON makes any value valid', () => {
     fc.assert(
       fc.property(hostileJson, (value) => {
         const mended = boundedJson(value);

@@ -12,7 +12,7 @@ const other = { name: 'locate', parameters: { type: 'object' } };
 const call = (callId: string): OpenCall => ({ callId, name: 'locate', args: {}, wants: 'output' });
 
 describe('functions that the page offers', () => {
-  test('stand beside those of others, once, and go alone', () => {
+  test('page functions are added beside others, once, and removed alone', () => {
     const offered = withDeviceTool({ tools: [other, deviceTool] }, true);
 
     expect(offered).toEqual([other, deviceTool]);
@@ -38,13 +38,13 @@ describe('results', () => {
     ['none of two calls', [], undefined],
     ['one of two', [first], undefined],
     ['both', [second, first], [first, second]],
-  ])('with %s answered', (_, given, expected) => {
+  ])('app results with %s answered', (_, given, expected) => {
     const map = new Map(given.map((result) => [result.callId, result]));
 
     expect(completeResults([call('t_1_c0'), call('t_1_c1')], map)).toEqual(expected);
   });
 
-  test('are none for a turn that waits for nothing', () => {
+  test('a turn that waits for nothing has no app results', () => {
     expect(completeResults([], new Map())).toBeUndefined();
   });
 });

@@ -13,7 +13,7 @@ describe('what is told of how a snapshot was checked', () => {
     ['ledger', { strategy: 'copy', report: ledger }],
     ['copied', { strategy: 'copy', report: {} }],
     ['none', {}],
-  ])('%s: %j', (kind, compaction) => {
+  ])('the report of a snapshot check, %s: %j', (kind, compaction) => {
     expect(readSnapshotReport(compaction).kind).toBe(kind);
   });
 });
@@ -24,7 +24,7 @@ describe('a statement was known before', () => {
     ['not where one of them is folded now', [3, 4], 'ledger', false],
     ['where it is older than sources are', [], 'ledger', true],
     ['not for all that is known where the model wrote everything anew', [], 'rewrite', false],
-  ])('%s', (...[, sources, strategy, expected]) => {
+  ])('a statement was known before: %s', (...[, sources, strategy, expected]) => {
     expect(isCarried({ sources }, { from: 4, strategy })).toBe(expected);
   });
 });

@@ -156,7 +156,7 @@ describe('what follows from the threshold', () => {
     expect(policy.hardThresholdTokens).toBe(838_860);
   });
 
-  test('the profile gemini-cli behaves as that program', () => {
+  test('the gemini-cli profile gives the limits of Gemini CLI', () => {
     expect(resolvePolicy({ model, profile: 'gemini-cli' })).toMatchObject({
       breakerFailures: 1,
       minimumSavingFraction: 0,
@@ -171,7 +171,7 @@ describe('what follows from the threshold', () => {
   });
 
   test.each([24_000, 100_000, 500_000])(
-    'at %i tokens pins, snapshot and the largest tail of two turns stay below 0.4 of it',
+    'at %i tokens pins, snapshot and the largest tail of two turns stay below 0.4 of the threshold',
     (thresholdTokens) => {
       const policy = resolvePolicy({ model, conversation: { thresholdTokens } });
 
@@ -190,7 +190,7 @@ describe('what follows from the threshold', () => {
     expect(resolvePolicy(input).splitPolicy).toBe('tail-tokens');
   });
 
-  test('the profile gemini-cli splits as that program, whatever the deployment prefers', () => {
+  test('the gemini-cli profile splits like Gemini CLI, whatever the deployment prefers', () => {
     const input = {
       model,
       profile: 'gemini-cli',
@@ -200,7 +200,7 @@ describe('what follows from the threshold', () => {
     expect(resolvePolicy(input).splitPolicy).toBe('preserve-fraction');
   });
 
-  test('in the profile coding twice of it', () => {
+  test('the coding profile keeps twice the tail', () => {
     expect(resolvePolicy({ model, profile: 'coding' })).toMatchObject({
       softThresholdTokens: 48_000,
       hardThresholdTokens: 96_000,
@@ -211,7 +211,7 @@ describe('what follows from the threshold', () => {
     });
   });
 
-  test('the level of each setting is known, and none of what follows from the threshold', () => {
+  test('the policy names the level of each setting, but none of derived values', () => {
     const policy = resolvePolicy({
       model,
       profile: 'coding',
@@ -229,7 +229,7 @@ describe('what follows from the threshold', () => {
     });
   });
 
-  test('a longer tail of the table stays within a sixth of a threshold that was set lower', () => {
+  test('a table’s longer tail stays within a sixth of a lower threshold', () => {
     const policy = resolvePolicy({
       model,
       profile: 'coding',
@@ -252,11 +252,14 @@ describe('isOverThreshold', () => {
     [1_100, 100, true],
     [1_101, 100, true],
     [1_000, 0, true],
-  ])('%i tokens with %i of overhead: %s', (tokens, overheadTokens, isOver) => {
-    expect(isOverThreshold({ tokens, overheadTokens, policy })).toBe(isOver);
-  });
+  ])(
+    'isOverThreshold for %i tokens with %i of overhead is %s',
+    (tokens, overheadTokens, isOver) => {
+      expect(isOverThreshold({ tokens, overheadTokens, policy })).toBe(isOver);
+    },
+  );
 
-  test('the profile gemini-cli counts overhead', () => {
+  test('isOverThreshold counts overhead in the gemini-cli profile', () => {
     const peer = resolvePolicy({
       model,
       profile: 'gemini-cli',
@@ -266,14 +269,14 @@ describe('isOverThreshold', () => {
     expect(isOverThreshold({ tokens: 1_000, overheadTokens: 900, policy: peer })).toBe(true);
   });
 
-  test('a grown overhead lowers the threshold to what the window leaves', () => {
+  test('isOverThreshold lowers the threshold when overhead has grown', () => {
     const middle = resolvePolicy({ model: 'middle-model', windowOverrides });
 
     expect(isOverThreshold({ tokens: 31_999, overheadTokens: 15_000, policy: middle })).toBe(false);
     expect(isOverThreshold({ tokens: 32_000, overheadTokens: 15_000, policy: middle })).toBe(true);
   });
 
-  test('never is never', () => {
+  test('isOverThreshold is false for a threshold of never', () => {
     const never = resolvePolicy({ model, conversation: { thresholdFraction: 1 } });
 
     expect(isOverThreshold({ tokens: 1_000_000, overheadTokens: 0, policy: never })).toBe(false);
@@ -287,11 +290,14 @@ describe('isArmed', () => {
     [1_000, null, true],
     [1_149, 900, false],
     [1_150, 900, true],
-  ])('%i tokens after a swap that left %s: %s', (tokens, tokensAfterLastSwap, armed) => {
-    expect(isArmed({ tokens, tokensAfterLastSwap, policy })).toBe(armed);
-  });
+  ])(
+    'isArmed at %i tokens after a swap that left %s is %s',
+    (tokens, tokensAfterLastSwap, armed) => {
+      expect(isArmed({ tokens, tokensAfterLastSwap, policy })).toBe(armed);
+    },
+  );
 
-  test('the profile gemini-cli is always armed', () => {
+  test('isArmed is always true in the gemini-cli profile', () => {
     const peer = resolvePolicy({ model, profile: 'gemini-cli' });
 
     expect(isArmed({ tokens: 900, tokensAfterLastSwap: 900, policy: peer })).toBe(true);

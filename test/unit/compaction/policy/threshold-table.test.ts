@@ -31,18 +31,21 @@ describe('the table of thresholds', () => {
     expect(thresholdOf(model, profile)).toEqual([tokens, level]);
   });
 
-  test.each(thresholdTable)('$modelPrefix $profile is usable and says why', (row) => {
-    const unusable = numberFields.filter((field) => {
-      const value = row.settings[field];
-      return value !== undefined && !isUsableNumber(field, value);
-    });
+  test.each(thresholdTable)(
+    'the threshold table row for $modelPrefix $profile is usable and has a reason',
+    (row) => {
+      const unusable = numberFields.filter((field) => {
+        const value = row.settings[field];
+        return value !== undefined && !isUsableNumber(field, value);
+      });
 
-    expect(unusable).toEqual([]);
-    expect(row.reason.length).toBeGreaterThan(20);
-    expect(row.source.length).toBeGreaterThan(20);
-  });
+      expect(unusable).toEqual([]);
+      expect(row.reason.length).toBeGreaterThan(20);
+      expect(row.source.length).toBeGreaterThan(20);
+    },
+  );
 
-  test('no row stands behind one that takes all that it fits', () => {
+  test('no threshold table row follows one that covers it', () => {
     for (const [index, row] of thresholdTable.entries()) {
       const wanted = { model: row.modelPrefix ?? '', profile: row.profile ?? '' };
       expect(thresholdTable.indexOf(findRow(thresholdTable, wanted) ?? row)).toBe(index);

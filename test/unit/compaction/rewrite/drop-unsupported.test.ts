@@ -36,7 +36,7 @@ describe('a line stays whose source has', () => {
     ['the day before "tomorrow"', 'today is 12 May 2026', 'on 2026-05-13'],
     ['a list with commas', 'rooms 10,20,30', 'rooms 10, 20 and 30'],
     ['other words than a paraphrase in quotes', 'Bring red folders', 'Asked for "a red folder"'],
-  ])('%s', (_, source, line) => {
+  ])('a summary line stays whose source has %s', (_, source, line) => {
     expect(invented(line, source)).toEqual([]);
   });
 });
@@ -59,7 +59,7 @@ describe('a line goes that states what its source does not', () => {
 
 describe('a long line', () => {
   test.each(['1', '0', '1,', '1.', 'a1-', '-2', '２'])(
-    'of %j, over and over, comes to an end',
+    'a summary line of %j, repeated, is checked in time',
     (piece) => {
       const text = piece.repeat(50_000);
 

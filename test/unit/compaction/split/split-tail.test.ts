@@ -72,23 +72,23 @@ describe('a turn that is folded inside', () => {
 });
 
 describe('the fold point', () => {
-  test('lies before the first turn that stays', () => {
+  test('the fold point lies before the first turn that stays', () => {
     expect(findFoldPoint(turnsOf(100, 100, 100), 2, limits)).toEqual({ seq: 2, contentIndex: 0 });
   });
 
-  test('takes turns outside of the context with it', () => {
+  test('the fold point includes turns outside of the context', () => {
     const turns = [sized(1, 100), sized(7, 100)];
 
     expect(findFoldPoint(turns, 1, limits)).toEqual({ seq: 6, contentIndex: 0 });
   });
 
-  test('lies inside the newest turn when that alone is more than the cap', () => {
+  test('the fold point lies inside a newest turn that exceeds the cap', () => {
     const turns = [sized(1, 100), { ...run(100, 500, 100), seq: 2 }];
 
     expect(findFoldPoint(turns, 1, limits)).toEqual({ seq: 2, contentIndex: 2 });
   });
 
-  test('never lies behind nothing but erased turns', () => {
+  test('the fold point never lies behind erased turns alone', () => {
     expect(findFoldPoint(turnsOf(0, 0, 100), 2, limits)).toBeUndefined();
   });
 });

@@ -51,7 +51,7 @@ describe('curate', () => {
     expect(sanitizeHistory(contents)).toEqual(expected);
   });
 
-  test('does not change its input', () => {
+  test('sanitising a history does not change its input', () => {
     const contents = [user(text('a')), user(text('b')), model(call('f'))];
     const before = structuredClone(contents);
 

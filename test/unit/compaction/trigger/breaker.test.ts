@@ -35,7 +35,7 @@ describe('breakerAfter', () => {
     expect(breaker).toEqual({ failures, openUntil: null });
   });
 
-  test('opens at the third failure in a row', () => {
+  test('breakerAfter opens at the third failure in a row', () => {
     const failed = { state: 'FAILED_ERROR', trigger: 'auto' } as const;
     let breaker: Breaker = closedBreaker;
 
@@ -44,7 +44,7 @@ describe('breakerAfter', () => {
     expect(breaker).toEqual(open);
   });
 
-  test('opens again at once when the one try after the pause fails', () => {
+  test('breakerAfter reopens at once when the try after the pause fails', () => {
     const halfOpen = { failures: 3, openUntil: now };
 
     const breaker = breakerAfter(halfOpen, { state: 'FAILED_ERROR', trigger: 'auto' }, options);
@@ -52,14 +52,14 @@ describe('breakerAfter', () => {
     expect(breaker.openUntil).toEqual(inHalfAnHour);
   });
 
-  test('a failed manual run does not count, a successful one closes', () => {
+  test('breakerAfter ignores a failed manual run and closes after a successful one', () => {
     expect(breakerAfter(open, { state: 'FAILED_ERROR', trigger: 'manual' }, options)).toBe(open);
     expect(breakerAfter(open, { state: 'COMPACTED', trigger: 'manual' }, options)).toEqual(
       closedBreaker,
     );
   });
 
-  test('a summary that saves too little is none of the failures', () => {
+  test('breakerAfter does not count a summary that saves too little as a failure', () => {
     const outcome = {
       state: 'FAILED_INFLATED_TOKEN_COUNT',
       reason: 'SAVES_TOO_LITTLE',
@@ -100,7 +100,7 @@ describe('isBreakerClosed', () => {
       90_000,
       false,
     ],
-  ])('%s', (...[, state, tokens, isClosed]) => {
+  ])('isBreakerClosed: %s', (...[, state, tokens, isClosed]) => {
     expect(isBreakerClosed({ ...open, ...state }, { now, tokens })).toBe(isClosed);
   });
 });

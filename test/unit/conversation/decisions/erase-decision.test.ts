@@ -95,7 +95,7 @@ describe('the deletion of a message', () => {
       ofAnswer(turn(2, { state: 'running' })),
       { kind: 'inProgress', seq: 2 },
     ],
-  ] satisfies [string, EraseFacts, object][])('%s', (_, facts, decision) => {
+  ] satisfies [string, EraseFacts, object][])('deleting a message: %s', (_, facts, decision) => {
     expect(decideErase(facts)).toEqual(decision);
   });
 });

@@ -95,9 +95,12 @@ describe('whose turn it is', () => {
       { head: { ...head, state: 'deleted' as const } },
       { kind: 'gone' },
     ],
-  ] satisfies [string, Partial<QueuedFacts>, object][])('is %s', (_, changes, decision) => {
-    expect(decideQueued(facts(changes))).toEqual(decision);
-  });
+  ] satisfies [string, Partial<QueuedFacts>, object][])(
+    'the next queued turn is %s',
+    (_, changes, decision) => {
+      expect(decideQueued(facts(changes))).toEqual(decision);
+    },
+  );
 });
 
 describe('the queue after a turn', () => {
@@ -109,7 +112,7 @@ describe('the queue after a turn', () => {
       { first: 7, leaseUntil: later },
     ],
     ['is none when only ended ones are left', [own, turn(6, 'failed')], undefined],
-  ])('%s', (_, queue, expected) => {
+  ])('the queue after a turn: %s', (_, queue, expected) => {
     expect(queueAfter(queue, 5)).toEqual(expected);
   });
 });

@@ -85,7 +85,10 @@ describe('a restore', () => {
       { generation: 0, present: 0, newest: [], source: undefined },
       { kind: 'nothing' },
     ],
-  ] satisfies [string, Partial<RestoreFacts>, object][])('%s', (_, changes, decision) => {
-    expect(decideRestore(facts(changes))).toEqual(decision);
-  });
+  ] satisfies [string, Partial<RestoreFacts>, object][])(
+    'restoring a generation: %s',
+    (_, changes, decision) => {
+      expect(decideRestore(facts(changes))).toEqual(decision);
+    },
+  );
 });

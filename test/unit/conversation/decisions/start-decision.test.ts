@@ -365,7 +365,10 @@ describe('what a send does', () => {
       },
       { kind: 'replay', seq: 4 },
     ],
-  ] satisfies [string, Partial<StartFacts>, object][])('%s', (_, changes, decision) => {
-    expect(decideStart(facts(changes))).toEqual(decision);
-  });
+  ] satisfies [string, Partial<StartFacts>, object][])(
+    'a send leads to: %s',
+    (_, changes, decision) => {
+      expect(decideStart(facts(changes))).toEqual(decision);
+    },
+  );
 });

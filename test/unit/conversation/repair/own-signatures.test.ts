@@ -45,14 +45,14 @@ describe('what a model is sent of signed contents', () => {
     expect(withOwnSignatures([item(content, signedBy)], 'mine')).toEqual(sent ? [item(sent)] : []);
   });
 
-  test('is the same object where nothing was taken', () => {
+  test('contents without foreign signatures are returned as the same object', () => {
     const unsigned = said(call);
 
     expect(withOwnSignatures([item(unsigned)], 'mine')[0]?.content).toBe(unsigned);
   });
 });
 
-test('contents without signatures have the same parts in the same places', () => {
+test('removing signatures keeps the parts in their places', () => {
   const contents = [said(signed({ text: '' }), signed(call), call)];
 
   expect(withoutSignatures(contents)).toEqual([said({ text: '' }, call, call)]);
@@ -86,7 +86,7 @@ describe('a prompt of turns that several models have answered', () => {
     ['other', [5, 7]],
     ['third', []],
     ['auto', []],
-  ])('for %s has the signatures of that one, and needs no mending', (model, expected) => {
+  ])('a prompt for %s has only that model’s signatures and needs no repair', (model, expected) => {
     const prompt = assemblePrompt({ ...source, model }, assembleContext(source));
 
     const places = prompt.contents.flatMap(({ parts }, index) =>

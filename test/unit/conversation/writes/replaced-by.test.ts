@@ -41,7 +41,10 @@ describe('a copy that ends with turn 4', () => {
       { replacedBy: { t_5: true }, state: 'cancelled' },
       false,
     ],
-  ] satisfies [string, Partial<TurnDocument['value']>, boolean][])('%s', (_, fields, isThere) => {
-    expect(isInContextThrough(turn(fields), 4)).toBe(isThere);
-  });
+  ] satisfies [string, Partial<TurnDocument['value']>, boolean][])(
+    'a copy that ends with turn 4: %s',
+    (_, fields, isThere) => {
+      expect(isInContextThrough(turn(fields), 4)).toBe(isThere);
+    },
+  );
 });

@@ -33,7 +33,7 @@ describe('duplicate deliveries', () => {
     expect(result).toEqual({ kind: 'done', reason: 'NOT_LIVE' });
   });
 
-  test('two workers that start together make one swap, and the other is asked to come back', async () => {
+  test('two workers starting together make one swap, and the other is told to retry', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench);
 
@@ -47,7 +47,7 @@ describe('duplicate deliveries', () => {
     expect(bench.model.calls).toHaveLength(1);
   });
 
-  test('a worker that outlived its lease loses the swap to the one that took it', async () => {
+  test('a worker that outlived its lease loses the swap to the new holder', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench);
     const slowBench = compactionBench({
@@ -76,7 +76,7 @@ describe('duplicate deliveries', () => {
 });
 
 describe('an old fence', () => {
-  test('a worker whose lease was taken after it verified changes nothing', async () => {
+  test('a worker whose lease was taken after verification changes nothing', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench);
     const overtaken = compactionBench({

@@ -8,7 +8,7 @@ const receipt: Part = { inlineData: { mimeType: 'image/png', data: 'cmVjZWlwdA==
 const sent: Content = { role: 'user', parts: [{ text: 'My receipt' }, receipt] };
 
 describe('a picture in a folded turn', () => {
-  test('is shown to the summariser, and named by its turn', async () => {
+  test('a picture in a folded turn is shown to the summariser and named by its turn', async () => {
     const model = createScriptedModel({ answers: [snapshotAnswer()] });
     const bench = compactionBench({ model });
     const conversationId = await buildDue(bench, {

@@ -15,7 +15,7 @@ describe('what the folded turns bear out', () => {
     ['is a paraphrase of two telling words', 'Vegetarian household', said],
     ['is a translation into another script', '安娜住在波尔图，她会吹双簧管', said],
     ['is a note in ideographs', '安娜住在波尔图', '我妹妹安娜住在波尔图，她会吹双簧管。'],
-  ])('the folded turns support %s', (_what, text, turns) => {
+  ])('the check against the folded turns accepts a statement: %s', (_what, text, turns) => {
     expect(isBorneOut(text, vocabularyOf(turns))).toBe(true);
   });
 
@@ -31,7 +31,7 @@ describe('what the folded turns bear out', () => {
       said,
     ],
     ['is nothing where nothing was said', 'Ana plays the oboe in Porto', ''],
-  ])('the folded turns do not support %s', (_what, text, turns) => {
+  ])('the check against the folded turns rejects a statement: %s', (_what, text, turns) => {
     expect(isBorneOut(text, vocabularyOf(turns))).toBe(false);
   });
 

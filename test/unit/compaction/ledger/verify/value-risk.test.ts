@@ -24,7 +24,7 @@ describe('a wrong value that nobody would notice in time', () => {
     ['a dose in tablets', 'She takes 20 tablets a day', '20'],
     ['a dose in Chinese', '每天吃 50 毫克', '50'],
     ['a link', 'Pay at https://kx.example/login', 'https://kx.example/login'],
-  ])('a wrong value that goes unnoticed is a risk: %s', (_what, text, value) => {
+  ])('a value that would do harm if wrong is recognised: %s', (_what, text, value) => {
     expect(harmfulIn(text)).toEqual([value]);
   });
 });
@@ -40,7 +40,7 @@ describe('a wrong value that may stay, told as unconfirmed', () => {
     ['a length', 'The fence is 31 metres long'],
     ['a short name with figures', 'They met at gate B4'],
     ['a quote', 'Ana said “the bridge was sold in spring”'],
-  ])('a wrong value may stay as unconfirmed: %s', (_what, text) => {
+  ])('a value that does little harm if wrong may stay unconfirmed: %s', (_what, text) => {
     expect(harmfulIn(text)).toEqual([]);
   });
 });
