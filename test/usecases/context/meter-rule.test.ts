@@ -19,7 +19,7 @@ describe('the meter', () => {
     ['assistant', 'character-class'],
     ['coding', 'character-class'],
     ['gemini-cli', 'gemini-cli'],
-  ] as const)('estimates in the profile %s by the rule %s', async (profile, rule) => {
+  ] as const)('the meter estimates in the profile %s by the rule %s', async (profile, rule) => {
     const created = await chat.call('/v1/conversations', { body: { profile, systemInstruction } });
     const { id } = await readAs(conversationResponse, created);
 

@@ -19,7 +19,7 @@ async function shownPolicy(environment: Record<string, string>, settings: object
 }
 
 describe('the context', () => {
-  test('tells the limits of a coding conversation and that the table set them', async () => {
+  test('the context shows a coding conversation’s limits and the table as their source', async () => {
     expect(await shownPolicy({})).toEqual({
       threshold: { tokens: 48_000, source: 'table' },
       hardThreshold: { tokens: 96_000, source: 'derived' },
@@ -54,7 +54,7 @@ describe('the context', () => {
 });
 
 describe('the variable THRESHOLD_TABLE', () => {
-  test('that cannot be used stops the start, and its name is said', () => {
+  test('an invalid THRESHOLD_TABLE stops the start and is named', () => {
     const start = () =>
       parseConfig({
         GOOGLE_CLOUD_PROJECT: 'demo-recap',

@@ -26,7 +26,7 @@ function hastyClock() {
 }
 
 describe('a conversation whose history is missing', () => {
-  test('is read again a while later, and the store is blamed when it stays so', async () => {
+  test('a missing history is re-read later, then blamed on the store', async () => {
     const { clock, waitsMs } = hastyClock();
     const dependencies = chatDependencies({ clock, model: silentModel() });
     const { conversationId } = await buildConversation(dependencies.store, {

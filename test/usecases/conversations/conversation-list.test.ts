@@ -16,7 +16,7 @@ describe('the list of conversations', () => {
   const list = async (uid: string, query: string) =>
     readAs(conversationListResponse, await chat.call(`/v1/conversations${query}`, { uid }));
 
-  test('gives the caller’s own, newest update first, page by page', async () => {
+  test('the conversation list has the caller’s own, newest update first, page by page', async () => {
     const uid = `user-${randomUUID()}`;
     const created: string[] = [];
     for (let i = 0; i < 5; i++) created.push((await create(uid)).id);

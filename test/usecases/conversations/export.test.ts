@@ -38,7 +38,7 @@ const fatesOf = (lines: readonly ExportLine[]) =>
   lines.flatMap((line) => (line.type === 'message' ? [`${line.id} ${line.fate}`] : []));
 
 describe('the export of a conversation', () => {
-  test('as JSON lines has the conversation, then every message in order', async () => {
+  test('a JSON-lines export has the conversation, then every message in order', async () => {
     const uid = randomUUID();
     const id = await build(uid, [{ user: 'Hi\nthere', answer: 'Hello.' }, {}]);
 
@@ -59,7 +59,7 @@ describe('the export of a conversation', () => {
     ]);
   });
 
-  test('says which messages failed, were replaced, cancelled or deleted', async () => {
+  test('an export says which messages failed, were replaced, cancelled or deleted', async () => {
     const uid = randomUUID();
     const id = await build(uid, [
       { state: 'failed', answer: [] },
@@ -83,7 +83,7 @@ describe('the export of a conversation', () => {
     ]);
   });
 
-  test('as Markdown is for people', async () => {
+  test('a Markdown export is for people', async () => {
     const uid = randomUUID();
     const code = 'Look:\n```ts\nlet a = 1;\n```';
     const id = await build(uid, [
@@ -108,7 +108,7 @@ describe('the export of a conversation', () => {
     expect(text).toMatch(/## User, \S+ \(replaced by a later message\)\n\nOld\./);
   });
 
-  test('is read as it is taken, and whole', async () => {
+  test('an export is read as it is sent, and whole', async () => {
     const world = lifecycle();
     const { conversationId } = await buildConversation(world.store, { turns: 45 });
     let reads = 0;
@@ -131,7 +131,7 @@ describe('the export of a conversation', () => {
     expect(rest).toHaveLength(89);
   });
 
-  test('breaks off when the conversation is erased meanwhile', async () => {
+  test('an export ends when the conversation is erased meanwhile', async () => {
     const world = lifecycle();
     const { conversationId } = await buildConversation(world.store, { turns: 45 });
     const target = { caller: owner, conversationId, format: 'jsonl' } as const;
@@ -142,7 +142,7 @@ describe('the export of a conversation', () => {
     await expect(all(text)).rejects.toMatchObject({ reason: 'STORE_UNAVAILABLE' });
   });
 
-  test('that breaks off ends the connection and is logged without content', async () => {
+  test('an export that breaks off ends the connection and is logged without content', async () => {
     const uid = randomUUID();
     const id = await build(
       uid,
@@ -164,7 +164,7 @@ describe('the export of a conversation', () => {
     ]);
   });
 
-  test('of an unknown format is refused', async () => {
+  test('an export of an unknown format is refused', async () => {
     const uid = randomUUID();
     const id = await build(uid, [{}]);
 
@@ -175,7 +175,7 @@ describe('the export of a conversation', () => {
 });
 
 describe('the export of a user', () => {
-  test('has all conversations of theirs, those in the bin too, and nobody else’s', async () => {
+  test('a user’s export has all their conversations, deleted ones included, and nobody else’s', async () => {
     const uid = randomUUID();
     const live = await build(uid, [{}], 'live');
     const deleted = await build(uid, [{}, {}], 'deleted');
@@ -197,7 +197,7 @@ describe('the export of a user', () => {
     expect(lines).toHaveLength(2 + 2 + 4);
   });
 
-  test('who has none is empty', async () => {
+  test('the export of a user without conversations is empty', async () => {
     const response = await chat.call('/v1/users/me:export', { uid: randomUUID(), method: 'POST' });
 
     expect(response.status).toBe(200);

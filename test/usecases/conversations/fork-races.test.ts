@@ -14,7 +14,7 @@ import {
 import { fork, transcript } from '#test/support/chat/forks.ts';
 
 describe('a fork', () => {
-  test('is left whole by a maker that stood still while another took over', async () => {
+  test('a fork stays whole when a stalled maker is overtaken', async () => {
     const world = lifecycle();
     const { conversationId } = await buildConversation(world.store, { turns: 3 });
     const id = randomUUID();
@@ -54,7 +54,7 @@ describe('a source that changes while it is copied', () => {
     };
   };
 
-  test('by a new message is copied as it was', async () => {
+  test('a source with a new message during a fork is copied as it was', async () => {
     const world = lifecycle();
     const { conversationId } = await buildConversation(world.store, { turns: 3 });
     const racing = meanwhile(world, () =>
@@ -66,7 +66,7 @@ describe('a source that changes while it is copied', () => {
     expect(forked.head.lastSeq).toBe(3);
   });
 
-  test('by a deleted message is copied again, without it', async () => {
+  test('a source with a deleted message during a fork is copied again without it', async () => {
     const world = lifecycle();
     const conversationId = await compacted(world);
     const racing = meanwhile(world, () =>
@@ -82,7 +82,7 @@ describe('a source that changes while it is copied', () => {
     expect(below.filter(({ path }) => path.includes('/turns/'))).toHaveLength(20);
   });
 
-  test('by being deleted ends the fork', async () => {
+  test('deleting the source ends the fork', async () => {
     const world = lifecycle();
     const { conversationId } = await buildConversation(world.store, { turns: 3 });
     const racing = meanwhile(world, () =>
@@ -94,7 +94,7 @@ describe('a source that changes while it is copied', () => {
     });
   });
 
-  test('again and again is left for later', async () => {
+  test('a source that keeps changing fails the fork as retryable', async () => {
     const world = lifecycle();
     const { conversationId } = await buildConversation(world.store, { turns: 9 });
     let next = 1;

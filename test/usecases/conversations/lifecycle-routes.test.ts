@@ -34,7 +34,7 @@ async function conversation(uid = 'alice') {
 }
 
 describe('the routes of restoring, deleting and forking', () => {
-  test('delete a message and answer with what is left of it', async () => {
+  test('deleting a message over HTTP answers with the rest of it', async () => {
     const { path, messageId } = await conversation();
 
     const response = await chat.call(`${path}/messages/${messageId}`, { method: 'DELETE' });
@@ -43,7 +43,7 @@ describe('the routes of restoring, deleting and forking', () => {
     expect(message).toMatchObject({ id: messageId, parts: [], deleted: true });
   });
 
-  test('restore, and answer with the record of it', async () => {
+  test('restoring over HTTP answers with its record', async () => {
     const { path, messageId } = await conversation();
     await chat.call(`${path}/messages/${messageId}`, { method: 'DELETE' });
 
@@ -54,7 +54,7 @@ describe('the routes of restoring, deleting and forking', () => {
   });
 
   test.each([{ generation: -1 }, { generation: 1.5 }, {}, { generation: 0, requestId: 'x' }])(
-    'do not restore from %j',
+    'restoring over HTTP from %j is refused',
     async (body) => {
       const { path } = await conversation();
 
@@ -64,7 +64,7 @@ describe('the routes of restoring, deleting and forking', () => {
     },
   );
 
-  test('delete a conversation and take it back', async () => {
+  test('a conversation is deleted over HTTP and recovered', async () => {
     const { id, path } = await conversation();
 
     const deleted = await readAs(conversationResponse, await chat.call(path, { method: 'DELETE' }));
@@ -81,7 +81,7 @@ describe('the routes of restoring, deleting and forking', () => {
     expect((await chat.call(path)).status).toBe(200);
   });
 
-  test('leave a deleted conversation out of the list', async () => {
+  test('the HTTP list leaves out deleted conversations', async () => {
     const uid = randomUUID();
     const { path } = await conversation(uid);
     await chat.call(path, { method: 'DELETE', uid });
@@ -92,7 +92,7 @@ describe('the routes of restoring, deleting and forking', () => {
   });
 
   test.each([1, 2, 30])(
-    'list a deleted one in its place on request, %i a page',
+    'the HTTP list includes a deleted conversation in order on request, %i a page',
     async (pageSize) => {
       const uid = randomUUID();
       const made = [await conversation(uid), await conversation(uid), await conversation(uid)];
@@ -112,7 +112,7 @@ describe('the routes of restoring, deleting and forking', () => {
     },
   );
 
-  test('erase a conversation at once when asked to', async () => {
+  test('a conversation is erased at once over HTTP on request', async () => {
     const { path } = await conversation();
 
     const response = await chat.call(`${path}?permanent=true`, { method: 'DELETE' });
@@ -122,7 +122,7 @@ describe('the routes of restoring, deleting and forking', () => {
     expect((await chat.call(`${path}:undelete`, { method: 'POST' })).status).toBe(404);
   });
 
-  test('fork', async () => {
+  test('a conversation is forked over HTTP', async () => {
     const { id, path, messageId } = await conversation();
     const forkId = randomUUID();
 
@@ -139,7 +139,7 @@ describe('the routes of restoring, deleting and forking', () => {
   test.each([
     [{}, '`messageId` is missing: it must be a message id'],
     [{ messageId: 'x' }, '`messageId`: must be a message id'],
-  ])('say what is wrong with the message to fork at: %j', async (body, text) => {
+  ])('forking over HTTP names what is wrong with the message: %j', async (body, text) => {
     const { path } = await conversation();
 
     const error = await errorOf(await chat.call(`${path}:fork`, { body }));
@@ -148,7 +148,7 @@ describe('the routes of restoring, deleting and forking', () => {
     expect(error.message).toContain(text);
   });
 
-  test('name one limit of a number that is beyond two', async () => {
+  test('a number beyond two limits is refused with one of them', async () => {
     const { path } = await conversation();
 
     const error = await errorOf(
@@ -158,7 +158,7 @@ describe('the routes of restoring, deleting and forking', () => {
     expect(error.message).toBe('`generation` must be at most 99999999.');
   });
 
-  test('erase a user', async () => {
+  test('a user is erased over HTTP', async () => {
     const uid = randomUUID();
     const { path } = await conversation(uid);
 
@@ -169,7 +169,7 @@ describe('the routes of restoring, deleting and forking', () => {
     expect((await chat.call(path, { uid })).status).toBe(404);
   });
 
-  test('take no body that says something', async () => {
+  test('these routes refuse a body with content', async () => {
     const { path } = await conversation();
 
     const response = await chat.call(path, { method: 'DELETE', body: { now: true } });
@@ -189,20 +189,23 @@ describe('a conversation of somebody else', () => {
     ['export', ':export', () => ({})],
   ];
 
-  test.each(calls)('to %s is answered like one that is not there', async (_, suffix, optionsOf) => {
-    const { id, messageId } = await conversation();
-    const call = async (conversationId: string) =>
-      errorOf(
-        await chat.call(`/v1/conversations/${conversationId}${suffix}`, {
-          uid: 'mallory',
-          ...optionsOf(messageId),
-        }),
-      );
+  test.each(calls)(
+    'another user’s conversation at %s is answered like a missing one',
+    async (_, suffix, optionsOf) => {
+      const { id, messageId } = await conversation();
+      const call = async (conversationId: string) =>
+        errorOf(
+          await chat.call(`/v1/conversations/${conversationId}${suffix}`, {
+            uid: 'mallory',
+            ...optionsOf(messageId),
+          }),
+        );
 
-    const theirs = await call(id);
+      const theirs = await call(id);
 
-    expect(theirs).toMatchObject({ http: 404, reason: 'CONVERSATION_NOT_FOUND' });
-    expect(theirs).toEqual(await call(randomUUID()));
-    expect((await chat.call(`/v1/conversations/${id}`)).status).toBe(200);
-  });
+      expect(theirs).toMatchObject({ http: 404, reason: 'CONVERSATION_NOT_FOUND' });
+      expect(theirs).toEqual(await call(randomUUID()));
+      expect((await chat.call(`/v1/conversations/${id}`)).status).toBe(200);
+    },
+  );
 });

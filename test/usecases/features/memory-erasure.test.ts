@@ -37,7 +37,7 @@ describe('a message that is erased', () => {
   test.each([
     ['at once', removeMessage],
     ['by the sweep', dieAndSweep],
-  ])('takes the notes along that a tool made of it, %s', async (_, remove) => {
+  ])('erasing a message removes the notes that a tool made of it, %s', async (_, remove) => {
     const world = lifecycle();
     const conversationId = await compacted(world);
     await storeNotes(world.store, owner.uid, [
@@ -51,7 +51,7 @@ describe('a message that is erased', () => {
     expect(await idsLeft(world)).toEqual([]);
   });
 
-  test('leaves notes of other turns, of other conversations and of the user', async () => {
+  test('erasing a message keeps notes of other turns, conversations and the user', async () => {
     const world = lifecycle();
     const conversationId = await shortConversation(world);
     const other = await shortConversation(world);
@@ -67,7 +67,7 @@ describe('a message that is erased', () => {
     expect(await idsLeft(world)).toEqual(['third', 'other', 'own']);
   });
 
-  test('changes nothing of the notes where none came of it', async () => {
+  test('erasing a message without notes changes no notes', async () => {
     const world = lifecycle();
     const conversationId = await shortConversation(world);
     await storeNotes(world.store, owner.uid, [noteOf(1)]);
@@ -80,7 +80,7 @@ describe('a message that is erased', () => {
 });
 
 describe('a conversation that is erased', () => {
-  test('takes the notes along that a tool made in it, and no others', async () => {
+  test('erasing a conversation removes the notes that tools made in it, and no others', async () => {
     const world = lifecycle();
     const conversationId = await shortConversation(world);
     await storeNotes(world.store, owner.uid, [
@@ -97,7 +97,7 @@ describe('a conversation that is erased', () => {
 });
 
 describe('a user who is erased', () => {
-  test('leaves no note', async () => {
+  test('erasing a user leaves no note', async () => {
     const world = lifecycle();
     await storeNotes(world.store, owner.uid, [noteOf(1, { text: CANARY })]);
 

@@ -38,7 +38,7 @@ async function build(
 }
 
 describe('the change to a model with a smaller window', () => {
-  test('asks for a compaction with the change, and tells the workers', async () => {
+  test('switching to a smaller window requests a compaction and publishes it', async () => {
     const dependencies = bench();
     const request = (await build(dependencies))({ model: SMALL });
 
@@ -63,7 +63,7 @@ describe('the change to a model with a smaller window', () => {
     ]);
   });
 
-  test('asks also when the window itself is made smaller', async () => {
+  test('shrinking the window itself requests a compaction', async () => {
     const dependencies = bench();
     const request = (await build(dependencies))({ settings: { windowTokens: 4_000 } });
 
@@ -89,7 +89,7 @@ describe('the change to a model with a smaller window', () => {
     expect(dependencies.published).toEqual([]);
   });
 
-  test('leaves a need alone that waits', async () => {
+  test('switching to a smaller window keeps a waiting request', async () => {
     const dependencies = bench();
     const request = (await build(dependencies, { compactionNeeded: autoNeed() }))({ model: SMALL });
 

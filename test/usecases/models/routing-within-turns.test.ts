@@ -41,7 +41,7 @@ function instances() {
 }
 
 describe('a turn that was given its model', () => {
-  test('keeps it when another instance takes it over', async () => {
+  test('a routed turn keeps its model when another instance takes it over', async () => {
     const { recorded, chat, dying } = instances();
     const id = await autoConversation(chat());
     const sent = request(id, HARD);
@@ -62,7 +62,7 @@ describe('a turn that was given its model', () => {
     expect(recorded.brokenRules()).toEqual([]);
   });
 
-  test('keeps it when its answer is asked for anew', async () => {
+  test('a routed turn keeps its model when its answer is regenerated', async () => {
     const chat = routedChat(model);
     const id = await autoConversation(chat);
     await ask(chat, id, HARD);
@@ -73,7 +73,7 @@ describe('a turn that was given its model', () => {
     expect(callsOf(server).slice(2)).toEqual([`chat ${STRONG}`]);
   });
 
-  test('keeps it in every round of its tool calls, with the signatures of the calls', async () => {
+  test('a routed turn keeps its model and signatures through every tool round', async () => {
     const { tools } = countingTools();
     const chat = routedChat(model, { toolbox: createToolbox(tools) });
     const id = await autoConversation(chat);
@@ -88,7 +88,7 @@ describe('a turn that was given its model', () => {
     expect(server.journal().flatMap(({ refusal }) => refusal ?? [])).toEqual([]);
   });
 
-  test('keeps it when the app has answered its calls', async () => {
+  test('a routed turn keeps its model when the app has answered its calls', async () => {
     const chat = routedChat(model);
     const id = await autoConversation(chat, {
       tools: [{ name: 'locate', parameters: { type: 'object' } }],
@@ -105,7 +105,7 @@ describe('a turn that was given its model', () => {
     expect(callsOf(server)).toEqual([`utility_router ${CLASSIFIER}`, strong, strong]);
   });
 
-  test('lets the next one have another, behind rounds of tools too', async () => {
+  test('the turn after a routed one may get another model, also behind tool rounds', async () => {
     const { tools } = countingTools();
     const chat = routedChat(model, { toolbox: createToolbox(tools) });
     const id = await autoConversation(chat);
@@ -117,7 +117,7 @@ describe('a turn that was given its model', () => {
     expect(server.journal().flatMap(({ refusal }) => refusal ?? [])).toEqual([]);
   });
 
-  test('passes it on to a message with large files, which nobody judges', async () => {
+  test('a routed turn passes its model to an unclassified message with large files', async () => {
     const chat = routedChat(model);
     const id = await autoConversation(chat);
     await ask(chat, id, HARD);
@@ -134,7 +134,7 @@ describe('a turn that was given its model', () => {
 });
 
 describe('a message that waits for its turn', () => {
-  test('is judged when it begins, with what was said before it', async () => {
+  test('a waiting message is classified when it begins, with what preceded it', async () => {
     const chat = routedChat(model);
     const id = await autoConversation(chat);
     const first = await sendMessage(chat, request(id, HARD));
@@ -149,7 +149,7 @@ describe('a message that waits for its turn', () => {
 });
 
 describe('a turn that is stopped while its model is chosen', () => {
-  test('is cancelled at once; nobody answers it, and it stays out of the context', async () => {
+  test('a turn stopped while its model is chosen is cancelled at once, unanswered', async () => {
     const chat = routedChat(model);
     const id = await autoConversation(chat);
     server.queueFaults({ kind: 'hang', match: { role: 'utility_router' } });

@@ -25,7 +25,7 @@ import {
 } from '#test/support/tools/tool-conversation.ts';
 
 describe('while the breaker is open', () => {
-  test('long tool outputs are shortened without a model, as the next generation', async () => {
+  test('an open breaker shortens long tool outputs without a model, as the next generation', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench, { turns: longListings(2) });
     await openBreaker(bench, conversationId);
@@ -86,7 +86,7 @@ describe('while the breaker is open', () => {
     expect(blobs).not.toContain(undefined);
   });
 
-  test('the full text behind a shortened output is in its blob', async () => {
+  test('the full text of a shortened output is in its blob', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench, { turns: longListings(2) });
     await openBreaker(bench, conversationId);
@@ -99,7 +99,7 @@ describe('while the breaker is open', () => {
     expect((await see(bench.store, conversationId)).text).toContain(sha256);
   });
 
-  test('an output whose blob cannot be stored stays whole', async () => {
+  test(' an output whose blob cannot be stored stays whole', async () => {
     const first = compactionBench().sha256(longOutput(1));
     const store = createMemoryDocumentStore({
       beforeOperation: async (operation) => {
@@ -135,7 +135,7 @@ describe('while the breaker is open', () => {
     expect((await see(bench.store, conversationId)).head.generation).toBe(0);
   });
 
-  test('a manual request calls the model all the same', async () => {
+  test('a manual request calls the model despite an open breaker', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench, { head: { compactionNeeded: manualNeed() } });
     await openBreaker(bench, conversationId);
@@ -149,7 +149,7 @@ describe('while the breaker is open', () => {
     });
   });
 
-  test('the meter of the next generation counts the shortened outputs', async () => {
+  test('the next generation’s meter counts the shortened outputs', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench, { turns: longListings(2) });
     await openBreaker(bench, conversationId);
@@ -164,7 +164,7 @@ describe('while the breaker is open', () => {
 });
 
 describe('failures that open the breaker', () => {
-  test('after three failures the next need is served without the model', async () => {
+  test('the next request after three failures is served without the model', async () => {
     const bench = compactionBench({ model: createScriptedModel({ answers: [overloaded()] }) });
     const conversationId = await buildDue(bench, { turns: [...longListings(2), {}, {}, {}] });
     for (let attempt = 0; attempt < 3; attempt++) {
@@ -188,7 +188,7 @@ describe('failures that open the breaker', () => {
 });
 
 describe('a compaction with long tool outputs', () => {
-  test('shows the summariser the full outputs and the next call the shortened ones', async () => {
+  test('a compaction shows the summariser full outputs and the next call shortened ones', async () => {
     const bench = compactionBench();
     const turns = [
       toolTurn(1),

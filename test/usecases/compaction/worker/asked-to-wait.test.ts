@@ -39,7 +39,7 @@ const askAgain = (bench: CompactionBench, conversationId: string, requestId: str
   ]);
 
 describe('a model over its quota', () => {
-  test('is not asked before the time that it named, by any worker, and is asked after it', async () => {
+  test('a model over its quota is called by no worker before its retry time', async () => {
     const model = createScriptedModel({
       answers: [overQuota(90_000), snapshotAnswer(), snapshotAnswer()],
     });
@@ -58,7 +58,7 @@ describe('a model over its quota', () => {
     expect(model.calls).toHaveLength(2);
   });
 
-  test('that names a shorter time than the back-off gets the back-off', async () => {
+  test('a model over its quota with a short retry time gets the back-off', async () => {
     const bench = compactionBench({ model: createScriptedModel({ answers: [overQuota(1_000)] }) });
     const conversationId = await buildDue(bench);
 
@@ -67,7 +67,7 @@ describe('a model over its quota', () => {
 });
 
 describe('the breaker', () => {
-  test('stays open for the next need and other workers, then lets one try through', async () => {
+  test('the breaker stays open for the next request and other workers, then allows one try', async () => {
     const bench = compactionBench({ model: createScriptedModel({ answers: [modelDown()] }) });
     const conversationId = await buildDue(bench, {
       head: { settings: { thresholdTokens: 2_000 }, compactionNeeded: autoNeed() },
@@ -97,7 +97,7 @@ describe('the breaker', () => {
 });
 
 describe('a worker that is slower than the acknowledgement deadline', () => {
-  test('is stopped, and a later delivery makes the one swap', async () => {
+  test('a worker slower than the acknowledgement deadline is stopped; a redelivery swaps once', async () => {
     const bench = compactionBench({
       model: createScriptedModel({
         answers: [

@@ -56,7 +56,7 @@ describe('every commit of the worker is guarded by what it read', () => {
     expect(recorded.brokenRules()).toEqual([]);
   });
 
-  test('in a run that stores tool outputs', async () => {
+  test('every commit of a compaction that stores tool outputs is guarded by what it read', async () => {
     const { bench, recorded } = recordingBench();
     const conversationId = await buildDue(bench, { turns: longListings(2) });
     await openBreaker(bench, conversationId);
@@ -68,7 +68,7 @@ describe('every commit of the worker is guarded by what it read', () => {
     expect(recorded.brokenRules()).toEqual([]);
   });
 
-  test('in renewals of the lease', async () => {
+  test('every lease renewal of the worker is guarded by what it read', async () => {
     const { bench, recorded } = recordingBench();
     const conversationId = await buildDue(bench);
     const slow = compactionBench({
@@ -93,7 +93,7 @@ describe('every commit of the worker is guarded by what it read', () => {
     expect(recorded.brokenRules()).toEqual([]);
   });
 
-  test('in a sweep', async () => {
+  test('every commit of a sweep is guarded by what it read', async () => {
     const { bench, recorded } = recordingBench();
     const now = bench.clock.now();
     await buildDue(bench, {
@@ -146,7 +146,7 @@ describe('the rule of commits', () => {
     expect(brokenRules(writes)).not.toEqual([]);
   });
 
-  test('lets a swap pass', () => {
+  test('the commit rule lets a swap pass', () => {
     expect(
       brokenRules([
         jobAsRead,

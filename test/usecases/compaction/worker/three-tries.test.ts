@@ -20,7 +20,7 @@ const ask = (bench: CompactionBench, conversationId: string, requestId: string) 
   ]);
 
 describe('three tries', () => {
-  test('are not counted afresh because a person compacts in between', async () => {
+  test('three tries are not counted afresh after a manual compaction in between', async () => {
     const bench = compactionBench({
       model: createScriptedModel({ answers: [new StoreUnavailableError({ operation: 'x' })] }),
     });
