@@ -27,7 +27,7 @@ import {
 } from '#test/support/chat/streaming.ts';
 
 describe('one who waits for the whole answer of an instance that lost its turn', () => {
-  test('gets the answer of the attempt that took it over', async () => {
+  test('a waiting caller of a lost turn gets the answer of the attempt that took over', async () => {
     const { store, clock, gate, send, handle } = await stalled();
     const other = steeredChat({ store, clock });
     await sendMessage(other.dependencies, send);
@@ -43,7 +43,7 @@ describe('one who waits for the whole answer of an instance that lost its turn',
     expect(turn.contents.map(contentText)).toEqual(['Second.']);
   });
 
-  test('gets the cancelled turn when it was cancelled elsewhere', async () => {
+  test('a waiting caller of a lost turn gets the turn cancelled elsewhere', async () => {
     const { store, clock, gate, conversationId, handle } = await stalled();
     const other = chatDependencies({ store, clock, model: silentModel() });
     await requestCancel(other, { conversationId, seq: 1 });
@@ -98,7 +98,7 @@ describe('one who waits at another instance for an answer that fails for now', (
     [3, 'MODEL_OVERLOADED'],
     [4, 'MODEL_OVERLOADED'],
   ])(
-    'is told the failure or the answer to come, asked again before read %d',
+    'a caller at another instance gets the failure or the retried answer, before read %d',
     async (reads, expected) => {
       const { clock, send, handle, third } = await askedAgain(reads);
       await pass(clock, 1_500);
@@ -165,24 +165,27 @@ describe('a reader who has seen more than is stored of an answer that others end
     ],
   ];
 
-  test.each(endings)('goes back to what is stored when somebody %s', async (_, end) => {
-    const world = await saidMore();
-    const seenBefore = shownText(world.read);
-    await end(world);
-    world.gate.resolve();
-    await pass(world.clock, 2_000);
-    await world.reading;
+  test.each(endings)(
+    'a reader ahead of the stored frames returns to them when somebody %s',
+    async (_, end) => {
+      const world = await saidMore();
+      const seenBefore = shownText(world.read);
+      await end(world);
+      world.gate.resolve();
+      await pass(world.clock, 2_000);
+      await world.reading;
 
-    const stored = await storedTurn(world.other, world.conversationId);
-    expect(seenBefore).toBe('Hello you there.');
-    expect(stored.contents.map(contentText)).toEqual(['Hello ']);
-    expect(shownText(world.read)).toBe('Hello ');
-    expect(risesIn(idsOf(world.read))).toBe(true);
-    expect(world.read.at(-1)?.chunk.type).toBe('finish');
-  });
+      const stored = await storedTurn(world.other, world.conversationId);
+      expect(seenBefore).toBe('Hello you there.');
+      expect(stored.contents.map(contentText)).toEqual(['Hello ']);
+      expect(shownText(world.read)).toBe('Hello ');
+      expect(risesIn(idsOf(world.read))).toBe(true);
+      expect(world.read.at(-1)?.chunk.type).toBe('finish');
+    },
+  );
 
   test.each(endings)(
-    'and comes back with a cursor goes back to it when somebody %s',
+    'a reader ahead who reconnects returns to the stored frames when somebody %s',
     async (_, end) => {
       const world = await saidMore();
       const seen = [...world.read];
@@ -200,7 +203,7 @@ describe('a reader who has seen more than is stored of an answer that others end
     },
   );
 
-  test('gets the same whichever frame of that end the connection breaks after', async () => {
+  test('a reader ahead gets the same whichever last frame the connection breaks after', async () => {
     const world = await saidMore();
     const seen = [...world.read];
     await endings[0]?.[1](world);

@@ -25,7 +25,7 @@ describe('a process that guards every server', () => {
       },
       'BAD_FIELD',
     ],
-  ])('answers %s in JSON from the very first request', async (_, call, reason) => {
+  ])('a guarded server answers %s in JSON from the very first request', async (_, call, reason) => {
     guardEveryServer();
     chat = await startChatServer({ isGuarded: false });
 
@@ -35,7 +35,7 @@ describe('a process that guards every server', () => {
     expect(error.reason).toBe(reason);
   });
 
-  test('answers an address that cannot be decoded in JSON', async () => {
+  test('a guarded server answers an undecodable address in JSON', async () => {
     guardEveryServer();
     chat = await startChatServer({ isGuarded: false });
 
@@ -46,7 +46,7 @@ describe('a process that guards every server', () => {
 });
 
 describe('a server that was not guarded', () => {
-  test('still takes bodies that the framework has read', async () => {
+  test('an unguarded server accepts bodies that the framework has read', async () => {
     chat = await startChatServer({ isGuarded: false });
 
     const response = await chat.call('/v1/conversations', { body: { title: 'Trip' } });

@@ -27,29 +27,32 @@ function countingClock() {
 }
 
 describe('no timer outlives a turn', () => {
-  test.each(['is answered', 'fails', 'is cancelled'])('that %s', async (how) => {
-    const { clock, open } = countingClock();
-    const conversationId = randomUUID();
-    const { dependencies, call } = steeredChat({ clock });
-    const handle = await sendMessage(dependencies, request(conversationId, 'x'));
-    const model = await call();
-    await sayEach(clock, model, ['One ', 'two']);
-    expect(open()).toBeGreaterThan(0);
+  test.each(['is answered', 'fails', 'is cancelled'])(
+    'no timer outlives a turn that %s',
+    async (how) => {
+      const { clock, open } = countingClock();
+      const conversationId = randomUUID();
+      const { dependencies, call } = steeredChat({ clock });
+      const handle = await sendMessage(dependencies, request(conversationId, 'x'));
+      const model = await call();
+      await sayEach(clock, model, ['One ', 'two']);
+      expect(open()).toBeGreaterThan(0);
 
-    if (how === 'is answered') model.end();
-    if (how === 'fails') model.fail(new Error('no'));
-    if (how === 'is cancelled') {
-      const caller = { uid: 'u1', tier: 'signedIn' } as const;
-      await cancelTurn(dependencies, { caller, conversationId, turnId: 't_1' });
-    }
-    await handle.result.catch(() => undefined);
-    await settle();
+      if (how === 'is answered') model.end();
+      if (how === 'fails') model.fail(new Error('no'));
+      if (how === 'is cancelled') {
+        const caller = { uid: 'u1', tier: 'signedIn' } as const;
+        await cancelTurn(dependencies, { caller, conversationId, turnId: 't_1' });
+      }
+      await handle.result.catch(() => undefined);
+      await settle();
 
-    expect(open()).toBe(0);
-  });
+      expect(open()).toBe(0);
+    },
+  );
 });
 
-test('an answer that takes longer than it may is a failure that can be tried again', async () => {
+test('an answer over its time limit is a retryable failure', async () => {
   const clock = createManualClock();
   const { dependencies, call } = steeredChat({ clock });
   const handle = await sendMessage(dependencies, request(randomUUID(), 'x'));
@@ -63,7 +66,7 @@ test('an answer that takes longer than it may is a failure that can be tried aga
   expect(model.signal.aborted).toBe(true);
 }, 60_000);
 
-test('an answer that grows without end is ended as too long, and stored', async () => {
+test('an endless answer is ended as too long, and stored', async () => {
   const text = 'x'.repeat(256 * 1024);
   const { model } = scriptedStreamer({
     chunks: Array.from({ length: 20 }, () => ({ parts: [{ text }] })),

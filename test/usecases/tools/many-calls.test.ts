@@ -59,7 +59,7 @@ describe('33 calls in one round, of server and app', () => {
 
 describe('a coding agent that never comes to an end', () => {
   test(
-    'is given 200 rounds, a notice, and a last call to answer',
+    'an endless coding agent gets 200 rounds, a notice, and a last answering call',
     { timeout: 60_000 },
     async () => {
       const { chat, effects } = toolChat(model, {

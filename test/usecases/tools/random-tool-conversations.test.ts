@@ -36,7 +36,7 @@ const EXPECTED = [
 
 describe('random conversations with tools', () => {
   test(
-    'never send a prompt that a model refuses, lose nothing, and show what they send',
+    'random conversations with tools send no refused prompt and lose nothing',
     { timeout: 300_000 },
     async () => {
       const reached: Reached = new Map();

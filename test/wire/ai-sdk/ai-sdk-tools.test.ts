@@ -37,7 +37,7 @@ describe.each(versions)('useChat of ai %s with tools', (_, createChat) => {
     return { id, chat };
   }
 
-  test('shows the calls that the server runs in their place between the texts', async () => {
+  test('useChat shows server tool calls in their place between the texts', async () => {
     const { chat } = await open();
 
     await chat.sendMessage({
@@ -63,7 +63,7 @@ describe.each(versions)('useChat of ai %s with tools', (_, createChat) => {
   });
 
   test.each([['recipe'], ['default']] as const)(
-    'answers a call of the app, and the same message goes on (%s transport)',
+    'useChat answers an app call, and the same message continues (%s transport)',
     async (transport) => {
       const { chat } = await open(transport);
       await chat.sendMessage({ text: ASKING });
@@ -86,7 +86,7 @@ describe.each(versions)('useChat of ai %s with tools', (_, createChat) => {
     },
   );
 
-  test('answers call after call of one message, each output once', async () => {
+  test('useChat answers several calls of one message in turn, each output once', async () => {
     const { chat } = await open('default');
     await chat.sendMessage({ text: 'call locate\nthen\ncall choose\nthen\nDone so.' });
     await chat.addToolOutput({ ...locate, output: 'here' });
@@ -112,7 +112,7 @@ describe.each(versions)('useChat of ai %s with tools', (_, createChat) => {
     ]);
   });
 
-  test('resumes an answer that waits on another device, and answers it there', async () => {
+  test('useChat resumes a waiting answer on another device and answers it there', async () => {
     const { id, chat } = await open();
     await chat.sendMessage({ text: ASKING });
     const { chat: other } = await open('recipe', id);
@@ -128,7 +128,7 @@ describe.each(versions)('useChat of ai %s with tools', (_, createChat) => {
     expect(partsOf(other).filter(({ type }) => type === 'text')).toHaveLength(2);
   });
 
-  test('does not send for ever what nobody waits for any more', async () => {
+  test('useChat does not resend outputs for ever that nobody waits for', async () => {
     const { id, chat } = await open();
     await chat.sendMessage({ text: ASKING });
     await server.call(`/v1/conversations/${id}/turns/t_1:cancel`, { method: 'POST' });
@@ -141,7 +141,7 @@ describe.each(versions)('useChat of ai %s with tools', (_, createChat) => {
   });
 });
 
-test('outputs without an answer of this conversation are the client’s own copy', async () => {
+test('tool outputs without an answer of this conversation are the client’s own copy', async () => {
   const part = { type: 'dynamic-tool', state: 'output-available', toolCallId: 't_9_c0', output: 1 };
   const answer = { id: 'm_9', role: 'assistant', parts: [part] };
 

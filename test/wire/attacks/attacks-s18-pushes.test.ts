@@ -90,7 +90,7 @@ const forged: [string, () => Promise<string | undefined> | string | undefined][]
 ];
 
 describe('S18: a push with', () => {
-  test.each(forged)('%s is refused, and nothing is done', async (_, make) => {
+  test.each(forged)('S18: a push with %s is refused, and nothing is done', async (_, make) => {
     const { response, bench, left } = await pushWith(await make());
 
     expect(response.status).toBe(401);
@@ -101,7 +101,7 @@ describe('S18: a push with', () => {
     expect(bench.model.calls).toEqual([]);
   });
 
-  test('a forged token sweeps and erases nothing either', async () => {
+  test('S18: a forged push token sweeps and erases nothing', async () => {
     const authorization = `Bearer ${await keys.sign(claims(), { forged: true })}`;
 
     const sweep = await pushWith(authorization, { schemaVersion: 1, kind: 'sweep' });
@@ -110,7 +110,7 @@ describe('S18: a push with', () => {
     expect(sweep.bench.published).toEqual([]);
   });
 
-  test('the token of Pub/Sub is taken', async () => {
+  test('S18: the push token of Pub/Sub is accepted', async () => {
     const { response, left } = await pushWith(`Bearer ${await signed()}`);
 
     expect(response.status).toBe(204);

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-test('the recipe uploads a file, asks about it, and reads it again', async () => {
+test('the attachments recipe uploads a file, asks about it, and reads it again', async () => {
   const page = await readFile(PAGE, 'utf8');
   const blocks = [...page.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = '']) => block);
   const { url, keys, project } = world.chat;

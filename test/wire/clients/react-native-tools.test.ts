@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-test('the recipe for React Native shows a call of the app, gives what it returned, and shows the whole answer', async () => {
+test('the React Native recipe shows an app call, its result and the whole answer', async () => {
   const conversationId = await conversationWithTools(server);
   const backend: Backend = {
     baseUrl: server.url,

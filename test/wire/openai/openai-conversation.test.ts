@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 describe('the SDK of OpenAI, with a conversation', () => {
-  test('gets an answer with its usage and its place', async () => {
+  test('the OpenAI SDK in a conversation gets an answer with usage and conversation id', async () => {
     const { client } = await clientOf(server);
     const [text, conversationId] = [newText(), randomUUID()];
     const asked = client.chat.completions.create(bodyOf(text, conversationId));
@@ -47,7 +47,7 @@ describe('the SDK of OpenAI, with a conversation', () => {
     ]);
   });
 
-  test('streams an answer in chunks, the usage last', async () => {
+  test('the OpenAI SDK streams an answer in chunks, the usage last', async () => {
     const { client } = await clientOf(server);
     const [text, conversationId] = [newText(), randomUUID()];
     const streaming = client.chat.completions.create({
@@ -73,7 +73,7 @@ describe('the SDK of OpenAI, with a conversation', () => {
     expect(chunks.at(-1)).toMatchObject({ choices: [], usage: usageOfOpenAi });
   });
 
-  test('accumulates a stream with its `.stream()` helper', async () => {
+  test('the OpenAI SDK accumulates a stream with its `.stream()` helper', async () => {
     const { client } = await clientOf(server);
     const [text, conversationId] = [newText(), randomUUID()];
     const stream = client.chat.completions.stream({
@@ -89,7 +89,7 @@ describe('the SDK of OpenAI, with a conversation', () => {
     expect(await stream.totalUsage()).toMatchObject({ completion_tokens: 25 });
   });
 
-  test('sends the last message alone: the transcript of the server is the history', async () => {
+  test('the OpenAI SDK’s last message alone counts: the server’s transcript is the history', async () => {
     const { client } = await clientOf(server);
     const [first, second, conversationId] = [newText(), newText(), randomUUID()];
     const one = client.chat.completions.create(bodyOf(first, conversationId));
@@ -114,7 +114,7 @@ describe('the SDK of OpenAI, with a conversation', () => {
     expect(await transcriptOf(server, conversationId)).toHaveLength(4);
   });
 
-  test('takes the conversation from a header as well', async () => {
+  test('the OpenAI SDK can name the conversation in a header', async () => {
     const { client } = await clientOf(server);
     const [text, conversationId] = [newText(), randomUUID()];
     const headers = { 'X-Conversation-Id': conversationId };
@@ -124,7 +124,7 @@ describe('the SDK of OpenAI, with a conversation', () => {
     expect(await asked).toMatchObject({ recap: { conversationId } });
   });
 
-  test('says pictures that are data: URLs', async () => {
+  test('the OpenAI SDK sends pictures as data: URLs', async () => {
     const { client } = await clientOf(server);
     const [text, conversationId] = [newText(), randomUUID()];
     const asked = client.chat.completions.create({
@@ -150,7 +150,7 @@ describe('the SDK of OpenAI, with a conversation', () => {
   });
 });
 
-test('the SDK of OpenAI lists the model that answers', async () => {
+test('the OpenAI SDK lists the model that answers', async () => {
   const { client } = await clientOf(server);
   const models = await client.models.list();
   const response = await server.call('/v1/openai/models');
@@ -160,7 +160,7 @@ test('the SDK of OpenAI lists the model that answers', async () => {
 });
 
 describe('the recipe for the SDK of OpenAI', () => {
-  test('shows the answer as it comes and gives the whole of it', async () => {
+  test('the OpenAI recipe shows the answer as it comes and returns the whole', async () => {
     const { client } = await clientOf(server);
     const text = newText();
     const shown: string[] = [];

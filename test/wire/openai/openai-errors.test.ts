@@ -89,7 +89,7 @@ describe('an error', () => {
     expect(error.requestID).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  test('of another user’s conversation is that of an unknown one', async () => {
+  test('an OpenAI error of another user’s conversation is that of an unknown one', async () => {
     const [text, conversationId] = [newText(), randomUUID()];
     const { client } = await clientOf(server);
     const asked = client.chat.completions.create(bodyOf(text, conversationId));
@@ -105,7 +105,7 @@ describe('an error', () => {
     expect(error.code).toBe('CONVERSATION_NOT_FOUND');
   });
 
-  test('of a window that is too small is told before the model is asked', async () => {
+  test('an OpenAI error of a too small window comes before the model call', async () => {
     const own = await startWireServer({
       environment: { MODEL_WINDOWS: '{"gemini-3.5-flash":1000}' },
     });
@@ -123,7 +123,7 @@ describe('an error', () => {
   test.each([
     ['once where it is back in a day', 86_400_000, 1],
     ['until it gives up where it is back in a moment', 10, 3],
-  ])('of a quota has the request sent %s', async (_, waitMs, sent) => {
+  ])('an OpenAI quota error has the request sent %s', async (_, waitMs, sent) => {
     const { client, posts } = await clientOf(server);
     const conversationId = randomUUID();
     spend(conversationId, waitMs);

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-test('a dialogue that the assistant opens is one that the user opens for the model', async () => {
+test('an OpenAI dialogue opened by the assistant reaches the model opened by the user', async () => {
   const { client } = await clientOf(server);
   const text = newText();
   const asked = client.chat.completions.create({
@@ -30,7 +30,7 @@ test('a dialogue that the assistant opens is one that the user opens for the mod
   ]);
 });
 
-test('the SDK does not repeat a request that the model refuses for good', async () => {
+test('the OpenAI SDK does not repeat a request that the model refuses for good', async () => {
   const { client, posts } = await clientOf(server);
   const text = newText();
   const asked = errorOfSdk(client.chat.completions.create(bodyOf(text)));

@@ -21,7 +21,7 @@ describe('the end of an answer', () => {
     ['SAFETY', 'content_filter'],
     ['STOP', 'stop'],
     ['OTHER', 'stop'],
-  ])('%s is %s for the SDK', async (reason, finishReason) => {
+  ])('an answer ended by %s is %s for the OpenAI SDK', async (reason, finishReason) => {
     const own = await startWireServer({
       overrides: {
         model: {
@@ -48,7 +48,7 @@ describe('the end of an answer', () => {
     expect(streamed.endsWith('data: [DONE]\n\n')).toBe(true);
   });
 
-  test('in the middle of a stream is an error that the SDK throws', async () => {
+  test('an answer broken in mid-stream makes the OpenAI SDK throw', async () => {
     const { client } = await clientOf(server);
     const [text, conversationId] = [newText(), randomUUID()];
     const streaming = client.chat.completions.create({
@@ -69,7 +69,7 @@ describe('the end of an answer', () => {
     expect(error.type).toBe('server_error');
   });
 
-  test('is waited for with chunks that say nothing', async () => {
+  test('an OpenAI stream sends empty chunks until the answer’s end', async () => {
     const own = await startWireServer({ collaborators: { heartbeatMs: 20 } });
     const text = newText();
     const response = await own.call('/v1/openai/chat/completions', {
@@ -93,7 +93,7 @@ describe('the end of an answer', () => {
   test.each([
     ['after its first word is an error', 'One ', true],
     ['before its first word is nothing', '', false],
-  ])('of one attempt and the beginning of another %s', async (_, said, isError) => {
+  ])('an OpenAI stream of an abandoned and a new attempt %s', async (_, said, isError) => {
     async function* frames(): AsyncGenerator<StreamFrame> {
       const id = 'restarted-2' as const;
       const data = { kind: 'restarted' as const, dropParts: ['p0'] };

@@ -44,7 +44,7 @@ async function waiting() {
 }
 
 describe('the SDK of OpenAI, when the model calls functions of the app', () => {
-  test('is told of the calls, those of the server left out', async () => {
+  test('the OpenAI SDK gets the app’s calls without the server’s', async () => {
     const { completion } = await waiting();
 
     expect(chatCompletionResponse.parse(completion).choices).toMatchObject([
@@ -64,7 +64,7 @@ describe('the SDK of OpenAI, when the model calls functions of the app', () => {
     ]);
   });
 
-  test('answers them, and gets the rest of the answer; the same again gives the same', async () => {
+  test('the OpenAI SDK answers app calls and gets the rest, repeatably', async () => {
     const { client, conversationId, completion } = await waiting();
     const [choice] = completion.choices;
     if (!choice) throw new Error('no choice');
@@ -80,7 +80,7 @@ describe('the SDK of OpenAI, when the model calls functions of the app', () => {
     expect(again.choices).toEqual(rest.choices);
   });
 
-  test('streams the calls and the rest, and a replay of it begins behind the calls', async () => {
+  test('the OpenAI SDK streams calls and rest, and a replay begins behind the calls', async () => {
     const { client } = await clientOf(server);
     const conversationId = await conversationWithTools(server);
     const first = client.chat.completions.stream(bodyOf(conversationId, asking()));
@@ -101,7 +101,7 @@ describe('the SDK of OpenAI, when the model calls functions of the app', () => {
       ]);
   });
 
-  test('declares them with its messages, and runs them by its own helper', async () => {
+  test('the OpenAI SDK declares tools with messages and runs them by its helper', async () => {
     const { client } = await clientOf(server);
     const runner = client.chat.completions.runTools({
       ...bodyOf(randomUUID(), asking('call locate {}\nthen\ncall choose {}\nthen\nDone so.')),
@@ -154,7 +154,7 @@ describe('the SDK of OpenAI, when the model calls functions of the app', () => {
     expect(await errorOfSdk(answer(results))).toMatchObject(expected);
   });
 
-  test('is refused tools where the deployment lets nobody declare them', async () => {
+  test('the OpenAI SDK is refused tools where the deployment lets nobody declare them', async () => {
     const closed = await startWireServer();
     const { client } = await clientOf(closed);
 
@@ -169,7 +169,7 @@ describe('the SDK of OpenAI, when the model calls functions of the app', () => {
     expect(error).toMatchObject({ status: 400, code: 'FIELD_NOT_WRITABLE', param: 'tools' });
   });
 
-  test('is told what is wrong with a tool', async () => {
+  test('the OpenAI SDK learns what is wrong with a tool', async () => {
     const { client } = await clientOf(server);
     const declaring = (name: string) =>
       client.chat.completions.create({
