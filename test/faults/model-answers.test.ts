@@ -175,7 +175,7 @@ describe('a model that is back after', () => {
     { name: 'one 500', fault: { kind: 'internal' } },
     { name: 'one 503', fault: { kind: 'unavailable' } },
     { name: 'a reset before the first event', fault: { kind: 'cut', afterEvents: 0 } },
-  ])('$name answers within the same send', async ({ fault }) => {
+  ])('a model back after $name answers within the same send', async ({ fault }) => {
     const id = randomUUID();
     stack.standIn.queueFaults(fault);
 
@@ -227,21 +227,24 @@ describe('an answer that the model', () => {
     { name: 'RECITATION half-way', fault: { kind: 'recitation', afterEvents: 1 } },
     { name: 'PROHIBITED_CONTENT', fault: { kind: 'prohibitedContent' } },
     { name: 'a blocked prompt', fault: { kind: 'blockedPrompt', reason: 'SAFETY' } },
-  ])('refused for $name is told as content-filter and poisons no later turn', async ({ fault }) => {
-    const id = randomUUID();
-    await stack.send(id, 'Good morning.');
-    stack.standIn.queueFaults(fault);
+  ])(
+    'an answer refused for $name is reported as content-filter and stays out of later turns',
+    async ({ fault }) => {
+      const id = randomUUID();
+      await stack.send(id, 'Good morning.');
+      stack.standIn.queueFaults(fault);
 
-    const sent = await stack.send(id, QUESTION);
-    const next = await stack.send(id, 'Good evening.');
+      const sent = await stack.send(id, QUESTION);
+      const next = await stack.send(id, 'Good evening.');
 
-    const refused = (await stack.transcript(id)).find(({ seq }) => seq === 2);
-    expect(sent.http).toBe(200);
-    expect(refused).toMatchObject({ inContext: false });
-    expect(next.http).toBe(200);
-    expect(stack.lastPromptTexts().join('\n')).not.toContain('7731');
-    expect(stack.lastPromptTexts()[0]).toBe('Good morning.');
-  });
+      const refused = (await stack.transcript(id)).find(({ seq }) => seq === 2);
+      expect(sent.http).toBe(200);
+      expect(refused).toMatchObject({ inContext: false });
+      expect(next.http).toBe(200);
+      expect(stack.lastPromptTexts().join('\n')).not.toContain('7731');
+      expect(stack.lastPromptTexts()[0]).toBe('Good morning.');
+    },
+  );
 
   test('an answer without usageMetadata is estimated, and the next report corrects it', async () => {
     const id = randomUUID();

@@ -163,16 +163,19 @@ describe('a token counter that', () => {
     { name: 'answers 500', fault: { kind: 'internal' } },
     { name: 'answers 429', fault: { kind: 'quota' } },
     { name: 'does not answer', fault: { kind: 'hang' } },
-  ])('$name holds nothing up: both sizes are estimated and the swap is made', async ({ fault }) => {
-    const id = await due();
-    stack.standIn.queueFaults({ ...fault, match: { operation: 'countTokens' }, times: 12 });
+  ])(
+    'a token counter that $name delays nothing: sizes are estimated and the swap is made',
+    async ({ fault }) => {
+      const id = await due();
+      stack.standIn.queueFaults({ ...fault, match: { operation: 'countTokens' }, times: 12 });
 
-    const result = await stack.compact(id);
+      const result = await stack.compact(id);
 
-    const { history } = await see(stack.store, id);
-    expect(result).toMatchObject({ state: 'COMPACTED' });
-    expect(history?.report['tokensSource']).toBe('estimated');
-  });
+      const { history } = await see(stack.store, id);
+      expect(result).toMatchObject({ state: 'COMPACTED' });
+      expect(history?.report['tokensSource']).toBe('estimated');
+    },
+  );
 
   test('a token counter that hangs is abandoned after ten seconds', async () => {
     const counting = Promise.withResolvers<void>();

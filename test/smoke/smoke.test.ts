@@ -156,17 +156,20 @@ describe('a compaction that never comes', () => {
         },
       },
     ],
-  ])('%s: says where to look, and goes on with what does not need it', async (_, overrides) => {
-    const { url } = await startRecap({ overrides });
+  ])(
+    'the smoke check of a missing compaction says where to look, and continues: %s',
+    async (_, overrides) => {
+      const { url } = await startRecap({ overrides });
 
-    const { failed, outcomes } = await check(url, { waitMs: 1_000 });
+      const { failed, outcomes } = await check(url, { waitMs: 1_000 });
 
-    expect(failed[0]).toMatch(/^FAILED compact: POST \S+:compact: still QUEUED after \d+ s\. /);
-    expect(failed[0]).toContain('compaction_publish_failed');
-    expect(failed[0]).toContain('dead letters');
-    expect(failed[0]).toContain('PUSH_AUDIENCE');
-    expect(outcomes).toMatchObject({ snapshot: 'skipped', restore: 'skipped', transcript: 'ok' });
-  });
+      expect(failed[0]).toMatch(/^FAILED compact: POST \S+:compact: still QUEUED after \d+ s\. /);
+      expect(failed[0]).toContain('compaction_publish_failed');
+      expect(failed[0]).toContain('dead letters');
+      expect(failed[0]).toContain('PUSH_AUDIENCE');
+      expect(outcomes).toMatchObject({ snapshot: 'skipped', restore: 'skipped', transcript: 'ok' });
+    },
+  );
 
   test('the smoke check reports a refused summariser by the compaction’s outcome', async () => {
     const { url, standIn } = await startRecap();

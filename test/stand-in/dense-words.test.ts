@@ -46,9 +46,12 @@ describe('a relative date is resolved from the day on which it is said', () => {
     ['ko', '다음 주 금요일', '2023-05-19'],
     ['ko', '작년', '2022년'],
     ['other', 'hier', 'hier'],
-  ])('%s: %s', (language, said, expected) => {
-    expect(resolveDates(said, monday, language)).toBe(expected);
-  });
+  ])(
+    'the dense summariser resolves a relative date from its day: %s: %s',
+    (language, said, expected) => {
+      expect(resolveDates(said, monday, language)).toBe(expected);
+    },
+  );
 });
 
 describe('the first person becomes the third', () => {
@@ -69,9 +72,12 @@ describe('the first person becomes the third', () => {
     ['zh', '我想问下我的朋友', '想问下Ann的朋友'],
     ['ko', '저는 서울에 살아요', '서울에 살아요'],
     ['other', 'Je suis là', 'Je suis là'],
-  ])('%s: %s', (language, said, expected) => {
-    expect(toThirdPerson(said, ann, language)).toBe(expected);
-  });
+  ])(
+    'the dense summariser writes the first person as the third: %s: %s',
+    (language, said, expected) => {
+      expect(toThirdPerson(said, ann, language)).toBe(expected);
+    },
+  );
 
   test('the dense summariser uses a pronoun where somebody else is named first', () => {
     const told = toThirdPerson('It helped me when I was ill', { ...ann, isPronoun: true }, 'en');
@@ -89,7 +95,7 @@ describe('words that say nothing', () => {
     ['ja', 'はい、お茶が好きです。', 'お茶が好きです'],
     ['zh', '您好，谢谢，地址是长安街1号。', '地址是长安街1号'],
     ['ko', '네, 차를 좋아해요.', '차를 좋아해요'],
-  ])('are dropped, %s: %s', (language, said, expected) => {
+  ])('the dense summariser drops empty words, %s: %s', (language, said, expected) => {
     expect(fewerWords(withoutOpeners(said, language), language)).toBe(expected);
   });
 });
@@ -122,7 +128,7 @@ describe('figures', () => {
     ['ja', '10から12まで', '10-12'],
     ['ko', '10부터 12까지', '10-12'],
     ['en', 'moved from 10 Elm Road to 12', 'moved from 10 Elm Road to 12'],
-  ])('of a range are joined, %s: %s', (language, said, expected) => {
+  ])('the dense summariser joins the figures of a range, %s: %s', (language, said, expected) => {
     expect(joinRanges(said, language)).toBe(expected);
   });
 });
@@ -162,6 +168,6 @@ test.each<[string, Language]>([
   ['我喜欢喝茶', 'zh'],
   ['차를 좋아해요', 'ko'],
   ['Comment ça va', 'other'],
-])('the language of %s is %s', (text, language) => {
+])('the dense summariser detects that the language of %s is %s', (text, language) => {
   expect(detectLanguage(text)).toBe(language);
 });

@@ -139,13 +139,16 @@ describe('thought signatures on Gemini 3', () => {
       { asked: OLD, signature: signPart(FLASH, {}), message: CORRUPTED },
     ],
     ['refuses that of nobody', { asked: FLASH, signature: 'c2ln', message: CORRUPTED }],
-  ])('a model %s', async (_, { asked, signature, message }) => {
-    const contents = [user('hi'), call('a', signature), response('a')];
+  ])(
+    'the thought-signature rule on Gemini 3: a model %s',
+    async (_, { asked, signature, message }) => {
+      const contents = [user('hi'), call('a', signature), response('a')];
 
-    const answer = await ask(standIn, { contents }, { model: asked });
+      const answer = await ask(standIn, { contents }, { model: asked });
 
-    expect(answer.body.error?.message).toBe(message);
-  });
+      expect(answer.body.error?.message).toBe(message);
+    },
+  );
 
   test('another model’s signature is refused, even on text of an earlier turn', async () => {
     const said = { text: 'done', thoughtSignature: signPart('gemini-2.5-pro', {}) };

@@ -123,7 +123,7 @@ describe('the context of an app', () => {
     ],
     ['an unknown field', { timezone: 'Asia/Seoul' }, ['clientContext.timezone', 'Remove it']],
     ['half a character', { screen: '\ud800' }, ['clientContext.screen', 'surrogate']],
-  ])('is refused with %s, and the message names it', async (_, context, words) => {
+  ])('an app’s context with %s is refused by name', async (_, context, words) => {
     const { path, message, post } = world();
 
     const answer = await post(`${path}/messages`, {

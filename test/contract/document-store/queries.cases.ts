@@ -56,7 +56,7 @@ export function describeQueries(store: DocumentStore): void {
         },
       ],
       ['a start outside the collection', { limit: 1, startAfter: { path: 'other/x' } }],
-    ])('refuses %s', async (_name, query) => {
+    ])('a query refuses %s', async (_name, query) => {
       const refused = store.query({ ...query, collection: newCollection() });
 
       await expect(refused).rejects.toThrow(RangeError);

@@ -66,7 +66,7 @@ export function describeValues(store: DocumentStore): void {
       ['an empty name', { a: { '': 1 } }],
       ['a name of 1,501 bytes', { [text(1_501)]: 1 }],
       ['a map 21 levels deep', nested(21)],
-    ])('refuses %s', async (_name, value) => {
+    ])('the store refuses the value %s', async (_name, value) => {
       const path = newPath();
 
       await expect(put(store, path, { value })).rejects.toThrow(InvalidWriteError);

@@ -54,7 +54,7 @@ describe('the open files', () => {
       ],
       ['- open files: ["a.ts","b.ts"]'],
     ],
-  ])('are told: %s', (_, files, lines) => {
+  ])('open files are listed: %s', (_, files, lines) => {
     expect(toldOf(...files)).toEqual(lines);
   });
 

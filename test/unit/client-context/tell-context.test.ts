@@ -79,7 +79,7 @@ describe('what is told in full', () => {
         `- values.seen: ["${'b'.repeat(10_000)}","c"] (the newest 2; 1 older ones are left out)`,
       ],
     ],
-  ])('%s', (_, context, lines) => {
+  ])('the full client context: %s', (_, context, lines) => {
     expect(linesOf(tell(context))).toEqual(lines);
   });
 });
@@ -112,7 +112,7 @@ describe('what is told after that', () => {
       ],
     ],
     ['a value is empty', { ...first, screen: '' }, ['- screen: ""']],
-  ])('%s', (_, context, lines) => {
+  ])('the changed client context: %s', (_, context, lines) => {
     expect(linesOf(tell(context, turnsOf(first)))).toEqual([NOW, ...lines]);
   });
 
@@ -188,7 +188,7 @@ describe('what is told of a client that is known', () => {
       { timeZone: 'Asia/Seoul' },
       [NOW],
     ],
-  ])('%s', (...[, context, of, lines]) => {
+  ])('the known client context: %s', (...[, context, of, lines]) => {
     expect(linesOf(tell(context, [], { known: of }))).toEqual(lines);
   });
 
@@ -215,6 +215,6 @@ test.each<[ClientContext, number]>([
   [{ screen: 'ab' }, '- screen: "ab"\n'.length],
   [{ screen: '한' }, '- screen: ""\n'.length + 3],
   [{ values: { a: 'x'.repeat(1_000_000) } }, 16_384 + '- values.a: ""\n'.length + 39],
-])('the bytes of %o are counted after cutting', (context, bytes) => {
+])('the known client context counts the bytes of %o after cutting', (context, bytes) => {
   expect(contextBytes(context)).toBe(bytes);
 });

@@ -86,7 +86,7 @@ describe('a tool that is declared as polled', () => {
     ['abbbbb', ['a'], { length: 1, times: 5 }],
     ['bbbbba', ['a'], undefined],
     ['bbabbb', ['a'], undefined],
-  ])('%s, polled %j: %o', (letters, polled, expected) => {
+  ])('the loop check of a polled tool: %s, polled %j: %o', (letters, polled, expected) => {
     expect(findCallLoop(waiting(letters), new Set(polled))).toEqual(expected);
   });
 });

@@ -108,7 +108,7 @@ describe('a note that the model names by its id', () => {
       ['파란 차를 잊어 주세요'],
       'notSaid',
     ],
-  ])('%s', (...[, notes, id, messages, expected]) => {
+  ])('forgetting a note by its id: %s', (...[, notes, id, messages, expected]) => {
     expect(decided(notes, { id }, messages)).toEqual(expected);
   });
 });
@@ -129,7 +129,7 @@ describe('a note that the model names by words', () => {
       ['Forget “blue car”.'],
       'Blue car',
     ],
-  ])('%s', (...[, notes, query, messages, expected]) => {
+  ])('forgetting a note by words: %s', (...[, notes, query, messages, expected]) => {
     expect(decided(notes, { query }, messages)).toEqual(expected);
   });
 });

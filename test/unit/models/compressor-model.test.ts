@@ -68,7 +68,7 @@ describe('the model that summarises', () => {
         expected: 'gemini-3.5-flash-lite',
       },
     ],
-  ])('%s', (_, { model, catalog, expected }) => {
+  ])('the model that summarises: %s', (_, { model, catalog, expected }) => {
     expect(compressorModel({ model, fallback }, { ...verifiedModels, ...catalog })).toBe(expected);
   });
 });

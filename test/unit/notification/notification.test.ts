@@ -21,7 +21,7 @@ describe('a notification', () => {
     ['none', ['Boats', 'Your answer is ready.']],
     ['title', ['The ferry', 'Your answer is ready.']],
     ['preview', ['The ferry', 'At nine. At pier 2.']],
-  ])('shows of a conversation what %s says', (text, texts) => {
+  ])('a notification shows what %s says of a conversation', (text, texts) => {
     expect(textsOf(createNotification(turn, shown(text)))).toEqual(texts);
   });
 

@@ -102,7 +102,7 @@ describe('a reservation', () => {
       true,
     ],
     ['needs nothing where nothing is limited', [{}, { messages: 1e6, tokens: 1e9 }], true],
-  ])('%s', (_, [limits, usage], isReserved) => {
+  ])('a quota reservation: %s', (_, [limits, usage], isReserved) => {
     expect(decide(limits, usage).kind).toBe(isReserved ? 'reserved' : 'refused');
   });
 

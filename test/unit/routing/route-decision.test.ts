@@ -60,7 +60,7 @@ describe('a choice without a call', () => {
     ],
     ['is the default for large files at first', large, { ...fast, why: 'rule' }],
     ['is the default, as it is set', { fallback: 'strong', ...large }, { ...strong, why: 'rule' }],
-  ])('%s', (...[, facts, routing]) => {
+  ])('the routing decision without a call: %s', (...[, facts, routing]) => {
     expect(routeByRule({ ...plain, ...facts })).toEqual(routing);
   });
 });

@@ -95,7 +95,7 @@ describe('a webhook before a turn', () => {
     ['answers an error', { status: 500 }],
     ['answers no JSON', { body: 'ok' }],
     ['answers too much', { body: JSON.stringify({ addContext: 'x'.repeat(8_193) }) }],
-  ])('that %s does not stop the message', async (_, reply) => {
+  ])('a webhook before a turn that %s does not stop the message', async (_, reply) => {
     const { send, said, id } = await withWebhook(reply);
 
     await send(request(id, 'Hello'));

@@ -117,14 +117,17 @@ describe('a turn that waits for the app and is over the threshold with what stan
       ending: 'is overtaken by a new message',
       end: ({ chat, conversationId }) => say(chat, conversationId, 'Never mind.'),
     },
-  ])('leaves a need in the batch that ends it when it $ending', async ({ end }) => {
-    const stage = await waiting();
+  ])(
+    'a waiting turn over the threshold stores a request with its end when it $ending',
+    async ({ end }) => {
+      const stage = await waiting();
 
-    await end(stage);
+      await end(stage);
 
-    expect(stage.headAtEnd()).toMatchObject(need);
-    expect(await stage.isNeeded()).toBe(true);
-  });
+      expect(stage.headAtEnd()).toMatchObject(need);
+      expect(await stage.isNeeded()).toBe(true);
+    },
+  );
 
   test('cancelling a waiting turn over the threshold requests a compaction at once', async () => {
     const { chat, conversationId } = await waiting();

@@ -128,17 +128,20 @@ describe('a snapshot that somebody else wrote', () => {
         await undeleteConversation(world.chat, { caller: owner, conversationId: id });
       },
     ],
-  ])('does not go on after %s: the newest one that verifies does', async (_, change) => {
-    const { world, conversationId } = await withForged(2);
+  ])(
+    'a foreign snapshot does not continue after %s: the newest verified one does',
+    async (_, change) => {
+      const { world, conversationId } = await withForged(2);
 
-    await change(world, conversationId);
+      await change(world, conversationId);
 
-    const { head, history, text } = await see(world.store, conversationId);
-    expect(head.generation).toBe(3);
-    expect(history?.isUntrusted).toBeUndefined();
-    expect(text).toContain('Plan a trip');
-    expect(text).not.toContain(FORGED);
-  });
+      const { head, history, text } = await see(world.store, conversationId);
+      expect(head.generation).toBe(3);
+      expect(history?.isUntrusted).toBeUndefined();
+      expect(text).toContain('Plan a trip');
+      expect(text).not.toContain(FORGED);
+    },
+  );
 
   test.each([
     ['the newest one that verifies', [2], 'After the first.'],

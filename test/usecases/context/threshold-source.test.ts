@@ -48,9 +48,12 @@ describe('the context', () => {
       { thresholdTokens: 9_000 },
       { tokens: 9_000, source: 'conversation' },
     ],
-  ])('tells that the threshold is set by %s', async (...[, environment, settings, threshold]) => {
-    expect(await shownPolicy(environment, settings)).toMatchObject({ threshold });
-  });
+  ])(
+    'the context says that the threshold is set by %s',
+    async (...[, environment, settings, threshold]) => {
+      expect(await shownPolicy(environment, settings)).toMatchObject({ threshold });
+    },
+  );
 });
 
 describe('the variable THRESHOLD_TABLE', () => {

@@ -121,7 +121,7 @@ describe('save_memory', () => {
     ['was replaced', { user: NEVER, inContext: false }],
     ['a mail says', { user: `What does this mean?\n> ${NEVER}` }],
     ['a file says', { user: { role: 'user', parts: [{ text: 'What is this?' }, file(NEVER)] } }],
-  ])('refuses what %s', async (_, turn) => {
+  ])('save_memory refuses what %s', async (_, turn) => {
     const { save } = await memoryTools(turn, 'And now?');
 
     await expect(save({ text: NEVER })).rejects.toEqual(refusal('MEMORY_NOT_SAID'));

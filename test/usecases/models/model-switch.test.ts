@@ -79,7 +79,7 @@ describe('the change to a model with a smaller window', () => {
     ['while compaction is manual', { settings: { compaction: 'manual' } }, { model: SMALL }],
     ['while compaction is off', { settings: { compaction: 'off' } }, { model: SMALL }],
     ['that switches it off', {}, { model: SMALL, settings: { compaction: 'off' } }],
-  ])('asks for nothing: a change %s', async (_, head, patch) => {
+  ])('a model change %s requests no compaction', async (_, head, patch) => {
     const dependencies = bench();
     const request = (await build(dependencies, head))(patch);
 

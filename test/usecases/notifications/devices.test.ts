@@ -177,7 +177,7 @@ describe('a turn that waits for the app', () => {
     ['that waits in another round', 2, {}],
     ['that has waited long enough', 1, { leaseUntil: NOW }],
     ['of a message that was edited', 1, { replacedBy: { t_2: true } }],
-  ])('is told to nobody: one %s', async (_, round, fields) => {
+  ])('a waiting turn is notified to nobody: one %s', async (_, round, fields) => {
     const { messaging, deliver, conversationId } = await waiting(round, fields);
 
     expect(await deliver(pauseOf(conversationId))).toBe(204);
@@ -207,7 +207,7 @@ describe('nobody is told', () => {
     ['of an answer of the day before', 'turn', { finishTime: new Date('2026-01-01T03:00:00Z') }],
     ['in a conversation that was deleted', 'head', { state: 'deleted' }],
     ['in a conversation that is being erased', 'head', { state: 'erasing' }],
-  ])('%s', async (_, where, fields) => {
+  ])('nobody is notified: %s', async (_, where, fields) => {
     const { bench, messaging, deliver } = await notifyingWorker();
     const conversationId = await buildAnswered(bench);
     const path = where === 'head' ? headPath(conversationId) : turnPath(conversationId, 1);

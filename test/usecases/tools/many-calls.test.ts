@@ -38,23 +38,26 @@ describe('33 calls in one round, of server and app', () => {
     ],
     ['by turns', { lines: many(33, (i) => (i % 2 ? weather(i) : locate(i))), ran: 16, waits: 16 }],
     ['the app’s alone', { lines: many(33, locate), ran: 0, waits: 32 }],
-  ])('%s: 32 are run, and the last one is refused', async (_, { lines, ran, waits }) => {
-    const { chat, effects, conversationId, turn, chunks } = await asked(lines);
+  ])(
+    'of 33 calls in a round, %s, 32 run and the last is refused',
+    async (_, { lines, ran, waits }) => {
+      const { chat, effects, conversationId, turn, chunks } = await asked(lines);
 
-    expect(turn.state).toBe('awaiting_tool');
-    expect(effects.size).toBe(ran);
-    expect(turnView(turn).openCalls).toHaveLength(waits);
-    expect(findCalls(turn.contents)[32]?.response).toEqual(TOO_MANY);
-    expect(chunks.filter(({ type }) => type === 'tool-output-error')).toMatchObject([
-      { toolCallId: 't_1_c32', providerExecuted: true },
-    ]);
+      expect(turn.state).toBe('awaiting_tool');
+      expect(effects.size).toBe(ran);
+      expect(turnView(turn).openCalls).toHaveLength(waits);
+      expect(findCalls(turn.contents)[32]?.response).toEqual(TOO_MANY);
+      expect(chunks.filter(({ type }) => type === 'tool-output-error')).toMatchObject([
+        { toolCallId: 't_1_c32', providerExecuted: true },
+      ]);
 
-    const end = await answerAll(chat, conversationId, 1);
+      const end = await answerAll(chat, conversationId, 1);
 
-    expect(end.state).toBe('done');
-    expect(findCalls(end.contents).map(({ response }) => response)).not.toContain(undefined);
-    expect(refusalsOf(standIn)).toEqual([]);
-  });
+      expect(end.state).toBe('done');
+      expect(findCalls(end.contents).map(({ response }) => response)).not.toContain(undefined);
+      expect(refusalsOf(standIn)).toEqual([]);
+    },
+  );
 });
 
 describe('a coding agent that never comes to an end', () => {

@@ -178,7 +178,7 @@ describe('an output is cut as ever', () => {
       },
       {},
     ],
-  ])('%s', async (_, condense, overrides) => {
+  ])('a long output is cut instead of condensed: %s', async (_, condense, overrides) => {
     const { chat, asked, conversationId } = chatWith(condense, { overrides });
 
     const { turn } = await say(chat, conversationId, 'call read_log');

@@ -96,13 +96,16 @@ describe.each(phones)('the Firebase SDK for %s', (_, read) => {
       'alice',
       'NOT_FOUND',
     ],
-  ])('is told inside the stream that %s', async (_case, ...[data, uid, code]) => {
-    const response = await streamed(data, uid);
+  ])(
+    'the Firebase phone SDK learns inside the stream that %s',
+    async (_case, ...[data, uid, code]) => {
+      const response = await streamed(data, uid);
 
-    const { error } = read(response.status, await readText(response));
+      const { error } = read(response.status, await readText(response));
 
-    expect(error?.code).toBe(code);
-  });
+      expect(error?.code).toBe(code);
+    },
+  );
 });
 
 describe('the stream of a callable', () => {

@@ -77,17 +77,20 @@ describe('an error', () => {
       OpenAI.BadRequestError,
       ['string_above_max_length', 'messages[0].content[0].text'],
     ],
-  ])('of a request %s is readable', async (_, ...[{ body, isSignedOut }, type, codes]) => {
-    const { client } = await clientOf(server, { maxRetries: 0 });
-    if (isSignedOut) client.apiKey = '';
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what a careless program sends
-    const error = await errorOfSdk(client.chat.completions.create(body as never));
+  ])(
+    'an OpenAI error of a request %s is readable',
+    async (_, ...[{ body, isSignedOut }, type, codes]) => {
+      const { client } = await clientOf(server, { maxRetries: 0 });
+      if (isSignedOut) client.apiKey = '';
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what a careless program sends
+      const error = await errorOfSdk(client.chat.completions.create(body as never));
 
-    expect(error).toBeInstanceOf(type);
-    expect([error.code, error.param ?? null]).toEqual(codes);
-    expect(error.message).toMatch(/^4\d\d [\w`].*\.$/s);
-    expect(error.requestID).toMatch(/^[0-9a-f-]{36}$/);
-  });
+      expect(error).toBeInstanceOf(type);
+      expect([error.code, error.param ?? null]).toEqual(codes);
+      expect(error.message).toMatch(/^4\d\d [\w`].*\.$/s);
+      expect(error.requestID).toMatch(/^[0-9a-f-]{36}$/);
+    },
+  );
 
   test('an OpenAI error of another user’s conversation is that of an unknown one', async () => {
     const [text, conversationId] = [newText(), randomUUID()];

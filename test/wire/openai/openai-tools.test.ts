@@ -143,7 +143,7 @@ describe('the SDK of OpenAI, when the model calls functions of the app', () => {
       [result('1'), result('1')],
       { code: 'BAD_FIELD', param: 'messages[2].tool_call_id' },
     ],
-  ])('is refused for %s', async (_, results, expected) => {
+  ])('the OpenAI SDK’s tools are refused for %s', async (_, results, expected) => {
     const { client, conversationId } = await waiting();
     const answer = (messages: Messages) =>
       client.chat.completions.create(bodyOf(conversationId, [...asking(), ...messages]), {

@@ -21,7 +21,7 @@ describe('a response of the API', () => {
     ['a text that is a number', { text: 5, thoughtSignature: 'c' }, [{ thoughtSignature: 'c' }]],
     ['a field that nobody knows', { text: 'a', x: [1] }, [{ text: 'a', x: [1] }]],
     ['a part that is none', 'a', []],
-  ])('is read as far as it can be: %s', (_, sent, expected) => {
+  ])('a Gemini response is read as far as possible: %s', (_, sent, expected) => {
     expect(read(parts(sent)).parts).toEqual(expected);
   });
 
@@ -45,7 +45,7 @@ describe('a response of the API', () => {
       { promptTokenCount: 7, candidatesTokenCount: {} },
       { promptTokens: 7, cachedTokens: 0, outputTokens: 0, thoughtsTokens: 0 },
     ],
-  ])('reports what of its figures are figures: %j', (usageMetadata, usage) => {
+  ])('a Gemini response reports only valid numbers as usage: %j', (usageMetadata, usage) => {
     expect(read({ usageMetadata }).usage).toEqual(usage);
   });
 

@@ -41,7 +41,7 @@ test.each<[string, number, string, FcmVerdict]>([
   ['a quota', 429, coded('QUOTA_EXCEEDED'), { kind: 'later', retryAfterMs: 60_000 }],
   ['an outage', 503, '<html>', { kind: 'later', retryAfterMs: undefined }],
   ['a failure of Google', 500, coded('INTERNAL'), { kind: 'later', retryAfterMs: undefined }],
-])('%s', (...[, status, body, verdict]) => {
+])('the FCM verdict: %s', (...[, status, body, verdict]) => {
   expect(fcmVerdict({ status, body, retryAfter: null }, now)).toEqual(verdict);
 });
 

@@ -60,7 +60,7 @@ describe('calling a compaction off', () => {
       },
       { kind: 'queued' },
     ],
-  ])('%s', (_, facts, expected) => {
+  ])('cancelling a compaction: %s', (_, facts, expected) => {
     const all = { head: { compactionNeeded: {} }, job: undefined, jobId: 'm', now, ...facts };
 
     expect(decideCancel(all)).toMatchObject(expected);

@@ -165,7 +165,7 @@ describe('what a delivery leads to', () => {
       { job: { ...idleJob, attempts: 1, records: [recordOf('a-1', 'FAILED_ERROR')] } },
       { kind: 'claim', attempt: 2 },
     ],
-  ])('%s', (_, facts, expected) => {
+  ])('a delivery leads to: %s', (_, facts, expected) => {
     expect(decideClaim({ ...due, ...facts })).toMatchObject(expected);
   });
 });

@@ -233,7 +233,7 @@ describe('a constraint ends or changes', () => {
     ['NO_QUOTE', { op: 'update', id: 'i1', text: 'Board business class', sources: [5] }],
     ['QUOTE_NOT_LATER', { op: 'update', id: 'i1', text: 'x', sources: [3], quote: 'Never book' }],
     ['NO_QUOTE', add({ section: 'key_knowledge', text: 'x', sources: [5], supersedes: 'i1' })],
-  ])('not with %s', (reason, operation) => {
+  ])('a constraint is not ended or changed with %s', (reason, operation) => {
     const result = applyOperations(before, [operation], turns);
 
     expect(result).toEqual({ snapshot: before, applied: 0, rejected: [{ operation, reason }] });

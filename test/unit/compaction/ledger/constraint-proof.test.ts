@@ -58,7 +58,7 @@ describe('a constraint whose text the user says word for word', () => {
     ['it is too short', 'NO_QUOTE', add('a f', [3])],
     ['it is a scrap', 'QUOTE_TOO_SHORT', add('am', [3])],
     ['it is blank but for a stop', 'NO_QUOTE', add('.', [6])],
-  ])('is refused where %s', (_, reason, operation) => {
+  ])('a constraint said word for word is refused where %s', (_, reason, operation) => {
     const { snapshot, rejected } = applyOperations(snapshotWith({}), [operation], turns);
 
     expect(rejected).toEqual([{ operation, reason }]);
@@ -75,7 +75,7 @@ describe('a constraint whose text the user says word for word', () => {
     ['the model says it', add('Never mind the budget', [6]), []],
     ['nobody speaks of it', add('Feed the cats twice a day', [3]), []],
   ])(
-    'is kept as knowledge, which rules nothing, only where the user himself says it: %s',
+    'a refused constraint is kept as knowledge only where the user states it: %s',
     (...[, operation, texts]) => {
       const { snapshot } = applyOperations(snapshotWith({}), [operation], turns);
 
@@ -106,7 +106,7 @@ describe('a constraint ends without a quote', () => {
   test.each<[string, Operation]>([
     ['changed', { op: 'update', id: 'i1', text: later, sources: [5] }],
     ['replaced', { ...add(later, [5]), supersedes: 'i1' }],
-  ])('in later words of the user alone: %s', (_, operation) => {
+  ])('a constraint ends without a quote only by later user words: %s', (_, operation) => {
     const { snapshot, rejected } = applyOperations(before, [operation], turns);
 
     expect(rejected).toEqual([]);
@@ -130,7 +130,7 @@ describe('a constraint ends without a quote', () => {
       'words of the model as a fact',
       { ...add('Never mind the budget', [6]), section: 'decisions', supersedes: 'i1' },
     ],
-  ])('but with %s not by %s', (reason, _, operation) => {
+  ])('a constraint without a quote ends, but with %s not by %s', (reason, _, operation) => {
     expect(applyOperations(before, [operation], turns)).toEqual({
       snapshot: before,
       applied: 0,

@@ -31,7 +31,7 @@ describe('the current step of a rendered ledger', () => {
       [0],
     ],
     ['of two in one turn the later one', [step('in_progress', [4]), step('in_progress', [4])], [1]],
-  ])('is %s', (_, steps, marked) => {
+  ])('the current step of a rendered ledger is %s', (_, steps, marked) => {
     const lines = stepsOf(...steps);
 
     expect(

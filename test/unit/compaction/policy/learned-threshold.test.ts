@@ -16,7 +16,7 @@ describe('what a compaction by hand teaches of the threshold', () => {
     ['far above after far below: back', -0.1, 90_000, 0],
     ['what was stored beyond the bound counts as the bound', -0.9, 24_000, -0.05],
     ['an empty conversation: nothing', -0.05, 0, -0.05],
-  ])('%s', (...[, known, tokens, shift]) => {
+  ])('a manual compaction teaches the threshold: %s', (...[, known, tokens, shift]) => {
     expect(learnShift(known, { tokens, thresholdTokens })).toBe(shift);
   });
 });
@@ -52,7 +52,7 @@ describe('a threshold that was learned', () => {
       },
       20_000,
     ],
-  ])('%s', (_, input, softThresholdTokens) => {
+  ])('a learned threshold: %s', (_, input, softThresholdTokens) => {
     expect(resolvePolicy(input).softThresholdTokens).toBe(softThresholdTokens);
   });
 });

@@ -73,7 +73,7 @@ describe('the level that decides the threshold', () => {
       'default',
     ],
     ['profile gemini-cli: fraction only', { profile: 'gemini-cli' }, 524_288, 'default'],
-  ])('%s', (...[, input, soft, level]) => {
+  ])('the threshold’s level: %s', (...[, input, soft, level]) => {
     const policy = resolvePolicy({ model, ...input });
 
     expect(policy.softThresholdTokens).toBe(soft);
@@ -90,7 +90,7 @@ describe('refused settings', () => {
     ['not a number', { conversation: { thresholdTokens: Number.NaN } }, 'thresholdTokens'],
     ['a tail of nothing', { environment: { tailTokens: 0 } }, 'tailTokens'],
     ['keep everything', { conversation: { preserveFraction: 1 } }, 'preserveFraction'],
-  ])('%s names the field', (_, input, field) => {
+  ])('refused settings: %s names the field', (_, input, field) => {
     const error = refusal(input);
 
     expect(error.status).toBe('INVALID_ARGUMENT');

@@ -27,9 +27,12 @@ describe('the table of thresholds', () => {
     ['gemma-2-9b-it', 'assistant', 2_048, 'table'],
     ['gemma-3-27b-it', 'gemini-cli', 65_536, 'default'],
     ['something-else', 'coding', 24_000, 'default'],
-  ])('%s in the profile %s has %i, from the level %s', (...[model, profile, tokens, level]) => {
-    expect(thresholdOf(model, profile)).toEqual([tokens, level]);
-  });
+  ])(
+    'the threshold table for %s in the profile %s has %i, from the level %s',
+    (...[model, profile, tokens, level]) => {
+      expect(thresholdOf(model, profile)).toEqual([tokens, level]);
+    },
+  );
 
   test.each(thresholdTable)(
     'the threshold table row for $modelPrefix $profile is usable and has a reason',
@@ -77,7 +80,7 @@ describe('rows of a deployment', () => {
     ['gemini-2.5-flash', 'coding', 10_000],
     ['gemma-3-27b-it', 'coding', 30_000],
     ['gemma-3-27b-it', 'assistant', 12_000],
-  ])('stand before those that ship: %s in %s has %i', (model, profile, tokens) => {
+  ])('deployment rows precede shipped ones: %s in %s has %i', (model, profile, tokens) => {
     const policy = resolvePolicy({ model, profile, table: rows });
 
     expect([policy.softThresholdTokens, policy.thresholdLevel]).toEqual([tokens, 'table']);
@@ -88,7 +91,7 @@ describe('rows of a deployment', () => {
     ['a threshold of 0', { 'gemini-': { thresholdTokens: 0 } }],
     ['a setting that no row has', { 'gemini-': { breakerFailures: 2 } }],
     ['a star', { 'gemini-*': { thresholdTokens: 1_000 } }],
-  ])('%s is refused', (_, given) => {
+  ])('a deployment’s threshold row is refused: %s', (_, given) => {
     expect(thresholdRowsSchema.safeParse(given).success).toBe(false);
   });
 });

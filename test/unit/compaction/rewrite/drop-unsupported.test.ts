@@ -52,7 +52,7 @@ describe('a line goes that states what its source does not', () => {
     ['Clay', 'Clay 1,200 times', ['1,200 times']],
     ['a.b@example.org', 'a.c@example.org', ['a.c@example.org']],
     ['nothing', '350 EUR for AB-1234', ['350 EUR', 'AB-1234']],
-  ])('%j does not support %j', (source, line, facts) => {
+  ])('the unsupported-line check: %j does not support %j', (source, line, facts) => {
     expect(invented(line, source)).toEqual(facts);
   });
 });

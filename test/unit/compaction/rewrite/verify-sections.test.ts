@@ -39,7 +39,7 @@ describe('the shape of', () => {
       ['TOO_LARGE'],
     ],
     ['a loop', 'The user asks again.\n'.repeat(7), ['REPETITIVE']],
-  ])('%s', (_, text, problems) => {
+  ])('the shape of a rewritten summary: %s', (_, text, problems) => {
     const result = verify({ sections: { ...emptySections, overall_goal: text } });
 
     expect(result.problems).toEqual(problems);

@@ -100,7 +100,7 @@ describe('a history without a turn', () => {
     ['whose items have no sources', { snapshot: { ...snapshotOf([[], []]) } }],
     ['all of whose items cite it', { snapshot: { ...snapshotOf([[3], [3, 4]]) } }],
     ['that has text and no items', { snapshot: null }],
-  ])('%s is emptied', (_, changes) => {
+  ])('a history without the erased turn: %s is emptied', (_, changes) => {
     const mended = without({ seqs: [3] }, { ...covering, ...changes });
 
     expect(mended).toMatchObject({ erased: true, snapshot: null, snapshotText: '', masks: [] });

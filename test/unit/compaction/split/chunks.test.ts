@@ -42,7 +42,7 @@ describe('chunks', () => {
       100,
       ['0:0-1 1:0-1', '1:1-2 2:0-1'],
     ],
-  ])('%s', (...[, turns, roomTokens, expected]) => {
+  ])('chunks to fold: %s', (...[, turns, roomTokens, expected]) => {
     expect(shapeOf(turns, roomTokens)).toEqual(expected);
     expect(plan(turns, roomTokens).isWhole).toBe(true);
   });

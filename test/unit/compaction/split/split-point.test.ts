@@ -43,7 +43,7 @@ describe('findSplitPoint', () => {
       2,
     ],
     ['a single user content', [user()], 0.7, 0],
-  ])('%s', (...[, contents, fraction, index]) => {
+  ])('findSplitPoint: %s', (...[, contents, fraction, index]) => {
     expect(findSplitPoint(contents, fraction)).toBe(index);
   });
 

@@ -26,7 +26,7 @@ describe('the blocks of an answer', () => {
     ],
     ['a call that never got its response', [text, call('f'), text, text], [1, 4]],
     ['a remark of the user', [call('f'), response('f'), remark, text], [3, 4]],
-  ])('%s', (_, contents, ends) => {
+  ])('the blocks of an answer: %s', (_, contents, ends) => {
     expect(toBlocks(contents, { from: 0, counting }).map(({ end }) => end)).toEqual(ends);
   });
 

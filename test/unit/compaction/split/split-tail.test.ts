@@ -53,7 +53,7 @@ describe('the first turn that stays', () => {
       [sized(1, 100), sized(2, 500), sized(3, 350, { isResponse: true })],
       1,
     ],
-  ])('%s', (_, turns, expected) => {
+  ])('the first turn that stays: %s', (_, turns, expected) => {
     expect(tailStart(turns, limits)).toBe(expected);
   });
 });
@@ -66,7 +66,7 @@ describe('a turn that is folded inside', () => {
     ['keeps less than the minimum where the cap does not', run(100, 500, 700, 50), 4],
     ['keeps the minimum beside a long message', run(5_000, 100, 60, 60), 2],
     ['has no boundary in a single block', run(100, 5_000), undefined],
-  ])('%s', (_, turn, contentIndex) => {
+  ])('a turn folded inside: %s', (_, turn, contentIndex) => {
     expect(splitInside(turn, limits)?.contentIndex).toBe(contentIndex);
   });
 });

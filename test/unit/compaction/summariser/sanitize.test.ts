@@ -47,7 +47,7 @@ describe('curate', () => {
       [user(text('[The tool f returned {}; its call is not recorded.]'))],
     ],
     ['keeps unknown parts', [model({ other: 1 })], [model({ other: 1 })]],
-  ])('%s', (_, contents, expected) => {
+  ])('sanitising a history: %s', (_, contents, expected) => {
     expect(sanitizeHistory(contents)).toEqual(expected);
   });
 

@@ -23,7 +23,7 @@ describe('the error blocks of a text', () => {
     ],
     ['Chinese, rarer words', '出现异常\n錯誤\n致命\n正常', ['出现异常', '錯誤', '致命']],
     ['Korean', '시작\n오류: 디스크\n경고\n실패\n끝', ['오류: 디스크', '경고', '실패']],
-  ])('%s', (_, text, blocks) => {
+  ])('the error blocks of a text: %s', (_, text, blocks) => {
     expect(findErrorBlocks(text)).toEqual(blocks);
   });
 });

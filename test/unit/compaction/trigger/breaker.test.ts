@@ -25,7 +25,7 @@ describe('breakerAfter', () => {
     ['CONTENT_TRUNCATED', 1],
     ['ABORTED', 1],
     ['SUPERSEDED', 1],
-  ])('%s after one failure: %i', (state, failures) => {
+  ])('breakerAfter for %s after one failure is %i', (state, failures) => {
     const breaker = breakerAfter(
       { failures: 1, openUntil: null },
       { state, trigger: 'auto' },
@@ -75,7 +75,7 @@ describe('breakerAfter', () => {
     ['FAILED_EMPTY_SUMMARY', false],
     ['FAILED_VERIFICATION', false],
     ['FAILED_ERROR', false],
-  ])('in the profile gemini-cli %s opens it at once: %s', (state, opens) => {
+  ])('breakerAfter in the gemini-cli profile: %s opens it at once: %s', (state, opens) => {
     const peer = { ...policy, breakerFailures: 1, onlyInflationCounts: true };
 
     const breaker = breakerAfter(

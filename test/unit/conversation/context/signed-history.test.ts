@@ -77,7 +77,7 @@ describe('a signed history', () => {
     ['its signature, away', { signature: undefined }],
     ['its signature, into something else', { signature: 'FORGED' }],
     ['its signature, into another', { signature: { keyId: 'current', mac: 'Rk9SR0VE' } }],
-  ])('of which somebody changed %s says nothing', (_, changes) => {
+  ])('a signed history with a changed %s is not used', (_, changes) => {
     const { found, logged } = read(changes);
 
     expect(found).toMatchObject({ isUntrusted: true, snapshot: null, masks: [], report: {} });

@@ -14,7 +14,7 @@ describe('the model of a turn', () => {
     ['that failed behind its tools stays', { state: 'failed', model: 'old', rounds }, 'old'],
     ['that failed before any tool ran begins anew', { state: 'failed', model: 'old' }, 'new'],
     ['that nobody noted is the conversation’s', { state: 'awaiting_tool', rounds }, 'new'],
-  ])('%s', (_, turn, expected) => {
+  ])('the model of a turn: %s', (_, turn, expected) => {
     expect(turnModel('new', turn)).toBe(expected);
   });
 });
@@ -27,7 +27,7 @@ describe('the model that has answered', () => {
     ['is the chosen one', { model: 'auto', routing }, 'chosen'],
     ['is nobody before the choice', { model: 'auto' }, undefined],
     ['is unknown where it was not noted', {}, undefined],
-  ])('%s', (_, turn, expected) => {
+  ])('the model that has answered: %s', (_, turn, expected) => {
     expect(modelThatAnswered(turn)).toBe(expected);
   });
 });

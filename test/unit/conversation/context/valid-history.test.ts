@@ -62,7 +62,7 @@ describe('a whole history', () => {
     ['a role is not known', [{ role: 'tool', parts: [{ text: 'a' }] }]],
     ['a text ends in half of a pair', [{ role: 'user', parts: [{ text: 'a\ud800' }] }]],
     ['a content is empty', [user, { role: 'model', parts: [] }]],
-  ])('is none where %s', (_why, contents) => {
+  ])('a history is not valid where %s', (_why, contents) => {
     expect(isValidHistory(contents)).toBe(false);
   });
 });

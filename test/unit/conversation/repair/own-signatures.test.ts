@@ -41,7 +41,7 @@ describe('what a model is sent of signed contents', () => {
     ],
     ['nothing where nothing is left', { ...OTHER, content: said(signed({ text: '' })) }],
     ['what nobody has signed', { ...OTHER, content: said(call), sent: said(call) }],
-  ])('is %s', (_, { signedBy, content, sent }) => {
+  ])('the signed contents sent to a model are %s', (_, { signedBy, content, sent }) => {
     expect(withOwnSignatures([item(content, signedBy)], 'mine')).toEqual(sent ? [item(sent)] : []);
   });
 

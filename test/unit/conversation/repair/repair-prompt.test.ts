@@ -142,7 +142,7 @@ describe('a prompt before it is sent', () => {
       { name: 2 },
     ],
     ['half a character', [user(text('a\ud83d'))], [user(text('a\ufffd'))], { surrogate: 1 }],
-  ])('%s', (...[, contents, sent, repairs]) => {
+  ])('a prompt before it is sent: %s', (...[, contents, sent, repairs]) => {
     expect(repairPrompt({ model: 'gemini-2.5-flash', contents })).toEqual({
       contents: sent,
       repairs,

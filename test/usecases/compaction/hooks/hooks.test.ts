@@ -78,7 +78,7 @@ describe('hooks around a compaction', () => {
     [{ pins: { length: 1 } }],
     [{ veto: 'yes' }],
   ])(
-    'that answer %j, which is no answer, are logged as failed and do not stop it',
+    'compaction hooks that answer %j, which is invalid, are logged and do not stop it',
     async (answered) => {
       const run = async () => Promise.resolve(JSON.parse(JSON.stringify(answered)));
       const hooks = { preCompact: [{ name: 'careless', run }], postCompact: [] };

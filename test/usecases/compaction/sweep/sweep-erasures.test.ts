@@ -34,7 +34,7 @@ describe('what is to be erased', () => {
       'is a fork that nobody finished',
       (bench) => ({ state: 'forking', createTime: inSeconds(bench, -601) }),
     ],
-  ])('a conversation that %s leaves only its tombstone', async (_, head) => {
+  ])('a conversation that %s is erased by a sweep to its tombstone', async (_, head) => {
     const bench = sweepBench();
     const conversationId = await buildDue(bench, { turns: 3, head: { ...head(bench), ...quiet } });
 
@@ -59,7 +59,7 @@ describe('what is to be erased', () => {
       'is a fork that is being copied',
       (bench) => ({ state: 'forking', createTime: inSeconds(bench, -599) }),
     ],
-  ])('a conversation that %s stays', async (_, head) => {
+  ])('a conversation that %s is not erased by a sweep', async (_, head) => {
     const bench = sweepBench();
     const conversationId = await buildDue(bench, { turns: 3, head: head(bench) });
 

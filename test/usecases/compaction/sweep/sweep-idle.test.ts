@@ -98,7 +98,7 @@ describe('a conversation that nobody uses', () => {
     ['whose user asked for one', { compactionNeeded: manualNeed() }, {}],
     ['that was deleted', { state: 'deleted' }, {}],
     ['too young to pay for it', { lastSeq: 20 }, {}],
-  ])('is left alone if it is one %s', async (_, head, context) => {
+  ])('an idle conversation is left alone if it is one %s', async (_, head, context) => {
     const bench = idleBench();
     await buildIdle(bench, head, context);
 

@@ -44,17 +44,20 @@ describe('every commit of the worker is guarded by what it read', () => {
     },
     { name: 'that fails', needed: autoNeed(), turns: 20, isModelDown: true, commits: 2 },
     { name: 'without work', needed: autoNeed(), turns: 2, isModelDown: false, commits: 2 },
-  ])('in a run $name', async ({ needed, turns, isModelDown, commits }) => {
-    const answers = isModelDown ? [modelDown()] : [snapshotAnswer()];
-    const { bench, recorded } = recordingBench({ model: createScriptedModel({ answers }) });
-    const conversationId = await buildDue(bench, { turns, head: { compactionNeeded: needed } });
-    recorded.commits.length = 0;
+  ])(
+    'every commit of a run $name is guarded by what it read',
+    async ({ needed, turns, isModelDown, commits }) => {
+      const answers = isModelDown ? [modelDown()] : [snapshotAnswer()];
+      const { bench, recorded } = recordingBench({ model: createScriptedModel({ answers }) });
+      const conversationId = await buildDue(bench, { turns, head: { compactionNeeded: needed } });
+      recorded.commits.length = 0;
 
-    await compactOnce(bench, conversationId);
+      await compactOnce(bench, conversationId);
 
-    expect(recorded.commits).toHaveLength(commits);
-    expect(recorded.brokenRules()).toEqual([]);
-  });
+      expect(recorded.commits).toHaveLength(commits);
+      expect(recorded.brokenRules()).toEqual([]);
+    },
+  );
 
   test('every commit of a compaction that stores tool outputs is guarded by what it read', async () => {
     const { bench, recorded } = recordingBench();
@@ -142,7 +145,7 @@ describe('the rule of commits', () => {
         { op: 'update', path: 'conversations/c2', fields: { lastSeq: 1 }, guard: asRead },
       ],
     ],
-  ])('refuses %s', (_, writes) => {
+  ])('the commit rule refuses %s', (_, writes) => {
     expect(brokenRules(writes)).not.toEqual([]);
   });
 

@@ -67,7 +67,7 @@ describe('a conversation that is erased while a worker', () => {
     ['swapped'],
     ['settled'],
     ['reported'],
-  ])('is at %s stays erased, with nothing below', async (point) => {
+  ])('a conversation erased while a worker is at %s leaves nothing below it', async (point) => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench);
 

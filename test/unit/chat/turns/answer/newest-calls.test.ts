@@ -48,15 +48,18 @@ describe('the open calls of the newest round', () => {
       { count: 34, app: range(2, 22) },
       { due: range(22, 34), waiting: range(2, 22), beyond: [34, 35] },
     ],
-  ])('%s', (_, { count, app = [], asks, approved }, expected) => {
-    const sorted = newestCalls({ contents: open(count), rounds: { app, asks, approved } });
+  ])(
+    'the open calls of the newest round: %s',
+    (_, { count, app = [], asks, approved }, expected) => {
+      const sorted = newestCalls({ contents: open(count), rounds: { app, asks, approved } });
 
-    expect({
-      due: sorted.due.map(({ index }) => index),
-      waiting: sorted.waiting.map(({ index }) => index),
-      beyond: sorted.beyond.map(({ index }) => index),
-    }).toEqual(expected);
-  });
+      expect({
+        due: sorted.due.map(({ index }) => index),
+        waiting: sorted.waiting.map(({ index }) => index),
+        beyond: sorted.beyond.map(({ index }) => index),
+      }).toEqual(expected);
+    },
+  );
 });
 
 test('the first open calls of a round are allowed up to the limit', () => {

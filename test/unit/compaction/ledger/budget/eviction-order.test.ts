@@ -38,7 +38,7 @@ describe('what leaves a snapshot first', () => {
       ],
       'long',
     ],
-  ])('is %s', (_, items, first) => {
+  ])('the first to leave a snapshot is %s', (_, items, first) => {
     expect(orderOf({ key_knowledge: items })[0]).toBe(first);
   });
 

@@ -96,7 +96,7 @@ describe('a snapshot that is too large', () => {
       },
       ['old', 'new'],
     ],
-  ])('loses %s first', (_, sections, order) => {
+  ])('a snapshot that is too large loses %s first', (_, sections, order) => {
     expect(leavingOrder(snapshotWith(sections))).toEqual(order);
   });
 

@@ -85,7 +85,7 @@ describe('S8: a step is a tool’s', () => {
         ],
       ],
     ],
-  ])('where %s', (_, turns) => {
+  ])('S8: a step counts as a tool’s where %s', (_, turns) => {
     expect(placesOf(order, ...turns)).toEqual([`key_knowledge: Tool: "${order}"`]);
   });
 });
@@ -182,7 +182,7 @@ describe('a step stays one', () => {
         ],
       ],
     ],
-  ])('where %s', (_, text, turns) => {
+  ])('a step stays a step where %s', (_, text, turns) => {
     expect(placesOf(text, ...turns)).toEqual([`task_state: ${text}`]);
   });
 });

@@ -383,9 +383,12 @@ describe('refuses', () => {
     ['LIST_OF_CODE', list, { op: 'remove', id: 'i1', reason: '', sources: [1] }],
     ['LIST_OF_CODE', list, { op: 'update', id: 'i1', text: 'x', sources: [1] }],
     ['LIST_OF_CODE', list, added({ supersedes: 'i1' })],
-  ])('with %s what cannot be checked, and changes nothing', (reason, before, operation) => {
-    const result = applyOperations(before, [operation], turns);
+  ])(
+    'applying operations refuses with %s what cannot be checked, and changes nothing',
+    (reason, before, operation) => {
+      const result = applyOperations(before, [operation], turns);
 
-    expect(result).toEqual({ snapshot: before, applied: 0, rejected: [{ operation, reason }] });
-  });
+      expect(result).toEqual({ snapshot: before, applied: 0, rejected: [{ operation, reason }] });
+    },
+  );
 });

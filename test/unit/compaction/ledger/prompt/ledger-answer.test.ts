@@ -64,7 +64,7 @@ describe('items that are added in a group', () => {
       [add],
     ],
     ['no group, for all that', [add, { ...add, items: null }], [add, add]],
-  ])('are operations of one item each: %s', (_, stated, operations) => {
+  ])('a group of added items is one operation an item: %s', (_, stated, operations) => {
     expect(readLedgerAnswer(answer(...stated))).toMatchObject({ ok: true, operations, skipped: 0 });
   });
 
@@ -77,7 +77,7 @@ describe('items that are added in a group', () => {
     ['no sources', { text: 'Take the train' }],
     ['turns that are none', { ...first, sources: ['four'] }],
     ['another operation without its id', { ...first, op: 'update' }],
-  ])('are skipped one by one where they cannot be read: %s', (_, item) => {
+  ])('unreadable items of a group are skipped one by one: %s', (_, item) => {
     const read = readLedgerAnswer(answer({ ...group, items: [first, item, second] }));
 
     expect(read).toMatchObject({ ok: true, operations: flat, skipped: 1 });

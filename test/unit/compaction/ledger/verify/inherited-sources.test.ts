@@ -21,7 +21,7 @@ describe('the turns of known items that a text takes in', () => {
     ['one of its words', 'Ana bought a bicycle', []],
     ['an item of one word, which is in many texts', 'A train to Porto', []],
     ['nothing known', 'The weather was fine', []],
-  ])('are those of the items it says: %s', (_what, text, sources) => {
+  ])('a merged text cites the turns of the known items it states: %s', (_what, text, sources) => {
     expect(inheritedSources(text, known)).toEqual(sources);
   });
 });

@@ -189,7 +189,7 @@ describe('precision gate', () => {
       'I saw the doctor on 2026-05-08 with my 3 kids.',
       'User: "I saw the doctor yesterday with my 2 kids."',
     ],
-  ])('repairs a statement with %s', (...[, said, altered, repaired]) => {
+  ])('the precision gate repairs a statement with %s', (...[, said, altered, repaired]) => {
     const snapshot = snapshotWith({ key_knowledge: [modelItem(1, altered)] });
 
     const result = gate([saidTurn(1, said)], snapshot);
@@ -246,7 +246,7 @@ describe('precision gate', () => {
       'Write to the cook, a.c@example.org.',
       'Write to the cook, [unconfirmed].',
     ],
-  ])('keeps a paraphrase %s', (...[, said, altered, kept]) => {
+  ])('the precision gate keeps a paraphrase %s', (...[, said, altered, kept]) => {
     const snapshot = snapshotWith({ key_knowledge: [modelItem(1, altered)] });
 
     const result = gate([saidTurn(1, { user: said })], snapshot);
@@ -297,7 +297,7 @@ describe('precision gate', () => {
       { user: 'Klar, um 17:30.' },
       'They meet at 5:30 pm.',
     ],
-  ])('lets a paraphrase stand that %s', (_, said, text) => {
+  ])('the precision gate accepts a paraphrase that %s', (_, said, text) => {
     const snapshot = snapshotWith({ key_knowledge: [modelItem(1, text)] });
 
     const result = gate([saidTurn(1, said)], snapshot);

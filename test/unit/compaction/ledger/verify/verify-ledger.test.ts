@@ -67,7 +67,7 @@ describe('the shape of a snapshot', () => {
       known(...Array.from({ length: 8 }, (_, n) => modelItem(n + 1, 'The user asks once more.'))),
       ['REPETITIVE'],
     ],
-  ])('%s', (_, snapshot, problems) => {
+  ])('the shape of a verified snapshot: %s', (_, snapshot, problems) => {
     const result = verify({ snapshot });
 
     expect(result).toMatchObject({ ok: problems.length === 0, problems });
