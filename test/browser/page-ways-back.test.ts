@@ -120,7 +120,7 @@ describe.skipIf(missingBrowser().length > 0)('the page', () => {
     expect(await page.locator('.gauge-figure').innerText()).toContain('/ 2,000 tokens');
   });
 
-  test('the page leaves the keyboard where a fault was started', async () => {
+  test('the page keeps the keyboard focus where a fault was started', async () => {
     const page = await open();
     await page.getByRole('tab', { name: 'Faults' }).click();
     const card = page.locator('[data-fault=resend]');

@@ -186,51 +186,49 @@ describe('a worker that is killed', () => {
   });
 });
 
-describe('a sweep that is killed', () => {
-  const PAST = new Date(0);
+const PAST = new Date(0);
 
-  /** Conversations that were left in every way that a sweep puts right. */
-  async function neglected() {
-    const [left, binned, expired, due] = await Promise.all([
-      built({ turns: 2, head: { open: { seq: 2, leaseUntil: PAST } } }),
-      built({ turns: 2, head: { state: 'deleted', compactionNeeded: auto() } }),
-      built({ turns: 2, head: { expireTime: PAST } }),
-      built({ head: { compactionNeeded: auto() } }),
-    ]);
-    await victims().chat.store.commit([
-      {
-        op: 'update',
-        path: turnPath(left, 2),
-        fields: { state: 'running', leaseUntil: PAST, contents: [] },
-        guard: { exists: true },
-      },
-    ]);
-    return { left, binned, expired, due };
-  }
+/** Conversations that were left in every way that a sweep puts right. */
+async function neglected() {
+  const [left, binned, expired, due] = await Promise.all([
+    built({ turns: 2, head: { open: { seq: 2, leaseUntil: PAST } } }),
+    built({ turns: 2, head: { state: 'deleted', compactionNeeded: auto() } }),
+    built({ turns: 2, head: { expireTime: PAST } }),
+    built({ head: { compactionNeeded: auto() } }),
+  ]);
+  await victims().chat.store.commit([
+    {
+      op: 'update',
+      path: turnPath(left, 2),
+      fields: { state: 'running', leaseUntil: PAST, contents: [] },
+      guard: { exists: true },
+    },
+  ]);
+  return { left, binned, expired, due };
+}
 
-  test.each([
-    'sweep-turns-mended',
-    'sweep-published',
-    'sweep-need-dropped',
-    'sweep-marked',
-    'sweep-erased',
-    'sweep-swept',
-  ])('a sweep killed at %s is finished by the next one', async (point) => {
-    const { left, binned, expired, due } = await neglected();
+test.each([
+  'sweep-turns-mended',
+  'sweep-published',
+  'sweep-need-dropped',
+  'sweep-marked',
+  'sweep-erased',
+  'sweep-swept',
+])('a sweep killed at %s is finished by the next one', async (point) => {
+  const { left, binned, expired, due } = await neglected();
 
-    await killAt(point, (victim) => victim.push(sweepEvent));
-    await deliver(sweepEvent);
-    await deliver(compact(due));
+  await killAt(point, (victim) => victim.push(sweepEvent));
+  await deliver(sweepEvent);
+  await deliver(compact(due));
 
-    expect(problemsOf(await documentsOf(left))).toEqual([]);
-    expect((await documentsOf(left)).turns[1]?.state).toBe('failed');
-    const [binnedHead, ...tombstone] = await victims().chat.store.get([
-      headPath(binned),
-      headPath(expired),
-      turnPath(expired, 1),
-    ]);
-    expect(binnedHead?.fields['compactionNeeded']).toEqual({});
-    expect(tombstone.map((document) => document?.fields['state'])).toEqual(['erased', undefined]);
-    expect(swapProblemsOf(await documentsOf(due))).toEqual([]);
-  });
+  expect(problemsOf(await documentsOf(left))).toEqual([]);
+  expect((await documentsOf(left)).turns[1]?.state).toBe('failed');
+  const [binnedHead, ...tombstone] = await victims().chat.store.get([
+    headPath(binned),
+    headPath(expired),
+    turnPath(expired, 1),
+  ]);
+  expect(binnedHead?.fields['compactionNeeded']).toEqual({});
+  expect(tombstone.map((document) => document?.fields['state'])).toEqual(['erased', undefined]);
+  expect(swapProblemsOf(await documentsOf(due))).toEqual([]);
 });

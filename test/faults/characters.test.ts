@@ -133,32 +133,30 @@ function chunksOf(text: string, edges: readonly number[]): string[] {
   return sorted.slice(1).map((end, index) => text.slice(sorted[index], end));
 }
 
-describe('an answer that the model cuts anywhere, within a surrogate pair too', () => {
-  test('an answer cut within surrogate pairs is streamed in whole characters and stored whole', async () => {
-    const edges = fc.array(fc.nat({ max: 200 }), { maxLength: 8 });
-    await fc.assert(
-      fc.asyncProperty(wellFormed, edges, async (text, cuts) => {
-        const answer = `Answer: ${text}`;
-        const chunks = chunksOf(answer, cuts).map((piece) => ({ parts: [{ text: piece }] }));
-        const { model } = scriptedStreamer({
-          chunks: [...chunks, { parts: [], finishReason: 'STOP' }],
-        });
-        const dependencies = chatDependencies({ model });
-        const id = randomUUID();
+test('an answer cut within surrogate pairs is streamed in whole characters and stored whole', async () => {
+  const edges = fc.array(fc.nat({ max: 200 }), { maxLength: 8 });
+  await fc.assert(
+    fc.asyncProperty(wellFormed, edges, async (text, cuts) => {
+      const answer = `Answer: ${text}`;
+      const chunks = chunksOf(answer, cuts).map((piece) => ({ parts: [{ text: piece }] }));
+      const { model } = scriptedStreamer({
+        chunks: [...chunks, { parts: [], finishReason: 'STOP' }],
+      });
+      const dependencies = chatDependencies({ model });
+      const id = randomUUID();
 
-        const frames = await collect(
-          (await sendMessage(dependencies, request(id, 'Say it.'))).frames(),
-        );
+      const frames = await collect(
+        (await sendMessage(dependencies, request(id, 'Say it.'))).frames(),
+      );
 
-        const deltas = frames.flatMap(({ chunk }) =>
-          chunk.type === 'text-delta' ? [chunk.delta] : [],
-        );
-        const [turn] = await readTurns(dependencies.store, id, [1]);
-        expect(deltas.join('')).toBe(answer);
-        expect(deltas.filter((delta) => !delta.isWellFormed())).toEqual([]);
-        expect(turn?.value.contents.map(contentText)).toEqual([answer]);
-      }),
-      { numRuns: 1_000 },
-    );
-  }, 60_000);
-});
+      const deltas = frames.flatMap(({ chunk }) =>
+        chunk.type === 'text-delta' ? [chunk.delta] : [],
+      );
+      const [turn] = await readTurns(dependencies.store, id, [1]);
+      expect(deltas.join('')).toBe(answer);
+      expect(deltas.filter((delta) => !delta.isWellFormed())).toEqual([]);
+      expect(turn?.value.contents.map(contentText)).toEqual([answer]);
+    }),
+    { numRuns: 1_000 },
+  );
+}, 60_000);

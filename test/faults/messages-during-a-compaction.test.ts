@@ -130,27 +130,25 @@ describe('contract 9: messages that are sent at every step of a compaction', () 
   });
 });
 
-describe('settings that change at a step of a compaction', () => {
-  test.each([
-    ['claimed', { settings: { thresholdTokens: 1_500 } }],
-    ['planned', { settings: { thresholdTokens: 1_200 } }],
-    ['summarised', { settings: { thresholdTokens: 1_300 } }],
-    ['verified', { settings: { thresholdTokens: 1_400 } }],
-    ['swapped', { settings: { thresholdTokens: 1_100 } }],
-    ['summarised', { title: 'A new title' }],
-    ['verified', { metadata: { colour: 'green' } }],
-  ])('setting %s to %j during a compaction persists, and the swap succeeds', async (at, change) => {
-    const id = await due();
+test.each([
+  ['claimed', { settings: { thresholdTokens: 1_500 } }],
+  ['planned', { settings: { thresholdTokens: 1_200 } }],
+  ['summarised', { settings: { thresholdTokens: 1_300 } }],
+  ['verified', { settings: { thresholdTokens: 1_400 } }],
+  ['swapped', { settings: { thresholdTokens: 1_100 } }],
+  ['summarised', { title: 'A new title' }],
+  ['verified', { metadata: { colour: 'green' } }],
+])('setting %s to %j during a compaction persists, and the swap succeeds', async (at, change) => {
+  const id = await due();
 
-    await compactWhile(id, async (point) => {
-      if (point !== at) return;
-      const path = `/v1/conversations/${id}`;
-      const changed = await stack.chat.call(path, { method: 'PATCH', body: change });
-      expect(changed.status).toBe(200);
-    });
-
-    const head = await headOf(stack.store, id);
-    expect(head).toMatchObject({ ...change, generation: 1, compactionNeeded: {} });
-    expect(await shownSeqs(id)).toEqual(upTo(head.coveredThrough.seq + 1, TURNS));
+  await compactWhile(id, async (point) => {
+    if (point !== at) return;
+    const path = `/v1/conversations/${id}`;
+    const changed = await stack.chat.call(path, { method: 'PATCH', body: change });
+    expect(changed.status).toBe(200);
   });
+
+  const head = await headOf(stack.store, id);
+  expect(head).toMatchObject({ ...change, generation: 1, compactionNeeded: {} });
+  expect(await shownSeqs(id)).toEqual(upTo(head.coveredThrough.seq + 1, TURNS));
 });

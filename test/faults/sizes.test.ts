@@ -84,59 +84,55 @@ describe('a message of 900 KiB', () => {
   );
 });
 
-describe('documents', () => {
-  test.each([
-    ['a message of the widest limits', '"'.repeat(650_000), 'Fine.'],
-    ['an answer of 1.9 million characters', 'Tell me all.', 'x'.repeat(1_900_000)],
-    ['an answer of line ends', 'Tell me all.', '\n'.repeat(900_000)],
-    ['an answer of four-byte characters', 'Tell me all.', '𝒳'.repeat(450_000)],
-  ])('documents stay under 1 MiB, and commits under 4 MiB, for %s', async (_, user, answer) => {
-    const { store, largest } = measuredStore();
-    const { model } = scriptedStreamer(textAnswer(answer));
-    const chat = chatDependencies({ store, model }, WIDE_WINDOW);
+test.each([
+  ['a message of the widest limits', '"'.repeat(650_000), 'Fine.'],
+  ['an answer of 1.9 million characters', 'Tell me all.', 'x'.repeat(1_900_000)],
+  ['an answer of line ends', 'Tell me all.', '\n'.repeat(900_000)],
+  ['an answer of four-byte characters', 'Tell me all.', '𝒳'.repeat(450_000)],
+])('documents stay under 1 MiB, and commits under 4 MiB, for %s', async (_, user, answer) => {
+  const { store, largest } = measuredStore();
+  const { model } = scriptedStreamer(textAnswer(answer));
+  const chat = chatDependencies({ store, model }, WIDE_WINDOW);
+  const id = randomUUID();
+
+  await sendAll(chat, id, [user]);
+
+  const [turn] = await readTurns(store, id, [1]);
+  expect(turn?.value.user.parts).toEqual([{ text: user }]);
+  expect(turn?.value.contents.map(contentText)).toEqual([answer]);
+  expect(largest.documentBytes).toBeGreaterThan(100_000);
+  // JSON in JSON: what is measured here is larger than what is stored.
+  expect(largest.commitBytes).toBeLessThan(2 * 4 * MIB);
+});
+
+test.each([
+  ['in one piece', ['x'.repeat(4_000_000)]],
+  ['in many pieces', Array.from({ length: 40 }, () => 'x'.repeat(100_000))],
+])(
+  'an answer too large to store (%s) ends its turn, and the conversation goes on',
+  async (_, pieces) => {
+    const large = {
+      chunks: [
+        ...pieces.map((text) => ({ parts: [{ text }] })),
+        { parts: [], finishReason: 'STOP' },
+      ],
+    };
+    const chat = chatDependencies(
+      { model: scriptedStreamer(large, textAnswer('Fine.')).model },
+      WIDE_WINDOW,
+    );
     const id = randomUUID();
 
-    await sendAll(chat, id, [user]);
+    await sendMessage(chat, request(id, 'Tell me all.')).then(({ result }) =>
+      result.catch(() => undefined),
+    );
+    const next = await (await sendMessage(chat, request(id, 'And now?'))).result;
 
-    const [turn] = await readTurns(store, id, [1]);
-    expect(turn?.value.user.parts).toEqual([{ text: user }]);
-    expect(turn?.value.contents.map(contentText)).toEqual([answer]);
-    expect(largest.documentBytes).toBeGreaterThan(100_000);
-    // JSON in JSON: what is measured here is larger than what is stored.
-    expect(largest.commitBytes).toBeLessThan(2 * 4 * MIB);
-  });
-});
-
-describe('an answer that is too large to store', () => {
-  test.each([
-    ['in one piece', ['x'.repeat(4_000_000)]],
-    ['in many pieces', Array.from({ length: 40 }, () => 'x'.repeat(100_000))],
-  ])(
-    'an answer too large to store (%s) ends its turn, and the conversation goes on',
-    async (_, pieces) => {
-      const large = {
-        chunks: [
-          ...pieces.map((text) => ({ parts: [{ text }] })),
-          { parts: [], finishReason: 'STOP' },
-        ],
-      };
-      const chat = chatDependencies(
-        { model: scriptedStreamer(large, textAnswer('Fine.')).model },
-        WIDE_WINDOW,
-      );
-      const id = randomUUID();
-
-      await sendMessage(chat, request(id, 'Tell me all.')).then(({ result }) =>
-        result.catch(() => undefined),
-      );
-      const next = await (await sendMessage(chat, request(id, 'And now?'))).result;
-
-      const [turn] = await readTurns(chat.store, id, [1]);
-      expect(turn?.value.state).toMatch(/^(done|failed)$/);
-      expect(next.turn).toMatchObject({ seq: 2, state: 'done' });
-    },
-  );
-});
+    const [turn] = await readTurns(chat.store, id, [1]);
+    expect(turn?.value.state).toMatch(/^(done|failed)$/);
+    expect(next.turn).toMatchObject({ seq: 2, state: 'done' });
+  },
+);
 
 describe('a single turn of twice the threshold', () => {
   const THRESHOLD = 1_000;

@@ -117,31 +117,29 @@ describe('the console of npm start', () => {
   });
 });
 
-describe('shortenLogLine', () => {
-  const entry = { severity: 'INFO', event: 'turn.finished', time: 'x', durationMs: 12 };
+const entry = { severity: 'INFO', event: 'turn.finished', time: 'x', durationMs: 12 };
 
-  test.each([
-    { title: 'an entry', line: JSON.stringify(entry), expected: 'turn.finished durationMs=12' },
-    {
-      title: 'a warning',
-      line: JSON.stringify({ ...entry, severity: 'WARNING' }),
-      expected: 'WARNING turn.finished durationMs=12',
-    },
-    {
-      title: 'a debug entry',
-      line: JSON.stringify({ ...entry, severity: 'DEBUG' }),
-      expected: undefined,
-    },
-    {
-      title: 'a request that went well',
-      line: JSON.stringify({ ...entry, event: 'request' }),
-      expected: undefined,
-    },
-    { title: 'plain text', line: 'Error: no', expected: 'Error: no' },
-    { title: 'broken JSON', line: '{"a":', expected: '{"a":' },
-  ])('shortenLogLine turns $title into $expected', ({ line, expected }) => {
-    expect(shortenLogLine(line)).toBe(expected);
-  });
+test.each([
+  { title: 'an entry', line: JSON.stringify(entry), expected: 'turn.finished durationMs=12' },
+  {
+    title: 'a warning',
+    line: JSON.stringify({ ...entry, severity: 'WARNING' }),
+    expected: 'WARNING turn.finished durationMs=12',
+  },
+  {
+    title: 'a debug entry',
+    line: JSON.stringify({ ...entry, severity: 'DEBUG' }),
+    expected: undefined,
+  },
+  {
+    title: 'a request that went well',
+    line: JSON.stringify({ ...entry, event: 'request' }),
+    expected: undefined,
+  },
+  { title: 'plain text', line: 'Error: no', expected: 'Error: no' },
+  { title: 'broken JSON', line: '{"a":', expected: '{"a":' },
+])('shortenLogLine turns $title into $expected', ({ line, expected }) => {
+  expect(shortenLogLine(line)).toBe(expected);
 });
 
 describe('parseStartArguments', () => {

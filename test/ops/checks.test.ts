@@ -78,17 +78,15 @@ const withHistory = (changes: Partial<History>) => ({
   context: { ...input.context, history: { ...input.history, ...changes } },
 });
 
-describe('the check of masks', () => {
-  test.each([
-    ['a part that is there', { seq: 30, contentIndex: 1, partIndex: 0 }, []],
-    ['a content that is not there', { seq: 30, contentIndex: 7, partIndex: 0 }, ['mask-astray']],
-    ['a part that is not there', { seq: 30, contentIndex: 0, partIndex: 3 }, ['mask-astray']],
-    ['a turn that is folded', { seq: 3, contentIndex: 0, partIndex: 0 }, []],
-  ])('the check of truncated outputs: %s', (_, mask, names) => {
-    const findings = checkMasks(withHistory({ masks: [mask] }));
+test.each([
+  ['a part that is there', { seq: 30, contentIndex: 1, partIndex: 0 }, []],
+  ['a content that is not there', { seq: 30, contentIndex: 7, partIndex: 0 }, ['mask-astray']],
+  ['a part that is not there', { seq: 30, contentIndex: 0, partIndex: 3 }, ['mask-astray']],
+  ['a turn that is folded', { seq: 3, contentIndex: 0, partIndex: 0 }, []],
+])('the check of truncated outputs: %s', (_, mask, names) => {
+  const findings = checkMasks(withHistory({ masks: [mask] }));
 
-    expect(findings.map(({ name }) => name)).toEqual(names);
-  });
+  expect(findings.map(({ name }) => name)).toEqual(names);
 });
 
 describe('the check of what stands always', () => {

@@ -304,26 +304,24 @@ describe('a command that cannot be carried out', () => {
   });
 });
 
-describe('a retired model', () => {
-  test('ops shows a retired model with its successor, and settings that name it with the remedy', async () => {
-    const world = verifyWorld();
-    const { conversationId } = await buildConversation(world.store, {
-      turns: 1,
-      head: { model: 'gemini-2.5-pro' },
-    });
-    const { config } = afterShutdown({ ...world.chat.config, TITLE_MODEL: 'gemini-2.5-flash' });
-    const after = { ...world, chat: { ...world.chat, config } };
-
-    const shown = await ops(after, ['show', conversationId]);
-    const verified = await ops(after, ['verify', conversationId]);
-    const before = await ops(world, ['verify', conversationId]);
-
-    expect(shown.out).toContain(
-      'model         gemini-2.5-pro (shut down on 2026-12-01: gemini-3.8-flash is called in its place), profile',
-    );
-    expect(verified.err).toContain(
-      'TITLE_MODEL names gemini-2.5-flash, which is shut down on 2026-12-01: gemini-3.5-flash-lite is called in its place; set TITLE_MODEL to a model in service',
-    );
-    expect(before.err).not.toContain('shut down');
+test('ops shows a retired model with its successor, and settings that name it with the remedy', async () => {
+  const world = verifyWorld();
+  const { conversationId } = await buildConversation(world.store, {
+    turns: 1,
+    head: { model: 'gemini-2.5-pro' },
   });
+  const { config } = afterShutdown({ ...world.chat.config, TITLE_MODEL: 'gemini-2.5-flash' });
+  const after = { ...world, chat: { ...world.chat, config } };
+
+  const shown = await ops(after, ['show', conversationId]);
+  const verified = await ops(after, ['verify', conversationId]);
+  const before = await ops(world, ['verify', conversationId]);
+
+  expect(shown.out).toContain(
+    'model         gemini-2.5-pro (shut down on 2026-12-01: gemini-3.8-flash is called in its place), profile',
+  );
+  expect(verified.err).toContain(
+    'TITLE_MODEL names gemini-2.5-flash, which is shut down on 2026-12-01: gemini-3.5-flash-lite is called in its place; set TITLE_MODEL to a model in service',
+  );
+  expect(before.err).not.toContain('shut down');
 });

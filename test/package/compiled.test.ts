@@ -53,7 +53,7 @@ test('compiled code that was cached loads the same', async () => {
   expect(loadOne().one.two.greet()).toBe('hello');
 });
 
-test('the compiled cache skips what is no code', async () => {
+test('the compile cache skips files that are no code', async () => {
   await writeFile(join(folder, 'two.cjs.compiled'), 'nothing that V8 wrote');
 
   expect(loadOne().one.two.greet()).toBe('hello');

@@ -14,45 +14,43 @@ import { toThirdPerson } from '#infra/fake-gemini/dense/third-person.ts';
 /** A Monday. */
 const monday = '2023-05-08';
 
-describe('a relative date is resolved from the day on which it is said', () => {
-  test.each<[Language, string, string]>([
-    ['en', 'I went yesterday', 'I went 2023-05-07'],
-    ['en', 'the day before yesterday', '2023-05-06'],
-    ['en', 'last Saturday', '2023-05-06'],
-    ['en', 'last Monday', '2023-05-01'],
-    ['en', 'last Tues', '2023-05-02'],
-    ['en', 'next Tuesday', '2023-05-09'],
-    ['en', 'last week', 'week before 2023-05-08'],
-    ['en', 'next month', '2023-06'],
-    ['en', 'on the 7th of next month', 'on the 2023-06-07'],
-    ['en', 'last year', '2022'],
-    ['en', 'in 3 days', '2023-05-11'],
-    ['en', 'two weeks ago', '2023-04-24'],
-    ['en', 'last night', 'night of 2023-05-07'],
-    ['en', 'this weekend', 'weekend of 2023-05-13'],
-    ['en', 'on Friday', 'on Friday'],
-    ['de', 'Ich war gestern dort', 'Ich war 2023-05-07 dort'],
-    ['de', 'letzten Samstag', '2023-05-06'],
-    ['de', 'Guten Morgen', 'Guten Morgen'],
-    ['de', 'vor drei Tagen', '2023-05-05'],
-    ['ja', '昨日行きました', '2023-05-07行きました'],
-    ['ja', '来週の金曜日に', '2023-05-19に'],
-    ['ja', '3日後', '2023-05-11'],
-    ['zh', '我昨天去了', '我2023-05-07去了'],
-    ['zh', '上周六', '2023-05-06'],
-    ['zh', '今日美术馆', '今日美术馆'],
-    ['zh', '下个月', '2023-06'],
-    ['ko', '어제 갔어요', '2023-05-07 갔어요'],
-    ['ko', '다음 주 금요일', '2023-05-19'],
-    ['ko', '작년', '2022년'],
-    ['other', 'hier', 'hier'],
-  ])(
-    'the dense summariser resolves a relative date from its day: %s: %s',
-    (language, said, expected) => {
-      expect(resolveDates(said, monday, language)).toBe(expected);
-    },
-  );
-});
+test.each<[Language, string, string]>([
+  ['en', 'I went yesterday', 'I went 2023-05-07'],
+  ['en', 'the day before yesterday', '2023-05-06'],
+  ['en', 'last Saturday', '2023-05-06'],
+  ['en', 'last Monday', '2023-05-01'],
+  ['en', 'last Tues', '2023-05-02'],
+  ['en', 'next Tuesday', '2023-05-09'],
+  ['en', 'last week', 'week before 2023-05-08'],
+  ['en', 'next month', '2023-06'],
+  ['en', 'on the 7th of next month', 'on the 2023-06-07'],
+  ['en', 'last year', '2022'],
+  ['en', 'in 3 days', '2023-05-11'],
+  ['en', 'two weeks ago', '2023-04-24'],
+  ['en', 'last night', 'night of 2023-05-07'],
+  ['en', 'this weekend', 'weekend of 2023-05-13'],
+  ['en', 'on Friday', 'on Friday'],
+  ['de', 'Ich war gestern dort', 'Ich war 2023-05-07 dort'],
+  ['de', 'letzten Samstag', '2023-05-06'],
+  ['de', 'Guten Morgen', 'Guten Morgen'],
+  ['de', 'vor drei Tagen', '2023-05-05'],
+  ['ja', '昨日行きました', '2023-05-07行きました'],
+  ['ja', '来週の金曜日に', '2023-05-19に'],
+  ['ja', '3日後', '2023-05-11'],
+  ['zh', '我昨天去了', '我2023-05-07去了'],
+  ['zh', '上周六', '2023-05-06'],
+  ['zh', '今日美术馆', '今日美术馆'],
+  ['zh', '下个月', '2023-06'],
+  ['ko', '어제 갔어요', '2023-05-07 갔어요'],
+  ['ko', '다음 주 금요일', '2023-05-19'],
+  ['ko', '작년', '2022년'],
+  ['other', 'hier', 'hier'],
+])(
+  'the dense summariser resolves a relative date from its day: %s: %s',
+  (language, said, expected) => {
+    expect(resolveDates(said, monday, language)).toBe(expected);
+  },
+);
 
 describe('the first person becomes the third', () => {
   const ann = { speaker: 'Ann', hearer: 'Bea', isPronoun: false };
@@ -86,18 +84,16 @@ describe('the first person becomes the third', () => {
   });
 });
 
-describe('words that say nothing', () => {
-  test.each<[Language, string, string]>([
-    ['en', 'Hey Mel! Wow, that is really the best tea.', 'that is best tea'],
-    ['en', 'It was so powerful!', 'it was powerful'],
-    ['en', 'The rent is 900 euros a month, you know.', 'rent is 900 euros per month'],
-    ['de', 'Hallo! Der Tee ist gut.', 'Der Tee ist gut'],
-    ['ja', 'はい、お茶が好きです。', 'お茶が好きです'],
-    ['zh', '您好，谢谢，地址是长安街1号。', '地址是长安街1号'],
-    ['ko', '네, 차를 좋아해요.', '차를 좋아해요'],
-  ])('the dense summariser drops empty words, %s: %s', (language, said, expected) => {
-    expect(fewerWords(withoutOpeners(said, language), language)).toBe(expected);
-  });
+test.each<[Language, string, string]>([
+  ['en', 'Hey Mel! Wow, that is really the best tea.', 'that is best tea'],
+  ['en', 'It was so powerful!', 'it was powerful'],
+  ['en', 'The rent is 900 euros a month, you know.', 'rent is 900 euros per month'],
+  ['de', 'Hallo! Der Tee ist gut.', 'Der Tee ist gut'],
+  ['ja', 'はい、お茶が好きです。', 'お茶が好きです'],
+  ['zh', '您好，谢谢，地址是长安街1号。', '地址是长安街1号'],
+  ['ko', '네, 차를 좋아해요.', '차를 좋아해요'],
+])('the dense summariser drops empty words, %s: %s', (language, said, expected) => {
+  expect(fewerWords(withoutOpeners(said, language), language)).toBe(expected);
 });
 
 describe('figures', () => {

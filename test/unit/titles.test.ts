@@ -3,40 +3,36 @@ import { mayStoreTitle, wantsTitle } from '#shared/titles/title-decision.ts';
 import { titlePrompt } from '#shared/titles/title-prompt.ts';
 import { titleIn } from '#shared/titles/title-text.ts';
 
-describe('whether a title is wanted', () => {
-  const auto = (throughSeq: number) => ({ title: 'made', autoTitle: { throughSeq } });
+const auto = (throughSeq: number) => ({ title: 'made', autoTitle: { throughSeq } });
 
-  test.each([
-    ['without a title, with the first turn', {}, 1, true],
-    ['without a title, when the first ones gave none', {}, 4, true],
-    ['without a title, after that', {}, 5, false],
-    ['with the user’s own', { title: 'own' }, 1, false],
-    ['with the user’s own, with the fourth turn', { title: 'own' }, 4, false],
-    ['with one of the first turn, before the fourth', auto(1), 3, false],
-    ['with one of the first turn, with the fourth', auto(1), 4, true],
-    ['with one of the first turn, when the fourth gave none', auto(1), 7, true],
-    ['with one of the first turn, after that', auto(1), 8, false],
-    ['with one of the fourth turn', auto(4), 5, false],
-  ])('a title is wanted: %s', (...[, head, seq, isWanted]) => {
-    expect(wantsTitle(head, seq)).toBe(isWanted);
-  });
+test.each([
+  ['without a title, with the first turn', {}, 1, true],
+  ['without a title, when the first ones gave none', {}, 4, true],
+  ['without a title, after that', {}, 5, false],
+  ['with the user’s own', { title: 'own' }, 1, false],
+  ['with the user’s own, with the fourth turn', { title: 'own' }, 4, false],
+  ['with one of the first turn, before the fourth', auto(1), 3, false],
+  ['with one of the first turn, with the fourth', auto(1), 4, true],
+  ['with one of the first turn, when the fourth gave none', auto(1), 7, true],
+  ['with one of the first turn, after that', auto(1), 8, false],
+  ['with one of the fourth turn', auto(4), 5, false],
+])('a title is wanted: %s', (...[, head, seq, isWanted]) => {
+  expect(wantsTitle(head, seq)).toBe(isWanted);
 });
 
-describe('whether a title may be stored', () => {
-  const head = { state: 'live', epoch: 'e', changedIn: 0 } as const;
-  const made = { madeFrom: { epoch: 'e', changedIn: 0 }, throughSeq: 4 };
+const head = { state: 'live', epoch: 'e', changedIn: 0 } as const;
+const made = { madeFrom: { epoch: 'e', changedIn: 0 }, throughSeq: 4 };
 
-  test.each([
-    ['when there is none', head, true],
-    ['over one of fewer turns', { ...head, title: 'a', autoTitle: { throughSeq: 1 } }, true],
-    ['over one of as many', { ...head, title: 'a', autoTitle: { throughSeq: 4 } }, false],
-    ['over the user’s own', { ...head, title: 'a' }, false],
-    ['after a turn was changed', { ...head, changedIn: 1 }, false],
-    ['in a conversation that came back with the id', { ...head, epoch: 'f' }, false],
-    ['in the bin', { ...head, state: 'deleted' as const }, false],
-  ])('a title may be stored: %s', (...[, now, isAllowed]) => {
-    expect(mayStoreTitle(now, made)).toBe(isAllowed);
-  });
+test.each([
+  ['when there is none', head, true],
+  ['over one of fewer turns', { ...head, title: 'a', autoTitle: { throughSeq: 1 } }, true],
+  ['over one of as many', { ...head, title: 'a', autoTitle: { throughSeq: 4 } }, false],
+  ['over the user’s own', { ...head, title: 'a' }, false],
+  ['after a turn was changed', { ...head, changedIn: 1 }, false],
+  ['in a conversation that came back with the id', { ...head, epoch: 'f' }, false],
+  ['in the bin', { ...head, state: 'deleted' as const }, false],
+])('a title may be stored: %s', (...[, now, isAllowed]) => {
+  expect(mayStoreTitle(now, made)).toBe(isAllowed);
 });
 
 describe('the title in an answer', () => {

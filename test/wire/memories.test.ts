@@ -182,16 +182,14 @@ describe('the list', () => {
   });
 });
 
-describe('a tool’s note', () => {
-  test('a tool’s note becomes the user’s own once edited', async () => {
-    const uid = newUser();
-    const from = { conversationId: randomUUID(), seq: 1, saidIn: [1] };
-    await storeNotes(chat.dependencies.store, uid, [noteOf(1, { source: 'tool', from })]);
+test('a tool’s note becomes the user’s own once edited', async () => {
+  const uid = newUser();
+  const from = { conversationId: randomUUID(), seq: 1, saidIn: [1] };
+  await storeNotes(chat.dependencies.store, uid, [noteOf(1, { source: 'tool', from })]);
 
-    const note = await noteIn(await patch(uid, 'n1', { text: 'In my own words.' }));
+  const note = await noteIn(await patch(uid, 'n1', { text: 'In my own words.' }));
 
-    expect([note.source, note.from]).toEqual(['user', undefined]);
-  });
+  expect([note.source, note.from]).toEqual(['user', undefined]);
 });
 
 describe('everything of a user', () => {

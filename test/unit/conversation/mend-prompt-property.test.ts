@@ -109,33 +109,29 @@ describe('mendPrompt, whatever the history', () => {
   });
 });
 
-describe('mendPrompt of a whole history', () => {
-  test('repairing a valid prompt returns the same objects and reports nothing', () => {
-    fc.assert(
-      fc.property(wholeHistories, models, (contents, model) => {
-        const mended = repairPrompt({ model, contents });
+test('repairing a valid prompt returns the same objects and reports nothing', () => {
+  fc.assert(
+    fc.property(wholeHistories, models, (contents, model) => {
+      const mended = repairPrompt({ model, contents });
 
-        expect(mended.repairs).toBeUndefined();
-        expect(mended.contents.every((content, index) => content === contents[index])).toBe(true);
-        expect(mended.contents).toHaveLength(contents.length);
-      }),
-      FEWER_RUNS,
-    );
-  });
+      expect(mended.repairs).toBeUndefined();
+      expect(mended.contents.every((content, index) => content === contents[index])).toBe(true);
+      expect(mended.contents).toHaveLength(contents.length);
+    }),
+    FEWER_RUNS,
+  );
 });
 
-describe('what turns and the summariser send', () => {
-  test('the sanitised contents of turns and summariser form a valid history', () => {
-    fc.assert(
-      fc.property(brokenHistories, (contents) => {
-        const known = repairContents(contents).contents;
+test('the sanitised contents of turns and summariser form a valid history', () => {
+  fc.assert(
+    fc.property(brokenHistories, (contents) => {
+      const known = repairContents(contents).contents;
 
-        for (const sent of [sendableContents(known), sanitizeHistory(known)])
-          expect(
-            refusalOf('gemini-2.5-flash', repairPrompt({ model: '', contents: sent }).contents),
-          ).toBe(undefined);
-      }),
-      FEWER_RUNS,
-    );
-  });
+      for (const sent of [sendableContents(known), sanitizeHistory(known)])
+        expect(
+          refusalOf('gemini-2.5-flash', repairPrompt({ model: '', contents: sent }).contents),
+        ).toBe(undefined);
+    }),
+    FEWER_RUNS,
+  );
 });

@@ -18,26 +18,24 @@ const call = (name: string, response?: string, args: Record<string, unknown> = {
 const rounds = (letters: string): LoopCall[][] =>
   Array.from(letters, (letter, i) => [call(letter, i < letters.length - 1 ? letter : undefined)]);
 
-describe('a series of calls', () => {
-  test.each([
-    ['aaaa', undefined],
-    ['aaaaa', { length: 1, times: 5 }],
-    ['aaaaaaa', { length: 1, times: 7 }],
-    ['xaaaaa', { length: 1, times: 5 }],
-    ['aaaaab', undefined],
-    ['aabaa', undefined],
-    ['ababababa', undefined],
-    ['ababababab', { length: 2, times: 5 }],
-    ['xyababababab', { length: 2, times: 5 }],
-    ['abcabcabcabcabc', { length: 3, times: 5 }],
-    ['abcabcabcabcab', undefined],
-    ['abcdabcdabcdabcdabcd', { length: 4, times: 5 }],
-    ['abcdeabcdeabcdeabcdeabcde', { length: 5, times: 5 }],
-    ['abcdefabcdefabcdefabcdefabcdef', undefined],
-    ['', undefined],
-  ])('a series of calls: %s loops when it ends five times in a row: %o', (letters, expected) => {
-    expect(findCallLoop(rounds(letters))).toEqual(expected);
-  });
+test.each([
+  ['aaaa', undefined],
+  ['aaaaa', { length: 1, times: 5 }],
+  ['aaaaaaa', { length: 1, times: 7 }],
+  ['xaaaaa', { length: 1, times: 5 }],
+  ['aaaaab', undefined],
+  ['aabaa', undefined],
+  ['ababababa', undefined],
+  ['ababababab', { length: 2, times: 5 }],
+  ['xyababababab', { length: 2, times: 5 }],
+  ['abcabcabcabcabc', { length: 3, times: 5 }],
+  ['abcabcabcabcab', undefined],
+  ['abcdabcdabcdabcdabcd', { length: 4, times: 5 }],
+  ['abcdeabcdeabcdeabcdeabcde', { length: 5, times: 5 }],
+  ['abcdefabcdefabcdefabcdefabcdef', undefined],
+  ['', undefined],
+])('a series of calls: %s loops when it ends five times in a row: %o', (letters, expected) => {
+  expect(findCallLoop(rounds(letters))).toEqual(expected);
 });
 
 describe('calls of one name', () => {
@@ -75,20 +73,18 @@ describe('calls of one name', () => {
   });
 });
 
-describe('a tool that is declared as polled', () => {
-  const waiting = (letters: string) => Array.from(letters, (letter) => [call(letter, 'pending')]);
+const waiting = (letters: string) => Array.from(letters, (letter) => [call(letter, 'pending')]);
 
-  test.each<[string, string[], object | undefined]>([
-    ['aaaaaaaa', ['a'], undefined],
-    ['aaaaaaaa', ['b'], { length: 1, times: 8 }],
-    ['abababababab', ['a'], undefined],
-    ['abababababab', ['b'], undefined],
-    ['abbbbb', ['a'], { length: 1, times: 5 }],
-    ['bbbbba', ['a'], undefined],
-    ['bbabbb', ['a'], undefined],
-  ])('the loop check of a polled tool: %s, polled %j: %o', (letters, polled, expected) => {
-    expect(findCallLoop(waiting(letters), new Set(polled))).toEqual(expected);
-  });
+test.each<[string, string[], object | undefined]>([
+  ['aaaaaaaa', ['a'], undefined],
+  ['aaaaaaaa', ['b'], { length: 1, times: 8 }],
+  ['abababababab', ['a'], undefined],
+  ['abababababab', ['b'], undefined],
+  ['abbbbb', ['a'], { length: 1, times: 5 }],
+  ['bbbbba', ['a'], undefined],
+  ['bbabbb', ['a'], undefined],
+])('the loop check of a polled tool: %s, polled %j: %o', (letters, polled, expected) => {
+  expect(findCallLoop(waiting(letters), new Set(polled))).toEqual(expected);
 });
 
 describe('calls of one round', () => {

@@ -32,11 +32,11 @@ describe('a phrase that is said again and again', () => {
     ['of line breaks', '\n'],
     ['with a ruler below', `${english}\n----------\n`],
     ['with a bullet before', `- ${english}\n`],
-  ])('the repetition of %s is a chant', (_, phrase) => {
+  ])('repeating %s is a repetition loop', (_, phrase) => {
     expect(chants(`Of course. ${phrase.repeat(Math.ceil(2_500 / phrase.length) + 5)}`)).toBe(true);
   });
 
-  test('a chant is found when its tenth repetition is complete', () => {
+  test('a repetition loop is found when its tenth repetition is complete', () => {
     expect(foundAfter(paragraph.repeat(20))).toBe(9 * paragraph.length + 50);
   });
 
@@ -49,7 +49,7 @@ describe('a phrase that is said again and again', () => {
     ['in laughter', `${'ha'.repeat(60)} that was good.`],
     ['as a stretched word', `N${'o'.repeat(300)}!`],
     ['as a form to fill in', `Name: ${'_'.repeat(120)}\nDate: ${'_'.repeat(120)}\n`.repeat(5)],
-  ])('the repetition of %s is no chant', (_, text) => {
+  ])('repeating %s is no repetition loop', (_, text) => {
     expect(chants(text)).toBe(false);
   });
 });
@@ -96,15 +96,15 @@ describe('text that repeats itself for good reasons', () => {
       'the leaders of a table of contents',
       Array.from({ length: 40 }, (_, i) => `${other(i, 12)} ${'.'.repeat(60)} ${i}\n`).join(''),
     ],
-  ])('a text that repeats itself for good reasons is no chant: %s', (_, text) => {
+  ])('a text that repeats itself for good reasons is no loop: %s', (_, text) => {
     expect(chants(text)).toBe(false);
   });
 
-  test('a repetition behind closed code is a chant', () => {
+  test('a repetition behind closed code is a loop', () => {
     expect(chants(`\`\`\`\n${code.repeat(60)}\`\`\`\n${english.repeat(12)}`)).toBe(true);
   });
 
-  test('a repetition behind inline code that resembles a fence is a chant', () => {
+  test('a repetition behind inline code that resembles a code fence is a loop', () => {
     expect(chants(`\`\`\`like this\`\`\` and so on\n${english.repeat(12)}`)).toBe(true);
   });
 });
@@ -112,7 +112,7 @@ describe('text that repeats itself for good reasons', () => {
 describe('a stream', () => {
   const text = `Of course! Let me see.\n\n${english.repeat(12)}`;
 
-  test('a stream’s chant is detected the same wherever it is cut', () => {
+  test('a stream’s repetition loop is detected the same wherever it is cut', () => {
     const whole = foundAfter(text);
     for (let cut = 0; cut <= text.length; cut++) {
       const detector = createChantDetector();
@@ -122,7 +122,7 @@ describe('a stream', () => {
     }
   });
 
-  test('a chanting stream holds back the same text wherever it is cut', () => {
+  test('a repetitive stream holds back the same text wherever it is cut', () => {
     const detector = createChantDetector();
     detector.see(text);
     const held = detector.heldCharacters();
@@ -134,7 +134,7 @@ describe('a stream', () => {
     }
   });
 
-  test('a chanting stream shows two repetitions and the third’s first chunk', () => {
+  test('a repetitive stream shows two repetitions and the third’s first chunk', () => {
     const detector = createChantDetector();
     detector.see(text);
     const shown = text.slice(0, text.length - detector.heldCharacters());
@@ -152,7 +152,7 @@ describe('a stream', () => {
     expect(detector.heldCharacters()).toBe(0);
   });
 
-  test('a stream holds back at most 5,000 characters that turn out to be no chant', () => {
+  test('a stream holds back at most 5,000 characters that turn out to be no loop', () => {
     const detector = createChantDetector();
     // Too far apart for a chant, and yet all of it said before.
     const long = other(1, 450);
@@ -168,12 +168,10 @@ describe('a stream', () => {
   });
 });
 
-describe('what the search remembers', () => {
-  test('the chant search remembers nothing beyond its window', () => {
-    const detector = createChantDetector();
-    const gap = WINDOW_CHARACTERS;
-    const far = Array.from({ length: 12 }, (_, i) => english.repeat(3) + other(i, gap)).join('');
+test('the repetition search remembers nothing beyond its window', () => {
+  const detector = createChantDetector();
+  const gap = WINDOW_CHARACTERS;
+  const far = Array.from({ length: 12 }, (_, i) => english.repeat(3) + other(i, gap)).join('');
 
-    expect(detector.see(far)).toBe(false);
-  });
+  expect(detector.see(far)).toBe(false);
 });

@@ -69,7 +69,7 @@ const texts = fc
   .array(fc.tuple(phrase, fc.integer({ min: 1, max: 40 })), { minLength: 1, maxLength: 6 })
   .map((runs) => runs.map(([text, times]) => text.repeat(times)).join(''));
 
-test('the anchor search finds a chant at the same character as a full chunk search', () => {
+test('the anchor search finds a loop at the same character as a full chunk search', () => {
   fc.assert(
     fc.property(texts, (text) => {
       const detector = createChantDetector();

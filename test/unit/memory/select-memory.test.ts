@@ -138,33 +138,31 @@ describe('the budget', () => {
   });
 });
 
-describe('the notes of the app', () => {
-  const many = (length: number) => Array.from({ length }, (_, i) => ({ id: `a${i}`, text: 'x' }));
+const many = (length: number) => Array.from({ length }, (_, i) => ({ id: `a${i}`, text: 'x' }));
 
-  test.each([
-    { what: 'no array', fields: { notes: 'x' }, usable: 0, unusable: 0 },
-    { what: 'none', fields: {}, usable: 0, unusable: 0 },
-    { what: 'a blank text', fields: { notes: [{ id: 'a', text: ' ' }] }, usable: 0, unusable: 1 },
-    { what: 'no id', fields: { notes: [{ text: 'x' }] }, usable: 0, unusable: 1 },
-    {
-      what: 'the same id twice',
-      fields: { notes: [...many(1), ...many(1)] },
-      usable: 1,
-      unusable: 1,
-    },
-    {
-      what: 'a text of 1,001 characters',
-      fields: { notes: [{ id: 'a', text: 'x'.repeat(1_001) }] },
-      usable: 0,
-      unusable: 1,
-    },
-    { what: 'more than a hundred', fields: { notes: many(120) }, usable: 100, unusable: 20 },
-  ])(
-    'the app’s notes with $what are read as far as they are valid',
-    ({ fields, usable, unusable }) => {
-      const read = readAppNotes(fields);
+test.each([
+  { what: 'no array', fields: { notes: 'x' }, usable: 0, unusable: 0 },
+  { what: 'none', fields: {}, usable: 0, unusable: 0 },
+  { what: 'a blank text', fields: { notes: [{ id: 'a', text: ' ' }] }, usable: 0, unusable: 1 },
+  { what: 'no id', fields: { notes: [{ text: 'x' }] }, usable: 0, unusable: 1 },
+  {
+    what: 'the same id twice',
+    fields: { notes: [...many(1), ...many(1)] },
+    usable: 1,
+    unusable: 1,
+  },
+  {
+    what: 'a text of 1,001 characters',
+    fields: { notes: [{ id: 'a', text: 'x'.repeat(1_001) }] },
+    usable: 0,
+    unusable: 1,
+  },
+  { what: 'more than a hundred', fields: { notes: many(120) }, usable: 100, unusable: 20 },
+])(
+  'the app’s notes with $what are read as far as they are valid',
+  ({ fields, usable, unusable }) => {
+    const read = readAppNotes(fields);
 
-      expect([read.notes.length, read.unusable]).toEqual([usable, unusable]);
-    },
-  );
-});
+    expect([read.notes.length, read.unusable]).toEqual([usable, unusable]);
+  },
+);

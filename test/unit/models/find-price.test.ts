@@ -75,34 +75,28 @@ describe('the dearest price', () => {
   });
 });
 
-describe('what a call costs, in millionths of a dollar', () => {
-  const flash = { model: 'gemini-2.5-flash', ...call };
-  const pro = { model: 'gemini-2.5-pro', cachedTokens: 0, outputTokens: 0 };
+const flash = { model: 'gemini-2.5-flash', ...call };
+const pro = { model: 'gemini-2.5-pro', cachedTokens: 0, outputTokens: 0 };
 
-  test.each([
-    ['cached tokens cost less', flash, 1_200 + 180 + 2_500],
-    ['nothing cached', { ...flash, cachedTokens: 0 }, 3_000 + 2_500],
-    [
-      'a prompt of 200,000 tokens costs the lower price',
-      { ...pro, promptTokens: 200_000 },
-      250_000,
-    ],
-    [
-      'all tokens of a longer one cost the higher price',
-      { ...pro, promptTokens: 200_001, outputTokens: 100 },
-      Math.round(200_001 * 2.5 + 1_500),
-    ],
-    [
-      'more cached tokens than prompt are no refund',
-      { ...flash, promptTokens: 100, cachedTokens: 500, outputTokens: 0 },
-      3,
-    ],
-    [
-      'a model without a price costs what the dearest does',
-      { ...call, model: 'gemini-9' },
-      8_000 + 1_200 + 12_000,
-    ],
-  ])('the cost of a call in millionths of a dollar: %s', (_, priced, expected) => {
-    expect(costMicros(priced, verifiedModels)).toBe(expected);
-  });
+test.each([
+  ['cached tokens cost less', flash, 1_200 + 180 + 2_500],
+  ['nothing cached', { ...flash, cachedTokens: 0 }, 3_000 + 2_500],
+  ['a prompt of 200,000 tokens costs the lower price', { ...pro, promptTokens: 200_000 }, 250_000],
+  [
+    'all tokens of a longer one cost the higher price',
+    { ...pro, promptTokens: 200_001, outputTokens: 100 },
+    Math.round(200_001 * 2.5 + 1_500),
+  ],
+  [
+    'more cached tokens than prompt are no refund',
+    { ...flash, promptTokens: 100, cachedTokens: 500, outputTokens: 0 },
+    3,
+  ],
+  [
+    'a model without a price costs what the dearest does',
+    { ...call, model: 'gemini-9' },
+    8_000 + 1_200 + 12_000,
+  ],
+])('the cost of a call in millionths of a dollar: %s', (_, priced, expected) => {
+  expect(costMicros(priced, verifiedModels)).toBe(expected);
 });

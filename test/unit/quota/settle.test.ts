@@ -81,13 +81,11 @@ describe('what a call took', () => {
   );
 });
 
-describe('a day', () => {
-  test.each([
-    ['2026-01-02T23:59:59.999Z', '2026-01-02', '2026-01-03T00:00:00.000Z'],
-    ['2026-01-03T00:00:00.000Z', '2026-01-03', '2026-01-04T00:00:00.000Z'],
-    ['2024-02-28T12:00:00.000Z', '2024-02-28', '2024-02-29T00:00:00.000Z'],
-  ])('the quota day at %s is %s, and the next begins at %s', (at, day, next) => {
-    expect(toDay(new Date(at))).toBe(day);
-    expect(nextDay(new Date(at)).toISOString()).toBe(next);
-  });
+test.each([
+  ['2026-01-02T23:59:59.999Z', '2026-01-02', '2026-01-03T00:00:00.000Z'],
+  ['2026-01-03T00:00:00.000Z', '2026-01-03', '2026-01-04T00:00:00.000Z'],
+  ['2024-02-28T12:00:00.000Z', '2024-02-28', '2024-02-29T00:00:00.000Z'],
+])('the quota day at %s is %s, and the next begins at %s', (at, day, next) => {
+  expect(toDay(new Date(at))).toBe(day);
+  expect(nextDay(new Date(at)).toISOString()).toBe(next);
 });

@@ -77,16 +77,14 @@ describe('what the classifier sees', () => {
   });
 });
 
-describe('what the classifier answers', () => {
-  test.each([
-    ['fast', '{"reasoning":"A greeting.","choice":"fast"}', 'fast'],
-    ['strong, with what nobody asked for', '{"reasoning":"","choice":"strong","more":1}', 'strong'],
-    ['another word', '{"reasoning":"","choice":"pro"}', undefined],
-    ['no reason', '{"choice":"fast"}', undefined],
-    ['half of it', '{"reasoning":"A gree', undefined],
-    ['a sentence', 'strong', undefined],
-    ['nothing', '', undefined],
-  ])('the classifier’s answer is read: %s', (...[, answer, route]) => {
-    expect(routeIn(answer)).toBe(route);
-  });
+test.each([
+  ['fast', '{"reasoning":"A greeting.","choice":"fast"}', 'fast'],
+  ['strong, with what nobody asked for', '{"reasoning":"","choice":"strong","more":1}', 'strong'],
+  ['another word', '{"reasoning":"","choice":"pro"}', undefined],
+  ['no reason', '{"choice":"fast"}', undefined],
+  ['half of it', '{"reasoning":"A gree', undefined],
+  ['a sentence', 'strong', undefined],
+  ['nothing', '', undefined],
+])('the classifier’s answer is read: %s', (...[, answer, route]) => {
+  expect(routeIn(answer)).toBe(route);
 });

@@ -65,31 +65,29 @@ describe('the length of a file', () => {
   });
 });
 
-describe('the meter', () => {
-  const stored = { id: 'u', path: 'users/u/uploads/u', sizeBytes: 1_000 };
-  const tokens = (part: Parameters<typeof mediaPart>[0], mediaFamily: 'gemini-2.5' | 'gemini-3') =>
-    estimateContentTokens(
-      { role: 'user', parts: [mediaPart(part)] },
-      { rule: 'character-class', mediaFamily },
-    );
+const stored = { id: 'u', path: 'users/u/uploads/u', sizeBytes: 1_000 };
+const tokens = (part: Parameters<typeof mediaPart>[0], mediaFamily: 'gemini-2.5' | 'gemini-3') =>
+  estimateContentTokens(
+    { role: 'user', parts: [mediaPart(part)] },
+    { rule: 'character-class', mediaFamily },
+  );
 
-  test.each([
-    { file: 'a picture', part: { mimeType: 'image/png' }, older: 258, newer: 1_090 },
-    {
-      file: '7 pages',
-      part: { mimeType: 'application/pdf', pages: 7 },
-      older: 1_806,
-      newer: 1_806,
-    },
-    { file: 'a PDF', part: { mimeType: 'application/pdf' }, older: 2_580, newer: 2_580 },
-    {
-      file: '100 s of sound',
-      part: { mimeType: 'audio/ogg', seconds: 100 },
-      older: 3_200,
-      newer: 2_500,
-    },
-  ])('the meter counts $file by the family of the model', ({ part, older, newer }) => {
-    expect(tokens({ ...stored, ...part }, 'gemini-2.5')).toBe(older);
-    expect(tokens({ ...stored, ...part }, 'gemini-3')).toBe(newer);
-  });
+test.each([
+  { file: 'a picture', part: { mimeType: 'image/png' }, older: 258, newer: 1_090 },
+  {
+    file: '7 pages',
+    part: { mimeType: 'application/pdf', pages: 7 },
+    older: 1_806,
+    newer: 1_806,
+  },
+  { file: 'a PDF', part: { mimeType: 'application/pdf' }, older: 2_580, newer: 2_580 },
+  {
+    file: '100 s of sound',
+    part: { mimeType: 'audio/ogg', seconds: 100 },
+    older: 3_200,
+    newer: 2_500,
+  },
+])('the meter counts $file by the family of the model', ({ part, older, newer }) => {
+  expect(tokens({ ...stored, ...part }, 'gemini-2.5')).toBe(older);
+  expect(tokens({ ...stored, ...part }, 'gemini-3')).toBe(newer);
 });

@@ -37,21 +37,19 @@ describe('the first bytes of a file', () => {
   });
 });
 
-describe('a media type', () => {
-  test.each([
-    ['image/png', 'image'],
-    ['application/pdf', 'pdf'],
-    ['audio/flac', 'audio'],
-    ['text/markdown', 'text'],
-    ['application/json', 'text'],
-    ['image/gif', undefined],
-    ['image/svg+xml', undefined],
-    ['video/mp4', undefined],
-    ['application/zip', undefined],
-    ['text/plain; charset=utf-8', undefined],
-    ['toString', undefined],
-  ])('the media type %s is of the family %s', (mimeType, family) => {
-    expect(fileFamily(mimeType)).toBe(family);
-    expect(FILE_TYPE_PATTERN.test(mimeType)).toBe(family !== undefined);
-  });
+test.each([
+  ['image/png', 'image'],
+  ['application/pdf', 'pdf'],
+  ['audio/flac', 'audio'],
+  ['text/markdown', 'text'],
+  ['application/json', 'text'],
+  ['image/gif', undefined],
+  ['image/svg+xml', undefined],
+  ['video/mp4', undefined],
+  ['application/zip', undefined],
+  ['text/plain; charset=utf-8', undefined],
+  ['toString', undefined],
+])('the media type %s is of the family %s', (mimeType, family) => {
+  expect(fileFamily(mimeType)).toBe(family);
+  expect(FILE_TYPE_PATTERN.test(mimeType)).toBe(family !== undefined);
 });

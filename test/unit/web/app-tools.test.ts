@@ -11,15 +11,13 @@ import {
 const other = { name: 'locate', parameters: { type: 'object' } };
 const call = (callId: string): OpenCall => ({ callId, name: 'locate', args: {}, wants: 'output' });
 
-describe('functions that the page offers', () => {
-  test('page functions are added beside others, once, and removed alone', () => {
-    const offered = withDeviceTool({ tools: [other, deviceTool] }, true);
+test('page functions are added beside others, once, and removed alone', () => {
+  const offered = withDeviceTool({ tools: [other, deviceTool] }, true);
 
-    expect(offered).toEqual([other, deviceTool]);
-    expect(withDeviceTool({ tools: offered }, false)).toEqual([other]);
-    expect(withDeviceTool({}, true)).toEqual([deviceTool]);
-    expect([hasDeviceTool({ tools: offered }), hasDeviceTool({})]).toEqual([true, false]);
-  });
+  expect(offered).toEqual([other, deviceTool]);
+  expect(withDeviceTool({ tools: offered }, false)).toEqual([other]);
+  expect(withDeviceTool({}, true)).toEqual([deviceTool]);
+  expect([hasDeviceTool({ tools: offered }), hasDeviceTool({})]).toEqual([true, false]);
 });
 
 test.each([

@@ -8,22 +8,20 @@ import { newSentences } from '#web/state/answer/sentences.ts';
 import { PAGES_MAX, toTurns, withPage, type TurnPages } from '#web/state/turn-pages.ts';
 import { preferredLanguage } from '#web/text/languages.ts';
 
-describe('what is said aloud of a growing answer', () => {
-  test.each([
-    ['a sentence and a half', 'It is blue. It wa', 0, false, ['It is blue.'], 12],
-    ['the rest at its end', 'It is blue. It was', 12, true, ['It was'], 18],
-    ['nothing new', 'It is blue.', 11, true, [], 11],
-    ['Japanese', '青です。船は', 0, false, ['青です。'], 4],
-  ])(
-    'the page announces of a growing answer: %s',
-    (...[, text, length, isWhole, sentences, said]) => {
-      expect(newSentences(text, { length, isWhole, language: 'ja' })).toEqual({
-        sentences,
-        length: said,
-      });
-    },
-  );
-});
+test.each([
+  ['a sentence and a half', 'It is blue. It wa', 0, false, ['It is blue.'], 12],
+  ['the rest at its end', 'It is blue. It was', 12, true, ['It was'], 18],
+  ['nothing new', 'It is blue.', 11, true, [], 11],
+  ['Japanese', '青です。船は', 0, false, ['青です。'], 4],
+])(
+  'the page announces of a growing answer: %s',
+  (...[, text, length, isWhole, sentences, said]) => {
+    expect(newSentences(text, { length, isWhole, language: 'ja' })).toEqual({
+      sentences,
+      length: said,
+    });
+  },
+);
 
 describe('the pieces of a message', () => {
   test.each([

@@ -145,24 +145,22 @@ describe('calling a compaction off', () => {
   });
 });
 
-describe('asking for a compaction beyond the limit', () => {
-  test('compaction requests over the limit are refused with the retry time', async () => {
-    const limited = await startChatServer({ environment: { COMPACTIONS_PER_HOUR: '1' } });
-    try {
-      const { id } = await createConversation(limited);
-      const spent = [{ at: new Date(Date.now() - 10_000), tokens: 10 }];
-      await writeJob(limited.dependencies.store, id, { spent });
+test('compaction requests over the limit are refused with the retry time', async () => {
+  const limited = await startChatServer({ environment: { COMPACTIONS_PER_HOUR: '1' } });
+  try {
+    const { id } = await createConversation(limited);
+    const spent = [{ at: new Date(Date.now() - 10_000), tokens: 10 }];
+    await writeJob(limited.dependencies.store, id, { spent });
 
-      const response = await limited.call(`/v1/conversations/${id}:compact`, { body: {} });
+    const response = await limited.call(`/v1/conversations/${id}:compact`, { body: {} });
 
-      expect(response.status).toBe(429);
-      expect(await errorOf(response)).toMatchObject({
-        status: 'RESOURCE_EXHAUSTED',
-        reason: 'COMPACTION_LIMIT',
-      });
-      expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(3_500);
-    } finally {
-      await limited.stop();
-    }
-  });
+    expect(response.status).toBe(429);
+    expect(await errorOf(response)).toMatchObject({
+      status: 'RESOURCE_EXHAUSTED',
+      reason: 'COMPACTION_LIMIT',
+    });
+    expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(3_500);
+  } finally {
+    await limited.stop();
+  }
 });

@@ -87,29 +87,27 @@ describe('a restore', () => {
   });
 });
 
-describe('restoring while a worker is at work', () => {
-  test.each(['claimed', 'summarised', 'verified', 'before-swap'])(
-    'a restore wins when the worker has %s',
-    async (point) => {
-      const world = lifecycle();
-      const conversationId = await compacted(world);
-      await setHead(world, conversationId, { compactionNeeded: { ...manualNeed('in-flight') } });
-      const held = compactionBench({
-        ...world.bench,
-        atCrashPoint: async (name) => {
-          if (name === point) await restore(world, conversationId, 0);
-        },
-      });
+test.each(['claimed', 'summarised', 'verified', 'before-swap'])(
+  'a restore wins when the worker has %s',
+  async (point) => {
+    const world = lifecycle();
+    const conversationId = await compacted(world);
+    await setHead(world, conversationId, { compactionNeeded: { ...manualNeed('in-flight') } });
+    const held = compactionBench({
+      ...world.bench,
+      atCrashPoint: async (name) => {
+        if (name === point) await restore(world, conversationId, 0);
+      },
+    });
 
-      await compactOnce(held, conversationId);
+    await compactOnce(held, conversationId);
 
-      const { head, history } = await see(world.store, conversationId);
-      const [status] = await world.store.get([statusPath(conversationId)]);
-      expect(head).toMatchObject({ generation: 2, coveredThrough: { seq: 0 } });
-      expect(history?.state).toBe('RESTORED');
-      expect(status?.fields['generation']).toBe(2);
-      const again = await compactOnce(world.bench, conversationId);
-      expect(again.kind).toBe('done');
-    },
-  );
-});
+    const { head, history } = await see(world.store, conversationId);
+    const [status] = await world.store.get([statusPath(conversationId)]);
+    expect(head).toMatchObject({ generation: 2, coveredThrough: { seq: 0 } });
+    expect(history?.state).toBe('RESTORED');
+    expect(status?.fields['generation']).toBe(2);
+    const again = await compactOnce(world.bench, conversationId);
+    expect(again.kind).toBe('done');
+  },
+);

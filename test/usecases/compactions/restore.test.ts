@@ -132,17 +132,15 @@ describe('restoring a generation', () => {
   });
 });
 
-describe('the context after a restore', () => {
-  test('the context after a restore is the same on an instance with a cached conversation', async () => {
-    const world = lifecycle();
-    const conversationId = await compacted(world);
-    await showContext(world.otherChat, { caller: owner, conversationId });
+test('the context after a restore is the same on an instance with a cached conversation', async () => {
+  const world = lifecycle();
+  const conversationId = await compacted(world);
+  await showContext(world.otherChat, { caller: owner, conversationId });
 
-    await restore(world, conversationId, 0);
+  await restore(world, conversationId, 0);
 
-    const here = await showContext(world.chat, { caller: owner, conversationId });
-    const there = await showContext(world.otherChat, { caller: owner, conversationId });
-    expect(there).toEqual(here);
-    expect(here.generation).toBe(2);
-  });
+  const here = await showContext(world.chat, { caller: owner, conversationId });
+  const there = await showContext(world.otherChat, { caller: owner, conversationId });
+  expect(there).toEqual(here);
+  expect(here.generation).toBe(2);
 });

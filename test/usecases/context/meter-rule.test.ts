@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { estimateTextTokens } from '#shared/tokens/token-estimate.ts';
 import { contextResponse } from '#shared/wire/resources/context.ts';
 import { conversationResponse } from '#shared/wire/resources/conversations.ts';
@@ -14,22 +14,20 @@ beforeAll(async () => {
 });
 afterAll(() => chat.stop());
 
-describe('the meter', () => {
-  test.each([
-    ['assistant', 'character-class'],
-    ['coding', 'character-class'],
-    ['gemini-cli', 'gemini-cli'],
-  ] as const)('the meter estimates in the profile %s by the rule %s', async (profile, rule) => {
-    const created = await chat.call('/v1/conversations', { body: { profile, systemInstruction } });
-    const { id } = await readAs(conversationResponse, created);
+test.each([
+  ['assistant', 'character-class'],
+  ['coding', 'character-class'],
+  ['gemini-cli', 'gemini-cli'],
+] as const)('the meter estimates in the profile %s by the rule %s', async (profile, rule) => {
+  const created = await chat.call('/v1/conversations', { body: { profile, systemInstruction } });
+  const { id } = await readAs(conversationResponse, created);
 
-    const shown = await chat.call(`/v1/conversations/${id}/context`);
+  const shown = await chat.call(`/v1/conversations/${id}/context`);
 
-    const { items } = await readAs(contextResponse, shown);
-    const [system] = items;
-    expect(system).toMatchObject({
-      kind: 'system',
-      tokens: estimateTextTokens(systemInstruction, rule),
-    });
+  const { items } = await readAs(contextResponse, shown);
+  const [system] = items;
+  expect(system).toMatchObject({
+    kind: 'system',
+    tokens: estimateTextTokens(systemInstruction, rule),
   });
 });

@@ -56,15 +56,13 @@ describe('the context', () => {
   );
 });
 
-describe('the variable THRESHOLD_TABLE', () => {
-  test('an invalid THRESHOLD_TABLE stops the start and is named', () => {
-    const start = () =>
-      parseConfig({
-        GOOGLE_CLOUD_PROJECT: 'demo-recap',
-        THRESHOLD_TABLE: '{"gemini-/coding":{"thresholdTokens":0}}',
-      });
+test('an invalid THRESHOLD_TABLE stops the start and is named', () => {
+  const start = () =>
+    parseConfig({
+      GOOGLE_CLOUD_PROJECT: 'demo-recap',
+      THRESHOLD_TABLE: '{"gemini-/coding":{"thresholdTokens":0}}',
+    });
 
-    expect(start).toThrow(AppError);
-    expect(start).toThrow('THRESHOLD_TABLE');
-  });
+  expect(start).toThrow(AppError);
+  expect(start).toThrow('THRESHOLD_TABLE');
 });

@@ -13,29 +13,27 @@ import {
 } from '#test/support/chat/lifecycle.ts';
 import { fork, transcript } from '#test/support/chat/forks.ts';
 
-describe('a fork', () => {
-  test('a fork stays whole when a stalled maker is overtaken', async () => {
-    const world = lifecycle();
-    const { conversationId } = await buildConversation(world.store, { turns: 3 });
-    const id = randomUUID();
-    const held = Promise.withResolvers<void>();
-    const reached = Promise.withResolvers<void>();
-    const slow: Lifecycle['chat'] = {
-      ...world.chat,
-      atCrashPoint: (point) => {
-        if (point === 'fork-begun') reached.resolve();
-        return point === 'fork-begun' ? held.promise : Promise.resolve();
-      },
-    };
-    const stalled = fork({ chat: slow }, conversationId, 'm_3', id).catch(() => undefined);
-    await reached.promise;
-    await fork(world, conversationId, 'm_3', id);
+test('a fork stays whole when a stalled maker is overtaken', async () => {
+  const world = lifecycle();
+  const { conversationId } = await buildConversation(world.store, { turns: 3 });
+  const id = randomUUID();
+  const held = Promise.withResolvers<void>();
+  const reached = Promise.withResolvers<void>();
+  const slow: Lifecycle['chat'] = {
+    ...world.chat,
+    atCrashPoint: (point) => {
+      if (point === 'fork-begun') reached.resolve();
+      return point === 'fork-begun' ? held.promise : Promise.resolve();
+    },
+  };
+  const stalled = fork({ chat: slow }, conversationId, 'm_3', id).catch(() => undefined);
+  await reached.promise;
+  await fork(world, conversationId, 'm_3', id);
 
-    held.resolve();
-    await stalled;
+  held.resolve();
+  await stalled;
 
-    expect(await transcript(world, id, 3)).toEqual(await transcript(world, conversationId, 3));
-  });
+  expect(await transcript(world, id, 3)).toEqual(await transcript(world, conversationId, 3));
 });
 
 describe('a source that changes while it is copied', () => {

@@ -178,34 +178,32 @@ describe('the routes of restoring, deleting and forking', () => {
   });
 });
 
-describe('a conversation of somebody else', () => {
-  const calls: [string, string, (messageId: string) => CallOptions][] = [
-    ['restore', ':restore', () => ({ body: { generation: 0 } })],
-    ['delete a message', '/messages/m_1', () => ({ method: 'DELETE' })],
-    ['delete', '', () => ({ method: 'DELETE' })],
-    ['erase', '?permanent=true', () => ({ method: 'DELETE' })],
-    ['undelete', ':undelete', () => ({ method: 'POST' })],
-    ['fork', ':fork', (messageId) => ({ body: { messageId } })],
-    ['export', ':export', () => ({})],
-  ];
+const calls: [string, string, (messageId: string) => CallOptions][] = [
+  ['restore', ':restore', () => ({ body: { generation: 0 } })],
+  ['delete a message', '/messages/m_1', () => ({ method: 'DELETE' })],
+  ['delete', '', () => ({ method: 'DELETE' })],
+  ['erase', '?permanent=true', () => ({ method: 'DELETE' })],
+  ['undelete', ':undelete', () => ({ method: 'POST' })],
+  ['fork', ':fork', (messageId) => ({ body: { messageId } })],
+  ['export', ':export', () => ({})],
+];
 
-  test.each(calls)(
-    'another user’s conversation at %s is answered like a missing one',
-    async (_, suffix, optionsOf) => {
-      const { id, messageId } = await conversation();
-      const call = async (conversationId: string) =>
-        errorOf(
-          await chat.call(`/v1/conversations/${conversationId}${suffix}`, {
-            uid: 'mallory',
-            ...optionsOf(messageId),
-          }),
-        );
+test.each(calls)(
+  'another user’s conversation at %s is answered like a missing one',
+  async (_, suffix, optionsOf) => {
+    const { id, messageId } = await conversation();
+    const call = async (conversationId: string) =>
+      errorOf(
+        await chat.call(`/v1/conversations/${conversationId}${suffix}`, {
+          uid: 'mallory',
+          ...optionsOf(messageId),
+        }),
+      );
 
-      const theirs = await call(id);
+    const theirs = await call(id);
 
-      expect(theirs).toMatchObject({ http: 404, reason: 'CONVERSATION_NOT_FOUND' });
-      expect(theirs).toEqual(await call(randomUUID()));
-      expect((await chat.call(`/v1/conversations/${id}`)).status).toBe(200);
-    },
-  );
-});
+    expect(theirs).toMatchObject({ http: 404, reason: 'CONVERSATION_NOT_FOUND' });
+    expect(theirs).toEqual(await call(randomUUID()));
+    expect((await chat.call(`/v1/conversations/${id}`)).status).toBe(200);
+  },
+);

@@ -185,19 +185,17 @@ describe('S20: an erased conversation', () => {
   });
 });
 
-describe('erasing a conversation that is not marked', () => {
-  test.each(['live', 'deleted', 'forking', 'erased'])(
-    'erasing an unmarked conversation does nothing when it is %s',
-    async (state) => {
-      const world = lifecycle();
-      const conversationId = await compacted(world);
-      await setHead(world, conversationId, { state });
-      const before = await world.documents();
+test.each(['live', 'deleted', 'forking', 'erased'])(
+  'erasing an unmarked conversation does nothing when it is %s',
+  async (state) => {
+    const world = lifecycle();
+    const conversationId = await compacted(world);
+    await setHead(world, conversationId, { state });
+    const before = await world.documents();
 
-      const result = await eraseConversation(world.bench, conversationId, neverAborted());
+    const result = await eraseConversation(world.bench, conversationId, neverAborted());
 
-      expect(result).toBe('nothing');
-      expect(await world.documents()).toEqual(before);
-    },
-  );
-});
+    expect(result).toBe('nothing');
+    expect(await world.documents()).toEqual(before);
+  },
+);

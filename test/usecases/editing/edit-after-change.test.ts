@@ -107,33 +107,31 @@ describe('a message that another has taken the place of', () => {
   });
 });
 
-describe('an edit that was cancelled before it began', () => {
-  test('a cancelled edit that never began removes nothing from a fork', async () => {
-    const world = instances();
-    const chat = world.instance();
-    const id = randomUUID();
-    const one = request(id, 'one');
-    const quick = world.instance({ model: scriptedStreamer(textAnswer('Fine.')).model });
-    await answered(quick, one);
-    const running = await sendMessage(chat, request(id, 'two'));
-    await sendMessage(chat, { ...edit(id, one.message.id, 'again'), onBusy: 'queue' });
-    await requestCancel(chat, { conversationId: id, seq: 3 });
-    world.answerAll();
-    await passTime(world.clock, running.result);
+test('a cancelled edit that never began removes nothing from a fork', async () => {
+  const world = instances();
+  const chat = world.instance();
+  const id = randomUUID();
+  const one = request(id, 'one');
+  const quick = world.instance({ model: scriptedStreamer(textAnswer('Fine.')).model });
+  await answered(quick, one);
+  const running = await sendMessage(chat, request(id, 'two'));
+  await sendMessage(chat, { ...edit(id, one.message.id, 'again'), onBusy: 'queue' });
+  await requestCancel(chat, { conversationId: id, seq: 3 });
+  world.answerAll();
+  await passTime(world.clock, running.result);
 
-    const fork = await forkConversation(chat, {
-      caller: owner,
-      conversationId: id,
-      messageId: 'm_3',
-    });
-
-    expect(await shownTexts(chat, fork.conversationId)).toEqual([
-      'one',
-      'Fine.',
-      'two',
-      'Answer to two.',
-    ]);
+  const fork = await forkConversation(chat, {
+    caller: owner,
+    conversationId: id,
+    messageId: 'm_3',
   });
+
+  expect(await shownTexts(chat, fork.conversationId)).toEqual([
+    'one',
+    'Fine.',
+    'two',
+    'Answer to two.',
+  ]);
 });
 
 describe('a message whose answer was deleted', () => {

@@ -132,26 +132,24 @@ describe('an edit of a turn in a summary without sources', () => {
   });
 });
 
-describe('an edit while a compaction is at work', () => {
-  test('an edit wins over a running compaction, whose summary is never swapped in', async () => {
-    const bench = compactionBench();
-    const conversationId = await buildDue(bench);
-    const chat = chatDependencies({ store: bench.store, clock: bench.clock });
-    const held = compactionBench({
-      ...bench,
-      atCrashPoint: async (point) => {
-        if (point === 'verified')
-          await answered(chat, edit(conversationId, 'message-18', 'Something else.'));
-      },
-    });
-
-    const result = await compactOnce(held, conversationId);
-
-    const { head, history, text } = await see(bench.store, conversationId);
-    expect(result).toMatchObject({ kind: 'retry', reason: 'GENERATION_MOVED' });
-    expect(head).toMatchObject({ generation: 1, changedIn: 1 });
-    expect(history?.state).toBe('CHANGED');
-    expect(text).toContain('Something else.');
-    expect(text).not.toContain('Question 18');
+test('an edit wins over a running compaction, whose summary is never swapped in', async () => {
+  const bench = compactionBench();
+  const conversationId = await buildDue(bench);
+  const chat = chatDependencies({ store: bench.store, clock: bench.clock });
+  const held = compactionBench({
+    ...bench,
+    atCrashPoint: async (point) => {
+      if (point === 'verified')
+        await answered(chat, edit(conversationId, 'message-18', 'Something else.'));
+    },
   });
+
+  const result = await compactOnce(held, conversationId);
+
+  const { head, history, text } = await see(bench.store, conversationId);
+  expect(result).toMatchObject({ kind: 'retry', reason: 'GENERATION_MOVED' });
+  expect(head).toMatchObject({ generation: 1, changedIn: 1 });
+  expect(history?.state).toBe('CHANGED');
+  expect(text).toContain('Something else.');
+  expect(text).not.toContain('Question 18');
 });

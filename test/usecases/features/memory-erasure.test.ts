@@ -79,30 +79,26 @@ describe('a message that is erased', () => {
   });
 });
 
-describe('a conversation that is erased', () => {
-  test('erasing a conversation removes the notes that tools made in it, and no others', async () => {
-    const world = lifecycle();
-    const conversationId = await shortConversation(world);
-    await storeNotes(world.store, owner.uid, [
-      toolNote('gone', { conversationId, seq: 2, saidIn: [2] }),
-      noteOf(2, { id: 'own' }),
-    ]);
+test('erasing a conversation removes the notes that tools made in it, and no others', async () => {
+  const world = lifecycle();
+  const conversationId = await shortConversation(world);
+  await storeNotes(world.store, owner.uid, [
+    toolNote('gone', { conversationId, seq: 2, saidIn: [2] }),
+    noteOf(2, { id: 'own' }),
+  ]);
 
-    await eraseOwnConversation(world.chat, { caller: owner, conversationId, ifMatch: undefined });
-    await serveErasures(world);
+  await eraseOwnConversation(world.chat, { caller: owner, conversationId, ifMatch: undefined });
+  await serveErasures(world);
 
-    expect(await canaries(world)).toEqual([]);
-    expect(await idsLeft(world)).toEqual(['own']);
-  });
+  expect(await canaries(world)).toEqual([]);
+  expect(await idsLeft(world)).toEqual(['own']);
 });
 
-describe('a user who is erased', () => {
-  test('erasing a user leaves no note', async () => {
-    const world = lifecycle();
-    await storeNotes(world.store, owner.uid, [noteOf(1, { text: CANARY })]);
+test('erasing a user leaves no note', async () => {
+  const world = lifecycle();
+  await storeNotes(world.store, owner.uid, [noteOf(1, { text: CANARY })]);
 
-    await erase(world);
+  await erase(world);
 
-    expect(await world.documents()).toEqual([]);
-  });
+  expect(await world.documents()).toEqual([]);
 });

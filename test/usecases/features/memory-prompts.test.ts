@@ -143,25 +143,23 @@ describe('the prefix of a prompt', () => {
   });
 });
 
-describe('a note with topics', () => {
-  test('a note with topics is sent exactly with messages that touch one', async () => {
-    const { save, begin, send } = rememberingChat();
-    await save([noteOf(1, { text: 'Aisle seat.', topics: ['flights', '비행기'] })]);
-    const id = await begin();
+test('a note with topics is sent exactly with messages that touch one', async () => {
+  const { save, begin, send } = rememberingChat();
+  await save([noteOf(1, { text: 'Aisle seat.', topics: ['flights', '비행기'] })]);
+  const id = await begin();
 
-    const prompts = [
-      await send(id, 'Book a flight to Rome.'),
-      await send(id, 'And a hotel.'),
-      await send(id, '비행기표를 예매해줘'),
-    ];
+  const prompts = [
+    await send(id, 'Book a flight to Rome.'),
+    await send(id, 'And a hotel.'),
+    await send(id, '비행기표를 예매해줘'),
+  ];
 
-    expect(prompts.map((prompt) => saidLast(prompt)?.[0]?.includes('Aisle seat.'))).toEqual([
-      true,
-      false,
-      true,
-    ]);
-    expect(everything(prompts[1] ?? [])).not.toContain('Aisle seat.');
-  });
+  expect(prompts.map((prompt) => saidLast(prompt)?.[0]?.includes('Aisle seat.'))).toEqual([
+    true,
+    false,
+    true,
+  ]);
+  expect(everything(prompts[1] ?? [])).not.toContain('Aisle seat.');
 });
 
 describe('/context', () => {
@@ -200,15 +198,13 @@ describe('/context', () => {
   });
 });
 
-describe('the meter', () => {
-  test('the meter does not count one message’s notes for the next', async () => {
-    const { save, begin, send, head } = rememberingChat();
-    const id = await begin();
-    await save([noteOf(1, { text: 'bee '.repeat(100) })]);
+test('the meter does not count one message’s notes for the next', async () => {
+  const { save, begin, send, head } = rememberingChat();
+  const id = await begin();
+  await save([noteOf(1, { text: 'bee '.repeat(100) })]);
 
-    await send(id, 'Hello');
+  await send(id, 'Hello');
 
-    const { tokens } = (await head(id)).context;
-    expect(tokens).toBeLessThan(50);
-  });
+  const { tokens } = (await head(id)).context;
+  expect(tokens).toBeLessThan(50);
 });

@@ -234,43 +234,41 @@ describe('forget_memory', () => {
   });
 });
 
-describe('a "never …" that was said once', () => {
-  test('a "never …" said once is in the prompt of turn 500, after ten compactions', async () => {
-    const { world, conversationId } = await memoryTools('Hello.');
-    const toolbox = createToolbox(builtInTools(world.chat));
-    const saving = scriptedStreamer(
-      { chunks: [{ parts: [{ functionCall: { name: 'save_memory', args: { text: NEVER } } }] }] },
-      textAnswer('I shall not.'),
-    );
-    const said = { id: randomUUID(), parts: [{ text: NEVER }] };
-    const asked = { caller: owner, conversationId, message: said };
-    // No time passes: neither the model nor the tool is late.
-    const clock = createManualClock(world.chat.clock.now());
-    const first = await sendMessage({ ...world.chat, toolbox, clock, model: saving.model }, asked);
-    await first.result;
-    await setHead(world, conversationId, { settings: { thresholdTokens: 4_000 } });
-    const states: unknown[] = [];
+test('a "never …" said once is in the prompt of turn 500, after ten compactions', async () => {
+  const { world, conversationId } = await memoryTools('Hello.');
+  const toolbox = createToolbox(builtInTools(world.chat));
+  const saving = scriptedStreamer(
+    { chunks: [{ parts: [{ functionCall: { name: 'save_memory', args: { text: NEVER } } }] }] },
+    textAnswer('I shall not.'),
+  );
+  const said = { id: randomUUID(), parts: [{ text: NEVER }] };
+  const asked = { caller: owner, conversationId, message: said };
+  // No time passes: neither the model nor the tool is late.
+  const clock = createManualClock(world.chat.clock.now());
+  const first = await sendMessage({ ...world.chat, toolbox, clock, model: saving.model }, asked);
+  await first.result;
+  await setHead(world, conversationId, { settings: { thresholdTokens: 4_000 } });
+  const states: unknown[] = [];
 
-    for (let round = 1; round <= 10; round++) {
-      const last = round === 10 ? 47 : 50;
-      for (let i = 0; i < last; i++)
-        await addTurn(world.store, conversationId, {
-          answer: 'Noted.',
-          user: `Round ${round}, message ${i}: ${'bees fly '.repeat(30)}`,
-        });
-      await setHead(world, conversationId, { compactionNeeded: manualNeed(`r-${round}`) });
-      const { state } = { state: undefined, ...(await compactOnce(world.bench, conversationId)) };
-      states.push(state);
-    }
-    const streamer = scriptedStreamer(textAnswer('Fine.'));
-    const message = { id: randomUUID(), parts: [{ text: 'Call me tonight?' }] };
-    const chat = { ...world.chat, toolbox, model: streamer.model };
-    const sent = await sendMessage(chat, { caller: owner, conversationId, message });
-    const { turn } = await sent.result;
+  for (let round = 1; round <= 10; round++) {
+    const last = round === 10 ? 47 : 50;
+    for (let i = 0; i < last; i++)
+      await addTurn(world.store, conversationId, {
+        answer: 'Noted.',
+        user: `Round ${round}, message ${i}: ${'bees fly '.repeat(30)}`,
+      });
+    await setHead(world, conversationId, { compactionNeeded: manualNeed(`r-${round}`) });
+    const { state } = { state: undefined, ...(await compactOnce(world.bench, conversationId)) };
+    states.push(state);
+  }
+  const streamer = scriptedStreamer(textAnswer('Fine.'));
+  const message = { id: randomUUID(), parts: [{ text: 'Call me tonight?' }] };
+  const chat = { ...world.chat, toolbox, model: streamer.model };
+  const sent = await sendMessage(chat, { caller: owner, conversationId, message });
+  const { turn } = await sent.result;
 
-    expect(declaredNames(saving.requests[0])).toContain('save_memory');
-    expect(states).toEqual(Array.from({ length: 10 }, () => 'COMPACTED'));
-    expect(turn.seq).toBe(500);
-    expect(streamer.requests[0]?.contents[0]?.parts[0]?.text).toContain(NEVER);
-  });
+  expect(declaredNames(saving.requests[0])).toContain('save_memory');
+  expect(states).toEqual(Array.from({ length: 10 }, () => 'COMPACTED'));
+  expect(turn.seq).toBe(500);
+  expect(streamer.requests[0]?.contents[0]?.parts[0]?.text).toContain(NEVER);
 });

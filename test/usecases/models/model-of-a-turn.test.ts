@@ -200,30 +200,28 @@ describe('a change of the model', () => {
   });
 });
 
-describe('a turn whose instance died', () => {
-  test.each([
-    ['calls-stored', FAST, STRONG],
-    ['responses-stored', FAST, OLD],
-    ['turn-started', FAST, STRONG],
-    ['calls-stored', FAST, 'auto'],
-  ])(
-    'a turn whose instance died at %s ends with %s after a change to %s',
-    async (point, from, to) => {
-      const { chat, dying, recorded } = world();
-      const id = await autoConversation(chat, { model: from });
-      const sent = request(id, WEATHER);
-      await sendMessage(dying(point), sent);
-      await eventually('the death', () =>
-        Promise.resolve(point === 'turn-started' || server.journal().length > 0 ? true : undefined),
-      );
-      await switchTo(chat, id, to);
+test.each([
+  ['calls-stored', FAST, STRONG],
+  ['responses-stored', FAST, OLD],
+  ['turn-started', FAST, STRONG],
+  ['calls-stored', FAST, 'auto'],
+])(
+  'a turn whose instance died at %s ends with %s after a change to %s',
+  async (point, from, to) => {
+    const { chat, dying, recorded } = world();
+    const id = await autoConversation(chat, { model: from });
+    const sent = request(id, WEATHER);
+    await sendMessage(dying(point), sent);
+    await eventually('the death', () =>
+      Promise.resolve(point === 'turn-started' || server.journal().length > 0 ? true : undefined),
+    );
+    await switchTo(chat, id, to);
 
-      const { turn } = await (await sendMessage(chat, sent)).result;
+    const { turn } = await (await sendMessage(chat, sent)).result;
 
-      expect(turnView(turn)).toMatchObject({ state: 'done', attempt: 2, model: from });
-      expect(new Set(server.journal().map((call) => call.model))).toEqual(new Set([from]));
-      expect(refusalsOf(server)).toEqual([]);
-      expect(recorded.brokenRules()).toEqual([]);
-    },
-  );
-});
+    expect(turnView(turn)).toMatchObject({ state: 'done', attempt: 2, model: from });
+    expect(new Set(server.journal().map((call) => call.model))).toEqual(new Set([from]));
+    expect(refusalsOf(server)).toEqual([]);
+    expect(recorded.brokenRules()).toEqual([]);
+  },
+);

@@ -133,37 +133,31 @@ describe('a turn that was given its model', () => {
   });
 });
 
-describe('a message that waits for its turn', () => {
-  test('a waiting message is classified when it begins, with what preceded it', async () => {
-    const chat = routedChat(model);
-    const id = await autoConversation(chat);
-    const first = await sendMessage(chat, request(id, HARD));
-    const second = await sendMessage(chat, queued(id, EASY));
+test('a waiting message is classified when it begins, with what preceded it', async () => {
+  const chat = routedChat(model);
+  const id = await autoConversation(chat);
+  const first = await sendMessage(chat, request(id, HARD));
+  const second = await sendMessage(chat, queued(id, EASY));
 
-    const [{ turn: hard }, { turn: easy }] = await Promise.all([first.result, second.result]);
+  const [{ turn: hard }, { turn: easy }] = await Promise.all([first.result, second.result]);
 
-    expect([hard.routing?.choice, easy.routing?.choice]).toEqual(['strong', 'fast']);
-    const asked = server.journal().find(({ promptId }) => promptId === 't_2-route');
-    expect(JSON.stringify(server.requestBody(asked?.n ?? 0))).toContain(HARD);
-  });
+  expect([hard.routing?.choice, easy.routing?.choice]).toEqual(['strong', 'fast']);
+  const asked = server.journal().find(({ promptId }) => promptId === 't_2-route');
+  expect(JSON.stringify(server.requestBody(asked?.n ?? 0))).toContain(HARD);
 });
 
-describe('a turn that is stopped while its model is chosen', () => {
-  test('a turn stopped while its model is chosen is cancelled at once, unanswered', async () => {
-    const chat = routedChat(model);
-    const id = await autoConversation(chat);
-    server.queueFaults({ kind: 'hang', match: { role: 'utility_router' } });
-    const handle = await sendMessage(chat, request(id, HARD));
-    const frames = collect(handle.frames());
-    await eventually('the question to the classifier', () =>
-      Promise.resolve(server.journal().at(0)),
-    );
+test('a turn stopped while its model is chosen is cancelled at once, unanswered', async () => {
+  const chat = routedChat(model);
+  const id = await autoConversation(chat);
+  server.queueFaults({ kind: 'hang', match: { role: 'utility_router' } });
+  const handle = await sendMessage(chat, request(id, HARD));
+  const frames = collect(handle.frames());
+  await eventually('the question to the classifier', () => Promise.resolve(server.journal().at(0)));
 
-    const turn = await cancelTurn(chat, { caller, conversationId: id, turnId: 't_1' });
+  const turn = await cancelTurn(chat, { caller, conversationId: id, turnId: 't_1' });
 
-    expect(turn).toMatchObject({ state: 'cancelled', inContext: false });
-    expect(turn.contents.map(contentText)).toEqual([]);
-    expect((await frames).slice(-2).map(({ chunk }) => chunk.type)).toEqual(['abort', 'finish']);
-    expect(callsOf(server)).toEqual([`utility_router ${CLASSIFIER}`]);
-  });
+  expect(turn).toMatchObject({ state: 'cancelled', inContext: false });
+  expect(turn.contents.map(contentText)).toEqual([]);
+  expect((await frames).slice(-2).map(({ chunk }) => chunk.type)).toEqual(['abort', 'finish']);
+  expect(callsOf(server)).toEqual([`utility_router ${CLASSIFIER}`]);
 });

@@ -207,7 +207,7 @@ describe('nobody is told', () => {
     ['of an answer of the day before', 'turn', { finishTime: new Date('2026-01-01T03:00:00Z') }],
     ['in a conversation that was deleted', 'head', { state: 'deleted' }],
     ['in a conversation that is being erased', 'head', { state: 'erasing' }],
-  ])('nobody is notified: %s', async (_, where, fields) => {
+  ])('nobody is notified by the stored state: %s', async (_, where, fields) => {
     const { bench, messaging, deliver } = await notifyingWorker();
     const conversationId = await buildAnswered(bench);
     const path = where === 'head' ? headPath(conversationId) : turnPath(conversationId, 1);

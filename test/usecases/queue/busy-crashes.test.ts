@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import type { SendRequest } from '#functions/chat/turns/send/send-request.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
@@ -35,53 +35,51 @@ async function insist(world: Instances, asked: SendRequest): Promise<void> {
   throw new Error('never answered');
 }
 
-describe('an instance that dies at', () => {
-  test.each([
-    'turn-queued',
-    'turn-rejoined',
-    'queued-turn-begun',
-    'queued-turn-failed',
-    'turns-interrupted',
-    'before-cancel',
-    'cancel-stored',
-    'turn-started',
-    'before-finish',
-    'turn-finished',
-  ])(
-    'an instance that dies at %s leaves a conversation where everybody is answered',
-    async (point) => {
-      const world = instances();
-      const id = randomUUID();
-      const first = request(id, 'first');
-      const all: SendRequest[] = [
-        first,
-        queued(id, 'second'),
-        queued(id, 'third'),
-        { ...edit(id, first.message.id, 'first, corrected'), onBusy: 'queue' },
-        interrupting(id, 'last'),
-      ];
-      world.answerAll();
-      const dying = world.dyingAt(point);
-      for (const asked of all)
-        void sendMessage(dying, asked).then(
-          ({ result }) => result.catch(() => undefined),
-          () => undefined,
-        );
-      await passTime(world.clock, world.clock.wait(10_000));
+test.each([
+  'turn-queued',
+  'turn-rejoined',
+  'queued-turn-begun',
+  'queued-turn-failed',
+  'turns-interrupted',
+  'before-cancel',
+  'cancel-stored',
+  'turn-started',
+  'before-finish',
+  'turn-finished',
+])(
+  'an instance that dies at %s leaves a conversation where everybody is answered',
+  async (point) => {
+    const world = instances();
+    const id = randomUUID();
+    const first = request(id, 'first');
+    const all: SendRequest[] = [
+      first,
+      queued(id, 'second'),
+      queued(id, 'third'),
+      { ...edit(id, first.message.id, 'first, corrected'), onBusy: 'queue' },
+      interrupting(id, 'last'),
+    ];
+    world.answerAll();
+    const dying = world.dyingAt(point);
+    for (const asked of all)
+      void sendMessage(dying, asked).then(
+        ({ result }) => result.catch(() => undefined),
+        () => undefined,
+      );
+    await passTime(world.clock, world.clock.wait(10_000));
 
-      for (const asked of all) await passTime(world.clock, insist(world, asked));
+    for (const asked of all) await passTime(world.clock, insist(world, asked));
 
-      const head = (await readHead(world.store, id))?.value;
-      const turns = await turnsOf(world.instance(), id, head?.lastSeq ?? 0);
-      expect(head?.open).toBeUndefined();
-      expect(turns.map(({ seq }) => seq)).toEqual(turns.map((_, i) => i + 1));
-      expect(turns.every(({ state }) => isTerminal(state))).toBe(true);
-      expect(new Set(turns.map(({ messageId }) => messageId)).size).toBe(turns.length);
-      await passTime(world.clock, insist(world, request(id, 'afterwards')));
-      const shown = await shownTexts(world.instance(), id);
-      expect(shown.slice(-2)).toEqual(['afterwards', 'Answer to afterwards.']);
-      const prompt = world.calls.at(-1)?.request.contents.map(contentText);
-      expect(prompt).toEqual(shown.slice(0, -1));
-    },
-  );
-});
+    const head = (await readHead(world.store, id))?.value;
+    const turns = await turnsOf(world.instance(), id, head?.lastSeq ?? 0);
+    expect(head?.open).toBeUndefined();
+    expect(turns.map(({ seq }) => seq)).toEqual(turns.map((_, i) => i + 1));
+    expect(turns.every(({ state }) => isTerminal(state))).toBe(true);
+    expect(new Set(turns.map(({ messageId }) => messageId)).size).toBe(turns.length);
+    await passTime(world.clock, insist(world, request(id, 'afterwards')));
+    const shown = await shownTexts(world.instance(), id);
+    expect(shown.slice(-2)).toEqual(['afterwards', 'Answer to afterwards.']);
+    const prompt = world.calls.at(-1)?.request.contents.map(contentText);
+    expect(prompt).toEqual(shown.slice(0, -1));
+  },
+);

@@ -8,30 +8,28 @@ import { passTime } from '#test/support/pass-time.ts';
 import { request } from '#test/support/chat/sending.ts';
 import { instances, queued, turnsOf } from '#test/support/chat/starts.ts';
 
-describe('a waiting message that cannot be answered when its turn comes', () => {
-  test('a waiting message that becomes unanswerable fails with the reason; the next is answered', async () => {
-    const world = instances({ MODEL_WINDOWS: '{"gemini-3.5-flash":1000}' });
-    const chat = world.instance();
-    const id = randomUUID();
-    const first = await sendMessage(chat, request(id, 'one'));
-    // Fits the window of an empty conversation, and not behind another message.
-    const tooLong = queued(id, 'word '.repeat(948));
-    const second = await sendMessage(chat, tooLong);
-    const third = await sendMessage(chat, queued(id, 'three'));
+test('a waiting message that becomes unanswerable fails with the reason; the next is answered', async () => {
+  const world = instances({ MODEL_WINDOWS: '{"gemini-3.5-flash":1000}' });
+  const chat = world.instance();
+  const id = randomUUID();
+  const first = await sendMessage(chat, request(id, 'one'));
+  // Fits the window of an empty conversation, and not behind another message.
+  const tooLong = queued(id, 'word '.repeat(948));
+  const second = await sendMessage(chat, tooLong);
+  const third = await sendMessage(chat, queued(id, 'three'));
 
-    world.answerAll();
-    await first.result;
-    await expect(passTime(world.clock, second.result)).rejects.toMatchObject({
-      reason: 'CONTEXT_WINDOW_WILL_OVERFLOW',
-      retryable: false,
-    });
+  world.answerAll();
+  await first.result;
+  await expect(passTime(world.clock, second.result)).rejects.toMatchObject({
+    reason: 'CONTEXT_WINDOW_WILL_OVERFLOW',
+    retryable: false,
+  });
 
-    expect((await passTime(world.clock, third.result)).turn.state).toBe('done');
-    const [, failed] = await turnsOf(chat, id, 2);
-    expect(failed).toMatchObject({
-      state: 'failed',
-      user: { parts: [{ text: expect.any(String) }] },
-    });
+  expect((await passTime(world.clock, third.result)).turn.state).toBe('done');
+  const [, failed] = await turnsOf(chat, id, 2);
+  expect(failed).toMatchObject({
+    state: 'failed',
+    user: { parts: [{ text: expect.any(String) }] },
   });
 });
 

@@ -116,7 +116,7 @@ describe('messages that wait when a limit of the day is reached', () => {
     expect((await statesOf(chat, id)).slice(0, 2)).toEqual(['done', 'done']);
   });
 
-  test('resent messages are checked against the quota anew each time', async () => {
+  test('resent messages are checked against the quota each time', async () => {
     const id = randomUUID();
     const behind = ['two', 'three'].map((text) => queued(id, text));
     const { world, outcomes } = await spentDay(behind);

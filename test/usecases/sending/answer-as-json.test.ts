@@ -80,37 +80,35 @@ describe('an answer as JSON', () => {
   });
 });
 
-describe('a message', () => {
-  test('a message reaches the use case as model parts, with the token’s caller', async () => {
-    const send = handWrittenSend(() => ({ frames: () => framesOf(finish) }));
-    chat = await startChatServer({ collaborators: send });
-    const id = randomUUID().toUpperCase();
-    const parts = [
-      { type: 'text', text: 'NUL \u0000, jamo \u1112\u1161\u11ab, emoji 👩‍👩‍👧, bidi \u202e' },
-      { type: 'file', mediaType: 'image/png', data: 'aGk=' },
-      { type: 'file', mediaType: 'application/pdf', url: 'https://files.example/a.pdf' },
-    ];
+test('a message reaches the use case as model parts, with the token’s caller', async () => {
+  const send = handWrittenSend(() => ({ frames: () => framesOf(finish) }));
+  chat = await startChatServer({ collaborators: send });
+  const id = randomUUID().toUpperCase();
+  const parts = [
+    { type: 'text', text: 'NUL \u0000, jamo \u1112\u1161\u11ab, emoji 👩‍👩‍👧, bidi \u202e' },
+    { type: 'file', mediaType: 'image/png', data: 'aGk=' },
+    { type: 'file', mediaType: 'application/pdf', url: 'https://files.example/a.pdf' },
+  ];
 
-    const response = await chat.call(newMessagesPath(), {
-      uid: 'bob',
-      body: { message: { id, parts, retention: 'keep' }, locale: 'ko-KR' },
-    });
-
-    expect(response.status).toBe(200);
-    expect(send.requests).toMatchObject([
-      {
-        caller: { uid: 'bob', tier: 'signedIn' },
-        message: {
-          id,
-          retention: 'keep',
-          parts: [
-            { text: parts[0]?.text },
-            { inlineData: { mimeType: 'image/png', data: 'aGk=' } },
-            { fileData: { mimeType: 'application/pdf', fileUri: 'https://files.example/a.pdf' } },
-          ],
-        },
-        locale: 'ko-KR',
-      },
-    ]);
+  const response = await chat.call(newMessagesPath(), {
+    uid: 'bob',
+    body: { message: { id, parts, retention: 'keep' }, locale: 'ko-KR' },
   });
+
+  expect(response.status).toBe(200);
+  expect(send.requests).toMatchObject([
+    {
+      caller: { uid: 'bob', tier: 'signedIn' },
+      message: {
+        id,
+        retention: 'keep',
+        parts: [
+          { text: parts[0]?.text },
+          { inlineData: { mimeType: 'image/png', data: 'aGk=' } },
+          { fileData: { mimeType: 'application/pdf', fileUri: 'https://files.example/a.pdf' } },
+        ],
+      },
+      locale: 'ko-KR',
+    },
+  ]);
 });

@@ -223,27 +223,22 @@ describe('the context of an app', () => {
   });
 });
 
-describe('the context of a message that waits', () => {
-  test('a waiting message keeps its sending-time context in full, whoever answers it', async () => {
-    const stack = instances();
-    const chat = stack.instance();
-    const id = randomUUID();
-    const first = await sendMessage(chat, withContext(request(id, 'one')));
-    await stack.called(1);
-    const second = await sendMessage(chat, withContext(queued(id, 'two')));
-    const [, waiting] = await turnsOf(chat, id, 2);
+test('a waiting message keeps its sending-time context in full, whoever answers it', async () => {
+  const stack = instances();
+  const chat = stack.instance();
+  const id = randomUUID();
+  const first = await sendMessage(chat, withContext(request(id, 'one')));
+  await stack.called(1);
+  const second = await sendMessage(chat, withContext(queued(id, 'two')));
+  const [, waiting] = await turnsOf(chat, id, 2);
 
-    stack.answerAll();
-    await first.result;
-    await passTime(stack.clock, second.result);
+  stack.answerAll();
+  await first.result;
+  await passTime(stack.clock, second.result);
 
-    expect(waiting?.surroundings).toContain(homeLines);
-    expect(textsOf(stack.calls[1]?.request.contents.at(-1))).toEqual([
-      waiting?.surroundings,
-      'two',
-    ]);
-    expect((await turnsOf(chat, id, 2))[1]?.surroundings).toBe(waiting?.surroundings);
-  });
+  expect(waiting?.surroundings).toContain(homeLines);
+  expect(textsOf(stack.calls[1]?.request.contents.at(-1))).toEqual([waiting?.surroundings, 'two']);
+  expect((await turnsOf(chat, id, 2))[1]?.surroundings).toBe(waiting?.surroundings);
 });
 
 describe('date and time', () => {

@@ -54,67 +54,65 @@ describe('one who waits for the whole answer of an instance that lost its turn',
   });
 });
 
-describe('one who waits at another instance for an answer that fails for now', () => {
-  /**
-   * An answer that fails at one instance while another follows it; a third one is asked for it again just
-   * before the follower reads the store the `reads`-th time after the failure.
-   */
-  async function askedAgain(reads: number) {
-    const store = createMemoryDocumentStore();
-    const clock = createManualClock();
-    const conversationId = randomUUID();
-    const send = request(conversationId, 'Tell me.');
-    const failing = steeredChat({ store, clock });
-    const third = steeredChat({ store, clock });
-    let left = Number.POSITIVE_INFINITY;
-    const follower = chatDependencies({
-      clock,
-      model: silentModel(),
-      store: {
-        ...store,
-        get: async (paths) => {
-          left -= 1;
-          if (left === 0) {
-            clock.advance(1_500); // as long as the phone was told to wait
-            await sendMessage(third.dependencies, send);
-          }
-          return store.get(paths);
-        },
+/**
+ * An answer that fails at one instance while another follows it; a third one is asked for it again just
+ * before the follower reads the store the `reads`-th time after the failure.
+ */
+async function askedAgain(reads: number) {
+  const store = createMemoryDocumentStore();
+  const clock = createManualClock();
+  const conversationId = randomUUID();
+  const send = request(conversationId, 'Tell me.');
+  const failing = steeredChat({ store, clock });
+  const third = steeredChat({ store, clock });
+  let left = Number.POSITIVE_INFINITY;
+  const follower = chatDependencies({
+    clock,
+    model: silentModel(),
+    store: {
+      ...store,
+      get: async (paths) => {
+        left -= 1;
+        if (left === 0) {
+          clock.advance(1_500); // as long as the phone was told to wait
+          await sendMessage(third.dependencies, send);
+        }
+        return store.get(paths);
       },
-    });
-    const first = await sendMessage(failing.dependencies, send);
-    const handle = await sendMessage(follower, send);
-    await settle();
-    left = reads;
-    (await failing.call()).fail(overloaded());
-    await expect(first.result).rejects.toMatchObject({ reason: 'MODEL_OVERLOADED' });
-    await pass(clock, 600);
-    return { clock, send, handle, third };
-  }
-
-  test.each([
-    [1, 'done: Second.'],
-    [2, 'done: Second.'],
-    [3, 'MODEL_OVERLOADED'],
-    [4, 'MODEL_OVERLOADED'],
-  ])(
-    'a caller at another instance gets the failure or the retried answer, before read %d',
-    async (reads, expected) => {
-      const { clock, send, handle, third } = await askedAgain(reads);
-      await pass(clock, 1_500);
-      await sendMessage(third.dependencies, send);
-      (await third.call()).say('Second.');
-      (await third.call()).end();
-      await pass(clock, 2_000);
-
-      const told = await handle.result.then(
-        ({ turn }) => `${turn.state}: ${turn.contents.map(contentText).join('')}`,
-        (error: unknown) => (error instanceof AppError ? error.reason : String(error)),
-      );
-      expect(told).toBe(expected);
     },
-  );
-});
+  });
+  const first = await sendMessage(failing.dependencies, send);
+  const handle = await sendMessage(follower, send);
+  await settle();
+  left = reads;
+  (await failing.call()).fail(overloaded());
+  await expect(first.result).rejects.toMatchObject({ reason: 'MODEL_OVERLOADED' });
+  await pass(clock, 600);
+  return { clock, send, handle, third };
+}
+
+test.each([
+  [1, 'done: Second.'],
+  [2, 'done: Second.'],
+  [3, 'MODEL_OVERLOADED'],
+  [4, 'MODEL_OVERLOADED'],
+])(
+  'a caller at another instance gets the failure or the retried answer, before read %d',
+  async (reads, expected) => {
+    const { clock, send, handle, third } = await askedAgain(reads);
+    await pass(clock, 1_500);
+    await sendMessage(third.dependencies, send);
+    (await third.call()).say('Second.');
+    (await third.call()).end();
+    await pass(clock, 2_000);
+
+    const told = await handle.result.then(
+      ({ turn }) => `${turn.state}: ${turn.contents.map(contentText).join('')}`,
+      (error: unknown) => (error instanceof AppError ? error.reason : String(error)),
+    );
+    expect(told).toBe(expected);
+  },
+);
 
 describe('a reader who has seen more than is stored of an answer that others ended', () => {
   /** An instance that has stored "Hello " and said more; it stalls before it stores the rest. */

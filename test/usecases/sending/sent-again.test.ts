@@ -134,65 +134,55 @@ describe('a message that failed for now, sent again when another stands behind i
   });
 });
 
-describe('a message that failed by no fault of its own, sent again', () => {
-  const call = { operation: 'stream', model: 'gemini-2.5-flash', promptId: 't_1' } as const;
-  test.each([
-    ['a defect', new TypeError('a defect'), 2_000],
-    [
-      'missing credentials',
-      translateError(call, new Error('Could not load the default credentials')),
-      120_000,
-    ],
-  ])(
-    'a message that failed without fault is answered when resent after %s',
-    async (_name, error, waitMs) => {
-      const { model } = scriptedStreamer({ error }, textAnswer('At last.'));
-      const clock = createManualClock();
-      const chat = chatDependencies({ clock, model });
-      const asked = request(randomUUID(), 'one');
-      await expect((await sendMessage(chat, asked)).result).rejects.toBeInstanceOf(AppError);
-      clock.advance(waitMs);
+const call = { operation: 'stream', model: 'gemini-2.5-flash', promptId: 't_1' } as const;
+test.each([
+  ['a defect', new TypeError('a defect'), 2_000],
+  [
+    'missing credentials',
+    translateError(call, new Error('Could not load the default credentials')),
+    120_000,
+  ],
+])(
+  'a message that failed without fault is answered when resent after %s',
+  async (_name, error, waitMs) => {
+    const { model } = scriptedStreamer({ error }, textAnswer('At last.'));
+    const clock = createManualClock();
+    const chat = chatDependencies({ clock, model });
+    const asked = request(randomUUID(), 'one');
+    await expect((await sendMessage(chat, asked)).result).rejects.toBeInstanceOf(AppError);
+    clock.advance(waitMs);
 
-      expect(await answered(chat, asked)).toMatchObject({ seq: 1, attempt: 2, state: 'done' });
-    },
-  );
+    expect(await answered(chat, asked)).toMatchObject({ seq: 1, attempt: 2, state: 'done' });
+  },
+);
+
+test('a resent message whose calls were folded is in the context without its new answer', async () => {
+  const functionCall = { name: 'recall_history', args: { query: 'tea' } };
+  const { bench, chat, id, asked } = await failedBehindAnother({
+    chunks: [{ parts: [{ functionCall }], finishReason: 'STOP' }],
+  });
+  await foldAll(bench, id);
+
+  const again = await answered(chat, asked);
+
+  expect(again).toMatchObject({ seq: 1, state: 'done' });
+  const [turn] = await turnsOf(chat, id, 1);
+  const messages = turn ? exportMessages(turn).map(({ message }) => message) : [];
+  expect(messages.map(({ role, inContext }) => [role, inContext])).toEqual([
+    ['user', true],
+    ['model', false],
+  ]);
 });
 
-describe('a message whose calls were folded with it, sent again', () => {
-  test('a resent message whose calls were folded is in the context without its new answer', async () => {
-    const functionCall = { name: 'recall_history', args: { query: 'tea' } };
-    const { bench, chat, id, asked } = await failedBehindAnother({
-      chunks: [{ parts: [{ functionCall }], finishReason: 'STOP' }],
-    });
-    await foldAll(bench, id);
+test('an unanswered message of a dead instance is answered after another closed it', async () => {
+  const { world, chat, id, first, asked } = await deadWaiter();
+  world.answerAll();
+  await first.result;
+  await passTime(world.clock, world.clock.wait(23_000));
+  await answered(chat, request(id, 'three'));
 
-    const again = await answered(chat, asked);
+  const again = await answered(world.instance(), asked);
 
-    expect(again).toMatchObject({ seq: 1, state: 'done' });
-    const [turn] = await turnsOf(chat, id, 1);
-    const messages = turn ? exportMessages(turn).map(({ message }) => message) : [];
-    expect(messages.map(({ role, inContext }) => [role, inContext])).toEqual([
-      ['user', true],
-      ['model', false],
-    ]);
-  });
-});
-
-describe('a message whose instance died before it was told anything', () => {
-  test('an unanswered message of a dead instance is answered after another closed it', async () => {
-    const { world, chat, id, first, asked } = await deadWaiter();
-    world.answerAll();
-    await first.result;
-    await passTime(world.clock, world.clock.wait(23_000));
-    await answered(chat, request(id, 'three'));
-
-    const again = await answered(world.instance(), asked);
-
-    expect(again).toMatchObject({ seq: 2, messageId: asked.message.id, state: 'done' });
-    expect((await turnsOf(chat, id, 3)).map(({ state }) => state)).toEqual([
-      'done',
-      'done',
-      'done',
-    ]);
-  });
+  expect(again).toMatchObject({ seq: 2, messageId: asked.message.id, state: 'done' });
+  expect((await turnsOf(chat, id, 3)).map(({ state }) => state)).toEqual(['done', 'done', 'done']);
 });

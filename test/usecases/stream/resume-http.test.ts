@@ -177,59 +177,55 @@ describe('the stream of a conversation', () => {
   });
 });
 
-describe('a message sent again', () => {
-  test.each([
-    ['at the end', '5', /^data: \[DONE\]\n\n$/],
-    ['behind the end', '99', /^id: 0\n[^]*"delta":"Fine\."[^]*data: \[DONE\]\n\n$/],
-    ['of an attempt that has not been', '5000000', /^id: 0\n[^]*data: \[DONE\]\n\n$/],
-    ['in the middle', '1', /^id: 2\n[^]*data: \[DONE\]\n\n$/],
-  ])('a message resent with a cursor %s is never refused', async (_, cursor, expected) => {
-    const { server, conversation, sent } = await finished();
+test.each([
+  ['at the end', '5', /^data: \[DONE\]\n\n$/],
+  ['behind the end', '99', /^id: 0\n[^]*"delta":"Fine\."[^]*data: \[DONE\]\n\n$/],
+  ['of an attempt that has not been', '5000000', /^id: 0\n[^]*data: \[DONE\]\n\n$/],
+  ['in the middle', '1', /^id: 2\n[^]*data: \[DONE\]\n\n$/],
+])('a message resent with a cursor %s is never refused', async (_, cursor, expected) => {
+  const { server, conversation, sent } = await finished();
 
-    const response = await server.call(`${conversation}/messages`, {
-      body: sent,
-      headers: { ...sse, 'last-event-id': cursor },
-    });
-
-    expect(response.status).toBe(200);
-    expect(await response.text()).toMatch(expected);
+  const response = await server.call(`${conversation}/messages`, {
+    body: sent,
+    headers: { ...sse, 'last-event-id': cursor },
   });
+
+  expect(response.status).toBe(200);
+  expect(await response.text()).toMatch(expected);
 });
 
-describe('a reader that hangs up', () => {
-  const words = ['One ', 'two ', 'three'];
+const words = ['One ', 'two ', 'three'];
 
-  // start, text-start, at least one delta, text-end, data-context, finish
-  test.each([0, 1, 2, 3, 4, 5, 6])(
-    'a reader that hangs up after event %i leaves the answer whole',
-    async (events) => {
-      const { model } = scriptedStreamer({
-        chunks: words.map((text, i) => ({
-          parts: [{ text }],
-          ...(i === words.length - 1 && { finishReason: 'STOP' }),
-        })),
-      });
-      const server = await serving({ overrides: { model } });
-      const id = randomUUID();
-      const abort = new AbortController();
+// start, text-start, at least one delta, text-end, data-context, finish
+test.each([0, 1, 2, 3, 4, 5, 6])(
+  'a reader that hangs up after event %i leaves the answer whole',
+  async (events) => {
+    const { model } = scriptedStreamer({
+      chunks: words.map((text, i) => ({
+        parts: [{ text }],
+        ...(i === words.length - 1 && { finishReason: 'STOP' }),
+      })),
+    });
+    const server = await serving({ overrides: { model } });
+    const id = randomUUID();
+    const abort = new AbortController();
 
-      const response = await server.call(`/v1/conversations/${id}/messages`, {
-        body: body(),
-        headers: sse,
-        signal: abort.signal,
-      });
-      await readEvents(response, events);
-      abort.abort();
+    const response = await server.call(`/v1/conversations/${id}/messages`, {
+      body: body(),
+      headers: sse,
+      signal: abort.signal,
+    });
+    await readEvents(response, events);
+    abort.abort();
 
-      const turn = await eventually('the end of the turn', async () => {
-        const [found] = await readTurns(server.dependencies.store, id, [1]);
-        return found && isTerminal(found.value.state) ? found.value : undefined;
-      });
-      expect(turn.state).toBe('done');
-      expect(turn.contents.map(contentText)).toEqual(['One two three']);
-    },
-  );
-});
+    const turn = await eventually('the end of the turn', async () => {
+      const [found] = await readTurns(server.dependencies.store, id, [1]);
+      return found && isTerminal(found.value.state) ? found.value : undefined;
+    });
+    expect(turn.state).toBe('done');
+    expect(turn.contents.map(contentText)).toEqual(['One two three']);
+  },
+);
 
 describe('cancelling over HTTP', () => {
   test('cancelling over HTTP returns the cancelled turn and ends the stream', async () => {

@@ -200,24 +200,22 @@ describe('a streamed answer', () => {
   });
 });
 
-describe('the text of a stream', () => {
-  test('a stream’s text has a comment after every interval of silence, none before', async () => {
-    const clock = createManualClock();
-    const gate = Promise.withResolvers<StreamFrame>();
-    async function* frames() {
-      yield await gate.promise;
-    }
-    const { signal: left } = new AbortController();
-    const text = sseText(frames(), { clock, heartbeatMs: 8_000, generation: 0, left });
+test('a stream’s text has a comment after every interval of silence, none before', async () => {
+  const clock = createManualClock();
+  const gate = Promise.withResolvers<StreamFrame>();
+  async function* frames() {
+    yield await gate.promise;
+  }
+  const { signal: left } = new AbortController();
+  const text = sseText(frames(), { clock, heartbeatMs: 8_000, generation: 0, left });
 
-    const first = text.next();
-    clock.advance(7_999);
-    clock.advance(1);
-    expect((await first).value).toBe(': keep-alive\n\n');
-    const second = text.next();
-    gate.resolve(finish);
-    expect((await second).value).toMatch(/^id: 9\n/);
-    expect((await text.next()).value).toBe('data: [DONE]\n\n');
-    expect((await text.next()).done).toBe(true);
-  });
+  const first = text.next();
+  clock.advance(7_999);
+  clock.advance(1);
+  expect((await first).value).toBe(': keep-alive\n\n');
+  const second = text.next();
+  gate.resolve(finish);
+  expect((await second).value).toMatch(/^id: 9\n/);
+  expect((await text.next()).value).toBe('data: [DONE]\n\n');
+  expect((await text.next()).done).toBe(true);
 });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { chatCrashPoints } from '#functions/lib/crash-points.ts';
 import { cancelTurn } from '#functions/chat/turns/finish/cancel-turn.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
@@ -26,31 +26,29 @@ function countingClock() {
   return { clock: counting, open: () => open };
 }
 
-describe('no timer outlives a turn', () => {
-  test.each(['is answered', 'fails', 'is cancelled'])(
-    'no timer outlives a turn that %s',
-    async (how) => {
-      const { clock, open } = countingClock();
-      const conversationId = randomUUID();
-      const { dependencies, call } = steeredChat({ clock });
-      const handle = await sendMessage(dependencies, request(conversationId, 'x'));
-      const model = await call();
-      await sayEach(clock, model, ['One ', 'two']);
-      expect(open()).toBeGreaterThan(0);
+test.each(['is answered', 'fails', 'is cancelled'])(
+  'no timer outlives a turn that %s',
+  async (how) => {
+    const { clock, open } = countingClock();
+    const conversationId = randomUUID();
+    const { dependencies, call } = steeredChat({ clock });
+    const handle = await sendMessage(dependencies, request(conversationId, 'x'));
+    const model = await call();
+    await sayEach(clock, model, ['One ', 'two']);
+    expect(open()).toBeGreaterThan(0);
 
-      if (how === 'is answered') model.end();
-      if (how === 'fails') model.fail(new Error('no'));
-      if (how === 'is cancelled') {
-        const caller = { uid: 'u1', tier: 'signedIn' } as const;
-        await cancelTurn(dependencies, { caller, conversationId, turnId: 't_1' });
-      }
-      await handle.result.catch(() => undefined);
-      await settle();
+    if (how === 'is answered') model.end();
+    if (how === 'fails') model.fail(new Error('no'));
+    if (how === 'is cancelled') {
+      const caller = { uid: 'u1', tier: 'signedIn' } as const;
+      await cancelTurn(dependencies, { caller, conversationId, turnId: 't_1' });
+    }
+    await handle.result.catch(() => undefined);
+    await settle();
 
-      expect(open()).toBe(0);
-    },
-  );
-});
+    expect(open()).toBe(0);
+  },
+);
 
 test('an answer over its time limit is a retryable failure', async () => {
   const clock = createManualClock();

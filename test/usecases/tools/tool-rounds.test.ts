@@ -143,28 +143,26 @@ describe('a tool of the server', () => {
   });
 });
 
-describe('the limit of rounds', () => {
-  test('the round limit ends open calls with an error and a last call without tools', async () => {
-    const rounds = ['A', 'B', 'C'].map((city) => `call weather {"city":"${city}"}`);
+test('the round limit ends open calls with an error and a last call without tools', async () => {
+  const rounds = ['A', 'B', 'C'].map((city) => `call weather {"city":"${city}"}`);
 
-    const { turn, effects, responses } = await responsesOf(rounds.join('\nthen\n'), {
-      TOOL_ROUNDS: '2',
-    });
-
-    expect(turn.state).toBe('done');
-    expect(effects.size).toBe(2);
-    expect(responses.at(-1)).toMatchObject({
-      response: { error: expect.stringContaining('limit of 2 rounds') },
-    });
-    const [first, , , last] = standIn.journal().map(({ n }) => standIn.requestBody(n));
-    expect(last).toMatchObject({ toolConfig: { functionCallingConfig: { mode: 'NONE' } } });
-    expect(first).not.toHaveProperty('toolConfig');
-    // The cached prefix begins with them.
-    const { tools } = sentPrompt(first);
-    expect(last).toMatchObject({ tools });
-    expect(standIn.journal()).toHaveLength(4);
-    expect(refusals()).toEqual([]);
+  const { turn, effects, responses } = await responsesOf(rounds.join('\nthen\n'), {
+    TOOL_ROUNDS: '2',
   });
+
+  expect(turn.state).toBe('done');
+  expect(effects.size).toBe(2);
+  expect(responses.at(-1)).toMatchObject({
+    response: { error: expect.stringContaining('limit of 2 rounds') },
+  });
+  const [first, , , last] = standIn.journal().map(({ n }) => standIn.requestBody(n));
+  expect(last).toMatchObject({ toolConfig: { functionCallingConfig: { mode: 'NONE' } } });
+  expect(first).not.toHaveProperty('toolConfig');
+  // The cached prefix begins with them.
+  const { tools } = sentPrompt(first);
+  expect(last).toMatchObject({ tools });
+  expect(standIn.journal()).toHaveLength(4);
+  expect(refusals()).toEqual([]);
 });
 
 describe('a turn with tools', () => {

@@ -260,16 +260,14 @@ describe('S2: a limited-use token', () => {
   });
 });
 
-describe('the configuration', () => {
-  test.each([
-    ['APP_CHECK_PROJECT_NUMBER', { APP_CHECK: 'enforced' }],
-    ['APP_CHECK_PROJECT_NUMBER', { APP_CHECK_PROJECT_NUMBER: 'my-project' }],
-    ['APP_CHECK_LIMITED_USE', { APP_CHECK_LIMITED_USE: 'erasures' }],
-    ['APP_CHECK', { APP_CHECK: 'on' }],
-    ['CHECK_REVOKED', { CHECK_REVOKED: 'sometimes' }],
-  ])('the App Check configuration names %s where %o is invalid', (variable, environment) => {
-    const parse = () => parseConfig({ GOOGLE_CLOUD_PROJECT: 'demo-p', ...environment });
+test.each([
+  ['APP_CHECK_PROJECT_NUMBER', { APP_CHECK: 'enforced' }],
+  ['APP_CHECK_PROJECT_NUMBER', { APP_CHECK_PROJECT_NUMBER: 'my-project' }],
+  ['APP_CHECK_LIMITED_USE', { APP_CHECK_LIMITED_USE: 'erasures' }],
+  ['APP_CHECK', { APP_CHECK: 'on' }],
+  ['CHECK_REVOKED', { CHECK_REVOKED: 'sometimes' }],
+])('the App Check configuration names %s where %o is invalid', (variable, environment) => {
+  const parse = () => parseConfig({ GOOGLE_CLOUD_PROJECT: 'demo-p', ...environment });
 
-    expect(parse).toThrow(new RegExp(`${variable}: `));
-  });
+  expect(parse).toThrow(new RegExp(`${variable}: `));
 });

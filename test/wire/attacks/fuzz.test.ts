@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { CLIENT_WRITABLE_FIELDS } from '#functions/config/environment.ts';
 import { servedDocument } from '#infra/reference/api-document.ts';
 import {
@@ -75,57 +75,55 @@ function problemsOf(request: GeneratedRequest, answer: Awaited<ReturnType<WireAp
   ];
 }
 
-describe('requests made from the OpenAPI document', () => {
-  test(
-    `${requests} requests made from the OpenAPI document are answered as it says`,
-    { timeout: 300_000 },
-    async () => {
-      const world = await newWorld();
-      const tally = new Map<string, number>();
-      const succeeded = new Set<string>();
-      /** A problem and the last request that had it. */
-      const found = new Map<string, string>();
-      let turn = 0;
-      const property = fc.asyncProperty(
-        fc.oneof(...targets.map((target) => requestsOf(target, document))),
-        async (request) => {
-          // What piles up makes exports slow.
-          if (++turn % 1_000 === 0) Object.assign(world, await newWorld());
-          const uid = UIDS[turn % UIDS.length] ?? 'alice';
-          const path = addressOf(request, world.owned.get(uid) ?? {});
-          const { target, headers, body } = request;
-          const answer = await world.app.call({ method: target.method, path, uid, headers, body });
+test(
+  `${requests} requests made from the OpenAPI document are answered as it says`,
+  { timeout: 300_000 },
+  async () => {
+    const world = await newWorld();
+    const tally = new Map<string, number>();
+    const succeeded = new Set<string>();
+    /** A problem and the last request that had it. */
+    const found = new Map<string, string>();
+    let turn = 0;
+    const property = fc.asyncProperty(
+      fc.oneof(...targets.map((target) => requestsOf(target, document))),
+      async (request) => {
+        // What piles up makes exports slow.
+        if (++turn % 1_000 === 0) Object.assign(world, await newWorld());
+        const uid = UIDS[turn % UIDS.length] ?? 'alice';
+        const path = addressOf(request, world.owned.get(uid) ?? {});
+        const { target, headers, body } = request;
+        const answer = await world.app.call({ method: target.method, path, uid, headers, body });
 
-          // Deleted or erased by a request before: who has nothing gets nothing but 404.
-          if (reasonOf(answer) === 'CONVERSATION_NOT_FOUND' && isOfKnownIds(request))
-            world.owned.set(uid, await createResources(world.app, { uid, canary: 'words' }));
-          if (answer.status < 300) succeeded.add(target.operation.operationId);
-          const key = `${request.kind} ${answer.status}`;
-          tally.set(key, (tally.get(key) ?? 0) + 1);
-          for (const problem of problemsOf(request, answer))
-            found.set(
-              `${target.operation.operationId}: ${problem}`,
-              `${path} ${JSON.stringify(headers)} ${body} → ${answer.status} ${answer.text.slice(0, 500)}`,
-            );
-        },
-      );
+        // Deleted or erased by a request before: who has nothing gets nothing but 404.
+        if (reasonOf(answer) === 'CONVERSATION_NOT_FOUND' && isOfKnownIds(request))
+          world.owned.set(uid, await createResources(world.app, { uid, canary: 'words' }));
+        if (answer.status < 300) succeeded.add(target.operation.operationId);
+        const key = `${request.kind} ${answer.status}`;
+        tally.set(key, (tally.get(key) ?? 0) + 1);
+        for (const problem of problemsOf(request, answer))
+          found.set(
+            `${target.operation.operationId}: ${problem}`,
+            `${path} ${JSON.stringify(headers)} ${body} → ${answer.status} ${answer.text.slice(0, 500)}`,
+          );
+      },
+    );
 
-      const run = await fc.check(property, { seed, numRuns: requests, endOnFailure: true });
-      const counts = [...tally]
-        .toSorted(([a], [b]) => a.localeCompare(b))
-        .map(([key, count]) => `${key}: ${count}`);
-      console.log(`FUZZ_SEED=${run.seed}, ${run.numRuns} requests: ${counts.join(', ')}`);
-      expect(run.errorInstance ?? undefined).toBeUndefined();
-      expect(Object.fromEntries(found)).toEqual({});
-      // No turn runs any more when the next request comes, and none waits for the app; nobody guesses a token.
-      expect(operationIds.filter((id) => !succeeded.has(id))).toEqual([
-        'cancelTurn',
-        'answerToolCalls',
-        'readFoldedTurns',
-      ]);
-      // Not all of one kind: otherwise nothing was tried.
-      expect(tally.get('valid 200')).toBeGreaterThan(requests / 20);
-      expect(tally.get('broken 400')).toBeGreaterThan(requests / 50);
-    },
-  );
-});
+    const run = await fc.check(property, { seed, numRuns: requests, endOnFailure: true });
+    const counts = [...tally]
+      .toSorted(([a], [b]) => a.localeCompare(b))
+      .map(([key, count]) => `${key}: ${count}`);
+    console.log(`FUZZ_SEED=${run.seed}, ${run.numRuns} requests: ${counts.join(', ')}`);
+    expect(run.errorInstance ?? undefined).toBeUndefined();
+    expect(Object.fromEntries(found)).toEqual({});
+    // No turn runs any more when the next request comes, and none waits for the app; nobody guesses a token.
+    expect(operationIds.filter((id) => !succeeded.has(id))).toEqual([
+      'cancelTurn',
+      'answerToolCalls',
+      'readFoldedTurns',
+    ]);
+    // Not all of one kind: otherwise nothing was tried.
+    expect(tally.get('valid 200')).toBeGreaterThan(requests / 20);
+    expect(tally.get('broken 400')).toBeGreaterThan(requests / 50);
+  },
+);

@@ -231,19 +231,17 @@ describe('a revoked sign-in at the function', () => {
   });
 });
 
-describe('CHECK_REVOKED', () => {
-  const parse = (GOOGLE_CLOUD_PROJECT: string, environment = {}) =>
-    parseConfig({ GOOGLE_CLOUD_PROJECT, SNAPSHOT_KEYS: localKeysVariable, ...environment });
+const parse = (GOOGLE_CLOUD_PROJECT: string, environment = {}) =>
+  parseConfig({ GOOGLE_CLOUD_PROJECT, SNAPSHOT_KEYS: localKeysVariable, ...environment });
 
-  test.each([
-    [
-      'covers what cannot be taken back by default',
-      parse(`p-${randomUUID().slice(0, 8)}`),
-      'erasures',
-    ],
-    ['is off in a demo- project', parse('demo-p'), 'off'],
-    ['can be had there', parse('demo-p', { CHECK_REVOKED: 'always' }), 'always'],
-  ])('CHECK_REVOKED: %s', (_, config, expected) => {
-    expect(config.CHECK_REVOKED).toBe(expected);
-  });
+test.each([
+  [
+    'covers what cannot be taken back by default',
+    parse(`p-${randomUUID().slice(0, 8)}`),
+    'erasures',
+  ],
+  ['is off in a demo- project', parse('demo-p'), 'off'],
+  ['can be had there', parse('demo-p', { CHECK_REVOKED: 'always' }), 'always'],
+])('CHECK_REVOKED: %s', (_, config, expected) => {
+  expect(config.CHECK_REVOKED).toBe(expected);
 });

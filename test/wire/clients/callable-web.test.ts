@@ -243,20 +243,18 @@ describe('the web SDK of Firebase', () => {
   });
 });
 
-describe('the recipe for the web', () => {
-  test('the web recipe shows the answer as it comes and returns the whole', async () => {
-    const text = `Hello ${randomUUID()}`;
-    const shown: string[] = [];
-    const answer = ask(signedIn.functions, {
-      url,
-      conversationId: randomUUID(),
-      messageId: randomUUID(),
-      text,
-      show: (soFar) => void shown.push(soFar),
-    });
-    await server.answer(text, 'One two.');
-
-    expect(await answer).toBe('One two.');
-    expect(shown.at(-1)).toBe('One two.');
+test('the web recipe shows the answer as it comes and returns the whole', async () => {
+  const text = `Hello ${randomUUID()}`;
+  const shown: string[] = [];
+  const answer = ask(signedIn.functions, {
+    url,
+    conversationId: randomUUID(),
+    messageId: randomUUID(),
+    text,
+    show: (soFar) => void shown.push(soFar),
   });
+  await server.answer(text, 'One two.');
+
+  expect(await answer).toBe('One two.');
+  expect(shown.at(-1)).toBe('One two.');
 });

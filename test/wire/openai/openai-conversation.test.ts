@@ -159,20 +159,18 @@ test('the OpenAI SDK lists the model that answers', async () => {
   await readAs(modelListResponse, response);
 });
 
-describe('the recipe for the SDK of OpenAI', () => {
-  test('the OpenAI recipe shows the answer as it comes and returns the whole', async () => {
-    const { client } = await clientOf(server);
-    const text = newText();
-    const shown: string[] = [];
-    const answer = ask(client, {
-      conversationId: randomUUID(),
-      messageId: randomUUID(),
-      text,
-      show: (soFar) => void shown.push(soFar),
-    });
-    await server.answer(text, 'One two.');
-
-    expect(await answer).toBe('One two.');
-    expect(shown.at(-1)).toBe('One two.');
+test('the OpenAI recipe shows the answer as it comes and returns the whole', async () => {
+  const { client } = await clientOf(server);
+  const text = newText();
+  const shown: string[] = [];
+  const answer = ask(client, {
+    conversationId: randomUUID(),
+    messageId: randomUUID(),
+    text,
+    show: (soFar) => void shown.push(soFar),
   });
+  await server.answer(text, 'One two.');
+
+  expect(await answer).toBe('One two.');
+  expect(shown.at(-1)).toBe('One two.');
 });

@@ -20,65 +20,58 @@ function refusal(input: Partial<PolicyInput>): AppError {
   throw new Error('the policy was not refused');
 }
 
-describe('the level that decides the threshold', () => {
-  const environment = { thresholdTokens: 50_000 };
-  const remote = { thresholdFraction: 0.01 };
-  const table = [
-    { modelPrefix: 'gemini-2.5', profile: 'coding', settings: { thresholdTokens: 90_000 } },
-  ];
-  test.each<[string, Partial<PolicyInput>, number | null, string]>([
-    ['nothing given', {}, 24_000, 'default'],
-    ['table that fits', { table, profile: 'coding' }, 90_000, 'table'],
-    ['table for another profile', { table }, 24_000, 'default'],
-    ['table that ships', { profile: 'coding' }, 48_000, 'table'],
-    ['remote over the table that ships', { remote, profile: 'coding' }, 10_485, 'remote'],
-    [
-      'environment over the table that ships',
-      { environment, profile: 'coding' },
-      50_000,
-      'environment',
-    ],
-    [
-      'a row without a threshold leaves it to the table that ships',
-      { table: [{ settings: { snapshotBudgetTokens: 900 } }], profile: 'coding' },
-      48_000,
-      'table',
-    ],
-    ['remote over table', { remote, table, profile: 'coding' }, 10_485, 'remote'],
-    ['environment over remote', { environment, remote }, 50_000, 'environment'],
-    [
-      'conversation over environment',
-      { conversation: { thresholdTokens: 70_000 }, environment },
-      70_000,
-      'conversation',
-    ],
-    [
-      'the smaller of what one level gives: tokens',
-      { conversation: { thresholdTokens: 70_000, thresholdFraction: 0.5 } },
-      70_000,
-      'conversation',
-    ],
-    [
-      'the smaller of what one level gives: fraction',
-      { conversation: { thresholdTokens: 700_000, thresholdFraction: 0.5 } },
-      524_288,
-      'conversation',
-    ],
-    ['fraction 1 is never', { conversation: { thresholdFraction: 1 } }, null, 'conversation'],
-    ['remote 0 asks the next level', { remote: { thresholdTokens: 0 } }, 24_000, 'default'],
-    [
-      'unusable remote asks the next level',
-      { remote: { thresholdFraction: 7 } },
-      24_000,
-      'default',
-    ],
-    ['profile gemini-cli: fraction only', { profile: 'gemini-cli' }, 524_288, 'default'],
-  ])('the threshold’s level: %s', (...[, input, soft, level]) => {
-    const policy = resolvePolicy({ model, ...input });
+const environment = { thresholdTokens: 50_000 };
+const remote = { thresholdFraction: 0.01 };
+const table = [
+  { modelPrefix: 'gemini-2.5', profile: 'coding', settings: { thresholdTokens: 90_000 } },
+];
+test.each<[string, Partial<PolicyInput>, number | null, string]>([
+  ['nothing given', {}, 24_000, 'default'],
+  ['table that fits', { table, profile: 'coding' }, 90_000, 'table'],
+  ['table for another profile', { table }, 24_000, 'default'],
+  ['table that ships', { profile: 'coding' }, 48_000, 'table'],
+  ['remote over the table that ships', { remote, profile: 'coding' }, 10_485, 'remote'],
+  [
+    'environment over the table that ships',
+    { environment, profile: 'coding' },
+    50_000,
+    'environment',
+  ],
+  [
+    'a row without a threshold leaves it to the table that ships',
+    { table: [{ settings: { snapshotBudgetTokens: 900 } }], profile: 'coding' },
+    48_000,
+    'table',
+  ],
+  ['remote over table', { remote, table, profile: 'coding' }, 10_485, 'remote'],
+  ['environment over remote', { environment, remote }, 50_000, 'environment'],
+  [
+    'conversation over environment',
+    { conversation: { thresholdTokens: 70_000 }, environment },
+    70_000,
+    'conversation',
+  ],
+  [
+    'the smaller of what one level gives: tokens',
+    { conversation: { thresholdTokens: 70_000, thresholdFraction: 0.5 } },
+    70_000,
+    'conversation',
+  ],
+  [
+    'the smaller of what one level gives: fraction',
+    { conversation: { thresholdTokens: 700_000, thresholdFraction: 0.5 } },
+    524_288,
+    'conversation',
+  ],
+  ['fraction 1 is never', { conversation: { thresholdFraction: 1 } }, null, 'conversation'],
+  ['remote 0 asks the next level', { remote: { thresholdTokens: 0 } }, 24_000, 'default'],
+  ['unusable remote asks the next level', { remote: { thresholdFraction: 7 } }, 24_000, 'default'],
+  ['profile gemini-cli: fraction only', { profile: 'gemini-cli' }, 524_288, 'default'],
+])('the threshold’s level: %s', (...[, input, soft, level]) => {
+  const policy = resolvePolicy({ model, ...input });
 
-    expect(policy.softThresholdTokens).toBe(soft);
-    expect(policy.thresholdLevel).toBe(level);
-  });
+  expect(policy.softThresholdTokens).toBe(soft);
+  expect(policy.thresholdLevel).toBe(level);
 });
 
 describe('refused settings', () => {

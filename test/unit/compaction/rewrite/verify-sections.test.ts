@@ -28,23 +28,21 @@ const stated = (...texts: string[]) =>
 /** What key_knowledge becomes when the user said this and the summary says nothing of it. */
 const quoted = (...texts: string[]) => verify({ stated: stated(...texts) }).repaired.key_knowledge;
 
-describe('the shape of', () => {
-  test.each<[string, string, string[]]>([
-    ['a plain one', goal, []],
-    ['nothing', ' ', ['EMPTY']],
-    ['a word', 'Trip', ['TOO_SMALL']],
-    [
-      'more than twice the budget',
-      Array.from({ length: 900 }, (_, n) => `${n} dogs`).join(' '),
-      ['TOO_LARGE'],
-    ],
-    ['a loop', 'The user asks again.\n'.repeat(7), ['REPETITIVE']],
-  ])('the shape of a rewritten summary: %s', (_, text, problems) => {
-    const result = verify({ sections: { ...emptySections, overall_goal: text } });
+test.each<[string, string, string[]]>([
+  ['a plain one', goal, []],
+  ['nothing', ' ', ['EMPTY']],
+  ['a word', 'Trip', ['TOO_SMALL']],
+  [
+    'more than twice the budget',
+    Array.from({ length: 900 }, (_, n) => `${n} dogs`).join(' '),
+    ['TOO_LARGE'],
+  ],
+  ['a loop', 'The user asks again.\n'.repeat(7), ['REPETITIVE']],
+])('the shape of a rewritten summary: %s', (_, text, problems) => {
+  const result = verify({ sections: { ...emptySections, overall_goal: text } });
 
-    expect(result.problems).toEqual(problems);
-    expect(result.ok).toBe(problems.length === 0);
-  });
+  expect(result.problems).toEqual(problems);
+  expect(result.ok).toBe(problems.length === 0);
 });
 
 describe('what the user stated', () => {

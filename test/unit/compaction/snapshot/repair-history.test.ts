@@ -42,7 +42,7 @@ const without = (gone: Parameters<typeof withoutTurns>[1], input = covering) =>
   withoutTurns(input, gone, render);
 
 describe('a history without a turn', () => {
-  test('a history repaired after an erasure keeps items that do not cite the turn, rendered anew', () => {
+  test('a history repaired after an erasure keeps items that do not cite the turn', () => {
     const mended = without({ seqs: [3] });
 
     expect(mended.snapshotText).toBe('b\nSaid in 1.\nSaid in 5.\nSaid in 7.');

@@ -4,28 +4,26 @@ import {
   findErrorBlocks,
 } from '#shared/compaction/tool-outputs/error-blocks.ts';
 
-describe('the error blocks of a text', () => {
-  test.each<[string, string, string[]]>([
-    ['none', 'all\nis well', []],
-    ['a line', 'ok\nERROR: disk full\nok', ['ERROR: disk full']],
-    ['a stack trace', 'TypeError: x\n    at f (a.ts:1)\nok', ['TypeError: x\n    at f (a.ts:1)']],
-    ['the same twice', 'warning: x\nok\nwarning: x', ['warning: x']],
-    [
-      'Japanese',
-      '開始\nエラー: 接続できません\n警告: 残り 1 GB\n失敗しました\n終了',
-      ['エラー: 接続できません', '警告: 残り 1 GB', '失敗しました'],
-    ],
-    ['Japanese, rarer words', '例外が発生\n異常終了\n正常', ['例外が発生', '異常終了']],
-    [
-      'Chinese',
-      '开始\n错误:磁盘已满\n警告:内存不足\n上传失败\n完成',
-      ['错误:磁盘已满', '警告:内存不足', '上传失败'],
-    ],
-    ['Chinese, rarer words', '出现异常\n錯誤\n致命\n正常', ['出现异常', '錯誤', '致命']],
-    ['Korean', '시작\n오류: 디스크\n경고\n실패\n끝', ['오류: 디스크', '경고', '실패']],
-  ])('the error blocks of a text: %s', (_, text, blocks) => {
-    expect(findErrorBlocks(text)).toEqual(blocks);
-  });
+test.each<[string, string, string[]]>([
+  ['none', 'all\nis well', []],
+  ['a line', 'ok\nERROR: disk full\nok', ['ERROR: disk full']],
+  ['a stack trace', 'TypeError: x\n    at f (a.ts:1)\nok', ['TypeError: x\n    at f (a.ts:1)']],
+  ['the same twice', 'warning: x\nok\nwarning: x', ['warning: x']],
+  [
+    'Japanese',
+    '開始\nエラー: 接続できません\n警告: 残り 1 GB\n失敗しました\n終了',
+    ['エラー: 接続できません', '警告: 残り 1 GB', '失敗しました'],
+  ],
+  ['Japanese, rarer words', '例外が発生\n異常終了\n正常', ['例外が発生', '異常終了']],
+  [
+    'Chinese',
+    '开始\n错误:磁盘已满\n警告:内存不足\n上传失败\n完成',
+    ['错误:磁盘已满', '警告:内存不足', '上传失败'],
+  ],
+  ['Chinese, rarer words', '出现异常\n錯誤\n致命\n正常', ['出现异常', '錯誤', '致命']],
+  ['Korean', '시작\n오류: 디스크\n경고\n실패\n끝', ['오류: 디스크', '경고', '실패']],
+])('the error blocks of a text: %s', (_, text, blocks) => {
+  expect(findErrorBlocks(text)).toEqual(blocks);
 });
 
 describe('a line that is too long to be kept', () => {

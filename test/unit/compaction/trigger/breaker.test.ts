@@ -88,19 +88,12 @@ describe('breakerAfter', () => {
   });
 });
 
-describe('isBreakerClosed', () => {
-  test.each([
-    ['never opened', { openUntil: null }, 90_000, true],
-    ['open', {}, 14_999, false],
-    ['the pause is over', { openUntil: now }, 10_000, true],
-    ['the conversation has grown by half', {}, 15_000, true],
-    [
-      'opened by a version that did not note the size',
-      { openedAtTokens: undefined },
-      90_000,
-      false,
-    ],
-  ])('isBreakerClosed: %s', (...[, state, tokens, isClosed]) => {
-    expect(isBreakerClosed({ ...open, ...state }, { now, tokens })).toBe(isClosed);
-  });
+test.each([
+  ['never opened', { openUntil: null }, 90_000, true],
+  ['open', {}, 14_999, false],
+  ['the pause is over', { openUntil: now }, 10_000, true],
+  ['the conversation has grown by half', {}, 15_000, true],
+  ['opened by a version that did not note the size', { openedAtTokens: undefined }, 90_000, false],
+])('isBreakerClosed: %s', (...[, state, tokens, isClosed]) => {
+  expect(isBreakerClosed({ ...open, ...state }, { now, tokens })).toBe(isClosed);
 });

@@ -50,43 +50,41 @@ interface Case {
   head?: Partial<Head>;
 }
 
-describe('a context that a person has changed', () => {
-  test.each([
-    ['asks from the threshold on', { tokens: 10_000 }, 'auto'],
-    ['asks for nothing below it', { tokens: 9_999 }, undefined],
-    ['asks for nothing that is not armed', { tokens: 10_000, afterTokens: 9_999 }, undefined],
-    ['asks at once over the hard threshold', { tokens: over, afterTokens: over }, 'overflow'],
-    [
-      'asks although a person has asked',
-      { tokens: 10_000, head: { compactionNeeded: { manual } } },
-      'auto',
-    ],
-    [
-      'asks for nothing that waits already',
-      { tokens: over, head: { compactionNeeded: { auto: automatic } } },
-      undefined,
-    ],
-    [
-      'asks for nothing where compaction is manual',
-      { tokens: over, afterTokens: over, head: { settings: { compaction: 'manual' } } },
-      undefined,
-    ],
-  ] satisfies [string, Case, string | undefined][])(
-    'the compaction trigger after a user changed the context: %s',
-    (_, given: Case, trigger) => {
-      const need = needOfChangedContext({
-        head: { ...head, ...given.head },
-        history: historyOf(given.afterTokens ?? 0),
-        tokens: given.tokens,
-        policy,
-        requestId: 'request',
-        now,
-      });
+test.each([
+  ['asks from the threshold on', { tokens: 10_000 }, 'auto'],
+  ['asks for nothing below it', { tokens: 9_999 }, undefined],
+  ['asks for nothing that is not armed', { tokens: 10_000, afterTokens: 9_999 }, undefined],
+  ['asks at once over the hard threshold', { tokens: over, afterTokens: over }, 'overflow'],
+  [
+    'asks although a person has asked',
+    { tokens: 10_000, head: { compactionNeeded: { manual } } },
+    'auto',
+  ],
+  [
+    'asks for nothing that waits already',
+    { tokens: over, head: { compactionNeeded: { auto: automatic } } },
+    undefined,
+  ],
+  [
+    'asks for nothing where compaction is manual',
+    { tokens: over, afterTokens: over, head: { settings: { compaction: 'manual' } } },
+    undefined,
+  ],
+] satisfies [string, Case, string | undefined][])(
+  'the compaction trigger after a user changed the context: %s',
+  (_, given: Case, trigger) => {
+    const need = needOfChangedContext({
+      head: { ...head, ...given.head },
+      history: historyOf(given.afterTokens ?? 0),
+      tokens: given.tokens,
+      policy,
+      requestId: 'request',
+      now,
+    });
 
-      expect(need?.trigger).toBe(trigger);
-    },
-  );
-});
+    expect(need?.trigger).toBe(trigger);
+  },
+);
 
 describe('a context that a turn has left', () => {
   const unlimited = resolvePolicy({
@@ -154,19 +152,17 @@ describe('a context that a turn has left', () => {
   );
 });
 
-describe('the size from which automatic compaction re-arms', () => {
-  // A history that is made of no other is of generation 1.
-  test.each([
-    ['nothing was swapped or called off', undefined, undefined, null],
-    ['the first one was called off', undefined, { tokens: 12_000, generation: 0 }, 12_000],
-    ['a swap', 5_000, undefined, 5_000],
-    ['one was called off since the swap', 5_000, { tokens: 12_000, generation: 1 }, 12_000],
-    ['one was called off before the swap', 5_000, { tokens: 12_000, generation: 0 }, 5_000],
-  ])('the size that re-arms automatic compaction: %s', (...[, afterTokens, declined, expected]) => {
-    const history = afterTokens === undefined ? undefined : historyOf(afterTokens);
+// A history that is made of no other is of generation 1.
+test.each([
+  ['nothing was swapped or called off', undefined, undefined, null],
+  ['the first one was called off', undefined, { tokens: 12_000, generation: 0 }, 12_000],
+  ['a swap', 5_000, undefined, 5_000],
+  ['one was called off since the swap', 5_000, { tokens: 12_000, generation: 1 }, 12_000],
+  ['one was called off before the swap', 5_000, { tokens: 12_000, generation: 0 }, 5_000],
+])('the size that re-arms automatic compaction: %s', (...[, afterTokens, declined, expected]) => {
+  const history = afterTokens === undefined ? undefined : historyOf(afterTokens);
 
-    expect(tokensToGrowFrom(history, { declined })).toBe(expected);
-  });
+  expect(tokensToGrowFrom(history, { declined })).toBe(expected);
 });
 
 describe('swaps without progress', () => {

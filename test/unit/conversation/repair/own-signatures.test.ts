@@ -58,42 +58,40 @@ test('removing signatures keeps the parts in their places', () => {
   expect(withoutSignatures(contents)).toEqual([said({ text: '' }, call, call)]);
 });
 
-describe('a prompt of turns that several models have answered', () => {
-  const turn = (seq: number, model: string) => ({
-    seq,
-    model,
-    inContext: true,
-    user: { role: 'user' as const, parts: [{ text: `Q${seq}` }] },
-    contents: [
-      said(signed(call)),
-      {
-        role: 'user' as const,
-        parts: [{ functionResponse: { name: 'find', response: { a: 1 } } }],
-      },
-      said(signed({ text: `A${seq}` })),
-    ],
-  });
-  const source = {
-    model: 'auto',
-    pins: [],
-    history: undefined,
-    coveredThrough: { seq: 0, contentIndex: 0 },
-    turns: [turn(1, 'mine'), turn(2, 'other')],
-  };
+const turn = (seq: number, model: string) => ({
+  seq,
+  model,
+  inContext: true,
+  user: { role: 'user' as const, parts: [{ text: `Q${seq}` }] },
+  contents: [
+    said(signed(call)),
+    {
+      role: 'user' as const,
+      parts: [{ functionResponse: { name: 'find', response: { a: 1 } } }],
+    },
+    said(signed({ text: `A${seq}` })),
+  ],
+});
+const source = {
+  model: 'auto',
+  pins: [],
+  history: undefined,
+  coveredThrough: { seq: 0, contentIndex: 0 },
+  turns: [turn(1, 'mine'), turn(2, 'other')],
+};
 
-  test.each([
-    ['mine', [1, 3]],
-    ['other', [5, 7]],
-    ['third', []],
-    ['auto', []],
-  ])('a prompt for %s has only that model’s signatures and needs no repair', (model, expected) => {
-    const prompt = assemblePrompt({ ...source, model }, assembleContext(source));
+test.each([
+  ['mine', [1, 3]],
+  ['other', [5, 7]],
+  ['third', []],
+  ['auto', []],
+])('a prompt for %s has only that model’s signatures and needs no repair', (model, expected) => {
+  const prompt = assemblePrompt({ ...source, model }, assembleContext(source));
 
-    const places = prompt.contents.flatMap(({ parts }, index) =>
-      parts.some(({ thoughtSignature }) => thoughtSignature !== undefined) ? [index] : [],
-    );
-    expect(places).toEqual(expected);
-    expect(prompt.contents).toHaveLength(8);
-    expect(prompt.repairs).toBeUndefined();
-  });
+  const places = prompt.contents.flatMap(({ parts }, index) =>
+    parts.some(({ thoughtSignature }) => thoughtSignature !== undefined) ? [index] : [],
+  );
+  expect(places).toEqual(expected);
+  expect(prompt.contents).toHaveLength(8);
+  expect(prompt.repairs).toBeUndefined();
 });

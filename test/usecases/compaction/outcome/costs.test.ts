@@ -67,18 +67,16 @@ describe('what a compaction cost', () => {
   });
 });
 
-describe('what a compaction tells', () => {
-  test('a compaction reports how many turns came meanwhile', async () => {
-    const base = compactionBench();
-    let id = '';
-    const bench = actingAt(base, 'before-swap', async () => {
-      await addTurn(base.store, id, { user: 'Meanwhile?', answer: 'Yes.' });
-      await addTurn(base.store, id, { user: 'And again?', answer: 'Yes.' });
-    });
-    id = await buildDue(bench);
-
-    await compactOnce(bench, id);
-
-    expect(swappedEvent(base)).toMatchObject({ turnsArrived: 2, strategy: 'ledger' });
+test('a compaction reports how many turns came meanwhile', async () => {
+  const base = compactionBench();
+  let id = '';
+  const bench = actingAt(base, 'before-swap', async () => {
+    await addTurn(base.store, id, { user: 'Meanwhile?', answer: 'Yes.' });
+    await addTurn(base.store, id, { user: 'And again?', answer: 'Yes.' });
   });
+  id = await buildDue(bench);
+
+  await compactOnce(bench, id);
+
+  expect(swappedEvent(base)).toMatchObject({ turnsArrived: 2, strategy: 'ledger' });
 });

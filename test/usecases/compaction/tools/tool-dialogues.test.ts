@@ -21,11 +21,11 @@ test('a dialogue with parallel calls, errors and an unanswered call is replayed 
   expect(replayed.errors).toEqual([]);
 });
 
-test(' every call, output and text of a dialogue with tools stands in the transcript', () => {
+test('every call, output and text of a dialogue with tools is in the transcript', () => {
   expect(replayed.transcript).toEqual([]);
 });
 
-test(' no prompt of a dialogue with tools is refused', () => {
+test('no prompt of a dialogue with tools is refused', () => {
   expect(replayed.prompts).toBeGreaterThan(30);
   expect(replayed.refusals).toEqual([]);
 });
@@ -39,7 +39,7 @@ test('before every message of a dialogue with tools, /context shows what is sent
   expect(replayed.contexts).toEqual({ compared: 9, different: [] });
 });
 
-test(' the tool outputs of a dialogue stay within their budget in every prompt', () => {
+test('a dialogue’s tool outputs stay within their budget in every prompt', () => {
   expect(replayed.mostOutputTokens).toBeGreaterThan(0);
   expect(replayed.overBudget).toBe(0);
   expect(replayed.afterSwap.prompts).toBeGreaterThan(0);

@@ -99,7 +99,7 @@ describe('while the breaker is open', () => {
     expect((await see(bench.store, conversationId)).text).toContain(sha256);
   });
 
-  test(' an output whose blob cannot be stored stays whole', async () => {
+  test('an output whose blob cannot be stored stays whole', async () => {
     const first = compactionBench().sha256(longOutput(1));
     const store = createMemoryDocumentStore({
       beforeOperation: async (operation) => {
@@ -163,48 +163,44 @@ describe('while the breaker is open', () => {
   });
 });
 
-describe('failures that open the breaker', () => {
-  test('the next request after three failures is served without the model', async () => {
-    const bench = compactionBench({ model: createScriptedModel({ answers: [overloaded()] }) });
-    const conversationId = await buildDue(bench, { turns: [...longListings(2), {}, {}, {}] });
-    for (let attempt = 0; attempt < 3; attempt++) {
-      await compactOnce(bench, conversationId);
-      bench.clock.advance(120_000);
-    }
-    await bench.store.commit([
-      {
-        op: 'update',
-        path: `conversations/${conversationId}`,
-        fields: { compactionNeeded: { auto: { ...autoNeed('request-2').auto } } },
-        guard: { exists: true },
-      },
-    ]);
+test('the next request after three failures is served without the model', async () => {
+  const bench = compactionBench({ model: createScriptedModel({ answers: [overloaded()] }) });
+  const conversationId = await buildDue(bench, { turns: [...longListings(2), {}, {}, {}] });
+  for (let attempt = 0; attempt < 3; attempt++) {
+    await compactOnce(bench, conversationId);
+    bench.clock.advance(120_000);
+  }
+  await bench.store.commit([
+    {
+      op: 'update',
+      path: `conversations/${conversationId}`,
+      fields: { compactionNeeded: { auto: { ...autoNeed('request-2').auto } } },
+      guard: { exists: true },
+    },
+  ]);
 
-    const result = await compactOnce(bench, conversationId);
+  const result = await compactOnce(bench, conversationId);
 
-    expect(bench.model.calls).toHaveLength(3);
-    expect(result).toMatchObject({ kind: 'done', state: 'CONTENT_TRUNCATED' });
-  });
+  expect(bench.model.calls).toHaveLength(3);
+  expect(result).toMatchObject({ kind: 'done', state: 'CONTENT_TRUNCATED' });
 });
 
-describe('a compaction with long tool outputs', () => {
-  test('a compaction shows the summariser full outputs and the next call shortened ones', async () => {
-    const bench = compactionBench();
-    const turns = [
-      toolTurn(1),
-      ...Array.from({ length: 60 }, () => ({})),
-      toolTurn(62),
-      toolTurn(63),
-    ];
-    const head = { settings: { thresholdTokens: 12_000 } };
-    const conversationId = await buildDue(bench, { turns, head });
+test('a compaction shows the summariser full outputs and the next call shortened ones', async () => {
+  const bench = compactionBench();
+  const turns = [
+    toolTurn(1),
+    ...Array.from({ length: 60 }, () => ({})),
+    toolTurn(62),
+    toolTurn(63),
+  ];
+  const head = { settings: { thresholdTokens: 12_000 } };
+  const conversationId = await buildDue(bench, { turns, head });
 
-    const result = await compactOnce(bench, conversationId);
+  const result = await compactOnce(bench, conversationId);
 
-    const { history, text } = await see(bench.store, conversationId);
-    expect(result).toMatchObject({ state: 'COMPACTED' });
-    expect(JSON.stringify(bench.model.calls[0]?.contents)).toContain('row 200 of listing 1:');
-    expect(history?.masks.length).toBeGreaterThan(0);
-    expect(text).toContain('left out');
-  });
+  const { history, text } = await see(bench.store, conversationId);
+  expect(result).toMatchObject({ state: 'COMPACTED' });
+  expect(JSON.stringify(bench.model.calls[0]?.contents)).toContain('row 200 of listing 1:');
+  expect(history?.masks.length).toBeGreaterThan(0);
+  expect(text).toContain('left out');
 });

@@ -154,33 +154,31 @@ describe('after an automatic compaction was called off', () => {
   });
 });
 
-describe('a request that is called off while another compaction runs', () => {
-  test('a request cancelled during another compaction keeps its record at the swap', async () => {
-    const base = compactionBench();
-    let id = '';
-    const bench = actingAt(base, 'before-swap', async () => {
-      const manual = { requestId: 'request-m', since: base.clock.now() };
-      await base.store.commit([
-        {
-          op: 'update',
-          path: headPath(id),
-          fields: { 'compactionNeeded.manual': manual },
-          guard: { exists: true },
-        },
-      ]);
-      const caller = { uid: 'u1', tier: 'signedIn' } as const;
-      await cancelCompaction(base, { caller, conversationId: id, jobId: 'request-m' });
-    });
-    id = await buildDue(bench);
-
-    const result = await compactOnce(bench, id);
-
-    const { job, head } = await see(bench.store, id);
-    expect(result).toMatchObject({ state: 'COMPACTED' });
-    expect(head.compactionNeeded).toEqual({});
-    expect(job?.records).toMatchObject([
-      { requestId: 'request-m', state: 'ABORTED' },
-      { requestId: 'request-1', state: 'COMPACTED' },
+test('a request cancelled during another compaction keeps its record at the swap', async () => {
+  const base = compactionBench();
+  let id = '';
+  const bench = actingAt(base, 'before-swap', async () => {
+    const manual = { requestId: 'request-m', since: base.clock.now() };
+    await base.store.commit([
+      {
+        op: 'update',
+        path: headPath(id),
+        fields: { 'compactionNeeded.manual': manual },
+        guard: { exists: true },
+      },
     ]);
+    const caller = { uid: 'u1', tier: 'signedIn' } as const;
+    await cancelCompaction(base, { caller, conversationId: id, jobId: 'request-m' });
   });
+  id = await buildDue(bench);
+
+  const result = await compactOnce(bench, id);
+
+  const { job, head } = await see(bench.store, id);
+  expect(result).toMatchObject({ state: 'COMPACTED' });
+  expect(head.compactionNeeded).toEqual({});
+  expect(job?.records).toMatchObject([
+    { requestId: 'request-m', state: 'ABORTED' },
+    { requestId: 'request-1', state: 'COMPACTED' },
+  ]);
 });

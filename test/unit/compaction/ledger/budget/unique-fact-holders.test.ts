@@ -36,35 +36,30 @@ describe('the holders of a fact', () => {
   });
 });
 
-describe('a snapshot that is too large', () => {
-  const sections = (): Record<string, Item[]> => ({
-    overall_goal: [item('goal', 'Return what does not fit')],
-    recent_actions: [item('action', 'Asked about order ORD-20231')],
-    decisions: [item('decision', 'To send back what does not fit')],
-    open_questions: [item('question', 'When does the parcel come?')],
+const sections = (): Record<string, Item[]> => ({
+  overall_goal: [item('goal', 'Return what does not fit')],
+  recent_actions: [item('action', 'Asked about order ORD-20231')],
+  decisions: [item('decision', 'To send back what does not fit')],
+  open_questions: [item('question', 'When does the parcel come?')],
+});
+const keptOf = (factTexts: string, budgetFraction: number) => {
+  const snapshot = snapshotWith(sections());
+  const whole = estimateTextTokens(renderWorkingLayer(snapshot), counting);
+  const fitted = fitSnapshot(snapshot, {
+    budgetTokens: Math.floor(whole * budgetFraction),
+    counting,
+    newestSeq: 1,
+    wanted: { facts: factsOf(factTexts), keptTexts: [] },
   });
-  const keptOf = (factTexts: string, budgetFraction: number) => {
-    const snapshot = snapshotWith(sections());
-    const whole = estimateTextTokens(renderWorkingLayer(snapshot), counting);
-    const fitted = fitSnapshot(snapshot, {
-      budgetTokens: Math.floor(whole * budgetFraction),
-      counting,
-      newestSeq: 1,
-      wanted: { facts: factsOf(factTexts), keptTexts: [] },
-    });
-    return workingItems(fitted.snapshot).map(({ id }) => id);
-  };
+  return workingItems(fitted.snapshot).map(({ id }) => id);
+};
 
-  test.each([
-    ['Order ORD-20231, please.', 0.85, ['goal', 'question', 'action']],
-    ['Order ORD-20231, please.', 0.65, ['goal', 'action']],
-    ['Order ORD-20239, please.', 0.85, ['goal', 'decision', 'question']],
-  ])(
-    'a snapshot that is too large, after %j, keeps at %d of its size %j',
-    (said, fraction, ids) => {
-      expect(keptOf(said, fraction)).toEqual(ids);
-    },
-  );
+test.each([
+  ['Order ORD-20231, please.', 0.85, ['goal', 'question', 'action']],
+  ['Order ORD-20231, please.', 0.65, ['goal', 'action']],
+  ['Order ORD-20239, please.', 0.85, ['goal', 'decision', 'question']],
+])('a snapshot that is too large, after %j, keeps at %d of its size %j', (said, fraction, ids) => {
+  expect(keptOf(said, fraction)).toEqual(ids);
 });
 
 describe('facts that last', () => {

@@ -35,7 +35,7 @@ describe('adding', () => {
   });
 
   test.each(['order 4711.', ' ORDER  4711 ', 'Ｏｒｄｅｒ 4711！'])(
-    'adding merges the sources of %j into the item that says so',
+    'adding merges the sources of %j into the item that states it',
     (text) => {
       const { snapshot } = applyOperations(known(), [added({ text, sources: [2] })], turns);
 
@@ -369,26 +369,24 @@ describe('an answer cannot name an item that it makes itself', () => {
   });
 });
 
-describe('refuses', () => {
-  const list = snapshotWith({ artifacts: [item('i1', 'Files: a.ts b.ts', { by: 'code' })] });
+const list = snapshotWith({ artifacts: [item('i1', 'Files: a.ts b.ts', { by: 'code' })] });
 
-  test.each<[string, Snapshot, Operation]>([
-    ['UNKNOWN_SECTION', known(), added({ section: 'narrator' })],
-    ['NO_SOURCE', known(), added({ sources: [] })],
-    ['NO_SOURCE', known(), added({ sources: [3] })],
-    ['UNKNOWN_ID', known(), { op: 'update', id: 'i9', text: 'x', sources: [1] }],
-    ['NO_SOURCE', known(), { op: 'update', id: 'i1', text: 'x', sources: [3] }],
-    ['UNKNOWN_ID', known(), { op: 'remove', id: 'i9', reason: '', sources: [1] }],
-    ['NO_SOURCE', known(), { op: 'remove', id: 'i1', reason: '', sources: [3] }],
-    ['LIST_OF_CODE', list, { op: 'remove', id: 'i1', reason: '', sources: [1] }],
-    ['LIST_OF_CODE', list, { op: 'update', id: 'i1', text: 'x', sources: [1] }],
-    ['LIST_OF_CODE', list, added({ supersedes: 'i1' })],
-  ])(
-    'applying operations refuses with %s what cannot be checked, and changes nothing',
-    (reason, before, operation) => {
-      const result = applyOperations(before, [operation], turns);
+test.each<[string, Snapshot, Operation]>([
+  ['UNKNOWN_SECTION', known(), added({ section: 'narrator' })],
+  ['NO_SOURCE', known(), added({ sources: [] })],
+  ['NO_SOURCE', known(), added({ sources: [3] })],
+  ['UNKNOWN_ID', known(), { op: 'update', id: 'i9', text: 'x', sources: [1] }],
+  ['NO_SOURCE', known(), { op: 'update', id: 'i1', text: 'x', sources: [3] }],
+  ['UNKNOWN_ID', known(), { op: 'remove', id: 'i9', reason: '', sources: [1] }],
+  ['NO_SOURCE', known(), { op: 'remove', id: 'i1', reason: '', sources: [3] }],
+  ['LIST_OF_CODE', list, { op: 'remove', id: 'i1', reason: '', sources: [1] }],
+  ['LIST_OF_CODE', list, { op: 'update', id: 'i1', text: 'x', sources: [1] }],
+  ['LIST_OF_CODE', list, added({ supersedes: 'i1' })],
+])(
+  'applying operations refuses with %s what cannot be checked, and changes nothing',
+  (reason, before, operation) => {
+    const result = applyOperations(before, [operation], turns);
 
-      expect(result).toEqual({ snapshot: before, applied: 0, rejected: [{ operation, reason }] });
-    },
-  );
-});
+    expect(result).toEqual({ snapshot: before, applied: 0, rejected: [{ operation, reason }] });
+  },
+);

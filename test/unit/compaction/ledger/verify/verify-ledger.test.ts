@@ -460,28 +460,26 @@ test('verifying twice changes nothing where the model adds nothing', () => {
   expect(textOf(second.snapshot)).toBe(textOf(first.snapshot));
 });
 
-describe('the work', () => {
-  /** Every turn is cited; one item in ten has an altered figure. */
-  const workOf = (count: number): number => {
-    const items = Array.from({ length: count / 50 }, (_, n) =>
-      modelItem(n, n % 10 === 0 ? alteredFact(toldFact(n * 50)) : toldFact(n * 50), {
-        sources: Array.from({ length: 50 }, (__, at) => n * 50 + at + 1),
-      }),
-    );
-    const turns = toldTurns(count);
-    const snapshot = known(...items);
-    return processorMs(() => {
-      expect(verify({ turns, snapshot, budgetTokens: 8_192 }).ok).toBe(true);
-    });
-  };
-
-  test('the work of verification grows with the turns, not with their square', () => {
-    workOf(500);
-
-    const small = workOf(500);
-
-    expect(workOf(4_000)).toBeLessThan(3 * 8 * small);
+/** Every turn is cited; one item in ten has an altered figure. */
+const workOf = (count: number): number => {
+  const items = Array.from({ length: count / 50 }, (_, n) =>
+    modelItem(n, n % 10 === 0 ? alteredFact(toldFact(n * 50)) : toldFact(n * 50), {
+      sources: Array.from({ length: 50 }, (__, at) => n * 50 + at + 1),
+    }),
+  );
+  const turns = toldTurns(count);
+  const snapshot = known(...items);
+  return processorMs(() => {
+    expect(verify({ turns, snapshot, budgetTokens: 8_192 }).ok).toBe(true);
   });
+};
+
+test('the work of verification grows with the turns, not with their square', () => {
+  workOf(500);
+
+  const small = workOf(500);
+
+  expect(workOf(4_000)).toBeLessThan(3 * 8 * small);
 });
 
 describe('a wish that a later turn of the same run takes back', () => {
