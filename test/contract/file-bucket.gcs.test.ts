@@ -140,7 +140,7 @@ describe('a bucket that does not answer', () => {
   });
 });
 
-test('closing the in-memory bucket removes its folder', async () => {
+test('closing the local bucket removes its folder', async () => {
   const other = await startLocalBucket();
   const { folder } = other.storage.files;
 

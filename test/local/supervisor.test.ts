@@ -152,7 +152,7 @@ describe('the faults', () => {
     expect(calls.map(({ fault }) => fault)).toEqual(['quota', 'quota', undefined]);
   });
 
-  test('the supervisor bounds the number of waiting faults', async () => {
+  test('the supervisor refuses faults over the maximum number of waiting ones', async () => {
     const ordered = { kind: 'safety', times: 10, of: 'chat' };
     await order('/model/faults', ordered);
     await order('/model/faults', ordered);

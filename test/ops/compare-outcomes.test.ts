@@ -59,7 +59,7 @@ test.each([
   ['of a report that says it', { recall: { tier1: { facts: 4, share: 0.75 } } }, 0.75],
   ['of nothing to recall', { recall: { tier1: { facts: 0, share: 1 } } }, undefined],
   ['of another report', { checks: [] }, undefined],
-])('recall %s', (_, report, share) => {
+])('the recall measured from a report: %s', (_, report, share) => {
   expect(measuredRecall(report)).toBe(share);
 });
 

@@ -72,7 +72,7 @@ describe('the project', () => {
     await expect(open({ project: 'p', envFile: '/nowhere/at-all' })).rejects.toThrow('--env-file');
   });
 
-  test('ops reads the project without signing keys, which the variables file supplies', async () => {
+  test('ops knows the signing keys only from a file of variables', async () => {
     const file = join(directory(), 'variables');
     const key = Buffer.alloc(32, 7).toString('base64');
     writeFileSync(file, `SNAPSHOT_KEYS=first:${key}\nTHRESHOLD_TOKENS=4321\n`);

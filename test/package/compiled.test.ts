@@ -39,7 +39,7 @@ test('compiled files resolve each other once, and Node’s modules', () => {
   expect(one.file).toBe('one.cjs');
 });
 
-test('compiled code that was cached loads the same', async () => {
+test('code loaded from the compile cache behaves the same', async () => {
   const { one, keep } = loadOne();
   one.two.greet();
   keep();
@@ -53,7 +53,7 @@ test('compiled code that was cached loads the same', async () => {
   expect(loadOne().one.two.greet()).toBe('hello');
 });
 
-test('the compile cache skips files that are no code', async () => {
+test('an invalid compile-cache file is ignored', async () => {
   await writeFile(join(folder, 'two.cjs.compiled'), 'nothing that V8 wrote');
 
   expect(loadOne().one.two.greet()).toBe('hello');

@@ -36,7 +36,7 @@ describe('results', () => {
     ['none of two calls', [], undefined],
     ['one of two', [first], undefined],
     ['both', [second, first], [first, second]],
-  ])('app results with %s answered', (_, given, expected) => {
+  ])('app results are sent once all calls are answered: %s', (_, given, expected) => {
     const map = new Map(given.map((result) => [result.callId, result]));
 
     expect(completeResults([call('t_1_c0'), call('t_1_c1')], map)).toEqual(expected);

@@ -74,7 +74,7 @@ const shownReason = async ({ dependencies }: Instance, conversationId: string) =
 };
 
 describe('the job of compactions', () => {
-  test('an instance reads an idle compaction job once', async () => {
+  test('an instance does not re-read an idle compaction job', async () => {
     const conversationId = randomUUID();
     const warm = instance();
     await sendAll(warm.dependencies, conversationId, ['One.', 'Two.']);

@@ -169,7 +169,7 @@ describe('the routes of restoring, deleting and forking', () => {
     expect((await chat.call(path, { uid })).status).toBe(404);
   });
 
-  test('these routes refuse a body with content', async () => {
+  test('deleting a conversation refuses a body with content', async () => {
     const { path } = await conversation();
 
     const response = await chat.call(path, { method: 'DELETE', body: { now: true } });

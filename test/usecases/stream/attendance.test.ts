@@ -161,7 +161,7 @@ describe('the end of an answer', () => {
     expect(told).toMatchObject([{ data: { type: 'turn.finished', isAttended: true } }]);
   });
 
-  test('an answer’s end is published to nobody where nobody is configured', async () => {
+  test('an answer’s end is not published where no receiver is configured', async () => {
     const { model, send, ended, told } = await started({});
     const { connection } = send(sse);
     const call = await model.call(0);

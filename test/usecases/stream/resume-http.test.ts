@@ -153,7 +153,7 @@ describe('the stream of a conversation', () => {
     },
   );
 
-  test('a conversation’s stream is 410 for a cursor into purged chunks', async () => {
+  test('a conversation’s stream is 410 for a cursor when its chunks are purged', async () => {
     const { server, id, conversation } = await finished();
     await server.dependencies.store.deleteBelow(`conversations/${id}/streams/t_1`);
 

@@ -141,7 +141,7 @@ describe('a turn that is taken over', () => {
     expect(stored).toMatchObject({ state: 'done', attempt: 2 });
   });
 
-  test('a mere reader gives up a turn after the third attempt, leaving nothing', async () => {
+  test('a mere reader closes a dead turn as failed after the third attempt', async () => {
     const { store, clock, conversationId } = await died();
     await pass(clock, 21_000, 500);
     const path = turnPath(conversationId, 1);

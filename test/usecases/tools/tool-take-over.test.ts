@@ -191,7 +191,7 @@ describe('a turn that is stopped while its tools run', () => {
     expect(sendableContents(turn.contents)).toEqual(turn.contents);
   });
 
-  test('the next message closes such a turn, and the model sees the tools’ results', async () => {
+  test('the next message closes a dead tool turn, and the model sees its results', async () => {
     const world = instances();
     const conversationId = randomUUID();
     await sendMessage(world.dyingAt('responses-stored', 1), request(conversationId, TWO_ROUNDS));

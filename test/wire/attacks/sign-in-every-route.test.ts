@@ -52,24 +52,21 @@ const addressOf = (path: string) =>
   path.replaceAll(/\{(\w+)\}/g, (_, name: string) => (name === 'turnId' ? 't_1' : randomUUID()));
 
 describe.each(routes)('S1: %s %s', (method, path) => {
-  test.each(tokens)(
-    'S1: a sign-in to this route is refused with %s',
-    async (_, reason, tokenOf) => {
-      const answer = await app.call({
-        method,
-        path: addressOf(path),
-        uid: await tokenOf(),
-        body: method === 'GET' ? undefined : '{"nobody":"reads this"',
-      });
+  test.each(tokens)('S1: a call of a route is refused with %s', async (_, reason, tokenOf) => {
+    const answer = await app.call({
+      method,
+      path: addressOf(path),
+      uid: await tokenOf(),
+      body: method === 'GET' ? undefined : '{"nobody":"reads this"',
+    });
 
-      const { error } = JSON.parse(answer.text);
-      expect({ status: answer.status, name: error.status }).toEqual({
-        status: 401,
-        name: 'UNAUTHENTICATED',
-      });
-      expect(error.details[0].reason).toBe(reason);
-    },
-  );
+    const { error } = JSON.parse(answer.text);
+    expect({ status: answer.status, name: error.status }).toEqual({
+      status: 401,
+      name: 'UNAUTHENTICATED',
+    });
+    expect(error.details[0].reason).toBe(reason);
+  });
 });
 
 test('a valid token is admitted', async () => {

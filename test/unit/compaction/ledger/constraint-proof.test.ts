@@ -34,7 +34,7 @@ describe('a constraint whose text the user says word for word', () => {
     expect(snapshot.sections.active_constraints).toMatchObject([{ quote, sources: [3] }]);
   });
 
-  test('a constraint said word for word keeps that proof despite an invented quote', () => {
+  test('a constraint with an invented quote is refused, though its text was said', () => {
     const text = 'Never book a flight before 9 am';
 
     const { rejected } = applyOperations(

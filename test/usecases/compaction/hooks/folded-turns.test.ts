@@ -70,7 +70,7 @@ describe('what a PreCompact hook is given to read the folded turns with', () => 
     expect(answer.text).not.toContain(`Question ${before.upTo + 1}:`);
   });
 
-  test('a PreCompact hook gets the reading token alone, with its expiry', async () => {
+  test('a PreCompact hook alone gets a reading token, with its expiry', async () => {
     const { bench, after, foldedTurns } = await compactWithHook();
 
     expect(after).not.toHaveProperty('foldedTurns');

@@ -67,7 +67,7 @@ describe.each(reasons)('a compaction for which %s leaves nothing', (reason) => {
   test.each([
     ['of the threshold', autoNeed()],
     ['of a person', manualNeed()],
-  ])('%s without budget for a compaction makes it wait, unbilled and kept', async (_, needed) => {
+  ])('%s without budget waits, calls no model and is kept', async (_, needed) => {
     const bench = benchWith();
     await spend[reason](bench);
     const conversationId = await buildDue(bench, soon(needed));

@@ -34,7 +34,7 @@ describe('a conversation that its newest turn fills', () => {
     expect(after.tokens).toBeLessThan(before.tokens / 2);
   });
 
-  test('a manual compaction keeps a newest turn that fills the conversation', async () => {
+  test('a manual compaction is a NOOP where the newest turn fills the conversation', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench, {
       ...filled,
