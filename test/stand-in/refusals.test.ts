@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type StandIn, startStandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { afterAll, describe, expect, test } from 'vitest';
+import { startStandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { SKIPPED, signPart } from '#infra/fake-gemini/answers/signatures.ts';
 import { ask, model, user } from './client.ts';
 
-let standIn: StandIn;
-beforeAll(async () => {
-  standIn = await startStandIn({ windows: { 'gemini-tiny': 10 } });
-});
+const standIn = await startStandIn({ windows: { 'gemini-tiny': 10 } });
 afterAll(() => standIn.close());
 
 const call = (name: string, thoughtSignature?: string) => ({

@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { cutToTokens, textTokens } from '#infra/fake-gemini/answers/token-rule.ts';
-import { type StandIn, startStandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { startStandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { ask, model, user } from './client.ts';
 
-let standIn: StandIn;
-beforeAll(async () => {
-  standIn = await startStandIn();
-});
+const standIn = await startStandIn();
 afterAll(() => standIn.close());
 
 const vertexPath = '/v1/projects/p/locations/us-central1/publishers/google/models/gemini-2.5-flash';

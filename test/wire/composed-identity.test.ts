@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { createChatApp } from '#functions/chat/chat-app.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { parseConfig } from '#functions/config.ts';
@@ -8,19 +8,11 @@ import { chatDependencies } from '../support/chat/chat-dependencies.ts';
 import { errorOf } from '../support/chat/chat-server.ts';
 import { openForTest } from '../support/open-for-test.ts';
 import { localKeysVariable } from '../support/signing.ts';
-import {
-  appCheckClaims,
-  idTokenClaims,
-  startTokenKeys,
-  type TokenKeys,
-} from '../support/token-keys.ts';
+import { appCheckClaims, idTokenClaims, startTokenKeys } from '../support/token-keys.ts';
 
 /* The checks as production composes them: only store, bus and model are replaced. */
 
-let keys: TokenKeys;
-beforeAll(async () => {
-  keys = await startTokenKeys();
-});
+const keys = await startTokenKeys();
 afterAll(() => keys.close());
 
 async function composed(environment: Record<string, string> = {}) {

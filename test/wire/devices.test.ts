@@ -1,16 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { putDevice } from '#functions/chat/features/devices.ts';
 import { deviceListResponse, deviceResponse } from '#shared/wire/resources/devices.ts';
-import { errorOf, startChatServer, type ChatServer } from '../support/chat/chat-server.ts';
+import { errorOf, startChatServer } from '../support/chat/chat-server.ts';
 import { erase } from '../support/compaction/erasing.ts';
 import { readAs } from '../support/chat/http-answers.ts';
 import { CANARY, canaries, lifecycle, owner } from '../support/chat/lifecycle.ts';
 
-let chat: ChatServer;
-beforeAll(async () => {
-  chat = await startChatServer();
-});
+const chat = await startChatServer();
 afterAll(() => chat.stop());
 
 const newUser = () => `user-${randomUUID()}`;

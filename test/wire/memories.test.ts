@@ -1,16 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { exportLineResponse } from '#shared/wire/resources/export.ts';
 import { memoryListResponse, memoryNoteResponse } from '#shared/wire/resources/memories.ts';
-import { errorOf, startChatServer, type ChatServer } from '../support/chat/chat-server.ts';
+import { errorOf, startChatServer } from '../support/chat/chat-server.ts';
 import { readAs } from '../support/chat/http-answers.ts';
 import { storeNotes } from '../support/notes.ts';
 import { noteOf } from '../unit/memory/notes.ts';
 
-let chat: ChatServer;
-beforeAll(async () => {
-  chat = await startChatServer();
-});
+const chat = await startChatServer();
 afterAll(() => chat.stop());
 
 const newUser = () => `user-${randomUUID()}`;

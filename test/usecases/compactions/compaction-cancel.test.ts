@@ -1,16 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { headPath } from '#shared/conversation/documents/paths.ts';
 import { cancelledCompactionResponse } from '#shared/wire/resources/compaction.ts';
-import { errorOf, startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
+import { errorOf, startChatServer } from '#test/support/chat/chat-server.ts';
 import { createConversation, readAs } from '#test/support/chat/http-answers.ts';
 import { record, writeJob } from '#test/support/compaction/past-compactions.ts';
 import { see } from '#test/support/compaction/compacted-conversation.ts';
 
-let chat: ChatServer;
-beforeAll(async () => {
-  chat = await startChatServer();
-});
+const chat = await startChatServer();
 afterAll(() => chat.stop());
 
 const create = async () => (await createConversation(chat)).id;

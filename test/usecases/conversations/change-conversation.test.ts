@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { conversationResponse } from '#shared/wire/resources/conversations.ts';
-import { errorOf, startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
+import { errorOf, startChatServer } from '#test/support/chat/chat-server.ts';
 import { createConversation, readAs } from '#test/support/chat/http-answers.ts';
 
-let chat: ChatServer;
-beforeAll(async () => {
-  chat = await startChatServer({ environment: { THRESHOLD_TOKENS: '20000' } });
-});
+const chat = await startChatServer({ environment: { THRESHOLD_TOKENS: '20000' } });
 afterAll(() => chat.stop());
 
 const create = (body: object = {}) => createConversation(chat, { body });

@@ -1,21 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { deleteConversation } from '#functions/chat/conversations/erase/delete-conversation.ts';
 import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
 import { exportConversation } from '#functions/chat/conversations/export-conversation.ts';
 import { turnPath } from '#shared/conversation/documents/paths.ts';
 import { exportLineResponse, type ExportLine } from '#shared/wire/resources/export.ts';
-import { startChatServer, errorOf, type ChatServer } from '#test/support/chat/chat-server.ts';
+import { startChatServer, errorOf } from '#test/support/chat/chat-server.ts';
 import {
   buildConversation,
   type TurnToBuild,
 } from '#test/support/compaction/conversation-builder.ts';
 import { lifecycle, owner, setHead } from '#test/support/chat/lifecycle.ts';
 
-let chat: ChatServer;
-beforeAll(async () => {
-  chat = await startChatServer();
-});
+const chat = await startChatServer();
 afterAll(() => chat.stop());
 
 const build = async (ownerUid: string, turns: readonly TurnToBuild[], title = 'A trip') =>

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { compactionRecordResponse } from '#shared/wire/resources/compaction.ts';
 import {
   conversationListResponse,
@@ -7,18 +7,10 @@ import {
   erasingResponse,
 } from '#shared/wire/resources/conversations.ts';
 import { messageResponse } from '#shared/wire/resources/messages.ts';
-import {
-  errorOf,
-  startChatServer,
-  type CallOptions,
-  type ChatServer,
-} from '#test/support/chat/chat-server.ts';
+import { errorOf, startChatServer, type CallOptions } from '#test/support/chat/chat-server.ts';
 import { readAs } from '#test/support/chat/http-answers.ts';
 
-let chat: ChatServer;
-beforeAll(async () => {
-  chat = await startChatServer();
-});
+const chat = await startChatServer();
 afterAll(() => chat.stop());
 
 /** A conversation of alice with one answered message. */

@@ -1,21 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { contextResponse } from '#shared/wire/resources/context.ts';
 import { conversationWithContextResponse } from '#shared/wire/resources/conversations.ts';
 import { exportLineResponse } from '#shared/wire/resources/export.ts';
 import { pinListResponse, pinResponse } from '#shared/wire/resources/pins.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
-import { errorOf, startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
+import { errorOf, startChatServer } from '#test/support/chat/chat-server.ts';
 import { createConversation, expectClean, readAs } from '#test/support/chat/http-answers.ts';
 import { shownContents } from '#test/support/chat/shown-contents.ts';
 
 const streamer = scriptedStreamer(textAnswer('Fruit.'));
-let chat: ChatServer;
-beforeAll(async () => {
-  chat = await startChatServer({
-    overrides: { model: streamer.model },
-    environment: { THRESHOLD_TOKENS: '1000' },
-  });
+const chat = await startChatServer({
+  overrides: { model: streamer.model },
+  environment: { THRESHOLD_TOKENS: '1000' },
 });
 afterAll(() => chat.stop());
 

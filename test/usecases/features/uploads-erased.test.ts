@@ -1,24 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { eraseConversation } from '#functions/worker/push/erase-conversation.ts';
 import { uploadPath, uploadsCollection } from '#shared/conversation/documents/paths.ts';
 import { conversationResponse } from '#shared/wire/resources/conversations.ts';
 import { exportLineResponse } from '#shared/wire/resources/export.ts';
-import {
-  base64Of,
-  newUser,
-  png,
-  startAttaching,
-  type AttachingWorld,
-} from '#test/support/chat/attaching.ts';
+import { base64Of, newUser, png, startAttaching } from '#test/support/chat/attaching.ts';
 import { neverAborted } from '#test/support/compaction/compacted-conversation.ts';
 import { readAs } from '#test/support/chat/http-answers.ts';
 import { dyingAt } from '#test/support/chat/lifecycle.ts';
 
-let world: AttachingWorld;
-beforeAll(async () => {
-  world = await startAttaching();
-});
+const world = await startAttaching();
 afterAll(() => world.stop());
 
 /** The files of a user that stand in the bucket. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
 import { turnPath, uploadPath } from '#shared/conversation/documents/paths.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
@@ -17,10 +17,7 @@ import { errorOf } from '#test/support/chat/chat-server.ts';
 import { readAs } from '#test/support/chat/http-answers.ts';
 import { refusesToBegin, refusesUploads } from './uploads-refused.suite.ts';
 
-let world: AttachingWorld;
-beforeAll(async () => {
-  world = await startAttaching();
-});
+const world = await startAttaching();
 afterAll(() => world.stop());
 
 const inline = (file: ReturnType<typeof png>) => ({

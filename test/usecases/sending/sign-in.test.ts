@@ -1,18 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { createIdTokenVerifier } from '#functions/adapters/auth/id-token-verifier.ts';
 import { createPushTokenVerifier } from '#functions/adapters/auth/push-token-verifier.ts';
 import { AppError } from '#shared/errors.ts';
 import { loadRoutes } from '#functions/chat/chat-routes.ts';
-import { errorOf, startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
+import { errorOf, startChatServer } from '#test/support/chat/chat-server.ts';
 import { idTokenClaims, startTokenKeys } from '#test/support/token-keys.ts';
 
 const chatRoutes = await loadRoutes();
 
-let chat: ChatServer;
-beforeAll(async () => {
-  chat = await startChatServer();
-});
+const chat = await startChatServer();
 afterAll(() => chat.stop());
 
 const claims = (changes: Record<string, unknown> = {}) =>

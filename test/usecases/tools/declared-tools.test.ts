@@ -1,19 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { createToolbox } from '#functions/chat/turns/tools/toolbox.ts';
 import {
   conversationResponse,
   conversationWithContextResponse,
 } from '#shared/wire/resources/conversations.ts';
-import { errorOf, startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
+import { errorOf, startChatServer } from '#test/support/chat/chat-server.ts';
 import { createConversation, expectClean, readAs } from '#test/support/chat/http-answers.ts';
 import { appTool, countingTools } from '#test/support/tools/tool-world.ts';
 
-let chat: ChatServer;
-beforeAll(async () => {
-  chat = await startChatServer({
-    overrides: { toolbox: createToolbox(countingTools().tools) },
-    environment: { CLIENT_WRITABLE: 'tools' },
-  });
+const chat = await startChatServer({
+  overrides: { toolbox: createToolbox(countingTools().tools) },
+  environment: { CLIENT_WRITABLE: 'tools' },
 });
 afterAll(() => chat.stop());
 

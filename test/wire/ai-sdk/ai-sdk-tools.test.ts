@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { transportOptions } from '#docs/clients/recipes/use-chat.ts';
 import { errorOf } from '#test/support/chat/chat-server.ts';
 import { eventually } from '#test/support/eventually.ts';
 import { conversationWithTools, startToolServer } from '#test/support/wire/tool-server.ts';
-import type { WireServer } from '#test/support/wire/wire-server.ts';
 import { versions, type ToolChat } from './versions.ts';
 
-let server: WireServer;
-beforeAll(async () => {
-  server = await startToolServer();
-});
+const server = await startToolServer();
 afterAll(() => server.stop());
 
 const partsOf = (chat: ToolChat) => chat.messages.at(-1)?.parts ?? [];

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { httpsCallableFromURL } from '@firebase/functions';
 import { AbstractChat, DefaultChatTransport, type UIMessage } from 'ai7';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { ask } from '#docs/clients/recipes/openai-sdk.ts';
 import { transportOptions } from '#docs/clients/recipes/use-chat.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
@@ -18,7 +18,7 @@ import { frameBreakingTexts } from '#test/support/wire/frame-breaking-text.ts';
 import { readAsIos } from '#test/support/wire/ios-callable.ts';
 import { clientOf } from '#test/support/wire/openai.ts';
 import { shownText, type WireEvent } from '#test/support/wire/shown-by-client.ts';
-import { startWireServer, type WireServer } from '#test/support/wire/wire-server.ts';
+import { startWireServer } from '#test/support/wire/wire-server.ts';
 import { withoutTold } from '#test/support/tools/without-told.ts';
 
 /* Row S15 of the security checklist: text of the model that looks like the framing of its own stream. */
@@ -41,10 +41,7 @@ const model: ModelStreamer = {
   },
 };
 
-let server: WireServer;
-beforeAll(async () => {
-  server = await startWireServer({ overrides: { model } });
-});
+const server = await startWireServer({ overrides: { model } });
 afterAll(() => server.stop());
 
 /** The answers of which a client is told something else than what the model said, and what that was. */

@@ -1,19 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { createPushTokenVerifier } from '#functions/adapters/auth/push-token-verifier.ts';
 import { buildDue, see } from '#test/support/compaction/compacted-conversation.ts';
 import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
 import { pushOf, requestFor, serveInFramework } from '#test/support/processes/pushing.ts';
-import { idTokenClaims, startTokenKeys, type TokenKeys } from '#test/support/token-keys.ts';
+import { idTokenClaims, startTokenKeys } from '#test/support/token-keys.ts';
 
 /* Row S18 of the security checklist: pushes to the worker that Pub/Sub did not send. */
 
 const ACCOUNT = 'push@p.iam.gserviceaccount.com';
 const AUDIENCE = 'https://worker.run.app';
 
-let keys: TokenKeys;
-beforeAll(async () => {
-  keys = await startTokenKeys();
-});
+const keys = await startTokenKeys();
 afterAll(() => keys.close());
 
 const nowSeconds = () => Math.floor(Date.now() / 1_000);

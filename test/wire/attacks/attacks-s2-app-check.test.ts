@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { createAppCheckVerifier } from '#functions/adapters/auth/app-check-verifier.ts';
 import { loadRoutes } from '#functions/chat/chat-routes.ts';
 import { parseConfig } from '#functions/config.ts';
@@ -7,7 +7,7 @@ import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document
 import { GuardLostError } from '#shared/errors.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
 import { spendAppCheckToken } from '#functions/chat/http/spend-app-check-token.ts';
-import { errorOf, startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
+import { errorOf, startChatServer } from '#test/support/chat/chat-server.ts';
 import { createConversation, expectClean } from '#test/support/chat/http-answers.ts';
 import { appCheckClaims, idTokenClaims } from '#test/support/token-keys.ts';
 
@@ -18,9 +18,8 @@ const chatRoutes = await loadRoutes();
 const NUMBER = '123456789012';
 const enforced = { APP_CHECK: 'enforced', APP_CHECK_PROJECT_NUMBER: NUMBER };
 
-let chat: ChatServer;
-beforeAll(async () => {
-  chat = await startChatServer({ environment: { ...enforced, APP_CHECK_LIMITED_USE: 'erasures' } });
+const chat = await startChatServer({
+  environment: { ...enforced, APP_CHECK_LIMITED_USE: 'erasures' },
 });
 afterAll(() => chat.stop());
 

@@ -1,19 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { loadRoutes } from '#functions/chat/chat-routes.ts';
 import { noBody } from '#functions/chat/route.ts';
 import { headPath } from '#shared/conversation/documents/paths.ts';
-import { errorOf, startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
+import { errorOf, startChatServer } from '#test/support/chat/chat-server.ts';
 import { createConversation, expectClean } from '#test/support/chat/http-answers.ts';
 
 const chatRoutes = await loadRoutes();
 
 /* Row S3 of the security checklist: fields that no caller may set. */
 
-let chat: ChatServer;
-beforeAll(async () => {
-  chat = await startChatServer();
-});
+const chat = await startChatServer();
 afterAll(() => chat.stop());
 
 /** What documents, tokens, façades and other APIs call what a caller would like to decide. */

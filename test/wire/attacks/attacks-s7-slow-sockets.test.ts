@@ -1,16 +1,13 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
+import { afterAll, describe, expect, test } from 'vitest';
+import { startChatServer } from '#test/support/chat/chat-server.ts';
 import { idTokenClaims } from '#test/support/token-keys.ts';
 import { openSocket, requestHead } from '#test/support/wire/raw-request.ts';
 
 /* Row S7 of the security checklist: connections that only take up room. */
 
-let chat: ChatServer;
-beforeAll(async () => {
-  chat = await startChatServer({ environment: { BODY_TIMEOUT_MS: '1000' } });
-});
+const chat = await startChatServer({ environment: { BODY_TIMEOUT_MS: '1000' } });
 afterAll(() => chat.stop());
 
 /** `count` connections that have said `begun`, and go on a byte at a time when told to. */

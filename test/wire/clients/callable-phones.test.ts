@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { callableText } from '#functions/chat/facades/callable/callable-events.ts';
 import { HEARTBEAT_INTERVAL_MS } from '#shared/wire/limits.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { pass } from '#test/support/chat/streaming.ts';
 import { readAsAndroid } from '#test/support/wire/android-callable.ts';
 import { readAsIos } from '#test/support/wire/ios-callable.ts';
-import { startWireServer, type WireServer } from '#test/support/wire/wire-server.ts';
+import { startWireServer } from '#test/support/wire/wire-server.ts';
 import { modelDown } from '#test/support/model-down.ts';
 
 const phones = [
@@ -17,10 +17,7 @@ const phones = [
 /** The model is quiet for 40 s: at one sign of life every 8 s the phone gets this many. */
 const SIGNS_OF_LIFE = 5;
 
-let server: WireServer;
-beforeAll(async () => {
-  server = await startWireServer({ collaborators: { heartbeatMs: 20 } });
-});
+const server = await startWireServer({ collaborators: { heartbeatMs: 20 } });
 afterAll(() => server.stop());
 
 const question = (text: string) => ({

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import OpenAI from 'openai';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { createSpentQuota } from '#test/support/chat/spent-quota.ts';
 import { bodyOf, clientOf, errorOfSdk, newText } from '#test/support/wire/openai.ts';
-import { startWireServer, type WireServer } from '#test/support/wire/wire-server.ts';
+import { startWireServer } from '#test/support/wire/wire-server.ts';
 
 const { quota, spend } = createSpentQuota();
 
@@ -48,10 +48,7 @@ const badBodies: [string, object, string][] = [
   ],
 ];
 
-let server: WireServer;
-beforeAll(async () => {
-  server = await startWireServer({ overrides: { quota } });
-});
+const server = await startWireServer({ overrides: { quota } });
 afterAll(() => server.stop());
 
 describe('an error', () => {

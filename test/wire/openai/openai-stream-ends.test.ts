@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { systemClock } from '#functions/adapters/system/system-clock.ts';
 import { completionText } from '#functions/chat/facades/openai/completion-events.ts';
 import { chatCompletionChunk, chatCompletionResponse } from '#shared/wire/facades/openai.ts';
@@ -7,12 +7,9 @@ import { readAs } from '#test/support/chat/http-answers.ts';
 import type { StreamFrame } from '#shared/wire/resources/streams.ts';
 import { overloaded } from '#test/support/model-down.ts';
 import { bodyOf, clientOf, errorOfSdk, newText } from '#test/support/wire/openai.ts';
-import { startWireServer, type WireServer } from '#test/support/wire/wire-server.ts';
+import { startWireServer } from '#test/support/wire/wire-server.ts';
 
-let server: WireServer;
-beforeAll(async () => {
-  server = await startWireServer();
-});
+const server = await startWireServer();
 afterAll(() => server.stop());
 
 describe('the end of an answer', () => {

@@ -1,15 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type OpenAI from 'openai';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { chatCompletionChunk, chatCompletionResponse } from '#shared/wire/facades/openai.ts';
 import { clientOf, errorOfSdk } from '#test/support/wire/openai.ts';
 import { conversationWithTools, startToolServer } from '#test/support/wire/tool-server.ts';
-import { startWireServer, type WireServer } from '#test/support/wire/wire-server.ts';
+import { startWireServer } from '#test/support/wire/wire-server.ts';
 
-let server: WireServer;
-beforeAll(async () => {
-  server = await startToolServer();
-});
+const server = await startToolServer();
 afterAll(() => server.stop());
 
 const ASKING =
