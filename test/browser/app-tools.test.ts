@@ -24,7 +24,7 @@ describe.skipIf(missingBrowser().length > 0)('a function of the page', () => {
     return opened;
   }
 
-  test('is asked by the model, answered by the user, and the answer goes on in the same turn', async () => {
+  test('a page function that the model calls is answered by the user, and the turn goes on', async () => {
     const { page, problems, consoleErrors } = await openAsked();
 
     await page.getByRole('button', { name: 'Answer the model' }).click();
@@ -37,7 +37,7 @@ describe.skipIf(missingBrowser().length > 0)('a function of the page', () => {
     expect([...consoleErrors, ...problems.list]).toEqual([]);
   });
 
-  test('is still waited for when the page is loaded anew, and may be declined', async () => {
+  test('a waiting page function survives a reload of the page and can be declined', async () => {
     const { page } = await openAsked();
 
     await page.reload();

@@ -16,7 +16,7 @@ describe.skipIf(missingBrowser().length > 0)('the fault panel', () => {
   });
   afterAll(() => stack.stop());
 
-  test('a stream that is dropped goes on where it was cut, and ends as the stored answer', async () => {
+  test('a stream cut by the fault panel resumes where it was cut and ends as the stored answer', async () => {
     const { outcome, sentence } = await runFault(opened.page, 'drop');
 
     expect([outcome, sentence]).toEqual(['held', expect.stringMatching(/cut after event \d+/)]);
@@ -24,7 +24,7 @@ describe.skipIf(missingBrowser().length > 0)('the fault panel', () => {
     expect(Number(resumedAt)).toBe(Number(cutAfter) + 1);
   });
 
-  test('a message that is sent five times is one turn and one call of the model', async () => {
+  test('a message that the fault panel sends five times is one turn and one model call', async () => {
     const { outcome, sentence } = await runFault(opened.page, 'resend');
 
     expect([outcome, sentence]).toEqual([
@@ -33,19 +33,19 @@ describe.skipIf(missingBrowser().length > 0)('the fault panel', () => {
     ]);
   });
 
-  test('a model that refuses twice is asked a third time', async () => {
+  test('a model that the fault panel makes refuse twice is called a third time', async () => {
     const { outcome, sentence } = await runFault(opened.page, 'quota');
 
     expect([outcome, sentence]).toEqual(['held', expect.stringContaining('answered at call 3')]);
   });
 
-  test('a summary with altered figures brings none of them into the snapshot', async () => {
+  test('a summary whose figures the fault panel alters brings none of them into the snapshot', async () => {
     const { outcome, sentence } = await runFault(opened.page, 'inventive');
 
     expect([outcome, sentence]).toEqual(['held', expect.stringContaining('nobody said: none')]);
   });
 
-  test('a worker that is killed is followed by another one, and the store in memory stays', async () => {
+  test('another worker follows the one that the fault panel kills, and the in-memory store stays', async () => {
     const { outcome, sentence } = await runFault(opened.page, 'killWorker');
 
     expect([outcome, sentence]).toEqual([
@@ -60,7 +60,7 @@ describe.skipIf(missingBrowser().length > 0)('the fault panel', () => {
     ).toEqual(['chat', 'compaction', 'stand-in', 'store']);
   });
 
-  test('what would take the store along is not offered, and says why', async () => {
+  test('the fault panel does not offer a kill that would lose the store, and says why', async () => {
     const { page, close } = await stack.open();
     // As the supervisor of a stack says it whose functions are one process with the store.
     await page.route('**/state', async (route) => {
@@ -76,7 +76,7 @@ describe.skipIf(missingBrowser().length > 0)('the fault panel', () => {
     await close();
   });
 
-  test('a fault that cannot be ordered is told as such, and never as held', async () => {
+  test('the fault panel reports a fault that it could not start, instead of a passed check', async () => {
     const { page } = opened;
     await page.route('**/model/faults', (route) => route.abort());
 
@@ -86,7 +86,7 @@ describe.skipIf(missingBrowser().length > 0)('the fault panel', () => {
     expect([outcome, sentence]).toEqual(['failed', expect.stringContaining('could not be tried')]);
   });
 
-  test('a turn that a broken service would make twice is shown as broken', async () => {
+  test('the fault panel shows a turn that a broken service would duplicate as broken', async () => {
     const { page } = opened;
     // The transcript as a service would show it that had made a second turn.
     await page.route('**/messages?*', async (route) => {
@@ -103,7 +103,7 @@ describe.skipIf(missingBrowser().length > 0)('the fault panel', () => {
     expect(sentence).toContain('2 turns');
   });
 
-  test('nothing of it breaks the page or its policy', () => {
+  test('the fault panel breaks neither the page nor its content security policy', () => {
     expect(opened.problems.list).toEqual([]);
   });
 });

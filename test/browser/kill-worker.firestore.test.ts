@@ -27,7 +27,7 @@ describe.skipIf(missingBrowser().length > 0)('the fault panel on the emulators',
   });
   afterAll(() => stack.stop());
 
-  test('a worker that is killed during a compaction is followed by one that ends it, and it is seen', async () => {
+  test('a worker killed during a compaction is followed by one that finishes it, as the page shows', async () => {
     const { page } = await stack.open();
     await page.getByRole('tab', { name: 'Faults' }).click();
 

@@ -46,7 +46,7 @@ async function seriousFindings(page: Page): Promise<string[]> {
     .map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
 }
 
-test('weighs at most 60 KB on the first visit', async () => {
+test('the page weighs at most 60 KB on the first visit', async () => {
   const files = await buildPage();
   const document = files.get('/index.html')?.toString() ?? '';
   const named = [...document.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, path = '']) => path);
@@ -70,7 +70,7 @@ describe.skipIf(missingBrowser().length > 0)('the page', () => {
   test.each([
     { colorScheme: 'light' as const, locale: 'en' },
     { colorScheme: 'dark' as const, locale: 'ja' },
-  ])('has no serious finding of axe: $colorScheme, $locale', async (options) => {
+  ])('axe finds no serious problem in the page: $colorScheme, $locale', async (options) => {
     const { page, close } = await stack.open({ ...options, reducedMotion: 'reduce' });
     await openConversation(page, story);
     if (options.locale === 'en') await compactNow(page);
@@ -87,7 +87,7 @@ describe.skipIf(missingBrowser().length > 0)('the page', () => {
     expect(detail).toEqual([]);
   });
 
-  test('can be used soon after it is asked for', async () => {
+  test('the page is interactive soon after it is opened', async () => {
     const { page, close } = await stack.open();
     await page.reload();
     await page.locator('textarea:focus').waitFor();
@@ -98,7 +98,7 @@ describe.skipIf(missingBrowser().length > 0)('the page', () => {
     expect(readyMs).toBeLessThan(3_000);
   });
 
-  test('tells a compaction in the words of the API, in the reader’s language', async () => {
+  test('the page reports a compaction with the API’s message, in the reader’s language', async () => {
     const { page, close } = await stack.open({ locale: 'ja' });
     await openConversation(page, story);
 
@@ -111,7 +111,7 @@ describe.skipIf(missingBrowser().length > 0)('the page', () => {
     expect(record).toMatch(/[\d,]+ ?トークン/);
   });
 
-  test('scrolls through 5,000 messages without long work, and has few of them in the document', async () => {
+  test('the page scrolls 5,000 messages without long tasks and with few of them in the document', async () => {
     const chat = await startChatServer({ environment: { CORS_ORIGINS: '*' } });
     const token = await chat.keys.sign(idTokenClaims(chat.project, 'alice'));
     const local = await startPage({ port: 0, config: { chatUrl: chat.url, token } });

@@ -30,7 +30,7 @@ describe.skipIf(missingBrowser().length > 0)('the page', () => {
       body: JSON.stringify({ faults: [{ match: { role: 'chat' }, ...fault }] }),
     });
 
-  test('says of the turns that an edit replaced what took their place', async () => {
+  test('the page shows which turns replaced the ones that an edit removed', async () => {
     const page = await open();
     for (const text of ['My boat is blue.', 'My dog is old.', 'And my cat?']) await say(page, text);
     const second = page.locator('.turn[data-seq="2"]');
@@ -49,7 +49,7 @@ describe.skipIf(missingBrowser().length > 0)('the page', () => {
     expect(await page.locator('.record').innerText()).not.toContain('saved');
   });
 
-  test('offers the same again only where it is not refused again', async () => {
+  test('the page offers to repeat a request only where it could succeed', async () => {
     const page = await open();
     await fail({ kind: 'http', code: 400, status: 'INVALID_ARGUMENT', message: 'no', times: 9 });
     await page.getByLabel('Message', { exact: true }).fill('Say yes.');
@@ -65,7 +65,7 @@ describe.skipIf(missingBrowser().length > 0)('the page', () => {
     expect(await page.locator('.turn[data-seq="1"]').innerText()).toContain('No answer.');
   });
 
-  test('says of a blocked answer that there is none, also when it is read again', async () => {
+  test('the page says that a blocked answer is missing, also after a reload', async () => {
     const page = await open();
     await fail({ kind: 'safety', times: 1 });
     await say(page, 'What may not be said');
@@ -77,7 +77,7 @@ describe.skipIf(missingBrowser().length > 0)('the page', () => {
     expect(await turn.innerText()).toContain('The model did not answer this.');
   });
 
-  test('pins a message once, however often it is told to, and takes it back', async () => {
+  test('the page pins a message once, however often it is clicked, and unpins it', async () => {
     const page = await open();
     await say(page, 'My boat is called Pixel.');
     const turn = page.locator('.turn[data-seq="1"]');
@@ -93,7 +93,7 @@ describe.skipIf(missingBrowser().length > 0)('the page', () => {
     expect(pins).toBe(1);
   });
 
-  test('names a conversation by its first words, and brings a deleted one back', async () => {
+  test('the page names a conversation after its first words, and restores a deleted one', async () => {
     const page = await open();
     await say(page, 'My boat is moored in Vlieland.');
     const entry = page.locator('.conversation', { hasText: 'My boat is moored in Vlieland.' });
@@ -108,7 +108,7 @@ describe.skipIf(missingBrowser().length > 0)('the page', () => {
     expect(await page.locator('.transcript-head').innerText()).toContain('My boat is moored');
   });
 
-  test('sets the threshold of a conversation', async () => {
+  test('the page sets the threshold of a conversation', async () => {
     const page = await open();
     await say(page, 'My boat is called Pixel.');
 
@@ -120,7 +120,7 @@ describe.skipIf(missingBrowser().length > 0)('the page', () => {
     expect(await page.locator('.gauge-figure').innerText()).toContain('/ 2,000 tokens');
   });
 
-  test('leaves the keyboard where a fault was started', async () => {
+  test('the page keeps the keyboard focus where a fault was started', async () => {
     const page = await open();
     await page.getByRole('tab', { name: 'Faults' }).click();
     const card = page.locator('[data-fault=resend]');
@@ -132,7 +132,7 @@ describe.skipIf(missingBrowser().length > 0)('the page', () => {
     expect(await page.evaluate<string>('document.activeElement.ariaLabel')).toBe('Run: Resend × 5');
   });
 
-  test('on a phone the turn that a statement comes from is in sight beside it', async () => {
+  test('the page shows the source turn beside a snapshot statement on a phone', async () => {
     const story = await tellOfTheBoat(stack);
     const page = await open({ viewport: { width: 320, height: 640 }, hasTouch: true });
     await openConversation(page, story);

@@ -55,7 +55,7 @@ describe.skipIf(missingBrowser().length > 0)('the page', () => {
     return page.locator('[data-phase=streaming] .message.model').innerText();
   }
 
-  test('goes from the first visit to the first answer without a word in the console', async () => {
+  test('the page leads from the first visit to the first answer without console output', async () => {
     const { page, consoleErrors, problems } = await open();
 
     await say(page, 'My boat is called Pixel.');
@@ -68,7 +68,7 @@ describe.skipIf(missingBrowser().length > 0)('the page', () => {
     expect([...consoleErrors, ...problems.list]).toEqual([]);
   });
 
-  test('shows a compaction stage by stage, then what it saved', async () => {
+  test('the page shows a compaction stage by stage, then what it saved', async () => {
     const { page, consoleErrors } = await openStory();
     await control('vices', { slowMs: 1_200 });
 
@@ -85,7 +85,7 @@ describe.skipIf(missingBrowser().length > 0)('the page', () => {
     expect(consoleErrors).toEqual([]);
   });
 
-  test('lights the turns that a statement comes from', async () => {
+  test('the page highlights the turns that a snapshot statement comes from', async () => {
     const { page } = await openStory();
     await compactNow(page);
     await openDetail(page);
@@ -98,7 +98,7 @@ describe.skipIf(missingBrowser().length > 0)('the page', () => {
     expect(await page.locator('.report').innerText()).toMatch(/Said by you\s*100%/);
   });
 
-  test('shows an earlier generation, and goes back to it', async () => {
+  test('the page shows an earlier generation and restores it', async () => {
     const { page } = await openStory();
     await compactNow(page);
 
@@ -113,7 +113,7 @@ describe.skipIf(missingBrowser().length > 0)('the page', () => {
     );
   });
 
-  test('goes on with an answer whose connection is cut, without losing or doubling a word', async () => {
+  test('the page resumes an answer whose connection is cut, without losing or doubling a word', async () => {
     const fresh = await open();
     const { page } = fresh;
     const seen = await askSlowly(fresh);
@@ -135,7 +135,7 @@ describe.skipIf(missingBrowser().length > 0)('the page', () => {
     expect(await page.locator('.message.user').count()).toBe(2);
   });
 
-  test('keeps the end of an answer that comes while the network is gone, and says so', async () => {
+  test('the page fetches the end of an answer given while offline, and says so', async () => {
     const fresh = await open();
     const { page } = fresh;
     await askSlowly(fresh);
@@ -151,7 +151,7 @@ describe.skipIf(missingBrowser().length > 0)('the page', () => {
     expect(meanwhile).toContain('NL-48213');
   });
 
-  test('goes on with an answer when the page is loaded anew', async () => {
+  test('the page resumes an answer after a reload', async () => {
     const fresh = await open();
     const { page } = fresh;
     await askSlowly(fresh);
@@ -165,7 +165,7 @@ describe.skipIf(missingBrowser().length > 0)('the page', () => {
     expect(await page.locator('.message.model').last().innerText()).toContain('NL-48213');
   });
 
-  test('follows on one device the answer that was asked for on another', async () => {
+  test('the page follows an answer that another device asked for', async () => {
     const other = await open();
     const fresh = await open();
     await askSlowly(fresh);
@@ -179,7 +179,7 @@ describe.skipIf(missingBrowser().length > 0)('the page', () => {
     expect(await other.page.locator('.message.user').count()).toBe(2);
   });
 
-  test('stops an answer and makes another one of it', async () => {
+  test('the page stops an answer and regenerates it', async () => {
     const fresh = await open();
     const { page } = fresh;
     await askSlowly(fresh);
@@ -194,7 +194,7 @@ describe.skipIf(missingBrowser().length > 0)('the page', () => {
     expect(await page.locator('.turn[data-seq="3"]').innerText()).toContain('NL-48213');
   });
 
-  test('sends once what an input method composes and Enter confirms', async () => {
+  test('the page sends text composed by an input method once, when Enter confirms it', async () => {
     const { page } = await open({ locale: 'ja' });
     const session = await page.context().newCDPSession(page);
     await page.getByRole('textbox').focus();
@@ -216,7 +216,7 @@ describe.skipIf(missingBrowser().length > 0)('the page', () => {
     expect(await page.locator('.message.user').allInnerTexts()).toEqual(['私の犬はポチです。']);
   });
 
-  test('is used with the keyboard alone', async () => {
+  test('the page can be used with the keyboard alone', async () => {
     const { page } = await open();
     const focused = () => page.evaluate<string>('document.activeElement.innerText');
     const reach = async (name: string) => {
@@ -251,7 +251,7 @@ describe.skipIf(missingBrowser().length > 0)('the page', () => {
     expect(lit).toContain(boatFacts[0]);
   });
 
-  test('fits a screen of 320 pixels, one pane at a time', async () => {
+  test('the page fits a screen of 320 pixels, one pane at a time', async () => {
     const { page } = await open({ viewport: { width: 320, height: 640 }, hasTouch: true });
     const width = () => page.evaluate<number>('document.documentElement.scrollWidth');
     await say(page, `My boat is called Pixel, see https://example.org/${'long'.repeat(30)}`);

@@ -16,7 +16,7 @@ describe.skipIf(missingBrowser().length > 0)('the player', () => {
     return opened;
   }
 
-  test('plays a sample until a compaction has been seen', async () => {
+  test('the player plays a sample recording until its compaction is visible', async () => {
     const { page, problems, close } = await openPlayer();
     await page.getByLabel('Between messages').selectOption('0');
     await page.getByRole('button', { name: 'Play', exact: true }).click();
@@ -32,7 +32,7 @@ describe.skipIf(missingBrowser().length > 0)('the player', () => {
     await close();
   });
 
-  test('plays a file of the user, in Japanese as well', async () => {
+  test('the player plays a recording from the user’s file, in Japanese as well', async () => {
     const { page, close } = await openPlayer('ja', '再生');
     const turns = ['りんごは三つです。', '机は二メートルです。'].flatMap((text) => [
       { role: 'user', parts: [{ text }] },
@@ -51,7 +51,7 @@ describe.skipIf(missingBrowser().length > 0)('the player', () => {
     await close();
   });
 
-  test('a file that is no recording is refused by its line', async () => {
+  test('the player refuses a file that is no recording and names the line', async () => {
     const { page, close } = await openPlayer();
 
     await page.locator('input[type=file]').setInputFiles({

@@ -40,14 +40,14 @@ describe.skipIf(missingBrowser().length > 0)('the rating of a compaction', () =>
     return fresh;
   }
 
-  test('is none before one is given', async () => {
+  test('a compaction has no rating before the user gives one', async () => {
     const { page } = await openCompacted();
 
     expect(await ratingOf(page).getByRole('radio').count()).toBe(5);
     expect(await ratingOf(page).locator('input:checked').count()).toBe(0);
   });
 
-  test('is given with a click, stored, and shown after the page is loaded anew', async () => {
+  test('a click stores a compaction’s rating, which is shown after a reload', async () => {
     const { page, consoleErrors } = await openCompacted();
 
     await scoreOf(page, 4).check({ force: true });
@@ -56,7 +56,7 @@ describe.skipIf(missingBrowser().length > 0)('the rating of a compaction', () =>
     expect(consoleErrors).toEqual([]);
   });
 
-  test('is given and changed with the keyboard alone', async () => {
+  test('a compaction’s rating can be given and changed with the keyboard alone', async () => {
     const { page } = await openCompacted();
 
     await page.locator('.record').first().getByRole('button', { name: 'Show what' }).focus();
@@ -70,7 +70,7 @@ describe.skipIf(missingBrowser().length > 0)('the rating of a compaction', () =>
     expect(await storedScore(page)).toBe('2');
   });
 
-  test('that the service does not take is told, and not shown as given', async () => {
+  test('a rating that the service refuses is reported, and not shown as given', async () => {
     const { page } = await openCompacted();
     await page.route('**/compactions/1:rate', (route) => route.abort());
 
@@ -81,7 +81,7 @@ describe.skipIf(missingBrowser().length > 0)('the rating of a compaction', () =>
     expect(await ratingOf(page).getByRole('status').innerText()).toBe('');
   });
 
-  test('is asked for where something was folded alone', async () => {
+  test('the page asks for a rating only where a compaction folded something', async () => {
     const { page } = await openCompacted();
 
     await page.getByLabel('View as of').selectOption('0');

@@ -21,7 +21,7 @@ describe.skipIf(missingBrowser().length > 0)('the wire tab', () => {
   });
   afterAll(() => stack.stop());
 
-  test('shows the events of the stream with rising ids', async () => {
+  test('the wire tab shows stream events with rising ids', async () => {
     const cells = await opened.page
       .locator('.wire-frames [data-frame] td:first-child')
       .allInnerTexts();
@@ -32,7 +32,7 @@ describe.skipIf(missingBrowser().length > 0)('the wire tab', () => {
     expect(ids[0]).toBe(0);
   });
 
-  test('copies a request as a command that makes the same request, without the token', async () => {
+  test('the wire tab copies a request as a working curl command without the token', async () => {
     const { page } = opened;
     const row = page.locator('.wire-requests li', { hasText: 'POST' }).first();
     await row.getByRole('button').click();
@@ -48,7 +48,7 @@ describe.skipIf(missingBrowser().length > 0)('the wire tab', () => {
     expect(stdout).toMatch(/"replayed":true[^]*"finish"[^]*\[DONE\]/);
   });
 
-  test('one message over four protocols is one turn', async () => {
+  test('the wire tab sends one message over four protocols as one turn', async () => {
     const { page } = opened;
     await page.getByRole('button', { name: 'Compare protocols' }).click();
     await page.getByRole('button', { name: 'Send over all four' }).click();
@@ -63,7 +63,7 @@ describe.skipIf(missingBrowser().length > 0)('the wire tab', () => {
     for (const reply of replies) expect(reply).toContain('Noted.');
   });
 
-  test('nothing of it breaks the page or its policy', () => {
+  test('the wire tab breaks neither the page nor its content security policy', () => {
     expect(opened.problems.list).toEqual([]);
   });
 });

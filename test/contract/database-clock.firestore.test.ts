@@ -33,6 +33,6 @@ test.each<[string, (store: DocumentStore) => Promise<unknown>]>([
     'commit',
     (store) => store.commit([{ op: 'create', path: `${collection}/a`, fields: { n: 1 } }]),
   ],
-])('a %s sets the clock of an instance whose machine is a day fast', async (_, call) => {
+])('a reply of %s sets the clock of an instance whose machine is a day fast', async (_, call) => {
   expect(await errorAfter(call)).toBeLessThan(CALL_MS);
 });

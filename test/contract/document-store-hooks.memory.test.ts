@@ -33,7 +33,7 @@ function storeThat(atBatch: (batch: number) => void): DocumentStore {
 }
 
 describe('hooks of the memory store', () => {
-  test('stand before each hundred of a deletion, so that it fails half way and can be repeated', async () => {
+  test('the memory store’s hook runs before each hundred documents of a deletion, which can be repeated', async () => {
     const store = storeThat((batch) => {
       if (batch === 3) throw new StoreUnavailableError({ operation: 'deleteBelow' });
     });
@@ -45,7 +45,7 @@ describe('hooks of the memory store', () => {
     expect(await store.deleteBelow(PATH)).toBe(50);
   });
 
-  test('let a signal stop a deletion between two batches', async () => {
+  test('the memory store’s hook lets a signal stop a deletion between two batches', async () => {
     const controller = new AbortController();
     const store = storeThat((batch) => {
       if (batch === 2) controller.abort(new Error('over'));
@@ -57,7 +57,7 @@ describe('hooks of the memory store', () => {
     expect(await countParts(store)).toBe(150);
   });
 
-  test('stand before the first documents of a watch, once', async () => {
+  test('the memory store’s hook runs once before the first documents of a watch', async () => {
     const operations: StoreOperation[] = [];
     const store = createMemoryDocumentStore({
       beforeOperation: async (operation) => {

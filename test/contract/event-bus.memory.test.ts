@@ -47,7 +47,7 @@ describe('in-process bus', () => {
     return { bus, endpoint };
   }
 
-  test('delivers duplicates on demand', async () => {
+  test('the in-process bus delivers duplicates on demand', async () => {
     const { bus, endpoint } = await start(() => 204, { duplicates: 2 });
 
     await bus.publish({ topic: 'compaction', data: { a: 1 } });
@@ -58,7 +58,7 @@ describe('in-process bus', () => {
     expect(bodies.size).toBe(1);
   });
 
-  test('pushes two events at a time', async () => {
+  test('the in-process bus pushes two events at a time', async () => {
     const { bus, endpoint } = await start(async () => {
       await wait(5);
       return 204;
@@ -71,7 +71,7 @@ describe('in-process bus', () => {
     expect(endpoint.mostInFlight()).toBe(2);
   });
 
-  test('doubles its back-off up to the largest', async () => {
+  test('the in-process bus doubles its back-off up to the maximum', async () => {
     const { bus, endpoint } = await start(() => 500, {
       minBackoffMs: 20,
       maxBackoffMs: 80,
@@ -89,7 +89,7 @@ describe('in-process bus', () => {
     expect(gaps[3]).toBeLessThan(160);
   });
 
-  test('makes a dead letter after eight pushes when nothing else is set', async () => {
+  test('the in-process bus makes a dead letter after eight pushes by default', async () => {
     const { bus, endpoint } = await start(() => 500, { maxBackoffMs: 5 });
 
     await bus.publish({ topic: 'compaction', data: {} });
@@ -99,7 +99,7 @@ describe('in-process bus', () => {
     expect(bus.deadLetters()).toMatchObject([{ subscription, deliveryAttempts: 8 }]);
   });
 
-  test('keeps trying while nobody listens', async () => {
+  test('the in-process bus keeps trying while nobody listens', async () => {
     const { bus, endpoint } = await start(() => 204, { maxBackoffMs: 5 });
     await endpoint.close();
 
@@ -109,7 +109,7 @@ describe('in-process bus', () => {
     expect(bus.deadLetters()).toHaveLength(1);
   });
 
-  test('close ends pushes in flight, queued ones and back-offs, without dead letters', async () => {
+  test('closing the in-process bus ends pushes, queued events and back-offs without dead letters', async () => {
     const { bus, endpoint } = await start((_push, index) => (index === 0 ? 500 : null), {
       minBackoffMs: 60_000,
     });
@@ -122,7 +122,7 @@ describe('in-process bus', () => {
     expect(bus.deadLetters()).toEqual([]);
   });
 
-  test('refuses events after close', async () => {
+  test('the in-process bus refuses events after close', async () => {
     const { bus } = await start(() => 204);
     await bus.close();
 

@@ -52,7 +52,7 @@ async function openPubSub(settings: BusSettings): Promise<OpenedBus> {
 
 describeEventBus('Pub/Sub emulator', { timings, open: openPubSub });
 
-test('a topic that does not exist is EVENT_BUS_UNAVAILABLE', async () => {
+test('publishing to a topic that does not exist fails with EVENT_BUS_UNAVAILABLE', async () => {
   pubsubEmulatorHost();
   const projectId = demoProjectId();
   const publisher = createPubSubEventPublisher({ projectId, topicIds, deadlineMs: 5_000 });

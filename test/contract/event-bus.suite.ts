@@ -70,7 +70,7 @@ export function describeEventBus(
   }
 
   describe.concurrent(`event bus: ${name}`, () => {
-    test('pushes an event in the body that Pub/Sub sends', async (context) => {
+    test('the event bus pushes an event in the body that Pub/Sub sends', async (context) => {
       const { bus, endpoint } = await start(context, () => 204);
       const data = { schemaVersion: 1, conversationId: 'c1', text: 'ä😀\u0000' };
 
@@ -89,7 +89,7 @@ export function describeEventBus(
       expect(subscription).toBe(bus.subscription);
     });
 
-    test('pushes an event without attributes', async (context) => {
+    test('the event bus pushes an event without attributes', async (context) => {
       const { bus, endpoint } = await start(context, () => 204);
 
       await bus.publisher.publish({ topic: 'compaction', data: {} });
@@ -98,18 +98,21 @@ export function describeEventBus(
       expect(parse(endpoint.received[0]).message.attributes ?? {}).toEqual({});
     });
 
-    test.for([200, 201, 204])('takes %i for an acknowledgement', async (status, context) => {
-      const { bus, endpoint } = await start(context, () => status);
+    test.for([200, 201, 204])(
+      'the event bus treats status %i as an acknowledgement',
+      async (status, context) => {
+        const { bus, endpoint } = await start(context, () => status);
 
-      await bus.publisher.publish({ topic: 'compaction', data: { a: 1 } });
-      await endpoint.untilReceived(1, SOON_MS);
-      await wait(timings.maxBackoffMs);
+        await bus.publisher.publish({ topic: 'compaction', data: { a: 1 } });
+        await endpoint.untilReceived(1, SOON_MS);
+        await wait(timings.maxBackoffMs);
 
-      expect(endpoint.received).toHaveLength(1);
-    });
+        expect(endpoint.received).toHaveLength(1);
+      },
+    );
 
     test.for([202, 301, 400, 404, 429, 500, 503])(
-      'pushes again after a %i',
+      'the event bus pushes again after status %i',
       async (status, context) => {
         const { bus, endpoint } = await start(context, (_push, index) =>
           index === 0 ? status : 204,
@@ -122,7 +125,7 @@ export function describeEventBus(
       },
     );
 
-    test('pushes again when the connection is cut', async (context) => {
+    test('the event bus pushes again when the connection is cut', async (context) => {
       const { bus, endpoint } = await start(context, (_push, index) => (index === 0 ? null : 204));
       await bus.publisher.publish({ topic: 'compaction', data: { a: 1 } });
       await endpoint.untilReceived(1, SOON_MS);
@@ -133,7 +136,7 @@ export function describeEventBus(
       expect(dataOf(endpoint.received[1])).toEqual({ a: 1 });
     });
 
-    test('pushes again when no answer comes before the acknowledgement deadline', async (context) => {
+    test('the event bus pushes again when no answer comes before the acknowledgement deadline', async (context) => {
       const { bus, endpoint } = await start(context, (_push, index) => (index === 0 ? null : 204));
 
       const publishedAtMs = performance.now();
@@ -145,7 +148,7 @@ export function describeEventBus(
       expect(waitedMs).toBeGreaterThan(timings.ackDeadlineMs * 0.9);
     });
 
-    test('waits at least the smallest back-off between pushes', async (context) => {
+    test('the event bus waits at least the minimum back-off between pushes', async (context) => {
       const { bus, endpoint } = await start(context, (_push, index) => (index < 3 ? 500 : 204));
 
       const publishedAtMs = performance.now();
@@ -156,7 +159,7 @@ export function describeEventBus(
       expect(waitedMs).toBeGreaterThan(3 * timings.minBackoffMs * 0.9);
     });
 
-    test('makes a dead letter of what is refused too often', async (context) => {
+    test('the event bus makes a dead letter of an event that is refused too often', async (context) => {
       const { bus, endpoint } = await start(context, () => 500);
 
       await bus.publisher.publish({ topic: 'compaction', data: { poison: true } });
@@ -168,7 +171,7 @@ export function describeEventBus(
       expect(endpoint.received).toHaveLength(timings.maxDeliveryAttempts);
     });
 
-    test('goes on with other events while one is refused', async (context) => {
+    test('the event bus delivers other events while one is refused', async (context) => {
       const { bus, endpoint } = await start(context, (push) =>
         'poison' in Object(dataOf(push)) ? 500 : 204,
       );
@@ -180,7 +183,7 @@ export function describeEventBus(
       expect(endpoint.received.map((push) => dataOf(push))).toContainEqual({ fine: true });
     });
 
-    test('carries an event of 1 MiB', async (context) => {
+    test('the event bus carries an event of 1 MiB', async (context) => {
       const { bus, endpoint } = await start(context, () => 204);
       const data = { text: 'x'.repeat(1_048_576) };
 
@@ -190,7 +193,7 @@ export function describeEventBus(
       expect(dataOf(endpoint.received[0])).toEqual(data);
     });
 
-    test('delivers each of 50 events sent at once', async (context) => {
+    test('the event bus delivers each of 50 events sent at once', async (context) => {
       const { bus, endpoint } = await start(context, () => 204);
       const numbers = Array.from({ length: 50 }, (_item, index) => index);
 
@@ -203,7 +206,7 @@ export function describeEventBus(
       expect(seen.size).toBe(50);
     });
 
-    test('does not push events of another topic', async (context) => {
+    test('the event bus does not push events of another topic', async (context) => {
       const { bus, endpoint } = await start(context, () => 204);
 
       await bus.publisher.publish({ topic: 'events', data: { other: true } });

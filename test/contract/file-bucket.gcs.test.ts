@@ -30,13 +30,13 @@ describe('a signed address', () => {
     ['another size', { 'x-goog-content-length-range': '0,99999999' }],
     ['leave to replace a file', { 'x-goog-if-generation-match': '' }],
     ['another date of expiry', { 'x-goog-custom-time': '2999-01-01T00:00:00Z' }],
-  ])('is no good with %s', async (_, changed) => {
+  ])('a signed address is refused with %s', async (_, changed) => {
     const { url, headers } = await signed();
 
     expect(await attempt(url, { ...headers, ...changed })).toBe('403 SignatureDoesNotMatch');
   });
 
-  test('is no good for another file', async () => {
+  test('a signed address is refused for another file', async () => {
     const { url, headers } = await signed();
 
     const other = url.replace(/uploads\/[^?]+/, `uploads/${randomUUID()}`);
@@ -44,7 +44,7 @@ describe('a signed address', () => {
     expect(await attempt(other, { ...headers })).toBe('403 SignatureDoesNotMatch');
   });
 
-  test('is no good with a signature that was made up, or none', async () => {
+  test('a file address is refused without a signature or with a forged one', async () => {
     const { url, headers } = await signed();
 
     const forged = url.replace(/(X-Goog-Signature=)[0-9a-f]{8}/, '$100000000');
@@ -54,7 +54,7 @@ describe('a signed address', () => {
     expect(await attempt(bare, { ...headers })).toBe('403 AccessDenied');
   });
 
-  test('is no good for longer than it was signed for', async () => {
+  test('a signed address is refused after its signed duration', async () => {
     const { url, headers } = await signed();
 
     const longer = url.replace('X-Goog-Expires=900', 'X-Goog-Expires=9000');
@@ -62,7 +62,7 @@ describe('a signed address', () => {
     expect(await attempt(longer, { ...headers })).toBe('403 SignatureDoesNotMatch');
   });
 
-  test('is no good with a header that was not signed', async () => {
+  test('a signed address is refused with a header that was not signed', async () => {
     const { url, headers } = await signed();
 
     expect(await attempt(url, { ...headers, 'x-goog-acl': 'public-read' })).toBe(
@@ -70,7 +70,7 @@ describe('a signed address', () => {
     );
   });
 
-  test('expires after a quarter of an hour', async () => {
+  test('a signed address expires after a quarter of an hour', async () => {
     const { url, headers, expireTime } = await signed();
     const before = now;
 
@@ -81,7 +81,7 @@ describe('a signed address', () => {
     expect(await attempt(url, { ...headers })).toBe('200');
   });
 
-  test('of a download saves the file under its name', async () => {
+  test('a signed download address saves the file under its name', async () => {
     const path = newPath();
     await local.put(await signed(path), bytes);
 
@@ -96,7 +96,7 @@ describe('a signed address', () => {
 });
 
 describe('a file in the bucket', () => {
-  test('expires by its custom time until it is kept', async () => {
+  test('a file in the bucket expires at its custom time until it is kept', async () => {
     const path = newPath();
     await local.put(await signed(path), bytes);
 
@@ -107,7 +107,7 @@ describe('a file in the bucket', () => {
     expect(local.storage.files.metadata(path)?.customTime).toBe('2999-12-31T00:00:00Z');
   });
 
-  test('is read by another access token where the first is refused', async () => {
+  test('a file is read with a new access token where the first is refused', async () => {
     local.storage.revoke('token-0');
 
     expect(await local.bucket.stat(newPath())).toBeUndefined();
@@ -115,7 +115,7 @@ describe('a file in the bucket', () => {
 });
 
 describe('a bucket that does not answer', () => {
-  test('is asked twice', async () => {
+  test('a bucket that does not answer is called twice', async () => {
     local.storage.fail('GET', 503);
 
     expect(await local.bucket.stat(newPath())).toBeUndefined();
@@ -124,7 +124,7 @@ describe('a bucket that does not answer', () => {
   test.each([
     [503, true],
     [403, false],
-  ])('with %i fails, retryable: %s', async (status, retryable) => {
+  ])('a bucket call that fails with %i throws, retryable: %s', async (status, retryable) => {
     local.storage.fail('GET', status, retryable ? 2 : 1);
 
     await expect(local.bucket.stat(newPath())).rejects.toMatchObject({
@@ -133,14 +133,14 @@ describe('a bucket that does not answer', () => {
     });
   });
 
-  test('is waited for no longer than its caller does', async () => {
+  test('a bucket call waits no longer than its caller', async () => {
     const left = AbortSignal.abort(new Error('left'));
 
     await expect(local.bucket.stat(newPath(), left)).rejects.toThrow('left');
   });
 });
 
-test('the folder of the stand-in goes when it is closed', async () => {
+test('closing the local bucket removes its folder', async () => {
   const other = await startLocalBucket();
   const { folder } = other.storage.files;
 

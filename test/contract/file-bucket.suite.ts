@@ -27,7 +27,7 @@ export function fileBucketSuite(name: string, start: () => Promise<BucketUnderTe
       return under.put(await under.bucket.signUpload(file), bytes);
     };
 
-    test('takes a file at a signed address, and tells what it is', async () => {
+    test('a bucket takes a file at a signed address and describes it', async () => {
       const path = newPath();
 
       const status = await upload(path, 'hello', 'image/png');
@@ -38,7 +38,7 @@ export function fileBucketSuite(name: string, start: () => Promise<BucketUnderTe
       expect(textOf(await under.bucket.read(path, { maxBytes: 2 }))).toBe('he');
     });
 
-    test.each(['hell', 'hello!'])('refuses another size: %s', async (text) => {
+    test.each(['hell', 'hello!'])('a bucket refuses a file of another size: %s', async (text) => {
       const path = newPath();
       const file = { path, mimeType: 'text/plain', sizeBytes: 5 };
 
@@ -48,7 +48,7 @@ export function fileBucketSuite(name: string, start: () => Promise<BucketUnderTe
       expect(await under.bucket.stat(path)).toBeUndefined();
     });
 
-    test('takes a file once: what was sent does not change', async () => {
+    test('a bucket takes a file once; a sent file does not change', async () => {
       const path = newPath();
       await upload(path, 'first');
 
@@ -58,7 +58,7 @@ export function fileBucketSuite(name: string, start: () => Promise<BucketUnderTe
       expect(textOf(await under.bucket.read(path, { maxBytes: 100 }))).toBe('first');
     });
 
-    test('knows nothing of a file that is not there', async () => {
+    test('a bucket knows nothing of a missing file', async () => {
       const path = newPath();
 
       await under.bucket.keep(path);
@@ -68,7 +68,7 @@ export function fileBucketSuite(name: string, start: () => Promise<BucketUnderTe
       expect(await under.bucket.read(path, { maxBytes: 1 })).toBeUndefined();
     });
 
-    test('keeps a file and deletes it all the same', async () => {
+    test('a bucket deletes a file that was kept', async () => {
       const path = newPath();
       await upload(path, 'kept');
 
@@ -79,7 +79,7 @@ export function fileBucketSuite(name: string, start: () => Promise<BucketUnderTe
       expect(await under.bucket.stat(path)).toBeUndefined();
     });
 
-    test('deletes a folder, and none whose name begins the same', async () => {
+    test('a bucket deletes a folder, but none with the same prefix', async () => {
       const folder = `users/${randomUUID()}`;
       const paths = [newPath(folder), newPath(folder), newPath(`${folder}-other`)];
       for (const path of paths) await upload(path, 'x');

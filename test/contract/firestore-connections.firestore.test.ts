@@ -19,7 +19,7 @@ async function ids(database: Firestore, collection: string): Promise<string[]> {
 }
 
 describe('watchCollection', () => {
-  test('listens while it is read, and no more when the reader leaves', async () => {
+  test('watchCollection listens while it is read and stops when the reader leaves', async () => {
     const database = newDatabase();
     const options = { signal: new AbortController().signal, deadlineMs: 20_000 };
 
@@ -32,7 +32,7 @@ describe('watchCollection', () => {
     await expect(database.terminate()).resolves.toBeUndefined();
   });
 
-  test('does not listen any more when its signal fires while it waits', async () => {
+  test('watchCollection stops listening when its signal fires while it waits', async () => {
     const database = newDatabase();
     const controller = new AbortController();
     const options = { signal: controller.signal, deadlineMs: 20_000 };
@@ -48,7 +48,7 @@ describe('watchCollection', () => {
 });
 
 describe('deleteCollections', () => {
-  test('leaves no writer open', async () => {
+  test('deleteCollections leaves no bulk writer open', async () => {
     const database = newDatabase();
     const things = database.collection('things');
     await things.doc('a').create({});
@@ -58,7 +58,7 @@ describe('deleteCollections', () => {
     await expect(database.terminate()).resolves.toBeUndefined();
   });
 
-  test('starts no deletion after its signal has fired', async () => {
+  test('deleteCollections starts no deletion after its signal has fired', async () => {
     const database = newDatabase();
     const things = database.collection('things');
     await things.doc('a').create({});
@@ -73,7 +73,7 @@ describe('deleteCollections', () => {
     await expect(database.terminate()).resolves.toBeUndefined();
   });
 
-  test('waits no longer than the grace for deletions on their way, which end by themselves', async () => {
+  test('deleteCollections waits for running deletions no longer than its grace period', async () => {
     const database = newDatabase();
     const collection = database.collection(`things/${randomUUID()}/parts`);
     const writer = database.bulkWriter({ throttling: false });

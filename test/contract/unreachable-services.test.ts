@@ -47,17 +47,20 @@ describe.each([
   ['that does not answer', silentHost],
   ['that refuses connections', refusing.host],
 ])('a service %s', (_name, host) => {
-  test.each(operations)('%s ends with STORE_UNAVAILABLE at its deadline', async (_op, run) => {
-    setHosts(host);
-    const store = createFirestoreDocumentStore({ projectId, deadlineMs: 400 });
+  test.each(operations)(
+    '%s ends with STORE_UNAVAILABLE at its deadline when the service is unreachable',
+    async (_op, run) => {
+      setHosts(host);
+      const store = createFirestoreDocumentStore({ projectId, deadlineMs: 400 });
 
-    await expect(run(store)).rejects.toMatchObject({
-      reason: 'STORE_UNAVAILABLE',
-      retryable: true,
-    });
-  });
+      await expect(run(store)).rejects.toMatchObject({
+        reason: 'STORE_UNAVAILABLE',
+        retryable: true,
+      });
+    },
+  );
 
-  test('publish ends with EVENT_BUS_UNAVAILABLE at its deadline', async () => {
+  test('publishing ends with EVENT_BUS_UNAVAILABLE at its deadline when the service is unreachable', async () => {
     setHosts(host);
     const publisher = createPubSubEventPublisher({ projectId, topicIds, deadlineMs: 400 });
 

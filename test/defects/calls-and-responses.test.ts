@@ -54,7 +54,7 @@ describe('D22: pending calls folded, and pairs broken', () => {
   ];
 
   test.each(cases)(
-    'D22: after a compaction of %s every call that is sent has its response, and every response its call',
+    'D22: after a compaction of %s every sent call has its response and every response its call',
     async (_, turns) => {
       const { model, requests } = scriptedStreamer(textAnswer('Fine.'));
       const world = worldWith('ledger', [snapshotAnswer()], { model });
@@ -82,7 +82,7 @@ describe('D22: pending calls folded, and pairs broken', () => {
     expect(brokenPairs(requests[0]?.contents ?? [])).toEqual([]);
   });
 
-  test('D22: a turn that is being answered is not folded, and stands whole behind the snapshot', async () => {
+  test('D22: a turn that is being answered is not folded and follows the snapshot whole', async () => {
     const gate = Promise.withResolvers<void>();
     const { model } = scriptedStreamer({
       ...textAnswer('It is the third door.'),

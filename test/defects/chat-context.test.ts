@@ -21,7 +21,7 @@ describe('D14: cumulative counts added up', () => {
     thoughtsTokens: 0,
   });
 
-  test('D14: three reports of one answer are its last one, not their sum', async () => {
+  test('D14: of three usage reports of one answer the last counts, not their sum', async () => {
     const chunks: ModelChunk[] = [10, 20, 30].map((outputTokens) => ({
       parts: [{ text: 'Some words. ' }],
       usage: usage(outputTokens),
@@ -49,7 +49,7 @@ describe('D14: cumulative counts added up', () => {
 });
 
 describe('D21: an end after 25 documents, and one block that poisons every later call', () => {
-  test('D21: sixty messages are all answered, each with all that was said before', async () => {
+  test('D21: sixty messages are each answered with everything said before', async () => {
     const { model, requests } = scriptedStreamer(textAnswer('Fine.'));
     const chat = chatDependencies({ model });
     const id = randomUUID();
@@ -63,7 +63,7 @@ describe('D21: an end after 25 documents, and one block that poisons every later
     );
   });
 
-  test('D21: a message after a thousand turns reads no more documents than the context has', async () => {
+  test('D21: a message after a thousand turns reads only the documents of the context', async () => {
     const read: string[] = [];
     const store = createMemoryDocumentStore({
       beforeOperation: (operation) => {
@@ -84,7 +84,7 @@ describe('D21: an end after 25 documents, and one block that poisons every later
   });
 
   test.each(['SAFETY', 'PROHIBITED_CONTENT', 'BLOCKLIST'])(
-    'D21: a %s block half way through leaves no later prompt with anything of it, before and after a compaction',
+    'D21: a %s block half way through stays out of every later prompt, before and after a compaction',
     async (finishReason) => {
       const said = (text: string, end: string) => ({
         chunks: [{ parts: [{ text }] }, { parts: [], finishReason: end }],

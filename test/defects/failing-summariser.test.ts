@@ -19,7 +19,7 @@ const turns = [{ user: allergy }, ...Array.from({ length: 19 }, () => ({}))];
 
 describe('D4: a failing summary thrown into the user’s turn', () => {
   test.each(strategies)(
-    'D4: a message that is sent while the %s summariser answers 503 is answered with the whole context',
+    'D4: a message sent while the %s summariser answers 503 is answered with the whole context',
     async (strategy) => {
       const { model, requests } = scriptedStreamer(textAnswer('Sit by the window.'));
       const answered: string[] = [];
@@ -44,7 +44,7 @@ describe('D4: a failing summary thrown into the user’s turn', () => {
     },
   );
 
-  test('D4: a 503 in the second pass does not throw a good first summary away', async () => {
+  test('D4: a 503 in the second pass keeps a good first summary', async () => {
     const bench = benchWith('rewrite', [snapshotAnswer('The first pass is good.'), modelDown()]);
     const conversationId = await buildDue(bench);
 
@@ -74,21 +74,24 @@ const withNotes = {
 };
 
 describe('D5: any prose as memory, with its scratchpad', () => {
-  test.each(strategies)('D5: prose of the %s summariser becomes no memory', async (strategy) => {
-    const bench = benchWith(strategy, [prose]);
-    const conversationId = await buildDue(bench);
-    const before = await see(bench.store, conversationId);
+  test.each(strategies)(
+    'D5: prose of the %s summariser is not stored as a snapshot',
+    async (strategy) => {
+      const bench = benchWith(strategy, [prose]);
+      const conversationId = await buildDue(bench);
+      const before = await see(bench.store, conversationId);
 
-    const result = await compactOnce(bench, conversationId);
+      const result = await compactOnce(bench, conversationId);
 
-    const after = await see(bench.store, conversationId);
-    expect(result.kind).toBe('retry');
-    expect(after.items).toEqual(before.items);
-    expect(after.text).not.toContain('They talked about harbours');
-  });
+      const after = await see(bench.store, conversationId);
+      expect(result.kind).toBe('retry');
+      expect(after.items).toEqual(before.items);
+      expect(after.text).not.toContain('They talked about harbours');
+    },
+  );
 
   test.each(strategies)(
-    'D5: the scratchpad of the %s summariser is stored nowhere',
+    'D5: the scratchpad of the %s summariser is not stored',
     async (strategy) => {
       const world = worldWith(strategy, [withNotes[strategy]]);
       const conversationId = await buildDue(world);
@@ -138,7 +141,7 @@ const cases = strategies.flatMap((strategy) => failures.map((each) => ({ strateg
 
 describe('D10: turns lost to a model error', () => {
   test.each(cases)(
-    'D10: $what of the $strategy summariser loses no turn, and the next try has them all',
+    'D10: $what of the $strategy summariser loses no turn, and the retry reads them all',
     async ({ strategy, fails }) => {
       const failing = worldWith(strategy, [fails]);
       const conversationId = await buildDue(failing, { turns });
@@ -169,7 +172,7 @@ const errorCases = strategies.flatMap((strategy) =>
 
 describe('D15: the history deleted, and an error stored as the memory', () => {
   test.each(errorCases)(
-    'D15: the %s summariser that answers %j deletes nothing and is not remembered',
+    'D15: the %s summariser that answers %j deletes nothing and is not stored',
     async (strategy, text) => {
       const world = worldWith(strategy, [text]);
       const conversationId = await buildDue(world, { turns });
@@ -185,7 +188,7 @@ describe('D15: the history deleted, and an error stored as the memory', () => {
   );
 
   test.each(strategies)(
-    'D15: after three times 503 the %s conversation still holds every turn',
+    'D15: after three 503 answers the %s conversation still holds every turn',
     async (strategy) => {
       const world = worldWith(strategy, [modelDown()]);
       const conversationId = await buildDue(world, {

@@ -93,7 +93,7 @@ const frameOf = (asked: readonly ModelRequest[]) =>
 
 describe('S9, S12: D6: a user’s text taken for the memory', () => {
   test.each(cases)(
-    'D6: a snapshot that is pasted $form changes nothing for the $strategy summariser and in what is known',
+    'D6: a snapshot pasted $form changes nothing for the $strategy summariser or the known items',
     async ({ strategy, text }) => {
       const plain = await compactedWith(strategy, 'A word of no weight.');
 
@@ -127,7 +127,7 @@ describe('S9, S12: D6: a user’s text taken for the memory', () => {
     },
   );
 
-  test('D6: in the next prompt it is what the user said, word for word, behind the real snapshot', async () => {
+  test('D6: a pasted snapshot stays user text, word for word, behind the real snapshot', async () => {
     const { model, requests } = scriptedStreamer(textAnswer('Fine.'));
     const world = worldWith('ledger', [snapshotAnswer()], { model });
     const conversationId = await buildDue(world);
@@ -166,7 +166,7 @@ function forgetful(request: ModelRequest): Promise<string> {
 }
 
 describe('S10: D11: rules of the user evicted before the newest trivia', () => {
-  test('D11: over four compactions no rule is evicted, nor deleted by a model that names its id', async () => {
+  test('D11: four compactions evict no rule, nor delete one that the model names by id', async () => {
     const bench = benchWith('ledger', [forgetful]);
     const said = rules.map((user) => ({ user, answer: 'Understood.' }));
     const conversationId = await buildDue(bench, {

@@ -23,7 +23,7 @@ import { sendAll } from '../support/chat/sending.ts';
 const rule = 'character-class';
 
 describe('D1: compressed on every turn, and never smaller', () => {
-  test('D1: one huge turn and eight short ones cost one compaction, and the context gets smaller', async () => {
+  test('D1: one huge turn and eight short ones cost one compaction, which shrinks the context', async () => {
     const world = worldWith('ledger', [snapshotAnswer()]);
     const conversationId = await buildDue(world, {
       turns: [{ user: 'Read this. '.repeat(5_000) }],
@@ -55,7 +55,7 @@ describe('D1: compressed on every turn, and never smaller', () => {
     expect(after.items).toEqual(before.items);
   });
 
-  test('D1: after a swap nothing is due before a quarter of the threshold is new', () => {
+  test('D1: after a swap no compaction is due until a quarter of the threshold is new', () => {
     const policy = resolvePolicy({
       model: 'gemini-2.5-flash',
       conversation: { thresholdTokens: THRESHOLD_TOKENS },
@@ -91,7 +91,7 @@ describe('D2: a longer context accepted as a shorter one', () => {
     seq: 20,
   };
 
-  test('D2: system instruction and pins are counted before and after', async () => {
+  test('D2: sizes before and after a compaction include system instruction and pins', async () => {
     const bench = benchWith('ledger', [snapshotAnswer()]);
     const pins = [
       { id: 'p', text: 'Call me Captain.', source: 'api' as const, createTime: new Date(0) },
@@ -137,7 +137,7 @@ describe('D9: an estimate with a cliff and a blind spot', () => {
     expect(estimateContentTokens(cjk(100_001), rule)).toBeGreaterThan(100_000);
   });
 
-  test('D9: a tool response of 10,000 CJK characters counts for at least as many tokens', () => {
+  test('D9: a tool response of 10,000 CJK characters counts at least as many tokens', () => {
     const response = { output: '字'.repeat(10_000) };
     const content = {
       role: 'user' as const,
@@ -147,7 +147,7 @@ describe('D9: an estimate with a cliff and a blind spot', () => {
     expect(estimateContentTokens(content, rule)).toBeGreaterThanOrEqual(10_000);
   });
 
-  test('D9: a message of 100,001 CJK characters is over its threshold before any model has counted it', async () => {
+  test('D9: a message of 100,001 CJK characters is over its threshold before any model counted it', async () => {
     const silent = {
       chunks: [{ parts: [{ text: 'Fine.' }] }, { parts: [], finishReason: 'STOP' }],
     };
@@ -185,7 +185,7 @@ describe('D19: a summary that grows with what it covers', () => {
   const policyOfThreshold = (thresholdTokens: number) =>
     resolvePolicy({ model: 'gemini-2.5-flash', conversation: { thresholdTokens } });
 
-  test('D19: twenty times the text gets a summary that is half longer at most', async () => {
+  test('D19: twenty times the text gets a summary at most half longer', async () => {
     const sizes: { snapshot: number; asked: (number | undefined)[] }[] = [];
 
     for (const turns of [100, 2_000]) {

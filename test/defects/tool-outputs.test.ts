@@ -64,7 +64,7 @@ async function shortened(world: Lifecycle, outputs: readonly string[]): Promise<
 describe('D7: a budget for each output and none for all', () => {
   const outputs = Array.from({ length: 100 }, (_, index) => output(`file ${index}`));
 
-  test('D7: a hundred long outputs come within the budget in total', async () => {
+  test('D7: a hundred long outputs fit the total budget', async () => {
     const world = worldWith('ledger', [snapshotAnswer()]);
     const conversationId = await buildDue(world, {
       turns: outputs.map(toolTurn),
@@ -82,7 +82,7 @@ describe('D7: a budget for each output and none for all', () => {
     expect(tokensOf(after)).toBeGreaterThan(0.8 * BUDGET_TOKENS);
   });
 
-  test('D7: only what was shortened is written, whole, under the name that stands in its place', async () => {
+  test('D7: only shortened outputs are stored, whole, under the name that replaces them', async () => {
     const world = worldWith('ledger', [snapshotAnswer()]);
 
     const conversationId = await shortened(world, ['a short one', ...outputs]);
@@ -103,7 +103,7 @@ describe('D7: a budget for each output and none for all', () => {
 });
 
 describe('D8: two sessions that write one file', () => {
-  test('D8: two conversations whose first search was shortened read each its own', async () => {
+  test('D8: two conversations whose first search was shortened each read their own output', async () => {
     const world = worldWith('ledger', [snapshotAnswer()]);
     const outputsOf = (owner: string) =>
       Array.from({ length: 60 }, (_, index) => output(`${owner} ${index}`));

@@ -31,7 +31,7 @@ describe('D12: a summary request that no window holds', () => {
   const policy = resolvePolicy({ model: MODEL, windowOverrides: { [MODEL]: windowTokens } });
 
   test.each(strategies)(
-    'D12: of 50,000 messages no call of the %s summariser is to read more than 60 percent of its window',
+    'D12: of 50,000 messages no call of the %s summariser reads over 60 percent of its window',
     (strategy) => {
       const plan = planCompaction({
         context: {
@@ -63,7 +63,7 @@ describe('D12: a summary request that no window holds', () => {
     },
   );
 
-  test('D12: 5,000 messages go to a small model in requests that its window holds', async () => {
+  test('D12: 5,000 messages go to a small model in requests that fit its window', async () => {
     const small = 32_000;
     const bench = benchWith('ledger', [snapshotAnswer()], {
       config: configOf('ledger', { MODEL_WINDOWS: JSON.stringify({ [MODEL]: small }) }),
@@ -160,7 +160,7 @@ describe('D16: a summariser that sees a sixth of what it replaces', () => {
     expect(lostIn(known + kept)).toEqual([]);
   });
 
-  test('D16: what the rewrite summariser is not shown stays in the context', async () => {
+  test('D16: turns that the rewrite summariser is not shown stay in the context', async () => {
     const bench = benchWith('rewrite', [snapshotAnswer()], {
       config: configOf('rewrite', windows),
     });

@@ -1,22 +1,20 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { describeReport, isClean } from '#lab/chaos/chaos-report.ts';
 import { runChaos } from '#lab/chaos/run-chaos.ts';
 
-describe('a short chaos run', () => {
-  test('loses and doubles nothing while processes are killed and everything fails', async () => {
-    const report = await runChaos({
-      minutes: 0.15,
-      seed: 'test',
-      phones: 3,
-      timeScale: 10,
-      restTimeoutMs: 60_000,
-      onProgress: () => undefined,
-    });
+test('a short chaos run loses and doubles nothing while processes are killed and everything fails', async () => {
+  const report = await runChaos({
+    minutes: 0.15,
+    seed: 'test',
+    phones: 3,
+    timeScale: 10,
+    restTimeoutMs: 60_000,
+    onProgress: () => undefined,
+  });
 
-    expect(report.acknowledged).toBeGreaterThan(0);
-    expect(report.kills + report.terminations).toBeGreaterThan(0);
-    expect(report.searched.words).toBeGreaterThan(0);
-    // The description says what was found.
-    expect(isClean(report) ? '' : describeReport(report)).toBe('');
-  }, 240_000);
-});
+  expect(report.acknowledged).toBeGreaterThan(0);
+  expect(report.kills + report.terminations).toBeGreaterThan(0);
+  expect(report.searched.words).toBeGreaterThan(0);
+  // The description says what was found.
+  expect(isClean(report) ? '' : describeReport(report)).toBe('');
+}, 240_000);

@@ -8,7 +8,7 @@ const SEED = 20_261_122;
 const TIMEOUT_MS = 180_000;
 
 test(
-  'values of any kind leave every conversation in use on the database, too',
+  'hostile values of any kind leave every conversation on the database usable',
   async () => {
     const store = createFirestoreDocumentStore({ projectId: demoProjectId(), deadlineMs: 30_000 });
 

@@ -29,7 +29,7 @@ describe('chat that is killed', () => {
     'turn-finished',
     'turn-published',
   ])(
-    'at %s leaves a message that is answered once, and a crossing that is compacted once',
+    'chat killed at %s answers a message once and starts its due compaction once',
     async (point) => {
       const id = randomUUID();
       const conversationId = await built({ turns: 7 });
@@ -56,7 +56,7 @@ describe('chat that is killed', () => {
     60_000,
   );
 
-  test('at message-wiped leaves a deletion that the same request finishes', async () => {
+  test('chat killed at message-wiped leaves a deletion that the repeated request finishes', async () => {
     const conversationId = await built({ turns: [{ user: 'The word is zephyr.' }, {}] });
 
     await killAt('message-wiped', (victim) =>
@@ -72,7 +72,7 @@ describe('chat that is killed', () => {
   });
 
   test.each(['fork-begun', 'fork-batch-copied', 'fork-copied', 'fork-live'])(
-    'at %s leaves a fork that the same request finishes',
+    'chat killed at %s leaves a fork that the repeated request finishes',
     async (point) => {
       const conversationId = await built({ turns: 4 });
       const id = randomUUID();
@@ -112,16 +112,19 @@ describe('a worker that is killed', () => {
     'settled',
     'reported',
     'acknowledged',
-  ])('at %s leaves a conversation that the next delivery compacts once', async (point) => {
-    const conversationId = await built({ head: { compactionNeeded: auto() } });
+  ])(
+    'a worker killed at %s leaves a conversation that the next delivery compacts once',
+    async (point) => {
+      const conversationId = await built({ head: { compactionNeeded: auto() } });
 
-    await killAt(point, (victim) => victim.push(compact(conversationId)));
-    await deliver(compact(conversationId));
+      await killAt(point, (victim) => victim.push(compact(conversationId)));
+      await deliver(compact(conversationId));
 
-    expect(swapProblemsOf(await documentsOf(conversationId))).toEqual([]);
-  });
+      expect(swapProblemsOf(await documentsOf(conversationId))).toEqual([]);
+    },
+  );
 
-  test('at repaired leaves a conversation that the next delivery compacts once', async () => {
+  test('a worker killed at repaired leaves a conversation that the next delivery compacts once', async () => {
     const turns = Array.from({ length: 20 }, (_, i) => ({
       user: madeUpQuestion(i),
       answer: `The parcel weighs ${31 + i} kg. ${madeUpAnswer(i)}`,
@@ -136,7 +139,7 @@ describe('a worker that is killed', () => {
     expect(swapProblemsOf(await documentsOf(conversationId))).toEqual([]);
   });
 
-  test('at blobs-saved leaves a conversation that the next delivery compacts once', async () => {
+  test('a worker killed at blobs-saved leaves a conversation that the next delivery compacts once', async () => {
     const conversationId = await built({
       turns: longListings(2),
       isReported: true,
@@ -150,7 +153,7 @@ describe('a worker that is killed', () => {
     expect(swapProblemsOf(await documentsOf(conversationId))).toEqual([]);
   });
 
-  test('at record-written leaves a need that the next delivery settles', async () => {
+  test('a worker killed at record-written leaves a compaction request that the next delivery settles', async () => {
     const manual = { requestId: 'manual-1', since: since() };
     const conversationId = await built({ head: { compactionNeeded: { manual } } });
     victims().standIn.setVices({ empty: true });
@@ -170,7 +173,7 @@ describe('a worker that is killed', () => {
     'erase-pass-done',
     'erase-uploads-released',
     'erase-tombstone-written',
-  ])('at %s leaves an erasure that the next delivery finishes', async (point) => {
+  ])('a worker killed at %s leaves an erasure that the next delivery finishes', async (point) => {
     const conversationId = await built({ turns: 4 });
     await eraseOwnConversation(victims().chat, { caller, conversationId });
 
@@ -183,51 +186,49 @@ describe('a worker that is killed', () => {
   });
 });
 
-describe('a sweep that is killed', () => {
-  const PAST = new Date(0);
+const PAST = new Date(0);
 
-  /** Conversations that were left in every way that a sweep puts right. */
-  async function neglected() {
-    const [left, binned, expired, due] = await Promise.all([
-      built({ turns: 2, head: { open: { seq: 2, leaseUntil: PAST } } }),
-      built({ turns: 2, head: { state: 'deleted', compactionNeeded: auto() } }),
-      built({ turns: 2, head: { expireTime: PAST } }),
-      built({ head: { compactionNeeded: auto() } }),
-    ]);
-    await victims().chat.store.commit([
-      {
-        op: 'update',
-        path: turnPath(left, 2),
-        fields: { state: 'running', leaseUntil: PAST, contents: [] },
-        guard: { exists: true },
-      },
-    ]);
-    return { left, binned, expired, due };
-  }
+/** Conversations that were left in every way that a sweep puts right. */
+async function neglected() {
+  const [left, binned, expired, due] = await Promise.all([
+    built({ turns: 2, head: { open: { seq: 2, leaseUntil: PAST } } }),
+    built({ turns: 2, head: { state: 'deleted', compactionNeeded: auto() } }),
+    built({ turns: 2, head: { expireTime: PAST } }),
+    built({ head: { compactionNeeded: auto() } }),
+  ]);
+  await victims().chat.store.commit([
+    {
+      op: 'update',
+      path: turnPath(left, 2),
+      fields: { state: 'running', leaseUntil: PAST, contents: [] },
+      guard: { exists: true },
+    },
+  ]);
+  return { left, binned, expired, due };
+}
 
-  test.each([
-    'sweep-turns-mended',
-    'sweep-published',
-    'sweep-need-dropped',
-    'sweep-marked',
-    'sweep-erased',
-    'sweep-swept',
-  ])('at %s is finished by the next one', async (point) => {
-    const { left, binned, expired, due } = await neglected();
+test.each([
+  'sweep-turns-mended',
+  'sweep-published',
+  'sweep-need-dropped',
+  'sweep-marked',
+  'sweep-erased',
+  'sweep-swept',
+])('a sweep killed at %s is finished by the next one', async (point) => {
+  const { left, binned, expired, due } = await neglected();
 
-    await killAt(point, (victim) => victim.push(sweepEvent));
-    await deliver(sweepEvent);
-    await deliver(compact(due));
+  await killAt(point, (victim) => victim.push(sweepEvent));
+  await deliver(sweepEvent);
+  await deliver(compact(due));
 
-    expect(problemsOf(await documentsOf(left))).toEqual([]);
-    expect((await documentsOf(left)).turns[1]?.state).toBe('failed');
-    const [binnedHead, ...tombstone] = await victims().chat.store.get([
-      headPath(binned),
-      headPath(expired),
-      turnPath(expired, 1),
-    ]);
-    expect(binnedHead?.fields['compactionNeeded']).toEqual({});
-    expect(tombstone.map((document) => document?.fields['state'])).toEqual(['erased', undefined]);
-    expect(swapProblemsOf(await documentsOf(due))).toEqual([]);
-  });
+  expect(problemsOf(await documentsOf(left))).toEqual([]);
+  expect((await documentsOf(left)).turns[1]?.state).toBe('failed');
+  const [binnedHead, ...tombstone] = await victims().chat.store.get([
+    headPath(binned),
+    headPath(expired),
+    turnPath(expired, 1),
+  ]);
+  expect(binnedHead?.fields['compactionNeeded']).toEqual({});
+  expect(tombstone.map((document) => document?.fields['state'])).toEqual(['erased', undefined]);
+  expect(swapProblemsOf(await documentsOf(due))).toEqual([]);
 });

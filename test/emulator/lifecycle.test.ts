@@ -36,7 +36,7 @@ async function conversation() {
 }
 
 describe('on the database', () => {
-  test('a deleted message is gone with its pieces and its stream', async () => {
+  test('deleting a message removes its pieces and its stream from the database', async () => {
     const { caller, conversationId, chunk } = await conversation();
     const { store } = stack.chat;
 
@@ -49,7 +49,7 @@ describe('on the database', () => {
     expect((await readHead(store, conversationId))?.value.pendingErasure).toBeUndefined();
   });
 
-  test('a deleted answer leaves its question, with all its pieces, for the next answer', async () => {
+  test('deleting an answer keeps its question, with all pieces, for the next answer', async () => {
     const caller = { uid: randomUUID(), tier: 'signedIn' } as const;
     const conversationId = randomUUID();
     const target = { caller, conversationId };
@@ -69,7 +69,7 @@ describe('on the database', () => {
     expect(await send([{ text: 'next' }])).toMatchObject({ seq: 2, state: 'done' });
   });
 
-  test('a conversation is deleted, taken back, restored and forked', async () => {
+  test('a conversation on the database is deleted, recovered, restored and forked', async () => {
     const { caller, conversationId } = await conversation();
     const target = { caller, conversationId };
     await deleteConversation(stack.chat, target);
@@ -86,7 +86,7 @@ describe('on the database', () => {
     expect(fork.head.deleteTime).toBeUndefined();
   });
 
-  test('an erased user leaves tombstones alone', async () => {
+  test('an erased user leaves only tombstones in the database', async () => {
     const { caller, conversationId, chunk } = await conversation();
     const { store } = stack.chat;
     const worker = { ...stack.chat };

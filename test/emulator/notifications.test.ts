@@ -14,7 +14,7 @@ afterEach(async () => {
   stack = undefined;
 });
 
-test('an answer that nobody waited for reaches the devices over both emulators, and a dead token goes', async () => {
+test('an unwatched answer reaches the devices over both emulators, and a dead token is removed', async () => {
   stack = await startEmulatorStack({ FCM_PROJECT: 'demo-recap' });
   const { chat, standIn } = stack;
   await stack.startWorker();

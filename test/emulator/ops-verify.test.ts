@@ -24,28 +24,26 @@ const firestore = (projectId: string) =>
 
 plantedSuite('Firestore', () => firestore(demoProjectId()));
 
-describe('verification of a database with orphans', () => {
-  test('finds what stands below heads that are not there, and erases it', async () => {
-    const projectId = demoProjectId();
-    const world = verifyWorld(firestore(projectId));
-    const tree = createDocumentTree({ projectId, emulatorHost: firestoreEmulatorHost() });
-    const { conversationId: lost } = await buildConversation(world.store, { turns: 2 });
-    const { conversationId: whole } = await buildConversation(world.store, { turns: 2 });
-    await world.store.commit([{ op: 'delete', path: headPath(lost) }]);
+test('verification finds and erases documents below missing conversations', async () => {
+  const projectId = demoProjectId();
+  const world = verifyWorld(firestore(projectId));
+  const tree = createDocumentTree({ projectId, emulatorHost: firestoreEmulatorHost() });
+  const { conversationId: lost } = await buildConversation(world.store, { turns: 2 });
+  const { conversationId: whole } = await buildConversation(world.store, { turns: 2 });
+  await world.store.commit([{ op: 'delete', path: headPath(lost) }]);
 
-    const { code, out } = await ops(world, ['verify', '--all', '--orphans', '--json'], { tree });
-    const plain = await ops(world, ['verify', '--all'], { tree });
-    const dry = await ops(world, ['erase', lost], { tree });
-    await ops(world, ['erase', lost, '--yes'], { tree });
-    const after = await ops(world, ['verify', '--all', '--orphans'], { tree });
+  const { code, out } = await ops(world, ['verify', '--all', '--orphans', '--json'], { tree });
+  const plain = await ops(world, ['verify', '--all'], { tree });
+  const dry = await ops(world, ['erase', lost], { tree });
+  await ops(world, ['erase', lost, '--yes'], { tree });
+  const after = await ops(world, ['verify', '--all', '--orphans'], { tree });
 
-    expect(code).toBe(1);
-    expect(out).toContain(`"path":"${turnPath(lost, 1)}"`);
-    expect(out).toContain(`{"conversationId":"${whole}","state":"live","findings":[]`);
-    expect(plain.code).toBe(0);
-    expect(dry.out).toContain('messages, turns');
-    expect(after).toMatchObject({ code: 0, out: '1 conversation, all as they should be\n' });
-  });
+  expect(code).toBe(1);
+  expect(out).toContain(`"path":"${turnPath(lost, 1)}"`);
+  expect(out).toContain(`{"conversationId":"${whole}","state":"live","findings":[]`);
+  expect(plain.code).toBe(0);
+  expect(dry.out).toContain('messages, turns');
+  expect(after).toMatchObject({ code: 0, out: '1 conversation, all as they should be\n' });
 });
 
 describe('dead letters of Pub/Sub', () => {
@@ -54,7 +52,7 @@ describe('dead letters of Pub/Sub', () => {
   const box = createDeadLetterBox(createDeadLetterClient(projectId));
   afterAll(() => box.close());
 
-  test('are looked at and stay, and are gone once they were published again', async () => {
+  test('inspected dead letters stay, and are removed once they are published again', async () => {
     const world = verifyWorld();
     await createTopicAndPushSubscription({
       ...place,
@@ -98,7 +96,7 @@ describe('dead letters of Pub/Sub', () => {
     expect(republished).toEqual(expect.arrayContaining([event('c-1'), event('c-2')]));
   });
 
-  test('say what is missing where there is no such subscription', async () => {
+  test('the dead-letter command says what is missing where there is no such subscription', async () => {
     const { code, err } = await ops(verifyWorld(), ['dead-letters', 'list', '--topic', 'events'], {
       deadLetters: box,
     });

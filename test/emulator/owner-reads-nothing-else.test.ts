@@ -64,36 +64,42 @@ async function store(document: string): Promise<string> {
 }
 
 describe('S19: everything else', () => {
-  test.each(hidden)('$name is not read by the owner', async ({ path }) => {
+  test.each(hidden)('S19: denies the owner reading $name', async ({ path }) => {
     const document = await store(path(await conversationOf('ann')));
 
     expect((await read(document, asUser('ann'))).status).toBe(403);
     expect((await read(document, asServer)).status).toBe(200);
   });
 
-  test.each(hidden)('$name is not read by a stranger or by nobody', async ({ path }) => {
-    const document = await store(path(await conversationOf('ann')));
+  test.each(hidden)(
+    'S19: denies a stranger and an anonymous caller reading $name',
+    async ({ path }) => {
+      const document = await store(path(await conversationOf('ann')));
 
-    const readings = await Promise.all([read(document, asUser('bob')), read(document)]);
+      const readings = await Promise.all([read(document, asUser('bob')), read(document)]);
 
-    expect(readings.map(({ status }) => status)).toEqual([403, 403]);
-  });
+      expect(readings.map(({ status }) => status)).toEqual([403, 403]);
+    },
+  );
 
-  test.each(hidden)('$name is neither made, changed nor deleted by the owner', async ({ path }) => {
-    const document = path(await conversationOf('ann'));
-    const fields = { ownerUid: { stringValue: 'ann' }, state: { stringValue: 'live' } };
+  test.each(hidden)(
+    'S19: denies the owner creating, changing or deleting $name',
+    async ({ path }) => {
+      const document = path(await conversationOf('ann'));
+      const fields = { ownerUid: { stringValue: 'ann' }, state: { stringValue: 'live' } };
 
-    const making = await write(`${document}-new`, fields, asUser('ann'));
-    await store(document);
-    const changing = await write(document, fields, asUser('ann'));
-    const deleting = await call(`v1/${root}/${document}`, {
-      method: 'DELETE',
-      token: asUser('ann'),
-    });
+      const making = await write(`${document}-new`, fields, asUser('ann'));
+      await store(document);
+      const changing = await write(document, fields, asUser('ann'));
+      const deleting = await call(`v1/${root}/${document}`, {
+        method: 'DELETE',
+        token: asUser('ann'),
+      });
 
-    expect([making, changing, deleting].map(({ status }) => status)).toEqual([403, 403, 403]);
-    expect((await read(document, asServer)).status).toBe(200);
-  });
+      expect([making, changing, deleting].map(({ status }) => status)).toEqual([403, 403, 403]);
+      expect((await read(document, asServer)).status).toBe(200);
+    },
+  );
 });
 
 describe('S19: a list', () => {
@@ -118,7 +124,7 @@ describe('S19: a list', () => {
   const query = (parent: string, structuredQuery: object, token?: string) =>
     call(`v1/${root}${parent}:runQuery`, { method: 'POST', token, body: { structuredQuery } });
 
-  test.each(collections)('of $collectionId is not given', async ({ parent, collectionId }) => {
+  test.each(collections)('S19: denies listing $collectionId', async ({ parent, collectionId }) => {
     const above = parent(await conversationOf('ann'));
 
     const listed = await call(`v1/${root}${above}/${collectionId}`, { token: asUser('ann') });
@@ -128,7 +134,7 @@ describe('S19: a list', () => {
   });
 
   test.each(['public', 'turns', 'histories', 'devices', 'memory', 'conversations'])(
-    'of %s across all conversations and users is not given',
+    'S19: denies listing %s across all conversations and users',
     async (collectionId) => {
       await conversationOf('ann');
       const from = [{ collectionId, allDescendants: true }];
@@ -138,7 +144,7 @@ describe('S19: a list', () => {
     },
   );
 
-  test('of conversations is not given for the own ones alone either', async () => {
+  test('S19: denies listing conversations, even the caller’s own', async () => {
     await conversationOf('ann');
     const value = { stringValue: 'ann' };
     const where = { fieldFilter: { field: { fieldPath: 'ownerUid' }, op: 'EQUAL', value } };

@@ -16,7 +16,7 @@ import {
 beforeAll(enforceRules);
 
 describe('S19: the status document', () => {
-  test('is read by the owner of the conversation', async () => {
+  test('the status document can be read by the conversation’s owner', async () => {
     const conversationId = await conversationOf('ann');
 
     const { status, body } = await read(statusPath(conversationId), asUser('ann'));
@@ -25,13 +25,13 @@ describe('S19: the status document', () => {
     expect(body).toContain('8123');
   });
 
-  test('is hidden from another user', async () => {
+  test('the status document is hidden from another user', async () => {
     const conversationId = await conversationOf('ann');
 
     expect((await read(statusPath(conversationId), asUser('bob'))).status).toBe(403);
   });
 
-  test('is hidden from a guest who is signed in without a name and owns another one', async () => {
+  test('the status document is hidden from an anonymous guest who owns another conversation', async () => {
     const [hers, own] = [await conversationOf('ann'), await conversationOf('guest')];
 
     const readings = await Promise.all(
@@ -42,7 +42,7 @@ describe('S19: the status document', () => {
   });
 
   test.each(['null', 'ann ', 'Ann', 'conversations/ann'])(
-    'is hidden from a user called %j',
+    'the status document is hidden from a user called %j',
     async (uid) => {
       const conversationId = await conversationOf('ann');
 
@@ -50,7 +50,7 @@ describe('S19: the status document', () => {
     },
   );
 
-  test('is hidden where the head names no owner', async () => {
+  test('the status document is hidden where the conversation document names no owner', async () => {
     const conversationId = randomUUID();
     await write(headPath(conversationId), { state: { stringValue: 'live' } }, asServer);
     await write(statusPath(conversationId), { tokens: { integerValue: '1' } }, asServer);
@@ -59,7 +59,7 @@ describe('S19: the status document', () => {
     expect((await read(statusPath(conversationId))).status).toBe(403);
   });
 
-  test('is not made by the owner where there is none', async () => {
+  test('the owner cannot create a missing status document', async () => {
     const conversationId = randomUUID();
     const head = { ownerUid: { stringValue: 'ann' }, state: { stringValue: 'live' } };
     await write(headPath(conversationId), head, asServer);
@@ -69,14 +69,14 @@ describe('S19: the status document', () => {
     expect((await read(statusPath(conversationId), asServer)).status).toBe(404);
   });
 
-  test('is hidden from a caller without a token', async () => {
+  test('the status document is hidden from a caller without a token', async () => {
     const conversationId = await conversationOf('ann');
 
     expect((await read(statusPath(conversationId))).status).toBe(403);
   });
 
   test.each(['forking', 'deleted', 'erasing', 'erased'])(
-    'is hidden from the owner while the conversation is %s',
+    'the status document is hidden from the owner while the conversation is %s',
     async (state) => {
       const conversationId = await conversationOf('ann', state);
 
@@ -84,7 +84,7 @@ describe('S19: the status document', () => {
     },
   );
 
-  test('is hidden when the conversation has no head', async () => {
+  test('the status document is hidden when the conversation document is missing', async () => {
     const path = statusPath(randomUUID());
     await write(path, { tokens: { integerValue: '1' } }, asServer);
 
@@ -94,7 +94,7 @@ describe('S19: the status document', () => {
   test.each([
     { method: 'PATCH', body: { fields: { tokens: { integerValue: '0' } } } },
     { method: 'DELETE' },
-  ])('is not changed by its owner: $method', async ({ method, body }) => {
+  ])('the status document cannot be changed by its owner: $method', async ({ method, body }) => {
     const conversationId = await conversationOf('ann');
     const path = `v1/${root}/${statusPath(conversationId)}`;
 

@@ -145,7 +145,7 @@ test('the deployed worker acknowledges a push with 204', async () => {
   expect(response.status).toBe(204);
 });
 
-test('a stack trace names the source that it comes from', async () => {
+test('a stack trace names the source file it comes from', async () => {
   const given = inFolder(process.execPath, 'main.cjs');
 
   const { stderr } = await given.catch((error: { stderr: string }) => error);

@@ -36,7 +36,7 @@ async function sendUntilAnswered(conversationId: string, text: string) {
 }
 
 describe('contract 8: on the database, twenty sends at once', () => {
-  test('of one message id are one turn and one model call', async () => {
+  test('twenty sends of one message id on the database are one turn and one model call', async () => {
     const conversationId = randomUUID();
     const send = request(conversationId, 'Hello there');
     stack.standIn.clearJournal();
@@ -51,7 +51,7 @@ describe('contract 8: on the database, twenty sends at once', () => {
     expect(stack.standIn.journal().map(({ promptId }) => promptId)).toEqual(['t_1']);
   });
 
-  test('of twenty messages all stand in the transcript, seq dense', async () => {
+  test('twenty messages sent at once on the database are all stored, with dense seq', async () => {
     const conversationId = randomUUID();
     const texts = Array.from({ length: 20 }, (_, i) => `message ${i}`);
 

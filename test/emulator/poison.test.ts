@@ -58,7 +58,7 @@ async function startWorker(poisoned: string) {
   return { bench, looks, place, publisher };
 }
 
-test('an event that the worker fails on every time ends in the dead-letter subscription, and others pass', async () => {
+test('an event on which the worker always fails is dead-lettered, and others pass', async () => {
   const poisoned = randomUUID();
   const { bench, looks, place, publisher } = await startWorker(poisoned);
   await buildDue(bench, { conversationId: poisoned });

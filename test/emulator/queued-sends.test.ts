@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => stack.stop());
 
 describe('on the database', () => {
-  test('twenty messages that may wait, sent at once, are all answered in the order of seq', async () => {
+  test('twenty queued messages sent at once are all answered in the order of seq', async () => {
     const conversationId = randomUUID();
     stack.standIn.clearJournal();
 

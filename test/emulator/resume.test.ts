@@ -32,7 +32,7 @@ beforeAll(() => {
 const caller = { uid: 'u1', tier: 'signedIn' } as const;
 
 describe('on the database, a stream of one instance', () => {
-  test('is followed by another one live, and has the same frames', async () => {
+  test('a stream of one instance is followed live by another one with the same frames', async () => {
     const conversationId = randomUUID();
     const { dependencies, call } = steeredChat({ store });
     const handle = await sendMessage(dependencies, request(conversationId, 'Tell me.'));
@@ -57,7 +57,7 @@ describe('on the database, a stream of one instance', () => {
     );
   });
 
-  test('is watched no longer than its reader reads', async () => {
+  test('a stream of another instance is watched only as long as its reader reads', async () => {
     const conversationId = randomUUID();
     const { dependencies, call } = steeredChat({ store });
     const handle = await sendMessage(dependencies, request(conversationId, 'Tell me.'));
@@ -73,7 +73,7 @@ describe('on the database, a stream of one instance', () => {
     expect((await handle.result).turn.state).toBe('done');
   });
 
-  test('is cancelled from another one within a second of silence', async () => {
+  test('a stream of another instance is cancelled within a second of silence', async () => {
     const conversationId = randomUUID();
     const { dependencies, call } = steeredChat({ store });
     const handle = await sendMessage(dependencies, request(conversationId, 'Tell me.'));
@@ -86,7 +86,7 @@ describe('on the database, a stream of one instance', () => {
     expect(await storedTurn(dependencies, conversationId)).toMatchObject({ state: 'cancelled' });
   });
 
-  test('goes on with the attempt of the one that took it over', async () => {
+  test('a stream continues with the attempt of the instance that took it over', async () => {
     const conversationId = randomUUID();
     const settings = { TURN_LEASE_MS: '2000' };
     let isDead = false;

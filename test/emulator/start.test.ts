@@ -54,7 +54,7 @@ const isAlive = (processId: number): boolean => {
 };
 
 describe('npm start', () => {
-  test('runs on the emulators and answers the calls that it prints', async () => {
+  test('npm start runs on the emulators and answers the calls that it prints', async () => {
     const { printed } = await start();
 
     const { stream, json } = await runPrintedCalls(printed);
@@ -65,7 +65,7 @@ describe('npm start', () => {
   });
 
   test.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)(
-    'leaves no process behind after %s, java included',
+    'npm start leaves no process behind after %s, java included',
     async (signal) => {
       const { child } = await start();
       const processes = await descendants(child.pid ?? 0);

@@ -73,7 +73,7 @@ async function contextOf(conversationId: string) {
   return conversationWithContextResponse.parse(await response.json()).context;
 }
 
-test('a worker that is killed while it summarises comes back, and the conversation is compacted once', async () => {
+test('a worker killed while it summarises restarts, and the conversation is compacted once', async () => {
   const conversationId = randomUUID();
   await order('/model/vices', { slowMs: 10_000 });
   for (let i = 0; i < 9; i++)
@@ -97,7 +97,7 @@ test('a worker that is killed while it summarises comes back, and the conversati
   expect(after?.processId).not.toBe(before?.processId);
 });
 
-test('a chat function that is killed while it answers comes back, and the same message gets its answer', async () => {
+test('a chat function killed while it answers restarts, and the same message gets its answer', async () => {
   const [conversationId, messageId] = [randomUUID(), randomUUID()];
   const callsBefore = await chatCalls();
   await order('/model/timing', { timeToFirstTokenMs: 10_000 });

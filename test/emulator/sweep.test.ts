@@ -46,7 +46,7 @@ const newTurn = (conversationId: string, seq: number) => ({
 });
 
 describe('on the database, a sweep', () => {
-  test('closes an abandoned turn and the messages behind it', async () => {
+  test('a sweep on the database closes an abandoned turn and the messages behind it', async () => {
     const bench = databaseBench();
     const { store } = bench;
     const { conversationId } = await buildConversation(store, { turns: 2 });
@@ -72,7 +72,7 @@ describe('on the database, a sweep', () => {
     expect([after?.open, after?.queue]).toEqual([undefined, undefined]);
   });
 
-  test('publishes needs of both kinds, from every page, and settles those of deleted ones', async () => {
+  test('a sweep publishes compaction requests of both kinds and settles those of deleted conversations', async () => {
     const bench = databaseBench();
     const due = { compactionNeeded: autoNeed() };
     await Promise.all(
@@ -87,7 +87,7 @@ describe('on the database, a sweep', () => {
     expect((await readHead(bench.store, deleted))?.value.compactionNeeded).toEqual({});
   });
 
-  test('erases what has expired, what was deleted long ago and forks without a maker', async () => {
+  test('a sweep erases expired conversations, those deleted long ago and unfinished forks', async () => {
     const bench = databaseBench();
     const ids = await Promise.all([
       buildDue(bench, { turns: 1, head: { expireTime: past } }),
@@ -105,7 +105,7 @@ describe('on the database, a sweep', () => {
     }
   });
 
-  test('finishes the erasure of a turn, and drops tombstones when their time is over', async () => {
+  test('a sweep finishes the erasure of a turn and drops tombstones when they expire', async () => {
     const bench = databaseBench();
     const pendingErasure = { since: past, seqs: [1] };
     const id = await buildDue(bench, { turns: 1, head: { pendingErasure, compactionNeeded: {} } });

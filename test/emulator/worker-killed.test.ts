@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { assembleContext } from '#shared/conversation/context/assemble-context.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
@@ -47,35 +47,33 @@ const settledHead = (conversationId: string) =>
     return head && head.generation > 0 && !head.compactionNeeded.auto ? head : undefined;
   });
 
-describe('a worker that is killed', () => {
-  test.each(['claimed', 'planned', 'summarised', 'verified', 'swapped'])(
-    'after it has %s leaves a conversation that goes on and is compacted once by the next worker',
-    async (point) => {
-      const conversationId = randomUUID();
-      const first = await stack.startWorker(point);
-      const said = await talkOverThreshold(conversationId);
-      await first.held;
-      const meanwhile = 'Meanwhile the customer asks for a receipt.';
-      await send(conversationId, meanwhile);
-      await first.kill();
+test.each(['claimed', 'planned', 'summarised', 'verified', 'swapped'])(
+  'a worker killed after it has %s leaves a usable conversation that the next worker compacts once',
+  async (point) => {
+    const conversationId = randomUUID();
+    const first = await stack.startWorker(point);
+    const said = await talkOverThreshold(conversationId);
+    await first.held;
+    const meanwhile = 'Meanwhile the customer asks for a receipt.';
+    await send(conversationId, meanwhile);
+    await first.kill();
 
-      const second = await stack.startWorker();
-      const head = await settledHead(conversationId);
-      await second.kill();
+    const second = await stack.startWorker();
+    const head = await settledHead(conversationId);
+    await second.kill();
 
-      expect(head.generation).toBe(1);
-      const { store } = stack.chat;
-      expect(await store.get([historyPath(conversationId, 2)])).toEqual([undefined]);
-      const seqs = Array.from({ length: head.lastSeq }, (_, i) => i + 1);
-      const transcript = await readTurns(store, conversationId, seqs);
-      expect(transcript.map(({ value }) => contentText(value.user))).toEqual([...said, meanwhile]);
-      const parts = await readContextParts(plainSource(store), { conversationId, head });
-      const context = assembleContext({ ...head, ...parts });
-      expect(context[0]?.kind).toBe('snapshot');
-      expect(context.filter(({ kind }) => kind === 'turn').map(({ seq }) => seq)).toEqual(
-        seqs.filter((seq) => seq > head.coveredThrough.seq).flatMap((seq) => [seq, seq]),
-      );
-    },
-    120_000,
-  );
-});
+    expect(head.generation).toBe(1);
+    const { store } = stack.chat;
+    expect(await store.get([historyPath(conversationId, 2)])).toEqual([undefined]);
+    const seqs = Array.from({ length: head.lastSeq }, (_, i) => i + 1);
+    const transcript = await readTurns(store, conversationId, seqs);
+    expect(transcript.map(({ value }) => contentText(value.user))).toEqual([...said, meanwhile]);
+    const parts = await readContextParts(plainSource(store), { conversationId, head });
+    const context = assembleContext({ ...head, ...parts });
+    expect(context[0]?.kind).toBe('snapshot');
+    expect(context.filter(({ kind }) => kind === 'turn').map(({ seq }) => seq)).toEqual(
+      seqs.filter((seq) => seq > head.coveredThrough.seq).flatMap((seq) => [seq, seq]),
+    );
+  },
+  120_000,
+);

@@ -84,28 +84,34 @@ async function compactWith(answer: string) {
 const lostOrders = (text: string) => orders.filter((order) => !text.includes(order));
 
 describe('S13: a summary in the shape of', () => {
-  test.each(unreadable)('$shape is refused, and every turn stays', async ({ answer }) => {
-    const { result, before, after } = await compactWith(answer);
+  test.each(unreadable)(
+    'refuses a summary in the shape of $shape and keeps every turn',
+    async ({ answer }) => {
+      const { result, before, after } = await compactWith(answer);
 
-    expect(result.kind).toBe('retry');
-    expect(after.head).toMatchObject({ generation: 0, compactionNeeded: autoNeed() });
-    expect(after.items).toEqual(before.items);
-    expect(after.job?.records[0]?.state).toMatch(/^FAILED_(VERIFICATION|EMPTY_SUMMARY)$/);
-  });
+      expect(result.kind).toBe('retry');
+      expect(after.head).toMatchObject({ generation: 0, compactionNeeded: autoNeed() });
+      expect(after.items).toEqual(before.items);
+      expect(after.job?.records[0]?.state).toMatch(/^FAILED_(VERIFICATION|EMPTY_SUMMARY)$/);
+    },
+  );
 });
 
 describe('S13: a summary with', () => {
-  test.each(imperfect)('$shape is taken, and loses nothing that the user stated', async (bad) => {
-    const { result, after } = await compactWith(bad.answer);
+  test.each(imperfect)(
+    'takes a summary with $shape without losing a statement of the user',
+    async (bad) => {
+      const { result, after } = await compactWith(bad.answer);
 
-    expect(result).toMatchObject({ state: 'COMPACTED' });
-    expect(after.head.generation).toBe(1);
-    expect(after.text).toContain('meat');
-    expect(lostOrders(after.text)).toEqual([]);
-  });
+      expect(result).toMatchObject({ state: 'COMPACTED' });
+      expect(after.head.generation).toBe(1);
+      expect(after.text).toContain('meat');
+      expect(lostOrders(after.text)).toEqual([]);
+    },
+  );
 
   test.each([...unreadable, ...imperfect])(
-    '$shape never costs an order number, whatever becomes of it',
+    'a summary with $shape never loses an order number, whatever its outcome',
     async ({ answer }) => {
       const { after } = await compactWith(answer);
 

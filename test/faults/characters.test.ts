@@ -62,7 +62,7 @@ const PARTS = 100;
 const MESSAGES = searchCases(100);
 
 describe('text of any characters', () => {
-  test('comes back from the transcript, and reaches the model, as it was sent', async () => {
+  test('any text comes back from the transcript, and reaches the model, as it was sent', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(wellFormed, { minLength: PARTS, maxLength: PARTS }),
@@ -86,7 +86,7 @@ describe('text of any characters', () => {
     );
   }, 120_000);
 
-  test('with half of a surrogate pair is refused by its field, and nothing is written', async () => {
+  test('a message with half a surrogate pair is refused by its field, and nothing is written', async () => {
     await fc.assert(
       fc.asyncProperty(loneSurrogate, async (text) => {
         const id = randomUUID();
@@ -102,7 +102,7 @@ describe('text of any characters', () => {
     );
   }, 60_000);
 
-  test('is cut at an edge without a half character, wherever the edge lies', () => {
+  test('text is cut without splitting a character, wherever the edge lies', () => {
     fc.assert(
       fc.property(wellFormed, fc.nat({ max: 80 }), (text, max) => {
         for (const cut of [headOfText(text, max), cutTail(text, max)]) {
@@ -114,7 +114,7 @@ describe('text of any characters', () => {
     );
   });
 
-  test('is cut into documents and joined again without a loss', () => {
+  test('text is cut into documents and joined again without a loss', () => {
     fc.assert(
       fc.property(wellFormed, (text) => {
         const pieces = cutIntoPieces(text.repeat(20));
@@ -134,32 +134,30 @@ function chunksOf(text: string, edges: readonly number[]): string[] {
   return sorted.slice(1).map((end, index) => text.slice(sorted[index], end));
 }
 
-describe('an answer that the model cuts anywhere, within a surrogate pair too', () => {
-  test('is streamed in whole characters and stored as one text', async () => {
-    const edges = fc.array(fc.nat({ max: 200 }), { maxLength: 8 });
-    await fc.assert(
-      fc.asyncProperty(wellFormed, edges, async (text, cuts) => {
-        const answer = `Answer: ${text}`;
-        const chunks = chunksOf(answer, cuts).map((piece) => ({ parts: [{ text: piece }] }));
-        const { model } = scriptedStreamer({
-          chunks: [...chunks, { parts: [], finishReason: 'STOP' }],
-        });
-        const dependencies = chatDependencies({ model });
-        const id = randomUUID();
+test('an answer cut within surrogate pairs is streamed in whole characters and stored whole', async () => {
+  const edges = fc.array(fc.nat({ max: 200 }), { maxLength: 8 });
+  await fc.assert(
+    fc.asyncProperty(wellFormed, edges, async (text, cuts) => {
+      const answer = `Answer: ${text}`;
+      const chunks = chunksOf(answer, cuts).map((piece) => ({ parts: [{ text: piece }] }));
+      const { model } = scriptedStreamer({
+        chunks: [...chunks, { parts: [], finishReason: 'STOP' }],
+      });
+      const dependencies = chatDependencies({ model });
+      const id = randomUUID();
 
-        const frames = await collect(
-          (await sendMessage(dependencies, request(id, 'Say it.'))).frames(),
-        );
+      const frames = await collect(
+        (await sendMessage(dependencies, request(id, 'Say it.'))).frames(),
+      );
 
-        const deltas = frames.flatMap(({ chunk }) =>
-          chunk.type === 'text-delta' ? [chunk.delta] : [],
-        );
-        const [turn] = await readTurns(dependencies.store, id, [1]);
-        expect(deltas.join('')).toBe(answer);
-        expect(deltas.filter((delta) => !delta.isWellFormed())).toEqual([]);
-        expect(turn?.value.contents.map(contentText)).toEqual([answer]);
-      }),
-      { numRuns: searchCases(1_000) },
-    );
-  }, 60_000);
-});
+      const deltas = frames.flatMap(({ chunk }) =>
+        chunk.type === 'text-delta' ? [chunk.delta] : [],
+      );
+      const [turn] = await readTurns(dependencies.store, id, [1]);
+      expect(deltas.join('')).toBe(answer);
+      expect(deltas.filter((delta) => !delta.isWellFormed())).toEqual([]);
+      expect(turn?.value.contents.map(contentText)).toEqual([answer]);
+    }),
+    { numRuns: searchCases(1_000) },
+  );
+}, 60_000);

@@ -48,7 +48,7 @@ const instanceOf = <T>(instances: readonly T[], index: number): T => {
 };
 
 describe('instances whose machines differ by a day and more', () => {
-  test('keep the order in which messages were taken, in transcript and context', async () => {
+  test('instances with clocks a day apart keep the arrival order in transcript and context', async () => {
     const { store, instances, requests } = skewedInstances();
     const id = randomUUID();
     const said = Array.from({ length: 12 }, (_, index) => `message ${index}`);
@@ -68,7 +68,7 @@ describe('instances whose machines differ by a day and more', () => {
     expect(prompt?.map(contentText)).toEqual(said);
   });
 
-  test('list a transcript in its order, not in that of the times', async () => {
+  test('instances with clocks a day apart list a transcript by turn, not by time', async () => {
     const { instances } = skewedInstances();
     const id = randomUUID();
     for (let index = 0; index < 6; index++)
@@ -89,7 +89,7 @@ describe('instances whose machines differ by a day and more', () => {
     );
   });
 
-  test('that answer one message at once store one answer', async () => {
+  test('instances with clocks a day apart that answer one message at once store one answer', async () => {
     const { store, instances } = skewedInstances();
     const id = randomUUID();
     const send = request(id, 'Hello');
@@ -109,7 +109,7 @@ describe('instances whose machines differ by a day and more', () => {
     expect(failures.filter((error) => !(error instanceof AppError && error.retryable))).toEqual([]);
   });
 
-  test('leave each other’s running turns alone', async () => {
+  test('instances with clocks a day apart leave each other’s running turns alone', async () => {
     const store = createMemoryDocumentStore();
     const time = createManualClock();
     const { model, calls, answerAll } = heldStreamer();
@@ -136,7 +136,7 @@ describe('instances whose machines differ by a day and more', () => {
   });
 
   test.each(offsets)(
-    'answer the same id when the instance that took it died before it was told, %i ms off',
+    'an instance takes over a dead instance’s turn under the same id, %i ms off',
     async (offsetMs) => {
       const store = createMemoryDocumentStore();
       const time = createManualClock();
@@ -164,21 +164,24 @@ describe('instances whose machines differ by a day and more', () => {
     },
   );
 
-  test.each(offsets)('count a minute of the quota as one, %i ms off', async (offsetMs) => {
-    const store = createMemoryDocumentStore();
-    const time = createManualClock();
-    const input = (ms: number) =>
-      limitedChat({ USER_REQUESTS_PER_MINUTE: '1' }, skewed(store, time, ms));
-    await answerOrReason(input(offsetMs), randomUUID());
+  test.each(offsets)(
+    'instances count a minute of the quota as one, %i ms off',
+    async (offsetMs) => {
+      const store = createMemoryDocumentStore();
+      const time = createManualClock();
+      const input = (ms: number) =>
+        limitedChat({ USER_REQUESTS_PER_MINUTE: '1' }, skewed(store, time, ms));
+      await answerOrReason(input(offsetMs), randomUUID());
 
-    const atOnce = await answerOrReason(input(-offsetMs), randomUUID());
-    time.advance(61_000);
-    const aMinuteLater = await answerOrReason(input(-offsetMs), randomUUID());
+      const atOnce = await answerOrReason(input(-offsetMs), randomUUID());
+      time.advance(61_000);
+      const aMinuteLater = await answerOrReason(input(-offsetMs), randomUUID());
 
-    expect([atOnce, aMinuteLater]).toEqual(['USER_RPM', 'done']);
-  });
+      expect([atOnce, aMinuteLater]).toEqual(['USER_RPM', 'done']);
+    },
+  );
 
-  test('ask nobody to wait longer than the model asked', async () => {
+  test('instances with clocks a day apart ask for no longer wait than the model did', async () => {
     const store = createMemoryDocumentStore();
     const time = createManualClock();
     const ahead = chatDependencies({
@@ -196,65 +199,71 @@ describe('instances whose machines differ by a day and more', () => {
 });
 
 describe('workers whose machines differ by a day and more', () => {
-  test.each(offsets)('make one swap when the other is %i ms off', async (offsetMs) => {
-    const bench = compactionBench();
-    const store = bench.store;
-    const id = await buildDue(bench, { head: { compactionNeeded: autoNeed() } });
-    const workers = [0, offsetMs].map((offset) => ({
-      ...compactionBench(),
-      ...skewed(store, systemClock, offset),
-      model: createScriptedModel({ answers: [snapshotAnswer()] }),
-    }));
+  test.each(offsets)(
+    'workers make one swap when the other’s clock is %i ms off',
+    async (offsetMs) => {
+      const bench = compactionBench();
+      const store = bench.store;
+      const id = await buildDue(bench, { head: { compactionNeeded: autoNeed() } });
+      const workers = [0, offsetMs].map((offset) => ({
+        ...compactionBench(),
+        ...skewed(store, systemClock, offset),
+        model: createScriptedModel({ answers: [snapshotAnswer()] }),
+      }));
 
-    await Promise.all(
-      workers.map((worker) =>
-        runCompaction(worker, { conversationId: id, signal: neverAborted() }),
-      ),
-    );
+      await Promise.all(
+        workers.map((worker) =>
+          runCompaction(worker, { conversationId: id, signal: neverAborted() }),
+        ),
+      );
 
-    const { head, job, items } = await see(store, id);
-    const tail = [...new Set(items.flatMap(({ seq }) => seq ?? []))];
-    expect(head.generation).toBe(1);
-    expect(await historiesOf({ store }, id)).toHaveLength(1);
-    expect(job?.records.filter(({ state }) => state === 'COMPACTED')).toHaveLength(1);
-    expect(tail[0]).toBe(head.coveredThrough.seq + 1);
-    expect(tail.at(-1)).toBe(20);
-  });
+      const { head, job, items } = await see(store, id);
+      const tail = [...new Set(items.flatMap(({ seq }) => seq ?? []))];
+      expect(head.generation).toBe(1);
+      expect(await historiesOf({ store }, id)).toHaveLength(1);
+      expect(job?.records.filter(({ state }) => state === 'COMPACTED')).toHaveLength(1);
+      expect(tail[0]).toBe(head.coveredThrough.seq + 1);
+      expect(tail.at(-1)).toBe(20);
+    },
+  );
 
-  test.each(offsets)('leave a lease to its worker, and no longer, %i ms off', async (offsetMs) => {
-    const bench = compactionBench();
-    const { store, clock: time } = bench;
-    const id = await buildDue(bench, { head: { compactionNeeded: autoNeed() } });
-    const worker = (ms: number) => ({ ...compactionBench(), ...skewed(store, time, ms) });
-    const claimed = Promise.withResolvers<void>();
-    const dead = worker(offsetMs);
-    let isDead = false;
-    const untilDeath = <Reply>(call: () => Promise<Reply>) =>
-      isDead ? new Promise<Reply>(() => undefined) : call();
-    const dying = {
-      ...dead,
-      store: {
-        ...dead.store,
-        get: (paths: readonly string[]) => untilDeath(() => dead.store.get(paths)),
-        commit: (writes: readonly Write[]) => untilDeath(() => dead.store.commit(writes)),
-      },
-      atCrashPoint: async (point: string) => {
-        if (point !== 'claimed') return;
-        isDead = true;
-        claimed.resolve();
-      },
-    };
-    void runCompaction(dying, { conversationId: id, signal: neverAborted() });
-    await claimed.promise;
-    const run = () =>
-      runCompaction(worker(-offsetMs), { conversationId: id, signal: neverAborted() });
+  test.each(offsets)(
+    'workers leave a lease to its holder, and no longer, %i ms off',
+    async (offsetMs) => {
+      const bench = compactionBench();
+      const { store, clock: time } = bench;
+      const id = await buildDue(bench, { head: { compactionNeeded: autoNeed() } });
+      const worker = (ms: number) => ({ ...compactionBench(), ...skewed(store, time, ms) });
+      const claimed = Promise.withResolvers<void>();
+      const dead = worker(offsetMs);
+      let isDead = false;
+      const untilDeath = <Reply>(call: () => Promise<Reply>) =>
+        isDead ? new Promise<Reply>(() => undefined) : call();
+      const dying = {
+        ...dead,
+        store: {
+          ...dead.store,
+          get: (paths: readonly string[]) => untilDeath(() => dead.store.get(paths)),
+          commit: (writes: readonly Write[]) => untilDeath(() => dead.store.commit(writes)),
+        },
+        atCrashPoint: async (point: string) => {
+          if (point !== 'claimed') return;
+          isDead = true;
+          claimed.resolve();
+        },
+      };
+      void runCompaction(dying, { conversationId: id, signal: neverAborted() });
+      await claimed.promise;
+      const run = () =>
+        runCompaction(worker(-offsetMs), { conversationId: id, signal: neverAborted() });
 
-    const atOnce = await run();
-    time.advance(61_000);
-    const later = await run();
+      const atOnce = await run();
+      time.advance(61_000);
+      const later = await run();
 
-    expect(atOnce).toMatchObject({ kind: 'retry', reason: 'LEASE_HELD' });
-    expect(later).toMatchObject({ kind: 'done', state: 'COMPACTED' });
-    expect((await see(store, id)).head.generation).toBe(1);
-  });
+      expect(atOnce).toMatchObject({ kind: 'retry', reason: 'LEASE_HELD' });
+      expect(later).toMatchObject({ kind: 'done', state: 'COMPACTED' });
+      expect((await see(store, id)).head.generation).toBe(1);
+    },
+  );
 });

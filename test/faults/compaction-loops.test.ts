@@ -117,7 +117,7 @@ const emptyWorld: World = {
 describe('one huge turn and then a tool loop', () => {
   const policy = resolvePolicy({ model });
 
-  test('is compacted once in eight turns, where Gemini CLI compresses each time', () => {
+  test('a huge turn and then a tool loop is compacted once in eight turns, unlike Gemini CLI', () => {
     let world = emptyWorld;
 
     for (let seq = 1; seq <= 8; seq++) {
@@ -138,7 +138,7 @@ describe('one huge turn and then a tool loop', () => {
 describe('overflows that no compaction relieves', () => {
   const policy = resolvePolicy({ model, windowOverrides: { [model]: 12_000 } });
 
-  test('cost two attempts, and no more until the context grows', () => {
+  test('overflows that no compaction relieves cost two attempts until the context grows', () => {
     const long = 'word '.repeat(20_000);
     let world: World = {
       ...emptyWorld,

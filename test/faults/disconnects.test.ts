@@ -54,7 +54,7 @@ const finishedTurn = (conversationId: string) =>
 
 describe('a client that hangs up', () => {
   test.concurrent.each(Array.from({ length: EVENTS }, (_, events) => events))(
-    'after %i events finds the whole answer, made by one model call, when it comes back',
+    'a client that hangs up after %i events finds the whole answer of one model call',
     async (events) => {
       const [id, messageId] = [randomUUID(), randomUUID()];
 
@@ -69,7 +69,7 @@ describe('a client that hangs up', () => {
     },
   );
 
-  test('before its first event has its message all the same', async () => {
+  test('a message whose client hangs up before its first event is stored', async () => {
     const [id, messageId] = [randomUUID(), randomUUID()];
     const leaving = new AbortController();
     const call = stack.chat.call(messagesPath(id), {
@@ -89,7 +89,7 @@ describe('a client that hangs up', () => {
 });
 
 describe('a message that is sent twice', () => {
-  test('one after the other is one turn and one model call, and the same answer word for word', async () => {
+  test('a message sent twice in a row is one turn, one model call and one answer', async () => {
     const [id, messageId] = [randomUUID(), randomUUID()];
 
     const first = await stack.send(id, QUESTION, messageId);
@@ -101,7 +101,7 @@ describe('a message that is sent twice', () => {
     expect((await stack.transcript(id)).map(({ seq }) => seq)).toEqual([1, 1]);
   });
 
-  test('while the first is being answered follows the same answer', async () => {
+  test('a message repeated while it is answered follows the same answer', async () => {
     const [id, messageId] = [randomUUID(), randomUUID()];
 
     const both = await Promise.all([
@@ -116,7 +116,7 @@ describe('a message that is sent twice', () => {
     expect((await headOf(stack.store, id)).lastSeq).toBe(1);
   });
 
-  test('with another text is refused, and the first stands', async () => {
+  test('a message repeated with another text is refused, and the first one stands', async () => {
     const [id, messageId] = [randomUUID(), randomUUID()];
     await stack.send(id, QUESTION, messageId);
 
@@ -126,7 +126,7 @@ describe('a message that is sent twice', () => {
     expect(await stack.transcript(id)).toHaveLength(2);
   });
 
-  test('never stands twice in a later prompt', async () => {
+  test('a message sent twice never appears twice in a later prompt', async () => {
     const [id, messageId] = [randomUUID(), randomUUID()];
     await stack.send(id, QUESTION, messageId);
     await stack.send(id, QUESTION, messageId);

@@ -55,7 +55,7 @@ async function serveEvents(times = 1): Promise<void> {
 }
 
 describe('while events cannot be published', () => {
-  test('a hundred messages over the threshold are answered, and each leaves its need', async () => {
+  test('a hundred messages are answered, and keep their compaction requests, while publishing fails', async () => {
     bus.setDown(true);
     const conversations = ids(100);
 
@@ -69,7 +69,7 @@ describe('while events cannot be published', () => {
     expect(warnings).toHaveLength(100);
   }, 60_000);
 
-  test('nothing of it is told to the user', async () => {
+  test('a failure to publish events is not shown to the user', async () => {
     bus.setDown(true);
     const id = randomUUID();
 
@@ -82,7 +82,7 @@ describe('while events cannot be published', () => {
 });
 
 describe('once events can be published again', () => {
-  test('the next message of each conversation publishes its need, and all are compacted', async () => {
+  test('each conversation’s next message publishes its request once publishing works, and all are compacted', async () => {
     bus.setDown(true);
     const conversations = ids(20);
     for (const id of conversations) await stack.send(id, LONG);
@@ -99,7 +99,7 @@ describe('once events can be published again', () => {
     }
   }, 60_000);
 
-  test('a sweep publishes the needs of all that were left, and all are compacted', async () => {
+  test('a sweep publishes all remaining requests once publishing works, and all are compacted', async () => {
     bus.setDown(true);
     const conversations = ids(100);
     for (const id of conversations) {
@@ -120,7 +120,7 @@ describe('once events can be published again', () => {
 });
 
 describe('events that come twice, late or in another order', () => {
-  test('five times over make one swap for each conversation', async () => {
+  test('events delivered five times make one swap for each conversation', async () => {
     const conversations = ids(5);
     for (const id of conversations) await stack.send(id, LONG);
     for (const id of conversations) await stack.send(id, 'Thank you.');
@@ -135,7 +135,7 @@ describe('events that come twice, late or in another order', () => {
     }
   });
 
-  test('an hour after the compaction cost no model call and change nothing', async () => {
+  test('events delivered an hour after the compaction cost no model call and change nothing', async () => {
     const id = randomUUID();
     await stack.send(id, LONG);
     await stack.send(id, 'Thank you.');

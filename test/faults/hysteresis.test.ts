@@ -54,7 +54,7 @@ const asks = (tokens: number, afterTokens: number | null) =>
   }) !== undefined;
 
 describe('a compaction', () => {
-  test('never asks for another one before the context has grown by a fifth of its threshold', () => {
+  test('no further compaction is requested before the context has grown by a fifth of its threshold', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: 60_000 }),
@@ -67,7 +67,7 @@ describe('a compaction', () => {
     );
   });
 
-  test('is asked for again once it has, where the context is over the threshold', () => {
+  test('a further compaction is requested once the context has grown and is over the threshold', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 10_000, max: 60_000 }),
@@ -80,7 +80,7 @@ describe('a compaction', () => {
     );
   });
 
-  test('runs at most once per fifth of a threshold of new tokens, however little it saves', () => {
+  test('compactions run at most once per fifth of a threshold, however little they save', () => {
     const turns = fc.array(fc.integer({ min: 1, max: 4_000 }), { minLength: 1, maxLength: 200 });
     const leaves = fc.double({ min: 0.05, max: 0.79, noNaN: true });
     fc.assert(
@@ -103,43 +103,41 @@ describe('a compaction', () => {
   });
 });
 
-describe('a snapshot that is itself over the threshold', () => {
-  /** A compaction whose result is larger than the threshold and far smaller than what it replaced. */
-  async function compactedOverThreshold() {
-    const bench = compactionBench({
-      model: createScriptedModel({
-        answers: [snapshotAnswer()],
-        count: (prompt) => Promise.resolve(prompt.contents.length > 30 ? 9_000 : 1_400),
-      }),
-    });
-    const conversationId = await buildDue(bench);
-    await compactOnce(bench, conversationId);
-    return { bench, conversationId };
-  }
-
-  const usageOf = (promptTokens: number) => ({
-    promptTokens,
-    cachedTokens: 0,
-    outputTokens: 1,
-    thoughtsTokens: 0,
+/** A compaction whose result is larger than the threshold and far smaller than what it replaced. */
+async function compactedOverThreshold() {
+  const bench = compactionBench({
+    model: createScriptedModel({
+      answers: [snapshotAnswer()],
+      count: (prompt) => Promise.resolve(prompt.contents.length > 30 ? 9_000 : 1_400),
+    }),
   });
-  const answerAt = (promptTokens: number) => ({
-    chunks: [{ parts: [{ text: 'Fine.' }], finishReason: 'STOP', usage: usageOf(promptTokens) }],
-  });
+  const conversationId = await buildDue(bench);
+  await compactOnce(bench, conversationId);
+  return { bench, conversationId };
+}
 
-  test('is left alone by the next messages, until the context has grown', async () => {
-    const { bench, conversationId } = await compactedOverThreshold();
-    const sizes = [1_410, 1_450, 1_500, 1_550];
-    const model = scriptedStreamer(...sizes.map(answerAt), answerAt(1_800)).model;
-    const chat = chatDependencies({ store: bench.store, model });
+const usageOf = (promptTokens: number) => ({
+  promptTokens,
+  cachedTokens: 0,
+  outputTokens: 1,
+  thoughtsTokens: 0,
+});
+const answerAt = (promptTokens: number) => ({
+  chunks: [{ parts: [{ text: 'Fine.' }], finishReason: 'STOP', usage: usageOf(promptTokens) }],
+});
 
-    await sendAll(chat, conversationId, ['one', 'two', 'three', 'four']);
-    const quiet = await headOf(bench.store, conversationId);
-    await sendAll(chat, conversationId, ['five']);
+test('a snapshot over the threshold is not compacted again until the context has grown', async () => {
+  const { bench, conversationId } = await compactedOverThreshold();
+  const sizes = [1_410, 1_450, 1_500, 1_550];
+  const model = scriptedStreamer(...sizes.map(answerAt), answerAt(1_800)).model;
+  const chat = chatDependencies({ store: bench.store, model });
 
-    const { history: snapshot } = await see(bench.store, conversationId);
-    expect(snapshot?.afterTokens).toBeGreaterThan(THRESHOLD_TOKENS);
-    expect(quiet.compactionNeeded).toEqual({});
-    expect((await headOf(bench.store, conversationId)).compactionNeeded.auto).toBeDefined();
-  });
+  await sendAll(chat, conversationId, ['one', 'two', 'three', 'four']);
+  const quiet = await headOf(bench.store, conversationId);
+  await sendAll(chat, conversationId, ['five']);
+
+  const { history: snapshot } = await see(bench.store, conversationId);
+  expect(snapshot?.afterTokens).toBeGreaterThan(THRESHOLD_TOKENS);
+  expect(quiet.compactionNeeded).toEqual({});
+  expect((await headOf(bench.store, conversationId)).compactionNeeded.auto).toBeDefined();
 });

@@ -52,7 +52,7 @@ const upTo = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, index) => from + index);
 
 describe('contract 9: messages that are sent at every step of a compaction', () => {
-  test('are all answered, and stand in the transcript once and in order', async () => {
+  test('messages sent at every step of a compaction are all answered, stored once and in order', async () => {
     const id = await due();
     const said: string[] = [];
 
@@ -65,7 +65,7 @@ describe('contract 9: messages that are sent at every step of a compaction', () 
     expect(textsOf(await stack.transcript(id), 'user')).toEqual([...questions, ...said]);
   });
 
-  test('stand in the context once and in order, behind what the snapshot covers', async () => {
+  test('messages sent during a compaction follow the snapshot in the context, once and in order', async () => {
     const id = await due();
 
     const steps = await compactWhile(id, async (point) => {
@@ -78,7 +78,7 @@ describe('contract 9: messages that are sent at every step of a compaction', () 
     expect(await shownSeqs(id)).toEqual(upTo(coveredThrough.seq + 1, lastSeq));
   });
 
-  test('see at each step a context of one generation, whole', async () => {
+  test('messages sent at every step of a compaction see a context of one generation', async () => {
     const id = await due();
     const seen: { generation: number; seqs: number[] }[] = [];
 
@@ -93,7 +93,7 @@ describe('contract 9: messages that are sent at every step of a compaction', () 
     for (const { generation, seqs } of seen) expect(seqs).toEqual(upTo(firstOf(generation), TURNS));
   });
 
-  test('get as their prompt what /context showed before', async () => {
+  test('messages sent during a compaction get the prompt that /context showed before', async () => {
     const id = await due();
     let compared = 0;
 
@@ -110,7 +110,7 @@ describe('contract 9: messages that are sent at every step of a compaction', () 
     expect(compared).toBeGreaterThanOrEqual(6);
   });
 
-  test('that were begun before the swap and end after it are in the next context', async () => {
+  test('messages begun before the swap and ended after it are in the next context', async () => {
     const id = await due();
     const isSwapped = Promise.withResolvers<void>();
     stack.standIn.queueFaults({ kind: 'delay', delayMs: 400, match: { role: 'chat' } });
@@ -130,27 +130,25 @@ describe('contract 9: messages that are sent at every step of a compaction', () 
   });
 });
 
-describe('settings that change at a step of a compaction', () => {
-  test.each([
-    ['claimed', { settings: { thresholdTokens: 1_500 } }],
-    ['planned', { settings: { thresholdTokens: 1_200 } }],
-    ['summarised', { settings: { thresholdTokens: 1_300 } }],
-    ['verified', { settings: { thresholdTokens: 1_400 } }],
-    ['swapped', { settings: { thresholdTokens: 1_100 } }],
-    ['summarised', { title: 'A new title' }],
-    ['verified', { metadata: { colour: 'green' } }],
-  ])('%s as %j stay changed, and the swap is made', async (at, change) => {
-    const id = await due();
+test.each([
+  ['claimed', { settings: { thresholdTokens: 1_500 } }],
+  ['planned', { settings: { thresholdTokens: 1_200 } }],
+  ['summarised', { settings: { thresholdTokens: 1_300 } }],
+  ['verified', { settings: { thresholdTokens: 1_400 } }],
+  ['swapped', { settings: { thresholdTokens: 1_100 } }],
+  ['summarised', { title: 'A new title' }],
+  ['verified', { metadata: { colour: 'green' } }],
+])('setting %s to %j during a compaction persists, and the swap succeeds', async (at, change) => {
+  const id = await due();
 
-    await compactWhile(id, async (point) => {
-      if (point !== at) return;
-      const path = `/v1/conversations/${id}`;
-      const changed = await stack.chat.call(path, { method: 'PATCH', body: change });
-      expect(changed.status).toBe(200);
-    });
-
-    const head = await headOf(stack.store, id);
-    expect(head).toMatchObject({ ...change, generation: 1, compactionNeeded: {} });
-    expect(await shownSeqs(id)).toEqual(upTo(head.coveredThrough.seq + 1, TURNS));
+  await compactWhile(id, async (point) => {
+    if (point !== at) return;
+    const path = `/v1/conversations/${id}`;
+    const changed = await stack.chat.call(path, { method: 'PATCH', body: change });
+    expect(changed.status).toBe(200);
   });
+
+  const head = await headOf(stack.store, id);
+  expect(head).toMatchObject({ ...change, generation: 1, compactionNeeded: {} });
+  expect(await shownSeqs(id)).toEqual(upTo(head.coveredThrough.seq + 1, TURNS));
 });

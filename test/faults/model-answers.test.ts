@@ -104,7 +104,7 @@ const failures: Failure[] = [
 
 describe('a model that fails with', () => {
   test.each(failures)(
-    '$name is told as $reason, and the message stays in the transcript',
+    'a model failure $name is reported as $reason, and the message stays in the transcript',
     async ({ fault, http, reason, calls }) => {
       const id = randomUUID();
       stack.standIn.queueFaults(fault);
@@ -120,7 +120,7 @@ describe('a model that fails with', () => {
   );
 
   test.each(failures)(
-    '$name costs no message: sent again it is answered in the same turn',
+    'a message after the model failure $name is answered in the same turn when resent',
     async ({ fault }) => {
       const [id, messageId] = [randomUUID(), randomUUID()];
       stack.standIn.queueFaults(fault);
@@ -136,31 +136,37 @@ describe('a model that fails with', () => {
     },
   );
 
-  test.each(failures)('$name leaves no half answer in a later prompt', async ({ fault }) => {
-    const id = randomUUID();
-    stack.standIn.queueFaults(fault);
-    await stack.send(id, QUESTION);
+  test.each(failures)(
+    'a model failure $name leaves no half answer in a later prompt',
+    async ({ fault }) => {
+      const id = randomUUID();
+      stack.standIn.queueFaults(fault);
+      await stack.send(id, QUESTION);
 
-    expect(await stack.send(id, 'Good morning.')).toMatchObject({ http: 200 });
+      expect(await stack.send(id, 'Good morning.')).toMatchObject({ http: 200 });
 
-    expect(stack.lastPromptTexts()).toEqual(['Good morning.']);
-  });
+      expect(stack.lastPromptTexts()).toEqual(['Good morning.']);
+    },
+  );
 
-  test.each(failures)('$name ends a stream with error, finish and [DONE]', async ({ fault }) => {
-    stack.standIn.queueFaults(fault);
+  test.each(failures)(
+    'a model failure $name ends a stream with error, finish and [DONE]',
+    async ({ fault }) => {
+      stack.standIn.queueFaults(fault);
 
-    const response = await stack.chat.call(messagesPath(randomUUID()), {
-      body: messageBody(QUESTION),
-      headers: { accept: 'text/event-stream' },
-    });
+      const response = await stack.chat.call(messagesPath(randomUUID()), {
+        body: messageBody(QUESTION),
+        headers: { accept: 'text/event-stream' },
+      });
 
-    const events = (await response.text())
-      .split('\n')
-      .filter((line) => line.startsWith('data: '))
-      .map((line) => /"type":"([a-z-]+)"/.exec(line)?.[1] ?? line.slice(6));
-    expect(response.status).toBe(200);
-    expect(events.slice(-3)).toEqual(['error', 'finish', '[DONE]']);
-  });
+      const events = (await response.text())
+        .split('\n')
+        .filter((line) => line.startsWith('data: '))
+        .map((line) => /"type":"([a-z-]+)"/.exec(line)?.[1] ?? line.slice(6));
+      expect(response.status).toBe(200);
+      expect(events.slice(-3)).toEqual(['error', 'finish', '[DONE]']);
+    },
+  );
 });
 
 describe('a model that is back after', () => {
@@ -169,7 +175,7 @@ describe('a model that is back after', () => {
     { name: 'one 500', fault: { kind: 'internal' } },
     { name: 'one 503', fault: { kind: 'unavailable' } },
     { name: 'a reset before the first event', fault: { kind: 'cut', afterEvents: 0 } },
-  ])('$name answers within the same send', async ({ fault }) => {
+  ])('a model back after $name answers within the same send', async ({ fault }) => {
     const id = randomUUID();
     stack.standIn.queueFaults(fault);
 
@@ -180,7 +186,7 @@ describe('a model that is back after', () => {
     expect(await stack.transcript(id)).toHaveLength(2);
   });
 
-  test('a 429 is left alone for as long as its RetryInfo says', async () => {
+  test('a model that answers 429 is left alone for as long as its RetryInfo says', async () => {
     stack.standIn.queueFaults({ kind: 'quota', retryDelayMs: 300 });
 
     await stack.send(randomUUID(), QUESTION);
@@ -189,7 +195,7 @@ describe('a model that is back after', () => {
     expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(300);
   });
 
-  test('a long 429 is asked for no earlier than its RetryInfo says, however often a phone comes back', async () => {
+  test('a model with a long 429 is not called earlier, however often a phone retries', async () => {
     const [id, messageId] = [randomUUID(), randomUUID()];
     stack.standIn.queueFaults({ kind: 'quota', retryDelayMs: 20_000 });
     await stack.send(id, QUESTION, messageId);
@@ -202,7 +208,7 @@ describe('a model that is back after', () => {
 });
 
 describe('an answer that the model', () => {
-  test('cut at MAX_TOKENS is told as length and is what the next prompt has', async () => {
+  test('an answer cut at MAX_TOKENS is reported as length and used in the next prompt', async () => {
     const id = randomUUID();
     stack.standIn.queueFaults({ kind: 'maxTokens' });
 
@@ -221,23 +227,26 @@ describe('an answer that the model', () => {
     { name: 'RECITATION half-way', fault: { kind: 'recitation', afterEvents: 1 } },
     { name: 'PROHIBITED_CONTENT', fault: { kind: 'prohibitedContent' } },
     { name: 'a blocked prompt', fault: { kind: 'blockedPrompt', reason: 'SAFETY' } },
-  ])('refused for $name is told as content-filter and poisons no later turn', async ({ fault }) => {
-    const id = randomUUID();
-    await stack.send(id, 'Good morning.');
-    stack.standIn.queueFaults(fault);
+  ])(
+    'an answer refused for $name is reported as content-filter and stays out of later turns',
+    async ({ fault }) => {
+      const id = randomUUID();
+      await stack.send(id, 'Good morning.');
+      stack.standIn.queueFaults(fault);
 
-    const sent = await stack.send(id, QUESTION);
-    const next = await stack.send(id, 'Good evening.');
+      const sent = await stack.send(id, QUESTION);
+      const next = await stack.send(id, 'Good evening.');
 
-    const refused = (await stack.transcript(id)).find(({ seq }) => seq === 2);
-    expect(sent.http).toBe(200);
-    expect(refused).toMatchObject({ inContext: false });
-    expect(next.http).toBe(200);
-    expect(stack.lastPromptTexts().join('\n')).not.toContain('7731');
-    expect(stack.lastPromptTexts()[0]).toBe('Good morning.');
-  });
+      const refused = (await stack.transcript(id)).find(({ seq }) => seq === 2);
+      expect(sent.http).toBe(200);
+      expect(refused).toMatchObject({ inContext: false });
+      expect(next.http).toBe(200);
+      expect(stack.lastPromptTexts().join('\n')).not.toContain('7731');
+      expect(stack.lastPromptTexts()[0]).toBe('Good morning.');
+    },
+  );
 
-  test('gave without usageMetadata is counted by estimate, and the next report corrects it', async () => {
+  test('an answer without usageMetadata is estimated, and the next report corrects it', async () => {
     const id = randomUUID();
     stack.standIn.queueFaults({ kind: 'missingUsage' });
 
@@ -250,7 +259,7 @@ describe('an answer that the model', () => {
     expect((await headOf(stack.store, id)).context.source).toBe('reported');
   });
 
-  test('gave over a connection that stays open is kept and counted', async () => {
+  test('an answer over a connection that stays open is kept and counted', async () => {
     const id = randomUUID();
     stack.standIn.queueFaults({ kind: 'openEnd' });
 
@@ -261,7 +270,7 @@ describe('an answer that the model', () => {
     expect((await headOf(stack.store, id)).context.source).toBe('reported');
   });
 
-  test('gave with a malformed function call after its text keeps the text and no half call', async () => {
+  test('an answer with a malformed function call keeps its text and no half call', async () => {
     const id = randomUUID();
     stack.standIn.queueFaults({ kind: 'malformedFunctionCall', afterEvents: 1 });
 

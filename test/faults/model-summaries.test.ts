@@ -93,7 +93,7 @@ const failures = [
 
 describe('a summariser that gives', () => {
   test.each(failures)(
-    '$name changes nothing: the context stays as it was and the need stands',
+    'a summariser failure $name keeps the context and the compaction request',
     async ({ fault, record }) => {
       const id = await due();
       const before = await see(stack.store, id);
@@ -110,7 +110,7 @@ describe('a summariser that gives', () => {
     },
   );
 
-  test.each(failures)('$name does not hold up the chat', async ({ fault }) => {
+  test.each(failures)('a summariser failure $name does not delay the chat', async ({ fault }) => {
     const id = await due();
     stack.standIn.queueFaults(always(fault));
     await stack.compact(id);
@@ -121,22 +121,25 @@ describe('a summariser that gives', () => {
     expect(orders.filter((order) => !stack.lastPromptTexts().join().includes(order))).toEqual([]);
   });
 
-  test.each(failures)('$name once is made good by the next delivery', async ({ fault }) => {
-    const id = await due();
-    stack.standIn.queueFaults(always(fault));
-    await stack.compact(id);
-    stack.standIn.clearFaults();
+  test.each(failures)(
+    'a single summariser failure $name is recovered by the next delivery',
+    async ({ fault }) => {
+      const id = await due();
+      stack.standIn.queueFaults(always(fault));
+      await stack.compact(id);
+      stack.standIn.clearFaults();
 
-    stack.clock.shift(120_000);
-    const result = await stack.compact(id);
+      stack.clock.shift(120_000);
+      const result = await stack.compact(id);
 
-    expect(result).toMatchObject({ kind: 'done', state: 'COMPACTED' });
-    const { head, text } = await see(stack.store, id);
-    expect(head).toMatchObject({ generation: 1, compactionNeeded: {} });
-    expect(orders.filter((order) => !text.includes(order))).toEqual([]);
-  });
+      expect(result).toMatchObject({ kind: 'done', state: 'COMPACTED' });
+      const { head, text } = await see(stack.store, id);
+      expect(head).toMatchObject({ generation: 1, compactionNeeded: {} });
+      expect(orders.filter((order) => !text.includes(order))).toEqual([]);
+    },
+  );
 
-  test('a snapshot larger than the history leaves the history, and is not asked for again', async () => {
+  test('a snapshot larger than the history is discarded and not requested again', async () => {
     const id = await due();
     stack.standIn.setVices({ verbose: 60 });
     const before = await see(stack.store, id);
@@ -160,18 +163,21 @@ describe('a token counter that', () => {
     { name: 'answers 500', fault: { kind: 'internal' } },
     { name: 'answers 429', fault: { kind: 'quota' } },
     { name: 'does not answer', fault: { kind: 'hang' } },
-  ])('$name holds nothing up: both sizes are estimated and the swap is made', async ({ fault }) => {
-    const id = await due();
-    stack.standIn.queueFaults({ ...fault, match: { operation: 'countTokens' }, times: 12 });
+  ])(
+    'a token counter that $name delays nothing: sizes are estimated and the swap is made',
+    async ({ fault }) => {
+      const id = await due();
+      stack.standIn.queueFaults({ ...fault, match: { operation: 'countTokens' }, times: 12 });
 
-    const result = await stack.compact(id);
+      const result = await stack.compact(id);
 
-    const { history } = await see(stack.store, id);
-    expect(result).toMatchObject({ state: 'COMPACTED' });
-    expect(history?.report['tokensSource']).toBe('estimated');
-  });
+      const { history } = await see(stack.store, id);
+      expect(result).toMatchObject({ state: 'COMPACTED' });
+      expect(history?.report['tokensSource']).toBe('estimated');
+    },
+  );
 
-  test('hangs is left after ten seconds', async () => {
+  test('a token counter that hangs is abandoned after ten seconds', async () => {
     const counting = Promise.withResolvers<void>();
     const model = createScriptedModel({
       answers: [snapshotAnswer()],
@@ -191,7 +197,7 @@ describe('a token counter that', () => {
     expect((await see(bench.store, id)).history?.report['tokensSource']).toBe('estimated');
   });
 
-  test('is down is not asked by a send', async () => {
+  test('a token counter that is down is not called by a send', async () => {
     const id = await due();
     stack.standIn.queueFaults({
       kind: 'internal',

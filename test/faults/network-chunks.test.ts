@@ -33,7 +33,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-test('a stream of the model that is cut in two network chunks at any byte is the same answer', async () => {
+test('a model stream cut into two network chunks at any byte gives the same answer', async () => {
   const model = createGeminiModel({
     apiKey: 'local',
     baseUrl: server.url,

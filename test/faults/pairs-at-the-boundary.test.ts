@@ -127,7 +127,7 @@ function planOf(generated: readonly GeneratedTurn[], summariserWindowTokens: num
 }
 
 describe('a history of any nesting of calls and responses', () => {
-  test('is split before a user’s words and never between a call and its response', () => {
+  test('a history is split before user text and never between a call and its response', () => {
     fc.assert(
       fc.property(
         generatedTurns,
@@ -146,7 +146,7 @@ describe('a history of any nesting of calls and responses', () => {
     );
   }, 120_000);
 
-  test('is folded without a gap and without an overlap, whatever window the summariser has', () => {
+  test('a history is folded without gap or overlap, whatever window the summariser has', () => {
     fc.assert(
       fc.property(generatedTurns, fc.integer({ min: 1_000, max: 100_000 }), (generated, window) => {
         const { turns, plan } = planOf(generated, window);
@@ -165,7 +165,7 @@ describe('a history of any nesting of calls and responses', () => {
     );
   }, 120_000);
 
-  test('reaches model and summariser with every pair whole', () => {
+  test('model and summariser receive every call with its response', () => {
     fc.assert(
       fc.property(generatedTurns, (generated) => {
         const { context, plan } = planOf(generated, 100_000);

@@ -48,7 +48,7 @@ function measuredStore() {
 }
 
 describe('a message of 900 KiB', () => {
-  test('is refused under the default limits before anything is written', async () => {
+  test('a message of 900 KiB is refused under the default limits before anything is written', async () => {
     stack = await startFaultStack();
     const id = randomUUID();
 
@@ -67,7 +67,7 @@ describe('a message of 900 KiB', () => {
     ['characters of four bytes', '𝒳'],
     ['NUL characters', '\u0000'],
   ])(
-    'of %s is stored, answered and read back where a deployment lets it in',
+    'a message of %s is stored, answered and read back where the deployment allows it',
     async (_, character) => {
       stack = await startFaultStack({ environment: { ...WIDE, ...WIDE_WINDOW } });
       const id = randomUUID();
@@ -84,34 +84,33 @@ describe('a message of 900 KiB', () => {
   );
 });
 
-describe('documents', () => {
-  test.each([
-    ['a message of the widest limits', '"'.repeat(650_000), 'Fine.'],
-    ['an answer of 1.9 million characters', 'Tell me all.', 'x'.repeat(1_900_000)],
-    ['an answer of line ends', 'Tell me all.', '\n'.repeat(900_000)],
-    ['an answer of four-byte characters', 'Tell me all.', '𝒳'.repeat(450_000)],
-  ])('stay under 1 MiB, and commits under 4 MiB, for %s', async (_, user, answer) => {
-    const { store, largest } = measuredStore();
-    const { model } = scriptedStreamer(textAnswer(answer));
-    const chat = chatDependencies({ store, model }, WIDE_WINDOW);
-    const id = randomUUID();
+test.each([
+  ['a message of the widest limits', '"'.repeat(650_000), 'Fine.'],
+  ['an answer of 1.9 million characters', 'Tell me all.', 'x'.repeat(1_900_000)],
+  ['an answer of line ends', 'Tell me all.', '\n'.repeat(900_000)],
+  ['an answer of four-byte characters', 'Tell me all.', '𝒳'.repeat(450_000)],
+])('documents stay under 1 MiB, and commits under 4 MiB, for %s', async (_, user, answer) => {
+  const { store, largest } = measuredStore();
+  const { model } = scriptedStreamer(textAnswer(answer));
+  const chat = chatDependencies({ store, model }, WIDE_WINDOW);
+  const id = randomUUID();
 
-    await sendAll(chat, id, [user]);
+  await sendAll(chat, id, [user]);
 
-    const [turn] = await readTurns(store, id, [1]);
-    expect(turn?.value.user.parts).toEqual([{ text: user }]);
-    expect(turn?.value.contents.map(contentText)).toEqual([answer]);
-    expect(largest.documentBytes).toBeGreaterThan(100_000);
-    // JSON in JSON: what is measured here is larger than what is stored.
-    expect(largest.commitBytes).toBeLessThan(2 * 4 * MIB);
-  });
+  const [turn] = await readTurns(store, id, [1]);
+  expect(turn?.value.user.parts).toEqual([{ text: user }]);
+  expect(turn?.value.contents.map(contentText)).toEqual([answer]);
+  expect(largest.documentBytes).toBeGreaterThan(100_000);
+  // JSON in JSON: what is measured here is larger than what is stored.
+  expect(largest.commitBytes).toBeLessThan(2 * 4 * MIB);
 });
 
-describe('an answer that is too large to store', () => {
-  test.each([
-    ['in one piece', ['x'.repeat(4_000_000)]],
-    ['in many pieces', Array.from({ length: 40 }, () => 'x'.repeat(100_000))],
-  ])('%s ends its turn, and the conversation goes on', async (_, pieces) => {
+test.each([
+  ['in one piece', ['x'.repeat(4_000_000)]],
+  ['in many pieces', Array.from({ length: 40 }, () => 'x'.repeat(100_000))],
+])(
+  'an answer too large to store (%s) ends its turn, and the conversation goes on',
+  async (_, pieces) => {
     const large = {
       chunks: [
         ...pieces.map((text) => ({ parts: [{ text }] })),
@@ -132,8 +131,8 @@ describe('an answer that is too large to store', () => {
     const [turn] = await readTurns(chat.store, id, [1]);
     expect(turn?.value.state).toMatch(/^(done|failed)$/);
     expect(next.turn).toMatchObject({ seq: 2, state: 'done' });
-  });
-});
+  },
+);
 
 describe('a single turn of twice the threshold', () => {
   const THRESHOLD = 1_000;
@@ -149,7 +148,7 @@ describe('a single turn of twice the threshold', () => {
     return { stack, id: conversationId };
   }
 
-  test('is not compacted alone, calls no summariser and leaves no need behind', async () => {
+  test('a single turn of twice the threshold is not compacted and leaves no request', async () => {
     const { stack: running, id } = await conversationOf([long(1)]);
 
     const result = await running.compact(id);
@@ -160,7 +159,7 @@ describe('a single turn of twice the threshold', () => {
     expect(running.standIn.journal()).toEqual([]);
   });
 
-  test('is folded once another follows, in one compaction', async () => {
+  test('a turn of twice the threshold is folded in one compaction once another follows', async () => {
     const { stack: running, id } = await conversationOf([long(1), 'And then?']);
 
     const result = await running.compact(id);
@@ -171,7 +170,7 @@ describe('a single turn of twice the threshold', () => {
     expect(items.filter(({ seq }) => seq === 2)).toHaveLength(2);
   });
 
-  test('after another costs at most one attempt per message', async () => {
+  test('a turn of twice the threshold after another costs at most one attempt per message', async () => {
     const { stack: running, id } = await conversationOf([long(1), long(2)]);
     const requests = new Set<string>();
 
@@ -189,7 +188,7 @@ describe('a single turn of twice the threshold', () => {
     expect(head.coveredThrough.seq).toBeGreaterThanOrEqual(4);
   });
 
-  test('that no window holds is refused with both figures, and the conversation goes on', async () => {
+  test('a message that no window holds is refused with both token counts', async () => {
     const chat = chatDependencies({}, { MODEL_WINDOWS: '{"gemini-3.5-flash":1000}' });
     const id = randomUUID();
     await sendAll(chat, id, ['hello']);

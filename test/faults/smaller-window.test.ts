@@ -51,7 +51,7 @@ const refusedForLength = () =>
   stack.standIn.journal().filter(({ refusal }) => refusal !== undefined);
 
 describe('a conversation that is switched to a model with a smaller window', () => {
-  test('is answered, and never sends a prompt over that window', async () => {
+  test('a conversation switched to a smaller window is answered within that window', async () => {
     const id = await conversationOf(200);
     await switchModel(id);
 
@@ -68,7 +68,7 @@ describe('a conversation that is switched to a model with a smaller window', () 
     );
   });
 
-  test('is compacted below the new threshold by its next message', async () => {
+  test('a conversation switched to a smaller window is compacted by its next message', async () => {
     const id = await conversationOf(60);
     await switchModel(id);
 
@@ -80,7 +80,7 @@ describe('a conversation that is switched to a model with a smaller window', () 
     expect(tokens).toBeLessThan(0.5 * SMALL_WINDOW_TOKENS);
   });
 
-  test('while it is being compacted has the new model and the new generation', async () => {
+  test('a conversation switched during a compaction has the new model and the new generation', async () => {
     const id = await conversationOf(60);
     await stack.store.commit([
       {
@@ -110,7 +110,7 @@ describe('a conversation that is switched to a model with a smaller window', () 
     expect(refusedForLength()).toEqual([]);
   });
 
-  test('is compacted until it is below the new threshold, however large it was', async () => {
+  test('a conversation switched to a smaller window is compacted until it fits the new threshold', async () => {
     const id = await conversationOf(200);
     await switchModel(id);
 

@@ -72,7 +72,7 @@ async function compactionsUnder(fault: Omit<StoreFault, 'nth'>) {
 
 describe('a store that answers a compaction with', () => {
   test.each(storeFaults)(
-    '$name, at whichever call, ends in one swap that loses no turn',
+    'a store that answers $name at any call of a compaction still gives one lossless swap',
     async ({ code }) => {
       const runs = await compactionsUnder({ code, calls: 1, isReplyLost: false });
 
@@ -82,7 +82,7 @@ describe('a store that answers a compaction with', () => {
   );
 
   test.each(storeFaults)(
-    '$name after a commit was applied, at whichever commit, ends in one swap that loses no turn',
+    'a store that answers $name after a compaction’s commit still gives one lossless swap',
     async ({ code }) => {
       const runs = await compactionsUnder({ code, calls: 1, isReplyLost: true });
 
@@ -93,9 +93,12 @@ describe('a store that answers a compaction with', () => {
   test.each([
     { way: 'before it has done anything', isReplyLost: false },
     { way: 'after its commits were applied', isReplyLost: true },
-  ])('UNAVAILABLE for six calls in a row, $way, ends in one swap', async ({ isReplyLost }) => {
-    const runs = await compactionsUnder({ code: 14, calls: 6, isReplyLost });
+  ])(
+    'a store UNAVAILABLE for six calls of a compaction, $way, still gives one swap',
+    async ({ isReplyLost }) => {
+      const runs = await compactionsUnder({ code: 14, calls: 6, isReplyLost });
 
-    expect(runs.filter((run) => !isOneSwap(run))).toEqual([]);
-  });
+      expect(runs.filter((run) => !isOneSwap(run))).toEqual([]);
+    },
+  );
 });

@@ -94,7 +94,7 @@ async function sendsUnder(fault: Omit<StoreFault, 'nth'>) {
 
 describe('a store that answers a send with', () => {
   test.each(storeFaults)(
-    '$name, at whichever call, loses no message and makes no second turn',
+    'a store that answers $name at any call of a send loses and doubles no message',
     async ({ code }) => {
       const sends = await sendsUnder({ code, calls: 1, isReplyLost: false });
 
@@ -105,7 +105,7 @@ describe('a store that answers a send with', () => {
   );
 
   test.each(storeFaults)(
-    '$name after a commit was applied, at whichever commit, is not even noticed',
+    'a store that answers $name after a commit of a send goes unnoticed',
     async ({ code }) => {
       const sends = await sendsUnder({ code, calls: 1, isReplyLost: true });
 
@@ -118,7 +118,7 @@ describe('a store that answers a send with', () => {
     { way: 'before it has done anything', isReplyLost: false, leastTries: 2 },
     { way: 'after its commits were applied', isReplyLost: true, leastTries: 1 },
   ])(
-    'UNAVAILABLE for six calls in a row, $way, ends in one turn',
+    'a store UNAVAILABLE for six calls of a send, $way, still gives one turn',
     async ({ isReplyLost, leastTries }) => {
       const sends = await sendsUnder({ code: 14, calls: 6, isReplyLost });
 
@@ -136,7 +136,7 @@ describe('a store that is away', () => {
     server = undefined;
   });
 
-  test('is told as 503 with a time to come back, and the message can be sent again', async () => {
+  test('an unavailable store gives 503 with a retry time, and the message can be resent', async () => {
     const faulty = createFaultyStore();
     const store = createMemoryDocumentStore(faulty.hooks);
     server = await startChatServer({ overrides: { store } });

@@ -35,14 +35,14 @@ afterAll(() => {
   console.log(`kill matrix in process: ${cells}, killed and left alone ${leftAlone}`);
 });
 
-test('every crash point is one that a scenario passes', () => {
+test('a scenario passes every crash point', () => {
   const passed = new Set(scenarios.flatMap(({ points }) => points));
 
   expect([...passed].toSorted()).toEqual(everyPoint.toSorted());
 });
 
 test.each([mutants.noOutbox, mutants.noFence, mutants.wholeDocument, mutants.bareCounter])(
-  'finds $name',
+  'the kill matrix finds $name',
   async ({ rewrite, breaks }) => {
     const found: string[] = [];
     for (const { scenario, point, column } of scenarios.flatMap(cellsOf)) {
@@ -57,7 +57,7 @@ test.each([mutants.noOutbox, mutants.noFence, mutants.wholeDocument, mutants.bar
 );
 
 describe.each(scenarios)('$name', (scenario) => {
-  test('passes its points when nothing goes wrong, and leaves nothing undone', async () => {
+  test('an undisturbed scenario passes its crash points and leaves nothing undone', async () => {
     const { problems, passings } = await runOf(scenario);
 
     expect(problems).toEqual([]);
@@ -81,7 +81,7 @@ describe.each(scenarios)('$name', (scenario) => {
   });
 
   test.each(scenario.points)(
-    'is put right by the sweep alone when its process was killed at %s and nobody comes back',
+    'the sweep alone repairs a scenario whose process was killed at %s',
     async (point) => {
       const fault = { column: 'killed', point } as const;
 

@@ -33,7 +33,7 @@ async function startServer(...moreArguments: string[]) {
 }
 
 describe('startChild', () => {
-  test('starts a crashed process again and tells its last lines', async () => {
+  test('startChild restarts a crashed process and reports its last lines', async () => {
     const { events, ask } = await startServer();
     const before = await ask();
 
@@ -50,7 +50,7 @@ describe('startChild', () => {
     );
   });
 
-  test('leaves a process down that crashes again and again', async () => {
+  test('startChild leaves a process down that keeps crashing', async () => {
     const { events, ask } = await startServer();
     const hasGivenUp = () => events.some(({ kind }) => kind === 'gave-up');
 
@@ -62,7 +62,7 @@ describe('startChild', () => {
     expect(events.filter(({ kind }) => kind === 'crashed')).toHaveLength(5);
   });
 
-  test('restarts on demand without calling it a crash', async () => {
+  test('startChild restarts a process on demand without reporting a crash', async () => {
     const { child, events, ask } = await startServer();
     const before = await ask();
 
@@ -72,7 +72,7 @@ describe('startChild', () => {
     expect(events.filter(({ kind }) => kind === 'crashed')).toEqual([]);
   });
 
-  test('frees the port when it is stopped', async () => {
+  test('startChild frees the port when it is stopped', async () => {
     const { child, ask } = await startServer();
 
     await child.stop();
@@ -80,7 +80,7 @@ describe('startChild', () => {
     expect(await ask()).toBeUndefined();
   });
 
-  test('throws what the process said when it does not start', async () => {
+  test('startChild throws the process’s output when it does not start', async () => {
     await expect(startServer('never-ready')).rejects.toThrow(
       /exit code 3[^]*cannot find the thing/,
     );

@@ -72,7 +72,7 @@ async function talk(conversationId: string): Promise<string[]> {
 }
 
 describe('a conversation that grows past its threshold', () => {
-  test('is compacted by itself, loses nothing, and still knows what was said', async () => {
+  test('a conversation past its threshold is compacted by itself and still knows what was said', async () => {
     const id = randomUUID();
     const said = await talk(id);
 
@@ -88,7 +88,7 @@ describe('a conversation that grows past its threshold', () => {
     );
   });
 
-  test('shows as its context exactly what the next prompt holds before the new message', async () => {
+  test('/context shows exactly what the next prompt holds before the new message', async () => {
     const id = randomUUID();
     await talk(id);
 

@@ -60,21 +60,21 @@ describe.each(servers)('S2: %s', (_, urlOf, sent) => {
   const status = (headers: Record<string, string>) => statusOf(urlOf(), { ...sent, headers });
 
   test.each(['evil.example', 'evil.example:8080', '127.0.0.1.nip.io', '192.168.1.4:8080'])(
-    'does nothing for the host %s, which a foreign page may have taken',
+    'S2: the local server refuses the host %s, which a foreign page may have taken',
     async (name) => {
       expect(await status({ host: name })).toBe(403);
     },
   );
 
   test.each(['https://evil.example', 'http://localhost.evil.example', 'null'])(
-    'does nothing for a page of %s',
+    'S2: the local server refuses a page of %s',
     async (origin) => {
       expect(await status({ origin })).toBe(403);
     },
   );
 
   test.each(['127.0.0.1', 'localhost', '[::1]', '10.0.2.2'])(
-    'serves programs of this machine and of its Android emulator, which call it %s',
+    'S2: the local server serves programs on this machine that call it %s',
     async (name) => {
       const { port } = new URL(urlOf());
 
@@ -94,7 +94,7 @@ test('S2: chat serves a page of an origin that CORS_ORIGINS lists, the worker do
   expect(await statusOf(host.compactionUrl, { method: 'POST', body: push, headers })).toBe(403);
 });
 
-test('S2: a foreign page orders no fault of the stand-in', async () => {
+test('S2: a foreign page can start no fault of the fake Gemini', async () => {
   const body = JSON.stringify({ faults: [{ kind: 'internal' }] });
   const headers = { origin: 'https://evil.example', 'content-type': 'text/plain' };
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { chooseFreePort } from '#infra/local/processes/free-port.ts';
 import { openServer } from '#infra/local/processes/open-server.ts';
 
-test('passes over a port that somebody listens on', async () => {
+test('the port search skips a port that is in use', async () => {
   const { port: taken, close } = await openServer(createServer());
 
   const chosen = await chooseFreePort(taken, new Set());
@@ -12,7 +12,7 @@ test('passes over a port that somebody listens on', async () => {
   expect(chosen).toBeGreaterThan(taken);
 });
 
-test('gives each part a port of its own', async () => {
+test('the port search gives each part a port of its own', async () => {
   const reserved = new Set<number>();
 
   const chosen = [await chooseFreePort(0, reserved), await chooseFreePort(0, reserved)];

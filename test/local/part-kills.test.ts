@@ -23,7 +23,7 @@ function stackOf(restarts: readonly (() => Promise<void>)[]) {
 }
 const notReady = () => Promise.reject(new Error('was not ready after 15000 ms'));
 
-test('a part that is being started again is not killed once more', async () => {
+test('a part that is restarting is not killed again', async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   const { kills, asked } = stackOf([() => promise]);
 
@@ -37,7 +37,7 @@ test('a part that is being started again is not killed once more', async () => {
   expect(kills.state()[0]).toEqual({ part: 'chat', processId: 11, kills: 1, isDown: false });
 });
 
-test('a part that is not ready in time is begun anew', async () => {
+test('a part that is not ready in time is restarted', async () => {
   const { kills, asked, failures } = stackOf([notReady, notReady]);
 
   kills.kill('compaction');
@@ -48,7 +48,7 @@ test('a part that is not ready in time is begun anew', async () => {
   expect(kills.kill('compaction').kind).toBe('killed');
 });
 
-test('a part that never comes up is given up, told, and can be tried again', async () => {
+test('a part that never starts is given up, reported, and can be tried again', async () => {
   const { kills, asked, failures } = stackOf([notReady, notReady, notReady]);
 
   kills.kill('chat');

@@ -54,7 +54,7 @@ const send = (url: string) =>
     }),
   });
 
-test('a process that serves nothing ends at once on SIGTERM', async () => {
+test('an idle process ends at once on SIGTERM', async () => {
   // Longer than this test may take.
   const { child, exit } = await startProcess(600_000);
 
@@ -63,7 +63,7 @@ test('a process that serves nothing ends at once on SIGTERM', async () => {
   expect(await exit).toEqual([0, null]);
 });
 
-test('a process ends after the answer that it was giving', async () => {
+test('a process ends after the answer it was giving', async () => {
   standIn.queueFaults({ kind: 'stall', delayMs: 1_500 });
   const { child, exit, url } = await startProcess(30_000);
   const response = await send(url);
@@ -75,7 +75,7 @@ test('a process ends after the answer that it was giving', async () => {
   expect(await exit).toEqual([0, null]);
 });
 
-test('a process whose answer takes too long breaks its readers’ connections and ends', async () => {
+test('a process whose answer takes too long cuts its readers’ connections and ends', async () => {
   standIn.queueFaults({ kind: 'hang' });
   const { child, exit, url } = await startProcess(200);
   const response = await send(url);

@@ -5,13 +5,13 @@ import { chooseModel, stackEnvironment } from '#infra/local/stack/stack-environm
 const standIn = { model: { kind: 'stand-in' }, standInUrl: 'http://127.0.0.1:1' } as const;
 
 describe('stackEnvironment', () => {
-  test('is a configuration that accepts unsigned tokens and pushes', () => {
+  test('stackEnvironment is a configuration that accepts unsigned tokens and pushes', () => {
     const config = parseConfig(stackEnvironment({ shell: {}, ...standIn }));
 
     expect(config).toMatchObject({ allowUnsignedIdTokens: true, allowUnsignedPush: true });
   });
 
-  test('never lets the credentials or the project of the shell through', () => {
+  test('stackEnvironment never passes on the shell’s credentials or project', () => {
     const shell = {
       GOOGLE_CLOUD_PROJECT: 'my-production',
       GOOGLE_APPLICATION_CREDENTIALS: '/key.json',
@@ -27,7 +27,7 @@ describe('stackEnvironment', () => {
     expect(Object.values(environment)).not.toContain('secret');
   });
 
-  test('lets a setting win over the local defaults', () => {
+  test('stackEnvironment lets a setting override the local defaults', () => {
     const settings = { MAX_PART_BYTES: '900000' };
 
     expect(stackEnvironment({ shell: {}, ...standIn, settings }).MAX_PART_BYTES).toBe('900000');
@@ -35,11 +35,11 @@ describe('stackEnvironment', () => {
 });
 
 describe('chooseModel', () => {
-  test('takes the key of the shell', () => {
+  test('chooseModel uses the shell’s API key', () => {
     expect(chooseModel({ GEMINI_API_KEY: 'k' })).toEqual({ kind: 'gemini', apiKey: 'k' });
   });
 
-  test('takes Vertex AI where the shell chooses it, and leaves the data on this machine', () => {
+  test('chooseModel uses Vertex AI where the shell chooses it, and keeps data local', () => {
     const shell = {
       GOOGLE_GENAI_USE_VERTEXAI: 'true',
       GOOGLE_CLOUD_PROJECT: 'mine',
@@ -57,7 +57,7 @@ describe('chooseModel', () => {
   });
 
   test.each([{}, { GEMINI_API_KEY: '' }, { GOOGLE_GENAI_USE_VERTEXAI: 'true' }])(
-    'takes the stand-in for %o',
+    'chooseModel uses the fake Gemini for %o',
     (environment) => {
       expect(chooseModel(environment)).toEqual({ kind: 'stand-in' });
     },

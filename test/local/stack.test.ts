@@ -33,7 +33,7 @@ const isAnswering = async (url: string) => {
 };
 
 describe('the embedded stack', () => {
-  test('answers the printed calls, streaming and as JSON', async () => {
+  test('the embedded stack answers the printed calls, streaming and as JSON', async () => {
     const { stack } = await startEmbedded();
     const printed = welcomeText(stack, {
       now: new Date(),
@@ -49,7 +49,7 @@ describe('the embedded stack', () => {
     });
   });
 
-  test('leaves no process and no port behind when it is stopped', async () => {
+  test('the embedded stack leaves no process or port behind when stopped', async () => {
     const { stack } = await startEmbedded();
     const processes = stack.processIds();
 
@@ -61,7 +61,7 @@ describe('the embedded stack', () => {
     expect(await isAnswering(stack.chatUrl)).toBeUndefined();
   });
 
-  test('takes another port for chat when the wanted one is taken, and says so', async () => {
+  test('the embedded stack uses another port for chat when the wanted one is taken, and says so', async () => {
     const { port: wantedPort, close } = await openServer(createServer());
 
     const { stack, events } = await startEmbedded({ ports: { chat: wantedPort } });
@@ -74,7 +74,7 @@ describe('the embedded stack', () => {
     expect(await isAnswering(stack.chatUrl)).toBe(true);
   });
 
-  test('starts a crashed part again and leaves the others alone', async () => {
+  test('the embedded stack restarts a crashed part and leaves the others alone', async () => {
     const { stack, events } = await startEmbedded();
     const find = (part: string) => stack.processIds().find((each) => each.part === part)?.processId;
     const [functions, standIn] = [find('functions') ?? 0, find('stand-in')];
@@ -91,7 +91,7 @@ describe('the embedded stack', () => {
     expect(find('stand-in')).toBe(standIn);
   });
 
-  test('stops what has started when one part does not', async () => {
+  test('the embedded stack stops all parts when one does not start', async () => {
     const events: StackEvent[] = [];
     const failing = startStack({
       embedded: true,

@@ -15,7 +15,7 @@ function screen(options: { isTerminal?: boolean; isVerbose?: boolean } = {}) {
 }
 
 describe('the console of npm start', () => {
-  test('shows each part with its time', () => {
+  test('the npm start console shows each part with its time', () => {
     const { log, text } = screen();
 
     log({ kind: 'starting', part: 'chat', title: 'chat function' });
@@ -24,7 +24,7 @@ describe('the console of npm start', () => {
     expect(text()).toMatch(/^ {2}✓ chat function +1,234 ms\n$/);
   });
 
-  test('draws the list again in place on a terminal', () => {
+  test('the npm start console redraws the list in place on a terminal', () => {
     const { log, text } = screen({ isTerminal: true });
 
     log({ kind: 'starting', part: 'chat', title: 'chat function' });
@@ -33,7 +33,7 @@ describe('the console of npm start', () => {
     expect(text()).toContain('\u001B[1A');
   });
 
-  test('holds notes back until the list stands', () => {
+  test('the npm start console holds notes back until the list is complete', () => {
     const { log, settle, text } = screen();
 
     log({ kind: 'port-taken', part: 'chat', wantedPort: 1, usedPort: 2 });
@@ -48,7 +48,7 @@ describe('the console of npm start', () => {
     { isVerbose: false, expected: '  chat       later\n' },
     { isVerbose: true, expected: '  chat       early\n  chat       later\n' },
   ])(
-    'shows log lines of the start-up only when verbose ($isVerbose)',
+    'the npm start console shows log lines of the start-up only when verbose ($isVerbose)',
     ({ isVerbose, expected }) => {
       const { log, settle, text } = screen({ isVerbose });
 
@@ -60,7 +60,7 @@ describe('the console of npm start', () => {
     },
   );
 
-  test('names the port that is used in the place of a taken one', () => {
+  test('the npm start console names the port used instead of a taken one', () => {
     const { log, settle, text } = screen();
 
     settle();
@@ -69,7 +69,7 @@ describe('the console of npm start', () => {
     expect(text()).toBe('  port 8080 is taken: chat uses 8083\n');
   });
 
-  test('says that the embedded store went with its process', () => {
+  test('the npm start console says that the embedded store ended with its process', () => {
     const { log, settle, text } = screen();
 
     settle();
@@ -82,7 +82,7 @@ describe('the console of npm start', () => {
     );
   });
 
-  test('shows the last lines of a crashed part without the requests that went well', () => {
+  test('the npm start console shows a crashed part’s last lines without successful requests', () => {
     const { log, settle, text } = screen();
     const request = JSON.stringify({ severity: 'INFO', event: 'request', status: 200 });
 
@@ -99,7 +99,7 @@ describe('the console of npm start', () => {
     expect(text()).not.toContain('request');
   });
 
-  test('shows the last lines of a crashed part', () => {
+  test('the npm start console shows the last lines of a crashed part', () => {
     const { log, settle, text } = screen();
 
     settle();
@@ -117,35 +117,33 @@ describe('the console of npm start', () => {
   });
 });
 
-describe('shortenLogLine', () => {
-  const entry = { severity: 'INFO', event: 'turn.finished', time: 'x', durationMs: 12 };
+const entry = { severity: 'INFO', event: 'turn.finished', time: 'x', durationMs: 12 };
 
-  test.each([
-    { title: 'an entry', line: JSON.stringify(entry), expected: 'turn.finished durationMs=12' },
-    {
-      title: 'a warning',
-      line: JSON.stringify({ ...entry, severity: 'WARNING' }),
-      expected: 'WARNING turn.finished durationMs=12',
-    },
-    {
-      title: 'a debug entry',
-      line: JSON.stringify({ ...entry, severity: 'DEBUG' }),
-      expected: undefined,
-    },
-    {
-      title: 'a request that went well',
-      line: JSON.stringify({ ...entry, event: 'request' }),
-      expected: undefined,
-    },
-    { title: 'plain text', line: 'Error: no', expected: 'Error: no' },
-    { title: 'broken JSON', line: '{"a":', expected: '{"a":' },
-  ])('makes of $title: $expected', ({ line, expected }) => {
-    expect(shortenLogLine(line)).toBe(expected);
-  });
+test.each([
+  { title: 'an entry', line: JSON.stringify(entry), expected: 'turn.finished durationMs=12' },
+  {
+    title: 'a warning',
+    line: JSON.stringify({ ...entry, severity: 'WARNING' }),
+    expected: 'WARNING turn.finished durationMs=12',
+  },
+  {
+    title: 'a debug entry',
+    line: JSON.stringify({ ...entry, severity: 'DEBUG' }),
+    expected: undefined,
+  },
+  {
+    title: 'a request that went well',
+    line: JSON.stringify({ ...entry, event: 'request' }),
+    expected: undefined,
+  },
+  { title: 'plain text', line: 'Error: no', expected: 'Error: no' },
+  { title: 'broken JSON', line: '{"a":', expected: '{"a":' },
+])('shortenLogLine turns $title into $expected', ({ line, expected }) => {
+  expect(shortenLogLine(line)).toBe(expected);
 });
 
 describe('parseStartArguments', () => {
-  test('wants port 8080 unless told otherwise', () => {
+  test('parseStartArguments uses port 8080 by default', () => {
     expect(parseStartArguments([])).toEqual({
       isEmbedded: false,
       port: 8_080,
@@ -162,7 +160,7 @@ describe('parseStartArguments', () => {
     ['--sweep-seconds', 'often'],
     ['--sweep-seconds', '86401'],
     ['--prt', '1'],
-  ])('refuses %s %s and names the flag', (flag, value) => {
+  ])('parseStartArguments refuses %s %s and names the flag', (flag, value) => {
     expect(() => parseStartArguments([flag, value])).toThrow(flag);
   });
 });

@@ -87,7 +87,7 @@ describe('who may give orders', () => {
     ['no token', ''],
     ['a wrong token', 'x'.repeat(43)],
     ['a longer token', 'longer'],
-  ])('%s is refused with 403', async (_case, token) => {
+  ])('the supervisor refuses %s with 403', async (_case, token) => {
     const given = token === 'longer' ? `${supervisor.token}x` : token;
 
     const { status } = await order('/cut', {}, { 'x-recap-supervisor-token': given });
@@ -96,24 +96,27 @@ describe('who may give orders', () => {
   });
 
   test.each(['evil.example', 'evil.example:80', '192.168.1.4', '127.0.0.1', '127.0.0.1.nip.io'])(
-    'the host %s is refused with 403, whatever token comes with it',
+    'the supervisor refuses the host %s with 403, whatever the token',
     async (host) => {
       expect(await statusWithHost(host)).toBe(403);
     },
   );
 
-  test.each(['127.0.0.1', 'localhost', '[::1]'])('the host %s is this machine', async (name) => {
-    expect(await statusWithHost(`${name}:${new URL(supervisor.url).port}`)).toBe(200);
-  });
+  test.each(['127.0.0.1', 'localhost', '[::1]'])(
+    'the supervisor accepts the host %s as this machine',
+    async (name) => {
+      expect(await statusWithHost(`${name}:${new URL(supervisor.url).port}`)).toBe(200);
+    },
+  );
 
-  test('a page of another origin is refused, and is not told that it may ask', async () => {
+  test('the supervisor refuses a page of another origin without CORS headers', async () => {
     const { status, headers } = await order('/state', undefined, { origin: 'http://evil.example' });
 
     expect(status).toBe(403);
     expect(headers.get('access-control-allow-origin')).toBeNull();
   });
 
-  test('the page may ask, and its browser is told so without a token', async () => {
+  test('the supervisor answers its own page’s preflight without a token', async () => {
     const preflight = await fetch(`${supervisor.url}/cut`, {
       method: 'OPTIONS',
       headers: { origin: page, 'access-control-request-method': 'POST' },
@@ -130,14 +133,14 @@ describe('who may give orders', () => {
 describe('the faults', () => {
   beforeEach(() => order('/reset', {}));
 
-  test('are refused with the field that is wrong', async () => {
+  test('a fault with a wrong field is refused by that field', async () => {
     const { status, body } = await order('/model/faults', { kind: 'quota', times: 99, of: 'chat' });
 
     expect(status).toBe(400);
     expect(body['problem']).toContain('times');
   });
 
-  test('two refusals of the model are met by one message, which is answered at the third try', async () => {
+  test('two ordered refusals of the model hit one message, which the third try answers', async () => {
     const before = await lastCall();
     await order('/model/faults', { kind: 'quota', times: 2, of: 'chat' });
 
@@ -149,7 +152,7 @@ describe('the faults', () => {
     expect(calls.map(({ fault }) => fault)).toEqual(['quota', 'quota', undefined]);
   });
 
-  test('never wait in any number', async () => {
+  test('the supervisor refuses faults over the maximum number of waiting ones', async () => {
     const ordered = { kind: 'safety', times: 10, of: 'chat' };
     await order('/model/faults', ordered);
     await order('/model/faults', ordered);
@@ -159,7 +162,7 @@ describe('the faults', () => {
     expect(status).toBe(409);
   });
 
-  test('a cut line breaks the stream off before its end, and takes the next request', async () => {
+  test('a cut-line fault breaks one stream before its end and hits the next request', async () => {
     const conversationId = randomUUID();
     const told = `The roses for the wedding are ${'red and white and yellow and '.repeat(10)}pink.`;
     await (await send(stack.chatUrl, { conversationId, text: told })).arrayBuffer();
@@ -180,7 +183,7 @@ describe('the faults', () => {
     expect((await fetch(`${supervisor.chatUrl}/v1/health`)).status).toBe(200);
   });
 
-  test('the state tells what is armed, and a reset takes it away', async () => {
+  test('the supervisor’s state shows armed faults, and a reset removes them', async () => {
     await order('/model/faults', { kind: 'unavailable', times: 3, of: 'summariser' });
     await order('/model/vices', { inventive: 0.5 });
     const armed = await order('/state');
@@ -191,7 +194,7 @@ describe('the faults', () => {
     expect((await order('/state')).body['model']).toMatchObject({ waitingFaults: 0, vices: {} });
   });
 
-  test('an event that is delivered three times more compacts nothing twice', async () => {
+  test('an event that the supervisor delivers three more times compacts nothing twice', async () => {
     const conversationId = randomUUID();
     for (let i = 0; i < 9; i++)
       await send(stack.chatUrl, {
@@ -220,7 +223,7 @@ describe('the faults', () => {
     expect((await compactions()).filter(({ jobId }) => jobId === first?.jobId)).toHaveLength(1);
   });
 
-  test('a kill that would take the store along is refused', async () => {
+  test('the supervisor refuses a kill that would lose the store', async () => {
     const { status, body } = await order('/kill', { part: 'compaction' });
 
     expect(status).toBe(409);

@@ -5,7 +5,7 @@ import { startSweepSchedule } from '#infra/local/sweep-schedule.ts';
 import { eventually } from '../support/eventually.ts';
 
 describe('the schedule of sweeps', () => {
-  test('publishes again and again, whatever became of the last time, until it is stopped', async () => {
+  test('the sweep schedule publishes until it is stopped, whatever earlier publishes gave', async () => {
     const failures: unknown[] = [];
     let published = 0;
     const schedule = startSweepSchedule({
@@ -26,7 +26,7 @@ describe('the schedule of sweeps', () => {
     expect(failures).toEqual([new Error('away')]);
   });
 
-  test('publishes nothing before its time, and stops at once', async () => {
+  test('the sweep schedule publishes nothing before its time and stops at once', async () => {
     let published = 0;
     const schedule = startSweepSchedule({
       everySeconds: 300,
@@ -38,7 +38,7 @@ describe('the schedule of sweeps', () => {
     expect(published).toBe(0);
   });
 
-  test('of zero seconds never publishes', async () => {
+  test('a sweep schedule of zero seconds never publishes', async () => {
     let published = 0;
     const schedule = startSweepSchedule({
       everySeconds: 0,
@@ -51,7 +51,7 @@ describe('the schedule of sweeps', () => {
     expect(published).toBe(0);
   });
 
-  test('has the worker of the embedded host sweep', async () => {
+  test('the sweep schedule makes the embedded worker sweep', async () => {
     const events: string[] = [];
     const host = await startEmbeddedHost({
       environment: stackEnvironment({

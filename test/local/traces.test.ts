@@ -58,7 +58,7 @@ test.each([
   ['traceparent', `00-${'4b'.repeat(16)}-00f067aa0ba902b7-01`, '4b'],
   ['x-cloud-trace-context', `${'5c'.repeat(16)}/123;o=1`, '5c'],
 ])(
-  'what comes of a request with %s is logged under its trace, in chat and worker',
+  'a request with %s is logged under its trace, in chat and worker',
   { timeout: 30_000 },
   async (name, value, digits) => {
     const conversationId = await talk({ [name]: value });

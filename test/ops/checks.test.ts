@@ -43,7 +43,7 @@ const told = (findings: readonly { name: string; path: string }[]) =>
 const atHead = (name: string) => [`${name} ${headPath(input.conversationId)}`];
 
 describe('the check that each content stands in the context once', () => {
-  test('finds nothing in what the assembler makes', () => {
+  test('the check for duplicated content finds nothing in an assembled context', () => {
     expect(checkOnce({ ...input, turns: input.stored })).toEqual([]);
   });
 
@@ -54,7 +54,7 @@ describe('the check that each content stands in the context once', () => {
       'shown twice',
       [...input.context.items, ...input.context.items.filter(({ seq }) => seq === 30)],
     ],
-  ])('finds a turn that was %s', (_, items) => {
+  ])('the check for duplicated content finds a turn that was %s', (_, items) => {
     const findings = checkOnce({
       ...input,
       turns: input.stored,
@@ -64,7 +64,7 @@ describe('the check that each content stands in the context once', () => {
     expect(told(findings)).toEqual([`not-once-in-context ${turnPath(input.conversationId, 30)}`]);
   });
 
-  test('finds a turn that is folded and shown as well', () => {
+  test('the check for duplicated content finds a turn both folded and shown', () => {
     const head = { coveredThrough: { seq: 29, contentIndex: 0 } };
 
     expect(told(checkOnce({ ...input, head, turns: input.stored }))).toEqual([
@@ -78,17 +78,15 @@ const withHistory = (changes: Partial<History>) => ({
   context: { ...input.context, history: { ...input.history, ...changes } },
 });
 
-describe('the check of masks', () => {
-  test.each([
-    ['a part that is there', { seq: 30, contentIndex: 1, partIndex: 0 }, []],
-    ['a content that is not there', { seq: 30, contentIndex: 7, partIndex: 0 }, ['mask-astray']],
-    ['a part that is not there', { seq: 30, contentIndex: 0, partIndex: 3 }, ['mask-astray']],
-    ['a turn that is folded', { seq: 3, contentIndex: 0, partIndex: 0 }, []],
-  ])('of %s', (_, mask, names) => {
-    const findings = checkMasks(withHistory({ masks: [mask] }));
+test.each([
+  ['a part that is there', { seq: 30, contentIndex: 1, partIndex: 0 }, []],
+  ['a content that is not there', { seq: 30, contentIndex: 7, partIndex: 0 }, ['mask-astray']],
+  ['a part that is not there', { seq: 30, contentIndex: 0, partIndex: 3 }, ['mask-astray']],
+  ['a turn that is folded', { seq: 3, contentIndex: 0, partIndex: 0 }, []],
+])('the check of truncated outputs: %s', (_, mask, names) => {
+  const findings = checkMasks(withHistory({ masks: [mask] }));
 
-    expect(findings.map(({ name }) => name)).toEqual(names);
-  });
+  expect(findings.map(({ name }) => name)).toEqual(names);
 });
 
 describe('the check of what stands always', () => {
@@ -115,18 +113,18 @@ describe('the check of what stands always', () => {
   test.each([
     ['written as XML', 'x\n- Never write "&lt;b&gt;" &amp; never mention rivals.\n'],
     ['written as it is', 'x Never write "<b>" & never mention\nrivals.'],
-  ])('finds a constraint %s', (_, text) => {
+  ])('verification recognises a constraint %s', (_, text) => {
     expect(checkStanding(withConstraint(text))).toEqual([]);
   });
 
-  test('misses a constraint that the text lacks, and tells its id alone', () => {
+  test('verification reports a constraint missing from the text by its id alone', () => {
     const findings = checkStanding(withConstraint('Nothing of the kind.'));
 
     expect(told(findings)).toEqual(atHead('constraint-not-in-context'));
     expect(JSON.stringify(findings)).not.toContain('rivals');
   });
 
-  test('misses a pin that the context lacks', () => {
+  test('verification reports a pin missing from the context', () => {
     const items = input.context.items.filter(({ kind }) => kind !== 'pin');
 
     expect(told(checkStanding({ ...input, context: { ...input.context, items } }))).toEqual(
@@ -145,7 +143,7 @@ describe('the check of what /context shows', () => {
   test.each([
     ['the same', {}],
     ['the same behind an instruction', { items: [system, ...input.context.items] }],
-  ])('takes %s', (_, changes) => {
+  ])('the check of /context accepts %s', (_, changes) => {
     expect(checkShown(shown(changes))).toEqual([]);
   });
 
@@ -153,12 +151,12 @@ describe('the check of what /context shows', () => {
     ['another generation', { generation: 2 }],
     ['an item less', { items: input.context.items.slice(1) }],
     ['an item more', { items: [...input.context.items, ...input.context.items] }],
-  ])('finds %s', (_, changes) => {
+  ])('the check of /context finds %s', (_, changes) => {
     expect(told(checkShown(shown(changes)))).toEqual(atHead('context-differs'));
   });
 });
 
-test('a history that names a blob which is gone is told with the name of the blob', () => {
+test('a history that names a missing blob is reported with the blob’s name', () => {
   const stored: StoredHistory = {
     ...toStoredHistory(input.conversationId, { ...input.history, generation: 1, parent: 0 }),
     brokenBlobs: ['a'.repeat(64)],
@@ -171,7 +169,7 @@ test('a history that names a blob which is gone is told with the name of the blo
   expect(found?.is).toContain('a'.repeat(64));
 });
 
-test('every fault that has a name is planted or tried by itself', () => {
+test('every named fault is planted or tried by itself', () => {
   const byThemselves = [
     'not-once-in-context',
     'mask-astray',
@@ -184,7 +182,7 @@ test('every fault that has a name is planted or tried by itself', () => {
   expect(Object.keys(faults).filter((name) => !tried.has(name))).toEqual([]);
 });
 
-test('the guide names every finding beside its invariant', () => {
+test('the guide to ops names every finding beside its invariant', () => {
   const guide = readFileSync(new URL('../../docs/guides/ops.md', import.meta.url), 'utf8');
   const named = [...guide.matchAll(/^\| (I\d) .*$/gmu)].flatMap(([row, invariant]) =>
     [...row.matchAll(/`([a-z-]+)`/gu)].map(([, name]) => `${invariant} ${name}`),

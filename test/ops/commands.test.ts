@@ -39,7 +39,7 @@ describe('a command that only looks', () => {
     short = await chatted(world);
   });
 
-  test('lists conversations with figures and no texts, a page at a time', async () => {
+  test('ops lists conversations with figures and no texts, page by page', async () => {
     const first = await ops(world, ['conversations', '--json', '--limit', '1']);
     const { next } = jsonOf(first.out);
     const second = await ops(world, ['conversations', '--limit', '1', '--after', String(next)]);
@@ -50,7 +50,7 @@ describe('a command that only looks', () => {
     expect(first.code).toBe(0);
   });
 
-  test('lists what is left of a user or a state', async () => {
+  test('ops lists what remains of a user or a state', async () => {
     const ofNobody = await ops(world, ['conversations', '--user', 'nobody']);
     const inBin = await ops(world, ['conversations', '--state', 'deleted', '--json']);
 
@@ -58,7 +58,7 @@ describe('a command that only looks', () => {
     expect(jsonOf(inBin.out)).toEqual({ conversations: [] });
   });
 
-  test('shows what was said only where --text asks for it', async () => {
+  test('ops shows message text only with --text', async () => {
     const plain = await ops(world, ['show', short]);
     const json = await ops(world, ['show', short, '--json']);
     const told = await ops(world, ['show', short, '--text']);
@@ -68,7 +68,7 @@ describe('a command that only looks', () => {
     expect(told.out).toContain(`[1] user: ${SAID}`);
   });
 
-  test('shows generations and attempts of a compacted conversation', async () => {
+  test('ops shows generations and attempts of a compacted conversation', async () => {
     const { out } = await ops(world, ['show', folded, '--json', '--limit', '2']);
     const { turns, generations, attempts } = jsonOf(out);
 
@@ -77,7 +77,7 @@ describe('a command that only looks', () => {
     ).toEqual([2, 3, 3]);
   });
 
-  test('shows the context piece by piece, its texts only where --text asks for them', async () => {
+  test('ops shows the context piece by piece, with texts only where --text asks', async () => {
     const plain = await ops(world, ['context', folded]);
     const told = await ops(world, ['context', folded, '--text']);
     const earlier = await ops(world, ['context', folded, '--generation', '1']);
@@ -89,7 +89,7 @@ describe('a command that only looks', () => {
     expect(earlier.out).toMatch(/^generation 1,/u);
   });
 
-  test('verifies named conversations and all of them', async () => {
+  test('ops verifies named conversations and all of them', async () => {
     const named = await ops(world, ['verify', folded, short]);
     const all = await ops(world, ['verify', '--all', '--json']);
 
@@ -98,7 +98,7 @@ describe('a command that only looks', () => {
     expect(all.out.trim().split('\n').map(jsonOf)).toHaveLength(2);
   });
 
-  test('goes on with verifying behind a conversation', async () => {
+  test('ops continues verifying after a given conversation', async () => {
     const [, last = ''] = [folded, short].toSorted();
     const { out } = await ops(world, [
       'verify',
@@ -111,7 +111,7 @@ describe('a command that only looks', () => {
     expect(jsonOf(out)).toMatchObject({ conversationId: last, findings: [] });
   });
 
-  test('compares what became of compactions and says that these are few', async () => {
+  test('ops compares compaction outcomes and warns when there are few', async () => {
     await rateCompaction(world.chat, {
       caller: owner,
       conversationId: folded,
@@ -138,7 +138,7 @@ describe('a command that only looks', () => {
     expect(text.out).toContain('Fewer than 30 compactions of own settings');
   });
 
-  test('tells what a user used by day and work, and what conversations cost by model', async () => {
+  test('ops shows a user’s usage by day and purpose, and cost by model', async () => {
     const now = world.chat.clock.now();
     const usage = {
       ...noUsage,
@@ -161,7 +161,7 @@ describe('a command that only looks', () => {
 });
 
 describe('a command that changes something', () => {
-  test('tells what a restore would write and writes nothing, and does it with --yes', async () => {
+  test('ops describes a restore without writing, and writes it with --yes', async () => {
     const world = verifyWorld();
     const id = await compactedThrice(world);
     const dry = await ops(world, ['restore', id, '--generation', '0']);
@@ -176,7 +176,7 @@ describe('a command that changes something', () => {
     expect(await foundIn(world, id)).toEqual([]);
   });
 
-  test('does not restore where nobody knows the keys that sign', async () => {
+  test('ops does not restore without the signing keys', async () => {
     const world = verifyWorld();
     const id = await compactedThrice(world);
     const { code, err } = await ops(world, ['restore', id, '--generation', '0', '--yes'], {
@@ -188,7 +188,7 @@ describe('a command that changes something', () => {
     expect((await headOf(world, id))?.generation).toBe(3);
   });
 
-  test('tells what a compaction would fold, and asks for it with --yes', async () => {
+  test('ops shows what a compaction would fold, and requests it with --yes', async () => {
     const world = verifyWorld();
     const { conversationId: id } = await buildConversation(world.store, {
       turns: 20,
@@ -206,7 +206,7 @@ describe('a command that changes something', () => {
     expect((await headOf(world, id))?.generation).toBe(1);
   });
 
-  test('tells what an erasure would do, and marks the conversation with --yes', async () => {
+  test('ops describes an erasure, and marks the conversation with --yes', async () => {
     const world = verifyWorld();
     const id = await chatted(world);
     const dry = await ops(world, ['erase', id]);
@@ -219,7 +219,7 @@ describe('a command that changes something', () => {
     expect((await headOf(world, id))?.state).toBe('erasing');
   });
 
-  test('erases everything of a user, and nothing of another', async () => {
+  test('ops erases everything of a user, and nothing of another', async () => {
     const world = verifyWorld();
     const ids = [await chatted(world), await chatted(world)];
     const { conversationId: other } = await buildConversation(world.store, {
@@ -235,7 +235,7 @@ describe('a command that changes something', () => {
     expect((await headOf(world, other))?.state).toBe('live');
   });
 
-  test('deletes what stands below a conversation that is not there', async () => {
+  test('ops deletes what is stored below a missing conversation', async () => {
     const world = verifyWorld();
     const id = await chatted(world);
     await world.store.commit([{ op: 'delete', path: headPath(id) }]);
@@ -273,7 +273,7 @@ describe('a command that cannot be carried out', () => {
     ['nothing to erase', ['erase'], '--user'],
     ['two kinds of usage', ['usage', '--scan', '--user', 'u1'], '--user'],
     ['dead letters of an embedded stack', ['dead-letters', 'list'], 'in the memory'],
-  ])('ends with 2 and names %s', async (_, argv, named) => {
+  ])('ops ends with 2 and names %s', async (_, argv, named) => {
     const { code, out, err } = await ops(world, argv);
 
     expect(err).toContain(named);
@@ -282,7 +282,7 @@ describe('a command that cannot be carried out', () => {
   });
 
   test.each(['show', 'context', 'compact', 'erase'])(
-    '%s says that there is no such conversation',
+    'ops %s says that there is no such conversation',
     async (command) => {
       const { code, out, err } = await ops(world, [command, 'c-none']);
 
@@ -291,7 +291,7 @@ describe('a command that cannot be carried out', () => {
     },
   );
 
-  test('every command has a help that begins with its use', async () => {
+  test('the help of every ops command begins with its usage', async () => {
     const { out } = await ops(world, ['--help']);
     const names = [...out.matchAll(/^ {2}([a-z-]+) {2}/gmu)].map(([, name = '']) => name);
 
@@ -304,26 +304,24 @@ describe('a command that cannot be carried out', () => {
   });
 });
 
-describe('a retired model', () => {
-  test('is shown with its successor, and the settings that name it with the remedy', async () => {
-    const world = verifyWorld();
-    const { conversationId } = await buildConversation(world.store, {
-      turns: 1,
-      head: { model: 'gemini-2.5-pro' },
-    });
-    const { config } = afterShutdown({ ...world.chat.config, TITLE_MODEL: 'gemini-2.5-flash' });
-    const after = { ...world, chat: { ...world.chat, config } };
-
-    const shown = await ops(after, ['show', conversationId]);
-    const verified = await ops(after, ['verify', conversationId]);
-    const before = await ops(world, ['verify', conversationId]);
-
-    expect(shown.out).toContain(
-      'model         gemini-2.5-pro (shut down on 2026-12-01: gemini-3.8-flash is called in its place), profile',
-    );
-    expect(verified.err).toContain(
-      'TITLE_MODEL names gemini-2.5-flash, which is shut down on 2026-12-01: gemini-3.5-flash-lite is called in its place; set TITLE_MODEL to a model in service',
-    );
-    expect(before.err).not.toContain('shut down');
+test('ops shows a retired model with its successor, and settings that name it with the remedy', async () => {
+  const world = verifyWorld();
+  const { conversationId } = await buildConversation(world.store, {
+    turns: 1,
+    head: { model: 'gemini-2.5-pro' },
   });
+  const { config } = afterShutdown({ ...world.chat.config, TITLE_MODEL: 'gemini-2.5-flash' });
+  const after = { ...world, chat: { ...world.chat, config } };
+
+  const shown = await ops(after, ['show', conversationId]);
+  const verified = await ops(after, ['verify', conversationId]);
+  const before = await ops(world, ['verify', conversationId]);
+
+  expect(shown.out).toContain(
+    'model         gemini-2.5-pro (shut down on 2026-12-01: gemini-3.8-flash is called in its place), profile',
+  );
+  expect(verified.err).toContain(
+    'TITLE_MODEL names gemini-2.5-flash, which is shut down on 2026-12-01: gemini-3.5-flash-lite is called in its place; set TITLE_MODEL to a model in service',
+  );
+  expect(before.err).not.toContain('shut down');
 });

@@ -27,7 +27,7 @@ const record = (changes: Partial<CompactionRecord>): CompactionRecord => ({
 });
 
 describe('outcomes of a conversation', () => {
-  test('are its swaps, and of its other attempts those that are remembered', () => {
+  test('the outcomes of a conversation are its swaps and the other attempts on record', () => {
     const outcomes = readOutcomes({
       histories: [swap({ variant: 'small' }), swap({ generation: 2, state: 'RESTORED' })],
       records: [
@@ -46,7 +46,7 @@ describe('outcomes of a conversation', () => {
     ]);
   });
 
-  test('have the rating of their generation', () => {
+  test('a swap outcome has the rating of its generation', () => {
     const ratings = [{ schemaVersion: 1, generation: 1, score: 2, time: now } as const];
 
     expect(
@@ -59,11 +59,11 @@ test.each([
   ['of a report that says it', { recall: { tier1: { facts: 4, share: 0.75 } } }, 0.75],
   ['of nothing to recall', { recall: { tier1: { facts: 0, share: 1 } } }, undefined],
   ['of another report', { checks: [] }, undefined],
-])('recall %s', (_, report, share) => {
+])('the recall measured from a report: %s', (_, report, share) => {
   expect(measuredRecall(report)).toBe(share);
 });
 
-test('figures are means of the swaps, and a mean of nothing is none', () => {
+test('outcome figures are means of the swaps; a mean of nothing is none', () => {
   const outcome = { kind: 'compacted', costMicros: 100 } as const;
   const figures = variantFigures({
     conversations: new Map([

@@ -24,7 +24,7 @@ const emulated = {
 };
 
 describe('the stacks on this machine', () => {
-  test('are those that run, until they stop', () => {
+  test('ops lists the stacks on this machine until they stop', () => {
     const place = { directory: directory() };
     const { chatUrl, variables } = stack(8080);
     const forget = noteStack({ chatUrl, variables }, { ...place, processId: process.pid });
@@ -34,7 +34,7 @@ describe('the stacks on this machine', () => {
     expect(runningStacks(place)).toEqual([]);
   });
 
-  test('are not those that were killed, or notes that nobody can read', () => {
+  test('ops ignores killed stacks and unreadable notes', () => {
     const place = { directory: directory() };
     // No process of this number can be: it is above what Linux and macOS give.
     noteStack(stack(8080), { ...place, processId: 99_999_999 });
@@ -46,7 +46,7 @@ describe('the stacks on this machine', () => {
   test.each([
     { what: 'the only one', port: undefined, stacks: [stack(8080)], chosen: 8080 },
     { what: 'the one on a port', port: '8090', stacks: [stack(8080), stack(8090)], chosen: 8090 },
-  ])('$what is chosen', ({ port, stacks, chosen }) => {
+  ])('ops chooses $what', ({ port, stacks, chosen }) => {
     const url = `http://127.0.0.1:${chosen}`;
     expect(localVariables(port, stacks)).toMatchObject({ RECAP_CHAT_URL: url, ...emulated });
   });
@@ -57,7 +57,7 @@ describe('the stacks on this machine', () => {
     { why: 'none has the port', port: '8070', stacks: [stack(8080)], told: 'there are 8080' },
     { why: 'its store is in memory', stacks: [stack(8080, {})], told: 'without --embedded' },
     { why: 'the port is none', port: 'eight', stacks: [stack(8080)], told: '--port' },
-  ])('where $why the remedy is told', ({ port, stacks, told }) => {
+  ])('ops reports the remedy where $why', ({ port, stacks, told }) => {
     expect(() => localVariables(port, stacks)).toThrow(told);
   });
 });
@@ -66,13 +66,13 @@ const open = (options: Parameters<typeof openProject>[0], environment = {}) =>
   openProject(options, { environment, setVariable: () => undefined, note: () => undefined });
 
 describe('the project', () => {
-  test('has to be named', async () => {
+  test('ops requires a project', async () => {
     await expect(open({})).rejects.toThrow('--project');
     await expect(open({ port: '8080' })).rejects.toThrow('--local');
     await expect(open({ project: 'p', envFile: '/nowhere/at-all' })).rejects.toThrow('--env-file');
   });
 
-  test('is read without the keys that sign, and they are known from the file of variables', async () => {
+  test('ops knows the signing keys only from a file of variables', async () => {
     const file = join(directory(), 'variables');
     const key = Buffer.alloc(32, 7).toString('base64');
     writeFileSync(file, `SNAPSHOT_KEYS=first:${key}\nTHRESHOLD_TOKENS=4321\n`);
@@ -102,7 +102,7 @@ describe('progress', () => {
     return { screen, told: () => err, pass: (ms: number) => (nowMs += ms) };
   };
 
-  test('is told every few seconds where there is no terminal', () => {
+  test('ops reports progress every few seconds without a terminal', () => {
     const { screen, told, pass } = screenAt(false);
     for (const text of ['one', 'two', 'three']) {
       screen.progress(text);
@@ -112,7 +112,7 @@ describe('progress', () => {
     expect(told()).toBe('three\n');
   });
 
-  test('is drawn in place on a terminal, and taken away before a result', () => {
+  test('ops draws progress in place on a terminal and clears it before a result', () => {
     const { screen, told } = screenAt(true);
     screen.progress('one');
     screen.print('result');

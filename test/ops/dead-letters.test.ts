@@ -47,7 +47,7 @@ describe('dead letters', () => {
     ['was served since', { compactionNeeded: {} }, 'settled since'],
     ['is in the bin', { state: 'deleted' }, 'the conversation is deleted'],
     ['a later release wrote', { schemaVersion: 2 }, 'deploy that one, or a later one'],
-  ])('say what has become of a conversation that %s', async (_, head, why) => {
+  ])('a dead letter shows the state of a conversation that %s', async (_, head, why) => {
     const world = verifyWorld();
     const id = await buildDue(world);
     await setHead(world, id, head);
@@ -64,7 +64,7 @@ describe('dead letters', () => {
     ['a conversation that is not there', request(randomUUID(), 'r'), 'no such conversation'],
     ['all conversations', { schemaVersion: 1, kind: 'sweep' }, 'not about one conversation'],
     ['nothing that can be read', 'never JSON: my secret', 'no event that this version knows'],
-  ])('say that one is about %s, and nothing of what it holds', async (_, data, why) => {
+  ])('a dead letter about %s is described without its content', async (_, data, why) => {
     const { deadLetters } = boxOf([letter('m1', data)]);
 
     const { out } = await ops(verifyWorld(), ['dead-letters', 'list'], { deadLetters });
@@ -73,7 +73,7 @@ describe('dead letters', () => {
     expect(out).not.toContain('secret');
   });
 
-  test('are replayed only with --yes, and only those that are named', async () => {
+  test('dead letters are replayed only with --yes, and only those named', async () => {
     const letters = ['m1', 'm2', 'm3'].map((id) => letter(id, request(id, 'r')));
     const { deadLetters, left, published } = boxOf(letters);
     const world = verifyWorld();
@@ -88,7 +88,7 @@ describe('dead letters', () => {
     expect(published).toEqual([{ data: letters[1]?.data, attributes: {} }]);
   });
 
-  test('stay where they are when they cannot be published', async () => {
+  test('dead letters that cannot be published stay', async () => {
     const letters = ['c-1', 'c-2', 'c-3'].map((id) => letter(id, request(id, 'r')));
     const { deadLetters, left } = boxOf(letters, 'c-2');
 
@@ -100,7 +100,7 @@ describe('dead letters', () => {
     expect(left()).toEqual(['c-2', 'c-3']);
   });
 
-  test('are none', async () => {
+  test('the dead-letter command reports that there are none', async () => {
     const { deadLetters } = boxOf([]);
 
     const { code, out } = await ops(verifyWorld(), ['dead-letters', 'list'], { deadLetters });

@@ -25,7 +25,7 @@ export function plantedSuite(storeName: string, createStore: () => DocumentStore
     });
 
     test.each(planted.map((corruption) => [title(corruption), corruption] as const))(
-      'is found out: %s',
+      'verification finds the planted fault: %s',
       async (_, corruption) => {
         const { name, at, besides = [] } = corruption;
         const { findings } = await whilePlanted(world.store, { into, corruption }, () =>
@@ -41,7 +41,7 @@ export function plantedSuite(storeName: string, createStore: () => DocumentStore
       },
     );
 
-    test('is as it was when all of it is put back', async () => {
+    test('a spoiled conversation is whole again when every planted fault is reverted', async () => {
       expect(await foundIn(world, into.conversationId)).toEqual([]);
     });
   });

@@ -26,7 +26,7 @@ import {
 } from '../support/compaction/verifying.ts';
 
 describe('a conversation that the service wrote is found to be whole', () => {
-  test('when it was compacted three times', async () => {
+  test('verification accepts a conversation that was compacted three times', async () => {
     const world = verifyWorld();
     const conversationId = await compactedThrice(world);
 
@@ -34,15 +34,18 @@ describe('a conversation that the service wrote is found to be whole', () => {
     expect(await foundIn(world, conversationId)).toEqual([]);
   });
 
-  test.each([2, 0])('when generation %i of it was restored', async (generation) => {
-    const world = verifyWorld();
-    const conversationId = await compactedThrice(world);
-    await restore(world, conversationId, generation);
+  test.each([2, 0])(
+    'verification accepts a conversation whose generation %i was restored',
+    async (generation) => {
+      const world = verifyWorld();
+      const conversationId = await compactedThrice(world);
+      await restore(world, conversationId, generation);
 
-    expect(await foundIn(world, conversationId)).toEqual([]);
-  });
+      expect(await foundIn(world, conversationId)).toEqual([]);
+    },
+  );
 
-  test('when it was forked, and so is the fork', async () => {
+  test('verification accepts a forked conversation and its fork', async () => {
     const world = verifyWorld();
     const conversationId = await compactedThrice(world);
     const forks = [await fork(world, conversationId, 'message-29')];
@@ -52,15 +55,18 @@ describe('a conversation that the service wrote is found to be whole', () => {
       expect(await foundIn(world, id)).toEqual([]);
   });
 
-  test.each(['message-30', 'message-3'])('when %s was edited', async (messageId) => {
-    const world = verifyWorld();
-    const conversationId = await compactedThrice(world);
-    await answered(world.chat, edit(conversationId, messageId, 'I meant something else.'));
+  test.each(['message-30', 'message-3'])(
+    'verification accepts a conversation when %s was edited',
+    async (messageId) => {
+      const world = verifyWorld();
+      const conversationId = await compactedThrice(world);
+      await answered(world.chat, edit(conversationId, messageId, 'I meant something else.'));
 
-    expect(await foundIn(world, conversationId)).toEqual([]);
-  });
+      expect(await foundIn(world, conversationId)).toEqual([]);
+    },
+  );
 
-  test('when an answer was made anew', async () => {
+  test('verification accepts a conversation whose answer was regenerated', async () => {
     const world = verifyWorld();
     const conversationId = randomUUID();
     await sendAll(world.chat, conversationId, ['one', 'two']);
@@ -69,15 +75,18 @@ describe('a conversation that the service wrote is found to be whole', () => {
     expect(await foundIn(world, conversationId)).toEqual([]);
   });
 
-  test.each(['message-30', 'message-3', 'm_3', 'm_20'])('when %s was deleted', async (id) => {
-    const world = verifyWorld();
-    const conversationId = await compactedThrice(world);
-    await removeMessage(world, conversationId, id);
+  test.each(['message-30', 'message-3', 'm_3', 'm_20'])(
+    'verification accepts a conversation when %s was deleted',
+    async (id) => {
+      const world = verifyWorld();
+      const conversationId = await compactedThrice(world);
+      await removeMessage(world, conversationId, id);
 
-    expect(await foundIn(world, conversationId)).toEqual([]);
-  });
+      expect(await foundIn(world, conversationId)).toEqual([]);
+    },
+  );
 
-  test('when long tool outputs are shortened and stand in blobs', async () => {
+  test('verification accepts a conversation whose long tool outputs are shortened into blobs', async () => {
     const world = verifyWorld();
     const conversationId = await buildDue(world, { turns: longListings(6) });
     await openBreaker(world.bench, conversationId);
@@ -87,7 +96,7 @@ describe('a conversation that the service wrote is found to be whole', () => {
     expect(await foundIn(world, conversationId)).toEqual([]);
   });
 
-  test('while an answer is being given and another message waits', async () => {
+  test('verification accepts a conversation while one message is answered and another waits', async () => {
     const world = instances();
     const chat = world.instance();
     const conversationId = randomUUID();
@@ -101,7 +110,7 @@ describe('a conversation that the service wrote is found to be whole', () => {
     expect(await foundIn({ store: world.store, chat }, conversationId)).toEqual([]);
   });
 
-  test('while the app has to answer a call, and when nobody did', async () => {
+  test('verification accepts a conversation with an app call waiting or expired', async () => {
     const { standIn, model } = await startToolModel();
     await using _ = { [Symbol.asyncDispose]: () => standIn.close() };
     const { chat } = toolChat(model);
@@ -114,7 +123,7 @@ describe('a conversation that the service wrote is found to be whole', () => {
     expect(await foundIn({ store: chat.store, chat }, conversationId)).toEqual([]);
   });
 
-  test('in the bin, out of it again, marked as erasing, and when it was erased', async () => {
+  test('verification accepts a conversation in every state of deletion and erasure', async () => {
     const world = verifyWorld();
     const conversationId = await compactedThrice(world);
     const target = { caller: owner, conversationId };
@@ -133,7 +142,7 @@ describe('a conversation that the service wrote is found to be whole', () => {
     expect(await look()).toEqual({ state: 'erased', findings: [] });
   });
 
-  test('when there is none', async () => {
+  test('verification accepts a database without conversations', async () => {
     const { state, findings } = await verifyConversation(readingOf(verifyWorld()), randomUUID());
 
     expect({ state, findings }).toEqual({ state: 'none', findings: [] });

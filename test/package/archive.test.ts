@@ -38,11 +38,11 @@ const textOf = (name: string) => Buffer.from(files.get(name) ?? []).toString();
 const sourcesOf = (map: string): string[] => JSON.parse(map).sources;
 
 describe('the archive', () => {
-  test('holds the files of its list and nothing else', () => {
+  test('the archive holds the files of its list and nothing else', () => {
     expect(Object.keys(unzipSync(toZip(files)))).toEqual(SHIPPED);
   });
 
-  test('is made of functions, shared and packages alone', () => {
+  test('the archive holds functions, shared and packages alone', () => {
     const sources = sourcesOf(textOf('index.cjs.map'));
 
     const folders = new Set(sources.map((source) => source.split('/', 1)[0] ?? ''));
@@ -54,7 +54,7 @@ describe('the archive', () => {
     expect(sources).toContain('functions/src/worker/push/handle-push.ts');
   });
 
-  test('keeps every byte as it is', () => {
+  test('the archive keeps every byte', () => {
     const unpacked = unzipSync(toZip(files));
 
     const changed = SHIPPED.filter(
@@ -63,13 +63,13 @@ describe('the archive', () => {
     expect(changed).toEqual([]);
   });
 
-  test('names nothing of this machine', () => {
+  test('the archive names nothing of this machine', () => {
     const telling = [...files].filter(([, content]) => Buffer.from(content).includes(root));
 
     expect(telling.map(([name]) => name)).toEqual([]);
   });
 
-  test('asks the buildpack for the framework alone, locked', () => {
+  test('the archive asks the buildpack for the framework alone, locked', () => {
     const manifest = JSON.parse(textOf('package.json'));
     const lock = JSON.parse(textOf('package-lock.json'));
 
@@ -88,7 +88,7 @@ describe('npm run package', () => {
       env: { PATH: process.env['PATH'], ...environment },
     });
 
-  test('writes the same bytes under another mask, clock, language and folder', async () => {
+  test('npm run package writes the same bytes under another umask, clock, locale and folder', async () => {
     const file = join(await temporaryFolder(), 'below', 'recap.zip');
 
     const { stdout } = await pack(file, { TZ: 'Asia/Tokyo', LANG: 'tr_TR.UTF-8', HOME: '/' });
@@ -98,7 +98,7 @@ describe('npm run package', () => {
     expect(stdout).toContain('terraform apply');
   });
 
-  test('takes only an archive for --out', async () => {
+  test('npm run package takes only an archive for --out', async () => {
     const given = pack('recap.tar', {});
 
     await expect(given).rejects.toMatchObject({
@@ -116,7 +116,7 @@ describe('what cannot be packed', () => {
     dependencies: { zod: '4.0.0' },
   });
 
-  test('a repository without a lock file is told which one', async () => {
+  test('packaging without a lock file fails and names the file', async () => {
     const folder = await repositoryOf({ 'package.json': manifest, LICENSE: '' });
 
     await expect(archiveFiles(folder)).rejects.toThrow(
@@ -124,7 +124,7 @@ describe('what cannot be packed', () => {
     );
   });
 
-  test('a lock of other versions is told by the package', async () => {
+  test('packaging with a lock of other versions fails and names the package', async () => {
     const lock = { lockfileVersion: 3, packages: { '': { dependencies: { zod: '3.0.0' } } } };
     const folder = await repositoryOf({
       'package.json': manifest,
@@ -135,7 +135,7 @@ describe('what cannot be packed', () => {
     await expect(archiveFiles(folder)).rejects.toThrow(/do not agree on zod: run npm install/);
   });
 
-  test('a function that imports a test is told, with who imports it', async () => {
+  test('packaging a function that imports a test fails and names the importer', async () => {
     const folder = await repositoryOf({
       'package.json': manifest.replace('"zod":"4.0.0"', ''),
       'package-lock.json': JSON.stringify({ lockfileVersion: 3, packages: {} }),
@@ -160,11 +160,11 @@ describe('what cannot be packed', () => {
     'shared/signing.key',
     'functions/src/app.test.ts',
     '../elsewhere.ts',
-  ])('%s is not shipped', (path) => {
+  ])('packaging does not ship %s', (path) => {
     expect(() => checkInputs({ [path]: { imports: [] } })).toThrow(path);
   });
 
-  test('a file that the list does not have is told', () => {
+  test('packaging reports a file that is not on the list', () => {
     expect(() => checkShipped([...SHIPPED, '.env'])).toThrow(/\.env is too much/);
     expect(() => checkShipped(SHIPPED.slice(1))).toThrow(/LICENSE is missing/);
   });

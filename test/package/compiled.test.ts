@@ -31,7 +31,7 @@ const loadOne = () => {
   return { ...modules, one: modules.load('one.cjs') as One };
 };
 
-test('files find each other once, and what Node has', () => {
+test('compiled files resolve each other once, and Node’s modules', () => {
   const { one } = loadOne();
 
   expect(one.two.greet()).toBe('hello');
@@ -39,7 +39,7 @@ test('files find each other once, and what Node has', () => {
   expect(one.file).toBe('one.cjs');
 });
 
-test('loads the same with the code that was kept', async () => {
+test('code loaded from the compile cache behaves the same', async () => {
   const { one, keep } = loadOne();
   one.two.greet();
   keep();
@@ -53,13 +53,13 @@ test('loads the same with the code that was kept', async () => {
   expect(loadOne().one.two.greet()).toBe('hello');
 });
 
-test('passes over code that is none', async () => {
+test('an invalid compile-cache file is ignored', async () => {
   await writeFile(join(folder, 'two.cjs.compiled'), 'nothing that V8 wrote');
 
   expect(loadOne().one.two.greet()).toBe('hello');
 });
 
-test('names the lines of a file as they are', () => {
+test('stack traces of compiled files keep the source’s lines', () => {
   const { one } = loadOne();
 
   expect(one.where()).toContain(`${join(folder, 'one.cjs')}:2:`);

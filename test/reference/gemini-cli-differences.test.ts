@@ -3,7 +3,7 @@ import { readText, titlesIn } from './named-tests.ts';
 
 const section = /## The profile `gemini-cli`\n([\s\S]*?)\n## /u;
 
-test('every difference between the profile gemini-cli and that program is a test, and none is untold', async () => {
+test('each documented difference between the gemini-cli profile and Gemini CLI is a test, and vice versa', async () => {
   const guide = await readText('docs/guides/operating-compaction.md');
   const source = await readText('test/usecases/compaction/summary/gemini-cli-differences.test.ts');
 

@@ -12,7 +12,7 @@ const printed: [recipe: string, guide: string][] = [
   ['openai-sdk.ts', 'openai-sdk.md'],
 ];
 
-test.each(printed)('the recipe %s stands in %s as the tests run it', async (recipe, guide) => {
+test.each(printed)('the recipe %s is printed in %s as the tests run it', async (recipe, guide) => {
   // Apps import the umbrella package; the tests have the part of it that they need.
   const code = (await read(`recipes/${recipe}`)).replace(
     '@firebase/functions',

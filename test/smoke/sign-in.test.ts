@@ -15,7 +15,7 @@ const signUpServer = async (status: number, body: object) => {
   return { url, asked };
 };
 
-test('a new anonymous user is signed in with the key of the project', async () => {
+test('the smoke check signs in a new anonymous user with the project’s key', async () => {
   const { url, asked } = await signUpServer(200, { idToken: 'a-token', localId: 'u1' });
 
   const token = await signInAnonymously('a key', url);
@@ -27,12 +27,12 @@ test('a new anonymous user is signed in with the key of the project', async () =
 test.each([
   ['ADMIN_ONLY_OPERATION', 'Turn on the provider Anonymous'],
   ['API key not valid. Please pass a valid API key.', 'web API key'],
-])('a refusal (%s) is told with what to do', async (message, remedy) => {
+])('the smoke check explains a refused sign-in (%s) and its fix', async (message, remedy) => {
   const { url } = await signUpServer(400, { error: { message } });
 
   await expect(signInAnonymously('k', url)).rejects.toThrow(remedy);
 });
 
-test('a server that is not there is told as such', async () => {
+test('the smoke check reports an unreachable sign-in server', async () => {
   await expect(signInAnonymously('k', 'http://127.0.0.1:9')).rejects.toThrow(/no answer/);
 });

@@ -14,17 +14,17 @@ describe('the arguments of the check', () => {
     [['--url', 'http://localhost:8080', '--erase-user'], '--erase-user needs --api-key'],
     [['--url', 'http://localhost', '--wait-seconds', 'soon'], '--wait-seconds takes'],
     [['--url', url, '--loud'], '--loud'],
-  ])('%j: names what is wrong', (line, said) => {
+  ])('the smoke arguments %j are refused with the fault', (line, said) => {
     expect(() => parseSmokeArguments(line, {})).toThrow(said);
   });
 
-  test('take the token of the shell, which no list of processes shows', () => {
+  test('the smoke check takes its token from the shell, hidden from the process list', () => {
     const parsed = parseSmokeArguments(['--url', url], { RECAP_TOKEN: 't' });
 
     expect(parsed).toMatchObject({ token: 't', erasesUser: false, waitSeconds: 180 });
   });
 
-  test('leave the token of the shell alone where a new user is asked for', () => {
+  test('the smoke check ignores the shell’s token where a new user is requested', () => {
     const parsed = parseSmokeArguments(['--url', url, '--api-key', 'k', '--erase-user'], {
       RECAP_TOKEN: 't',
     });
@@ -32,7 +32,10 @@ describe('the arguments of the check', () => {
     expect(parsed).toMatchObject({ token: undefined, apiKey: 'k', erasesUser: true });
   });
 
-  test.each(['http://127.0.0.1:8080', 'http://localhost:8080'])('%s needs no token', (local) => {
-    expect(parseSmokeArguments(['--url', local], {})).toMatchObject({ url: local });
-  });
+  test.each(['http://127.0.0.1:8080', 'http://localhost:8080'])(
+    'the smoke argument %s needs no token',
+    (local) => {
+      expect(parseSmokeArguments(['--url', local], {})).toMatchObject({ url: local });
+    },
+  );
 });

@@ -100,7 +100,7 @@ const nobody = () =>
   Promise.reject(new SmokeFailure({ tried: 'POST x', came: 'HTTP 400', remedy: 'Turn it on.' }));
 
 describe('a deployment that works', () => {
-  test('passes every step, and the conversation of the check is gone', async () => {
+  test('the smoke check passes on a working deployment and erases its conversation', async () => {
     const { url } = await startRecap();
 
     const { results, failed } = await check(url);
@@ -110,7 +110,7 @@ describe('a deployment that works', () => {
     expect(results.at(-1)).toMatchObject({ name: 'erase', outcome: 'ok' });
   });
 
-  test('is not said to hold a stream back that comes piece by piece', async () => {
+  test('the smoke check does not report buffering for a stream that arrives piecewise', async () => {
     const { url, standIn } = await startRecap();
     await answerSlowly(standIn.url);
 
@@ -122,7 +122,7 @@ describe('a deployment that works', () => {
     });
   });
 
-  test('has nothing but the conversation erased, unless the user is new and that was asked for', async () => {
+  test('the smoke check erases only its conversation, or its new user on request', async () => {
     const { url, standIn } = await startRecap();
     await refuseKey(standIn.url, 403);
 
@@ -155,19 +155,22 @@ describe('a compaction that never comes', () => {
         },
       },
     ],
-  ])('%s: says where to look, and goes on with what does not need it', async (_, overrides) => {
-    const { url } = await startRecap({ overrides });
+  ])(
+    'the smoke check of a missing compaction says where to look, and continues: %s',
+    async (_, overrides) => {
+      const { url } = await startRecap({ overrides });
 
-    const { failed, outcomes } = await check(url, { waitMs: 1_000 });
+      const { failed, outcomes } = await check(url, { waitMs: 1_000 });
 
-    expect(failed[0]).toMatch(/^FAILED compact: POST \S+:compact: still QUEUED after \d+ s\. /);
-    expect(failed[0]).toContain('compaction_publish_failed');
-    expect(failed[0]).toContain('dead letters');
-    expect(failed[0]).toContain('PUSH_AUDIENCE');
-    expect(outcomes).toMatchObject({ snapshot: 'skipped', restore: 'skipped', transcript: 'ok' });
-  });
+      expect(failed[0]).toMatch(/^FAILED compact: POST \S+:compact: still QUEUED after \d+ s\. /);
+      expect(failed[0]).toContain('compaction_publish_failed');
+      expect(failed[0]).toContain('dead letters');
+      expect(failed[0]).toContain('PUSH_AUDIENCE');
+      expect(outcomes).toMatchObject({ snapshot: 'skipped', restore: 'skipped', transcript: 'ok' });
+    },
+  );
 
-  test('a summariser that is refused is told by the outcome', async () => {
+  test('the smoke check reports a refused summariser by the compaction’s outcome', async () => {
     const { url, standIn } = await startRecap();
     const fault = { kind: 'http', code: 403, status: 'PERMISSION_DENIED' };
     const match = { operation: 'generateContent' };
@@ -182,18 +185,21 @@ describe('a compaction that never comes', () => {
 });
 
 describe('an answer that does not come', () => {
-  test.each([401, 403])('a model that refuses the key with %i is told as such', async (code) => {
-    const { url, standIn } = await startRecap();
-    await refuseKey(standIn.url, code);
+  test.each([401, 403])(
+    'the smoke check reports a model that refuses the key with %i',
+    async (code) => {
+      const { url, standIn } = await startRecap();
+      await refuseKey(standIn.url, code);
 
-    const { failed, outcomes } = await check(url);
+      const { failed, outcomes } = await check(url);
 
-    expect(failed).toHaveLength(1);
-    expect(failed[0]).toMatch(/^FAILED send: POST \S+\/messages/);
-    expect(failed[0]).toContain('MODEL_REFUSED_REQUEST');
-    expect(failed[0]).toContain('GEMINI_API_KEY');
-    expect(outcomes).toMatchObject({ compact: 'skipped', search: 'skipped', erase: 'ok' });
-  });
+      expect(failed).toHaveLength(1);
+      expect(failed[0]).toMatch(/^FAILED send: POST \S+\/messages/);
+      expect(failed[0]).toContain('MODEL_REFUSED_REQUEST');
+      expect(failed[0]).toContain('GEMINI_API_KEY');
+      expect(outcomes).toMatchObject({ compact: 'skipped', search: 'skipped', erase: 'ok' });
+    },
+  );
 
   test.each([
     {
@@ -206,7 +212,7 @@ describe('an answer that does not come', () => {
       fault: { code: 429, status: 'RESOURCE_EXHAUSTED' },
       told: ['MODEL_QUOTA', 'VERTEX_LOCATION=global'],
     },
-  ])('$what is told with what to do', async ({ fault, told }) => {
+  ])('the smoke check reports $what and its fix', async ({ fault, told }) => {
     const { url, standIn } = await startRecap();
     const faults = [{ kind: 'http', ...fault, times: 100 }];
     await post(`${standIn.url}/control/faults`, { faults });
@@ -217,7 +223,7 @@ describe('an answer that does not come', () => {
     for (const words of told) expect(failed[0]).toContain(words);
   });
 
-  test('a database that may be read and not written is told by the first step that writes', async () => {
+  test('the smoke check reports a read-only database at the first step that writes', async () => {
     const store = createMemoryDocumentStore();
     const commit = () =>
       Promise.reject(
@@ -237,7 +243,7 @@ describe('an answer that does not come', () => {
     expect(outcomes).toMatchObject({ send: 'skipped', erase: 'skipped' });
   });
 
-  test('a token of another project is told with reason and request id', async () => {
+  test('the smoke check reports another project’s token with reason and request id', async () => {
     const { url } = await startRecap();
 
     const { failed, outcomes } = await check(url, { projectId: 'demo-other' });
@@ -250,7 +256,7 @@ describe('an answer that does not come', () => {
     expect(outcomes).toMatchObject({ send: 'skipped', erase: 'skipped' });
   });
 
-  test('nobody who can be signed in is told by its own step', async () => {
+  test('the smoke check reports a failed sign-in as its own step', async () => {
     const { url } = await startRecap();
 
     const { failed, outcomes } = await check(url, { signIn: nobody });
@@ -262,7 +268,7 @@ describe('an answer that does not come', () => {
   test.each([
     { reason: 'STORE_REFUSED', status: 'INTERNAL', remedy: 'roles/datastore.user', code: 500 },
     { reason: 'STORE_UNAVAILABLE', status: 'UNAVAILABLE', remedy: 'indexes built', code: 503 },
-  ] as const)('a database that answers $reason is told', async (given) => {
+  ] as const)('the smoke check reports a database that answers $reason', async (given) => {
     const { reason, status, remedy, code } = given;
     const store = createMemoryDocumentStore();
     const refuse = () =>
@@ -277,7 +283,7 @@ describe('an answer that does not come', () => {
 });
 
 describe('what stands between', () => {
-  test('a proxy that holds events back is found out', async () => {
+  test('the smoke check detects a proxy that buffers events', async () => {
     const { url, standIn } = await startRecap();
     await answerSlowly(standIn.url);
 
@@ -290,7 +296,7 @@ describe('what stands between', () => {
     expect(failed[0]).toContain('buffering');
   });
 
-  test('a stream that is cut is told with how far it came', async () => {
+  test('the smoke check reports how far a cut stream came', async () => {
     const { url } = await startRecap();
 
     const { failed } = await check(await behind(url, { kind: 'cuts', afterBytes: 100 }));
@@ -298,7 +304,7 @@ describe('what stands between', () => {
     expect(failed[0]).toMatch(/^FAILED send: .* ended after \d+ events without \[DONE\]/);
   });
 
-  test('an older version is told by the addresses that it lacks', async () => {
+  test('the smoke check reports an older version by its missing routes', async () => {
     const { url } = await startRecap();
     const old = await behind(url, {
       kind: 'changes',
@@ -319,24 +325,29 @@ describe('what stands between', () => {
     [403, 'allUsers'],
     [404, 'terraform output -raw chat_url'],
     [503, 'the environment is not usable'],
-  ])('a page of Google’s front end with %i is told as what it is', async (status, remedy) => {
-    const fault = { kind: 'answers', status, html: '<h1>Error</h1>' } as const;
+  ])(
+    'the smoke check recognises Google’s front-end page with status %i',
+    async (status, remedy) => {
+      const fault = { kind: 'answers', status, html: '<h1>Error</h1>' } as const;
 
-    const { failed, results } = await check(await behind('http://127.0.0.1:9', fault));
+      const { failed, results } = await check(await behind('http://127.0.0.1:9', fault));
 
-    expect(failed).toHaveLength(1);
-    expect(failed[0]).toContain(`HTTP ${status}, no reason of Recap’s, "Error"`);
-    expect(failed[0]).toContain(remedy);
-    expect(results.filter(({ outcome }) => outcome === 'skipped')).toHaveLength(results.length - 1);
-  });
+      expect(failed).toHaveLength(1);
+      expect(failed[0]).toContain(`HTTP ${status}, no reason of Recap’s, "Error"`);
+      expect(failed[0]).toContain(remedy);
+      expect(results.filter(({ outcome }) => outcome === 'skipped')).toHaveLength(
+        results.length - 1,
+      );
+    },
+  );
 
-  test('an address where nobody listens is told as such', async () => {
+  test('the smoke check reports an address where nobody listens', async () => {
     const { failed } = await check('http://127.0.0.1:9');
 
     expect(failed[0]).toMatch(/^FAILED health: GET http:\/\/127\.0\.0\.1:9\/v1\/health: no answer/);
   });
 
-  test('a clock that is wrong is told with the seconds', async () => {
+  test('the smoke check reports a wrong clock with the seconds of difference', async () => {
     const { url } = await startRecap();
     const date = new Date(Date.now() - 300_000);
 
@@ -345,7 +356,7 @@ describe('what stands between', () => {
     expect(failed[0]).toMatch(/^FAILED clock: .* clock is (?:299|3\d\d) s behind the one here/);
   });
 
-  test('a page that may not call is told which setting lets it', async () => {
+  test('the smoke check names the setting that admits a page of another origin', async () => {
     const { url } = await startRecap({ settings: { CORS_ORIGINS: 'https://app.example.com' } });
 
     const refused = await check(url, { origin: 'https://evil.example.com', signIn: nobody });
@@ -364,7 +375,7 @@ describe('npm run smoke', () => {
       (error: { code: number; stdout: string; stderr: string }) => error,
     );
 
-  test('prints its results as JSON, and ends with 1 after a failure', async () => {
+  test('npm run smoke prints its results as JSON and ends with 1 after a failure', async () => {
     const { code, stdout } = await run('--url', 'http://127.0.0.1:9', '--json');
 
     expect(code).toBe(1);
@@ -376,7 +387,7 @@ describe('npm run smoke', () => {
     });
   });
 
-  test('tells wrong arguments by 2, and how it is used', async () => {
+  test('npm run smoke ends with 2 and its usage for wrong arguments', async () => {
     const { code, stderr } = await run();
 
     expect(code).toBe(2);

@@ -31,11 +31,11 @@ describe('answering from the context', () => {
     ['Which hotel?', '"hotel": "Grand Marmot", "room": 412'],
     ['What is the wavelength of sodium light?', 'I do not know.'],
     ['My dog is called Rex.', 'Noted.'],
-  ])('%s → %s', (question, answer) => {
+  ])('the fake Gemini answers from the context: %s → %s', (question, answer) => {
     expect(answerFromContext([...history, turn('user', question)])).toBe(answer);
   });
 
-  test('a question that was asked before is not its own answer', () => {
+  test('the fake Gemini does not answer a repeated question with that question', () => {
     const contents = [...history, turn('user', 'Is the bike red?'), turn('model', 'Hm.')];
 
     const answer = answerFromContext([...contents, turn('user', 'Is the bike red?')]);
@@ -43,7 +43,7 @@ describe('answering from the context', () => {
     expect(answer).toContain('the bike is green');
   });
 
-  test('the newest of two equal statements comes first', () => {
+  test('the fake Gemini prefers the newer of two equal statements', () => {
     const contents = [
       turn('user', 'The meeting room is A.'),
       turn('model', 'Noted.'),
@@ -55,7 +55,7 @@ describe('answering from the context', () => {
     expect(answerFromContext(contents)).toBe('The meeting room is B.\nThe meeting room is A.');
   });
 
-  test('a fact in a snapshot is found with its characters unescaped', () => {
+  test('the fake Gemini finds a fact in a snapshot with its characters unescaped', () => {
     const snapshot =
       '<state_snapshot><key_knowledge>\n- the rule is a &lt; b &amp;&amp; c\n</key_knowledge></state_snapshot>';
 
@@ -68,7 +68,7 @@ describe('answering from the context', () => {
     expect(answer).toBe('the rule is a < b && c');
   });
 
-  test('a prompt of 600 k tokens is searched to its end', () => {
+  test('the fake Gemini searches a prompt of 600 k tokens to its end', () => {
     const filler = Array.from(
       { length: 30_000 },
       (_, index) =>

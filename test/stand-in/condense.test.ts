@@ -28,7 +28,7 @@ async function condensed(
 const filler = Array.from({ length: 50 }, () => 'and so it went on');
 
 describe('a tool output that is to be condensed', () => {
-  test('comes back as its first lines, its failures and its figures, in order', async () => {
+  test('the fake Gemini condenses a tool output to its first lines, failures and figures, in order', async () => {
     const lines = [
       'a',
       'b',
@@ -53,7 +53,7 @@ describe('a tool output that is to be condensed', () => {
     ]);
   });
 
-  test('keeps to the limit that the request states', async () => {
+  test('the fake Gemini condenses within the limit that the request states', async () => {
     const lines = Array.from({ length: 500 }, (_, index) => `box ${index} of 500`);
 
     const kept = await condensed(lines, { limit: 300 });
@@ -62,7 +62,7 @@ describe('a tool output that is to be condensed', () => {
     expect(kept.length).toBeGreaterThan(10);
   });
 
-  test('is altered by an inventive model', async () => {
+  test('an inventive fake Gemini alters a condensed output', async () => {
     const [line] = await condensed(['order TK-88341'], { vices: { inventive: 1 } });
 
     expect(line).toMatch(/^order TK-\d{5}$/u);

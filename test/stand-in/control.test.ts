@@ -20,7 +20,7 @@ async function control(method: string, path: string, body?: object): Promise<[nu
 const hello = { contents: [user('Hello there.')] };
 
 describe('control over HTTP', () => {
-  test('the journal is read and cleared; numbers go on', async () => {
+  test('the fake Gemini’s journal is read and cleared while its numbers go on', async () => {
     await ask(standIn, hello, { role: 'chat', promptId: 't_1' });
     const [, before] = await control('GET', 'journal');
     await control('DELETE', 'journal');
@@ -49,7 +49,7 @@ describe('control over HTTP', () => {
     expect(after).toMatchObject({ entries: [{ n: 2 }] });
   });
 
-  test('only the newest bodies are kept', async () => {
+  test('the fake Gemini keeps only the newest request bodies', async () => {
     for (const text of ['a', 'b', 'c']) await ask(standIn, { contents: [user(text)] });
 
     expect(await control('GET', 'requests/3')).toEqual([
@@ -59,7 +59,7 @@ describe('control over HTTP', () => {
     expect((await control('GET', 'requests/1'))[0]).toBe(404);
   });
 
-  test('a change of timing holds for an answer under way', async () => {
+  test('a change of the fake Gemini’s timing affects an answer under way', async () => {
     await control('POST', 'timing', { timeToFirstTokenMs: 3_600_000 });
     const answered = ask(standIn, hello);
     await expect.poll(() => standIn.journal().length).toBe(1);
@@ -69,7 +69,7 @@ describe('control over HTTP', () => {
     expect((await answered).status).toBe(200);
   });
 
-  test('faults, vices, windows, answers and timing are set', async () => {
+  test('the fake Gemini’s faults, misbehaviour, windows, answers and timing can be set', async () => {
     const userHash = createHash('sha256').update('q').digest('hex');
     const contents = [{ role: 'model', parts: [{ text: 'Recorded.' }] }];
 
@@ -94,18 +94,18 @@ describe('control over HTTP', () => {
     ['vices', { forgetfull: 1 }],
     ['windows', { model: 'gemini-mini' }],
     ['answers', { answers: [{ userHash: 'x', ordinal: 1, contents: [] }] }],
-  ])('a wrong body for %s is refused with the reason', async (path, body) => {
+  ])('the fake Gemini refuses a wrong body for %s with the reason', async (path, body) => {
     const [status, answer] = await control('POST', path, body);
 
     expect(status).toBe(400);
     expect(answer).toHaveProperty('problem');
   });
 
-  test('an unknown endpoint is 404', async () => {
+  test('an unknown control endpoint of the fake Gemini is 404', async () => {
     expect((await control('GET', 'weather'))[0]).toBe(404);
   });
 
-  test('a matched fault befalls as many requests as it says and no others', async () => {
+  test('a matched fault hits as many requests as it says and no others', async () => {
     standIn.queueFaults({ kind: 'unavailable', times: 2, match: { promptId: 'a' } });
 
     const statuses: number[] = [];
@@ -116,7 +116,7 @@ describe('control over HTTP', () => {
     expect(statuses).toEqual([200, 503, 503, 200]);
   });
 
-  test('the journal keeps 2,000 requests and counts what it dropped', async () => {
+  test('the fake Gemini’s journal keeps 2,000 requests and counts what it dropped', async () => {
     for (let batch = 0; batch < 67; batch += 1) {
       await Promise.all(
         Array.from({ length: 30 }, () => ask(standIn, hello, { operation: 'countTokens' })),

@@ -14,42 +14,43 @@ import { toThirdPerson } from '#infra/fake-gemini/dense/third-person.ts';
 /** A Monday. */
 const monday = '2023-05-08';
 
-describe('a relative date is resolved from the day on which it is said', () => {
-  test.each<[Language, string, string]>([
-    ['en', 'I went yesterday', 'I went 2023-05-07'],
-    ['en', 'the day before yesterday', '2023-05-06'],
-    ['en', 'last Saturday', '2023-05-06'],
-    ['en', 'last Monday', '2023-05-01'],
-    ['en', 'last Tues', '2023-05-02'],
-    ['en', 'next Tuesday', '2023-05-09'],
-    ['en', 'last week', 'week before 2023-05-08'],
-    ['en', 'next month', '2023-06'],
-    ['en', 'on the 7th of next month', 'on the 2023-06-07'],
-    ['en', 'last year', '2022'],
-    ['en', 'in 3 days', '2023-05-11'],
-    ['en', 'two weeks ago', '2023-04-24'],
-    ['en', 'last night', 'night of 2023-05-07'],
-    ['en', 'this weekend', 'weekend of 2023-05-13'],
-    ['en', 'on Friday', 'on Friday'],
-    ['de', 'Ich war gestern dort', 'Ich war 2023-05-07 dort'],
-    ['de', 'letzten Samstag', '2023-05-06'],
-    ['de', 'Guten Morgen', 'Guten Morgen'],
-    ['de', 'vor drei Tagen', '2023-05-05'],
-    ['ja', '昨日行きました', '2023-05-07行きました'],
-    ['ja', '来週の金曜日に', '2023-05-19に'],
-    ['ja', '3日後', '2023-05-11'],
-    ['zh', '我昨天去了', '我2023-05-07去了'],
-    ['zh', '上周六', '2023-05-06'],
-    ['zh', '今日美术馆', '今日美术馆'],
-    ['zh', '下个月', '2023-06'],
-    ['ko', '어제 갔어요', '2023-05-07 갔어요'],
-    ['ko', '다음 주 금요일', '2023-05-19'],
-    ['ko', '작년', '2022년'],
-    ['other', 'hier', 'hier'],
-  ])('%s: %s', (language, said, expected) => {
+test.each<[Language, string, string]>([
+  ['en', 'I went yesterday', 'I went 2023-05-07'],
+  ['en', 'the day before yesterday', '2023-05-06'],
+  ['en', 'last Saturday', '2023-05-06'],
+  ['en', 'last Monday', '2023-05-01'],
+  ['en', 'last Tues', '2023-05-02'],
+  ['en', 'next Tuesday', '2023-05-09'],
+  ['en', 'last week', 'week before 2023-05-08'],
+  ['en', 'next month', '2023-06'],
+  ['en', 'on the 7th of next month', 'on the 2023-06-07'],
+  ['en', 'last year', '2022'],
+  ['en', 'in 3 days', '2023-05-11'],
+  ['en', 'two weeks ago', '2023-04-24'],
+  ['en', 'last night', 'night of 2023-05-07'],
+  ['en', 'this weekend', 'weekend of 2023-05-13'],
+  ['en', 'on Friday', 'on Friday'],
+  ['de', 'Ich war gestern dort', 'Ich war 2023-05-07 dort'],
+  ['de', 'letzten Samstag', '2023-05-06'],
+  ['de', 'Guten Morgen', 'Guten Morgen'],
+  ['de', 'vor drei Tagen', '2023-05-05'],
+  ['ja', '昨日行きました', '2023-05-07行きました'],
+  ['ja', '来週の金曜日に', '2023-05-19に'],
+  ['ja', '3日後', '2023-05-11'],
+  ['zh', '我昨天去了', '我2023-05-07去了'],
+  ['zh', '上周六', '2023-05-06'],
+  ['zh', '今日美术馆', '今日美术馆'],
+  ['zh', '下个月', '2023-06'],
+  ['ko', '어제 갔어요', '2023-05-07 갔어요'],
+  ['ko', '다음 주 금요일', '2023-05-19'],
+  ['ko', '작년', '2022년'],
+  ['other', 'hier', 'hier'],
+])(
+  'the dense summariser resolves a relative date from its day: %s: %s',
+  (language, said, expected) => {
     expect(resolveDates(said, monday, language)).toBe(expected);
-  });
-});
+  },
+);
 
 describe('the first person becomes the third', () => {
   const ann = { speaker: 'Ann', hearer: 'Bea', isPronoun: false };
@@ -69,29 +70,30 @@ describe('the first person becomes the third', () => {
     ['zh', '我想问下我的朋友', '想问下Ann的朋友'],
     ['ko', '저는 서울에 살아요', '서울에 살아요'],
     ['other', 'Je suis là', 'Je suis là'],
-  ])('%s: %s', (language, said, expected) => {
-    expect(toThirdPerson(said, ann, language)).toBe(expected);
-  });
+  ])(
+    'the dense summariser writes the first person as the third: %s: %s',
+    (language, said, expected) => {
+      expect(toThirdPerson(said, ann, language)).toBe(expected);
+    },
+  );
 
-  test('with a pronoun where somebody else comes first', () => {
+  test('the dense summariser uses a pronoun where somebody else is named first', () => {
     const told = toThirdPerson('It helped me when I was ill', { ...ann, isPronoun: true }, 'en');
 
     expect(told).toBe('It helped them when they were ill');
   });
 });
 
-describe('words that say nothing', () => {
-  test.each<[Language, string, string]>([
-    ['en', 'Hey Mel! Wow, that is really the best tea.', 'that is best tea'],
-    ['en', 'It was so powerful!', 'it was powerful'],
-    ['en', 'The rent is 900 euros a month, you know.', 'rent is 900 euros per month'],
-    ['de', 'Hallo! Der Tee ist gut.', 'Der Tee ist gut'],
-    ['ja', 'はい、お茶が好きです。', 'お茶が好きです'],
-    ['zh', '您好，谢谢，地址是长安街1号。', '地址是长安街1号'],
-    ['ko', '네, 차를 좋아해요.', '차를 좋아해요'],
-  ])('are dropped, %s: %s', (language, said, expected) => {
-    expect(fewerWords(withoutOpeners(said, language), language)).toBe(expected);
-  });
+test.each<[Language, string, string]>([
+  ['en', 'Hey Mel! Wow, that is really the best tea.', 'that is best tea'],
+  ['en', 'It was so powerful!', 'it was powerful'],
+  ['en', 'The rent is 900 euros a month, you know.', 'rent is 900 euros per month'],
+  ['de', 'Hallo! Der Tee ist gut.', 'Der Tee ist gut'],
+  ['ja', 'はい、お茶が好きです。', 'お茶が好きです'],
+  ['zh', '您好，谢谢，地址是长安街1号。', '地址是长安街1号'],
+  ['ko', '네, 차를 좋아해요.', '차를 좋아해요'],
+])('the dense summariser drops empty words, %s: %s', (language, said, expected) => {
+  expect(fewerWords(withoutOpeners(said, language), language)).toBe(expected);
 });
 
 describe('figures', () => {
@@ -99,7 +101,7 @@ describe('figures', () => {
     ['two kids and twenty-five cows', '2 kids and 25 cows'],
     ['one day, two of them', 'one day, two of them'],
     ['two hundred cows', 'two hundred cows'],
-  ])('stand for words: %s', (said, expected) => {
+  ])('the dense summariser writes number words as figures: %s', (said, expected) => {
     expect(figuresForWords(said)).toBe(expected);
   });
 
@@ -110,7 +112,7 @@ describe('figures', () => {
     ['it takes 90 minutes', 'it takes 1.5 h'],
     ['2 weeks', '14 days'],
     ['v1.60 s', 'v1.60 s'],
-  ])('stand in another unit, exactly: %s', (said, expected) => {
+  ])('the dense summariser converts units exactly: %s', (said, expected) => {
     expect(convertUnit(said)).toBe(expected);
   });
 
@@ -122,20 +124,20 @@ describe('figures', () => {
     ['ja', '10から12まで', '10-12'],
     ['ko', '10부터 12까지', '10-12'],
     ['en', 'moved from 10 Elm Road to 12', 'moved from 10 Elm Road to 12'],
-  ])('of a range are joined, %s: %s', (language, said, expected) => {
+  ])('the dense summariser joins the figures of a range, %s: %s', (language, said, expected) => {
     expect(joinRanges(said, language)).toBe(expected);
   });
 });
 
 describe('what is long', () => {
-  test('a route is joined to its server', () => {
+  test('the dense summariser joins a route to its server', () => {
     expect(joinLinks('server https://a.example, route /v1/users')).toBe(
       'server https://a.example, route https://a.example/v1/users',
     );
     expect(joinLinks('https://a.example, /v1/a and /v1/b')).toContain(', /v1/a and /v1/b');
   });
 
-  test('code loses its middle', () => {
+  test('the dense summariser shortens code in the middle', () => {
     const code = `const total = ${'price + '.repeat(10)}tax; return total;`;
 
     expect(elideCode(`run \`${code}\` and \`npm ci\``)).toBe(
@@ -143,13 +145,13 @@ describe('what is long', () => {
     );
   });
 
-  test('a statement ends at a comma, and not between a figure and its unit', () => {
+  test('the dense summariser ends a statement at a comma, not between figure and unit', () => {
     expect(cutStatement('bought apples, pears, plums', 24)).toBe('bought apples, pears…');
     expect(cutStatement('the parcel weighs 900 grams', 23)).toBe('the parcel weighs…');
   });
 });
 
-test('quotes, code, links, paths and identifiers are not reworded', () => {
+test('the dense summariser does not reword quotes, code, links, paths and identifiers', () => {
   const said = 'say "I am in", `I am`, https://a.example/I/am, src/I/am.ts, I_AM';
 
   expect(outsideQuotes(said, (text) => text.replaceAll('I', 'Ann'))).toBe(said);
@@ -162,6 +164,6 @@ test.each<[string, Language]>([
   ['我喜欢喝茶', 'zh'],
   ['차를 좋아해요', 'ko'],
   ['Comment ça va', 'other'],
-])('the language of %s is %s', (text, language) => {
+])('the dense summariser detects that the language of %s is %s', (text, language) => {
   expect(detectLanguage(text)).toBe(language);
 });

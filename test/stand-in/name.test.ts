@@ -27,18 +27,21 @@ describe('a conversation that is to be named', () => {
     ['Plan a trip to Kyoto. I like temples.', 'Plan a trip to Kyoto'],
     ['교토 여행을 계획해 주세요. 사원을 좋아해요.', '교토 여행을 계획해 주세요'],
     ['京都への旅行を計画して。', '京都への旅行を計画して'],
-  ])('gets the first sentence of its user: %s', async (user, title) => {
-    const text = await named(user);
+  ])(
+    'the fake Gemini names a conversation by its user’s first sentence: %s',
+    async (user, title) => {
+      const text = await named(user);
 
-    expect(text).toBe(title);
-    expect(titleIn(text)).toBe(title);
-  });
+      expect(text).toBe(title);
+      expect(titleIn(text)).toBe(title);
+    },
+  );
 
-  test('gets no more than a line shows', async () => {
+  test('the fake Gemini’s conversation title fits one line', async () => {
     expect((await named('word '.repeat(200))).length).toBeLessThanOrEqual(60);
   });
 
-  test('gets a name where nothing was said', async () => {
+  test('the fake Gemini names a conversation in which nothing was said', async () => {
     expect(await named('   ')).not.toBe('');
   });
 });

@@ -3,7 +3,7 @@ import { PrefixCache } from '#infra/fake-gemini/server/prefix-cache.ts';
 
 const TOKENS = 5_000;
 
-test('of more than 50,000 prefixes of a model the oldest are forgotten', () => {
+test('the prefix cache forgets the oldest of more than 50,000 prefixes of a model', () => {
   const cache = new PrefixCache();
   const prefixes = Array.from({ length: 50_001 }, (_, n) => ({ hash: `p${n}`, tokens: TOKENS }));
   cache.use('m', prefixes);

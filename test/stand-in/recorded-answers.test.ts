@@ -22,7 +22,7 @@ function register(text: string, ...answers: string[]): void {
 }
 
 describe('recorded answers', () => {
-  test('are given by the user text and how often it was asked', async () => {
+  test('recorded answers are found by the user text and its ordinal', async () => {
     register('yes', 'First.', 'Second.');
 
     const first = await ask(standIn, { contents: [user('yes')] });
@@ -32,7 +32,7 @@ describe('recorded answers', () => {
     expect(standIn.journal()[1]?.recorded).toEqual({ conversation: 'c1', ordinal: 2 });
   });
 
-  test('a retry of the identical prompt gets the same answer and uses up none', async () => {
+  test('a retry of the identical prompt gets the same recorded answer and consumes none', async () => {
     register('yes', 'First.', 'Second.');
 
     const first = await ask(standIn, { contents: [user('yes')] });
@@ -42,7 +42,7 @@ describe('recorded answers', () => {
     expect([first.text, retry.text, second.text]).toEqual(['First.', 'First.', 'Second.']);
   });
 
-  test('an injected failure uses up none, even when the retry has another prompt', async () => {
+  test('an injected failure consumes no recorded answer, even when the retry has another prompt', async () => {
     register('yes', 'First.');
     standIn.queueFaults({ kind: 'unavailable' }, { kind: 'safety' });
 
@@ -53,7 +53,7 @@ describe('recorded answers', () => {
     expect(retry.text).toBe('First.');
   });
 
-  test('are found under the client context that the app adds', async () => {
+  test('recorded answers are found under the client context that the app adds', async () => {
     register('line one\nline two', 'Found.');
 
     const answer = await ask(standIn, {
@@ -63,7 +63,7 @@ describe('recorded answers', () => {
     expect(answer.text).toBe('Found.');
   });
 
-  test('in a tool round the next ordinal follows the function response', async () => {
+  test('the next recorded answer of a tool round follows the function response', async () => {
     const userHash = createHash('sha256').update('seat?').digest('hex');
     standIn.registerAnswers(
       {
@@ -88,7 +88,7 @@ describe('recorded answers', () => {
     expect(answered.text).toBe('12A');
   });
 
-  test('the summariser gets none', async () => {
+  test('the summariser gets no recorded answer', async () => {
     register('Write the <state_snapshot>.', 'recorded');
 
     const answer = await ask(standIn, {
@@ -98,7 +98,7 @@ describe('recorded answers', () => {
     expect(answer.text).toContain('<state_snapshot>');
   });
 
-  test('stream in several events that never cut a character', async () => {
+  test('recorded answers stream in several events that never cut a character', async () => {
     const text =
       'Zum Beispiel 안녕하세요 👩‍👩‍👧 und noch viel mehr Text, damit es mehrere Stücke werden.';
     register('hi', text);

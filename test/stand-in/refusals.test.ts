@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type StandIn, startStandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { afterAll, describe, expect, test } from 'vitest';
+import { startStandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { SKIPPED, signPart } from '#infra/fake-gemini/answers/signatures.ts';
 import { ask, model, user } from './client.ts';
 
-let standIn: StandIn;
-beforeAll(async () => {
-  standIn = await startStandIn({ windows: { 'gemini-tiny': 10 } });
-});
+const standIn = await startStandIn({ windows: { 'gemini-tiny': 10 } });
 afterAll(() => standIn.close());
 
 const call = (name: string, thoughtSignature?: string) => ({
@@ -47,7 +44,7 @@ describe('what the API refuses', () => {
       [user('hi'), model('so'), call('a'), response('a')],
       'function call turn comes immediately after a user turn',
     ],
-  ])('%s', async (_, contents, message) => {
+  ])('the fake Gemini refuses %s', async (_, contents, message) => {
     const answer = await ask(standIn, { contents });
 
     expect(answer.status).toBe(400);
@@ -55,7 +52,7 @@ describe('what the API refuses', () => {
     expect(answer.body.error?.message).toContain(message);
   });
 
-  test('a prompt over the window, with both numbers', async () => {
+  test('the fake Gemini refuses a prompt over the window with both token counts', async () => {
     const contents = [user('a'.repeat(44))];
 
     const answer = await ask(standIn, { contents }, { model: 'gemini-tiny' });
@@ -65,7 +62,7 @@ describe('what the API refuses', () => {
     );
   });
 
-  test('a prompt that fills the window exactly is answered', async () => {
+  test('the fake Gemini answers a prompt that fills the window exactly', async () => {
     const answer = await ask(
       standIn,
       { contents: [user('a'.repeat(40))] },
@@ -75,7 +72,7 @@ describe('what the API refuses', () => {
     expect(answer.status).toBe(200);
   });
 
-  test('an unknown model is 404', async () => {
+  test('the fake Gemini answers an unknown model with 404', async () => {
     const answer = await ask(standIn, { contents: [user('hi')] }, { model: 'gpt-5' });
 
     expect(answer.status).toBe(404);
@@ -86,7 +83,7 @@ describe('what the API refuses', () => {
 describe('thought signatures on Gemini 3', () => {
   const gemini3 = { model: 'gemini-3.8-flash' };
 
-  test('a call of the current turn without its signature is refused', async () => {
+  test('a Gemini 3 call of the current turn without its signature is refused', async () => {
     const contents = [user('hi'), call('a'), response('a')];
 
     const answer = await ask(standIn, { contents }, gemini3);
@@ -94,7 +91,7 @@ describe('thought signatures on Gemini 3', () => {
     expect(answer.body.error?.message).toContain('missing a thought_signature');
   });
 
-  test('the first call of each step is enough', async () => {
+  test('a Gemini 3 step needs a signature on its first call alone', async () => {
     const step = {
       role: 'model',
       parts: [...call('a', signPart(gemini3.model, {})).parts, ...call('b').parts],
@@ -109,7 +106,7 @@ describe('thought signatures on Gemini 3', () => {
     expect(answer.status).toBe(200);
   });
 
-  test('earlier turns and earlier models need none', async () => {
+  test('earlier turns and earlier models need no thought signature', async () => {
     const contents = [user('hi'), call('a'), response('a'), model('done'), user('thanks')];
 
     const later = await ask(standIn, { contents }, gemini3);
@@ -139,15 +136,18 @@ describe('thought signatures on Gemini 3', () => {
       { asked: OLD, signature: signPart(FLASH, {}), message: CORRUPTED },
     ],
     ['refuses that of nobody', { asked: FLASH, signature: 'c2ln', message: CORRUPTED }],
-  ])('a model %s', async (_, { asked, signature, message }) => {
-    const contents = [user('hi'), call('a', signature), response('a')];
+  ])(
+    'the thought-signature rule on Gemini 3: a model %s',
+    async (_, { asked, signature, message }) => {
+      const contents = [user('hi'), call('a', signature), response('a')];
 
-    const answer = await ask(standIn, { contents }, { model: asked });
+      const answer = await ask(standIn, { contents }, { model: asked });
 
-    expect(answer.body.error?.message).toBe(message);
-  });
+      expect(answer.body.error?.message).toBe(message);
+    },
+  );
 
-  test('one of another model is refused on a text of an earlier turn, too', async () => {
+  test('another model’s signature is refused, even on text of an earlier turn', async () => {
     const said = { text: 'done', thoughtSignature: signPart('gemini-2.5-pro', {}) };
     const contents = [user('hi'), { role: 'model', parts: [said] }, user('thanks')];
 

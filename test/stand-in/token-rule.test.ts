@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { cutToTokens, textTokens } from '#infra/fake-gemini/answers/token-rule.ts';
-import { type StandIn, startStandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { startStandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { ask, model, user } from './client.ts';
 
-let standIn: StandIn;
-beforeAll(async () => {
-  standIn = await startStandIn();
-});
+const standIn = await startStandIn();
 afterAll(() => standIn.close());
 
 const vertexPath = '/v1/projects/p/locations/us-central1/publishers/google/models/gemini-2.5-flash';
@@ -19,11 +16,11 @@ describe('the token rule', () => {
     ['한국', 3],
     ['💜💜💜💜💜', 7],
     ['abcd한', 3],
-  ])('counts %j as %i tokens', (text, tokens) => {
+  ])('the token rule counts %j as %i tokens', (text, tokens) => {
     expect(textTokens(text)).toBe(tokens);
   });
 
-  test('never cuts a surrogate pair in two', () => {
+  test('the token rule never splits a surrogate pair', () => {
     expect(cutToTokens('a💜b', 1)).toBe('a');
     expect(cutToTokens('a💜b', 2)).toBe('a💜b');
   });
@@ -41,7 +38,7 @@ describe('one count everywhere', () => {
     },
   ];
 
-  test('countTokens equals promptTokenCount on the Gemini API', async () => {
+  test('the fake Gemini’s countTokens equals promptTokenCount on the Gemini API', async () => {
     const counted = await ask(standIn, { contents }, { operation: 'countTokens' });
     const generated = await ask(standIn, { contents });
 
@@ -49,7 +46,7 @@ describe('one count everywhere', () => {
     expect(generated.body.usageMetadata?.promptTokenCount).toBe(counted.body.totalTokens);
   });
 
-  test('countTokens on Vertex counts system instruction and tools too', async () => {
+  test('the fake Gemini’s countTokens on Vertex counts system instruction and tools too', async () => {
     const request = {
       contents,
       systemInstruction: user('You answer briefly.'),
@@ -67,7 +64,7 @@ describe('one count everywhere', () => {
   });
 
   test.each(['systemInstruction', 'tools'])(
-    'countTokens on the Gemini API refuses %s',
+    'the fake Gemini’s countTokens on the Gemini API refuses %s',
     async (field) => {
       const value = field === 'tools' ? [] : user('x');
 
@@ -82,7 +79,7 @@ describe('one count everywhere', () => {
     },
   );
 
-  test('an answer is reported with the tokens of its text', async () => {
+  test('the fake Gemini reports an answer with the tokens of its text', async () => {
     const asked = await ask(standIn, {
       contents: [user('The gate code is 4711.'), model('Noted.'), user('What is the gate code?')],
     });
@@ -95,7 +92,7 @@ describe('one count everywhere', () => {
 describe('the implicit cache', () => {
   const long = 'word '.repeat(4_000);
 
-  test('counts a shared prefix of whole contents as cached', async () => {
+  test('the implicit cache counts a shared prefix of whole contents as cached', async () => {
     const first = [user(`cached one ${long}`), model('Noted.')];
 
     const cold = await ask(standIn, { contents: [...first, user('Hello.')] });
@@ -105,7 +102,7 @@ describe('the implicit cache', () => {
     expect(warm.body.usageMetadata?.cachedContentTokenCount).toBeGreaterThan(4_096);
   });
 
-  test('does not count a prefix below 4,096 tokens, of another model or with another first byte', async () => {
+  test('the implicit cache needs 4,096 shared tokens of one model from the first byte', async () => {
     const contents = [user(`cached two ${long}`)];
     await ask(standIn, { contents });
     await ask(standIn, { contents: [user('short')] });

@@ -23,7 +23,7 @@ import { sendAll } from '../support/chat/sending.ts';
 
 /** What docs/reference/bounds.md names and no other test reaches. */
 
-test('models that failed are remembered up to a hundred: the one that failed longest ago is asked again', async () => {
+test('up to a hundred failed models are remembered; the oldest failure is retried', async () => {
   const quota = () =>
     new AppError({
       status: 'RESOURCE_EXHAUSTED',
@@ -55,7 +55,7 @@ test('models that failed are remembered up to a hundred: the one that failed lon
   expect(asked.slice(-2)).toEqual([`m${MODELS_REMEMBERED_MAX}`, 'm0']);
 });
 
-test('accounts that were looked up are remembered up to a bound, those asked about last', async () => {
+test('looked-up accounts are cached up to a bound, least recently used out first', async () => {
   const asked: string[] = [];
   const server = createServer((incoming, response) => {
     void text(incoming).then((body) => {
@@ -95,7 +95,7 @@ describe('the in-process bus', () => {
   }
   const event = { topic: 'compaction' as const, data: {} };
 
-  test('keeps the newest hundred dead letters and counts what it dropped', async () => {
+  test('the in-process bus keeps the newest hundred dead letters and counts what it dropped', async () => {
     const { bus } = await startBus(500, { maxDeliveryAttempts: 1 });
     for (let i = 0; i < DEAD_LETTERS_KEPT + 7; i++) await bus.publish(event);
     await bus.idle();
@@ -104,7 +104,7 @@ describe('the in-process bus', () => {
     expect(bus.droppedDeadLetters()).toBe(7);
   });
 
-  test('refuses an event when too many wait, for its publisher to try again', async () => {
+  test('the in-process bus refuses an event when too many wait, for its publisher to retry', async () => {
     const later = { minBackoffMs: 60_000, maxBackoffMs: 60_000 };
     const { bus, endpoint } = await startBus(500, { maxQueued: 3, ...later });
     for (let i = 0; i < 3; i++) await bus.publish(event);
@@ -117,7 +117,7 @@ describe('the in-process bus', () => {
   });
 });
 
-test('the console holds a hundred lines until the list stands, and says how many it dropped', () => {
+test('the console holds a hundred lines until the list is complete, and counts dropped ones', () => {
   const written: string[] = [];
   const write = (line: string) => void written.push(line);
   const { log, settle } = createStartConsole({ write, isTerminal: false, isVerbose: true });
@@ -130,7 +130,7 @@ test('the console holds a hundred lines until the list stands, and says how many
   expect(written[1]).toContain('line 6');
 });
 
-test('writers that wait for each other are forgotten when they are done', async () => {
+test('the write queue forgets writers that have finished', async () => {
   const oneAtATime = createOneAtATime();
   const order: number[] = [];
   const work = (n: number) =>
@@ -151,7 +151,7 @@ test('writers that wait for each other are forgotten when they are done', async 
   expect(isBegun).toBe(true);
 });
 
-test('streams that nobody gave back are not counted for ever', () => {
+test('streams that were never closed stop counting after their maximum duration', () => {
   const clock = createManualClock();
   const streams = createOpenStreams(clock, 60_000);
   for (let i = 0; i < 50; i++) streams.open('alice');
@@ -162,7 +162,7 @@ test('streams that nobody gave back are not counted for ever', () => {
   expect(streams.count('alice')).toBe(0);
 });
 
-test('of a thousand readers that came and left only those who are there are known', () => {
+test('only present readers are remembered out of a thousand that came and left', () => {
   const audience = createSubscribers();
   for (let i = 0; i < 1_000; i++) {
     const left = new AbortController();
@@ -175,7 +175,7 @@ test('of a thousand readers that came and left only those who are there are know
   expect(audience.present()).toEqual([stays.signal]);
 });
 
-test('an instance keeps nothing of the turns that it has answered but what its cache may hold', async () => {
+test('an instance keeps nothing of answered turns beyond its cache limit', async () => {
   const cache = createMemoryCache({ maxBytes: 1 });
   const dependencies = chatDependencies({ cache });
   await sendAll(dependencies, 'bounds', ['One', 'Two', 'Three']);

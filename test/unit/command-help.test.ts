@@ -13,14 +13,14 @@ const commands = Object.entries(manifest.scripts).flatMap(([name, line]) => {
   return file === undefined || withoutHelp.includes(name) ? [] : [[name, file] as const];
 });
 
-test.each(commands)('npm run %s -- --help says how it is used', async (_, file) => {
+test.each(commands)('npm run %s -- --help prints its usage', async (_, file) => {
   const { stdout, stderr } = await run(process.execPath, [file, '--help']);
 
   expect(stdout).toMatch(/^Usage: npm (?:run|start)/u);
   expect(stderr).toBe('');
 });
 
-test('one that gets an option that it does not know names it, without a stack', async () => {
+test('a command names an unknown option without a stack trace', async () => {
   const given = run(process.execPath, ['lab/bench/bench.ts', '--loud']);
 
   const { code, stderr } = await given.catch((error) => error);

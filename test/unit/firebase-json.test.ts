@@ -42,11 +42,14 @@ describe('firebase.json', () => {
   test.each([
     ['Auth', file.emulators.auth, 'FIREBASE_AUTH_EMULATOR_HOST'],
     ['Pub/Sub', file.emulators.pubsub, 'PUBSUB_EMULATOR_HOST'],
-  ])('has the emulator of %s where the local stack looks for it', (_, emulator, variable) => {
-    expect(hostOf(emulator)).toBe(stack[variable]);
-  });
+  ])(
+    'firebase.json has the emulator of %s where the local stack looks for it',
+    (_, emulator, variable) => {
+      expect(hostOf(emulator)).toBe(stack[variable]);
+    },
+  );
 
-  test('has ports that neither meet each other nor those of npm start', () => {
+  test('firebase.json’s ports collide neither with each other nor with npm start', () => {
     const { auth, firestore, pubsub, hosting } = file.emulators;
     const ports = [auth, firestore, pubsub, hosting].map(({ port }) => port);
 
@@ -54,7 +57,7 @@ describe('firebase.json', () => {
     expect(ports.filter((port) => port >= 8080 && port < 8085)).toEqual([]);
   });
 
-  test('names rules and indexes that there are, and Terraform takes the same', () => {
+  test('firebase.json names existing rules and indexes, the same as Terraform', () => {
     const terraform = textOf('terraform/firestore.tf');
 
     for (const path of [file.firestore.rules, file.firestore.indexes]) {
@@ -65,7 +68,7 @@ describe('firebase.json', () => {
     }
   });
 
-  test('hosts the page that npm run build:web makes, with the headers of the local one', () => {
+  test('firebase.json hosts the page of npm run build:web with the local headers', () => {
     const scripts = z
       .object({ scripts: z.record(z.string(), z.string()) })
       .parse(JSON.parse(textOf('package.json'))).scripts;
@@ -87,20 +90,20 @@ describe('firebase.json', () => {
       .map((name) => textOf(`web/src/${name}`))
       .join('\n');
 
-    test('the services of Google that its code names, and no others', () => {
+    test('firebase.json lets the page call the Google services in its code, and no others', () => {
       const called = [...page.matchAll(/'(https:\/\/[\w.-]+)/g)].map(([, origin]) => origin);
       const google = allowed.filter((origin) => origin.endsWith('.googleapis.com'));
 
       expect(new Set(google)).toEqual(new Set(called));
     });
 
-    test('Cloud Storage once it sends uploads there', () => {
+    test('firebase.json lets the page call Cloud Storage only once it uploads there', () => {
       const sendsUploads = /\/uploads\b/.test(page);
 
       expect(allowed.includes('https://storage.googleapis.com')).toBe(sendsUploads);
     });
 
-    test('chat at the address that Cloud Run gives', () => {
+    test('firebase.json lets the page call chat at the address that Terraform gives', () => {
       const url = /compaction_url\s+= "(https:[^"]+)"/.exec(textOf('terraform/functions.tf'))?.[1];
       const suffixes = allowed
         .filter((origin) => origin.startsWith('https://*.'))
@@ -110,7 +113,7 @@ describe('firebase.json', () => {
     });
   });
 
-  test('the project of the guide is the one of the local stack', () => {
+  test('the guide’s project is the local stack’s', () => {
     expect(textOf('docs/deploy.md')).toContain(
       `firebase emulators:start --project ${localProjectId}`,
     );

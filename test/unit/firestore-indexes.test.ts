@@ -156,9 +156,12 @@ const contentFields = writes
   );
 
 describe('firestore.indexes.json', () => {
-  test.each(contentFields)('exempts $collectionGroup.$fieldPath from indexing', (field) => {
-    expect(isExempt(field.collectionGroup, field.fieldPath)).toBe(true);
-  });
+  test.each(contentFields)(
+    'firestore.indexes.json exempts $collectionGroup.$fieldPath from indexing',
+    (field) => {
+      expect(isExempt(field.collectionGroup, field.fieldPath)).toBe(true);
+    },
+  );
 
   test.each([
     ['blobs', 'text'],
@@ -168,11 +171,14 @@ describe('firestore.indexes.json', () => {
     ['devices', 'token'],
     ['memory', 'notes'],
     ['config', 'notes'],
-  ])('exempts %s.%s, which no turn and no compaction writes', (collectionGroup, fieldPath) => {
-    expect(isExempt(collectionGroup, fieldPath)).toBe(true);
-  });
+  ])(
+    'firestore.indexes.json exempts %s.%s, which no turn or compaction writes',
+    (collectionGroup, fieldPath) => {
+      expect(isExempt(collectionGroup, fieldPath)).toBe(true);
+    },
+  );
 
-  test('is compared with every kind of document that holds content', () => {
+  test('firestore.indexes.json is compared with every document kind that holds content', () => {
     const groups = new Set(contentFields.map(({ collectionGroup }) => collectionGroup));
 
     expect([...groups].toSorted()).toEqual(['conversations', 'histories', 'parts', 'turns']);
@@ -188,11 +194,14 @@ describe('firestore.indexes.json', () => {
     'pendingErasure.since',
     'purgeTime',
     'expireTime',
-  ])('keeps the index of conversations.%s, which queries use', (fieldPath) => {
-    expect(isExempt('conversations', fieldPath)).toBe(false);
-  });
+  ])(
+    'firestore.indexes.json keeps the index of conversations.%s, which queries use',
+    (fieldPath) => {
+      expect(isExempt('conversations', fieldPath)).toBe(false);
+    },
+  );
 
-  test('has the index of the list of an owner’s conversations, newest first', () => {
+  test('firestore.indexes.json indexes an owner’s conversations, newest first', () => {
     expect(file.indexes).toContainEqual({
       collectionGroup: 'conversations',
       queryScope: 'COLLECTION',
@@ -211,7 +220,7 @@ describe('firestore.indexes.json', () => {
     ['the figures of a user’s day', 'usage'],
     ['the sums of a day', 'shards'],
     ['notes of files that nobody sent', 'uploads'],
-  ])('S20: lets %s go when they have expired', (_, collectionGroup) => {
+  ])('S20: firestore.indexes.json lets expired %s be deleted', (_, collectionGroup) => {
     expect(file.fieldOverrides).toContainEqual({
       collectionGroup,
       fieldPath: 'expireTime',
@@ -220,7 +229,7 @@ describe('firestore.indexes.json', () => {
     });
   });
 
-  test('names no field twice', () => {
+  test('firestore.indexes.json names no field twice', () => {
     const names = file.fieldOverrides.map((field) => `${field.collectionGroup}.${field.fieldPath}`);
 
     expect(names).toHaveLength(new Set(names).size);

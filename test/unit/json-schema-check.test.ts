@@ -16,7 +16,7 @@ const problems = (value: unknown, schema: Parameters<typeof schemaProblems>[1]) 
   schemaProblems(value, schema, { names, path: '$' });
 
 describe('the check of answers', () => {
-  test('lets pass what the schema says', () => {
+  test('the schema check accepts a matching answer', () => {
     expect(problems({ id: 'a', seq: 1 }, { $ref: '#/components/schemas/Pin' })).toEqual([]);
   });
 
@@ -26,7 +26,7 @@ describe('the check of answers', () => {
     ['another type', { id: 7 }, '$.id: not string'],
     ['a text that is too short', { id: '' }, '$.id: length'],
     ['a fraction', { id: 'a', seq: 1.5 }, '$.seq: not integer'],
-  ])('finds %s', (_, value, problem) => {
+  ])('the schema check finds %s', (_, value, problem) => {
     expect(problems(value, { $ref: '#/components/schemas/Pin' })).toEqual([problem]);
   });
 
@@ -38,11 +38,11 @@ describe('the check of answers', () => {
     ['a pattern that does not match', 'x', { type: 'string' as const, pattern: '^\\d$' }],
     ['too many entries', [1, 2], { type: 'array' as const, maxItems: 1 }],
     ['a wrong entry', ['a', 1], { type: 'array' as const, items: { type: 'string' as const } }],
-  ])('finds %s', (_, value, schema) => {
+  ])('the schema check finds a mistake: %s', (_, value, schema) => {
     expect(problems(value, schema)).not.toEqual([]);
   });
 
-  test('refuses to judge by a keyword that it does not know', () => {
+  test('the schema check refuses an unknown keyword', () => {
     expect(() => problems('a', { multipleOf: 2 })).toThrow('multipleOf');
   });
 });

@@ -79,16 +79,19 @@ test.each([
   ['all of them', MIXED, 2],
   ['all of them', MIXED, 3],
   ['all of them', MIXED, 5],
-])('%s arrive whole in TCP writes of a few bytes (%#)', async (_, unit, sizeBytes) => {
-  const text = repeated(unit, 4);
+])(
+  'characters of %s arrive whole in TCP writes of a few bytes (%#)',
+  async (_, unit, sizeBytes) => {
+    const text = repeated(unit, 4);
 
-  const { events } = await answerThrough(text, sizeBytes);
+    const { events } = await answerThrough(text, sizeBytes);
 
-  expect(shownText(events)).toBe(text);
-  for (const { chunk } of events) expect((chunk.delta ?? '').isWellFormed()).toBe(true);
-});
+    expect(shownText(events)).toBe(text);
+    for (const { chunk } of events) expect((chunk.delta ?? '').isWellFormed()).toBe(true);
+  },
+);
 
-test('another instance reads the same text from the chunks that are stored, whatever lies on their borders', async () => {
+test('another instance reads the same text from stored chunks, whatever lies on their borders', async () => {
   stack.standIn.setTiming({ tokensPerSecond: 1_500 });
   const text = repeated(MIXED, 40);
   const { conversationId, path, events } = await answerThrough(text, 1_024);

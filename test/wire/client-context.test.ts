@@ -26,7 +26,7 @@ function world() {
 }
 
 describe('the context of an app', () => {
-  test('reaches the model with a message, an edit and a regeneration', async () => {
+  test('an app’s context reaches the model with a message, an edit and a regeneration', async () => {
     const { path, message, post, lastContent } = world();
     const first = message('Hello');
     const answers = [await post(`${path}/messages`, { message: first, clientContext })];
@@ -46,7 +46,7 @@ describe('the context of an app', () => {
     ]);
   });
 
-  test('reaches the model through `useChat`, a callable and a client of OpenAI', async () => {
+  test('an app’s context reaches the model through `useChat`, a callable and OpenAI clients', async () => {
     const { conversationId, message, post, lastContent } = world();
     const said: string[] = [];
 
@@ -78,7 +78,7 @@ describe('the context of an app', () => {
     ]);
   });
 
-  test('is in no transcript, export, search, title or answer', async () => {
+  test('an app’s context is in no transcript, export, search, title or answer', async () => {
     const { path, message, post, get } = world();
     const sent = await post(`${path}/messages`, { message: message('Hello'), clientContext });
 
@@ -123,7 +123,7 @@ describe('the context of an app', () => {
     ],
     ['an unknown field', { timezone: 'Asia/Seoul' }, ['clientContext.timezone', 'Remove it']],
     ['half a character', { screen: '\ud800' }, ['clientContext.screen', 'surrogate']],
-  ])('is refused with %s, and the message names it', async (_, context, words) => {
+  ])('an app’s context with %s is refused by name', async (_, context, words) => {
     const { path, message, post } = world();
 
     const answer = await post(`${path}/messages`, {
@@ -135,7 +135,7 @@ describe('the context of an app', () => {
     for (const word of words) expect(answer.text).toContain(word);
   });
 
-  test('that is no JSON is refused by the façade of OpenAI', async () => {
+  test('an app’s context that is no JSON is refused by the OpenAI façade', async () => {
     const { conversationId, post } = world();
 
     const answer = await post('/v1/openai/chat/completions', {

@@ -27,7 +27,7 @@ const rate = (path: string, body: unknown, generation: number | string = 1) =>
   chat.call(`${path}/compactions/${generation}:rate`, { body });
 
 describe('rating a compaction', () => {
-  test('is shown with it, alone and in the list, and may change', async () => {
+  test('a compaction’s rating is shown with it, alone and in the list, and may change', async () => {
     const path = await compactedTwice();
 
     await rate(path, { score: 2, comment: 'It forgot my name.' });
@@ -40,7 +40,7 @@ describe('rating a compaction', () => {
     expect(all.compactions.map((each) => each.rating?.score)).toEqual([undefined, 4]);
   });
 
-  test('a second time with the same score changes nothing', async () => {
+  test('rating a compaction twice with the same score changes nothing', async () => {
     const path = await compactedTwice();
     const first = await readAs(ratingResponse, await rate(path, { score: 5 }));
     const before = recorded.commits.length;
@@ -49,7 +49,7 @@ describe('rating a compaction', () => {
     expect(recorded.commits).toHaveLength(before);
   });
 
-  test('leaves the ETag of the conversation as it was', async () => {
+  test('rating a compaction keeps the conversation’s ETag', async () => {
     const path = await compactedTwice();
     const etag = async () => (await chat.call(path)).headers.get('etag');
     const before = await etag();
@@ -59,7 +59,7 @@ describe('rating a compaction', () => {
     expect(await etag()).toBe(before);
   });
 
-  test('is logged with the score and without the comment', async () => {
+  test('rating a compaction logs the score without the comment', async () => {
     const path = await compactedTwice();
 
     await rate(path, { score: 3, comment: CANARY });
@@ -77,13 +77,13 @@ describe('rating a compaction', () => {
     [{ score: '5' }],
     [{ score: 5, comment: 'x'.repeat(2_001) }],
     [{ score: 5, generation: 2 }],
-  ])('%j is refused', async (body) => {
+  ])('rating a compaction with %j is refused', async (body) => {
     const path = await compactedTwice();
 
     expect(await errorOf(await rate(path, body))).toMatchObject({ http: 400, reason: 'BAD_FIELD' });
   });
 
-  test('of a generation that is not there is not found, nor of another user’s', async () => {
+  test('rating a missing generation or another user’s is not found', async () => {
     const path = await compactedTwice();
 
     const none = await rate(path, { score: 5 }, 3);
@@ -98,7 +98,7 @@ describe('rating a compaction', () => {
     expect(await errorOf(others)).toMatchObject({ http: 404, reason });
   });
 
-  test('breaks no rule of commits', () => {
+  test('rating a compaction breaks no rule of commits', () => {
     const ratings = recorded.commits.filter((writes) =>
       writes.some((write) => write.path.includes('/ratings/')),
     );
@@ -106,7 +106,7 @@ describe('rating a compaction', () => {
     expect(ratings.flatMap(brokenRules)).toEqual([]);
   });
 
-  test('is erased with the conversation', async () => {
+  test('a compaction’s rating is erased with the conversation', async () => {
     const world = lifecycle();
     const conversationId = await compacted(world);
     const request = { caller: owner, conversationId, generation: 1, score: 1, comment: CANARY };

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { createChatApp } from '#functions/chat/chat-app.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { parseConfig } from '#functions/config.ts';
@@ -8,19 +8,11 @@ import { chatDependencies } from '../support/chat/chat-dependencies.ts';
 import { errorOf } from '../support/chat/chat-server.ts';
 import { openForTest } from '../support/open-for-test.ts';
 import { localKeysVariable } from '../support/signing.ts';
-import {
-  appCheckClaims,
-  idTokenClaims,
-  startTokenKeys,
-  type TokenKeys,
-} from '../support/token-keys.ts';
+import { appCheckClaims, idTokenClaims, startTokenKeys } from '../support/token-keys.ts';
 
 /* The checks as production composes them: only store, bus and model are replaced. */
 
-let keys: TokenKeys;
-beforeAll(async () => {
-  keys = await startTokenKeys();
-});
+const keys = await startTokenKeys();
 afterAll(() => keys.close());
 
 async function composed(environment: Record<string, string> = {}) {
@@ -60,7 +52,7 @@ async function composed(environment: Record<string, string> = {}) {
 }
 
 describe('the chat function as it is composed', () => {
-  test('enforces App Check', async () => {
+  test('the composed chat function enforces App Check', async () => {
     const call = await composed({ APP_CHECK: 'enforced', APP_CHECK_PROJECT_NUMBER: '42' });
     const appToken = await keys.sign(appCheckClaims('42'));
 
@@ -71,7 +63,7 @@ describe('the chat function as it is composed', () => {
     expect(withOne.status).toBe(200);
   });
 
-  test('erases nobody whose sign-in it cannot look up', async () => {
+  test('the composed chat function erases nobody whose sign-in it cannot look up', async () => {
     const call = await composed();
 
     const error = await errorOf(await call('POST', '/v1/users/me:erase'));
@@ -79,7 +71,7 @@ describe('the chat function as it is composed', () => {
     expect(error).toMatchObject({ http: 503, reason: 'ACCOUNT_LOOKUP_FAILED' });
   });
 
-  test('asks the Auth emulator in a demo- project, with the tenant of the token', async () => {
+  test('the composed chat function asks the Auth emulator with the token’s tenant in a demo- project', async () => {
     const asked: unknown[] = [];
     const emulator = createServer((request, response) => {
       asked.push([request.url, request.headers.authorization]);
@@ -103,7 +95,7 @@ describe('the chat function as it is composed', () => {
     expect(asked).toEqual([[`/identitytoolkit.googleapis.com${path}`, 'Bearer owner']]);
   });
 
-  test('asks no emulator in any other project', async () => {
+  test('the composed chat function asks no emulator in any other project', async () => {
     const call = await composed({ FIREBASE_AUTH_EMULATOR_HOST: '127.0.0.1:1' });
 
     const error = await errorOf(await call('POST', '/v1/users/me:erase'));
@@ -111,7 +103,7 @@ describe('the chat function as it is composed', () => {
     expect(error).toMatchObject({ http: 503, reason: 'ACCOUNT_LOOKUP_FAILED' });
   });
 
-  test('lets a signed-in user read without a look-up', async () => {
+  test('the composed chat function lets a signed-in user read without a look-up', async () => {
     const call = await composed();
 
     expect((await call('GET', '/v1/conversations')).status).toBe(200);

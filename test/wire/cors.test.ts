@@ -34,7 +34,7 @@ const corsHeaders = ({ headers }: Response) =>
 
 describe('a page of a listed origin', () => {
   test.each(['/v1/ai-sdk/chat', '/v1/conversations', '/v1/conversations/x/messages/y:edit', '/no'])(
-    'is told in advance, without a token, what it may send to %s',
+    'a listed origin’s preflight is answered without a token for %s',
     async (path) => {
       const answer = await preflight(listed, APP, path);
 
@@ -52,7 +52,7 @@ describe('a page of a listed origin', () => {
   test.each([
     ['an answer', { method: 'GET' }, 200],
     ['a refusal', { method: 'GET', uid: null }, 401],
-  ])('reads %s, and the headers that help', async (_, call, status) => {
+  ])('a listed origin’s page reads %s and the useful headers', async (_, call, status) => {
     const answer = await listed.call('/v1/conversations', { ...call, headers: { origin: APP } });
 
     expect(answer.status).toBe(status);
@@ -63,7 +63,7 @@ describe('a page of a listed origin', () => {
     expect(answer.headers.get('vary')).toContain('Origin');
   });
 
-  test('reads a stream', async () => {
+  test('a listed origin’s page reads a stream', async () => {
     const answer = await listed.call('/v1/ai-sdk/chat', {
       headers: { origin: APP },
       body: {
@@ -77,7 +77,7 @@ describe('a page of a listed origin', () => {
     expect(await answer.text()).toContain('data: [DONE]');
   });
 
-  test('may be of one of several origins', async () => {
+  test('a page’s origin may be one of several listed ones', async () => {
     const answer = await preflight(listed, 'http://localhost:5173');
 
     expect(answer.headers.get('access-control-allow-origin')).toBe('http://localhost:5173');
@@ -86,7 +86,7 @@ describe('a page of a listed origin', () => {
 
 describe('a page of another origin', () => {
   test.each(['listed', 'closed'])(
-    'is let through nowhere by a server that is %s',
+    'another origin’s page is admitted nowhere by a server that is %s',
     async (which) => {
       const server = which === 'listed' ? listed : closed;
 
@@ -100,7 +100,7 @@ describe('a page of another origin', () => {
     },
   );
 
-  test('is let in where any is', async () => {
+  test('another origin’s page is admitted where any origin is', async () => {
     const answer = await preflight(open, OTHER);
 
     expect(answer.headers.get('access-control-allow-origin')).toBe(OTHER);
@@ -108,7 +108,7 @@ describe('a page of another origin', () => {
   });
 });
 
-test('an OPTIONS that is no preflight is answered as any method that is not allowed', async () => {
+test('an OPTIONS that is no preflight is answered like any disallowed method', async () => {
   const answer = await listed.call('/v1/conversations', {
     method: 'OPTIONS',
     headers: { origin: APP },

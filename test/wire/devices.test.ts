@@ -1,16 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { putDevice } from '#functions/chat/features/devices.ts';
 import { deviceListResponse, deviceResponse } from '#shared/wire/resources/devices.ts';
-import { errorOf, startChatServer, type ChatServer } from '../support/chat/chat-server.ts';
+import { errorOf, startChatServer } from '../support/chat/chat-server.ts';
 import { erase } from '../support/compaction/erasing.ts';
 import { readAs } from '../support/chat/http-answers.ts';
 import { CANARY, canaries, lifecycle, owner } from '../support/chat/lifecycle.ts';
 
-let chat: ChatServer;
-beforeAll(async () => {
-  chat = await startChatServer();
-});
+const chat = await startChatServer();
 afterAll(() => chat.stop());
 
 const newUser = () => `user-${randomUUID()}`;
@@ -23,7 +20,7 @@ const list = async (uid: string) =>
 const phone = (token: string) => ({ token, platform: 'ios' });
 
 describe('a device', () => {
-  test('is put, renewed, read and taken away by its id', async () => {
+  test('a device is put, renewed, read and removed by its id', async () => {
     const uid = newUser();
 
     const made = await put(uid, 'phone', phone('t1'));
@@ -42,7 +39,7 @@ describe('a device', () => {
     expect(await errorOf(gone)).toMatchObject({ http: 404, reason: 'DEVICE_NOT_FOUND' });
   });
 
-  test('never shows its token, neither in answers nor in logs', async () => {
+  test('a device’s token is never shown, in answers or logs', async () => {
     const uid = newUser();
     const token = `secret-${randomUUID()}`;
 
@@ -56,7 +53,7 @@ describe('a device', () => {
     expect(texts.join('\n')).not.toContain(token);
   });
 
-  test('beyond the tenth makes the one go that was put longest ago', async () => {
+  test('an eleventh device removes the one that was put longest ago', async () => {
     const uid = newUser();
     const ids = Array.from({ length: 12 }, (_, i) => `d${i}`);
     for (const id of ids) {
@@ -71,7 +68,7 @@ describe('a device', () => {
     expect(ids.filter((id) => !kept.includes(id))).toEqual(['d1', 'd2']);
   });
 
-  test('of twenty at once leaves ten', async () => {
+  test('twenty devices put at once leave ten', async () => {
     const uid = newUser();
 
     const answers = await Promise.all(
@@ -83,7 +80,7 @@ describe('a device', () => {
     expect((await list(uid)).length).toBeLessThanOrEqual(10);
   });
 
-  test('takes the place of another one with the same token', async () => {
+  test('a device replaces another one with the same token', async () => {
     const uid = newUser();
     await put(uid, 'before', phone('same'));
 
@@ -92,7 +89,7 @@ describe('a device', () => {
     expect((await list(uid)).map(({ id }) => id)).toEqual(['after']);
   });
 
-  test('is nobody else’s', async () => {
+  test('a device belongs to its user alone', async () => {
     const [uid, other] = [newUser(), newUser()];
     await put(uid, 'phone', phone('t'));
 
@@ -111,19 +108,19 @@ describe('a device', () => {
     ['a token too long', { token: 'x'.repeat(4_097), platform: 'ios' }],
     ['an unknown platform', { token: 't', platform: 'windows' }],
     ['a user', { token: 't', platform: 'ios', uid: 'bob' }],
-  ])('with %s is refused', async (_, body) => {
+  ])('a device with %s is refused', async (_, body) => {
     const response = await put(newUser(), 'a', body);
 
     expect(await errorOf(response)).toMatchObject({ http: 400, reason: 'BAD_FIELD' });
   });
 
-  test('with an id that is none is refused, and not found when it is asked for', async () => {
+  test('a device with an invalid id is refused, and not found when read', async () => {
     expect(await errorOf(await put(newUser(), 'a.b', phone('t')))).toMatchObject({ http: 400 });
     const read = await chat.call(path('x'.repeat(65)));
     expect(await errorOf(read)).toMatchObject({ http: 404 });
   });
 
-  test('is erased with the user', async () => {
+  test('a device is erased with the user', async () => {
     const world = lifecycle();
     const device = { token: CANARY, platform: 'ios' } as const;
     await putDevice(world.chat, { caller: owner, deviceId: 'a', ...device });

@@ -1,14 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { compactionRecordResponse } from '#shared/wire/resources/compaction.ts';
-import { errorOf, startChatServer, type ChatServer } from '../support/chat/chat-server.ts';
+import { errorOf, startChatServer } from '../support/chat/chat-server.ts';
 import { createConversation, readAs } from '../support/chat/http-answers.ts';
 import { history, writeHistories } from '../support/compaction/past-compactions.ts';
 
-let chat: ChatServer;
-beforeAll(async () => {
-  chat = await startChatServer();
-});
+const chat = await startChatServer();
 afterAll(() => chat.stop());
 
 /** A conversation of alice at generation 2. */
@@ -42,13 +39,13 @@ const send = (path: string, change: Change, ifMatch: string) => {
 };
 
 describe.each(changes)('If-Match with %s', (_, change) => {
-  test('of the state that was read lets it through', async () => {
+  test('If-Match with the current state lets the request through', async () => {
     const path = await conversation();
 
     expect((await send(path, change, await etagOf(path))).ok).toBe(true);
   });
 
-  test('of an earlier state refuses it with 412 and changes nothing', async () => {
+  test('If-Match with an earlier state gives 412 and changes nothing', async () => {
     const path = await conversation();
     const etag = await etagOf(path);
     await chat.call(path, { method: 'PATCH', body: { title: 'meanwhile' } });
@@ -61,7 +58,7 @@ describe.each(changes)('If-Match with %s', (_, change) => {
     expect(await (await chat.call(path)).text()).toBe(before);
   });
 
-  test('of its generation lets it through, of another one it does not', async () => {
+  test('If-Match accepts the current generation and refuses another', async () => {
     const path = await conversation();
     await chat.call(path, { method: 'PATCH', body: { title: 'meanwhile' } });
 
@@ -72,7 +69,7 @@ describe.each(changes)('If-Match with %s', (_, change) => {
     expect((await send(path, change, '"g2"')).ok).toBe(true);
   });
 
-  test('of anything, or of one of several states, lets it through', async () => {
+  test('If-Match with * or with one of several states lets the request through', async () => {
     const [any, several] = [await conversation(), await conversation()];
 
     expect((await send(any, change, '*')).ok).toBe(true);
@@ -80,13 +77,13 @@ describe.each(changes)('If-Match with %s', (_, change) => {
   });
 
   test.each(['nonsense', '""', '"g"', '"g99999999999"', 'W/"g2"', 'g2'])(
-    'of %s refuses it',
+    'If-Match with %s is refused',
     async (tag) => {
       expect((await send(await conversation(), change, tag)).status).toBe(412);
     },
   );
 
-  test('tells another user nothing', async () => {
+  test('If-Match reveals nothing to another user', async () => {
     const path = await conversation();
 
     const { path: target, ...call } = change(path);
@@ -100,7 +97,7 @@ describe.each(changes)('If-Match with %s', (_, change) => {
 });
 
 describe('a request that is repeated with its If-Match', () => {
-  test('finds the restore done', async () => {
+  test('a repeated restore with its If-Match finds it done', async () => {
     const path = await conversation();
     const body = { generation: 0, requestId: randomUUID() };
     const headers = { 'if-match': await etagOf(path) };
@@ -117,7 +114,7 @@ describe('a request that is repeated with its If-Match', () => {
     expect(second).toEqual(first);
   });
 
-  test('finds the compaction asked for, and the conversation deleted', async () => {
+  test('a repeated compaction request or deletion with its If-Match finds it done', async () => {
     const path = await conversation();
     const headers = { 'if-match': await etagOf(path) };
     const body = { requestId: randomUUID() };
@@ -136,7 +133,7 @@ describe('If-None-Match', () => {
   const read = (path: string, tag: string) =>
     chat.call(path, { headers: { 'if-none-match': tag } });
 
-  test('of what the caller has gives 304 without a body', async () => {
+  test('If-None-Match with the caller’s state gives 304 without a body', async () => {
     const path = await conversation();
     const etag = await etagOf(path);
 
@@ -147,7 +144,7 @@ describe('If-None-Match', () => {
     }
   });
 
-  test('of an earlier state gives the conversation', async () => {
+  test('If-None-Match with an earlier state returns the conversation', async () => {
     const path = await conversation();
     const etag = await etagOf(path);
     await chat.call(path, { method: 'PATCH', body: { title: 'new' } });
@@ -158,7 +155,7 @@ describe('If-None-Match', () => {
     expect(await response.json()).toMatchObject({ title: 'new' });
   });
 
-  test('sees a compaction that has begun', async () => {
+  test('If-None-Match notices a compaction that has begun', async () => {
     const path = await conversation();
     const etag = await etagOf(path);
     await chat.call(`${path}:compact`, { body: {} });

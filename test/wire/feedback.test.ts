@@ -42,7 +42,7 @@ const shown = async (path: string) => {
 };
 
 describe('feedback on an answer', () => {
-  test('is given, shown in the transcript, replaced and taken back', async () => {
+  test('feedback is given, shown in the transcript, replaced and removed', async () => {
     const { path } = await answered();
 
     const given = await readAs(
@@ -58,7 +58,7 @@ describe('feedback on an answer', () => {
     expect(await shown(path)).toBeUndefined();
   });
 
-  test('given or taken back a second time changes nothing', async () => {
+  test('feedback given or removed twice changes nothing', async () => {
     const { path } = await answered();
     const first = await readAs(feedbackResponse, await put(path, { rating: 'up' }));
     const before = recorded.commits.length;
@@ -71,7 +71,7 @@ describe('feedback on an answer', () => {
     expect(recorded.commits).toHaveLength(before + 1);
   });
 
-  test('is in the export', async () => {
+  test('feedback is in the export', async () => {
     const { path } = await answered();
     await put(path, { rating: 'up', comment: 'Thanks' });
 
@@ -81,7 +81,7 @@ describe('feedback on an answer', () => {
     expect(last).toMatchObject({ feedback: { rating: 'up', comment: 'Thanks' } });
   });
 
-  test('of ten at once is one of them, whole', async () => {
+  test('feedback given ten times at once is one of them, whole', async () => {
     const { path } = await answered();
 
     const answers = await Promise.all(
@@ -100,13 +100,13 @@ describe('feedback on an answer', () => {
     [{ rating: 'up', reason: 'x'.repeat(101) }],
     [{ rating: 'up', uid: 'bob' }],
     [{ rating: 'up', comment: '\ud800' }],
-  ])('%j is refused', async (body) => {
+  ])('feedback with %j is refused', async (body) => {
     const { path } = await answered();
 
     expect(await errorOf(await put(path, body))).toMatchObject({ http: 400, reason: 'BAD_FIELD' });
   });
 
-  test('is refused on a question, on an answer that is not there, and on a deleted one', async () => {
+  test('feedback on a question, a missing or a deleted answer is refused', async () => {
     const { path, questionId } = await answered();
 
     const question = await put(path, { rating: 'up' }, questionId);
@@ -118,7 +118,7 @@ describe('feedback on an answer', () => {
     expect(await errorOf(deleted)).toMatchObject({ http: 404, reason: 'MESSAGE_NOT_FOUND' });
   });
 
-  test('of another user is not found', async () => {
+  test('feedback on another user’s answer is not found', async () => {
     const { path } = await answered();
 
     for (const method of ['PUT', 'DELETE']) {
@@ -133,7 +133,7 @@ describe('feedback on an answer', () => {
     }
   });
 
-  test('breaks no rule of commits', () => {
+  test('feedback breaks no rule of commits', () => {
     expect(recorded.commits.length).toBeGreaterThan(0);
     expect(recorded.brokenRules()).toEqual([]);
   });
@@ -142,7 +142,7 @@ describe('feedback on an answer', () => {
 describe('erasing what feedback was given on', () => {
   const feedback = { rating: 'down', comment: `Not ${CANARY}` } as const;
 
-  test('the answer takes the feedback along', async () => {
+  test('erasing an answer erases its feedback', async () => {
     const world = lifecycle();
     const conversationId = await shortConversation(world);
     const target = { caller: owner, conversationId, messageId: 'm_1' };
@@ -154,7 +154,7 @@ describe('erasing what feedback was given on', () => {
     expect(await canaries(world)).not.toContainEqual(expect.stringMatching(/turns\/0+1$/));
   });
 
-  test('the user takes the feedback along', async () => {
+  test('erasing a user erases their feedback', async () => {
     const world = lifecycle();
     const conversationId = await shortConversation(world);
     await putFeedback(world.chat, { caller: owner, conversationId, messageId: 'm_1', feedback });

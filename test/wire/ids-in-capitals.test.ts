@@ -90,7 +90,7 @@ const ways: [string, (id: string) => Promise<unknown>][] = [
 ];
 
 describe('an id of a conversation in capitals', () => {
-  test.each(ways)('is the same in %s', async (_, name) => {
+  test.each(ways)('a conversation id in capitals is the same in %s', async (_, name) => {
     const id = capitals();
 
     await name(id);
@@ -110,7 +110,7 @@ describe('an id of a conversation in capitals', () => {
     ids = await createResources(app, { uid, canary: 'hers' });
   });
   test.each(reads.map((target) => [target.path, target] as const))(
-    'is the same in %s',
+    'an upper-case conversation id is the same for %s',
     async (path, { operation }) => {
       const query = operation.parameters
         .filter((parameter) => parameter.in === 'query' && parameter.required)
@@ -133,7 +133,7 @@ describe('an id of a conversation in capitals', () => {
     },
   );
 
-  test('goes on naming a conversation that was stored under it before', async () => {
+  test('an upper-case conversation id keeps naming a conversation stored under it before', async () => {
     const id = capitals();
     await send(id.toLowerCase(), message(randomUUID()));
     const [head] = await store.get([`conversations/${id.toLowerCase()}`]);
@@ -147,7 +147,7 @@ describe('an id of a conversation in capitals', () => {
 });
 
 describe('an id of a message in capitals', () => {
-  test('is the same message', async () => {
+  test('a message id in capitals is the same message', async () => {
     const [id, messageId] = [randomUUID(), capitals()];
     await send(id, message(messageId.toLowerCase()));
 
@@ -161,7 +161,7 @@ describe('an id of a message in capitals', () => {
     { done: 'edited', method: 'POST', verb: ':edit', body: message(randomUUID(), 'Changed') },
     { done: 'answered anew', method: 'POST', verb: ':regenerate', body: { id: capitals() } },
     { done: 'deleted', method: 'DELETE', verb: '', body: undefined },
-  ])('is $done', async ({ method, verb, body }) => {
+  ])('a message id in capitals is $done', async ({ method, verb, body }) => {
     const [id, messageId] = [randomUUID(), randomUUID()];
     await send(id, message(messageId));
     const path = `${pathOf(id)}/messages/${messageId.toUpperCase()}${verb}`;
@@ -171,7 +171,7 @@ describe('an id of a message in capitals', () => {
     expect(answer.status).toBeLessThan(300);
   });
 
-  test('goes on naming a message that was stored under it before', async () => {
+  test('an upper-case message id keeps naming a message stored under it before', async () => {
     const [id, messageId] = [randomUUID(), capitals()];
     await send(id, message(messageId));
     const now = messageGuardPath(id, messageId.toLowerCase());
@@ -196,7 +196,7 @@ describe('an id of a message in capitals', () => {
   });
 });
 
-test('an id of an upload in capitals is the same upload', async () => {
+test('an upload id in capitals is the same upload', async () => {
   const file = { mimeType: 'text/plain', sizeBytes: 5, name: 'a.txt' };
   const upload = await app.ok({ method: 'POST', path: '/v1/uploads', uid, body: file });
   const { uploadId } = createUploadResponse.parse(upload);

@@ -1,16 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { exportLineResponse } from '#shared/wire/resources/export.ts';
 import { memoryListResponse, memoryNoteResponse } from '#shared/wire/resources/memories.ts';
-import { errorOf, startChatServer, type ChatServer } from '../support/chat/chat-server.ts';
+import { errorOf, startChatServer } from '../support/chat/chat-server.ts';
 import { readAs } from '../support/chat/http-answers.ts';
 import { storeNotes } from '../support/notes.ts';
 import { noteOf } from '../unit/memory/notes.ts';
 
-let chat: ChatServer;
-beforeAll(async () => {
-  chat = await startChatServer();
-});
+const chat = await startChatServer();
 afterAll(() => chat.stop());
 
 const newUser = () => `user-${randomUUID()}`;
@@ -23,7 +20,7 @@ const list = async (uid: string) => readAs(memoryListResponse, await chat.call(p
 const noteIn = (response: Response) => readAs(memoryNoteResponse, response);
 
 describe('a memory', () => {
-  test('is saved, read, edited and forgotten by its id', async () => {
+  test('a memory is saved, read, edited and forgotten by its id', async () => {
     const uid = newUser();
 
     const made = await save(uid, { id: 'nuts', text: 'No hazelnuts.', topics: ['food'] });
@@ -46,7 +43,7 @@ describe('a memory', () => {
     expect((await list(uid)).memories).toEqual([]);
   });
 
-  test('is saved once however often the same is sent, with an id or without', async () => {
+  test('a memory is saved once however often it is sent, with an id or without', async () => {
     const uid = newUser();
     const named = { id: 'nuts', text: 'No hazelnuts.' };
 
@@ -61,7 +58,7 @@ describe('a memory', () => {
     expect((await list(uid)).memories).toHaveLength(2);
   });
 
-  test('does not take the place of another under the same id', async () => {
+  test('a memory does not replace another under the same id', async () => {
     const uid = newUser();
     await save(uid, { id: 'nuts', text: 'No hazelnuts.' });
 
@@ -70,7 +67,7 @@ describe('a memory', () => {
     expect(error).toMatchObject({ http: 409, reason: 'IDEMPOTENCY_KEY_REUSED' });
   });
 
-  test('is not lost when twenty are saved at once', async () => {
+  test('twenty memories saved at once are all stored', async () => {
     const uid = newUser();
     const texts = Array.from({ length: 20 }, (_, i) => `Note ${i}.`);
 
@@ -95,14 +92,14 @@ describe('a memory', () => {
     ['an import that is no id', { text: 'x', imports: ['a/b'] }, 'imports[0]'],
     ['a field that nobody knows', { text: 'x', scope: 'app' }, 'scope'],
     ['where it came from', { text: 'x', from: { conversationId: 'c' } }, 'from'],
-  ])('with %s is refused by the name of the field', async (_, body, field) => {
+  ])('a memory with %s is refused by the name of the field', async (_, body, field) => {
     const error = await errorOf(await save(newUser(), body));
 
     expect(error.http).toBe(400);
     expect(error.text).toContain(field);
   });
 
-  test('of which nothing is changed stays as it is', async () => {
+  test('a memory without changes stays unchanged', async () => {
     const uid = newUser();
     const made = await noteIn(await save(uid, { id: 'nuts', text: 'No hazelnuts.' }));
 
@@ -110,7 +107,7 @@ describe('a memory', () => {
     expect((await patch(uid, 'gone', { text: 'x' })).status).toBe(404);
   });
 
-  test('loses its topics when it is given none', async () => {
+  test('a memory loses its topics when given none', async () => {
     const uid = newUser();
     await save(uid, { id: 'nuts', text: 'No hazelnuts.', topics: ['food'] });
 
@@ -121,7 +118,7 @@ describe('a memory', () => {
 });
 
 describe('the list', () => {
-  test('shows the newest first, what all take, and where a tool had it from', async () => {
+  test('the memory list shows newest first, the total size and each note’s source', async () => {
     const uid = newUser();
     const conversationId = randomUUID();
     const from = { conversationId, seq: 7, saidIn: [5, 7] };
@@ -146,7 +143,7 @@ describe('the list', () => {
     expect(listed.tokens).toBeGreaterThan(10);
   });
 
-  test('has a hundred at most; one too many names the bound and what helps', async () => {
+  test('the memory list holds a hundred; one more is refused with bound and remedy', async () => {
     const uid = newUser();
     const notes = Array.from({ length: 100 }, (_, i) =>
       noteOf(i + 1, { text: '견'.repeat(1_000) }),
@@ -166,7 +163,7 @@ describe('the list', () => {
     expect(leftOut.length).toBeGreaterThan(90);
   });
 
-  test('is the caller’s own', async () => {
+  test('the memory list has the caller’s own notes', async () => {
     const [alice, mallory] = [newUser(), newUser()];
     await save(alice, { id: 'nuts', text: 'No hazelnuts.' });
 
@@ -182,20 +179,18 @@ describe('the list', () => {
   });
 });
 
-describe('a tool’s note', () => {
-  test('is the user’s own once it is edited', async () => {
-    const uid = newUser();
-    const from = { conversationId: randomUUID(), seq: 1, saidIn: [1] };
-    await storeNotes(chat.dependencies.store, uid, [noteOf(1, { source: 'tool', from })]);
+test('a tool’s note becomes the user’s own once edited', async () => {
+  const uid = newUser();
+  const from = { conversationId: randomUUID(), seq: 1, saidIn: [1] };
+  await storeNotes(chat.dependencies.store, uid, [noteOf(1, { source: 'tool', from })]);
 
-    const note = await noteIn(await patch(uid, 'n1', { text: 'In my own words.' }));
+  const note = await noteIn(await patch(uid, 'n1', { text: 'In my own words.' }));
 
-    expect([note.source, note.from]).toEqual(['user', undefined]);
-  });
+  expect([note.source, note.from]).toEqual(['user', undefined]);
 });
 
 describe('everything of a user', () => {
-  test('holds the notes when it is exported', async () => {
+  test('a user’s export holds the notes', async () => {
     const uid = newUser();
     await save(uid, { id: 'nuts', text: 'No hazelnuts.' });
 
@@ -207,7 +202,7 @@ describe('everything of a user', () => {
     expect(lines).toHaveLength(1);
   });
 
-  test('is without the notes once it is erased', async () => {
+  test('erasing a user’s data removes the notes', async () => {
     const uid = newUser();
     await save(uid, { id: 'nuts', text: 'No hazelnuts.' });
 

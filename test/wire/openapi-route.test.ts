@@ -6,14 +6,14 @@ const get = (headers: Record<string, string> = {}) =>
   createWireApp().call({ method: 'GET', path: '/v1/openapi.json', uid: undefined, headers });
 
 describe('GET /v1/openapi.json', () => {
-  test('answers anybody with the document', async () => {
+  test('GET /v1/openapi.json returns the document to anybody', async () => {
     const answer = await get();
 
     expect(answer.status).toBe(200);
     expect(JSON.parse(answer.text)).toEqual(JSON.parse(JSON.stringify(servedDocument())));
   });
 
-  test('may be kept by caches, unlike what belongs to a user', async () => {
+  test('GET /v1/openapi.json may be cached, unlike a user’s data', async () => {
     const answer = await get();
 
     expect(answer.headers.get('cache-control')).toBe('public, max-age=300');
@@ -24,7 +24,7 @@ describe('GET /v1/openapi.json', () => {
     ['the same tag, weak', (etag: string) => `W/${etag}`],
     ['several tags', (etag: string) => `"other", ${etag}`],
     ['any tag', () => '*'],
-  ])('says that nothing has changed to one who has %s', async (_, tagOf) => {
+  ])('GET /v1/openapi.json is unchanged for a caller who has %s', async (_, tagOf) => {
     const etag = (await get()).headers.get('etag') ?? '';
     const answer = await get({ 'if-none-match': tagOf(etag) });
 
@@ -32,7 +32,7 @@ describe('GET /v1/openapi.json', () => {
     expect(answer.headers.get('etag')).toBe(etag);
   });
 
-  test('is sent again to one who has another tag', async () => {
+  test('GET /v1/openapi.json is sent again to a caller with another tag', async () => {
     const answer = await get({ 'if-none-match': '"other"' });
 
     expect(answer.status).toBe(200);

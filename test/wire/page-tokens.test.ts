@@ -1,18 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createHmacSigner } from '#functions/adapters/system/hmac-signer.ts';
 import { decodePageToken, encodePageToken } from '#shared/wire/page-token.ts';
 import { conversationListResponse } from '#shared/wire/resources/conversations.ts';
 import { messageListResponse } from '#shared/wire/resources/messages.ts';
-import { errorOf, startChatServer, type ChatServer } from '../support/chat/chat-server.ts';
+import { errorOf, startChatServer } from '../support/chat/chat-server.ts';
 import { createConversation, readAs } from '../support/chat/http-answers.ts';
 import { localSigner } from '../support/signing.ts';
 
-let chat: ChatServer;
-beforeAll(async () => {
-  chat = await startChatServer();
-});
+const chat = await startChatServer();
 afterAll(() => chat.stop());
 
 const newUser = () => `user-${randomUUID()}`;
@@ -45,7 +42,7 @@ const refusalOf = async (response: Response) => {
 };
 
 describe('a page token', () => {
-  test('goes on where the page before ended, with pages of another size too', async () => {
+  test('a page token continues where the page ended, also with another page size', async () => {
     const uid = newUser();
     const { id, token } = await pagedConversation(uid);
 
@@ -55,7 +52,7 @@ describe('a page token', () => {
     expect(shown.map(({ role, seq }) => `${role}${seq}`)).toEqual(['user2', 'model2']);
   });
 
-  test('shorter by its last character, or by half, is refused', async () => {
+  test('a page token shortened by a character or by half is refused', async () => {
     const uid = newUser();
     const { id, token } = await pagedConversation(uid);
 
@@ -63,7 +60,7 @@ describe('a page token', () => {
       expect(await refusalOf(await messages(uid, id, `pageToken=${cut}`))).toBe(REFUSED);
   });
 
-  test('is refused when its place was altered and its signature kept', async () => {
+  test('a page token with an altered place and its old signature is refused', async () => {
     const uid = newUser();
     const { id, token } = await pagedConversation(uid);
     const [, ...signature] = JSON.parse(Buffer.from(token, 'base64url').toString());
@@ -72,7 +69,7 @@ describe('a page token', () => {
     expect(await refusalOf(await messages(uid, id, `pageToken=${altered}`))).toBe(REFUSED);
   });
 
-  test('that somebody without the key made is refused', async () => {
+  test('a page token made without the key is refused', async () => {
     const uid = newUser();
     const { id } = await pagedConversation(uid);
     const scope = { uid, list: `messages/${id}`, parameters: { order: 'asc', afterSeq: 0 } };
@@ -86,7 +83,7 @@ describe('a page token', () => {
     expect(await refusalOf(await messages(uid, id, `pageToken=${unsigned}`))).toBe(REFUSED);
   });
 
-  test('of a place that cannot be is refused though the signature is right', async () => {
+  test('a page token of an impossible place is refused despite a valid signature', async () => {
     const uid = newUser();
     const { id } = await pagedConversation(uid);
     const scope = { uid, list: `messages/${id}`, parameters: { order: 'asc', afterSeq: 0 } };
@@ -107,21 +104,21 @@ describe('a page token', () => {
   test.each([
     ['another order', 'pageSize=2&order=desc'],
     ['another afterSeq', 'pageSize=2&afterSeq=1'],
-  ])('is refused with %s', async (_, query) => {
+  ])('a page token is refused with %s', async (_, query) => {
     const uid = newUser();
     const { id, token } = await pagedConversation(uid);
 
     expect(await refusalOf(await messages(uid, id, `${query}&pageToken=${token}`))).toBe(REFUSED);
   });
 
-  test('of another conversation of the same user is refused', async () => {
+  test('a page token of the same user’s other conversation is refused', async () => {
     const uid = newUser();
     const [one, two] = [await pagedConversation(uid), await pagedConversation(uid)];
 
     expect(await refusalOf(await messages(uid, two.id, `pageToken=${one.token}`))).toBe(REFUSED);
   });
 
-  test('of another list of the same conversation is refused', async () => {
+  test('a page token of the same conversation’s other list is refused', async () => {
     const uid = newUser();
     const { id, token } = await pagedConversation(uid);
 
@@ -133,7 +130,7 @@ describe('a page token', () => {
       expect(await refusalOf(await chat.call(path, { uid }))).toBe(REFUSED);
   });
 
-  test('of another user is refused, so that it tells nothing of their list', async () => {
+  test('a page token of another user is refused and reveals nothing', async () => {
     const [owner, other] = [newUser(), newUser()];
     for (let i = 0; i < 2; i++) {
       await createConversation(chat, { uid: owner });
@@ -148,7 +145,7 @@ describe('a page token', () => {
     expect(await refusalOf(await chat.call(path, { uid: other }))).toBe(REFUSED);
   });
 
-  test('of a list with the bin is refused without it', async () => {
+  test('a page token of a list with deleted conversations is refused without them', async () => {
     const uid = newUser();
     await createConversation(chat, { uid });
     await createConversation(chat, { uid });
@@ -160,7 +157,7 @@ describe('a page token', () => {
     ).toBe(REFUSED);
   });
 
-  test('that an older key signed is good as long as the key is known', () => {
+  test('a page token signed by an older key is valid while the key is known', () => {
     const keys = ['new', 'old'].map((keyId, i) => ({ keyId, secret: Buffer.alloc(32, i) }));
     const scope = { uid: 'u', list: 'messages/c' };
     const token = encodePageToken(createHmacSigner(keys.slice(1)), scope, { p: 3 });

@@ -151,7 +151,7 @@ const ways: [string, (lost: Awaited<ReturnType<typeof killedAfter>>) => Promise<
 
 describe.each(ways)('an answer whose server dies, asked for by %s', (_, comeBack) => {
   test.concurrent.each(Array.from({ length: FRAMES + 1 }, (_frame, k) => k))(
-    'after %i frames is shown as it is stored, once',
+    'an answer whose server dies after %i frames is shown as stored, once',
     async (k) => {
       const lost = await killedAfter(k);
 

@@ -34,7 +34,7 @@ const send = (server: Server, options: Parameters<Server['call']>[1] = {}, id = 
   server.call(`/v1/conversations/${id}/messages`, { body: body(), ...options });
 
 describe('S4: one who drains what one user may cost', () => {
-  test('is refused with the time to come back, has cost a turn more at most, and hinders nobody', async () => {
+  test('S4: a user who exhausts their limit is refused with a retry time, hindering nobody', async () => {
     const capMicros = 10_000;
     const server = await serverWith({ USER_DAILY_USD: String(capMicros / 1_000_000) });
     const statuses: number[] = [];
@@ -65,33 +65,37 @@ describe('a refusal', () => {
     ['USER_DAILY_MESSAGES', ['USER_DAILY_MESSAGES', '1'], ['messagesPerDay', '43200']],
     ['USER_DAILY_TOKENS', ['USER_DAILY_TOKENS', '800'], ['tokensPerDay', '43200']],
     ['USER_RPM', ['USER_REQUESTS_PER_MINUTE', '1'], ['requestsPerMinute', '60']],
-  ] as const)('for %s says what is used, and when to come back', async (reason, set, told) => {
-    const clock = atNoon();
-    const [quota, after] = told;
-    const environment = { [set[0]]: set[1] };
-    const limited = await serverWith(environment, {
-      clock,
-      idTokens: {
-        verify: () => Promise.resolve({ uid: 'alice', tier: 'signedIn', signedInAt: clock.now() }),
-      },
-    });
-    expect((await send(limited)).status).toBe(200);
+  ] as const)(
+    'a quota refusal for %s says what is used and when to retry',
+    async (reason, set, told) => {
+      const clock = atNoon();
+      const [quota, after] = told;
+      const environment = { [set[0]]: set[1] };
+      const limited = await serverWith(environment, {
+        clock,
+        idTokens: {
+          verify: () =>
+            Promise.resolve({ uid: 'alice', tier: 'signedIn', signedInAt: clock.now() }),
+        },
+      });
+      expect((await send(limited)).status).toBe(200);
 
-    const refused = await send(limited);
+      const refused = await send(limited);
 
-    expect(refused.headers.get('retry-after')).toBe(after);
-    const error = await errorOf(refused);
-    expect(error).toMatchObject({ http: 429, status: 'RESOURCE_EXHAUSTED', reason });
-    expect(error.metadata).toMatchObject({
-      quota,
-      limit: expect.stringMatching(/^\d+$/),
-      used: expect.stringMatching(/^\d+$/),
-      resetTime: expect.stringMatching(/^2026-01-0[23]T/),
-    });
-    expect(error.text).toContain(`"retryDelay":"${after}s"`);
-  });
+      expect(refused.headers.get('retry-after')).toBe(after);
+      const error = await errorOf(refused);
+      expect(error).toMatchObject({ http: 429, status: 'RESOURCE_EXHAUSTED', reason });
+      expect(error.metadata).toMatchObject({
+        quota,
+        limit: expect.stringMatching(/^\d+$/),
+        used: expect.stringMatching(/^\d+$/),
+        resetTime: expect.stringMatching(/^2026-01-0[23]T/),
+      });
+      expect(error.text).toContain(`"retryDelay":"${after}s"`);
+    },
+  );
 
-  test('of a guest asks to sign in', async () => {
+  test('a guest’s quota refusal suggests signing in', async () => {
     const server = await serverWith({ ANONYMOUS_DAILY_MESSAGES: '1' });
     const claims = {
       ...idTokenClaims(server.project, 'guest'),
@@ -106,7 +110,7 @@ describe('a refusal', () => {
     expect(error.message).toContain('Sign in');
   });
 
-  test('for the budget of all hits everybody, and tells nobody what it is', async () => {
+  test('a refusal by the overall budget affects everybody and does not reveal it', async () => {
     const server = await serverWith({ GLOBAL_DAILY_USD: '0.0003' });
     expect((await send(server)).status).toBe(200);
 
@@ -118,7 +122,7 @@ describe('a refusal', () => {
     expect(Object.keys(error.metadata)).toEqual(['resetTime']);
   });
 
-  test('comes for a compaction that somebody asks for, too, when nothing is left', async () => {
+  test('a requested compaction is refused too when no quota is left', async () => {
     const server = await serverWith({ USER_DAILY_USD: '0.0006' });
     const id = randomUUID();
     await send(server, {}, id);
@@ -139,7 +143,7 @@ describe('a refusal', () => {
 });
 
 describe('S7: one who hoards streams', () => {
-  test('has as many open as is allowed, whatever number is asked for, and gets a place back', async () => {
+  test('S7: a user has a limited number of open streams, and another when one closes', async () => {
     const { model, answerAll } = heldStreamer();
     const server = await serverWith({ STREAMS_PER_USER: '3' }, { model });
     const id = randomUUID();
@@ -169,7 +173,7 @@ describe('S7: one who hoards streams', () => {
     answerAll();
   });
 
-  test('does not take anybody else’s', async () => {
+  test('S7: a user’s open streams do not use up another user’s', async () => {
     const { model, answerAll } = heldStreamer();
     const server = await serverWith({ STREAMS_PER_USER: '1' }, { model });
     expect((await send(server, { headers: SSE })).status).toBe(200);
@@ -179,7 +183,7 @@ describe('S7: one who hoards streams', () => {
     answerAll();
   });
 
-  test('is refused before the turn begins, not after', async () => {
+  test('S7: a stream over the limit is refused before the turn begins', async () => {
     const { model, calls, answerAll } = heldStreamer();
     const server = await serverWith({ STREAMS_PER_USER: '1' }, { model });
     const id = randomUUID();
@@ -196,7 +200,7 @@ describe('S7: one who hoards streams', () => {
 });
 
 describe('one who calls without end', () => {
-  test('has as many calls at once as may, hinders nobody, and goes on when they have ended', async () => {
+  test('a user’s parallel calls are limited, hinder nobody, and are freed at their end', async () => {
     const { model, calls, answerAll } = heldStreamer();
     const server = await serverWith({ USER_CALLS_AT_ONCE: '5' }, { model });
     const list = (uid = 'alice') => server.call('/v1/conversations', { uid });
@@ -217,7 +221,7 @@ describe('one who calls without end', () => {
     expect((await list()).status).toBe(200);
   });
 
-  test('an export counts until its last line is sent', async () => {
+  test('an export counts as a call until its last line is sent', async () => {
     const server = await serverWith({ USER_CALLS_AT_ONCE: '1' });
     const id = randomUUID();
     await send(server, {}, id);
@@ -229,7 +233,7 @@ describe('one who calls without end', () => {
     }
   });
 
-  test('is told when the minute has had its calls', async () => {
+  test('a user over the calls per minute is told when to retry', async () => {
     const server = await serverWith({ USER_CALLS_PER_MINUTE: '3' });
     const list = () => server.call('/v1/conversations');
     for (let i = 0; i < 3; i++) expect((await list()).status).toBe(200);
@@ -246,7 +250,7 @@ describe('one who calls without end', () => {
 });
 
 describe('GET /v1/users/me/usage', () => {
-  test('shows each limit, what is used, held and left, and when it begins anew', async () => {
+  test('the usage resource shows each limit, used, reserved, left, and its reset', async () => {
     const { model, answerAll } = heldStreamer();
     const server = await serverWith(
       { USER_DAILY_MESSAGES: '5', USER_DAILY_TOKENS: '9000', STREAMS_PER_USER: '3' },
@@ -269,7 +273,7 @@ describe('GET /v1/users/me/usage', () => {
     expect(after.limits.messagesPerDay).toMatchObject({ used: 1, reserved: 0, left: 4 });
   });
 
-  test('shows no limits where there are none', async () => {
+  test('the usage resource shows no limits where there are none', async () => {
     const server = await serverWith({});
 
     const shown = usageResponse.parse(await (await server.call('/v1/users/me/usage')).json());

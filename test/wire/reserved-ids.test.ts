@@ -20,16 +20,19 @@ const places = targetsOf(servedDocument()).flatMap(({ method, path, operation })
 describe.each(['__proto__', '__x__', '%2E%2E', 'a%2Fb', '%00', '가', 'x'.repeat(2_000)])(
   'an id that the store could not hold (%.20s)',
   (id) => {
-    test.each(places)('is refused by %s %s as %s', async (method, path, place) => {
-      const address = path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
-        name === place ? id : (own[name] ?? ''),
-      );
-      const body = method === 'GET' ? undefined : '{}';
-      const answer = await app.call({ method, path: address, uid: 'alice', body });
+    test.each(places)(
+      'an id that the store cannot hold is refused by %s %s as %s',
+      async (method, path, place) => {
+        const address = path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+          name === place ? id : (own[name] ?? ''),
+        );
+        const body = method === 'GET' ? undefined : '{}';
+        const answer = await app.call({ method, path: address, uid: 'alice', body });
 
-      // 204: what is not there is deleted already, and has nothing to stream.
-      expect([204, 400, 404]).toContain(answer.status);
-      expect(reasonOf(answer)).not.toBe('WRITE_REFUSED');
-    });
+        // 204: what is not there is deleted already, and has nothing to stream.
+        expect([204, 400, 404]).toContain(answer.status);
+        expect(reasonOf(answer)).not.toBe('WRITE_REFUSED');
+      },
+    );
   },
 );

@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
 import { searchResponse } from '#shared/wire/resources/search.ts';
-import { errorOf, startChatServer, type ChatServer } from '../support/chat/chat-server.ts';
+import { errorOf, startChatServer } from '../support/chat/chat-server.ts';
 import { buildConversation, type TurnToBuild } from '../support/compaction/conversation-builder.ts';
 import { createConversation, readAs } from '../support/chat/http-answers.ts';
 
-let chat: ChatServer;
-beforeAll(async () => {
-  chat = await startChatServer();
-});
+const chat = await startChatServer();
 afterAll(() => chat.stop());
 
 /** A conversation of alice. */
@@ -26,7 +23,7 @@ const filler = (count: number): TurnToBuild[] =>
   Array.from({ length: count }, (_, i) => ({ user: `Filler ${i}.`, answer: 'Nothing.' }));
 
 describe('searching a conversation', () => {
-  test('finds questions and answers, says where they are and how well they fit', async () => {
+  test('searching a conversation finds questions and answers with place and score', async () => {
     const id = await build([
       { user: 'My boat is called Anchor Rose.', answer: 'A fine name for a boat.' },
       ...filler(5),
@@ -46,7 +43,7 @@ describe('searching a conversation', () => {
     ['견과류', '저는 견과류를 못 먹어요.'],
     ['京都', '来週、京都へ旅行に行きます。'],
     ['过敏', '我对花生过敏。'],
-  ])('finds %s within a sentence', async (q, user) => {
+  ])('searching a conversation finds %s within a sentence', async (q, user) => {
     const id = await build([...filler(3), { user, answer: 'OK' }, ...filler(3)]);
 
     const { hits } = await search(id, q);
@@ -55,7 +52,7 @@ describe('searching a conversation', () => {
     expect(hits[0]?.snippet).toContain(q);
   });
 
-  test('finds what was folded, replaced or failed: the transcript, not the context', async () => {
+  test('searching a conversation finds folded, replaced and failed messages of the transcript', async () => {
     const id = await build([
       { user: 'the boat, replaced', answer: 'x', inContext: false },
       { user: 'the boat, failed', answer: [], state: 'failed', inContext: false },
@@ -67,7 +64,7 @@ describe('searching a conversation', () => {
     );
   });
 
-  test('never finds a deleted message', async () => {
+  test('searching a conversation never finds a deleted message', async () => {
     const id = await build([{ user: 'the boat', answer: 'a boat' }, ...filler(2)]);
     await chat.call(`/v1/conversations/${id}/messages/m_1`, { method: 'DELETE' });
     const answerGone = await search(id, 'boat');
@@ -78,7 +75,7 @@ describe('searching a conversation', () => {
     expect((await search(id, 'boat')).hits).toEqual([]);
   });
 
-  test('gives the hits page by page, each once, the best first', async () => {
+  test('searching a conversation returns hits page by page, each once, best first', async () => {
     const turns = Array.from({ length: 7 }, (_, i) => ({
       user: `boat ${'and so on '.repeat(i)}`,
       answer: 'ok',
@@ -96,7 +93,7 @@ describe('searching a conversation', () => {
     expect(seen).toEqual([1, 2, 3, 4, 5, 6, 7]);
   });
 
-  test('looks through 2,000 turns at a time and says how far it came', async () => {
+  test('searching a conversation covers 2,000 turns at a time and reports its progress', async () => {
     const id = await build([{ user: 'the oldest boat', answer: 'ok' }, ...filler(2_049)]);
 
     const first = await search(id, 'boat');
@@ -111,7 +108,7 @@ describe('searching a conversation', () => {
     expect(second.nextPageToken).toBeUndefined();
   });
 
-  test('of an empty conversation finds nothing', async () => {
+  test('searching an empty conversation finds nothing', async () => {
     const created = await createConversation(chat);
 
     expect(await search(created.id, 'boat')).toEqual({
@@ -120,7 +117,7 @@ describe('searching a conversation', () => {
     });
   });
 
-  test('refuses the page token of other words', async () => {
+  test('searching a conversation refuses the page token of another query', async () => {
     const id = await build([
       { user: 'boat', answer: 'ok' },
       { user: 'boat', answer: 'ok' },
@@ -136,13 +133,13 @@ describe('searching a conversation', () => {
     ['nothing', ''],
     ['signs alone', '?!'],
     ['a text in place of words', 'a'.repeat(201)],
-  ])('refuses %s', async (_, q) => {
+  ])('searching a conversation refuses %s', async (_, q) => {
     const id = await build(filler(1));
 
     expect(await errorOf(await ask(id, q))).toMatchObject({ http: 400, reason: 'BAD_FIELD' });
   });
 
-  test('of another user’s conversation is not found', async () => {
+  test('searching another user’s conversation is not found', async () => {
     const id = await build([{ user: 'boat', answer: 'ok' }]);
 
     const response = await chat.call(`/v1/conversations/${id}:search?q=boat`, { uid: 'bob' });

@@ -70,7 +70,7 @@ async function talk(world: Titled, id: string, ...texts: string[]) {
 const gate = () => Promise.withResolvers<void>();
 
 describe('the title of a conversation', () => {
-  test('is made after the first answer by the cheap model, and is the model’s', async () => {
+  test('a title is made after the first answer by the cheap model, marked as generated', async () => {
     const world = titled([textAnswer('"Boats for beginners."')]);
     const id = randomUUID();
 
@@ -90,7 +90,7 @@ describe('the title of a conversation', () => {
     expect(asked).toContain('Fine.');
   });
 
-  test('is made once more after the fourth turn, and never again', async () => {
+  test('a title is made once more after the fourth turn, and never again', async () => {
     const world = titled([textAnswer('First'), textAnswer('Second'), textAnswer('Third')]);
     const id = randomUUID();
 
@@ -103,7 +103,7 @@ describe('the title of a conversation', () => {
     expect(world.requests.map(({ promptId }) => promptId)).toEqual(['t_1-title', 't_4-title']);
   });
 
-  test('is never made over one that the user gave before', async () => {
+  test('a title is never made over the user’s earlier own', async () => {
     const world = titled([textAnswer('Made')]);
     const created = await createConversation(world.dependencies, {
       caller: owner,
@@ -116,7 +116,7 @@ describe('the title of a conversation', () => {
     expect(world.requests).toEqual([]);
   });
 
-  test('is never stored over one that the user gave meanwhile, nor made again after it', async () => {
+  test('a title is never stored over one the user set meanwhile', async () => {
     const held = gate();
     const world = titled([{ ...textAnswer('Made'), gate: held.promise }, textAnswer('Again')]);
     const id = randomUUID();
@@ -133,7 +133,7 @@ describe('the title of a conversation', () => {
     expect(world.requests).toHaveLength(1);
   });
 
-  test('becomes the user’s own by a change, for ever', async () => {
+  test('a changed title is the user’s own for ever', async () => {
     const world = titled([textAnswer('Made'), textAnswer('Again')]);
     const id = randomUUID();
     await talk(world, id, '1');
@@ -146,7 +146,7 @@ describe('the title of a conversation', () => {
     expect([head?.title, head?.autoTitle]).toEqual(['Mine', undefined]);
   });
 
-  test('stays the model’s when something else is changed', async () => {
+  test('a generated title stays generated when something else is changed', async () => {
     const world = titled([textAnswer('Made'), textAnswer('Again')]);
     const id = randomUUID();
     await talk(world, id, '1');
@@ -158,7 +158,7 @@ describe('the title of a conversation', () => {
     expect((await headOf(world, id))?.title).toBe('Again');
   });
 
-  test('that holds markup is not stored, and the next turn tries again', async () => {
+  test('a title with markup is not stored, and the next turn tries again', async () => {
     const world = titled([textAnswer('<script>x</script>'), textAnswer('Good')]);
     const id = randomUUID();
 
@@ -169,7 +169,7 @@ describe('the title of a conversation', () => {
     expect(await headOf(world, id)).toMatchObject({ title: 'Good', autoTitle: { throughSeq: 2 } });
   });
 
-  test('that was cut off by its bound is not stored', async () => {
+  test('a title cut off by its token limit is not stored', async () => {
     const world = titled([{ chunks: [{ parts: [{ text: 'Half' }], finishReason: 'MAX_TOKENS' }] }]);
     const id = randomUUID();
 
@@ -178,7 +178,7 @@ describe('the title of a conversation', () => {
     expect((await headOf(world, id))?.title).toBeUndefined();
   });
 
-  test('is not made of a turn that failed or was filtered', async () => {
+  test('a title is not made of a failed or filtered turn', async () => {
     const answers = [
       { chunks: [{ parts: [], finishReason: 'SAFETY' }] },
       { error: new Error('down') },
@@ -195,7 +195,7 @@ describe('the title of a conversation', () => {
     expect(await headOf(world, id)).toMatchObject({ title: 'Made', autoTitle: { throughSeq: 3 } });
   });
 
-  test('is not made where titles are off', async () => {
+  test('a title is not made where titles are off', async () => {
     const world = titled([textAnswer('Made')], { environment: { TITLES: 'off' } });
 
     await talk(world, randomUUID(), '1');
@@ -203,14 +203,14 @@ describe('the title of a conversation', () => {
     expect(world.requests).toEqual([]);
   });
 
-  test('is off in a demo- project where nothing is said, on in every other', () => {
+  test('titles are off by default in a demo- project and on elsewhere', () => {
     const other = { GOOGLE_CLOUD_PROJECT: 'other', SNAPSHOT_KEYS: `k:${'A'.repeat(44)}` };
 
     expect(chatDependencies().config.TITLES).toBe('off');
     expect(chatDependencies({}, other).config.TITLES).toBe('on');
   });
 
-  test('is logged with what it cost and without what it says', async () => {
+  test('a title is logged with its cost and without its text', async () => {
     const world = titled([textAnswer(CANARY)]);
 
     await talk(world, randomUUID(), CANARY);
@@ -220,7 +220,7 @@ describe('the title of a conversation', () => {
     expect(JSON.stringify(world.logs)).not.toContain(CANARY);
   });
 
-  test('counts into the dollars of its user, as a title', async () => {
+  test('a title is billed to its user as a title', async () => {
     const world = titled([textAnswer('Made')], { environment: { USER_DAILY_USD: '5' } });
 
     await talk(world, randomUUID(), '1');
@@ -231,14 +231,14 @@ describe('the title of a conversation', () => {
     expect(usage.limits.costMicrosPerDay.used).toBeGreaterThanOrEqual(40);
   });
 
-  test('breaks no rule of commits', () => {
+  test('a title breaks no rule of commits', () => {
     expect(recorded.commits.length).toBeGreaterThan(0);
     expect(recorded.brokenRules()).toEqual([]);
   });
 });
 
 describe('the stream of an answer whose title is made', () => {
-  test('has the title, under the next id, when it comes while the answer goes on', async () => {
+  test('an answer’s stream has a title that arrives meanwhile, under the next id', async () => {
     const held = gate();
     const world = titled([textAnswer('Boats')]);
     const { model } = world.dependencies;
@@ -280,7 +280,7 @@ describe('the stream of an answer whose title is made', () => {
     expect(await collect(again.frames())).toEqual(all.slice(at));
   });
 
-  test('ends without waiting for a title that takes long', async () => {
+  test('an answer’s stream ends without waiting for a slow title', async () => {
     const world = titled([{ ...textAnswer('Late'), gate: gate().promise }], {
       answers: [textAnswer(LONG)],
     });
@@ -295,7 +295,7 @@ describe('the stream of an answer whose title is made', () => {
     expect(world.dependencies.afterwork.size).toBe(1);
   });
 
-  test('tells of no title that the user’s own has kept from being stored', async () => {
+  test('an answer’s stream shows no title that the user’s own kept from being stored', async () => {
     const world = titled([textAnswer('Made')], { answers: [textAnswer(LONG)] });
     const store = world.dependencies.store;
     const id = randomUUID();
@@ -327,7 +327,7 @@ describe('the stream of an answer whose title is made', () => {
 });
 
 describe('a title that does not come', () => {
-  test('is given up after five seconds', async () => {
+  test('a slow title is given up after five seconds', async () => {
     const world = titled([{ ...textAnswer('Late'), gate: gate().promise }]);
     const waits: number[] = [];
     const { clock } = world.dependencies;
@@ -351,7 +351,7 @@ describe('a title that does not come', () => {
     expect((await headOf(world, id))?.title).toBeUndefined();
   });
 
-  test('is given up when the process is told to end', async () => {
+  test('a slow title is given up when the process is told to end', async () => {
     const shutdown = new AbortController();
     const world = titled([{ ...textAnswer('Late'), gate: gate().promise }]);
     const dependencies = { ...world.dependencies, shutdown: shutdown.signal };
@@ -363,7 +363,7 @@ describe('a title that does not come', () => {
     expect(world.dependencies.afterwork.size).toBe(0);
   });
 
-  test('changes nothing of the answer when its model fails', async () => {
+  test('a failing title model does not change the answer', async () => {
     const world = titled([{ error: new Error('no such model') }]);
     const id = randomUUID();
 
@@ -381,7 +381,7 @@ describe('erasing what a title was made of', () => {
     ['takes a title along that was made of the message', 'm_1', canaryTitle, undefined],
     ['leaves one that was made of earlier messages', 'm_3', canaryTitle, canaryTitle.title],
     ['leaves the user’s own', 'm_1', { title: 'Mine' }, 'Mine'],
-  ])('%s', async (...[, messageId, head, left]) => {
+  ])('erasing the source of a title: %s', async (...[, messageId, head, left]) => {
     const world = titled([textAnswer('x')], { environment: { TITLES: 'off' } });
     const id = randomUUID();
     await talk(world, id, '1', '2', '3');
@@ -394,7 +394,7 @@ describe('erasing what a title was made of', () => {
     expect((await headOf(world, id))?.title).toBe(left);
   });
 
-  test('keeps a title from being stored that was on its way', async () => {
+  test('an erasure prevents storing a title that was on its way', async () => {
     const held = gate();
     const world = titled([{ ...textAnswer('Made'), gate: held.promise }]);
     const id = randomUUID();
@@ -408,7 +408,7 @@ describe('erasing what a title was made of', () => {
     expect((await headOf(world, id))?.title).toBeUndefined();
   });
 
-  test('with the user leaves nothing of it', async () => {
+  test('erasing a user leaves nothing of a title', async () => {
     const world = lifecycle();
     const { conversationId } = await createConversation(world.chat, { caller: owner, fields: {} });
     const path = `conversations/${conversationId}`;
@@ -421,7 +421,7 @@ describe('erasing what a title was made of', () => {
     expect((await readHead(world.store, conversationId))?.value).not.toHaveProperty('autoTitle');
   });
 
-  test('works in a fork, which takes the title along', async () => {
+  test('an erasure in a fork removes the copied title', async () => {
     const world = titled([textAnswer('Made')]);
     const id = randomUUID();
     await talk(world, id, 'boats');
@@ -440,7 +440,7 @@ describe('a title over HTTP', () => {
   let chat: ChatServer | undefined;
   afterEach(() => chat?.stop());
 
-  test('is shown with the conversation once it stands', async () => {
+  test('a title is shown with the conversation over HTTP once stored', async () => {
     const { model } = models([textAnswer('Boats')], [textAnswer('Fine.')]);
     chat = await startChatServer({ overrides: { model }, environment: { TITLES: 'on' } });
     const id = randomUUID();

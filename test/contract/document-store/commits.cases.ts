@@ -11,11 +11,11 @@ import {
 
 export function describeCommits(store: DocumentStore): void {
   describe('commit', () => {
-    test('of no writes does nothing', async () => {
+    test('committing no writes does nothing', async () => {
       expect(await store.commit([])).toEqual([]);
     });
 
-    test('returns one update time for each write, in order', async () => {
+    test('commit returns one update time for each write, in order', async () => {
       const [a, b, c] = [newPath(), newPath(), newPath()];
       await put(store, c, { a: 1 });
 
@@ -28,22 +28,25 @@ export function describeCommits(store: DocumentStore): void {
       expect(times).toEqual([await timeAt(store, a), '', await timeAt(store, b)]);
     });
 
-    test.each([0, 1, 2])('applies nothing when the guard of write %i is lost', async (lost) => {
-      const paths = [newPath(), newPath(), newPath()];
-      await put(store, paths[lost] ?? '', { by: 'before' });
+    test.each([0, 1, 2])(
+      'commit applies nothing when the guard of write %i is lost',
+      async (lost) => {
+        const paths = [newPath(), newPath(), newPath()];
+        await put(store, paths[lost] ?? '', { by: 'before' });
 
-      const commit = store.commit(
-        paths.map((path): Write => ({ op: 'create', path, fields: { by: 'commit' } })),
-      );
+        const commit = store.commit(
+          paths.map((path): Write => ({ op: 'create', path, fields: { by: 'commit' } })),
+        );
 
-      await expect(commit).rejects.toThrow(GuardLostError);
-      const found = await store.get(paths);
-      expect(found.map((document) => document?.fields)).toEqual(
-        paths.map((_path, index) => (index === lost ? { by: 'before' } : undefined)),
-      );
-    });
+        await expect(commit).rejects.toThrow(GuardLostError);
+        const found = await store.get(paths);
+        expect(found.map((document) => document?.fields)).toEqual(
+          paths.map((_path, index) => (index === lost ? { by: 'before' } : undefined)),
+        );
+      },
+    );
 
-    test('applies neither update nor delete beside a lost guard', async () => {
+    test('commit applies neither update nor delete beside a lost guard', async () => {
       const [a, b] = [newPath(), newPath()];
       await put(store, a, { n: 1 });
       await put(store, b, { n: 1 });
@@ -58,7 +61,7 @@ export function describeCommits(store: DocumentStore): void {
       expect([await fieldsAt(store, a), await fieldsAt(store, b)]).toEqual([{ n: 1 }, { n: 1 }]);
     });
 
-    test('applies nothing beside a write that cannot be held', async () => {
+    test('commit applies nothing beside a write that the store cannot hold', async () => {
       const path = newPath();
 
       const commit = store.commit([
@@ -70,7 +73,7 @@ export function describeCommits(store: DocumentStore): void {
       expect(await fieldsAt(store, path)).toBeUndefined();
     });
 
-    test('sent twice fails on its own guard and changes nothing', async () => {
+    test('a commit sent twice fails on its own guard and changes nothing', async () => {
       const [head, turn] = [newPath(), newPath()];
       const updateTime = await put(store, head, { lastSeq: 0 });
       const writes: Write[] = [
@@ -85,7 +88,7 @@ export function describeCommits(store: DocumentStore): void {
       expect(await store.get([head, turn])).toEqual(before);
     });
 
-    test('refuses to name a document twice', async () => {
+    test('commit refuses to name a document twice', async () => {
       const path = newPath();
 
       const commit = store.commit([
@@ -97,7 +100,7 @@ export function describeCommits(store: DocumentStore): void {
       expect(await fieldsAt(store, path)).toBeUndefined();
     });
 
-    test('takes the values as they were when it was called', async () => {
+    test('commit takes the values as they were when it was called', async () => {
       const path = newPath();
       const inner = { list: [1] };
       const commit = store.commit([{ op: 'create', path, fields: { inner } }]);
@@ -108,7 +111,7 @@ export function describeCommits(store: DocumentStore): void {
       expect(await fieldsAt(store, path)).toEqual({ inner: { list: [1] } });
     });
 
-    test('a change to what was read does not reach the store', async () => {
+    test('changing a read document does not change the store', async () => {
       const path = newPath();
       await put(store, path, { list: [{ a: 1 }], at: new Date(5) });
       const read = await fieldsAt(store, path);

@@ -32,7 +32,7 @@ async function found(store: DocumentStore, paths: readonly string[]): Promise<st
 
 function describeDeletedDocuments(store: DocumentStore): void {
   describe('deleteBelow', () => {
-    test('deletes at any depth, also below missing documents, and counts', async () => {
+    test('deleteBelow deletes at any depth, also below missing documents, and counts', async () => {
       const path = newPath();
       const below = BELOW.map((rest) => `${path}/${rest}`);
       await seedPaths(store, [path, ...below]);
@@ -41,7 +41,7 @@ function describeDeletedDocuments(store: DocumentStore): void {
       expect(await found(store, [path, ...below])).toEqual([path]);
     });
 
-    test('needs no document at the path itself', async () => {
+    test('deleteBelow needs no document at the path itself', async () => {
       const path = newPath();
       await seedPaths(store, [`${path}/turns/1`]);
 
@@ -49,7 +49,7 @@ function describeDeletedDocuments(store: DocumentStore): void {
       expect(await found(store, [`${path}/turns/1`])).toEqual([]);
     });
 
-    test('keeps neighbours whose paths begin alike, and what is above', async () => {
+    test('deleteBelow keeps paths that share its prefix and documents above', async () => {
       const parent = newPath();
       const path = `${parent}/parts/c1`;
       const others = [
@@ -65,7 +65,7 @@ function describeDeletedDocuments(store: DocumentStore): void {
       expect(await found(store, others)).toEqual(others);
     });
 
-    test('a second time finds nothing', async () => {
+    test('deleteBelow finds nothing the second time', async () => {
       const path = newPath();
       await seedPaths(store, [`${path}/turns/1`, `${path}/turns/2`]);
       await store.deleteBelow(path);
@@ -73,16 +73,20 @@ function describeDeletedDocuments(store: DocumentStore): void {
       expect(await store.deleteBelow(path)).toBe(0);
     });
 
-    test('deletes more documents than commits may hold', { timeout: 60_000 }, async () => {
-      const path = newPath();
-      const turns = Array.from({ length: 1_250 }, (_, index) => `${path}/turns/${index}`);
-      await seedPaths(store, [...turns, `${path}/streams/missing/chunks/1`]);
+    test(
+      'deleteBelow deletes more documents than one commit may hold',
+      { timeout: 60_000 },
+      async () => {
+        const path = newPath();
+        const turns = Array.from({ length: 1_250 }, (_, index) => `${path}/turns/${index}`);
+        await seedPaths(store, [...turns, `${path}/streams/missing/chunks/1`]);
 
-      expect(await store.deleteBelow(path)).toBe(1_251);
-      expect(await store.query({ collection: `${path}/turns`, limit: 1 })).toEqual([]);
-    });
+        expect(await store.deleteBelow(path)).toBe(1_251);
+        expect(await store.query({ collection: `${path}/turns`, limit: 1 })).toEqual([]);
+      },
+    );
 
-    test('refuses the path of a collection', async () => {
+    test('deleteBelow refuses the path of a collection', async () => {
       await expect(store.deleteBelow(`${newPath()}/turns`)).rejects.toThrow(InvalidWriteError);
     });
   });
@@ -90,7 +94,7 @@ function describeDeletedDocuments(store: DocumentStore): void {
 
 function describeStoppedDeletion(store: DocumentStore): void {
   describe('deleteBelow', () => {
-    test('with a signal that has fired deletes nothing', async () => {
+    test('deleteBelow with a fired signal deletes nothing', async () => {
       const path = newPath();
       const turn = `${path}/turns/1`;
       await put(store, turn, {});
@@ -101,7 +105,7 @@ function describeStoppedDeletion(store: DocumentStore): void {
       expect(await found(store, [turn])).toEqual([turn]);
     });
 
-    test('stops with the reason of its signal, and a repeat finishes', async () => {
+    test('deleteBelow stops with its signal’s reason, and a repeat finishes', async () => {
       const path = newPath();
       const below = BELOW.map((rest) => `${path}/${rest}`);
       await seedPaths(store, below);

@@ -14,7 +14,7 @@ export function describeGuards(store: DocumentStore): void {
       expect(await fieldsAt(store, path)).toEqual({ by: 'first' });
     });
 
-    test('create works again after a delete, with another update time', async () => {
+    test('create succeeds again after a delete, with another update time', async () => {
       const path = newPath();
       const first = await put(store, path, { a: 1 });
       await store.commit([{ op: 'delete', path }]);
@@ -24,7 +24,7 @@ export function describeGuards(store: DocumentStore): void {
       expect(second).not.toBe(first);
     });
 
-    test('update by the update time read changes the document', async () => {
+    test('update with the update time that was read changes the document', async () => {
       const path = newPath();
       const updateTime = await put(store, path, { a: 1, b: 1 });
 
@@ -36,7 +36,7 @@ export function describeGuards(store: DocumentStore): void {
       expect(next).not.toBe(updateTime);
     });
 
-    test('update by an old update time loses', async () => {
+    test('update with an old update time loses', async () => {
       const path = newPath();
       const updateTime = await put(store, path, { a: 1 });
       await store.commit([{ op: 'update', path, fields: { a: 2 }, guard: EXISTS }]);
@@ -48,7 +48,7 @@ export function describeGuards(store: DocumentStore): void {
     });
 
     test.each(['', '0.0', 'yesterday'])(
-      'update by the time %j, never given, loses',
+      'update with the never given time %j loses',
       async (never) => {
         const path = newPath();
         await put(store, path, { a: 1 });
@@ -60,7 +60,7 @@ export function describeGuards(store: DocumentStore): void {
       },
     );
 
-    test('update by the time of a deleted document that was created again loses', async () => {
+    test('update with the time of a deleted and recreated document loses', async () => {
       const path = newPath();
       const updateTime = await put(store, path, { a: 1 });
       await store.commit([{ op: 'delete', path }]);
@@ -88,7 +88,7 @@ export function describeGuards(store: DocumentStore): void {
       expect(await fieldsAt(store, path)).toBeUndefined();
     });
 
-    test('delete by the update time read removes the document', async () => {
+    test('delete with the update time that was read removes the document', async () => {
       const path = newPath();
       const updateTime = await put(store, path, { a: 1 });
 
@@ -98,7 +98,7 @@ export function describeGuards(store: DocumentStore): void {
       expect(await fieldsAt(store, path)).toBeUndefined();
     });
 
-    test('delete by an old update time loses', async () => {
+    test('delete with an old update time loses', async () => {
       const path = newPath();
       const updateTime = await put(store, path, { a: 1 });
       await store.commit([{ op: 'update', path, fields: { a: 2 }, guard: EXISTS }]);
@@ -109,7 +109,7 @@ export function describeGuards(store: DocumentStore): void {
       expect(await fieldsAt(store, path)).toEqual({ a: 2 });
     });
 
-    test('delete without a guard takes a missing document for done', async () => {
+    test('delete without a guard succeeds on a missing document', async () => {
       expect(await store.commit([{ op: 'delete', path: newPath() }])).toEqual(['']);
     });
 

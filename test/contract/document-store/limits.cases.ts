@@ -21,7 +21,7 @@ export function describeLimits(store: DocumentStore): void {
   }
 
   describe('limits', () => {
-    test('takes a value of 1,048,487 bytes', async () => {
+    test('the store takes a value of 1,048,487 bytes', async () => {
       const path = 'things/largest-value';
       await store.commit([{ op: 'delete', path }]);
 
@@ -33,11 +33,11 @@ export function describeLimits(store: DocumentStore): void {
     test.each([
       ['one byte more', text(MAX_VALUE_BYTES + 1)],
       ['fewer characters, more bytes', '€'.repeat(Math.ceil((MAX_VALUE_BYTES + 1) / 3))],
-    ])('refuses a value of %s', async (_name, value) => {
+    ])('the store refuses a value of %s', async (_name, value) => {
       await expect(put(store, newPath(), { a: value })).rejects.toThrow(InvalidWriteError);
     });
 
-    test('takes a document of exactly 1 MiB', async () => {
+    test('the store takes a document of exactly 1 MiB', async () => {
       const path = newPath();
       const fields = fieldsOf(path, 1_048_576);
 
@@ -46,7 +46,7 @@ export function describeLimits(store: DocumentStore): void {
       expect(await fieldsAt(store, path)).toEqual(fields);
     });
 
-    test('refuses a document one byte over 1 MiB', async () => {
+    test('the store refuses a document one byte over 1 MiB', async () => {
       const path = newPath();
 
       const created = put(store, path, fieldsOf(path, 1_048_577));
@@ -54,7 +54,7 @@ export function describeLimits(store: DocumentStore): void {
       await expect(created).rejects.toThrow(InvalidWriteError);
     });
 
-    test('refuses an update that would make a document larger than 1 MiB', async () => {
+    test('the store refuses an update that would make a document larger than 1 MiB', async () => {
       const path = newPath();
       const fields = fieldsOf(path, 1_048_576);
       await put(store, path, fields);
@@ -65,7 +65,7 @@ export function describeLimits(store: DocumentStore): void {
       expect(await fieldsAt(store, path)).toEqual(fields);
     });
 
-    test('takes 500 writes, refuses 501', async () => {
+    test('the store takes a commit of 500 writes and refuses 501', async () => {
       const collection = newCollection();
       const writes = Array.from({ length: 501 }, (_item, index): Write => ({
         op: 'create',
@@ -78,7 +78,7 @@ export function describeLimits(store: DocumentStore): void {
       expect(await store.commit(writes.slice(0, 500))).toHaveLength(500);
     });
 
-    test('takes a commit a little below 3.5 MiB', async () => {
+    test('the store takes a commit a little below 3.5 MiB', async () => {
       const writes = [0, 1, 2, 3].map((): Write => ({
         op: 'create',
         path: newPath(),
@@ -88,7 +88,7 @@ export function describeLimits(store: DocumentStore): void {
       expect(await store.commit(writes)).toHaveLength(4);
     });
 
-    test('refuses a commit over 3.5 MiB at once', async () => {
+    test('the store refuses a commit over 3.5 MiB at once', async () => {
       const writes = [0, 1, 2, 3].map((): Write => ({
         op: 'create',
         path: newPath(),
@@ -98,7 +98,7 @@ export function describeLimits(store: DocumentStore): void {
       await expect(store.commit(writes)).rejects.toThrow(InvalidWriteError);
     });
 
-    test('takes two documents of 40,000 small values', async () => {
+    test('the store takes two documents of 40,000 small values', async () => {
       const list = Array.from({ length: 20_000 }, (_item, index) => ({ n: index }));
       const writes = [0, 1].map((): Write => ({ op: 'create', path: newPath(), fields: { list } }));
 

@@ -14,7 +14,7 @@ export function describeLostReplies(store: DocumentStore): void {
   };
 
   describe('a lost reply', () => {
-    test('leaves the commit applied, so that a reader finds its own nonce', async () => {
+    test('a commit whose reply is lost is applied, so that its writer finds its nonce', async () => {
       const path = newPath();
 
       await expect(put(withoutReplies, path, { producer: 'mine' })).rejects.toThrow(
@@ -24,7 +24,7 @@ export function describeLostReplies(store: DocumentStore): void {
       expect(await fieldsAt(store, path)).toEqual({ producer: 'mine' });
     });
 
-    test('followed by the same commit loses the guard and counts once', async () => {
+    test('a commit repeated after a lost reply loses its guard and counts once', async () => {
       const path = newPath();
       const updateTime = await put(store, path, { count: 1 });
       const writes: Write[] = [

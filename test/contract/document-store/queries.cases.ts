@@ -12,7 +12,7 @@ export function describeQueries(store: DocumentStore): void {
   const { seed, ids } = queriesOf(store);
 
   describe('query', () => {
-    test('gives whole documents with their update times', async () => {
+    test('a query returns whole documents with their update times', async () => {
       const collection = newCollection();
       const updateTime = await put(store, `${collection}/x`, { m: { at: new Date(5) } });
 
@@ -23,11 +23,11 @@ export function describeQueries(store: DocumentStore): void {
       ]);
     });
 
-    test('of an empty collection finds nothing', async () => {
+    test('a query of an empty collection finds nothing', async () => {
       expect(await ids({ collection: newCollection() })).toEqual([]);
     });
 
-    test('does not see collections below or beside', async () => {
+    test('a query does not see collections below or beside its own', async () => {
       const collection = await seed([['x', {}]]);
       await put(store, `${collection}/x/parts/y`, {});
       await put(store, `${collection}2/z`, {});
@@ -35,7 +35,7 @@ export function describeQueries(store: DocumentStore): void {
       expect(await ids({ collection })).toEqual(['x']);
     });
 
-    test('a change to what was found does not reach the store', async () => {
+    test('changing a query’s result does not change the store', async () => {
       const collection = await seed([['a', { m: { list: [1] } }]]);
       const [found] = await store.query({ collection, limit: 1 });
 
@@ -56,7 +56,7 @@ export function describeQueries(store: DocumentStore): void {
         },
       ],
       ['a start outside the collection', { limit: 1, startAfter: { path: 'other/x' } }],
-    ])('refuses %s', async (_name, query) => {
+    ])('a query refuses %s', async (_name, query) => {
       const refused = store.query({ ...query, collection: newCollection() });
 
       await expect(refused).rejects.toThrow(RangeError);

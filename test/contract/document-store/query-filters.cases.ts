@@ -27,7 +27,7 @@ export function describeQueryFilters(store: DocumentStore): void {
         ['d', 'a'],
       ],
       [[{ field: 'state', op: '==', value: 'live' }], ['a', 'b', 'd', 'e']],
-    ])('where %j finds %j', async (where, expected) => {
+    ])('a query where %j finds %j', async (where, expected) => {
       const collection = await seed(numbered);
 
       expect(await ids({ collection, where })).toEqual(expected);
@@ -43,13 +43,13 @@ export function describeQueryFilters(store: DocumentStore): void {
       ['dates only', '<=', new Date(9_999), ['date-early', 'date-late']],
       ['texts only', '<=', 'a', ['text-empty', 'text-upper', 'text-lower']],
       ['booleans only', '>=', false, ['false', 'true']],
-    ])('compares with %s', async (...[, op, value, expected]) => {
+    ])('a query compares with %s', async (...[, op, value, expected]) => {
       const collection = await seed(IN_ORDER.map(([id, v]) => [id, { v }]));
 
       expect(await ids({ collection, where: [{ field: 'v', op, value }] })).toEqual(expected);
     });
 
-    test('takes 0 and -0 for equal', async () => {
+    test('a query treats 0 and -0 as equal', async () => {
       const collection = await seed([
         ['a', { v: -0 }],
         ['b', { v: 0 }],
@@ -61,7 +61,7 @@ export function describeQueryFilters(store: DocumentStore): void {
       ]);
     });
 
-    test('reaches into maps by dotted paths', async () => {
+    test('a query reaches into maps by dotted paths', async () => {
       const collection = await seed([
         ['a', { need: { since: new Date(2) } }],
         ['b', { need: { since: new Date(1) } }],

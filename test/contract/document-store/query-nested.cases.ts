@@ -17,14 +17,14 @@ export function describeQueryNested(store: DocumentStore): void {
   const { seed, ids } = queriesOf(store);
 
   describe('query', () => {
-    test('finds dates in a map before a time, and leaves out documents without', async () => {
+    test('a query finds dates in a map before a time and skips documents without one', async () => {
       const collection = await seed(conversations);
       const where: Query['where'] = [{ field: 'open.leaseUntil', op: '<', value: new Date(3_000) }];
 
       expect(await ids({ collection, where })).toEqual(['b']);
     });
 
-    test('pages through dates two maps deep, oldest first', async () => {
+    test('a query pages through dates two maps deep, oldest first', async () => {
       const collection = await seed(conversations);
       const field = 'compactionNeeded.auto.since';
       const asked = {
@@ -39,7 +39,7 @@ export function describeQueryNested(store: DocumentStore): void {
       expect(await ids({ ...asked, startAfter })).toEqual(['c']);
     });
 
-    test('finds documents in one state by id, page by page', async () => {
+    test('a query finds documents in one state by id, page by page', async () => {
       const collection = await seed(conversations);
       const where: Query['where'] = [{ field: 'state', op: '==', value: 'erasing' }];
 

@@ -11,21 +11,21 @@ export function describeQueryOrder(store: DocumentStore): void {
   const { seed, ids } = queriesOf(store);
 
   describe('query', () => {
-    test('without order goes by document id, in the order of UTF-8', async () => {
+    test('a query without order sorts by document id in UTF-8 order', async () => {
       const names = ['b', '10', '😀', 'B', '2', '\uFFEE', 'a'];
       const collection = await seed(names.map((id) => [id, {}]));
 
       expect(await ids({ collection })).toEqual(['10', '2', 'B', 'a', 'b', '\uFFEE', '😀']);
     });
 
-    test('orders values of every type as Firestore does', async () => {
+    test('a query orders values of every type as Firestore does', async () => {
       const shuffled = IN_ORDER.toSorted(([a], [b]) => (a < b ? -1 : 1));
       const collection = await seed(shuffled.map(([id, v]) => [id, { v }]));
 
       expect(await ids({ collection, orderBy: byValue })).toEqual(IN_ORDER.map(([id]) => id));
     });
 
-    test('orders descending as the exact reverse', async () => {
+    test('a query orders descending as the exact reverse', async () => {
       const collection = await seed(IN_ORDER.map(([id, v]) => [id, { v }]));
 
       const found = await ids({ collection, orderBy: { field: 'v', direction: 'desc' } });
@@ -37,7 +37,7 @@ export function describeQueryOrder(store: DocumentStore): void {
       ['asc', ['b', 'c', 'd', 'a']],
       ['desc', ['a', 'd', 'c', 'b']],
     ] as const)(
-      'breaks ties by id, %s, and leaves out missing fields',
+      'a query breaks ties by id, %s, and leaves out missing fields',
       async (direction, order) => {
         const collection = await seed(numbered);
 

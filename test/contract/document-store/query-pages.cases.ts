@@ -6,13 +6,13 @@ export function describeQueryPages(store: DocumentStore): void {
   const { seed, ids } = queriesOf(store);
 
   describe('query', () => {
-    test('stops at the limit', async () => {
+    test('a query stops at its limit', async () => {
       const collection = await seed(numbered);
 
       expect(await ids({ collection, limit: 2 })).toEqual(['a', 'b']);
     });
 
-    test('continues after a document of the order by id', async () => {
+    test('a query ordered by id continues after a document', async () => {
       const collection = await seed(numbered);
 
       expect(await ids({ collection, limit: 2, startAfter: { path: `${collection}/b` } })).toEqual([
@@ -22,7 +22,7 @@ export function describeQueryPages(store: DocumentStore): void {
     });
 
     test.each(['asc', 'desc'] as const)(
-      'pages one by one through ties and types, %s, without gap or repeat',
+      'a query pages one by one through ties and types, %s, without gap or repeat',
       async (direction) => {
         const collection = await seed([...numbered, ['f', { v: 'text' }], ['g', { v: null }]]);
         const orderBy = { field: 'v', direction } as const;
@@ -47,7 +47,7 @@ export function describeQueryPages(store: DocumentStore): void {
       },
     );
 
-    test('continues after a document that is gone', async () => {
+    test('a query continues after a document that was deleted', async () => {
       const collection = await seed(numbered);
       const startAfter = { path: `${collection}/bb`, value: 1 };
 

@@ -16,7 +16,7 @@ export function describeRaces(store: DocumentStore): void {
   }
 
   describe('races', () => {
-    test('exactly one of 20 creates wins, and its fields stand', async () => {
+    test('exactly one of 20 concurrent creates wins, and its fields are stored', async () => {
       const path = newPath();
 
       const won = await winners(twenty.map((by) => put(store, path, { by })));
@@ -25,7 +25,7 @@ export function describeRaces(store: DocumentStore): void {
       expect(await fieldsAt(store, path)).toEqual({ by: won[0] });
     });
 
-    test('exactly one of 20 updates under one update time wins', async () => {
+    test('exactly one of 20 updates with the same update time wins', async () => {
       const path = newPath();
       const updateTime = await put(store, path, { by: -1 });
 
@@ -39,7 +39,7 @@ export function describeRaces(store: DocumentStore): void {
       expect(await fieldsAt(store, path)).toEqual({ by: won[0] });
     });
 
-    test('of 20 commits over two documents one wins both', async () => {
+    test('one of 20 commits over two documents wins both', async () => {
       const [a, b] = [newPath(), newPath()];
 
       const won = await winners(
@@ -58,7 +58,7 @@ export function describeRaces(store: DocumentStore): void {
       ]);
     });
 
-    test('20 guarded counters that read again lose no step', async () => {
+    test('20 guarded counters that re-read on conflict lose no increment', async () => {
       const path = newPath();
       await put(store, path, { count: 0 });
 
@@ -67,7 +67,7 @@ export function describeRaces(store: DocumentStore): void {
       expect(await fieldsAt(store, path)).toEqual({ count: 20 });
     });
 
-    test('a reader never sees half a commit', async () => {
+    test('a reader never sees half of a commit', async () => {
       const [a, b] = [newPath(), newPath()];
       await store.commit([a, b].map((path): Write => ({ op: 'create', path, fields: { n: 0 } })));
       const writer = (async () => {

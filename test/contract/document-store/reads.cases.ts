@@ -5,7 +5,7 @@ import { newPath, put, timeAt } from '#test/support/stores/document-store-cases.
 
 export function describeReads(store: DocumentStore): void {
   describe('get', () => {
-    test('gives the documents in the order asked for, undefined for missing ones', async () => {
+    test('get returns documents in the requested order, undefined for missing ones', async () => {
       const [a, b] = [newPath(), newPath()];
       await store.commit([
         { op: 'create', path: a, fields: { at: 'a' } },
@@ -23,11 +23,11 @@ export function describeReads(store: DocumentStore): void {
       expect(found[0]?.path).toBe(b);
     });
 
-    test('of no paths gives nothing', async () => {
+    test('get of no paths returns nothing', async () => {
       expect(await store.get([])).toEqual([]);
     });
 
-    test('gives the update time that the commit returned', async () => {
+    test('get returns the update time that the commit returned', async () => {
       const path = newPath();
 
       const updateTime = await put(store, path, { a: 1 });
@@ -36,14 +36,14 @@ export function describeReads(store: DocumentStore): void {
       expect(await timeAt(store, path)).toBe(updateTime);
     });
 
-    test('finds nothing at the parent of a document', async () => {
+    test('get finds nothing at the parent of a document', async () => {
       const parent = newPath();
       await put(store, `${parent}/parts/1`, { a: 1 });
 
       expect(await store.get([parent])).toEqual([undefined]);
     });
 
-    test('refuses the path of a collection', async () => {
+    test('get refuses the path of a collection', async () => {
       await expect(store.get(['things'])).rejects.toThrow(InvalidWriteError);
     });
   });

@@ -94,7 +94,7 @@ export function describeUpdates(store: DocumentStore): void {
   ];
 
   describe('update', () => {
-    test.each(cases)('$name', async ({ before, fields = {}, remove = [], after }) => {
+    test.each(cases)('update: $name', async ({ before, fields = {}, remove = [], after }) => {
       const path = newPath();
       await put(store, path, before);
 
@@ -109,7 +109,7 @@ export function describeUpdates(store: DocumentStore): void {
       ['the same map in another order', { m: { b: 2, a: 1 } }],
       ['the same date', { at: new Date(5) }],
       ['a part that is there', { 'm.a': 1 }],
-    ])('that writes %s keeps the update time', async (_name, fields) => {
+    ])('an update that writes %s keeps the update time', async (_name, fields) => {
       const path = newPath();
       const updateTime = await put(store, path, {
         n: 1,
@@ -124,7 +124,7 @@ export function describeUpdates(store: DocumentStore): void {
       expect(await timeAt(store, path)).toBe(updateTime);
     });
 
-    test('of 0 by -0 is a change', async () => {
+    test('update of 0 by -0 is a change', async () => {
       const path = newPath();
       const updateTime = await put(store, path, { n: 0 });
 
@@ -139,7 +139,7 @@ export function describeUpdates(store: DocumentStore): void {
       ['a field both set and removed', { a: 1 }, ['a']],
       ['an empty name on a path', { 'a..b': 1 }, []],
       ['a reserved name on a path', { 'a.__b__': 1 }, []],
-    ])('refuses %s', async (_name, fields, remove) => {
+    ])('an update refuses %s', async (_name, fields, remove) => {
       const path = newPath();
       await put(store, path, { a: 0 });
 

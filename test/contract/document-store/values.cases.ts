@@ -23,7 +23,7 @@ export function describeValues(store: DocumentStore): void {
   ];
 
   describe('values', () => {
-    test.each(values)('%s come back as they went in', async (_name, value) => {
+    test.each(values)('the store returns %s as written', async (_name, value) => {
       const path = newPath();
 
       await put(store, path, { value });
@@ -31,7 +31,7 @@ export function describeValues(store: DocumentStore): void {
       expect(await fieldsAt(store, path)).toStrictEqual({ value });
     });
 
-    test('a field name with a dot is one name in create', async () => {
+    test('create takes a dotted field name as one name', async () => {
       const path = newPath();
 
       await put(store, path, { 'a.b': 1 });
@@ -39,7 +39,7 @@ export function describeValues(store: DocumentStore): void {
       expect(await fieldsAt(store, path)).toEqual({ 'a.b': 1 });
     });
 
-    test('undefined fields are left out at every level', async () => {
+    test('the store leaves out undefined fields at every level', async () => {
       const path = newPath();
 
       await put(store, path, { a: undefined, m: { b: undefined }, list: [{ c: undefined }] });
@@ -47,7 +47,7 @@ export function describeValues(store: DocumentStore): void {
       expect(await fieldsAt(store, path)).toStrictEqual({ m: {}, list: [{}] });
     });
 
-    test('a document can be empty', async () => {
+    test('the store takes an empty document', async () => {
       const path = newPath();
 
       await put(store, path, {});
@@ -66,7 +66,7 @@ export function describeValues(store: DocumentStore): void {
       ['an empty name', { a: { '': 1 } }],
       ['a name of 1,501 bytes', { [text(1_501)]: 1 }],
       ['a map 21 levels deep', nested(21)],
-    ])('refuses %s', async (_name, value) => {
+    ])('the store refuses the value %s', async (_name, value) => {
       const path = newPath();
 
       await expect(put(store, path, { value })).rejects.toThrow(InvalidWriteError);
@@ -74,7 +74,7 @@ export function describeValues(store: DocumentStore): void {
       expect(await fieldsAt(store, path)).toBeUndefined();
     });
 
-    test('takes a map 20 levels deep', async () => {
+    test('the store takes a map 20 levels deep', async () => {
       const path = newPath();
 
       await put(store, path, { value: nested(20) });
@@ -92,11 +92,11 @@ export function describeValues(store: DocumentStore): void {
       ['half a surrogate pair', 'things/\uD800'],
       ['a collection', 'things'],
       ['nothing', ''],
-    ])('refuses a path with %s', async (_name, path) => {
+    ])('the store refuses a path with %s', async (_name, path) => {
       await expect(put(store, path, {})).rejects.toThrow(InvalidWriteError);
     });
 
-    test('takes an id with every kind of character', async () => {
+    test('the store takes an id with every kind of character', async () => {
       const path = `${newPath()}-😀 ä.%20\n__`;
 
       await put(store, path, { a: 1 });

@@ -20,11 +20,11 @@ function describeWatchedDocuments(store: DocumentStore): void {
   const { seed } = queriesOf(store);
 
   describe('watch', () => {
-    test('of an empty collection gives an empty first batch', async () => {
+    test('a watch of an empty collection begins with an empty batch', async () => {
       expect(await watched(store, newCollection()).next()).toEqual([]);
     });
 
-    test('gives the documents that are there first, in the order of their ids', async () => {
+    test('a watch begins with the existing documents in the order of their ids', async () => {
       const ids = ['b', '10', '😀', 'B', '2', '\uFFEE', 'a'];
       const collection = await seed(ids.map((id) => [id, {}]));
 
@@ -34,7 +34,7 @@ function describeWatchedDocuments(store: DocumentStore): void {
       expect(first?.map(({ path }) => path)).toEqual(order.map((id) => `${collection}/${id}`));
     });
 
-    test('gives whole documents with their update times', async () => {
+    test('a watch delivers whole documents with their update times', async () => {
       const collection = newCollection();
       const updateTime = await put(store, `${collection}/x`, { m: { at: new Date(5) } });
 
@@ -43,7 +43,7 @@ function describeWatchedDocuments(store: DocumentStore): void {
       ]);
     });
 
-    test('tells of a document that is created later', async () => {
+    test('a watch reports a document that is created later', async () => {
       const collection = await seed([['a', {}]]);
       const batches = watched(store, collection);
       await batches.next();
@@ -55,7 +55,7 @@ function describeWatchedDocuments(store: DocumentStore): void {
       ]);
     });
 
-    test('tells of an update with its new update time', async () => {
+    test('a watch reports an update with its new update time', async () => {
       const collection = await seed([['a', { v: 1, w: 1 }]]);
       const path = `${collection}/a`;
       const batches = watched(store, collection);
@@ -68,7 +68,7 @@ function describeWatchedDocuments(store: DocumentStore): void {
       expect(await batches.next()).toEqual([{ path, fields: { v: 2, w: 1 }, updateTime }]);
     });
 
-    test('does not tell of collections below or beside', async () => {
+    test('a watch does not report collections below or beside its own', async () => {
       const collection = await seed([['a', {}]]);
       const batches = watched(store, collection);
       await batches.next();
@@ -80,7 +80,7 @@ function describeWatchedDocuments(store: DocumentStore): void {
       expect(await batches.next()).toMatchObject([{ path: `${collection}/c` }]);
     });
 
-    test('does not tell of a deletion, and of the same id again after it', async () => {
+    test('a watch reports no deletion, but the same id again after it', async () => {
       const collection = await seed([['a', { v: 1 }]]);
       const path = `${collection}/a`;
       const batches = watched(store, collection);
@@ -92,7 +92,7 @@ function describeWatchedDocuments(store: DocumentStore): void {
       expect(await batches.next()).toMatchObject([{ path, fields: { v: 2 } }]);
     });
 
-    test('a change to what was told does not reach the store', async () => {
+    test('changing a watched document does not change the store', async () => {
       const collection = await seed([['a', { v: 1 }]]);
       const [told] = (await watched(store, collection).next()) ?? [];
 
@@ -101,7 +101,7 @@ function describeWatchedDocuments(store: DocumentStore): void {
       expect(await store.query({ collection, limit: 1 })).toMatchObject([{ fields: { v: 1 } }]);
     });
 
-    test('of a path that is no collection is refused', async () => {
+    test('a watch of a path that is no collection is refused', async () => {
       await expect(watched(store, `${newCollection()}/x`).next()).rejects.toThrow(
         InvalidWriteError,
       );
@@ -113,7 +113,7 @@ function describeSlowReader(store: DocumentStore): void {
   const { seed } = queriesOf(store);
 
   describe('watch', () => {
-    test('loses no commit that comes while its reader is busy', async () => {
+    test('a watch loses no commit while its reader is busy', async () => {
       const collection = await seed([['a', { v: 0 }]]);
       const batches = watched(store, collection);
       await batches.next();
@@ -127,7 +127,7 @@ function describeSlowReader(store: DocumentStore): void {
       expect([...told]).toEqual(['b', 'c', 'd'].map((id) => `${collection}/${id}`));
     });
 
-    test('ends up with the newest state of a document that changed many times', async () => {
+    test('a watch ends up with the newest state of a document that changed often', async () => {
       const collection = await seed([['a', { v: 0 }]]);
       const path = `${collection}/a`;
       const batches = watched(store, collection);
@@ -147,7 +147,7 @@ function describeSlowReader(store: DocumentStore): void {
       expect(states.at(-1)).toBe(5);
     });
 
-    test('loses no commit made while it starts', async () => {
+    test('a watch loses no commit made while it starts', async () => {
       const collection = newCollection();
       const batches = watched(store, collection);
       const path = `${collection}/early`;
@@ -161,7 +161,7 @@ function describeSlowReader(store: DocumentStore): void {
 
 function describeEndOfWatch(store: DocumentStore): void {
   describe('watch', () => {
-    test('ends when its signal fires while it waits', async () => {
+    test('a watch ends when its signal fires while it waits', async () => {
       const batches = watched(store, newCollection());
       await batches.next();
 
@@ -171,7 +171,7 @@ function describeEndOfWatch(store: DocumentStore): void {
       expect(await waiting).toBeUndefined();
     });
 
-    test('ends when its signal fired while the reader was busy', async () => {
+    test('a watch ends when its signal fired while the reader was busy', async () => {
       const collection = newCollection();
       const batches = watched(store, collection);
       await batches.next();
@@ -182,14 +182,14 @@ function describeEndOfWatch(store: DocumentStore): void {
       expect(await batches.next()).toBeUndefined();
     });
 
-    test('with a signal that has fired ends at once', async () => {
+    test('a watch with a fired signal ends at once', async () => {
       const batches = watched(store, newCollection());
       batches.stop();
 
       expect(await batches.next()).toBeUndefined();
     });
 
-    test('lets go of its signal when the reader leaves', async () => {
+    test('a watch removes its signal listener when the reader leaves', async () => {
       const { signal } = new AbortController();
 
       for await (const first of store.watch(newCollection(), signal)) {

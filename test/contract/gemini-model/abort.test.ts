@@ -14,7 +14,7 @@ import {
 startStandInForEachTest();
 
 describeWithEachReader('abort', () => {
-  test('before the first event', async () => {
+  test('a model call aborted before the first event ends', async () => {
     standIn.queueFaults({ kind: 'hang' });
     const caller = new AbortController();
 
@@ -26,7 +26,7 @@ describeWithEachReader('abort', () => {
     await until(() => standIn.journal()[0]?.aborted === true);
   });
 
-  test('between two events', async () => {
+  test('a model call aborted between two events ends', async () => {
     standIn.queueFaults({ kind: 'stall', afterEvents: 1, delayMs: 60_000 });
     const caller = new AbortController();
     const received: ModelChunk[] = [];
@@ -44,7 +44,7 @@ describeWithEachReader('abort', () => {
     expect(received).toHaveLength(1);
   });
 
-  test('while it waits for a retry', async () => {
+  test('a model call aborted while it waits for a retry ends', async () => {
     standIn.queueFaults({ kind: 'quota', retryDelayMs: 9_000 });
     const caller = new AbortController();
 
@@ -56,7 +56,7 @@ describeWithEachReader('abort', () => {
     expect(standIn.journal()).toHaveLength(1);
   });
 
-  test('before the call: nothing is sent', async () => {
+  test('a model call aborted beforehand sends nothing', async () => {
     const failure = await failureOf(connect().generate(request, AbortSignal.abort()));
 
     expect(failure.reason).toBe('ABORTED');

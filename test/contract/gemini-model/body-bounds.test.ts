@@ -45,7 +45,7 @@ const longEvents: (Pick<LongBody, 'begin' | 'piece' | 'end'> & { name: string })
 ];
 
 test.each(longEvents.flatMap((event) => readers.map((by) => ({ ...event, by }))))(
-  'an event without end $name is left on the wire, read by the $by',
+  'an endless event $name is not read to its end, read by the $by',
   async ({ begin, piece: said, end, by }) => {
     const { connect, takenBytes } = await modelThatSays({
       headers: events,
@@ -61,7 +61,7 @@ test.each(longEvents.flatMap((event) => readers.map((by) => ({ ...event, by })))
   },
 );
 
-test.each(readers)('many events are no long one, read by the %s', async (by) => {
+test.each(readers)('the %s reader does not treat many events as one long one', async (by) => {
   const { connect } = await modelThatSays({
     headers: events,
     begin: '',
@@ -75,7 +75,7 @@ test.each(readers)('many events are no long one, read by the %s', async (by) => 
 });
 
 test.each(['generate', 'countTokens'] as const)(
-  'a whole answer of %s that is too large is left on the wire',
+  'a whole answer of %s that is too large is not read to its end',
   async (operation) => {
     const { connect, takenBytes } = await modelThatSays({
       headers: json,
@@ -97,7 +97,7 @@ const asked = [
 ];
 
 test.each(asked)(
-  'the body of an error of $operation is left on the wire, and the error is told, read by the $by',
+  'an error body of $operation is not read to its end, and the error is reported, read by the $by',
   async ({ operation, by }) => {
     const { connect, takenBytes } = await modelThatSays({
       status: 400,

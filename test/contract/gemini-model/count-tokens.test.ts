@@ -23,7 +23,7 @@ describe('countTokens', () => {
   test.each([
     ['the Gemini API', {}],
     ['Vertex AI', { vertex }],
-  ])('counts on %s what a call with the same prompt reports', async (_, options) => {
+  ])('countTokens counts on %s what a call with the same prompt reports', async (_, options) => {
     const gemini = connect(options);
 
     const counted = await gemini.countTokens(prompt, never);
@@ -35,7 +35,7 @@ describe('countTokens', () => {
   test.each([
     ['the Gemini API', {}],
     ['Vertex AI', { vertex }],
-  ])('counts system instruction and tools alone on %s', async (_, options) => {
+  ])('countTokens counts system instruction and tools alone on %s', async (_, options) => {
     const gemini = connect(options);
 
     const overhead = await gemini.countTokens({ ...prompt, contents: [] }, never);
@@ -45,14 +45,14 @@ describe('countTokens', () => {
     expect(whole).toBeGreaterThan(overhead);
   });
 
-  test('an empty prompt is 0 without a call', async () => {
+  test('countTokens of an empty prompt is 0 without a call', async () => {
     const counted = await connect().countTokens({ model: 'gemini-2.5-flash', contents: [] }, never);
 
     expect(counted).toBe(0);
     expect(standIn.journal()).toHaveLength(0);
   });
 
-  test('is tried again after a 500', async () => {
+  test('countTokens is retried after a 500', async () => {
     standIn.queueFaults({ kind: 'internal', match: { operation: 'countTokens' } });
 
     expect(await connect().countTokens(prompt, never)).toBeGreaterThan(0);

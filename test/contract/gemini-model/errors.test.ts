@@ -19,7 +19,7 @@ import {
 startStandInForEachTest();
 
 describeWithEachReader('errors', () => {
-  test('a quota error says when to come back', async () => {
+  test('a quota error of the model says when to retry', async () => {
     standIn.queueFaults({ kind: 'quota', retryDelayMs: 37_500 });
 
     const failure = await failureOf(connect().generate(request, never));
@@ -32,7 +32,7 @@ describeWithEachReader('errors', () => {
     });
   });
 
-  test('a prompt over the window tells both numbers', async () => {
+  test('an error for a prompt over the window has both token counts', async () => {
     standIn.setWindow(request.model, 20);
 
     const failure = await failureOf(connect().generate(request, never));
@@ -48,7 +48,7 @@ describeWithEachReader('errors', () => {
     });
   });
 
-  test('an unknown model and a wrong prompt are refused, not retried', async () => {
+  test('calls with an unknown model or an invalid prompt are refused without a retry', async () => {
     const unknown = await failureOf(connect().generate({ ...request, model: 'gpt-9' }, never));
     const wrong = await failureOf(
       collect(connect().stream({ ...request, contents: contents.slice(1) }, never)),
@@ -63,7 +63,7 @@ describeWithEachReader('errors', () => {
     expect(standIn.journal()).toHaveLength(2);
   });
 
-  test('a server that is not there is MODEL_OVERLOADED', async () => {
+  test('a model server that is unreachable gives MODEL_OVERLOADED', async () => {
     const server = await startStandIn();
     await server.close();
 
@@ -94,7 +94,7 @@ describeWithEachReader('errors', () => {
     expect(JSON.stringify(said)).not.toContain('vault');
   });
 
-  test('an answer that is no JSON does not reach the error either', async () => {
+  test('a model answer that is no JSON is not quoted in the error', async () => {
     const server = createServer((_, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.end(`data: {"candidates": [ ${secret}\n\n`);
@@ -108,7 +108,7 @@ describeWithEachReader('errors', () => {
     expect(JSON.stringify(said)).not.toContain('vault');
   });
 
-  test('options that name no server are refused at once', () => {
+  test('model options that name no server are refused at once', () => {
     expect(() => connect({ apiKey: undefined, baseUrl: undefined })).toThrow(/apiKey, vertex/);
   });
 });

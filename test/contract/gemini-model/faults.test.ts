@@ -112,7 +112,7 @@ describeWithEachReader('faults', () => {
     },
   );
 
-  test('text before a break is passed on, and nothing is said twice', async () => {
+  test('text streamed before a break is passed on, and nothing is repeated', async () => {
     standIn.queueFaults({ kind: 'cut', afterEvents: 2 });
     const received: ModelChunk[] = [];
 
@@ -127,7 +127,7 @@ describeWithEachReader('faults', () => {
     expect(standIn.journal()).toHaveLength(1);
   });
 
-  test('a refused part of an answer is not lost: MAX_TOKENS comes with its text', async () => {
+  test('text of an answer refused for MAX_TOKENS is passed on', async () => {
     standIn.queueFaults({ kind: 'maxTokens' });
 
     const { parts } = await connect().generate(request, never);
@@ -136,7 +136,7 @@ describeWithEachReader('faults', () => {
     expect(secret.startsWith(parts[0]?.text ?? '-')).toBe(true);
   });
 
-  test('missing usage is left out, not invented', async () => {
+  test('missing usage of a model answer stays undefined', async () => {
     standIn.queueFaults({ kind: 'missingUsage' });
 
     expect(await connect().generate(request, never)).not.toHaveProperty('usage');

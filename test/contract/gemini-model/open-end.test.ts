@@ -49,7 +49,7 @@ async function modelThat(send: (response: ServerResponse) => void) {
 }
 
 describeWithEachReader('an answer that is finished', () => {
-  test('is kept while its connection stays open, and the connection is closed', async () => {
+  test('an answer whose connection stays open is kept, and the connection is closed', async () => {
     standIn.queueFaults({ kind: 'openEnd' });
 
     const chunks = await collect(
@@ -116,7 +116,7 @@ test.each(ends.flatMap((end) => (['adapter', 'sdk'] as const).map((by) => ({ ...
   },
 );
 
-test('a caller who leaves while the end is waited for is told so', async () => {
+test('a caller who leaves while the stream’s end is awaited gets an abort error', async () => {
   const caller = new AbortController();
   const { streamed } = await modelThat((response) => response.write(finished));
 

@@ -88,7 +88,7 @@ async function read(body: string, streamReader: 'adapter' | 'sdk') {
   }
 }
 
-test.each(streams)('a stream $name is the same to both readers', async ({ body }) => {
+test.each(streams)('both readers read the same from a stream $name', async ({ body }) => {
   const [ours, theirs] = await Promise.all([read(body, 'adapter'), read(body, 'sdk')]);
 
   expect(ours).toEqual(theirs);

@@ -36,7 +36,7 @@ describeWithEachReader('parts', () => {
   const gemini3 = { ...request, model: 'gemini-3.8-flash' };
 
   test.each(['gemini', 'vertex'])(
-    'reach the %s API as they are, unknown fields too',
+    'contents reach the %s API unchanged, unknown fields included',
     async (api) => {
       const vertex = { project: 'demo', location: 'europe-west1' };
       const sent = [{ role: 'user' as const, parts: [{ text: 'Find.' }] }, call, response];
@@ -51,7 +51,7 @@ describeWithEachReader('parts', () => {
     },
   );
 
-  test('come back as they are, streamed and whole', async () => {
+  test('parts of a model answer are returned unchanged, streamed and whole', async () => {
     const userHash = createHash('sha256').update('What is the vault code?').digest('hex');
     standIn.registerAnswers({ userHash, ordinal: 1, contents: [call] });
 
@@ -66,7 +66,7 @@ describeWithEachReader('parts', () => {
 
 describe('a request', () => {
   test.each(['gemini', 'vertex'])(
-    'forbids the calls of its tools, which stay declared, to the %s API',
+    'a request can forbid calls of its declared tools on the %s API',
     async (api) => {
       const vertex = { project: 'demo', location: 'europe-west1' };
       const tools = [{ name: 'find', parametersJsonSchema: { type: 'object' } }];
@@ -82,7 +82,7 @@ describe('a request', () => {
     },
   );
 
-  test('says nothing of calls where it has no tools, or may call them', async () => {
+  test('a request has no tool config where it has no tools or allows calls', async () => {
     await connect().generate({ ...request, toolChoice: 'none' }, never);
     await connect().generate({ ...request, tools: [{ name: 'find' }] }, never);
 
@@ -90,7 +90,7 @@ describe('a request', () => {
     expect(standIn.requestBody(2)).not.toHaveProperty('toolConfig');
   });
 
-  test('carries system instruction, tools, limits and schema', async () => {
+  test('a model request carries system instruction, tools, limits and schema', async () => {
     await connect().generate(
       {
         ...request,

@@ -18,7 +18,7 @@ import {
 startStandInForEachTest();
 
 describeWithEachReader('a stream', () => {
-  test('gives the answer in chunks, the last with its finishReason, usage cumulative', async () => {
+  test('a model stream yields the answer in chunks with finishReason and cumulative usage last', async () => {
     const chunks = await collect(connect().stream(request, never));
 
     expect(textOf(chunks)).toBe(secret);
@@ -32,13 +32,13 @@ describeWithEachReader('a stream', () => {
     });
   });
 
-  test('names role and prompt id in headers', async () => {
+  test('a model request names role and prompt id in headers', async () => {
     await collect(connect().stream({ ...request, promptId: 'r1-verify é' }, never));
 
     expect(standIn.journal()[0]).toMatchObject({ role: 'chat', promptId: 'r1-verify__' });
   });
 
-  test('reports tokens from the implicit cache', async () => {
+  test('a model stream reports tokens from the implicit cache', async () => {
     const long: Content = { role: 'user', parts: [{ text: 'word '.repeat(4_000) }] };
     const gemini = connect();
 
@@ -50,22 +50,25 @@ describeWithEachReader('a stream', () => {
     expect(again.at(-1)?.usage?.cachedTokens).toBe(5_000);
   });
 
-  test.each([1, 2, 3, 7])('reads text whose bytes arrive %i at a time', async (sizeBytes) => {
-    const text = '안녕하세요 👩‍👩‍👧 مرحبا, das sind 4-Byte-Zeichen: 💜💜💜.';
-    standIn.queueFaults({ kind: 'splitBytes', sizeBytes });
-    const question: Content = { role: 'user', parts: [{ text: 'Which 4-Byte-Zeichen?' }] };
+  test.each([1, 2, 3, 7])(
+    'a model stream reads text whose bytes arrive %i at a time',
+    async (sizeBytes) => {
+      const text = '안녕하세요 👩‍👩‍👧 مرحبا, das sind 4-Byte-Zeichen: 💜💜💜.';
+      standIn.queueFaults({ kind: 'splitBytes', sizeBytes });
+      const question: Content = { role: 'user', parts: [{ text: 'Which 4-Byte-Zeichen?' }] };
 
-    const chunks = await collect(
-      connect().stream(
-        { ...request, contents: [{ role: 'user', parts: [{ text }] }, question] },
-        never,
-      ),
-    );
+      const chunks = await collect(
+        connect().stream(
+          { ...request, contents: [{ role: 'user', parts: [{ text }] }, question] },
+          never,
+        ),
+      );
 
-    expect(textOf(chunks)).toBe(text);
-  });
+      expect(textOf(chunks)).toBe(text);
+    },
+  );
 
-  test('closes the connection when it is left early', async () => {
+  test('a model stream that is left early closes the connection', async () => {
     standIn.setTiming({ tokensPerSecond: 20 });
 
     for await (const chunk of connect().stream(request, never)) {

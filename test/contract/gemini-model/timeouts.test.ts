@@ -18,7 +18,7 @@ import {
 startStandInForEachTest();
 
 describeWithEachReader('time', () => {
-  test('a stream that never begins ends with MODEL_TIMEOUT and is not tried again', async () => {
+  test('a stream that never begins ends with MODEL_TIMEOUT and is not retried', async () => {
     standIn.queueFaults({ kind: 'hang' });
 
     const failure = await failureOf(
@@ -46,7 +46,7 @@ describeWithEachReader('time', () => {
     await until(() => standIn.journal()[0]?.aborted === true);
   });
 
-  test('the idle time does not run while the reader is slow', async () => {
+  test('the idle timeout of a stream does not run while its reader is slow', async () => {
     const received: ModelChunk[] = [];
 
     for await (const chunk of connect({ eventIdleTimeoutMs: 1_000 }).stream(request, never)) {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { onceTimeIsKnown } from '#functions/bootstrap/once-time-is-known.ts';
 import { StoreUnavailableError } from '#shared/errors.ts';
 
-test('a token is judged once the time is known, and not before', async () => {
+test('a token is verified only once the time is known', async () => {
   const order: string[] = [];
   const verifier = onceTimeIsKnown(
     {
@@ -21,7 +21,7 @@ test('a token is judged once the time is known, and not before', async () => {
   expect(order).toEqual(['heard', 'judged t']);
 });
 
-test('a token is not refused for the clock of a machine while the database is silent', async () => {
+test('a token is not refused for a machine’s clock while the database is silent', async () => {
   const verifier = onceTimeIsKnown({ verify: () => Promise.reject(new Error('expired')) }, () =>
     Promise.reject(new StoreUnavailableError({ operation: 'get' })),
   );

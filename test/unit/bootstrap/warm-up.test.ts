@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { warmUp, messageModules } from '#functions/bootstrap/warm-up.ts';
 
-test('loads one after the other, in later turns of the event loop', async () => {
+test('the warm-up loads modules one by one, in later turns of the event loop', async () => {
   const events: string[] = [];
   const loading = warmUp(
     ['store', 'model'].map((name) => async () => {
@@ -23,7 +23,7 @@ test('loads one after the other, in later turns of the event loop', async () => 
   ]);
 });
 
-test('goes on after a load that fails', async () => {
+test('the warm-up continues after a load that fails', async () => {
   let isLoaded = false;
 
   await warmUp(
@@ -34,7 +34,7 @@ test('goes on after a load that fails', async () => {
   expect(isLoaded).toBe(true);
 });
 
-test('what a message needs is there to be loaded', async () => {
+test('the warm-up can load everything that a message needs', async () => {
   const loaded = await Promise.all(messageModules.map((load) => load()));
 
   expect(loaded).toEqual([

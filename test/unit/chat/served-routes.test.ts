@@ -21,7 +21,7 @@ test('every address of a declared route is served once', async () => {
   expect(servedRoutes.map(({ method, path }) => `${method} ${path}`)).toEqual(declared);
 });
 
-test('a route is loaded once, and is one for all its addresses', async () => {
+test('a route is loaded once and shared by all its addresses', async () => {
   const routes = await Promise.all([...servedRoutes, ...servedRoutes].map(({ load }) => load()));
 
   expect(new Set(routes).size).toBe((await loadRoutes()).length);

@@ -32,11 +32,11 @@ describe('a text', () => {
       limit: 4,
       cut: `${han} [3 more characters are left out]`,
     },
-  ])('$what', ({ text, limit, cut }) => {
+  ])('a cut text in the client context: $what', ({ text, limit, cut }) => {
     expect(cutText(text, limit)).toBe(cut);
   });
 
-  test('has 16,384 characters by itself', () => {
+  test('a text in the client context has at most 16,384 characters', () => {
     expect(cutText('x'.repeat(16_384))).toHaveLength(16_384);
     expect(cutText('x'.repeat(20_000))).toBe(
       `${'x'.repeat(16_384)} [3,616 more characters are left out]`,
@@ -44,39 +44,37 @@ describe('a text', () => {
   });
 });
 
-describe('a list', () => {
-  test.each([
-    { what: 'empty', entries: [], limit: 4, kept: [], leftOut: 0 },
-    { what: 'within its limit', entries: ['a', 'b'], limit: 4, kept: ['a', 'b'], leftOut: 0 },
-    {
-      what: 'over it keeps the newest',
-      entries: ['one', 'two', 'x'],
-      limit: 4,
-      kept: ['two', 'x'],
-      leftOut: 1,
-    },
-    {
-      what: 'does not skip a long one',
-      entries: ['a', 'much too long', 'b'],
-      limit: 4,
-      kept: ['b'],
-      leftOut: 2,
-    },
-    {
-      what: 'of empty entries is bounded',
-      entries: ['', '', '', ''],
-      limit: 3,
-      kept: ['', '', ''],
-      leftOut: 1,
-    },
-    {
-      what: 'whose newest alone is too long cuts that',
-      entries: ['a', 'abcdef'],
-      limit: 4,
-      kept: ['abcd [2 more characters are left out]'],
-      leftOut: 1,
-    },
-  ])('$what', ({ entries, limit, kept, leftOut }) => {
-    expect(cutList(entries, limit)).toEqual({ entries: kept, leftOut });
-  });
+test.each([
+  { what: 'empty', entries: [], limit: 4, kept: [], leftOut: 0 },
+  { what: 'within its limit', entries: ['a', 'b'], limit: 4, kept: ['a', 'b'], leftOut: 0 },
+  {
+    what: 'over it keeps the newest',
+    entries: ['one', 'two', 'x'],
+    limit: 4,
+    kept: ['two', 'x'],
+    leftOut: 1,
+  },
+  {
+    what: 'does not skip a long one',
+    entries: ['a', 'much too long', 'b'],
+    limit: 4,
+    kept: ['b'],
+    leftOut: 2,
+  },
+  {
+    what: 'of empty entries is bounded',
+    entries: ['', '', '', ''],
+    limit: 3,
+    kept: ['', '', ''],
+    leftOut: 1,
+  },
+  {
+    what: 'whose newest alone is too long cuts that',
+    entries: ['a', 'abcdef'],
+    limit: 4,
+    kept: ['abcd [2 more characters are left out]'],
+    leftOut: 1,
+  },
+])('a cut list in the client context: $what', ({ entries, limit, kept, leftOut }) => {
+  expect(cutList(entries, limit)).toEqual({ entries: kept, leftOut });
 });

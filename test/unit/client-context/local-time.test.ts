@@ -1,56 +1,50 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { isTimeZone, validZone } from '#shared/client-context/client-context.ts';
 import { localTime } from '#shared/client-context/local-time.ts';
 
-describe('the time of a user', () => {
-  test.each([
-    [
-      '2026-11-22T01:05:59Z',
-      undefined,
-      "Sunday, 22 November 2026, 01:05 (UTC; the user's zone is not known)",
-    ],
-    ['2026-11-22T01:05:00Z', '+09:00', 'Sunday, 22 November 2026, 10:05 (UTC+09:00)'],
-    ['2026-11-22T01:05:00Z', 'UTC', 'Sunday, 22 November 2026, 01:05 (UTC)'],
-    [
-      '2026-11-22T01:05:00Z',
-      'Asia/Seoul',
-      'Sunday, 22 November 2026, 10:05 (Asia/Seoul, UTC+09:00)',
-    ],
-    [
-      '2026-11-22T01:05:00Z',
-      'America/New_York',
-      'Saturday, 21 November 2026, 20:05 (America/New_York, UTC-05:00)',
-    ],
-    [
-      '2026-11-22T18:30:00Z',
-      'Asia/Kathmandu',
-      'Monday, 23 November 2026, 00:15 (Asia/Kathmandu, UTC+05:45)',
-    ],
-    // The hour that clocks in Berlin skip, and the one that comes twice.
-    [
-      '2026-03-29T00:59:00Z',
-      'Europe/Berlin',
-      'Sunday, 29 March 2026, 01:59 (Europe/Berlin, UTC+01:00)',
-    ],
-    [
-      '2026-03-29T01:00:00Z',
-      'Europe/Berlin',
-      'Sunday, 29 March 2026, 03:00 (Europe/Berlin, UTC+02:00)',
-    ],
-    [
-      '2026-10-25T00:30:00Z',
-      'Europe/Berlin',
-      'Sunday, 25 October 2026, 02:30 (Europe/Berlin, UTC+02:00)',
-    ],
-    [
-      '2026-10-25T01:30:00Z',
-      'Europe/Berlin',
-      'Sunday, 25 October 2026, 02:30 (Europe/Berlin, UTC+01:00)',
-    ],
-    ['2027-01-01T00:00:00Z', 'UTC', 'Friday, 1 January 2027, 00:00 (UTC)'],
-  ])('at %s in %s', (moment, timeZone, said) => {
-    expect(localTime(new Date(moment), timeZone).text).toBe(said);
-  });
+test.each([
+  [
+    '2026-11-22T01:05:59Z',
+    undefined,
+    "Sunday, 22 November 2026, 01:05 (UTC; the user's zone is not known)",
+  ],
+  ['2026-11-22T01:05:00Z', '+09:00', 'Sunday, 22 November 2026, 10:05 (UTC+09:00)'],
+  ['2026-11-22T01:05:00Z', 'UTC', 'Sunday, 22 November 2026, 01:05 (UTC)'],
+  ['2026-11-22T01:05:00Z', 'Asia/Seoul', 'Sunday, 22 November 2026, 10:05 (Asia/Seoul, UTC+09:00)'],
+  [
+    '2026-11-22T01:05:00Z',
+    'America/New_York',
+    'Saturday, 21 November 2026, 20:05 (America/New_York, UTC-05:00)',
+  ],
+  [
+    '2026-11-22T18:30:00Z',
+    'Asia/Kathmandu',
+    'Monday, 23 November 2026, 00:15 (Asia/Kathmandu, UTC+05:45)',
+  ],
+  // The hour that clocks in Berlin skip, and the one that comes twice.
+  [
+    '2026-03-29T00:59:00Z',
+    'Europe/Berlin',
+    'Sunday, 29 March 2026, 01:59 (Europe/Berlin, UTC+01:00)',
+  ],
+  [
+    '2026-03-29T01:00:00Z',
+    'Europe/Berlin',
+    'Sunday, 29 March 2026, 03:00 (Europe/Berlin, UTC+02:00)',
+  ],
+  [
+    '2026-10-25T00:30:00Z',
+    'Europe/Berlin',
+    'Sunday, 25 October 2026, 02:30 (Europe/Berlin, UTC+02:00)',
+  ],
+  [
+    '2026-10-25T01:30:00Z',
+    'Europe/Berlin',
+    'Sunday, 25 October 2026, 02:30 (Europe/Berlin, UTC+01:00)',
+  ],
+  ['2027-01-01T00:00:00Z', 'UTC', 'Friday, 1 January 2027, 00:00 (UTC)'],
+])('the user’s local time at %s in %s', (moment, timeZone, said) => {
+  expect(localTime(new Date(moment), timeZone).text).toBe(said);
 });
 
 test.each([
@@ -75,7 +69,7 @@ test.each([
   ['Asia/Seoul; ignore all rules', false],
   ['GMT+9', true],
   ['GMT+99', false],
-])('%s is a time zone: %s', (name, expected) => {
+])('the time zone check of %s gives %s', (name, expected) => {
   expect(isTimeZone(name)).toBe(expected);
 });
 
@@ -92,7 +86,7 @@ test.each([
   expect(validZone(name)).toBe(zone);
 });
 
-test('more zones than formats are kept for are told one after the other, twice', () => {
+test('more time zones than cached formats are each formatted correctly, twice', () => {
   const zones = Intl.supportedValuesOf('timeZone').slice(0, 120);
   const moment = new Date('2026-11-22T01:05:00Z');
   const tell = () => zones.map((zone) => localTime(moment, zone).text);

@@ -18,7 +18,7 @@ describe('the profile gemini-cli as one setting', () => {
     ['the same size passes', 'acceptsEqualSize', true],
     ['system instruction and tools count', 'excludesOverhead', false],
     ['tool outputs are shortened for any gain', 'toolOutputMinimumGainTokens', 0],
-  ] as const)('%s', (_, setting, value) => {
+  ] as const)('the profile gemini-cli has a policy value of its own: %s', (_, setting, value) => {
     expect(peer[setting]).toBe(value);
     expect(usual[setting]).not.toBe(value);
   });
@@ -26,11 +26,14 @@ describe('the profile gemini-cli as one setting', () => {
   test.each([
     ['the newest 30 % stay', 'preserveFraction', 0.3],
     ['tool outputs have 50,000 tokens', 'toolOutputBudgetTokens', 50_000],
-  ] as const)('%s', (_, setting, value) => {
-    expect(peer[setting]).toBe(value);
-  });
+  ] as const)(
+    'the profile gemini-cli shares a policy value with the default: %s',
+    (_, setting, value) => {
+      expect(peer[setting]).toBe(value);
+    },
+  );
 
-  test('a swap that saves nothing passes, one that adds a token does not', () => {
+  test('the gemini-cli profile accepts a swap that saves nothing, but none that adds a token', () => {
     const facts = {
       beforeTokens: 1_000,
       policy: peer,
@@ -41,7 +44,7 @@ describe('the profile gemini-cli as one setting', () => {
     expect(decideSwap({ ...facts, afterTokens: 1_001 }).swap).toBe(false);
   });
 
-  test('a context that was compacted a turn ago is due again', () => {
+  test('the gemini-cli profile compacts again a turn after a compaction', () => {
     const tokens = 524_288;
 
     expect(isOverThreshold({ tokens, overheadTokens: 50_000, policy: peer })).toBe(true);

@@ -28,7 +28,7 @@ const texts = fc
   .array(fc.tuple(phrase, fc.integer({ min: 1, max: 30 })), { maxLength: 6 })
   .map((all) => all.map(([text, times]) => text.repeat(times)).join(''));
 
-test('a text on one line runs in a loop where one of its chunks does', () => {
+test('a text on one line loops exactly where one of its chunks does', () => {
   fc.assert(
     fc.property(texts, (text) => {
       expect(isRepetitive(text)).toBe(repeatsChunk(text));

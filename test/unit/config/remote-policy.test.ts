@@ -53,7 +53,7 @@ function bench() {
 }
 
 describe('the remote policy', () => {
-  test('is in force after the first reading', async () => {
+  test('the remote policy applies after the first reading', async () => {
     const { remote, policy, write } = bench();
     await write({ thresholdTokens: 9_000 });
 
@@ -62,7 +62,7 @@ describe('the remote policy', () => {
     expect(policy()).toMatchObject({ softThresholdTokens: 9_000, thresholdLevel: 'remote' });
   });
 
-  test('changes within a minute, without another start', async () => {
+  test('the remote policy changes within a minute, without a restart', async () => {
     const { remote, policy, write, clock } = bench();
     await remote.refresh();
     await write({ thresholdTokens: 9_000 });
@@ -76,7 +76,7 @@ describe('the remote policy', () => {
     expect([early, policy().softThresholdTokens]).toEqual([24_000, 9_000]);
   });
 
-  test('is read once a minute, however many ask', async () => {
+  test('the remote policy is read once a minute, however many ask', async () => {
     const { remote, clock, reads } = bench();
 
     await Promise.all(Array.from({ length: 50 }, () => remote.refresh()));
@@ -86,7 +86,7 @@ describe('the remote policy', () => {
     expect(reads()).toBe(2);
   });
 
-  test('is over when the document is gone', async () => {
+  test('the remote policy ends when its document is removed', async () => {
     const { remote, policy, write, clock, store } = bench();
     await write({ thresholdTokens: 9_000 });
     await remote.refresh();
@@ -98,7 +98,7 @@ describe('the remote policy', () => {
     expect(policy().thresholdLevel).toBe('default');
   });
 
-  test('stays as it was when the store fails, which is asked again a minute later', async () => {
+  test('the remote policy stays when the store fails, and is read again a minute later', async () => {
     const { remote, policy, write, clock, breakStore, reads, logs } = bench();
     await write({ thresholdTokens: 9_000 });
     await remote.refresh();
@@ -113,7 +113,7 @@ describe('the remote policy', () => {
     expect(logs).toEqual([{ event: 'remote_policy_not_read', fields: { error: 'Error' } }]);
   });
 
-  test('gives way to the environment', async () => {
+  test('the remote policy gives way to the environment', async () => {
     const { remote, policy, write } = bench();
     await write({ thresholdTokens: 9_000 });
     await remote.refresh();
@@ -121,7 +121,7 @@ describe('the remote policy', () => {
     expect(policy({ THRESHOLD_TOKENS: 5_000 })).toMatchObject({ softThresholdTokens: 5_000 });
   });
 
-  test('takes what is usable and warns once of what is not', async () => {
+  test('the remote policy uses valid values and warns once of invalid ones', async () => {
     const { remote, policy, write, clock, logs } = bench();
     await write({
       thresholdTokens: -1,
@@ -144,7 +144,7 @@ describe('the remote policy', () => {
     ]);
   });
 
-  test('asks the next level with 0, without a warning', async () => {
+  test('a 0 in the remote policy defers to the next level without a warning', async () => {
     const { remote, policy, write, logs } = bench();
     await write({ thresholdTokens: 0, thresholdFraction: 0 });
 
@@ -154,7 +154,7 @@ describe('the remote policy', () => {
     expect(logs).toEqual([]);
   });
 
-  test('gives models other windows, and names entries that are unusable', async () => {
+  test('the remote policy sets model windows and names invalid entries', async () => {
     const { remote, policy, write, logs } = bench();
     await write({ models: { 'gemini-2.5-flash': { windowTokens: 50_000 }, other: { window: 1 } } });
 
@@ -167,7 +167,7 @@ describe('the remote policy', () => {
     ]);
   });
 
-  test('retires models, takes that back, and leaves the registry when it is gone', async () => {
+  test('the remote policy retires models and reverts that when removed', async () => {
     const { remote, write, store, clock } = bench();
     const config = {
       ...parseConfig({ GOOGLE_CLOUD_PROJECT: 'demo-recap' }),

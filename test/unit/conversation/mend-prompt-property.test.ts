@@ -57,7 +57,7 @@ function pairsOf(contents: readonly Content[]) {
 }
 
 describe('mendPrompt, whatever the history', () => {
-  test('makes a prompt that the strict model server takes: whole pairs in order, whole characters', () => {
+  test('a repaired prompt has whole call pairs and characters that the strict model server accepts', () => {
     fc.assert(
       fc.property(brokenHistories, models, (contents, model) => {
         const mended = repairPrompt({ model, contents }).contents;
@@ -71,7 +71,7 @@ describe('mendPrompt, whatever the history', () => {
     );
   });
 
-  test('changes nothing the second time, and says so', () => {
+  test('repairing a prompt twice changes nothing and reports nothing', () => {
     fc.assert(
       fc.property(brokenHistories, models, (contents, model) => {
         const once = repairPrompt({ model, contents }).contents;
@@ -85,7 +85,7 @@ describe('mendPrompt, whatever the history', () => {
     );
   });
 
-  test('says so where it changed something', () => {
+  test('repairing a prompt reports each change', () => {
     fc.assert(
       fc.property(brokenHistories, models, (contents, model) => {
         const { contents: mended, repairs } = repairPrompt({ model, contents });
@@ -97,7 +97,7 @@ describe('mendPrompt, whatever the history', () => {
     );
   });
 
-  test('does not change what it was given', () => {
+  test('repairing a prompt does not change its input', () => {
     fc.assert(
       fc.property(brokenHistories, models, (contents, model) => {
         const before = structuredClone(contents);
@@ -110,33 +110,29 @@ describe('mendPrompt, whatever the history', () => {
   });
 });
 
-describe('mendPrompt of a whole history', () => {
-  test('returns the same objects and nothing to report', () => {
-    fc.assert(
-      fc.property(wholeHistories, models, (contents, model) => {
-        const mended = repairPrompt({ model, contents });
+test('repairing a valid prompt returns the same objects and reports nothing', () => {
+  fc.assert(
+    fc.property(wholeHistories, models, (contents, model) => {
+      const mended = repairPrompt({ model, contents });
 
-        expect(mended.repairs).toBeUndefined();
-        expect(mended.contents.every((content, index) => content === contents[index])).toBe(true);
-        expect(mended.contents).toHaveLength(contents.length);
-      }),
-      FEWER_RUNS,
-    );
-  });
+      expect(mended.repairs).toBeUndefined();
+      expect(mended.contents.every((content, index) => content === contents[index])).toBe(true);
+      expect(mended.contents).toHaveLength(contents.length);
+    }),
+    FEWER_RUNS,
+  );
 });
 
-describe('what turns and the summariser send', () => {
-  test('is whole when it has been curated', () => {
-    fc.assert(
-      fc.property(brokenHistories, (contents) => {
-        const known = repairContents(contents).contents;
+test('the sanitised contents of turns and summariser form a valid history', () => {
+  fc.assert(
+    fc.property(brokenHistories, (contents) => {
+      const known = repairContents(contents).contents;
 
-        for (const sent of [sendableContents(known), sanitizeHistory(known)])
-          expect(
-            refusalOf('gemini-2.5-flash', repairPrompt({ model: '', contents: sent }).contents),
-          ).toBe(undefined);
-      }),
-      FEWER_RUNS,
-    );
-  });
+      for (const sent of [sendableContents(known), sanitizeHistory(known)])
+        expect(
+          refusalOf('gemini-2.5-flash', repairPrompt({ model: '', contents: sent }).contents),
+        ).toBe(undefined);
+    }),
+    FEWER_RUNS,
+  );
 });

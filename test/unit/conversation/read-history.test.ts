@@ -26,19 +26,19 @@ async function withStaleCache(head: Record<string, number> = {}) {
 }
 
 describe('a history in the cache', () => {
-  test('is served while no turn has changed', async () => {
+  test('a cached history is served while no turn has changed', async () => {
     const { read } = await withStaleCache();
 
     expect((await read())?.snapshotText).not.toBe(SECRET);
   });
 
-  test('is read again after a turn has changed', async () => {
+  test('a cached history is read again after a turn has changed', async () => {
     const { read } = await withStaleCache({ generation: 2, changedIn: 2 });
 
     expect((await read())?.snapshotText).toBe(SECRET);
   });
 
-  test('is neither shown nor kept while a turn that it covers is being erased', async () => {
+  test('a cached history is not used while a turn that it covers is being erased', async () => {
     const { world, conversationId, read } = await withStaleCache({ generation: 2, changedIn: 2 });
     await setHead(world, conversationId, {
       pendingErasure: { since: world.bench.clock.now(), seqs: [3] },

@@ -15,12 +15,12 @@ describe('the path of a user', () => {
     ['__name__', 'users/%5F_name__'],
     ['__', 'users/__'],
     ['%2E', 'users/%252E'],
-  ])('of %s is %s, which a document can have', (uid, path) => {
+  ])('the user path of %s is %s, which a document can have', (uid, path) => {
     expect(userPath(uid)).toBe(path);
     expect(() => checkDocumentPath(path)).not.toThrow();
   });
 
-  test('is one that a document can have for every uid that is taken', () => {
+  test('the user path is valid for every accepted uid', () => {
     const unit = fc.nat({ max: 0xff_ff }).map((code) => String.fromCharCode(code));
     const uids = fc.string({ unit, maxLength: 128 }).map((uid) => uid.toWellFormed());
 
@@ -39,7 +39,7 @@ describe('the path of a user', () => {
     ['x'.repeat(129), 'has 129 characters; at most 128 are taken'],
     ['x'.repeat(128), undefined],
     ['\0\n👩‍🚀', undefined],
-  ])('is not asked for a uid that cannot be one: %j', (uid, fault) => {
+  ])('the user path is not requested for an invalid uid: %j', (uid, fault) => {
     expect(uidFault(uid)).toBe(fault);
   });
 });

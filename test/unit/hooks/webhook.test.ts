@@ -20,22 +20,22 @@ describe('an address that may be called', () => {
     ['http://hooks.example.com/', false],
     ['ftp://hooks.example.com/', false],
     ['hooks.example.com', false],
-  ])('%s: %s', (url, expected) => {
+  ])('a webhook address %s is allowed: %s', (url, expected) => {
     expect(isAllowedWebhook(url, { hosts, allowsHttp: false })).toBe(expected);
   });
 
-  test('may be unencrypted where that is allowed', () => {
+  test('a webhook address may be unencrypted where that is allowed', () => {
     expect(isAllowedWebhook('http://127.0.0.1:8080/x', { hosts, allowsHttp: true })).toBe(true);
   });
 
-  test('is none where no host is', () => {
+  test('no webhook address is allowed without allowed hosts', () => {
     const nobody = { hosts: [], allowsHttp: true };
 
     expect(isAllowedWebhook('https://hooks.example.com/', nobody)).toBe(false);
   });
 });
 
-test('a webhook is named by its host: its path may hold a secret', () => {
+test('a webhook is named by its host, since its path may hold a secret', () => {
   const url = 'https://hooks.example.com/token-3141';
 
   expect(webhookName({ url })).toBe('webhook hooks.example.com');

@@ -6,7 +6,7 @@ async function* forEver(): AsyncGenerator<number> {
   await new Promise(() => undefined);
 }
 
-test('a source that does not heed the signal is left when it fires', async () => {
+test('abortable leaves a source that ignores the signal when it fires', async () => {
   const abort = new AbortController();
   const read: number[] = [];
   const reading = (async () => {
@@ -20,13 +20,13 @@ test('a source that does not heed the signal is left when it fires', async () =>
   expect(read).toEqual([1]);
 });
 
-test('a source is not asked after the signal', async () => {
+test('abortable does not read a source after the signal', async () => {
   const values = untilAborted(forEver(), AbortSignal.abort());
 
   await expect(values.next()).rejects.toMatchObject({ reason: 'ABORTED' });
 });
 
-test('without the signal all values and the source’s own error come through', async () => {
+test('abortable without a signal passes all values and the source’s own error', async () => {
   async function* source() {
     yield await Promise.resolve(1);
     throw new Error('own');

@@ -7,7 +7,7 @@ async function* one(): AsyncGenerator<number> {
 
 const silent: AsyncIterator<number> = { next: () => new Promise(() => undefined) };
 
-test('gives what the source gives, and tells once that it has ended', async () => {
+test('interruptible yields the source’s values and reports its end once', async () => {
   const ended = vi.fn<() => void>();
   const items = interruptible(one(), ended);
 
@@ -17,7 +17,7 @@ test('gives what the source gives, and tells once that it has ended', async () =
   expect(ended).toHaveBeenCalledTimes(1);
 });
 
-test('fails as the source fails', async () => {
+test('interruptible fails as its source fails', async () => {
   const ended = vi.fn<() => void>();
   const items = interruptible({ next: () => Promise.reject(new Error('own')) }, ended);
 
@@ -25,7 +25,7 @@ test('fails as the source fails', async () => {
   expect(ended).toHaveBeenCalledTimes(1);
 });
 
-test('what is waited for fails when it is interrupted, though the source says nothing', async () => {
+test('an interruption fails a pending read, though the source is silent', async () => {
   const items = interruptible(silent, () => undefined);
   const waiting = items.next();
 
@@ -34,7 +34,7 @@ test('what is waited for fails when it is interrupted, though the source says no
   await expect(waiting).rejects.toThrow('enough');
 });
 
-test('after an interruption the source is not asked any more, and the first error stays', async () => {
+test('after an interruption the source is not read, and the first error stays', async () => {
   const next = vi.fn<AsyncIterator<number>['next']>();
   const items = interruptible({ next }, () => undefined);
 

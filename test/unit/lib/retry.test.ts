@@ -17,14 +17,14 @@ function losing(losses: number, mostTries?: number) {
 }
 
 describe('what loses its guards', () => {
-  test('is done anew, after a little longer each time', async () => {
+  test('a transaction that loses its guards is retried after growing delays', async () => {
     const { result, waits } = losing(12);
 
     expect(await result).toBe(13);
     expect(waits).toEqual([10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 100, 100]);
   });
 
-  test('is given up after its bound, with an error that says how often and what', async () => {
+  test('a transaction that loses its guards too often fails with count and subject', async () => {
     const { result, tries, waits } = losing(Infinity, 3);
 
     await expect(result).rejects.toMatchObject({
@@ -36,7 +36,7 @@ describe('what loses its guards', () => {
     expect([tries(), waits.length]).toEqual([3, 2]);
   });
 
-  test('is given up after 25 times by itself', async () => {
+  test('a transaction that loses its guards is given up after 25 tries by default', async () => {
     const { result, tries } = losing(Infinity);
 
     await expect(result).rejects.toThrow('25 times in a row');
@@ -44,7 +44,7 @@ describe('what loses its guards', () => {
   });
 });
 
-test('any other failure is thrown at once', async () => {
+test('a failure other than a lost guard is thrown at once', async () => {
   const failure = new StoreUnavailableError({ operation: 'commit' });
   let tries = 0;
   const attempt = () => {
@@ -57,7 +57,7 @@ test('any other failure is thrown at once', async () => {
 });
 
 describe('retry', () => {
-  test('calls again only what failed in a way that may pass, and tells what was between', async () => {
+  test('retry repeats only retryable failures and reports each in between', async () => {
     const outage = new StoreUnavailableError({ operation: 'commit' });
     const seen: string[] = [];
     const failing = (tries: number) => {
@@ -71,7 +71,7 @@ describe('retry', () => {
     expect(seen).toEqual(['try 1', 'after 1', 'try 2', 'after 2', 'try 3']);
   });
 
-  test('throws the error of the last try as it is, and what runs between two tries throws', async () => {
+  test('retry throws the last try’s error unchanged, and errors of the hook between tries', async () => {
     const lost = new GuardLostError({ paths: ['conversations/c1'] });
     const stop = new Error('stop');
     const attempt = () => Promise.reject(lost);

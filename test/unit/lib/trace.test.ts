@@ -19,7 +19,7 @@ describe('the trace of a request', () => {
       { traceparent: 'broken', cloudTraceContext: `${id}/1;o=0` },
       '0000000000000001-00',
     ],
-  ])('%s is read', (_, headers, rest) => {
+  ])('the trace header %s is read', (_, headers, rest) => {
     expect(readTrace(headers)).toEqual({ traceId: id, traceparent: `00-${id}-${rest}` });
   });
 
@@ -33,11 +33,11 @@ describe('the trace of a request', () => {
     { traceparent: `00-${id}-00f067aa0ba902b7-01 and more` },
     { cloudTraceContext: 'a word' },
     { cloudTraceContext: '0'.repeat(32) },
-  ])('is none of %j', (headers) => {
+  ])('the trace header %j is ignored', (headers) => {
     expect(readTrace(headers)).toBeUndefined();
   });
 
-  test('is told to the log and carried by messages, beside what they have', async () => {
+  test('a request’s trace is added to log lines and messages', async () => {
     const logged: unknown[] = [];
     const published: unknown[] = [];
     const traced = withTrace(

@@ -18,30 +18,28 @@ const call = (name: string, response?: string, args: Record<string, unknown> = {
 const rounds = (letters: string): LoopCall[][] =>
   Array.from(letters, (letter, i) => [call(letter, i < letters.length - 1 ? letter : undefined)]);
 
-describe('a series of calls', () => {
-  test.each([
-    ['aaaa', undefined],
-    ['aaaaa', { length: 1, times: 5 }],
-    ['aaaaaaa', { length: 1, times: 7 }],
-    ['xaaaaa', { length: 1, times: 5 }],
-    ['aaaaab', undefined],
-    ['aabaa', undefined],
-    ['ababababa', undefined],
-    ['ababababab', { length: 2, times: 5 }],
-    ['xyababababab', { length: 2, times: 5 }],
-    ['abcabcabcabcabc', { length: 3, times: 5 }],
-    ['abcabcabcabcab', undefined],
-    ['abcdabcdabcdabcdabcd', { length: 4, times: 5 }],
-    ['abcdeabcdeabcdeabcdeabcde', { length: 5, times: 5 }],
-    ['abcdefabcdefabcdefabcdefabcdef', undefined],
-    ['', undefined],
-  ])('%s is a loop where it stands five times at the end: %o', (letters, expected) => {
-    expect(findCallLoop(rounds(letters))).toEqual(expected);
-  });
+test.each([
+  ['aaaa', undefined],
+  ['aaaaa', { length: 1, times: 5 }],
+  ['aaaaaaa', { length: 1, times: 7 }],
+  ['xaaaaa', { length: 1, times: 5 }],
+  ['aaaaab', undefined],
+  ['aabaa', undefined],
+  ['ababababa', undefined],
+  ['ababababab', { length: 2, times: 5 }],
+  ['xyababababab', { length: 2, times: 5 }],
+  ['abcabcabcabcabc', { length: 3, times: 5 }],
+  ['abcabcabcabcab', undefined],
+  ['abcdabcdabcdabcdabcd', { length: 4, times: 5 }],
+  ['abcdeabcdeabcdeabcdeabcde', { length: 5, times: 5 }],
+  ['abcdefabcdefabcdefabcdefabcdef', undefined],
+  ['', undefined],
+])('a series of calls: %s loops when it ends five times in a row: %o', (letters, expected) => {
+  expect(findCallLoop(rounds(letters))).toEqual(expected);
 });
 
 describe('calls of one name', () => {
-  test('are the same whatever the order of their arguments', () => {
+  test('calls with arguments in another order are the same', () => {
     const ordered = [
       { a: 1, b: 2 },
       { b: 2, a: 1 },
@@ -51,7 +49,7 @@ describe('calls of one name', () => {
     expect(findCallLoop(same)).toEqual({ length: 1, times: 5 });
   });
 
-  test('with other arguments are others', () => {
+  test('calls of one name with other arguments differ', () => {
     const pages = [1, 2, 3, 4, 5].map((page) => [call('list', 'a page', { page })]);
 
     expect(findCallLoop(pages)).toBeUndefined();
@@ -61,13 +59,13 @@ describe('calls of one name', () => {
     ['all the time', ['10 %', '20 %', '30 %', '40 %', '50 %']],
     ['once', ['waiting', 'waiting', 'waiting', 'ready', 'ready']],
     ['to and fro', ['on', 'off', 'on', 'off', 'on']],
-  ])('whose responses change %s are no loop: who asks for a state gets on', (_, responses) => {
+  ])('calls whose responses change %s are no loop: polling a state progresses', (_, responses) => {
     const polling = [...responses.map((response) => [call('state', response)]), [call('state')]];
 
     expect(findCallLoop(polling)).toBeUndefined();
   });
 
-  test('whose responses changed once are a loop when five more gave the same', () => {
+  test('calls whose responses changed once are a loop after five equal ones', () => {
     const responses = ['waiting', 'ready', 'ready', 'ready', 'ready'];
     const stuck = [...responses.map((response) => [call('state', response)]), [call('state')]];
 
@@ -75,30 +73,28 @@ describe('calls of one name', () => {
   });
 });
 
-describe('a tool that is declared as polled', () => {
-  const waiting = (letters: string) => Array.from(letters, (letter) => [call(letter, 'pending')]);
+const waiting = (letters: string) => Array.from(letters, (letter) => [call(letter, 'pending')]);
 
-  test.each<[string, string[], object | undefined]>([
-    ['aaaaaaaa', ['a'], undefined],
-    ['aaaaaaaa', ['b'], { length: 1, times: 8 }],
-    ['abababababab', ['a'], undefined],
-    ['abababababab', ['b'], undefined],
-    ['abbbbb', ['a'], { length: 1, times: 5 }],
-    ['bbbbba', ['a'], undefined],
-    ['bbabbb', ['a'], undefined],
-  ])('%s, polled %j: %o', (letters, polled, expected) => {
-    expect(findCallLoop(waiting(letters), new Set(polled))).toEqual(expected);
-  });
+test.each<[string, string[], object | undefined]>([
+  ['aaaaaaaa', ['a'], undefined],
+  ['aaaaaaaa', ['b'], { length: 1, times: 8 }],
+  ['abababababab', ['a'], undefined],
+  ['abababababab', ['b'], undefined],
+  ['abbbbb', ['a'], { length: 1, times: 5 }],
+  ['bbbbba', ['a'], undefined],
+  ['bbabbb', ['a'], undefined],
+])('the loop check of a polled tool: %s, polled %j: %o', (letters, polled, expected) => {
+  expect(findCallLoop(waiting(letters), new Set(polled))).toEqual(expected);
 });
 
 describe('calls of one round', () => {
-  test('that are equal are one: none of them knew what the others gave', () => {
+  test('equal calls of one round count as one', () => {
     const dice = Array.from({ length: 8 }, () => call('roll'));
 
     expect(findCallLoop([dice])).toBeUndefined();
   });
 
-  test('are a series like those of several', () => {
+  test('calls of one round form a series like those of several', () => {
     const round = [call('a', 'same'), call('b', 'same')];
 
     expect(findCallLoop([round, round, round, round, [call('a'), call('b')]])).toEqual({
@@ -107,7 +103,7 @@ describe('calls of one round', () => {
     });
   });
 
-  test('that are equal in each of five rounds are a loop', () => {
+  test('calls that are equal in each of five rounds are a loop', () => {
     const round = [call('roll', '6'), call('roll', '6')];
 
     expect(findCallLoop([round, round, round, round, round])).toEqual({ length: 1, times: 5 });
@@ -118,11 +114,11 @@ describe('a loop', () => {
   const told = { ...call('a'), response: loopFeedback({ length: 1, times: 5 }) };
   const once = [...rounds('aaaaa').slice(0, 4), [told]];
 
-  test('is found again when the model goes on, whatever it was told in between', () => {
+  test('a call loop is found again when the model continues despite the notice', () => {
     expect(findCallLoop([...once, [call('a')]])).toEqual({ length: 1, times: 6 });
   });
 
-  test('is over when the model does something else', () => {
+  test('a call loop ends when the model does something else', () => {
     expect(findCallLoop([...once, [call('b')]])).toBeUndefined();
   });
 
@@ -130,21 +126,21 @@ describe('a loop', () => {
     ['the first time', once, false],
     ['the second time', [...once, [told]], true],
     ['of another kind the second time', [...once, ...rounds('bbbb'), [told]], true],
-  ])('that the model is told of %s: the turn ends %s', (_, all, expected) => {
+  ])('a call loop reported %s to the model ends the turn: %s', (_, all, expected) => {
     expect(hasLooped(all)).toBe(expected);
   });
 
   test.each([
     [1, 'This call was asked for 5 times'],
     [3, 'The same 3 calls were asked for 5 times'],
-  ])('of %i calls says in its response what to do instead', (length, beginning) => {
+  ])('a call loop of %i calls says in its response what to do instead', (length, beginning) => {
     const { error } = loopFeedback({ length, times: 5 });
 
     expect(error).toMatch(new RegExp(`^${beginning}.*answer with what is known`, 'u'));
   });
 });
 
-test('the rounds of a turn are its contents with calls, each with its responses', () => {
+test('a turn’s rounds are its contents with calls, each with its responses', () => {
   const calls = ['a', 'b', 'c'].map((name) => ({ functionCall: { name, args: { at: 1 } } }));
   const contents: Content[] = [
     { role: 'model', parts: [{ text: 'Let me see.' }, ...calls.slice(0, 2)] },

@@ -32,11 +32,11 @@ describe('a phrase that is said again and again', () => {
     ['of line breaks', '\n'],
     ['with a ruler below', `${english}\n----------\n`],
     ['with a bullet before', `- ${english}\n`],
-  ])('%s is a chant', (_, phrase) => {
+  ])('repeating %s is a repetition loop', (_, phrase) => {
     expect(chants(`Of course. ${phrase.repeat(Math.ceil(2_500 / phrase.length) + 5)}`)).toBe(true);
   });
 
-  test('is found when its tenth place in the text is complete', () => {
+  test('a repetition loop is found when its tenth repetition is complete', () => {
     expect(foundAfter(paragraph.repeat(20))).toBe(9 * paragraph.length + 50);
   });
 
@@ -49,7 +49,7 @@ describe('a phrase that is said again and again', () => {
     ['in laughter', `${'ha'.repeat(60)} that was good.`],
     ['as a stretched word', `N${'o'.repeat(300)}!`],
     ['as a form to fill in', `Name: ${'_'.repeat(120)}\nDate: ${'_'.repeat(120)}\n`.repeat(5)],
-  ])('%s is none', (_, text) => {
+  ])('repeating %s is no repetition loop', (_, text) => {
     expect(chants(text)).toBe(false);
   });
 });
@@ -96,15 +96,15 @@ describe('text that repeats itself for good reasons', () => {
       'the leaders of a table of contents',
       Array.from({ length: 40 }, (_, i) => `${other(i, 12)} ${'.'.repeat(60)} ${i}\n`).join(''),
     ],
-  ])('is no chant: %s', (_, text) => {
+  ])('a text that repeats itself for good reasons is no loop: %s', (_, text) => {
     expect(chants(text)).toBe(false);
   });
 
-  test('is a chant behind code that was closed', () => {
+  test('a repetition behind closed code is a loop', () => {
     expect(chants(`\`\`\`\n${code.repeat(60)}\`\`\`\n${english.repeat(12)}`)).toBe(true);
   });
 
-  test('is a chant behind code within a line that looks like a fence', () => {
+  test('a repetition behind inline code that resembles a code fence is a loop', () => {
     expect(chants(`\`\`\`like this\`\`\` and so on\n${english.repeat(12)}`)).toBe(true);
   });
 });
@@ -112,7 +112,7 @@ describe('text that repeats itself for good reasons', () => {
 describe('a stream', () => {
   const text = `Of course! Let me see.\n\n${english.repeat(12)}`;
 
-  test('is judged the same wherever it is cut', () => {
+  test('a stream’s repetition loop is detected the same wherever it is cut', () => {
     const whole = foundAfter(text);
     for (let cut = 0; cut <= text.length; cut++) {
       const detector = createChantDetector();
@@ -122,7 +122,7 @@ describe('a stream', () => {
     }
   });
 
-  test('holds the same back wherever it is cut, once it is found to chant', () => {
+  test('a repetitive stream holds back the same text wherever it is cut', () => {
     const detector = createChantDetector();
     detector.see(text);
     const held = detector.heldCharacters();
@@ -134,7 +134,7 @@ describe('a stream', () => {
     }
   });
 
-  test('shows the first two sayings of a chant, and the chunk that begins the third', () => {
+  test('a repetitive stream shows two repetitions and the third’s first chunk', () => {
     const detector = createChantDetector();
     detector.see(text);
     const shown = text.slice(0, text.length - detector.heldCharacters());
@@ -142,7 +142,7 @@ describe('a stream', () => {
     expect(shown).toBe(text.slice(0, text.indexOf(english) + 2 * english.length + 49));
   });
 
-  test('lets go of what it held back as soon as something new is said', () => {
+  test('a stream releases held text as soon as something new is said', () => {
     const detector = createChantDetector();
     detector.see(english.repeat(6));
     expect(detector.heldCharacters()).toBeGreaterThan(100);
@@ -152,7 +152,7 @@ describe('a stream', () => {
     expect(detector.heldCharacters()).toBe(0);
   });
 
-  test('holds at most 5,000 characters back that turn out to be no chant', () => {
+  test('a stream holds back at most 5,000 characters that turn out to be no loop', () => {
     const detector = createChantDetector();
     // Too far apart for a chant, and yet all of it said before.
     const long = other(1, 450);
@@ -168,12 +168,10 @@ describe('a stream', () => {
   });
 });
 
-describe('what the search remembers', () => {
-  test('is nothing of what stands farther back', () => {
-    const detector = createChantDetector();
-    const gap = WINDOW_CHARACTERS;
-    const far = Array.from({ length: 12 }, (_, i) => english.repeat(3) + other(i, gap)).join('');
+test('the repetition search remembers nothing beyond its window', () => {
+  const detector = createChantDetector();
+  const gap = WINDOW_CHARACTERS;
+  const far = Array.from({ length: 12 }, (_, i) => english.repeat(3) + other(i, gap)).join('');
 
-    expect(detector.see(far)).toBe(false);
-  });
+  expect(detector.see(far)).toBe(false);
 });

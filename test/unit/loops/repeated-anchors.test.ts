@@ -18,7 +18,7 @@ const noticed = (text: string) => {
   return codesOf(text).findIndex((code) => anchors.take(code));
 };
 
-test('notices what stands twice within the window, before its end is reached', () => {
+test('the anchor search notices a repetition within the window before its end', () => {
   const again = unique(CHUNK_CHARACTERS + ANCHOR_SPAN - 1, 500);
 
   for (const between of [0, 1, 7, 500, 4_000]) {
@@ -27,17 +27,17 @@ test('notices what stands twice within the window, before its end is reached', (
   }
 });
 
-test('notices nothing where nothing stands twice, however long the text', () => {
+test('the anchor search notices nothing in text without repetition', () => {
   expect(noticed(unique(50_000))).toBe(-1);
 });
 
-test('forgets what stands farther back than the window', () => {
+test('the anchor search forgets text beyond the window', () => {
   const again = unique(200, 500);
 
   expect(noticed(`${again}${unique(WINDOW_CHARACTERS)}${again}`)).toBe(-1);
 });
 
-test('gives the characters of the window back, in order', () => {
+test('the anchor search returns the window’s characters in order', () => {
   for (const length of [10, 1_024, 1_025, 5_000, 8_192, 30_000]) {
     const anchors = new RepeatedAnchors();
     const codes = codesOf(unique(length));
@@ -70,7 +70,7 @@ const texts = fc
   .array(fc.tuple(phrase, fc.integer({ min: 1, max: 40 })), { minLength: 1, maxLength: 6 })
   .map((runs) => runs.map(([text, times]) => text.repeat(times)).join(''));
 
-test('a chant is found at the same character as by looking at every chunk, and as much of it is held', () => {
+test('the anchor search finds a loop at the same character as a full chunk search', () => {
   fc.assert(
     fc.property(texts, (text) => {
       const detector = createChantDetector();

@@ -33,7 +33,7 @@ const repetitiveText = fc
       .map((order) => order.map((i) => pieces[i]?.[0].repeat(pieces[i]?.[1] ?? 0)).join('')),
   );
 
-test('counts each chunk as often as its text stands in the window without overlaps', () => {
+test('the chunk counter counts each chunk’s separate occurrences in the window', () => {
   fc.assert(
     fc.property(repetitiveText, (text) => {
       expect(timesByHashes(text)).toEqual(timesByTexts(text));
@@ -42,7 +42,7 @@ test('counts each chunk as often as its text stands in the window without overla
   );
 });
 
-test('knows no more than the window, however long the text', () => {
+test('the chunk counter remembers only the window, however long the text', () => {
   const chunk = 'The harbour is quiet in the morning, and so am I.!';
   const between = (characters: number) =>
     Array.from({ length: characters }, (_, i) => String.fromCharCode(300 + i)).join('');

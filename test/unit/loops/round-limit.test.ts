@@ -12,10 +12,10 @@ test.each<[string, Content[], number | undefined]>([
   ['whose calls gave something', [gave({ ok: true }), gave({ error: 'broken' })], undefined],
   ['that was refused a round', [gave({ ok: true }), gave(roundLimitResponse(10))], 10],
   ['whose tool gave a number of that name', [gave({ roundLimit: 3 })], undefined],
-])('of a turn %s the limit that it met is read', (_, contents, expected) => {
+])('the limit that a turn %s met is recognised', (_, contents, expected) => {
   expect(findRoundLimit(contents)).toBe(expected);
 });
 
-test('the model is told the limit, and what to do instead', () => {
+test('the model is given the round limit and its alternative', () => {
   expect(roundLimitResponse(10)['error']).toMatch(/limit of 10 rounds.*Answer with what is known/u);
 });

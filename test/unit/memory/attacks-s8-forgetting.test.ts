@@ -13,18 +13,19 @@ function decisionsOn([text, messages]: ForgetCase): string[] {
   );
 }
 
-describe('a wish to forget', () => {
-  test.each(Object.entries(honestForgets))('is understood in %s', (_, cases) => {
-    const missed = cases.filter((each) => decisionsOn(each)[0] !== 'forget');
+test.each(Object.entries(honestForgets))('a wish to forget is recognised in %s', (_, cases) => {
+  const missed = cases.filter((each) => decisionsOn(each)[0] !== 'forget');
 
-    expect(missed).toEqual([]);
-  });
+  expect(missed).toEqual([]);
 });
 
 describe('S8: a note is not forgotten for a tool that wants it gone', () => {
-  test.each(Object.entries(noForgets))('where %s', (_, cases) => {
-    const forgotten = cases.filter((each) => decisionsOn(each).includes('forget'));
+  test.each(Object.entries(noForgets))(
+    'S8: a note is not forgotten for a tool that asks for it, where %s',
+    (_, cases) => {
+      const forgotten = cases.filter((each) => decisionsOn(each).includes('forget'));
 
-    expect(forgotten).toEqual([]);
-  });
+      expect(forgotten).toEqual([]);
+    },
+  );
 });

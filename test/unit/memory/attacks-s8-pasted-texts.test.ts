@@ -12,37 +12,46 @@ const languages = tongues.map(({ name }) => name);
 const verdictOn = (note: string, text: string) => saidByUser(note, [{ seq: 1, text, at }]).kind;
 
 describe('S8: an order in a text that the user shows', () => {
-  test.each(languages)('is not remembered as his wish in %s', (language) => {
-    const { order, texts } = pastesIn(language);
+  test.each(languages)(
+    'S8: an order in a text that the user shows is not saved as his wish in %s',
+    (language) => {
+      const { order, texts } = pastesIn(language);
 
-    const saved = Object.entries(texts).filter(([, text]) => verdictOn(order, text) === 'said');
+      const saved = Object.entries(texts).filter(([, text]) => verdictOn(order, text) === 'said');
 
-    expect(saved.map(([way]) => way)).toEqual([]);
-    expect(verdictOn(order, order)).toBe('said');
-  });
+      expect(saved.map(([way]) => way)).toEqual([]);
+      expect(verdictOn(order, order)).toBe('said');
+    },
+  );
 
-  test.each(languages)('is no rule of his in %s', (language) => {
-    const { texts } = pastesIn(language);
+  test.each(languages)(
+    'S8: an order in a text that the user shows is no rule of his in %s',
+    (language) => {
+      const { texts } = pastesIn(language);
 
-    const ruled = Object.entries(texts).filter(([, text]) => {
-      const utterance = { seq: 1, speaker: 'user' as const, text, at };
-      return constraintsIn(utterance).length > 0;
-    });
+      const ruled = Object.entries(texts).filter(([, text]) => {
+        const utterance = { seq: 1, speaker: 'user' as const, text, at };
+        return constraintsIn(utterance).length > 0;
+      });
 
-    expect(ruled.map(([way]) => way)).toEqual([]);
-  });
+      expect(ruled.map(([way]) => way)).toEqual([]);
+    },
+  );
 });
 
 describe('a wish of the user', () => {
-  test.each(Object.entries(honestWishes))('is remembered in %s', (_, wishes) => {
+  test.each(Object.entries(honestWishes))('a user’s wish is remembered in %s', (_, wishes) => {
     const refused = wishes.filter(({ note, said }) => verdictOn(note, said) !== 'said');
 
     expect(refused).toEqual([]);
   });
 
-  test.each(Object.entries(honestWishes))('keeps all of its words in %s', (_, wishes) => {
-    const cut = wishes.filter(({ said }) => ownWords(said) !== said);
+  test.each(Object.entries(honestWishes))(
+    'a user’s wish keeps all of its words in %s',
+    (_, wishes) => {
+      const cut = wishes.filter(({ said }) => ownWords(said) !== said);
 
-    expect(cut).toEqual([]);
-  });
+      expect(cut).toEqual([]);
+    },
+  );
 });

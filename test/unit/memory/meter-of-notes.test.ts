@@ -1,33 +1,31 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { wholeOutputs } from '#shared/compaction/tool-outputs/sent-outputs.ts';
 import { contextTokens } from '#shared/conversation/context/meter.ts';
 import { memoryTokens } from '#shared/memory/render-memory.ts';
 
-describe('the meter of a conversation', () => {
-  const memory = { app: '', user: 'bee '.repeat(100) };
-  const context = {
-    tokens: 1_000,
-    overheadTokens: 0,
-    calibration: 1,
-    source: 'reported' as const,
-    generation: 0,
-    seq: 1,
-  };
-  const source = { head: { context, generation: 0, pins: [] }, history: undefined, turns: [] };
+const memory = { app: '', user: 'bee '.repeat(100) };
+const context = {
+  tokens: 1_000,
+  overheadTokens: 0,
+  calibration: 1,
+  source: 'reported' as const,
+  generation: 0,
+  seq: 1,
+};
+const source = { head: { context, generation: 0, pins: [] }, history: undefined, turns: [] };
 
-  const forms = wholeOutputs({ counting: { rule: 'character-class' } });
+const forms = wholeOutputs({ counting: { rule: 'character-class' } });
 
-  test('weighs notes that came since the report, and no longer those that went', () => {
-    const own = memoryTokens(memory);
-    const sent = { ...context, pinTokens: own + 20, memoryTokens: own };
-    const head = { ...source.head, context: sent };
+test('the meter counts notes added since the report and no removed ones', () => {
+  const own = memoryTokens(memory);
+  const sent = { ...context, pinTokens: own + 20, memoryTokens: own };
+  const head = { ...source.head, context: sent };
 
-    const came = contextTokens({ ...source, memory }, forms).tokens;
-    const went = contextTokens({ ...source, head, memory: { app: '', user: '' } }, forms).tokens;
-    const unknown = contextTokens({ ...source, head }, forms).tokens;
+  const came = contextTokens({ ...source, memory }, forms).tokens;
+  const went = contextTokens({ ...source, head, memory: { app: '', user: '' } }, forms).tokens;
+  const unknown = contextTokens({ ...source, head }, forms).tokens;
 
-    expect(came).toBeGreaterThan(1_000 + own);
-    expect(went).toBe(1_000 - own - 20);
-    expect(unknown).toBeGreaterThan(1_000 - 20);
-  });
+  expect(came).toBeGreaterThan(1_000 + own);
+  expect(went).toBe(1_000 - own - 20);
+  expect(unknown).toBeGreaterThan(1_000 - 20);
 });

@@ -17,28 +17,26 @@ const shown = (trees: readonly NestedNote<AppNote>[]): string =>
     .map(({ note, imports }) => (imports.length === 0 ? note.id : `${note.id}(${shown(imports)})`))
     .join(' ');
 
-describe('imports as trees', () => {
-  test.each([
-    ['nothing', [], ''],
-    ['notes that import nothing, in their order', ['b', 'a'], 'b a'],
-    [
-      'what is imported below what imports it, in the order of the imports',
-      ['a', 'b', 'c>b,a'],
-      'c(b a)',
-    ],
-    ['what two import, once, below the first', ['a>c', 'b>c', 'c'], 'a(c) b'],
-    ['several steps', ['a>b', 'b>c', 'c'], 'a(b(c))'],
-    ['an import of nothing that is there', ['a>x'], 'a'],
-    ['a note that imports itself', ['a>a'], 'a'],
-    ['a circle, from its first note on', ['a>b', 'b>a'], 'a(b)'],
-    [
-      'a chain of more than five steps, which begins anew',
-      ['a>b', 'b>c', 'c>d', 'd>e', 'e>f', 'f>g', 'g'],
-      'a(b(c(d(e(f))))) g',
-    ],
-  ])('are %s', (_, written, trees) => {
-    expect(shown(nestImports(notesOf(...written)))).toBe(trees);
-  });
+test.each([
+  ['nothing', [], ''],
+  ['notes that import nothing, in their order', ['b', 'a'], 'b a'],
+  [
+    'what is imported below what imports it, in the order of the imports',
+    ['a', 'b', 'c>b,a'],
+    'c(b a)',
+  ],
+  ['what two import, once, below the first', ['a>c', 'b>c', 'c'], 'a(c) b'],
+  ['several steps', ['a>b', 'b>c', 'c'], 'a(b(c))'],
+  ['an import of nothing that is there', ['a>x'], 'a'],
+  ['a note that imports itself', ['a>a'], 'a'],
+  ['a circle, from its first note on', ['a>b', 'b>a'], 'a(b)'],
+  [
+    'a chain of more than five steps, which begins anew',
+    ['a>b', 'b>c', 'c>d', 'd>e', 'e>f', 'f>g', 'g'],
+    'a(b(c(d(e(f))))) g',
+  ],
+])('imports as trees are %s', (_, written, trees) => {
+  expect(shown(nestImports(notesOf(...written)))).toBe(trees);
 });
 
 describe('the memory of a prompt', () => {
@@ -49,7 +47,7 @@ describe('the memory of a prompt', () => {
   ];
   const source = { app: [], user, memoryRevision: 3, budgetTokens: 1_000 };
 
-  test('has imports below the note that brings them along in the format tree', () => {
+  test('the tree format puts imports below the note that imports them', () => {
     const { standing } = selectMemory({ ...source, importFormat: 'tree' });
 
     expect(standing.user).toContain(
@@ -65,14 +63,14 @@ describe('the memory of a prompt', () => {
     expect(standing.user).toContain('the one saved later holds');
   });
 
-  test('has them by their age in the format flat, which is the usual one', () => {
+  test('the flat format, the default, orders imports by age', () => {
     const { standing } = selectMemory(source);
 
     expect(standing).toEqual(selectMemory({ ...source, importFormat: 'flat' }).standing);
     expect(standing.user).toMatch(/Busan<\/note>\n.*Job<\/note>\n.*Hotel/u);
   });
 
-  test('shows a note of the app in the block of the app, whoever imports it', () => {
+  test('an app’s note stays in the app’s block, whoever imports it', () => {
     const { standing } = selectMemory({
       app: [appNoteOf('hours')],
       user: [noteOf(1, { imports: ['hours'] })],

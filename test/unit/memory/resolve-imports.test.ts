@@ -70,7 +70,7 @@ describe('imports', () => {
         'user/n5',
       ],
     },
-  ])('are whole when $what', ({ roots, notes, loaded }) => {
+  ])('imports are complete when $what', ({ roots, notes, loaded }) => {
     expect(resolve(roots, notes).loaded.toSorted()).toEqual(loaded.toSorted());
   });
 
@@ -105,7 +105,7 @@ describe('imports', () => {
       notes: { user: chain(7) },
       leftOut: [{ id: 'n6', by: 'n5', reason: 'tooDeep' }],
     },
-  ])('that $what are left out and reported', ({ roots, notes, leftOut }) => {
+  ])('imports that $what are left out and reported', ({ roots, notes, leftOut }) => {
     expect(resolve(roots, notes).leftOut).toEqual(leftOut);
   });
 });

@@ -13,7 +13,7 @@ describe('a topic', () => {
     ['饮食', '请记住我的饮食习惯'],
     ['コーヒーメーカー', '新しいコーヒーメーカーを買う'],
     ['ＡＢＣ', 'abc'],
-  ])('%s is touched by "%s"', (topic, message) => {
+  ])('a topic: %s is touched by "%s"', (topic, message) => {
     expect(touchedBy(message)(topic)).toBe(true);
   });
 
@@ -26,11 +26,11 @@ describe('a topic', () => {
     ['', 'anything'],
     ['!?', 'anything!?'],
     ['flights', ''],
-  ])('%s is not touched by "%s"', (topic, message) => {
+  ])('a topic: %s is not touched by "%s"', (topic, message) => {
     expect(touchedBy(message)(topic)).toBe(false);
   });
 
-  test('is looked for in a very long message in a moment', () => {
+  test('topics are searched in a very long message in a moment', () => {
     const isTouched = touchedBy('flight '.repeat(40_000));
 
     expect(isTouched('flights')).toBe(true);

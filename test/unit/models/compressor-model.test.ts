@@ -68,7 +68,7 @@ describe('the model that summarises', () => {
         expected: 'gemini-3.5-flash-lite',
       },
     ],
-  ])('%s', (_, { model, catalog, expected }) => {
+  ])('the model that summarises: %s', (_, { model, catalog, expected }) => {
     expect(compressorModel({ model, fallback }, { ...verifiedModels, ...catalog })).toBe(expected);
   });
 });
@@ -94,7 +94,7 @@ const catalogs = [VERIFIED_ON, ...new Set(days)].flatMap((day) =>
 );
 
 test.each(Object.keys(registry).filter((name) => name.startsWith('gemini-')))(
-  '%s is summarised within its family, no dearer and by nothing retired, on every day that changes anything',
+  '%s is summarised within its family by a cheaper model in service, on any day',
   (model) => {
     for (const catalog of catalogs) {
       const own = modelInService(model, catalog);

@@ -18,11 +18,11 @@ describe('contextWindowTokens', () => {
     ['gemma-2b-it', 8_192],
     ['something-else', 1_048_576],
     ['', 1_048_576],
-  ])('%s has %i tokens', (model, tokens) => {
+  ])('contextWindowTokens of %s is %i', (model, tokens) => {
     expect(contextWindowTokens(model)).toBe(tokens);
   });
 
-  test('an override by exact id wins over one by prefix, a longer prefix over a shorter one', () => {
+  test('contextWindowTokens prefers an exact id to a prefix, and longer prefixes', () => {
     const overrides = { 'gemini-*': 1_000, 'gemini-2.5-*': 2_000, 'gemini-2.5-pro': 3_000 };
 
     expect(contextWindowTokens('models/gemini-2.5-pro', overrides)).toBe(3_000);
@@ -30,7 +30,7 @@ describe('contextWindowTokens', () => {
     expect(contextWindowTokens('gemini-3-pro-preview', overrides)).toBe(1_000);
   });
 
-  test('an id without star is no prefix', () => {
+  test('contextWindowTokens treats an id without star as no prefix', () => {
     expect(contextWindowTokens('gemini-2.5-flash-lite', { 'gemini-2.5-flash': 5 })).toBe(1_048_576);
   });
 });

@@ -22,7 +22,7 @@ describe('the price of a model', () => {
     ['gemini-3.1-pro-preview', 2, 12],
     ['gemini-3.1-pro-preview-customtools', 2, 12],
     ['gemini-3.1-flash-lite', 0.25, 1.5],
-  ])('%s costs %d and %d', (model, input, output) => {
+  ])('the price of a model: %s costs %d and %d', (model, input, output) => {
     expect(knownPrice(model, verifiedModels)).toMatchObject({ input, output });
   });
 
@@ -32,7 +32,7 @@ describe('the price of a model', () => {
     ['2026-08-13', 0.75],
     ['2026-12-31T23:59:59.999Z', 0.75],
     ['2027-01-01', 1.5],
-  ])('on %s is the one of that day', (day, input) => {
+  ])('the price of a model on %s is the one of that day', (day, input) => {
     expect(knownPrice('gemini-3.6-flash', on(day))?.input).toBe(input);
   });
 
@@ -42,12 +42,12 @@ describe('the price of a model', () => {
     'gemini-9-pro',
     'claude',
     '',
-  ])('of %j is not known: it is charged at the dearest one', (model) => {
+  ])('an unknown model %j is billed at the highest price', (model) => {
     expect(knownPrice(model, verifiedModels)).toBeUndefined();
     expect(findPrice(model, verifiedModels)).toBe(dearestPrice(verifiedModels));
   });
 
-  test('is the deployment’s own where it gives one', () => {
+  test('the price of a model is the deployment’s own where it sets one', () => {
     const prices = { 'gemini-2.5-flash': { input: 1, cached: 1, output: 1 } };
 
     expect(findPrice('gemini-2.5-flash', { ...verifiedModels, prices })).toBe(
@@ -58,7 +58,7 @@ describe('the price of a model', () => {
 });
 
 describe('the dearest price', () => {
-  test('is no lower than any other in the registry', () => {
+  test('the highest price is no lower than any other in the registry', () => {
     const dearest = dearestPrice(verifiedModels);
 
     const dearer = Object.keys(verifiedModels.models).filter((model) =>
@@ -68,41 +68,35 @@ describe('the dearest price', () => {
     expect(dearer).toEqual([]);
   });
 
-  test('may be one of the deployment’s own', () => {
+  test('the highest price may be one of the deployment’s own', () => {
     const prices = { 'house-model': { input: 100, cached: 1, output: 100 } };
 
     expect(dearestPrice({ ...verifiedModels, prices })).toBe(prices['house-model']);
   });
 });
 
-describe('what a call costs, in millionths of a dollar', () => {
-  const flash = { model: 'gemini-2.5-flash', ...call };
-  const pro = { model: 'gemini-2.5-pro', cachedTokens: 0, outputTokens: 0 };
+const flash = { model: 'gemini-2.5-flash', ...call };
+const pro = { model: 'gemini-2.5-pro', cachedTokens: 0, outputTokens: 0 };
 
-  test.each([
-    ['cached tokens cost less', flash, 1_200 + 180 + 2_500],
-    ['nothing cached', { ...flash, cachedTokens: 0 }, 3_000 + 2_500],
-    [
-      'a prompt of 200,000 tokens costs the lower price',
-      { ...pro, promptTokens: 200_000 },
-      250_000,
-    ],
-    [
-      'all tokens of a longer one cost the higher price',
-      { ...pro, promptTokens: 200_001, outputTokens: 100 },
-      Math.round(200_001 * 2.5 + 1_500),
-    ],
-    [
-      'more cached tokens than prompt are no refund',
-      { ...flash, promptTokens: 100, cachedTokens: 500, outputTokens: 0 },
-      3,
-    ],
-    [
-      'a model without a price costs what the dearest does',
-      { ...call, model: 'gemini-9' },
-      8_000 + 1_200 + 12_000,
-    ],
-  ])('%s', (_, priced, expected) => {
-    expect(costMicros(priced, verifiedModels)).toBe(expected);
-  });
+test.each([
+  ['cached tokens cost less', flash, 1_200 + 180 + 2_500],
+  ['nothing cached', { ...flash, cachedTokens: 0 }, 3_000 + 2_500],
+  ['a prompt of 200,000 tokens costs the lower price', { ...pro, promptTokens: 200_000 }, 250_000],
+  [
+    'all tokens of a longer one cost the higher price',
+    { ...pro, promptTokens: 200_001, outputTokens: 100 },
+    Math.round(200_001 * 2.5 + 1_500),
+  ],
+  [
+    'more cached tokens than prompt are no refund',
+    { ...flash, promptTokens: 100, cachedTokens: 500, outputTokens: 0 },
+    3,
+  ],
+  [
+    'a model without a price costs what the dearest does',
+    { ...call, model: 'gemini-9' },
+    8_000 + 1_200 + 12_000,
+  ],
+])('the cost of a call in millionths of a dollar: %s', (_, priced, expected) => {
+  expect(costMicros(priced, verifiedModels)).toBe(expected);
 });

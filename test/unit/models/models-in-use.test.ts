@@ -18,15 +18,15 @@ describe('the models of a deployment', () => {
     ['the Gemini API, where there is one', { GEMINI_API_KEY: 'key' }, 'geminiApi'],
     ['another server as the Gemini API', { GEMINI_BASE_URL: 'http://127.0.0.1:1' }, 'geminiApi'],
     ['a demo project as the Gemini API', { isDemo: true }, 'geminiApi'],
-  ])('are those of %s', (_, changes, platform) => {
+  ])('the models of a deployment are those of %s', (_, changes, platform) => {
     expect(modelCatalog({ ...demo, isDemo: false, ...changes }).platform).toBe(platform);
   });
 
-  test('are retired by nobody where there is no clock', () => {
+  test('no model of a deployment is retired without a clock', () => {
     expect(answeringModel(demo, 'gemini-2.0-flash')).toBe('gemini-2.0-flash');
   });
 
-  test('are retired on the day of their platform', () => {
+  test('the models of a deployment are retired on their platform’s day', () => {
     const between = new Date('2026-11-23');
     const { config } = afterShutdown(demo, between);
 
@@ -34,7 +34,7 @@ describe('the models of a deployment', () => {
     expect(answeringModel({ ...config, isDemo: false }, 'gemini-2.5-pro')).toBe('gemini-3.8-flash');
   });
 
-  test('choose between models in service', () => {
+  test('routing chooses between models in service', () => {
     const { config } = afterShutdown({
       ...demo,
       routing: { fast: 'gemini-2.5-flash', strong: 'gemini-3.1-pro-preview' },
@@ -46,7 +46,7 @@ describe('the models of a deployment', () => {
     });
   });
 
-  test('summarise by the default where a model has no entry, and warn of a retired one', () => {
+  test('unknown models are summarised by the default, with a warning for a retired one', () => {
     const { config, warned } = afterShutdown({ ...demo, COMPRESSOR_MODEL: 'gemini-2.5-pro' });
 
     expect(summarisingModel(config, 'house-model')).toBe('gemini-3.8-flash');
@@ -55,7 +55,7 @@ describe('the models of a deployment', () => {
 });
 
 describe('a call of a model without a price', () => {
-  test('costs what the dearest model does, and is warned of once per model', () => {
+  test('a model without a price is billed at the highest, with one warning per model', () => {
     const { config, warned } = afterShutdown(demo);
 
     const costs = ['one', 'one', 'other'].map((model) =>
@@ -72,7 +72,7 @@ describe('a call of a model without a price', () => {
     );
   });
 
-  test('is not warned of where the deployment sets a price, or the registry has one', () => {
+  test('a model with a price of deployment or registry causes no warning', () => {
     const own = { input: 1, cached: 1, output: 1 };
     const { config, warned } = afterShutdown({ ...demo, MODEL_PRICES: { 'house-model': own } });
 

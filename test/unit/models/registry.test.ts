@@ -13,12 +13,12 @@ const platforms = ['geminiApi', 'vertex'] as const;
 describe.each(names)('the entry of %s', (name) => {
   const { origin, ...entry } = registry[name] ?? { origin: '' };
 
-  test('is what a remote document may say, too, and names its origin', () => {
+  test('a registry entry names its origin and is valid in a remote document', () => {
     expect(modelEntrySchema.safeParse(entry).success).toBe(true);
     expect(origin).not.toBe('');
   });
 
-  test('leads to a model that is in service, known and priced, whenever that is', () => {
+  test('a registry entry leads to a known, priced model in service, on any day', () => {
     expect(hasSuccessorLoop(name, registry)).toBe(false);
     for (const platform of platforms) {
       const called = modelInService(name, {
@@ -33,7 +33,7 @@ describe.each(names)('the entry of %s', (name) => {
     }
   });
 
-  test('has prices in the order of their days', () => {
+  test('a registry entry has prices in the order of their days', () => {
     const days = (entry.prices ?? []).map(({ from }) => from);
 
     expect(days).toEqual([...new Set(days)].toSorted());
@@ -52,13 +52,13 @@ const defaultModels = [
 describe.each(defaultModels)('the default of %s', (variable) => {
   const model = defaults[variable];
 
-  test('was in service and had a price when the registry was verified', () => {
+  test('a default model was in service and priced when the registry was verified', () => {
     for (const platform of platforms)
       expect(modelInService(model, { ...verifiedModels, platform })).toBe(model);
     expect(findPrice(model, verifiedModels)).toBe(findModel(registry, model)?.prices?.[0]?.rates);
   });
 
-  test('is in service by the real clock: if this fails, choose another default, for the day has come', () => {
+  test('a default model is still in service today (if this fails, choose another)', () => {
     for (const platform of platforms)
       expect(modelInService(model, { ...verifiedModels, platform, now: new Date() })).toBe(model);
   });

@@ -9,7 +9,7 @@ import { verifiedModels } from '#test/support/verified-models.ts';
 const rates = { input: 1, cached: 0.1, output: 2 };
 
 describe('models of a remote document', () => {
-  test('change the price of a model and leave the rest as it is', () => {
+  test('a remote document changes the price of a model and nothing else', () => {
     const { models, unusable } = readRemoteModels({
       'gemini-3.5-flash': { prices: [{ from: '2026-11-01', rates }] },
     });
@@ -19,7 +19,7 @@ describe('models of a remote document', () => {
     expect(findModel(models, 'gemini-3.5-flash')?.windowTokens).toBe(1_048_576);
   });
 
-  test('retire a model', () => {
+  test('a remote document retires a model', () => {
     const { models } = readRemoteModels({
       'gemini-3.5-flash': {
         retirement: { geminiApi: '2026-11-01', successor: 'gemini-3.8-flash' },
@@ -31,7 +31,7 @@ describe('models of a remote document', () => {
     );
   });
 
-  test('take a retirement back', () => {
+  test('a remote document reverts a retirement', () => {
     const { models } = readRemoteModels({ 'gemini-2.0-flash': { retirement: null } });
 
     expect(modelInService('gemini-2.0-flash', { ...verifiedModels, models })).toBe(
@@ -39,7 +39,7 @@ describe('models of a remote document', () => {
     );
   });
 
-  test('add one version of a family with what is known of the family', () => {
+  test('a remote document adds one version of a family with the family’s known values', () => {
     const { models } = readRemoteModels({ 'gemini-3.5-flash-001': { outputTokens: 1_000 } });
 
     expect(findModel(models, 'gemini-3.5-flash-001')).toMatchObject({
@@ -49,7 +49,7 @@ describe('models of a remote document', () => {
     expect(findModel(models, 'gemini-3.5-flash')?.outputTokens).toBe(65_536);
   });
 
-  test('are taken one by one: what is unusable is named, and the others hold', () => {
+  test('remote models are read one by one: invalid ones are named, and others apply', () => {
     const { models, unusable } = readRemoteModels({
       'gemini-9-pro': { windowTokens: 5_000 },
       'a-price-below-zero': { prices: [{ from: '2026-11-01', rates: { ...rates, input: -1 } }] },
@@ -71,7 +71,7 @@ describe('models of a remote document', () => {
     ]);
   });
 
-  test('that lead in a circle with others are left out', () => {
+  test('remote models whose successors form a circle are ignored', () => {
     const { models, unusable } = readRemoteModels({
       'gemini-3.5-flash-lite': {
         retirement: { geminiApi: '2026-11-01', successor: 'gemini-3.1-flash-lite' },
@@ -92,7 +92,7 @@ describe('models of a remote document', () => {
       Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`m${i}`, {}])),
       ['models'],
     ],
-  ])('that are %s leave the registry as it is', (_, value, unusable) => {
+  ])('remote models that are %s leave the registry unchanged', (_, value, unusable) => {
     expect(readRemoteModels(value)).toEqual({ models: registry, unusable });
   });
 });

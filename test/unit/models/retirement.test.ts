@@ -26,7 +26,7 @@ describe('the model that is called', () => {
     ['third-preview', '2026-01-01', 'third'],
     ['somebody-else’s', '2030-01-01', 'somebody-else’s'],
     ['auto', '2030-01-01', 'auto'],
-  ])('in the place of %s on %s is %s', (model, day, called) => {
+  ])('the model called in place of %s on %s is %s', (model, day, called) => {
     expect(modelInService(model, at(day))).toBe(called);
   });
 
@@ -34,11 +34,11 @@ describe('the model that is called', () => {
     ['first', '2026-01-31', 'first'],
     ['first', '2026-02-01', 'second'],
     ['first', '2030-01-01', 'second'],
-  ])('in the place of %s on %s on Vertex AI is %s', (model, day, called) => {
+  ])('the model called in place of %s on %s on Vertex AI is %s', (model, day, called) => {
     expect(modelInService(model, at(day, 'vertex'))).toBe(called);
   });
 
-  test('is found also where a table leads in a circle', () => {
+  test('the called model is found even where successors form a circle', () => {
     const circle: ModelTable = {
       one: { retirement: { geminiApi: '2026-01-01', successor: 'other' } },
       other: { retirement: { geminiApi: '2026-01-01', successor: 'one' } },
@@ -49,7 +49,7 @@ describe('the model that is called', () => {
   });
 });
 
-test('a retirement says its day and the next model', () => {
+test('a retirement names its day and the next model', () => {
   expect(findRetirement('first', at('2026-07-01'))).toEqual({
     day: '2026-03-01',
     successor: 'second',

@@ -20,21 +20,21 @@ describe('a notification', () => {
     ['none', ['Boats', 'Your answer is ready.']],
     ['title', ['The ferry', 'Your answer is ready.']],
     ['preview', ['The ferry', 'At nine. At pier 2.']],
-  ])('shows of a conversation what %s says', (text, texts) => {
+  ])('a notification shows what %s says of a conversation', (text, texts) => {
     expect(textsOf(createNotification(turn, shown(text)))).toEqual(texts);
   });
 
-  test('of a conversation without a title has the name of the app', () => {
+  test('a notification of an untitled conversation has the app’s name', () => {
     expect(createNotification({ ...turn, title: ' ' }, shown('preview')).title).toBe('Boats');
   });
 
-  test('of a failure never shows what was said', () => {
+  test('a notification of a failure never shows message text', () => {
     const { body } = createNotification({ ...turn, state: 'failed' }, shown('preview'));
 
     expect(body).toBe('Your message could not be answered. Open the chat to try again.');
   });
 
-  test('of an answer without words has the sentence', () => {
+  test('a notification of an answer without text has a fixed sentence', () => {
     const silent = { contents: [] };
 
     expect(createNotification({ ...turn, answer: silent }, shown('preview')).body).toBe(
@@ -42,7 +42,7 @@ describe('a notification', () => {
     );
   });
 
-  test('cuts no emoji in two', () => {
+  test('a notification cuts no emoji in two', () => {
     const family = '👩‍👩‍👧';
     const long = { contents: [{ role: 'model' as const, parts: [{ text: family.repeat(40) }] }] };
 
@@ -56,7 +56,7 @@ describe('a notification', () => {
     ['zh_Hant', '您的回答已准备好。'],
     ['tlh', 'Your answer is ready.'],
     [undefined, 'Your answer is ready.'],
-  ])('speaks %s', (locale, body) => {
+  ])('a notification is written in %s', (locale, body) => {
     expect(createNotification(turn, shown('title', locale)).body).toBe(body);
   });
 
@@ -69,19 +69,16 @@ describe('a notification', () => {
     ['es', 'Tu respuesta espera a la aplicación. Abre el chat para continuar.'],
     ['fr', 'Votre réponse attend l’application. Ouvrez la discussion pour continuer.'],
     ['pt-BR', 'Sua resposta espera o aplicativo. Abra o chat para continuar.'],
-  ])(
-    'of a turn that waits for the app says so in %s, and nothing of what was said',
-    (locale, body) => {
-      const waiting = { ...turn, state: 'awaiting_tool', waitsForMs: 90_500 } as const;
+  ])('a notification of a waiting turn says so in %s, without message text', (locale, body) => {
+    const waiting = { ...turn, state: 'awaiting_tool', waitsForMs: 90_500 } as const;
 
-      const told = createNotification(waiting, shown('preview', locale));
+    const told = createNotification(waiting, shown('preview', locale));
 
-      expect(told).toMatchObject({ title: 'The ferry', body, ttlSeconds: 91 });
-      expect(told.data).toMatchObject({ type: 'turn.waiting', state: 'awaiting_tool' });
-    },
-  );
+    expect(told).toMatchObject({ title: 'The ferry', body, ttlSeconds: 91 });
+    expect(told.data).toMatchObject({ type: 'turn.waiting', state: 'awaiting_tool' });
+  });
 
-  test('has one key for a conversation, which every platform takes', () => {
+  test('a notification has one key per conversation, valid on every platform', () => {
     const other = createNotification({ ...turn, seq: 4 }, shown('title'));
     const { collapseKey } = createNotification(turn, shown('title'));
 

@@ -194,19 +194,19 @@ describe('S5: ten thousand patterns of sizes', () => {
     );
   });
   const honest = simulate({ sizes: [200], answerTokens: 300, pauseMs: 30_000 });
-  test('reach what they are after: compactions beyond those of honest use', () => {
+  test('S5: ten thousand size patterns provoke more compactions than honest use', () => {
     const runs = Math.max(...days.map(({ usage }) => usage.compactions.runs));
 
     expect(runs).toBeGreaterThan(5 * honest.usage.compactions.runs);
   });
 
-  test('cost at most twice what honest use costs, by the token of the quota', () => {
+  test('S5: ten thousand size patterns cost at most twice honest use per quota token', () => {
     const worst = Math.max(...days.map(({ microsPerToken }) => microsPerToken));
 
     expect(worst / honest.microsPerToken).toBeLessThanOrEqual(2);
   });
 
-  test('cost no more in a day than a user may, and the turn and the compaction that reach it', () => {
+  test('S5: ten thousand size patterns cost a day at most the user’s limit plus one turn', () => {
     const lastMicros = 500_000;
     const worst = Math.max(...days.map(({ spentMicros }) => spentMicros));
 

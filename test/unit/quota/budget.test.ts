@@ -33,7 +33,7 @@ function world() {
 }
 
 describe('the budget of all', () => {
-  test('is refused from the amount on, with the next day to come back', async () => {
+  test('the overall budget refuses from its amount on, until the next day', async () => {
     const { instance, add } = world();
     const budget = instance();
     for (let i = 0; i < 25; i++) await add(budget, 40);
@@ -45,7 +45,7 @@ describe('the budget of all', () => {
     });
   });
 
-  test('is known at once to who spends it, and within ten seconds to the others', async () => {
+  test('overall spending is known at once to its spender and within ten seconds elsewhere', async () => {
     const { clock, instance, add } = world();
     const [one, other] = [instance(), instance()];
     await Promise.all([one.refuseSpent(nobody), other.refuseSpent(nobody)]);
@@ -57,7 +57,7 @@ describe('the budget of all', () => {
     await expect(other.refuseSpent(nobody)).rejects.toMatchObject({ reason: 'GLOBAL_BUDGET' });
   });
 
-  test('is read once in ten seconds, however many ask', async () => {
+  test('the overall budget is read once in ten seconds, however many ask', async () => {
     const { instance, reads } = world();
     const budget = instance();
 
@@ -67,7 +67,7 @@ describe('the budget of all', () => {
     expect(reads()).toBe(1);
   });
 
-  test('is written once in two seconds, however many answers end, and loses none of them', async () => {
+  test('the overall budget is written once in two seconds without losing an answer', async () => {
     const { clock, instance, add, writes } = world();
     const [budget, other] = [instance(), instance()];
     await budget.refuseSpent(nobody);
@@ -81,7 +81,7 @@ describe('the budget of all', () => {
     await expect(other.refuseSpent(nobody)).rejects.toMatchObject({ reason: 'GLOBAL_BUDGET' });
   });
 
-  test('is written at once where it is nearly reached, so that every instance can know', async () => {
+  test('the overall budget is written at once when nearly reached', async () => {
     const { instance, add, writes } = world();
     const [budget, other] = [instance(), instance()];
     await budget.refuseSpent(nobody);
@@ -92,7 +92,7 @@ describe('the budget of all', () => {
     await expect(other.refuseSpent(nobody)).rejects.toMatchObject({ reason: 'GLOBAL_BUDGET' });
   });
 
-  test('is read anew for a user with whose own dollars it may be reached', async () => {
+  test('the overall budget is re-read for a user whose dollars could exceed it', async () => {
     const { instance, add, reads } = world();
     const [one, other] = [instance(), instance()];
     await other.refuseSpent(nobody);
@@ -105,7 +105,7 @@ describe('the budget of all', () => {
     await expect(other.refuseSpent(own)).rejects.toMatchObject({ reason: 'GLOBAL_BUDGET' });
   });
 
-  test('lets one begin beside others only where both fit', async () => {
+  test('the overall budget admits a parallel answer only where all fit', async () => {
     const { instance, add } = world();
     const budget = instance();
     await add(budget, LIMIT - 10);
@@ -118,7 +118,7 @@ describe('the budget of all', () => {
     });
   });
 
-  test('keeps for a later answer what could not be written', async () => {
+  test('the overall budget retries a failed write with a later answer', async () => {
     const { clock, instance, add } = world();
     const [budget, other] = [instance(), instance()];
     const part = budget.take('2026-01-02', LIMIT);
@@ -130,7 +130,7 @@ describe('the budget of all', () => {
     await expect(other.refuseSpent(nobody)).rejects.toMatchObject({ reason: 'GLOBAL_BUDGET' });
   });
 
-  test('begins anew at midnight', async () => {
+  test('the overall budget restarts at midnight', async () => {
     const { clock, instance, add } = world();
     const budget = instance();
     await add(budget, LIMIT);
@@ -143,7 +143,7 @@ describe('the budget of all', () => {
 });
 
 describe('open streams', () => {
-  test('are counted by user until they are closed, once', () => {
+  test('open streams are counted by user until they are closed, once', () => {
     const streams = createOpenStreams(createManualClock(), 1_000);
     const close = streams.open('a');
     streams.open('a');
@@ -155,7 +155,7 @@ describe('open streams', () => {
     expect([streams.count('a'), streams.count('b'), streams.count('c')]).toEqual([1, 1, 0]);
   });
 
-  test('that nobody closes count no longer than one may last', () => {
+  test('open streams that nobody closes count no longer than their maximum duration', () => {
     const clock = createManualClock();
     const streams = createOpenStreams(clock, 1_000);
     streams.open('a');

@@ -50,7 +50,7 @@ const refusalOf = (...args: Parameters<typeof decide>) => {
 };
 
 describe('a reservation', () => {
-  test('stands in the document until the answer can have ended', () => {
+  test('a reservation stands in the document until the answer can have ended', () => {
     const decision = decide({ requestsPerMinute: 10 });
 
     expect(decision).toEqual({
@@ -102,11 +102,11 @@ describe('a reservation', () => {
       true,
     ],
     ['needs nothing where nothing is limited', [{}, { messages: 1e6, tokens: 1e9 }], true],
-  ])('%s', (_, [limits, usage], isReserved) => {
+  ])('a quota reservation: %s', (_, [limits, usage], isReserved) => {
     expect(decide(limits, usage).kind).toBe(isReserved ? 'reserved' : 'refused');
   });
 
-  test('of a turn that is taken over takes the place of its own, whatever the limits say', () => {
+  test('a taken-over turn replaces its own reservation, whatever the limits', () => {
     const own = reservation({ id: wanted.id });
     const usage = { messages: 9, tokens: 9_999, open: [own], begun: [now] };
     const limits = { messagesPerDay: 1, tokensPerDay: 1, requestsPerMinute: 1, streams: 1 };
@@ -119,13 +119,13 @@ describe('a reservation', () => {
     });
   });
 
-  test('takes the place of those that nobody answers any more', () => {
+  test('a new reservation replaces expired ones', () => {
     const decision = decide({ streams: 1 }, { open: [reservation()] }, { abandoned: ['c/other'] });
 
     expect(decision).toMatchObject({ kind: 'reserved', usage: { open: [{ id: wanted.id }] } });
   });
 
-  test('is not held up for long by what a clock far ahead has written', () => {
+  test('a reservation is not delayed long by entries of a clock far ahead', () => {
     const begun = [later(10 * 60_000)];
 
     expect(decide({ requestsPerMinute: 1 }, { begun }).kind).toBe('reserved');
@@ -133,7 +133,7 @@ describe('a reservation', () => {
 });
 
 describe('a refusal', () => {
-  test('of the minute says when the first place is free', () => {
+  test('a refusal by the minute limit says when the first place is free', () => {
     const begun = [later(-50_000), later(-30_000), later(-10_000)];
 
     expect(refusalOf({ requestsPerMinute: 2 }, { begun })).toMatchObject({
@@ -143,7 +143,7 @@ describe('a refusal', () => {
     });
   });
 
-  test('of the day waits for the next one', () => {
+  test('a refusal by the daily limit waits for the next day', () => {
     expect(refusalOf({ tokensPerDay: 500 }, { tokens: 450 })).toMatchObject({
       name: 'tokensPerDay',
       limit: 500,
@@ -155,7 +155,7 @@ describe('a refusal', () => {
     });
   });
 
-  test('of what others hold waits for them alone', () => {
+  test('a refusal by others’ reservations waits for those alone', () => {
     const refusal = refusalOf({ tokensPerDay: 450 }, { open: [reservation()] });
 
     expect(refusal).toMatchObject({ reserved: 400, retryAfterMs: 5_000 });

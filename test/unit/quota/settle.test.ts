@@ -40,11 +40,11 @@ describe('what a call took', () => {
       { usage: { ...usage, cachedTokens: 2_000 }, isMessage: true },
       { messages: 1, tokens: 75, costMicros: 0 },
     ],
-  ])('is %s', (_, spending, taken) => {
+  ])('a settled call counts %s', (_, spending, taken) => {
     expect(takenBy(spending, own)).toEqual(taken);
   });
 
-  test('stands in the place of its reservation, and no other', () => {
+  test('a settled call replaces its own reservation and no other', () => {
     const other = { ...own, id: 'c/other' };
     const taken = { messages: 1, tokens: 275, costMicros: 9 };
     const before = { ...noUsage, messages: 1, tokens: 10, costMicros: 1, open: [own, other] };
@@ -59,7 +59,7 @@ describe('what a call took', () => {
   });
 
   test.each(['compactions', 'titles', 'routing', 'condensing'] as const)(
-    'by %s is apart from messages and tokens',
+    'a settled call by %s is counted apart from messages and tokens',
     (work) => {
       const other = { id: 'other', costMicros: 5, until: now };
       const before = { ...noUsage, held: [{ id: 'first', costMicros: 7, until: now }, other] };
@@ -81,13 +81,11 @@ describe('what a call took', () => {
   );
 });
 
-describe('a day', () => {
-  test.each([
-    ['2026-01-02T23:59:59.999Z', '2026-01-02', '2026-01-03T00:00:00.000Z'],
-    ['2026-01-03T00:00:00.000Z', '2026-01-03', '2026-01-04T00:00:00.000Z'],
-    ['2024-02-28T12:00:00.000Z', '2024-02-28', '2024-02-29T00:00:00.000Z'],
-  ])('at %s is %s, and the next begins at %s', (at, day, next) => {
-    expect(toDay(new Date(at))).toBe(day);
-    expect(nextDay(new Date(at)).toISOString()).toBe(next);
-  });
+test.each([
+  ['2026-01-02T23:59:59.999Z', '2026-01-02', '2026-01-03T00:00:00.000Z'],
+  ['2026-01-03T00:00:00.000Z', '2026-01-03', '2026-01-04T00:00:00.000Z'],
+  ['2024-02-28T12:00:00.000Z', '2024-02-28', '2024-02-29T00:00:00.000Z'],
+])('the quota day at %s is %s, and the next begins at %s', (at, day, next) => {
+  expect(toDay(new Date(at))).toBe(day);
+  expect(nextDay(new Date(at)).toISOString()).toBe(next);
 });

@@ -21,7 +21,7 @@ describe('what was said on a day that the message names', () => {
     ['5月にどこへ行きましたか？', '2026-05-02', '2026-06-02'],
     ['昨天我吃了什么？', '2026-06-09', '2026-06-08'],
     ['2024년에 뭐 했지?', '2024-03-01', '2025-03-01'],
-  ])('counts more: %s', (message, on, off) => {
+  ])('recall ranks text of the day that the message names higher: %s', (message, on, off) => {
     expect(countsMore(message, on)).toBe(true);
     expect(countsMore(message, off)).toBe(false);
   });
@@ -32,7 +32,7 @@ describe('what was said on a day that the message names', () => {
     'A set of knives',
     'agua de mar',
     '',
-  ])('is no day where the words are something else: %s', (message) => {
+  ])('recall finds no day where the words mean something else: %s', (message) => {
     expect(dayWeights(message, now)).toBeUndefined();
   });
 });

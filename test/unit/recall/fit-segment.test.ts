@@ -9,7 +9,7 @@ test.each([
   ['the same file a thousand times', 'const line = 1;\n'.repeat(1_200)],
   ['very long messages in Chinese', '花生过敏千万别放'.repeat(2_000)],
   ['control characters, each six bytes of JSON', '\u0001a'.repeat(9_000)],
-])('a segment of %s can be read as it was written', (_, text) => {
+])('a recall segment of %s is read back as written', (_, text) => {
   const turns = Array.from({ length: 1_000 }, (__, i) => ({
     seq: i + 1,
     inContext: true,

@@ -83,7 +83,7 @@ test('S17: no file of the repository holds a key or a token', async () => {
   expect(found.flat()).toEqual([]);
 });
 
-test('S17: no file is of a kind that keys are kept in', async () => {
+test('S17: no file is of a kind that holds keys', async () => {
   const files = await repositoryFiles();
 
   const kept =

@@ -43,7 +43,7 @@ const nameOf = (path: string) => path.slice(path.lastIndexOf('node_modules/') + 
 
 const EXACT = /^\d+\.\d+\.\d+(?:-[\w.-]+)?$/u;
 
-test('S21: every package that is asked for is asked for in one version, from the registry', () => {
+test('S21: every requested package has one version from the registry', () => {
   const asked = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies });
 
   const loose = asked.filter(([, version]) => !EXACT.test(version.replace(/^npm:[^@]+@/u, '')));
@@ -52,7 +52,7 @@ test('S21: every package that is asked for is asked for in one version, from the
   expect(loose).toEqual([]);
 });
 
-test('S21: the lockfile asks for what package.json asks for', () => {
+test('S21: the lockfile requests what package.json requests', () => {
   const { dependencies, devDependencies } = lock.packages[''] ?? {};
 
   expect({ dependencies, devDependencies }).toEqual({
@@ -61,7 +61,7 @@ test('S21: the lockfile asks for what package.json asks for', () => {
   });
 });
 
-test('S21: every package of the lockfile has one version and the hash of what it holds', () => {
+test('S21: every package of the lockfile has one version and a content hash', () => {
   const bad = installed.filter(
     ([, { version = '', integrity = '', link }]) =>
       link === true || !EXACT.test(version) || !/^sha512-[\w+/]{86}==$/u.test(integrity),
@@ -72,7 +72,7 @@ test('S21: every package of the lockfile has one version and the hash of what it
   expect(bad.map(([path]) => path)).toEqual([]);
 });
 
-test('S21: no package comes from a git repository, an address or a folder', () => {
+test('S21: no package comes from a git repository, a URL or a folder', () => {
   const addresses = installed.flatMap(([, { resolved }]) =>
     resolved === undefined ? [] : [resolved],
   );
@@ -86,7 +86,7 @@ test('S21: no package comes from a git repository, an address or a folder', () =
   expect(wanted.filter((each) => / (?:git|https?|file|link|github):/u.test(each))).toEqual([]);
 });
 
-test('S21: only packages that were decided on may run something when they are installed', () => {
+test('S21: only approved packages may run scripts when installed', () => {
   const withScript = installed
     .filter(([, { hasInstallScript }]) => hasInstallScript === true)
     .map(([path]) => nameOf(path));
@@ -94,7 +94,7 @@ test('S21: only packages that were decided on may run something when they are in
   expect(withScript.toSorted()).toEqual(Object.keys(manifest.allowScripts).toSorted());
 });
 
-test('S21: of what is deployed one package runs a script, and what it does is known', () => {
+test('S21: one deployed package runs a known script', () => {
   const deployed = installed.filter(([, { dev, hasInstallScript }]) => !dev && hasInstallScript);
 
   // It compares version numbers of packages and prints a warning; nothing is built or fetched.
@@ -104,7 +104,7 @@ test('S21: of what is deployed one package runs a script, and what it does is kn
   ).toEqual([]);
 });
 
-test('S21: a bill of materials with the hash of every package is one command', async () => {
+test('S21: one command makes a bill of materials with every package’s hash', async () => {
   const listed = ['sbom', '--sbom-format', 'cyclonedx', '--package-lock-only'];
 
   const { stdout } = await run('npm', listed, { cwd: root, maxBuffer: 64_000_000 });

@@ -23,7 +23,7 @@ test.each([
   ['as a type, beside others', "import { type Other, type used } from '#shared/a.ts';"],
   ['lazily', "const { used } = await import('#shared/a.ts');"],
   ['and exported again', "export { used } from '#shared/a.ts';"],
-])('an export that is imported %s is used', (_name, importing) => {
+])('the source rules count an export imported %s as used', (_name, importing) => {
   const sources = { 'shared/a.ts': 'export const used = 1;', 'lab/b.ts': importing };
 
   expect(sourceProblems(sources)).toEqual([]);

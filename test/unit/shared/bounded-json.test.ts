@@ -24,7 +24,7 @@ describe('a value of JSON', () => {
     ],
     ['a number beyond all', { a: Infinity }, 'holds a number that is too large; send it as a text'],
     ['a key of the prototype', withKey('__proto__'), 'has a key `__proto__`; remove it'],
-  ])('with %s is told what is wrong', (_, value, fault) => {
+  ])('bounded JSON names the fault in a value with %s', (_, value, fault) => {
     expect(jsonFault(value)).toBe(fault);
   });
 
@@ -37,17 +37,17 @@ describe('a value of JSON', () => {
       { a: null, b: [null] },
     ],
     [withKey('__proto__'), { proto: 1 }],
-  ])('is mended to what can be stored: %#', (value, mended) => {
+  ])('bounded JSON repairs a value to what can be stored: %#', (value, mended) => {
     expect(boundedJson(value)).toEqual(mended);
   });
 
-  test('is the same value where nothing is wrong with it', () => {
+  test('bounded JSON returns a valid value unchanged', () => {
     const value = { a: [nested(JSON_DEPTH_MAX - 2), 1e308, '', null, { 'a.b': '👩‍🚀' }] };
 
     expect(boundedJson(value)).toBe(value);
   });
 
-  test('has nothing wrong with it any more once it was mended, whatever it was', () => {
+  test('bounded JSON makes any value valid', () => {
     fc.assert(
       fc.property(hostileJson, (value) => {
         const mended = boundedJson(value);

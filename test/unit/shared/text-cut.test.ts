@@ -18,12 +18,12 @@ describe('headOf and tailOf', () => {
     ['Hangul jamo', `a${jamo}b`, 3, 'a', 'b'],
     ['a line end', 'a\r\nb', 2, 'a', 'b'],
     ['a combining accent', 'ae\u0301b', 2, 'a', 'b'],
-  ])('cuts %s at a whole character', (...[, text, max, head, tail]) => {
+  ])('headOf and tailOf cut %s at a whole character', (...[, text, max, head, tail]) => {
     expect(cutHead(text, max)).toBe(head);
     expect(cutTail(text, max)).toBe(tail);
   });
 
-  test('never leaves half a surrogate pair, wherever it cuts', () => {
+  test('headOf and tailOf never leave half a surrogate pair', () => {
     const text = `${'z\u0300'.repeat(9)}${family.repeat(40)}${flags}${'😀'.repeat(300)}`;
 
     for (let max = 0; max <= text.length; max++) {
@@ -34,7 +34,7 @@ describe('headOf and tailOf', () => {
     }
   });
 
-  test('cuts inside a cluster of thousands of accents rather than losing all', () => {
+  test('headOf and tailOf cut inside a huge cluster of accents rather than losing all', () => {
     const text = `e${'\u0301'.repeat(5_000)}`;
 
     expect(cutHead(text, 1_000)).toHaveLength(1_000);

@@ -24,7 +24,7 @@ function releaseAll(queue: ChangeQueue<State>, states: readonly State[]): void {
 }
 
 describe('ChangeQueue', () => {
-  test('keeps only the newest state of each document for a slow reader', async () => {
+  test('ChangeQueue keeps only each document’s newest state for a slow reader', async () => {
     const { queue, batches } = await startedQueue();
 
     releaseAll(queue, [
@@ -41,7 +41,7 @@ describe('ChangeQueue', () => {
     });
   });
 
-  test('does not tell of a document that came and went between two batches', async () => {
+  test('ChangeQueue drops a document created and deleted between two batches', async () => {
     const { queue, batches } = await startedQueue();
 
     releaseAll(queue, [{ path: 'a', v: 1 }]);
@@ -53,7 +53,7 @@ describe('ChangeQueue', () => {
     expect(await next).toMatchObject({ value: [{ path: 'b', v: 1 }] });
   });
 
-  test('holds back what was not released', async () => {
+  test('ChangeQueue holds back unreleased changes', async () => {
     const { queue, batches } = await startedQueue();
 
     queue.put({ path: 'a', v: 1 });
@@ -63,7 +63,7 @@ describe('ChangeQueue', () => {
     expect(await next).toMatchObject({ value: [{ path: 'a' }, { path: 'b' }] });
   });
 
-  test('gives its failure to a reader that waits', async () => {
+  test('ChangeQueue passes its failure to a waiting reader', async () => {
     const { queue, batches } = await startedQueue();
 
     const waiting = batches.next();
@@ -72,7 +72,7 @@ describe('ChangeQueue', () => {
     await expect(waiting).rejects.toThrow('gone');
   });
 
-  test('ends without error when its signal fires, even with batches left', async () => {
+  test('ChangeQueue ends without error when its signal fires, even with batches left', async () => {
     const { queue, batches, controller } = await startedQueue();
 
     releaseAll(queue, [{ path: 'a', v: 1 }]);

@@ -19,7 +19,7 @@ function wav(seconds: number, bytesPerSecond = 32_000): string {
 }
 
 describe('pages of a PDF', () => {
-  test.each([1, 3, 120])('are counted where they can be read: %i', (pages) => {
+  test.each([1, 3, 120])('PDF pages are counted where they can be read: %i', (pages) => {
     expect(pdfPages(pdf(pages))).toBe(pages);
   });
 
@@ -28,11 +28,11 @@ describe('pages of a PDF', () => {
     ['of no PDF', base64('/Type /Page')],
     ['of what is no base64', '%%%%'],
     ['of nothing', ''],
-  ])('%s are not known', (_, data) => {
+  ])('PDF pages are unknown: %s', (_, data) => {
     expect(pdfPages(data)).toBeUndefined();
   });
 
-  test('of a file that is too long to be read are judged by its beginning', () => {
+  test('PDF pages of an overlong file are estimated from its beginning', () => {
     const data = pdf(10, ' '.repeat(1_572_864));
 
     expect(pdfPages(data)).toBeGreaterThanOrEqual(20);
@@ -44,7 +44,7 @@ describe('seconds of a WAV file', () => {
   test.each([
     [1, 32_000],
     [90, 16_000],
-  ])('are counted by its header: %i s of %i bytes', (seconds, bytesPerSecond) => {
+  ])('WAV seconds are read from the header: %i s of %i bytes', (seconds, bytesPerSecond) => {
     expect(wavSeconds(wav(seconds, bytesPerSecond))).toBeCloseTo(seconds, 2);
   });
 
@@ -52,7 +52,7 @@ describe('seconds of a WAV file', () => {
     ['another format', base64('ID3'.padEnd(60))],
     ['no rate', wav(0, 0)],
     ['nothing', ''],
-  ])('are not known of %s', (_, data) => {
+  ])('WAV seconds are unknown for %s', (_, data) => {
     expect(wavSeconds(data)).toBeUndefined();
   });
 });
@@ -63,20 +63,18 @@ test.each([
   ['a WAV file of Gemini 3', 'audio/wav', wav(10), 'gemini-3', 250],
   ['audio of unknown length by a constant', 'audio/mp3', base64('ID3'), 'gemini-2.5', 1_920],
   ['a file behind a URI by a constant', 'application/pdf', '', 'gemini-3', 2_580],
-] as const)('%s', (...[, mimeType, data, family, tokens]) => {
+] as const)('media tokens: %s', (...[, mimeType, data, family, tokens]) => {
   expect(mediaTokens({ mimeType, data, family })).toBe(tokens);
 });
 
-describe('media where the model is not known yet', () => {
-  test.each(['image/png', 'audio/mp3', 'video/mp4', 'application/pdf', 'text/csv'])(
-    'cost what they cost at most: %s',
-    (mimeType) => {
-      const input = { mimeType, data: 'AAAA' };
-      const each = (['gemini-2.5', 'gemini-3'] as const).map((family) =>
-        mediaTokens({ ...input, family }),
-      );
+test.each(['image/png', 'audio/mp3', 'video/mp4', 'application/pdf', 'text/csv'])(
+  'media cost their maximum where the model is unknown: %s',
+  (mimeType) => {
+    const input = { mimeType, data: 'AAAA' };
+    const each = (['gemini-2.5', 'gemini-3'] as const).map((family) =>
+      mediaTokens({ ...input, family }),
+    );
 
-      expect(mediaTokens({ ...input, family: findMediaFamily('auto') })).toBe(Math.max(...each));
-    },
-  );
-});
+    expect(mediaTokens({ ...input, family: findMediaFamily('auto') })).toBe(Math.max(...each));
+  },
+);

@@ -21,36 +21,34 @@ describe('estimateTextTokens by character class', () => {
     ['😀', 2],
     ['\ud83d', 1],
     ['a', 1],
-  ])('%j costs %i', (text, tokens) => {
+  ])('estimateTextTokens of %j is %i', (text, tokens) => {
     expect(estimateTextTokens(text, 'character-class')).toBe(tokens);
   });
 
-  test('has no cliff: 100,001 CJK characters cost as much each as 100,000', () => {
+  test('estimateTextTokens has no cliff at 100,000 CJK characters', () => {
     expect(estimateTextTokens('字'.repeat(100_000), 'character-class')).toBe(130_000);
     expect(estimateTextTokens('字'.repeat(100_001), 'character-class')).toBe(130_002);
   });
 
-  test('is exact over the blocks in which a long text is read', () => {
+  test('estimateTextTokens is exact over the blocks of a long text', () => {
     expect(estimateTextTokens('a'.repeat(5_000_000), 'character-class')).toBe(750_000);
   });
 });
 
-describe('estimateTextTokens as Gemini CLI had it', () => {
-  test.each([
-    ['abcd', 1],
-    ['abc', 0],
-    ['1234', 1],
-    ['字字字', 3],
-    ['', 0],
-  ])('%j costs %i', (text, tokens) => {
-    expect(estimateTextTokens(text, 'gemini-cli')).toBe(tokens);
-  });
+test.each([
+  ['abcd', 1],
+  ['abc', 0],
+  ['1234', 1],
+  ['字字字', 3],
+  ['', 0],
+])('estimateTextTokens in Gemini CLI’s rule gives %j %i tokens', (text, tokens) => {
+  expect(estimateTextTokens(text, 'gemini-cli')).toBe(tokens);
 });
 
 describe('estimateContentTokens', () => {
   const response = { output: '字'.repeat(10_000) };
 
-  test('weighs the characters of a tool response like any other text', () => {
+  test('estimateContentTokens counts a tool response like any other text', () => {
     const content = {
       role: 'user' as const,
       parts: [{ functionResponse: { name: 'read', response } }],
@@ -69,7 +67,7 @@ describe('estimateContentTokens', () => {
     ['video', 'video/mp4', 'gemini-2.5', 15_780],
     ['video of Gemini 3', 'video/mp4', 'gemini-3', 3_840],
   ] as const)(
-    'prices %s by a constant, inline and by URI',
+    'estimateContentTokens prices %s by a constant, inline and by URI',
     (...[, mimeType, mediaFamily, tokens]) => {
       const counting = { rule: 'character-class', mediaFamily } as const;
       const inlineData = { mimeType, data: 'A'.repeat(400_000) };
@@ -80,20 +78,20 @@ describe('estimateContentTokens', () => {
     },
   );
 
-  test('prices media inside a function response as media', () => {
+  test('estimateContentTokens prices media inside a function response as media', () => {
     const inlineData = { mimeType: 'image/png', data: 'A'.repeat(100_000) };
     const part = { functionResponse: { name: 'shot', response: {}, parts: [{ inlineData }] } };
 
     expect(estimatePartTokens(part, 'character-class')).toBeLessThan(300);
   });
 
-  test('counts a part of a kind that it does not know as JSON', () => {
+  test('estimateContentTokens counts a part of an unknown kind as JSON', () => {
     const part = { executableCode: { language: 'PYTHON', code: 'print(1)'.repeat(100) } };
 
     expect(estimatePartTokens(part, 'character-class')).toBeGreaterThan(200);
   });
 
-  test('does not count signatures', () => {
+  test('estimateContentTokens does not count signatures', () => {
     const part = { text: 'hello', thoughtSignature: 'A'.repeat(10_000) };
 
     expect(estimatePartTokens(part, 'character-class')).toBe(1);
@@ -103,12 +101,12 @@ describe('estimateContentTokens', () => {
     ['an image', { inlineData: { mimeType: 'image/png', data: 'AAAA' } }, 3_000],
     ['a PDF', { inlineData: { mimeType: 'application/pdf', data: 'AAAA' } }, 25_800],
     ['a call, a quarter of its JSON', { functionCall: { name: 'f', args: {} } }, 9],
-  ])('prices %s as Gemini CLI does', (_, part, tokens) => {
+  ])('estimateContentTokens prices %s as Gemini CLI does', (_, part, tokens) => {
     expect(estimatePartTokens(part, 'gemini-cli')).toBe(tokens);
   });
 });
 
-test('parts that are weighed once for several estimates cost what they cost each time', () => {
+test('parts counted for several estimates cost the same each time', () => {
   const contents = [
     { role: 'user' as const, parts: [{ text: 'a question' }, { functionResponse: { name: 'f' } }] },
     { role: 'model' as const, parts: [{ functionCall: { name: 'f', args: { q: '質問' } } }] },
@@ -140,7 +138,7 @@ test('a prompt costs its contents, its system instruction and its tools', () => 
   expect(withTools).toBeGreaterThan(27);
 });
 
-test('signs of JSON cost less in a declaration than in a text, and as much as ever for Gemini CLI', () => {
+test('JSON punctuation costs less in a declaration than in text, except for Gemini CLI', () => {
   const tools = [{ name: 'lookUp', parametersJsonSchema: { type: 'object', properties: {} } }];
   const text = JSON.stringify(tools);
 
@@ -152,7 +150,7 @@ test('signs of JSON cost less in a declaration than in a text, and as much as ev
   );
 });
 
-test('a long text costs what its characters cost, wherever the first stands that is not ASCII', () => {
+test('a long text costs its characters, wherever the first non-ASCII one stands', () => {
   const run = fc.tuple(
     fc.constantFrom('a', '7', '{', ' ', 'é', '漢', '👋'),
     fc.nat({ max: 9_000 }),

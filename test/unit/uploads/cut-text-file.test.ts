@@ -11,11 +11,11 @@ describe('a text file for a model', () => {
     ['2,000 lines', lines(2_000).join('\n')],
     ['2,000 lines with a break at the end', `${lines(2_000).join('\n')}\n`],
     ['a line of 2,000 characters', 'x'.repeat(2_000)],
-  ])('is unchanged: %s', (_, text) => {
+  ])('a text file for a model is unchanged: %s', (_, text) => {
     expect(cutTextFile(text).trimEnd()).toBe(text.trimEnd());
   });
 
-  test('loses the lines behind the 2,000th, and says how many of how many', () => {
+  test('a text file for a model loses lines behind the 2,000th and says so', () => {
     const cut = cutTextFile(lines(4_345).join('\n')).split('\n');
 
     expect(cut).toHaveLength(2_001);
@@ -24,7 +24,7 @@ describe('a text file for a model', () => {
     );
   });
 
-  test('loses the end of a long line, and says how much of how much', () => {
+  test('a text file for a model loses the end of a long line and says so', () => {
     const cut = cutTextFile(`short\n${'x'.repeat(5_000)}\nafter`);
 
     expect(cut).toBe(
@@ -32,14 +32,14 @@ describe('a text file for a model', () => {
     );
   });
 
-  test('never cuts a grapheme in two', () => {
+  test('a text file for a model never has a cut grapheme', () => {
     const family = '👨‍👩‍👧‍👦';
     const cut = cutTextFile(`${'x'.repeat(1_995)}${family}${'y'.repeat(100)}`);
 
     expect(cut).toMatch(/^x{1995} \[111 of 2,106 characters/);
   });
 
-  test('has 200,000 characters at most and says which lines that leaves out', () => {
+  test('a text file for a model has at most 200,000 characters and names omitted lines', () => {
     const cut = cutTextFile(lines(1_500, 'z'.repeat(999)).join('\n'));
 
     expect(cut.length).toBeLessThan(200_200);

@@ -25,7 +25,7 @@ const pdf = (pages: number) =>
   Buffer.from(`%PDF-1.4\n${'<< /Type /Page >>\n'.repeat(pages)}<< /Type /Pages >>`);
 
 describe('the length of a file', () => {
-  test('of a WAV is told by its header and its size', () => {
+  test('the length of a WAV file is read from header and size', () => {
     const bytes = Buffer.concat([wavHeader(), Buffer.alloc(100_000)]);
 
     expect(fileLength({ mimeType: 'audio/wav', sizeBytes: 3_200_044, bytes }).seconds).toBeCloseTo(
@@ -34,7 +34,7 @@ describe('the length of a file', () => {
     );
   });
 
-  test('of a FLAC is told by its samples', () => {
+  test('the length of a FLAC file is read from its samples', () => {
     const bytes = flac(44_100 * 90);
 
     expect(fileLength({ mimeType: 'audio/flac', sizeBytes: 5_000_000, bytes })).toEqual({
@@ -42,13 +42,13 @@ describe('the length of a file', () => {
     });
   });
 
-  test('of other recordings is guessed by their size', () => {
+  test('the length of other recordings is estimated from their size', () => {
     const file = { mimeType: 'audio/mpeg', sizeBytes: 1_600_000, bytes: Buffer.from('ID3') };
 
     expect(fileLength(file)).toEqual({ seconds: 100 });
   });
 
-  test('of a PDF is its pages', () => {
+  test('the length of a PDF file is its pages', () => {
     const bytes = pdf(7);
 
     expect(fileLength({ mimeType: 'application/pdf', sizeBytes: bytes.length, bytes })).toEqual({
@@ -56,7 +56,7 @@ describe('the length of a file', () => {
     });
   });
 
-  test('of a picture, and of a PDF with compressed pages, is none', () => {
+  test('a picture, and a PDF with compressed pages, has no length', () => {
     const bytes = Buffer.from('%PDF-1.7 all is compressed');
     const sizeBytes = bytes.length;
 
@@ -65,31 +65,29 @@ describe('the length of a file', () => {
   });
 });
 
-describe('the meter', () => {
-  const stored = { id: 'u', path: 'users/u/uploads/u', sizeBytes: 1_000 };
-  const tokens = (part: Parameters<typeof mediaPart>[0], mediaFamily: 'gemini-2.5' | 'gemini-3') =>
-    estimateContentTokens(
-      { role: 'user', parts: [mediaPart(part)] },
-      { rule: 'character-class', mediaFamily },
-    );
+const stored = { id: 'u', path: 'users/u/uploads/u', sizeBytes: 1_000 };
+const tokens = (part: Parameters<typeof mediaPart>[0], mediaFamily: 'gemini-2.5' | 'gemini-3') =>
+  estimateContentTokens(
+    { role: 'user', parts: [mediaPart(part)] },
+    { rule: 'character-class', mediaFamily },
+  );
 
-  test.each([
-    { file: 'a picture', part: { mimeType: 'image/png' }, older: 258, newer: 1_090 },
-    {
-      file: '7 pages',
-      part: { mimeType: 'application/pdf', pages: 7 },
-      older: 1_806,
-      newer: 1_806,
-    },
-    { file: 'a PDF', part: { mimeType: 'application/pdf' }, older: 2_580, newer: 2_580 },
-    {
-      file: '100 s of sound',
-      part: { mimeType: 'audio/ogg', seconds: 100 },
-      older: 3_200,
-      newer: 2_500,
-    },
-  ])('counts $file by the family of the model', ({ part, older, newer }) => {
-    expect(tokens({ ...stored, ...part }, 'gemini-2.5')).toBe(older);
-    expect(tokens({ ...stored, ...part }, 'gemini-3')).toBe(newer);
-  });
+test.each([
+  { file: 'a picture', part: { mimeType: 'image/png' }, older: 258, newer: 1_090 },
+  {
+    file: '7 pages',
+    part: { mimeType: 'application/pdf', pages: 7 },
+    older: 1_806,
+    newer: 1_806,
+  },
+  { file: 'a PDF', part: { mimeType: 'application/pdf' }, older: 2_580, newer: 2_580 },
+  {
+    file: '100 s of sound',
+    part: { mimeType: 'audio/ogg', seconds: 100 },
+    older: 3_200,
+    newer: 2_500,
+  },
+])('the meter counts $file by the family of the model', ({ part, older, newer }) => {
+  expect(tokens({ ...stored, ...part }, 'gemini-2.5')).toBe(older);
+  expect(tokens({ ...stored, ...part }, 'gemini-3')).toBe(newer);
 });

@@ -19,39 +19,37 @@ const samples: [mimeType: string, beginning: string][] = [
 ];
 
 describe('the first bytes of a file', () => {
-  test.each(samples)('of %s are known', (mimeType, beginning) => {
+  test.each(samples)('the first bytes of %s are recognised', (mimeType, beginning) => {
     expect(looksLike(mimeType, bytes(beginning))).toBe(true);
   });
 
-  test.each(samples)('of no web page are taken for %s', (mimeType) => {
+  test.each(samples)('the first bytes of a web page are not taken for %s', (mimeType) => {
     expect(looksLike(mimeType, bytes('<!doctype html><script>'))).toBe(false);
   });
 
-  test('of a text are no binary ones', () => {
+  test('the first bytes of a text are no binary ones', () => {
     expect(looksLike('text/plain', bytes('hello'))).toBe(true);
     expect(looksLike('text/plain', bytes('MZ\0\0'))).toBe(false);
   });
 
-  test('of an empty file are none of a picture', () => {
+  test('the first bytes of an empty file are none of a picture', () => {
     expect(looksLike('image/png', bytes(''))).toBe(false);
   });
 });
 
-describe('a media type', () => {
-  test.each([
-    ['image/png', 'image'],
-    ['application/pdf', 'pdf'],
-    ['audio/flac', 'audio'],
-    ['text/markdown', 'text'],
-    ['application/json', 'text'],
-    ['image/gif', undefined],
-    ['image/svg+xml', undefined],
-    ['video/mp4', undefined],
-    ['application/zip', undefined],
-    ['text/plain; charset=utf-8', undefined],
-    ['toString', undefined],
-  ])('%s is of the family %s', (mimeType, family) => {
-    expect(fileFamily(mimeType)).toBe(family);
-    expect(FILE_TYPE_PATTERN.test(mimeType)).toBe(family !== undefined);
-  });
+test.each([
+  ['image/png', 'image'],
+  ['application/pdf', 'pdf'],
+  ['audio/flac', 'audio'],
+  ['text/markdown', 'text'],
+  ['application/json', 'text'],
+  ['image/gif', undefined],
+  ['image/svg+xml', undefined],
+  ['video/mp4', undefined],
+  ['application/zip', undefined],
+  ['text/plain; charset=utf-8', undefined],
+  ['toString', undefined],
+])('the media type %s is of the family %s', (mimeType, family) => {
+  expect(fileFamily(mimeType)).toBe(family);
+  expect(FILE_TYPE_PATTERN.test(mimeType)).toBe(family !== undefined);
 });

@@ -26,15 +26,15 @@ describe('the files that a request shows', () => {
     [60, ['c', 'b']],
     [59, ['c']],
     [29, []],
-  ])('are the newest that have %i bytes together: %j', (maxBytes, shown) => {
+  ])('a request shows the newest files within %i bytes together: %j', (maxBytes, shown) => {
     expect(ids(contents, maxBytes)).toEqual(shown);
   });
 
-  test('count once, however often they are named', () => {
+  test('a request counts a repeated file once', () => {
     expect(ids([said(file('a', 40)), said(file('a', 40))], 40)).toEqual(['a']);
   });
 
-  test('are none of those that a model names', () => {
+  test('a request shows no files that only a model names', () => {
     const named: Content = { role: 'model', parts: [mediaPart(file('a', 1))] };
 
     expect(ids([named], 100)).toEqual([]);
@@ -46,7 +46,7 @@ describe('the contents that a model gets', () => {
   const part = { inlineData: { mimeType: 'image/png', data: 'AAAA' } };
   const input = (id: string) => `users/u/uploads/${id}`;
 
-  test('hold the files, and a line for each that is missing', () => {
+  test('the model’s contents hold the files, and a line for each missing one', () => {
     const contents = [said(file('a', 1), file('b', 1), file('c', 1))];
     const answers = new Map([
       [input('a'), { kind: 'shown' as const, part }],
@@ -65,7 +65,7 @@ describe('the contents that a model gets', () => {
     ]);
   });
 
-  test('hold text files as their text, labelled as data, and nothing of ours', () => {
+  test('the model’s contents hold text files as text, labelled as data', () => {
     const notes = { ...file('n', 5), mimeType: 'text/plain', name: 'my "notes".txt' };
     const contents: Content[] = [{ role: 'user', parts: [textFilePart(notes, 'Buy milk')] }];
 

@@ -11,15 +11,13 @@ import {
 const other = { name: 'locate', parameters: { type: 'object' } };
 const call = (callId: string): OpenCall => ({ callId, name: 'locate', args: {}, wants: 'output' });
 
-describe('functions that the page offers', () => {
-  test('stand beside those of others, once, and go alone', () => {
-    const offered = withDeviceTool({ tools: [other, deviceTool] }, true);
+test('page functions are added beside others, once, and removed alone', () => {
+  const offered = withDeviceTool({ tools: [other, deviceTool] }, true);
 
-    expect(offered).toEqual([other, deviceTool]);
-    expect(withDeviceTool({ tools: offered }, false)).toEqual([other]);
-    expect(withDeviceTool({}, true)).toEqual([deviceTool]);
-    expect([hasDeviceTool({ tools: offered }), hasDeviceTool({})]).toEqual([true, false]);
-  });
+  expect(offered).toEqual([other, deviceTool]);
+  expect(withDeviceTool({ tools: offered }, false)).toEqual([other]);
+  expect(withDeviceTool({}, true)).toEqual([deviceTool]);
+  expect([hasDeviceTool({ tools: offered }), hasDeviceTool({})]).toEqual([true, false]);
 });
 
 test.each([
@@ -38,13 +36,13 @@ describe('results', () => {
     ['none of two calls', [], undefined],
     ['one of two', [first], undefined],
     ['both', [second, first], [first, second]],
-  ])('with %s answered', (_, given, expected) => {
+  ])('app results are sent once all calls are answered: %s', (_, given, expected) => {
     const map = new Map(given.map((result) => [result.callId, result]));
 
     expect(completeResults([call('t_1_c0'), call('t_1_c1')], map)).toEqual(expected);
   });
 
-  test('are none for a turn that waits for nothing', () => {
+  test('a turn that waits for nothing has no app results', () => {
     expect(completeResults([], new Map())).toBeUndefined();
   });
 });

@@ -14,13 +14,13 @@ const memory = () => {
 
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index);
 
-test('of seventeen pages of a transcript the one looked at longest ago is forgotten', () => {
+test('the page forgets the least recently viewed of seventeen transcript pages', () => {
   const pages = upTo(17).reduce<TurnPages>((known, page) => withPage(known, page, []), new Map());
 
   expect([pages.size, pages.has(0), pages.has(16)]).toEqual([16, false, true]);
 });
 
-test('of 51 requests under way the oldest is forgotten', () => {
+test('the page forgets the oldest of 51 requests under way', () => {
   const outbox = createOutbox(memory());
 
   for (const index of upTo(51)) {
@@ -32,7 +32,7 @@ test('of 51 requests under way the oldest is forgotten', () => {
   expect([kept.length, kept[0]]).toEqual([50, 'm1']);
 });
 
-test('of 201 conversations without a title the oldest loses its first words', () => {
+test('the page forgets the first words of the oldest of 201 untitled conversations', () => {
   const words = createFirstWords(memory());
 
   for (const index of upTo(201)) words.note(`c${index}`, `Hello ${index}`);
@@ -44,7 +44,7 @@ test('of 201 conversations without a title the oldest loses its first words', ()
   ]);
 });
 
-test('of 61 steps of compactions the oldest is forgotten', () => {
+test('the page forgets the oldest of 61 compaction steps', () => {
   const status = (index: number) => ({ jobId: `job${index}`, state: 'QUEUED' }) as const;
 
   const steps = upTo(61).reduce<readonly CompactionStep[]>(

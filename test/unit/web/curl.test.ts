@@ -17,7 +17,7 @@ const argumentsOf = (command: string): string[] =>
     .split('\0')
     .slice(0, -1);
 
-test('a shell makes the same request of it', () => {
+test('a shell runs the copied curl command as the same request', () => {
   expect(argumentsOf(toCurl(sent))).toEqual([
     '-sN',
     '-X',
@@ -36,14 +36,14 @@ test('a shell makes the same request of it', () => {
   ]);
 });
 
-test('a token never gets into it', () => {
+test('a token never enters the copied curl command', () => {
   const command = toCurl({ ...sent, headers: { Authorization: 'Bearer secret' } });
 
   expect(command).not.toContain('secret');
   expect(command).toContain('$RECAP_TOKEN');
 });
 
-test('a request without a body has neither a body nor its type', () => {
+test('the copied curl command of a request without a body has no body or type', () => {
   const command = toCurl({ ...sent, method: 'GET', body: undefined });
 
   expect(command).not.toMatch(/-d |Content-Type/);

@@ -65,11 +65,11 @@ test.each([
     { connections: [[0, 1]], streamedText: 'All', storedText: 'All of it.' },
   ],
   ['an end before the cut', 'unclear', { connections: [[0, 1, 2]], ...text }],
-])('of a dropped stream, %s: %s', (_case, outcome, seen) => {
+])('the verdict on a dropped stream, %s: %s', (_case, outcome, seen) => {
   expect(judgeDrop(seen).outcome).toBe(outcome);
 });
 
-test('a dropped stream is told with the events around the cut', () => {
+test('the verdict on a dropped stream lists the events around the cut', () => {
   expect(judgeDrop({ connections: [[0, 11, 12], [13]], ...text }).finding).toEqual({
     fault: 'drop',
     cutAfter: 12,
@@ -97,7 +97,7 @@ test.each([
   ['two answers', 'broken', { turnIds: five('t_1'), answers: ['Yes.', 'No.'], turns: 1, calls: 1 }],
   ['no turn at all', 'broken', { turnIds: five(''), answers: five(''), turns: 0, calls: 0 }],
   ['a single send', 'unclear', { turnIds: ['t_1'], answers: ['Yes.'], turns: 1, calls: 1 }],
-])('of a message that is sent again, %s: %s', (_case, outcome, seen) => {
+])('the verdict on a message that is sent again, %s: %s', (_case, outcome, seen) => {
   expect(judgeResend(seen).outcome).toBe(outcome);
 });
 
@@ -108,7 +108,7 @@ test.each([
   ['no answer', 'broken', { ...killed, isAnswered: false }],
   ['a second turn', 'broken', { ...killed, turns: 2 }],
   ['an answer that had ended before', 'unclear', { ...killed, wasCut: false }],
-])('of a killed chat function, %s: %s', (_case, outcome, seen) => {
+])('the verdict on a killed chat function, %s: %s', (_case, outcome, seen) => {
   expect(judgeKilledChat(seen).outcome).toBe(outcome);
 });
 
@@ -125,7 +125,7 @@ test.each([
   ['two turns', 'broken', { ...refused, turns: 2 }],
   ['a model that did not refuse', 'unclear', { ...refused, calls: [undefined] }],
   ['another fault than was asked for', 'unclear', { ...refused, calls: ['safety', undefined] }],
-])('of a model that refuses, %s: %s', (_case, outcome, seen) => {
+])('the verdict on a model that refuses, %s: %s', (_case, outcome, seen) => {
   expect(judgeRefusals(seen).outcome).toBe(outcome);
 });
 
@@ -142,7 +142,7 @@ test.each([
   ['still in the context', 'broken', { ...blocked, isInContext: true }],
   ['a conversation that does not go on', 'broken', { ...blocked, isNextAnswered: false }],
   ['an answer that was not blocked', 'unclear', { ...blocked, finishReason: 'stop' }],
-])('of a blocked answer, %s: %s', (_case, outcome, seen) => {
+])('the verdict on a blocked answer, %s: %s', (_case, outcome, seen) => {
   expect(judgeBlocked(seen).outcome).toBe(outcome);
 });
 
@@ -161,7 +161,7 @@ test.each([
   ['a lost message', 'broken', { ...worker, stored: ['one'] }],
   ['a kill before the work', 'unclear', { ...worker, stateAtKill: 'QUEUED' }],
   ['a kill after the work', 'unclear', { ...worker, stateAtKill: 'COMPACTED' }],
-])('of a killed worker, %s: %s', (_case, outcome, seen) => {
+])('the verdict on a killed worker, %s: %s', (_case, outcome, seen) => {
   expect(judgeKilledWorker(seen).outcome).toBe(outcome);
 });
 
@@ -171,7 +171,7 @@ test.each([
   ['a delivery that is refused', 'broken', { codes: [204, 503, 204], swaps: 1 }],
   ['a delivery without an answer', 'broken', { codes: [204, 0, 204], swaps: 1 }],
   ['no compaction to be redelivered', 'unclear', { codes: [204, 204, 204], swaps: 0 }],
-])('of an event that comes again, %s: %s', (_case, outcome, seen) => {
+])('the verdict on a repeated event, %s: %s', (_case, outcome, seen) => {
   expect(judgeRedelivery(seen).outcome).toBe(outcome);
 });
 
@@ -182,7 +182,7 @@ test.each([
   ['a name that is gone', 'broken', { ...forgetful, context: 'ORD-1' }],
   ['no compaction', 'unclear', { ...forgetful, broughtBack: undefined }],
   ['nothing left out', 'unclear', { ...forgetful, broughtBack: 0 }],
-])('of a forgetful summariser, %s: %s', (_case, outcome, seen) => {
+])('the verdict on a forgetful summariser, %s: %s', (_case, outcome, seen) => {
   expect(judgeForgetful(seen).outcome).toBe(outcome);
 });
 
@@ -203,11 +203,11 @@ test.each([
   ],
   ['a model that invented nothing', 'unclear', { ...inventive, repaired: 0, dropped: 0 }],
   ['no compaction', 'unclear', { ...inventive, snapshot: undefined }],
-])('of an inventive summariser, %s: %s', (_case, outcome, seen) => {
+])('the verdict on an inventive summariser, %s: %s', (_case, outcome, seen) => {
   expect(judgeInventive(seen).outcome).toBe(outcome);
 });
 
-test('an amount is one figure, and not the figures that it is written with', () => {
+test('an amount with separators is one figure', () => {
   expect(listFigures('12 for 20.50 on 2026-11-22 at 9:30, 12')).toEqual([
     '12',
     '20.50',
@@ -224,6 +224,6 @@ test.each([
   ['an end without a reason', 'broken', { ...threshold, state: 'FAILED_ERROR' }],
   ['nothing at all', 'broken', { ...threshold, state: undefined }],
   ['a context below it', 'unclear', { ...threshold, wasCrossed: false }],
-])('of a lowered threshold, %s: %s', (_case, outcome, seen) => {
+])('the verdict on a lowered threshold, %s: %s', (_case, outcome, seen) => {
   expect(judgeThreshold(seen).outcome).toBe(outcome);
 });

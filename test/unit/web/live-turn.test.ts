@@ -29,23 +29,26 @@ describe('an answer after its events', () => {
     ['the end', [start, delta('Hello'), finish('stop')], 'done', 'Hello'],
     ['a stop', [start, delta('He'), { type: 'abort' }, finish('stop')], 'stopped', 'He'],
     ['an error', [start, { type: 'error', errorText: 'no' }, finish('error')], 'failed', ''],
-  ] satisfies [string, StreamChunk[], string, string][])('%s', (...[, chunks, phase, text]) => {
-    const turn = after(...chunks);
+  ] satisfies [string, StreamChunk[], string, string][])(
+    'an answer after its events: %s',
+    (...[, chunks, phase, text]) => {
+      const turn = after(...chunks);
 
-    expect([turn.phase, partsText(turn.parts)]).toEqual([phase, text]);
-  });
+      expect([turn.phase, partsText(turn.parts)]).toEqual([phase, text]);
+    },
+  );
 
-  test('knows its place once it is told of it', () => {
+  test('an answer has its place once an event names it', () => {
     expect([liveSeq(begun), liveSeq(after(start))]).toEqual([undefined, 7]);
   });
 
-  test('is not changed by an event that was seen already', () => {
+  test('an answer ignores a repeated event', () => {
     const turn = after(start, delta('Hello'));
 
     expect(applyFrame(turn, { id: 1, chunk: delta('Hello') })).toBe(turn);
   });
 
-  test('drops what an attempt said that was given up', () => {
+  test('an answer drops the text of an abandoned attempt', () => {
     const restarted: StreamChunk = {
       type: 'data-notice',
       id: 'restarted-2',
@@ -57,7 +60,7 @@ describe('an answer after its events', () => {
     expect(partsText(turn.parts)).toBe('Right');
   });
 
-  test('shows a call with what it gave', () => {
+  test('an answer shows a call with its result', () => {
     const turn = after(
       start,
       { type: 'tool-input-available', ...tool, toolName: 'tide', input: { at: 'Vlieland' } },

@@ -7,19 +7,20 @@ import { newSentences, splitParagraphs } from '#web/state/answer/text-pieces.ts'
 import { PAGES_MAX, toTurns, withPage, type TurnPages } from '#web/state/turn-pages.ts';
 import { preferredLanguage } from '#web/text/languages.ts';
 
-describe('what is said aloud of a growing answer', () => {
-  test.each([
-    ['a sentence and a half', 'It is blue. It wa', 0, false, ['It is blue.'], 12],
-    ['the rest at its end', 'It is blue. It was', 12, true, ['It was'], 18],
-    ['nothing new', 'It is blue.', 11, true, [], 11],
-    ['Japanese', '青です。船は', 0, false, ['青です。'], 4],
-  ])('%s', (...[, text, length, isWhole, sentences, said]) => {
+test.each([
+  ['a sentence and a half', 'It is blue. It wa', 0, false, ['It is blue.'], 12],
+  ['the rest at its end', 'It is blue. It was', 12, true, ['It was'], 18],
+  ['nothing new', 'It is blue.', 11, true, [], 11],
+  ['Japanese', '青です。船は', 0, false, ['青です。'], 4],
+])(
+  'the page announces of a growing answer: %s',
+  (...[, text, length, isWhole, sentences, said]) => {
     expect(newSentences(text, { length, isWhole, language: 'ja' })).toEqual({
       sentences,
       length: said,
     });
-  });
-});
+  },
+);
 
 describe('the pieces of a message', () => {
   test.each([
@@ -28,7 +29,7 @@ describe('the pieces of a message', () => {
     ['code on its way', '```\na', ['code:a']],
     ['nothing', '', []],
     ['markup, as text', '<b>x</b>', ['paragraph:<b>x</b>']],
-  ])('%s', (_, text, blocks) => {
+  ])('the pieces of a message: %s', (_, text, blocks) => {
     expect(splitParagraphs(text).map(({ kind, text: said }) => `${kind}:${said}`)).toEqual(blocks);
   });
 });
@@ -61,7 +62,7 @@ describe('the gauge', () => {
     ],
   };
 
-  test('scales the estimated parts to the figure of the context', () => {
+  test('the gauge scales the estimated parts to the context’s figure', () => {
     const { segments } = toGauge(context, shown);
 
     expect(segments.map(({ kind, tokens }) => [kind, tokens])).toEqual([
@@ -75,7 +76,7 @@ describe('the gauge', () => {
     expect(segments.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(1);
   });
 
-  test('ends a little behind the hard threshold, with the window beyond it', () => {
+  test('the gauge ends a little behind the hard threshold, with the window beyond it', () => {
     const { marks } = toGauge(context, shown);
 
     expect(marks.map(({ kind, isBeyond }) => [kind, isBeyond])).toEqual([
@@ -89,7 +90,7 @@ describe('the gauge', () => {
     ['nothing known of the parts', { ...context }, undefined],
     ['more than the hard threshold', { ...context, tokens: 9_000 }, shown],
     ['no threshold', { ...context, thresholdTokens: null }, undefined],
-  ])('fills no more than its bar: %s', (_, input, parts) => {
+  ])('the gauge fills no more than its bar: %s', (_, input, parts) => {
     const { segments } = toGauge(input, parts);
 
     expect(segments.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(1);
@@ -97,14 +98,14 @@ describe('the gauge', () => {
 });
 
 describe('the turns in memory', () => {
-  test('are bounded: those that were not used for longest go', () => {
+  test('the page’s turns in memory are bounded, least recently used out first', () => {
     let pages: TurnPages = new Map();
     for (let page = 0; page < PAGES_MAX + 5; page += 1) pages = withPage(pages, page, []);
 
     expect([pages.size, pages.has(4), pages.has(5)]).toEqual([PAGES_MAX, false, true]);
   });
 
-  test('have their message and their answer', () => {
+  test('the page’s turns in memory have their message and answer', () => {
     const message = (role: 'user' | 'model', seq: number): MessageView => ({
       id: `${role}-${seq}`,
       turnId: `t_${seq}`,
@@ -128,7 +129,7 @@ describe('the turns in memory', () => {
 describe('the stages of a compaction as they are seen', () => {
   const status = (state: string, jobId = 'j') => ({ state, jobId });
 
-  test('each is kept once, with its time', () => {
+  test('each observed compaction stage is kept once, with its time', () => {
     const seen = ['QUEUED', 'QUEUED', 'RUNNING', 'COMPACTED'].reduce(
       (steps, state, at) => observeStatus(steps, status(state), at),
       observeStatus([], null, 0),
@@ -141,7 +142,7 @@ describe('the stages of a compaction as they are seen', () => {
     ]);
   });
 
-  test('what had ended before is left to the list', () => {
+  test('a compaction that ended earlier is left to the list', () => {
     expect(observeStatus([], status('COMPACTED'), 1)).toEqual([]);
   });
 });
@@ -151,6 +152,6 @@ test.each([
   [['fr', 'en-GB'], 'en'],
   [['fr'], 'en'],
   [[], 'en'],
-] as const)('of the languages %j the page takes %s', (wanted, language) => {
+] as const)('of the languages %j the page chooses %s', (wanted, language) => {
   expect(preferredLanguage(wanted)).toBe(language);
 });

@@ -26,7 +26,7 @@ function playerByHand() {
   return { player, said, end };
 }
 
-test('says all messages, each after the answer to the one before', async () => {
+test('the player sends all messages, each after the answer to the one before', async () => {
   const { player, said, end } = playerByHand();
 
   const playing = player.play(recording);
@@ -41,7 +41,7 @@ test('says all messages, each after the answer to the one before', async () => {
   expect([player.state.value, player.position.value]).toEqual(['ended', 3]);
 });
 
-test('says nothing while it is paused, and goes on where it was', async () => {
+test('the player sends nothing while paused, and resumes', async () => {
   const { player, said, end } = playerByHand();
   const playing = player.play(recording);
   await setImmediate();
@@ -60,7 +60,7 @@ test('says nothing while it is paused, and goes on where it was', async () => {
   expect(player.state.value).toBe('ended');
 });
 
-test('is stopped at once, also where it is paused', async () => {
+test('the player stops at once, also while paused', async () => {
   const { player, said, end } = playerByHand();
   const playing = player.play(recording);
   await setImmediate();
@@ -74,7 +74,7 @@ test('is stopped at once, also where it is paused', async () => {
   expect(player.state.value).toBe('stopped');
 });
 
-test.each(['left', 'failed'] as const)('a message that is %s ends it', async (how) => {
+test.each(['left', 'failed'] as const)('a message that is %s ends the player', async (how) => {
   const { player, said, end } = playerByHand();
   const playing = player.play(recording);
   await setImmediate();
@@ -86,7 +86,7 @@ test.each(['left', 'failed'] as const)('a message that is %s ends it', async (ho
   expect([player.state.value, player.position.value]).toEqual([how, 0]);
 });
 
-test('another recording ends the one before', async () => {
+test('another recording ends the player’s current one', async () => {
   const { player, said, end } = playerByHand();
   void player.play(recording);
   await setImmediate();

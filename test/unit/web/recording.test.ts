@@ -6,7 +6,7 @@ import { parseRecordings } from '#web/panes/player/recording.ts';
 const line = (turns: readonly object[], id = 'a') => JSON.stringify({ id, turns });
 const said = (role: string, text: string) => ({ role, parts: [{ text }] });
 
-test('what the user said is played, in order', () => {
+test('a recording plays the user’s messages in order', () => {
   const jsonl = line([said('user', 'One'), said('model', 'Yes'), said('user', 'Two')]);
 
   expect(parseRecordings(jsonl)).toEqual({
@@ -31,7 +31,7 @@ test.each([
     [{ role: 'user', parts: [{ text: 'One' }, { text: 'hm', thought: true }] }],
     ['One'],
   ],
-])('%s', (_case, turns, messages) => {
+])('a recording is read: %s', (_case, turns, messages) => {
   expect(parseRecordings(line(turns))).toMatchObject({ recordings: [{ messages }] });
 });
 
@@ -41,7 +41,7 @@ test.each([
   ['text', 'hello', 1],
   ['a second line that is cut off', `${line([said('user', 'One')])}\n{"id":`, 2],
   ['another form', '{"messages":[]}', 1],
-])('%s is refused by its line', (_case, jsonl, number) => {
+])('a recording with %s is refused and the line named', (_case, jsonl, number) => {
   expect(parseRecordings(jsonl)).toEqual({ kind: 'unreadable', line: number });
 });
 

@@ -44,7 +44,7 @@ function memoryStorage(entries: Record<string, string> = {}) {
 }
 
 describe('a guest', () => {
-  test('is signed in once for calls at the same time, and remembered by the refresh token', async () => {
+  test('a guest is signed in once for parallel calls, and remembered by the refresh token', async () => {
     const { calls, firebase } = await startSignIn();
     const storage = memoryStorage();
     const session = guestSession({ firebase, storage, fetch, now: () => 0 });
@@ -56,7 +56,7 @@ describe('a guest', () => {
     expect(storage.getItem('recap.refreshToken')).toBe('refresh-1');
   });
 
-  test('comes back as the same one', async () => {
+  test('a guest returns as the same user', async () => {
     const { calls, firebase } = await startSignIn(['mine']);
     const storage = memoryStorage({ 'recap.refreshToken': 'mine' });
     const session = guestSession({ firebase, storage, fetch, now: () => 0 });
@@ -66,7 +66,7 @@ describe('a guest', () => {
     expect(calls).toEqual(['/v1/token web-key']);
   });
 
-  test('is a new one when the refresh token is no longer taken', async () => {
+  test('a guest whose refresh token is refused is a new user', async () => {
     const { calls, firebase } = await startSignIn();
     const storage = memoryStorage({ 'recap.refreshToken': 'revoked' });
     const session = guestSession({ firebase, storage, fetch, now: () => 0 });
@@ -75,7 +75,7 @@ describe('a guest', () => {
     expect(calls).toEqual(['/v1/token web-key', '/v1/accounts:signUp web-key']);
   });
 
-  test('gets another token before the hour is over', async () => {
+  test('a guest gets another token before the hour is over', async () => {
     const { firebase } = await startSignIn(['refresh-1']);
     const clock = { now: 0 };
     const storage = memoryStorage();

@@ -14,7 +14,7 @@ const settingsOf = (project: string, environment: Record<string, string> = {}) =
   );
 
 describe('the limits of a deployment', () => {
-  test('are on where nothing is set, lower for guests', () => {
+  test('a deployment’s limits are on by default, lower for guests', () => {
     expect(settingsOf('recap-house')).toEqual({
       byTier: {
         anonymous: {
@@ -38,11 +38,11 @@ describe('the limits of a deployment', () => {
     });
   });
 
-  test('are off in a demo- project, and nothing is counted', () => {
+  test('limits are off in a demo- project, and nothing is counted', () => {
     expect(isCounting(settingsOf('demo-house'))).toBe(false);
   });
 
-  test('are on in a demo- project one by one, as they are set', () => {
+  test('limits in a demo- project are on one by one, as set', () => {
     const settings = settingsOf('demo-house', { USER_DAILY_USD: '0.5' });
 
     expect(settings.byTier.signedIn).toEqual({
@@ -55,7 +55,10 @@ describe('the limits of a deployment', () => {
     });
   });
 
-  test.each(['-1', 'much', '1e9'])('cannot be %s dollars', (USER_DAILY_USD) => {
-    expect(() => settingsOf('demo-house', { USER_DAILY_USD })).toThrow('USER_DAILY_USD');
-  });
+  test.each(['-1', 'much', '1e9'])(
+    'a deployment’s limit cannot be %s dollars',
+    (USER_DAILY_USD) => {
+      expect(() => settingsOf('demo-house', { USER_DAILY_USD })).toThrow('USER_DAILY_USD');
+    },
+  );
 });

@@ -36,7 +36,7 @@ test.each([
     ['contentFilter', 'notInContext'],
   ],
   ['of an erased message nothing else', { deleted: true, inContext: false }, ['deleted']],
-] as const)('says %s', (_, is, kinds) => {
+] as const)('a turn’s remark says %s', (_, is, kinds) => {
   const stored = turn(1, is);
 
   const remarks = turnRemarks(stored, pagesOf(stored));
@@ -44,14 +44,14 @@ test.each([
   expect(remarks.map(({ kind }) => kind)).toEqual(kinds);
 });
 
-test('names the first turn that took the place of another', () => {
+test('a turn’s remark names the first turn that replaced another', () => {
   const replaced = turn(2, { inContext: false });
   const pages = pagesOf(turn(1), replaced, turn(3, { replaces: 2 }), turn(4, { replaces: 2 }));
 
   expect(turnRemarks(replaced, pages)).toEqual([{ kind: 'replaced', by: 3 }]);
 });
 
-test('takes what a new turn stands in for out of the context, and nothing before it', () => {
+test('a new turn removes the replaced one from the context, and nothing before it', () => {
   const pages = pagesOf(turn(1), turn(2), turn(3), turn(4, { replaces: 2 }));
 
   const after = [...withoutReplaced(pages, 4).values()].flat();

@@ -24,6 +24,6 @@ test.each([
     WATCH_MS.waiting,
   ],
   ['rests where nothing is known', undefined, 0, WATCH_MS.resting],
-])('%s', (...[, known, unchangedMs, paceMs]) => {
+])('the watch pace: %s', (...[, known, unchangedMs, paceMs]) => {
   expect(watchPaceMs(known, unchangedMs)).toBe(paceMs);
 });

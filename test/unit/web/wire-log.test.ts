@@ -18,7 +18,7 @@ const frame = (exchange: number, id: number, at = 1_050): WireEvent => ({
 });
 const record = (events: readonly WireEvent[]) => events.reduce(recordWire, emptyWireLog);
 
-test('keeps what a request was, and how it ended', () => {
+test('the wire log keeps a request and how it ended', () => {
   const log = record([
     request(1),
     { kind: 'response', exchange: 1, at: 1_030, code: 200 },
@@ -36,7 +36,7 @@ test('keeps what a request was, and how it ended', () => {
   ]);
 });
 
-test('keeps why a request has no answer', () => {
+test('the wire log keeps why a request has no answer', () => {
   const log = record([
     request(1),
     { kind: 'end', exchange: 1, at: 1_002, problem: 'TypeError: Failed to fetch' },
@@ -46,7 +46,7 @@ test('keeps why a request has no answer', () => {
   expect(log.exchanges[0]?.code).toBeUndefined();
 });
 
-test('measures an event in bytes, from the start of its request', () => {
+test('the wire log measures an event in bytes, from its request’s start', () => {
   const { frames } = record([request(7), frame(7, 2)]);
 
   expect(frames).toEqual([
@@ -54,7 +54,7 @@ test('measures an event in bytes, from the start of its request', () => {
   ]);
 });
 
-test('forgets the oldest requests and events beyond its bounds', () => {
+test('the wire log forgets the oldest requests and events beyond its bounds', () => {
   const more = 5;
   const log = record([
     ...Array.from({ length: EXCHANGES_KEPT + more }, (_, i) => request(i)),

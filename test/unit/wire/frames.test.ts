@@ -14,13 +14,13 @@ const delta = (id: number, text: string, part = 'p0'): StreamFrame => ({
 });
 
 describe('collapsed frames', () => {
-  test('join neighbouring deltas of a part under the last id', () => {
+  test('collapsed frames join neighbouring deltas of a part under the last id', () => {
     expect(collapseFrames([delta(2, 'a'), delta(3, 'b'), delta(4, 'c')])).toEqual([
       delta(4, 'abc'),
     ]);
   });
 
-  test('leave deltas apart that another part or frame separates', () => {
+  test('collapsed frames keep deltas apart that another part or frame separates', () => {
     const frames = [
       delta(1, 'a'),
       delta(2, 'b', 'q'),
@@ -31,7 +31,7 @@ describe('collapsed frames', () => {
     expect(collapseFrames(frames)).toEqual(frames);
   });
 
-  test('of nothing are none, and what was given stays as it was', () => {
+  test('collapsing no frames gives none, and input stays unchanged', () => {
     const frames = [delta(1, 'a'), delta(2, 'b')];
 
     expect(collapseFrames([])).toEqual([]);
@@ -41,7 +41,7 @@ describe('collapsed frames', () => {
 });
 
 describe('frame ids', () => {
-  test('of attempts follow each other without touching', () => {
+  test('frame ids of successive attempts do not overlap', () => {
     expect([1, 2, 3].map(firstFrameId)).toEqual([0, 1_000_000, 2_000_000]);
     expect(highestFrameId(1) + 1).toBe(firstFrameId(2));
   });
@@ -53,11 +53,11 @@ describe('frame ids', () => {
     [1_000_000, 1, 'beyond'],
     [999_999, 2, 'before'],
     [1_000_000, 2, 'within'],
-  ] as const)('a cursor %s of attempt %i stands %s it', (cursor, attempt, place) => {
+  ] as const)('the frame cursor %s of attempt %i stands %s it', (cursor, attempt, place) => {
     expect(cursorPlace(cursor, attempt)).toBe(place);
   });
 
-  test('of parts tell attempts apart', () => {
+  test('frame ids of parts distinguish attempts', () => {
     expect(textPartId(1)).toBe('p0');
     expect(textPartId(3)).toBe('a3-p0');
     expect(earlierPartIds(1)).toEqual([]);

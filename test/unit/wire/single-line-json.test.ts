@@ -5,7 +5,7 @@ import { singleLineJson } from '#shared/wire/single-line-json.ts';
 const lineEnds = ['\n', '\r', '\u000b', '\u000c', '\u0085', '\u2028', '\u2029'];
 
 describe('JSON on a single line', () => {
-  test.each(lineEnds)('holds no %j, in texts and in keys', (end) => {
+  test.each(lineEnds)('single-line JSON holds no %j, in texts and in keys', (end) => {
     const value = { [`a${end}b`]: [`${end}${end}`] };
 
     const json = singleLineJson(value);
@@ -14,7 +14,7 @@ describe('JSON on a single line', () => {
     expect(JSON.parse(json)).toEqual(value);
   });
 
-  test('leaves everything else as it is', () => {
+  test('single-line JSON leaves everything else unchanged', () => {
     const value = { text: 'Grüße, 안녕 👩‍🚀 "\\ \u007f \u200b' };
 
     expect(singleLineJson(value)).toBe(JSON.stringify(value));

@@ -22,6 +22,6 @@ test.each<[string, unknown, object[]]>([
   ['nothing preliminary', [{ ...part, preliminary: true }], []],
   ['no other part', [{ type: 'text', text: 'x' }, { ...part, type: 'toolbox' }, null, 7], []],
   ['nothing of what is no list', 'parts', []],
-])('takes of the parts of a UI message %s', (_, parts, outputs) => {
+])('the tool outputs of a UI message are read: %s', (_, parts, outputs) => {
   expect(uiToolOutputs(parts)).toEqual(outputs);
 });

@@ -72,7 +72,7 @@ const states: Readonly<Record<string, DocumentFields>> = {
 };
 
 describe('S20: an erasure', () => {
-  test('is tried with every kind of path that there is', () => {
+  test('S20: an erasure is tested with every kind of path', () => {
     const built = Object.keys(paths).filter((name) => name.endsWith('Path'));
 
     const tried = [...Object.keys(below), ...Object.keys(ofUser), ...ofNobody];
@@ -80,7 +80,7 @@ describe('S20: an erasure', () => {
   });
 
   test.each(Object.entries(states))(
-    'of a user leaves no word and no uid on any path: a conversation %s',
+    'S20: erasing a user leaves no word or uid on any path: a conversation %s',
     async (_, fields) => {
       const world = lifecycle();
       const conversationId = await compacted(world);
@@ -108,7 +108,7 @@ describe('S20: an erasure', () => {
     },
   );
 
-  test('of one conversation leaves no word of it on any path, and the user’s own documents', async () => {
+  test('S20: erasing one conversation leaves no word of it, but the user’s own documents', async () => {
     const world = lifecycle();
     const conversationId = await compacted(world);
     await write(

@@ -50,7 +50,7 @@ const shownText = async ({ otherChat }: Lifecycle, conversationId: string) => {
 };
 
 describe('S20: a summary from before an erasure that is written back', () => {
-  test('is shown to nobody and restored by nobody', async () => {
+  test('S20: a pre-erasure summary written back is neither shown nor restored', async () => {
     const { world, conversationId, path, before } = await toldTwice();
     await removeMessage(world, conversationId, 'message-3');
 
@@ -62,7 +62,7 @@ describe('S20: a summary from before an erasure that is written back', () => {
     });
   });
 
-  test('goes into no fork', async () => {
+  test('S20: a pre-erasure summary written back enters no fork', async () => {
     const { world, conversationId, path, before } = await toldTwice();
     await removeMessage(world, conversationId, 'message-3');
     await put(world, path, before);
@@ -74,7 +74,7 @@ describe('S20: a summary from before an erasure that is written back', () => {
     expect(JSON.stringify(history ?? {})).not.toContain(CANARY);
   });
 
-  test('is not valid beside the mark of the summary that was cleaned', async () => {
+  test('S20: a pre-erasure summary is not valid with the cleaned summary’s signature', async () => {
     const { world, conversationId, path, before } = await toldTwice();
     await removeMessage(world, conversationId, 'message-3');
     const after = await fieldsOf(world, path);
@@ -84,7 +84,7 @@ describe('S20: a summary from before an erasure that is written back', () => {
     expect(await shownText(world, conversationId)).not.toContain(CANARY);
   });
 
-  test('is not valid after the next erasure either, nor is one from between the two', async () => {
+  test('S20: a pre-erasure summary stays invalid after the next erasure', async () => {
     const { world, conversationId, path } = await toldTwice();
     await removeMessage(world, conversationId, 'message-3');
     const between = await fieldsOf(world, path);
@@ -96,7 +96,7 @@ describe('S20: a summary from before an erasure that is written back', () => {
     expect(await shownText(world, conversationId)).not.toContain(OTHER);
   });
 
-  test('is not valid under a later generation, whatever it says of itself', async () => {
+  test('S20: a pre-erasure summary is not valid under a later generation', async () => {
     const { world, conversationId, before } = await toldTwice();
     await removeMessage(world, conversationId, 'message-3');
     const generation = (await readHead(world.store, conversationId))?.value.generation ?? 0;
@@ -107,7 +107,7 @@ describe('S20: a summary from before an erasure that is written back', () => {
     expect(history).toMatchObject({ isUntrusted: true });
   });
 
-  test('is emptied by the next erasure', async () => {
+  test('S20: a pre-erasure summary is emptied by the next erasure', async () => {
     const { world, conversationId, path, before } = await toldTwice();
     await removeMessage(world, conversationId, 'message-3');
     await put(world, path, before);
@@ -119,7 +119,7 @@ describe('S20: a summary from before an erasure that is written back', () => {
 });
 
 describe('a summary of which an erasure left something', () => {
-  test('is shown and restored, also where no erased turn is in it', async () => {
+  test('a partly erased summary is shown and restored, also without an erased turn in it', async () => {
     const { world, conversationId } = await toldTwice();
     await removeMessage(world, conversationId, 'message-31');
 
@@ -128,7 +128,7 @@ describe('a summary of which an erasure left something', () => {
     expect((await see(world.store, conversationId)).text).toContain(KEPT);
   });
 
-  test('of an earlier release is used until the next erasure', async () => {
+  test('a partly erased summary of an earlier release is used until the next erasure', async () => {
     const { world, conversationId, path } = await toldTwice();
     await removeMessage(world, conversationId, 'message-3');
     const { cleaned: _, ...old } = await fieldsOf(world, path);

@@ -1,16 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { headPath } from '#shared/conversation/documents/paths.ts';
 import { cancelledCompactionResponse } from '#shared/wire/resources/compaction.ts';
-import { errorOf, startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
+import { errorOf, startChatServer } from '#test/support/chat/chat-server.ts';
 import { createConversation, readAs } from '#test/support/chat/http-answers.ts';
 import { record, writeJob } from '#test/support/compaction/past-compactions.ts';
 import { see } from '#test/support/compaction/compacted-conversation.ts';
 
-let chat: ChatServer;
-beforeAll(async () => {
-  chat = await startChatServer();
-});
+const chat = await startChatServer();
 afterAll(() => chat.stop());
 
 const create = async () => (await createConversation(chat)).id;
@@ -37,7 +34,7 @@ const hold = (id: string, requestId: string, leaseForMs: number) =>
   });
 
 describe('calling a compaction off', () => {
-  test('that waits drops it with a record, once', async () => {
+  test('cancelling a waiting compaction drops it with a record, once', async () => {
     const id = await create();
     const requestId = randomUUID();
     await chat.call(`/v1/conversations/${id}:compact`, { body: { requestId } });
@@ -56,7 +53,7 @@ describe('calling a compaction off', () => {
     ]);
   });
 
-  test('that waits is shown in the context object and may be followed by another', async () => {
+  test('cancelling a waiting compaction shows in the context object and allows another', async () => {
     const id = await create();
     const requestId = randomUUID();
     await chat.call(`/v1/conversations/${id}:compact`, { body: { requestId } });
@@ -69,7 +66,7 @@ describe('calling a compaction off', () => {
     expect(again.status).toBe(202);
   });
 
-  test('that the threshold asked for remembers the size of the context', async () => {
+  test('cancelling an automatic compaction remembers the size of the context', async () => {
     const id = await create();
     const requestId = randomUUID();
     await setNeed(id, { auto: { requestId, since: new Date(), trigger: 'auto' } });
@@ -81,7 +78,7 @@ describe('calling a compaction off', () => {
     expect(head.compactionNeeded).toEqual({ declined: { tokens, generation: 0 } });
   });
 
-  test('that runs leaves its worker a wish', async () => {
+  test('cancelling a running compaction leaves its worker a request to stop', async () => {
     const id = await create();
     const requestId = randomUUID();
     await setNeed(id, { manual: { requestId, since: new Date() } });
@@ -101,7 +98,7 @@ describe('calling a compaction off', () => {
     });
   });
 
-  test('whose worker is silent takes the job from it', async () => {
+  test('cancelling takes the job from a silent worker', async () => {
     const id = await create();
     const requestId = randomUUID();
     await setNeed(id, { manual: { requestId, since: new Date() } });
@@ -113,7 +110,7 @@ describe('calling a compaction off', () => {
     expect(job).toMatchObject({ owner: '', fence: 4, records: [{ state: 'ABORTED' }] });
   });
 
-  test('that has ended tells how', async () => {
+  test('cancelling a finished compaction reports its outcome', async () => {
     const id = await create();
     const ended = record(1_000, { state: 'COMPACTED', generation: 1 });
     await writeJob(chat.dependencies.store, id, { records: [ended] });
@@ -123,14 +120,14 @@ describe('calling a compaction off', () => {
     expect(await response.json()).toEqual({ jobId: ended.requestId, state: 'COMPACTED' });
   });
 
-  test('that nobody knows is 404', async () => {
+  test('cancelling an unknown compaction is 404', async () => {
     const response = await cancel(await create(), randomUUID());
 
     expect(response.status).toBe(404);
     expect(await errorOf(response)).toMatchObject({ reason: 'COMPACTION_NOT_FOUND' });
   });
 
-  test('of another user is the same 404 as an unknown conversation', async () => {
+  test('cancelling another user’s compaction is the same 404 as an unknown conversation', async () => {
     const id = await create();
     const requestId = randomUUID();
     await chat.call(`/v1/conversations/${id}:compact`, { body: { requestId } });
@@ -145,24 +142,22 @@ describe('calling a compaction off', () => {
   });
 });
 
-describe('asking for a compaction beyond the limit', () => {
-  test('is refused until the time that is told', async () => {
-    const limited = await startChatServer({ environment: { COMPACTIONS_PER_HOUR: '1' } });
-    try {
-      const { id } = await createConversation(limited);
-      const spent = [{ at: new Date(Date.now() - 10_000), tokens: 10 }];
-      await writeJob(limited.dependencies.store, id, { spent });
+test('compaction requests over the limit are refused with the retry time', async () => {
+  const limited = await startChatServer({ environment: { COMPACTIONS_PER_HOUR: '1' } });
+  try {
+    const { id } = await createConversation(limited);
+    const spent = [{ at: new Date(Date.now() - 10_000), tokens: 10 }];
+    await writeJob(limited.dependencies.store, id, { spent });
 
-      const response = await limited.call(`/v1/conversations/${id}:compact`, { body: {} });
+    const response = await limited.call(`/v1/conversations/${id}:compact`, { body: {} });
 
-      expect(response.status).toBe(429);
-      expect(await errorOf(response)).toMatchObject({
-        status: 'RESOURCE_EXHAUSTED',
-        reason: 'COMPACTION_LIMIT',
-      });
-      expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(3_500);
-    } finally {
-      await limited.stop();
-    }
-  });
+    expect(response.status).toBe(429);
+    expect(await errorOf(response)).toMatchObject({
+      status: 'RESOURCE_EXHAUSTED',
+      reason: 'COMPACTION_LIMIT',
+    });
+    expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(3_500);
+  } finally {
+    await limited.stop();
+  }
 });

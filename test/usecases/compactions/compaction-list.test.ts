@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import {
   compactionDetailResponse,
   compactionListResponse,
 } from '#shared/wire/resources/compaction.ts';
 import { emptySnapshot, type Snapshot } from '#shared/conversation/documents/snapshot.ts';
-import { errorOf, startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
+import { errorOf, startChatServer } from '#test/support/chat/chat-server.ts';
 import {
   history,
   record,
@@ -13,10 +13,7 @@ import {
 } from '#test/support/compaction/past-compactions.ts';
 import { createConversation, readAs } from '#test/support/chat/http-answers.ts';
 
-let chat: ChatServer;
-beforeAll(async () => {
-  chat = await startChatServer();
-});
+const chat = await startChatServer();
 afterAll(() => chat.stop());
 
 const create = async () => (await createConversation(chat)).id;
@@ -28,7 +25,7 @@ describe('the list of compactions', () => {
       await chat.call(`/v1/conversations/${id}/compactions${query}`, { headers }),
     );
 
-  test('shows generations and attempts that changed nothing, newest first, page by page', async () => {
+  test('the compaction list shows generations and unchanged attempts, newest first, in pages', async () => {
     const id = await create();
     const histories = [history(1, 10_000), history(2, 20_000), history(3, 30_000)];
     const attempts = [record(5_000), record(15_000), record(35_000)];
@@ -51,7 +48,7 @@ describe('the list of compactions', () => {
     );
   });
 
-  test('is empty for a new conversation', async () => {
+  test('the compaction list is empty for a new conversation', async () => {
     expect(await list(await create())).toEqual({ compactions: [] });
   });
 
@@ -61,7 +58,7 @@ describe('the list of compactions', () => {
     ['zh-CN,zh;q=0.9', /历史记录/],
     ['zh-Hans', /历史记录/],
     ['zh', /历史记录/],
-  ])('speaks the caller’s language: %s', async (language, words) => {
+  ])('the compaction list speaks the caller’s language: %s', async (language, words) => {
     const id = await create();
     await writeHistories(chat.dependencies.store, id, [history(1, 10_000)]);
 
@@ -70,7 +67,7 @@ describe('the list of compactions', () => {
     expect(compactions[0]?.message).toMatch(words);
   });
 
-  test('gives one by its generation, and 404 for one that is not there', async () => {
+  test('the compaction list gives one by its generation, and 404 otherwise', async () => {
     const id = await create();
     await writeHistories(chat.dependencies.store, id, [history(1, 10_000)]);
 
@@ -84,7 +81,7 @@ describe('the list of compactions', () => {
     expect(await errorOf(none)).toMatchObject({ http: 404, reason: 'GENERATION_NOT_FOUND' });
   });
 
-  test('tells of one what its snapshot says, each statement with its turns', async () => {
+  test('a compaction’s details show its snapshot’s statements with their turns', async () => {
     const id = await create();
     const item = { importance: 2, by: 'model' } as const;
     const snapshot: Snapshot = {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { headPath } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/errors.ts';
 import {
@@ -7,14 +7,11 @@ import {
   compactionPreviewResponse,
 } from '#shared/wire/resources/compaction.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
-import { errorOf, startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
+import { errorOf, startChatServer } from '#test/support/chat/chat-server.ts';
 import { record, writeJob } from '#test/support/compaction/past-compactions.ts';
 import { createConversation, readAs } from '#test/support/chat/http-answers.ts';
 
-let chat: ChatServer;
-beforeAll(async () => {
-  chat = await startChatServer();
-});
+const chat = await startChatServer();
 afterAll(() => chat.stop());
 
 const create = async (server = chat) => (await createConversation(server)).id;
@@ -32,7 +29,7 @@ const needOf = async (id: string) => {
 
 describe('asking for a compaction', () => {
   test.each(['compact', 'compress', 'summarize'])(
-    ':%s notes the need and tells the workers',
+    'requesting a compaction by :%s stores the request and publishes it',
     async (verb) => {
       const id = await create();
 
@@ -48,7 +45,7 @@ describe('asking for a compaction', () => {
     },
   );
 
-  test('needs no body', async () => {
+  test('requesting a compaction needs no body', async () => {
     const id = await create();
 
     const response = await chat.call(`/v1/conversations/${id}:compact`, { method: 'POST' });
@@ -56,7 +53,7 @@ describe('asking for a compaction', () => {
     expect(response.status).toBe(202);
   });
 
-  test('as a dry run tells what would be folded, and asks for nothing', async () => {
+  test('a dry-run compaction shows what would be folded and requests nothing', async () => {
     const { conversationId } = await buildConversation(chat.dependencies.store, {
       turns: 20,
       head: { ownerUid: 'alice' },
@@ -71,14 +68,14 @@ describe('asking for a compaction', () => {
     expect(publishedFor(conversationId)).toEqual([]);
   });
 
-  test('as a dry run of an empty conversation says that there is nothing to fold', async () => {
+  test('a dry-run compaction of an empty conversation has nothing to fold', async () => {
     const response = await compact(await create(), { dryRun: true });
 
     const preview = await readAs(compactionPreviewResponse, response);
     expect(preview).toMatchObject({ state: 'NOOP', reason: 'NOTHING_TO_FOLD', turnsFolded: 0 });
   });
 
-  test('as a dry run of a turn that no summariser window holds fails as the run itself would', async () => {
+  test('a dry-run compaction of a too-large turn fails like the real one', async () => {
     const { conversationId } = await buildConversation(chat.dependencies.store, {
       turns: [{ answer: 'word '.repeat(8_000) }, { answer: 'word '.repeat(8_000) }],
       head: { ownerUid: 'alice', settings: { windowTokens: 8_000 } },
@@ -96,7 +93,7 @@ describe('asking for a compaction', () => {
     });
   });
 
-  test('20 times at once gives one 202 and 19 conflicts', async () => {
+  test('20 simultaneous compaction requests give one 202 and 19 conflicts', async () => {
     const id = await create();
 
     const responses = await Promise.all(Array.from({ length: 20 }, () => compact(id)));
@@ -112,7 +109,7 @@ describe('asking for a compaction', () => {
     });
   });
 
-  test('again with the same request id is the same job', async () => {
+  test('repeating a compaction request with its request id is the same job', async () => {
     const id = await create();
     const requestId = randomUUID();
 
@@ -123,7 +120,7 @@ describe('asking for a compaction', () => {
     expect(await second.json()).toEqual({ jobId: requestId, state: 'QUEUED' });
   });
 
-  test('with the id of a request that has ended tells how it ended', async () => {
+  test('repeating a finished compaction’s request id gives its outcome', async () => {
     const id = await create();
     const ended = record(1_000, { state: 'COMPACTED' });
     await writeJob(chat.dependencies.store, id, { records: [ended] });
@@ -134,7 +131,7 @@ describe('asking for a compaction', () => {
     expect(await needOf(id)).toEqual({});
   });
 
-  test('while a worker holds the conversation is a conflict, and no longer when its lease is over', async () => {
+  test('requesting a compaction conflicts with a worker’s lease until it expires', async () => {
     const [held, free] = await Promise.all([create(), create()]);
     const lease = { owner: 'w1', requestId: randomUUID() };
     await writeJob(chat.dependencies.store, held, {
@@ -150,7 +147,7 @@ describe('asking for a compaction', () => {
     expect((await compact(free)).status).toBe(202);
   });
 
-  test('survives a bus that is down: the need stays and the failure is logged', async () => {
+  test('a compaction request survives an unavailable bus, and the failure is logged', async () => {
     const down = new AppError({
       status: 'UNAVAILABLE',
       reason: 'PUBLISH_FAILED',
@@ -177,7 +174,7 @@ describe('asking for a compaction', () => {
     ['an empty focus', { focus: '' }, '`focus`'],
     ['a focus that is too long', { focus: 'x'.repeat(1_001) }, '1000'],
     ['an unknown field', { force: true }, '`force`'],
-  ])('with %s is refused', async (_, body, named) => {
+  ])('a compaction request with %s is refused', async (_, body, named) => {
     const error = await errorOf(await compact(await create(), body));
 
     expect(error).toMatchObject({ http: 400, reason: 'BAD_FIELD' });

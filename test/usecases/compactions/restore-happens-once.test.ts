@@ -12,7 +12,7 @@ import { restore } from '#test/support/compaction/restoring.ts';
 import { historiesOf } from '#test/support/compaction/stored-histories.ts';
 
 describe('a restore', () => {
-  test('is the same restore when it comes again with its request id', async () => {
+  test('a restore repeated with its request id is the same restore', async () => {
     const world = lifecycle();
     const conversationId = await compacted(world);
     const first = await restore(world, conversationId, 0, 'request-r');
@@ -24,19 +24,22 @@ describe('a restore', () => {
     expect(await historiesOf(world, conversationId)).toHaveLength(3);
   });
 
-  test.each([1, 0])('of generation %i, when it is in force, changes nothing', async (wanted) => {
-    const world = lifecycle();
-    const conversationId = await compacted(world);
-    if (wanted === 0) await restore(world, conversationId, 0);
-    const before = await see(world.store, conversationId);
+  test.each([1, 0])(
+    'restoring generation %i while it is in force changes nothing',
+    async (wanted) => {
+      const world = lifecycle();
+      const conversationId = await compacted(world);
+      if (wanted === 0) await restore(world, conversationId, 0);
+      const before = await see(world.store, conversationId);
 
-    const record = await restore(world, conversationId, wanted);
+      const record = await restore(world, conversationId, wanted);
 
-    expect(record.generation).toBe(before.head.generation);
-    expect((await see(world.store, conversationId)).head).toEqual(before.head);
-  });
+      expect(record.generation).toBe(before.head.generation);
+      expect((await see(world.store, conversationId)).head).toEqual(before.head);
+    },
+  );
 
-  test('0 of a conversation that was never folded changes nothing', async () => {
+  test('restoring generation 0 of a never folded conversation changes nothing', async () => {
     const world = lifecycle();
     const conversationId = await buildDue(world.bench);
 
@@ -45,7 +48,7 @@ describe('a restore', () => {
     expect(record).toMatchObject({ generation: 0, state: 'NOOP', reason: 'ALREADY_PRESENT' });
   });
 
-  test('is found by its nonce when the reply is lost, and happens once', async () => {
+  test('a restore whose reply is lost is found by its nonce and happens once', async () => {
     const world = lifecycle();
     const conversationId = await compacted(world);
     world.loseReplyOf(({ path }) => path === historyPath(conversationId, 2));
@@ -56,7 +59,7 @@ describe('a restore', () => {
     expect(await historiesOf(world, conversationId)).toHaveLength(2);
   });
 
-  test('whose reply is lost is not repeated when another has followed it', async () => {
+  test('a restore whose reply is lost is not repeated after a later restore', async () => {
     const world = lifecycle();
     const conversationId = await compacted(world);
     world.loseReplyOf(({ path }) => path === historyPath(conversationId, 2));
@@ -72,7 +75,7 @@ describe('a restore', () => {
     });
   });
 
-  test('that died before it told the workers tells them when it comes again', async () => {
+  test('a restore that died before publishing publishes when repeated', async () => {
     const world = lifecycle();
     const conversationId = await compacted(world);
     const dying = { chat: { ...world.chat, ...dyingAt('generation-restored') } };
@@ -84,29 +87,27 @@ describe('a restore', () => {
   });
 });
 
-describe('restoring while a worker is at work', () => {
-  test.each(['claimed', 'summarised', 'verified', 'before-swap'])(
-    'wins when the worker has %s',
-    async (point) => {
-      const world = lifecycle();
-      const conversationId = await compacted(world);
-      await setHead(world, conversationId, { compactionNeeded: { ...manualNeed('in-flight') } });
-      const held = compactionBench({
-        ...world.bench,
-        atCrashPoint: async (name) => {
-          if (name === point) await restore(world, conversationId, 0);
-        },
-      });
+test.each(['claimed', 'summarised', 'verified', 'before-swap'])(
+  'a restore wins when the worker has %s',
+  async (point) => {
+    const world = lifecycle();
+    const conversationId = await compacted(world);
+    await setHead(world, conversationId, { compactionNeeded: { ...manualNeed('in-flight') } });
+    const held = compactionBench({
+      ...world.bench,
+      atCrashPoint: async (name) => {
+        if (name === point) await restore(world, conversationId, 0);
+      },
+    });
 
-      await compactOnce(held, conversationId);
+    await compactOnce(held, conversationId);
 
-      const { head, history } = await see(world.store, conversationId);
-      const [status] = await world.store.get([statusPath(conversationId)]);
-      expect(head).toMatchObject({ generation: 2, coveredThrough: { seq: 0 } });
-      expect(history?.state).toBe('RESTORED');
-      expect(status?.fields['generation']).toBe(2);
-      const again = await compactOnce(world.bench, conversationId);
-      expect(again.kind).toBe('done');
-    },
-  );
-});
+    const { head, history } = await see(world.store, conversationId);
+    const [status] = await world.store.get([statusPath(conversationId)]);
+    expect(head).toMatchObject({ generation: 2, coveredThrough: { seq: 0 } });
+    expect(history?.state).toBe('RESTORED');
+    expect(status?.fields['generation']).toBe(2);
+    const again = await compactOnce(world.bench, conversationId);
+    expect(again.kind).toBe('done');
+  },
+);

@@ -14,7 +14,7 @@ import {
 import { restore } from '#test/support/compaction/restoring.ts';
 
 describe('what cannot be restored', () => {
-  test('a generation that was never made', async () => {
+  test('a generation that was never made cannot be restored', async () => {
     const world = lifecycle();
     const conversationId = await compacted(world);
 
@@ -24,7 +24,7 @@ describe('what cannot be restored', () => {
     });
   });
 
-  test('one that told of a message that was deleted', async () => {
+  test('a generation that mentioned a deleted message cannot be restored', async () => {
     const world = lifecycle({}, rewriteBench);
     const conversationId = await compacted(world);
     await deleteMessage(world.chat, { caller: owner, conversationId, messageId: 'message-3' });
@@ -35,7 +35,7 @@ describe('what cannot be restored', () => {
     });
   });
 
-  test('one that told of a message that was edited, and an earlier one can be', async () => {
+  test('a generation that mentioned an edited message cannot be restored, an earlier one can', async () => {
     const world = lifecycle({}, rewriteBench);
     const conversationId = await compacted(world);
     const { head } = await see(world.store, conversationId);
@@ -58,7 +58,7 @@ describe('what cannot be restored', () => {
     expect(await restore(world, conversationId, 1)).toMatchObject({ restoredFrom: 1 });
   });
 
-  test('one of somebody else, told as if it were not there', async () => {
+  test('another user’s generation is refused as if it were missing', async () => {
     const world = lifecycle();
     const conversationId = await compacted(world);
     const request = { conversationId, generation: 0, locale: undefined };

@@ -12,7 +12,7 @@ import {
 import { restore } from '#test/support/compaction/restoring.ts';
 
 describe('restoring a generation', () => {
-  test('0 makes every turn stand word for word again', async () => {
+  test('restoring generation 0 makes every turn stand word for word again', async () => {
     const world = lifecycle();
     const conversationId = await compacted(world);
 
@@ -26,7 +26,7 @@ describe('restoring a generation', () => {
     expect(text).toContain('Question 1:');
   });
 
-  test('an earlier one brings its snapshot back and keeps later turns word for word', async () => {
+  test('restoring an earlier generation brings its snapshot back and keeps later turns verbatim', async () => {
     const world = lifecycle();
     const conversationId = await compacted(world);
     const before = await see(world.store, conversationId);
@@ -42,7 +42,7 @@ describe('restoring a generation', () => {
     expect(seqs.size).toBe(head.lastSeq - head.coveredThrough.seq);
   });
 
-  test('costs nothing, whatever the generation cost that comes back', async () => {
+  test('a restore costs nothing, whatever the restored generation cost', async () => {
     const world = lifecycle();
     const conversationId = await compacted(world);
     const { history: compaction } = await see(world.store, conversationId);
@@ -54,7 +54,7 @@ describe('restoring a generation', () => {
     expect([record, again]).toMatchObject([{ costMicros: 0 }, { costMicros: 0 }]);
   });
 
-  test('and forth again: what was left can be restored too', async () => {
+  test('a restore can itself be reverted', async () => {
     const world = lifecycle();
     const conversationId = await compacted(world);
     const before = await see(world.store, conversationId);
@@ -65,7 +65,7 @@ describe('restoring a generation', () => {
     expect((await see(world.store, conversationId)).text).toBe(before.text);
   });
 
-  test('drops what waits, and asks for nothing below the hard threshold', async () => {
+  test('a restore drops waiting requests and makes none below the hard threshold', async () => {
     const world = lifecycle();
     const conversationId = await compacted(world, {
       head: { settings: { thresholdTokens: 2_000 } },
@@ -80,7 +80,7 @@ describe('restoring a generation', () => {
     expect(world.chat.published).toEqual([]);
   });
 
-  test('asks for a compaction at once when the turns are over the hard threshold', async () => {
+  test('a restore requests a compaction at once over the hard threshold', async () => {
     const world = lifecycle();
     const conversationId = await compacted(world);
 
@@ -95,7 +95,7 @@ describe('restoring a generation', () => {
     expect((await see(world.store, conversationId)).head).toMatchObject({ generation: 3 });
   });
 
-  test('tells the events topic which generation is in use again', async () => {
+  test('a restore publishes the generation in force to the events topic', async () => {
     const world = lifecycle();
     const conversationId = await compacted(world);
 
@@ -110,7 +110,7 @@ describe('restoring a generation', () => {
     ]);
   });
 
-  test('asks for none where the conversation is compacted by hand', async () => {
+  test('a restore requests no compaction where the conversation is compacted by hand', async () => {
     const world = lifecycle();
     const conversationId = await compacted(world);
     await setHead(world, conversationId, { 'settings.compaction': 'manual' });
@@ -120,7 +120,7 @@ describe('restoring a generation', () => {
     expect((await see(world.store, conversationId)).head.compactionNeeded).toEqual({});
   });
 
-  test('tells the owner’s devices what is in force', async () => {
+  test('a restore reports the generation in force to the owner’s devices', async () => {
     const world = lifecycle();
     const conversationId = await compacted(world);
 
@@ -132,17 +132,15 @@ describe('restoring a generation', () => {
   });
 });
 
-describe('the context after a restore', () => {
-  test('is the same on an instance that has the conversation cached', async () => {
-    const world = lifecycle();
-    const conversationId = await compacted(world);
-    await showContext(world.otherChat, { caller: owner, conversationId });
+test('the context after a restore is the same on an instance with a cached conversation', async () => {
+  const world = lifecycle();
+  const conversationId = await compacted(world);
+  await showContext(world.otherChat, { caller: owner, conversationId });
 
-    await restore(world, conversationId, 0);
+  await restore(world, conversationId, 0);
 
-    const here = await showContext(world.chat, { caller: owner, conversationId });
-    const there = await showContext(world.otherChat, { caller: owner, conversationId });
-    expect(there).toEqual(here);
-    expect(here.generation).toBe(2);
-  });
+  const here = await showContext(world.chat, { caller: owner, conversationId });
+  const there = await showContext(world.otherChat, { caller: owner, conversationId });
+  expect(there).toEqual(here);
+  expect(here.generation).toBe(2);
 });

@@ -97,7 +97,7 @@ const shortened = (content: Content): Content => ({
   }),
 });
 
-test('a turn whose tool is running is shown with the rounds that are stored', async () => {
+test('a turn with a running tool is shown with the stored rounds', async () => {
   const conversationId = randomUUID();
   const seen: ShownContext[] = [];
   const tools = [

@@ -32,7 +32,7 @@ const headOf = async (
 ) => (await readHead(store, id))?.value;
 
 describe('a context over the hard threshold', () => {
-  test('is sent as a view: a marker in the place of the oldest turns, the newest word for word', async () => {
+  test('a context over the hard threshold is sent with a marker replacing the oldest turns', async () => {
     const { dependencies, conversationId, requests } = await largeConversation();
 
     await sendAll(dependencies, conversationId, ['And now?']);
@@ -44,7 +44,7 @@ describe('a context over the hard threshold', () => {
     expect(sent).toContain('And now?');
   });
 
-  test('tells the app so, in the stream and in the JSON answer', async () => {
+  test('a context over the hard threshold is reported to the app, streaming and as JSON', async () => {
     const { dependencies, conversationId } = await largeConversation();
 
     const handle = await sendMessage(dependencies, request(conversationId, 'And now?'));
@@ -57,7 +57,7 @@ describe('a context over the hard threshold', () => {
     expect((await handle.result).shrinkage?.turnsLeftOut).toBeGreaterThan(0);
   });
 
-  test('is shown by /context as it is sent', async () => {
+  test('a context over the hard threshold is shown by /context as it is sent', async () => {
     const { dependencies, conversationId, requests } = await largeConversation();
 
     const shown = await showContext(dependencies, { caller, conversationId });
@@ -69,7 +69,7 @@ describe('a context over the hard threshold', () => {
     );
   });
 
-  test('keeps its size in the meter: what the model reports of the view is not the context', async () => {
+  test('a shortened view does not change the context’s size in the meter', async () => {
     const { dependencies, conversationId } = await largeConversation();
 
     await sendAll(dependencies, conversationId, ['And now?']);
@@ -80,7 +80,7 @@ describe('a context over the hard threshold', () => {
     expect(head?.compactionNeeded.auto?.trigger).toBe('auto');
   });
 
-  test('changes nothing that is stored', async () => {
+  test('a shortened view changes nothing stored', async () => {
     const { dependencies, conversationId } = await largeConversation();
     const before = await headOf(dependencies, conversationId);
 
@@ -92,7 +92,7 @@ describe('a context over the hard threshold', () => {
     expect(await dependencies.store.get([historyPath(conversationId, 1)])).toEqual([undefined]);
   });
 
-  test('leaves room for a message that the whole context would not', async () => {
+  test('a shortened view leaves room for a message that the whole context would not', async () => {
     const { dependencies, conversationId } = await largeConversation({
       MODEL_WINDOWS: '{"gemini-3.5-flash":3000}',
     });
@@ -104,7 +104,7 @@ describe('a context over the hard threshold', () => {
 });
 
 describe('a turn during which the context was compacted', () => {
-  test('is stored when what it would measure anew cannot be read', async () => {
+  test('a turn beside a compaction is stored when the re-measured context is unreadable', async () => {
     const gate = Promise.withResolvers<void>();
     const isDown = { value: false };
     const store = createMemoryDocumentStore({
@@ -147,7 +147,7 @@ describe('a turn during which the context was compacted', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('asks for nothing when the swap came before its end, and hides no later crossing', async () => {
+  test('a turn after a swap requests nothing and hides no later compaction trigger', async () => {
     const gate = Promise.withResolvers<void>();
     const usage = { promptTokens: 5_000, cachedTokens: 0, outputTokens: 10, thoughtsTokens: 0 };
     const { model } = scriptedStreamer({ ...textAnswer('Late.', usage), gate: gate.promise });

@@ -29,14 +29,14 @@ async function patch(chat: ChatServer, hooks: unknown) {
 }
 
 describe('webhooks as a setting of a conversation', () => {
-  test('are stored where the deployment lets callers write them', async () => {
+  test('webhooks in a conversation’s settings are stored where the deployment allows them', async () => {
     const response = await patch(open, [HOOK]);
 
     expect(response.status).toBe(200);
     expect((await readAs(conversationResponse, response)).settings).toEqual({ hooks: [HOOK] });
   });
 
-  test('are refused where it does not', async () => {
+  test('webhooks in a conversation’s settings are refused where the deployment forbids them', async () => {
     const response = await patch(closed, [HOOK]);
 
     expect(response.status).toBe(400);
@@ -47,7 +47,7 @@ describe('webhooks as a setting of a conversation', () => {
     'https://evil.example.com/',
     'http://hooks.example.com/',
     'https://hooks.example.com@evil.example.com/',
-  ])('%s is refused: it would never be called', async (url) => {
+  ])('the webhook setting %s is refused: it would never be called', async (url) => {
     const response = await patch(open, [{ ...HOOK, url }]);
 
     expect(response.status).toBe(400);
@@ -65,7 +65,7 @@ describe('a webhook before a turn', () => {
     return { ...made, clock, server, id };
   }
 
-  test('gets a signed event and adds a context', async () => {
+  test('a webhook before a turn gets a signed event and adds a context', async () => {
     const body = JSON.stringify({ addContext: 'Gold member', later: 'ignored' });
     const { send, said, server, id } = await withWebhook({ body });
 
@@ -83,7 +83,7 @@ describe('a webhook before a turn', () => {
     expect(said()).toEqual([expect.stringContaining('| Gold member'), 'Hello']);
   });
 
-  test('may refuse', async () => {
+  test('a webhook before a turn may refuse', async () => {
     const body = JSON.stringify({ deny: { message: 'Your trial has ended.' } });
     const { send, id } = await withWebhook({ body });
 
@@ -95,7 +95,7 @@ describe('a webhook before a turn', () => {
     ['answers an error', { status: 500 }],
     ['answers no JSON', { body: 'ok' }],
     ['answers too much', { body: JSON.stringify({ addContext: 'x'.repeat(8_193) }) }],
-  ])('that %s does not stop the message', async (_, reply) => {
+  ])('a webhook before a turn that %s does not stop the message', async (_, reply) => {
     const { send, said, id } = await withWebhook(reply);
 
     await send(request(id, 'Hello'));
@@ -103,7 +103,7 @@ describe('a webhook before a turn', () => {
     expect(said()).toEqual(['Hello']);
   });
 
-  test('that hangs is left after two seconds', async () => {
+  test('a webhook before a turn that hangs is abandoned after two seconds', async () => {
     const { send, said, clock, server, id } = await withWebhook({ hangs: true });
 
     const sending = send(request(id, 'Hello'));
@@ -114,13 +114,13 @@ describe('a webhook before a turn', () => {
     expect(said()).toEqual(['Hello']);
   });
 
-  test('that is required and fails refuses the message', async () => {
+  test('a required webhook before a turn that fails refuses the message', async () => {
     const { send, id } = await withWebhook({ status: 503 }, true);
 
     await expect(send(request(id, 'Hello'))).rejects.toMatchObject({ reason: 'HOOK_FAILED' });
   });
 
-  test('adds what it adds behind those of the deployment and of the remote document', async () => {
+  test('a conversation’s webhook context follows the deployment’s and the remote document’s', async () => {
     const remote = await startWebhook({ body: JSON.stringify({ addContext: 'remote' }) });
     const own = await startWebhook({ body: JSON.stringify({ addContext: 'own' }) });
     const base = hookedChat();

@@ -74,7 +74,7 @@ const shownReason = async ({ dependencies }: Instance, conversationId: string) =
 };
 
 describe('the job of compactions', () => {
-  test('is read once by an instance, while nothing is asked of it', async () => {
+  test('an instance does not re-read an idle compaction job', async () => {
     const conversationId = randomUUID();
     const warm = instance();
     await sendAll(warm.dependencies, conversationId, ['One.', 'Two.']);
@@ -85,7 +85,7 @@ describe('the job of compactions', () => {
     expect(warm.readSince()).not.toContain(compactionJobPath(conversationId));
   });
 
-  test('is shown as it is after each need that another instance has seen come and go', async () => {
+  test('a compaction job is current after each request seen by another instance', async () => {
     const conversationId = randomUUID();
     const warm = instance();
     await sendAll(warm.dependencies, conversationId, ['One.', 'Two.']);

@@ -31,21 +31,21 @@ async function compactByHand(chat: ChatServer | undefined, body: object = {}) {
 }
 
 describe('a compaction by hand', () => {
-  test('far below the threshold lowers it for this conversation, where the deployment learns', async () => {
+  test('a manual compaction far below the threshold lowers it where learning is enabled', async () => {
     expect(await compactByHand(learning)).toEqual({
       stored: -0.05,
       threshold: { tokens: 22_800, source: 'default', learned: -0.05 },
     });
   });
 
-  test('teaches nothing unless the deployment says so', async () => {
+  test('a manual compaction does not change the threshold unless learning is enabled', async () => {
     expect(await compactByHand(plain)).toEqual({
       stored: undefined,
       threshold: { tokens: 24_000, source: 'default' },
     });
   });
 
-  test('that is only tried teaches nothing', async () => {
+  test('a dry-run compaction does not change the threshold', async () => {
     expect((await compactByHand(learning, { dryRun: true })).stored).toBeUndefined();
   });
 });

@@ -66,7 +66,7 @@ const statusOf = async ({ chat }: World, conversationId: string) =>
   (await chat.store.get([statusPath(conversationId)]))[0]?.fields;
 
 describe('with THRESHOLD_FRACTION=1 and automatic compaction', () => {
-  test('a turn asks for nothing while the model sees all of the context', async () => {
+  test('with THRESHOLD_FRACTION=1 a fitting context requests nothing', async () => {
     const world = neverAtAThreshold();
     const id = await built(world, {}, 15);
 
@@ -76,7 +76,7 @@ describe('with THRESHOLD_FRACTION=1 and automatic compaction', () => {
     expect((await headOf(world, id))?.compactionNeeded).toEqual({});
   });
 
-  test('a turn that leaves no room for all of them asks for a compaction, and the app is told', async () => {
+  test('with THRESHOLD_FRACTION=1 a turn without room for all requests a compaction and reports it', async () => {
     const world = neverAtAThreshold();
     const id = await built(world);
 
@@ -89,7 +89,7 @@ describe('with THRESHOLD_FRACTION=1 and automatic compaction', () => {
     expect(context.leftOut).toMatchObject({ from: 1, remedy: 'wait' });
   });
 
-  test('the context never grows beyond the window, and nothing stays left out', async () => {
+  test('with THRESHOLD_FRACTION=1 the context never outgrows the window or stays shortened', async () => {
     const world = neverAtAThreshold();
     const id = await built(world, {}, 1);
     let most = 0;
@@ -108,7 +108,7 @@ describe('with THRESHOLD_FRACTION=1 and automatic compaction', () => {
 });
 
 describe.each(['manual', 'off'] as const)('with compaction %s', (compaction) => {
-  test('the app is told which turns the model does not see, and that no summary comes by itself', async () => {
+  test('without automatic compaction the app is told which turns the model does not see', async () => {
     const world = neverAtAThreshold();
     const id = await built(world, { compaction }, 40);
 
@@ -131,7 +131,7 @@ describe.each(['manual', 'off'] as const)('with compaction %s', (compaction) => 
   test.each([
     ['ko-KR', '압축'],
     ['ja', '圧縮'],
-  ])('it is told in the words of %s', async (locale, word) => {
+  ])('left-out turns are reported in the words of %s', async (locale, word) => {
     const world = neverAtAThreshold();
     const id = await built(world, { compaction }, 40);
 
@@ -140,7 +140,7 @@ describe.each(['manual', 'off'] as const)('with compaction %s', (compaction) => 
     expect(context.leftOut?.message).toContain(word);
   });
 
-  test('a compaction that the user asks for brings them back as a summary', async () => {
+  test('a compaction requested by the user brings left-out turns back as a summary', async () => {
     const world = neverAtAThreshold();
     const id = await built(world, { compaction }, 40);
 
@@ -154,7 +154,7 @@ describe.each(['manual', 'off'] as const)('with compaction %s', (compaction) => 
     expect((await objectOf(world, id)).leftOut).toBeUndefined();
   });
 
-  test('the model is told that turns are left out, and promised nothing', async () => {
+  test('the model is told that turns are left out, without a promise', async () => {
     const world = neverAtAThreshold();
     const id = await built(world, { compaction }, 40);
 
@@ -175,7 +175,7 @@ describe.each(['manual', 'off'] as const)('with compaction %s', (compaction) => 
   });
 });
 
-test('where compaction is off, a refusal promises none, whatever was asked for before', async () => {
+test('with compaction off, a refusal promises none, whatever was requested before', async () => {
   const world = neverAtAThreshold();
   const { conversationId } = await buildConversation(world.chat.store, {
     turns: 19,
@@ -191,7 +191,7 @@ test('where compaction is off, a refusal promises none, whatever was asked for b
   expect((await objectOf(world, conversationId)).compaction).toBeNull();
 });
 
-test('a worker tells what is left out while it works', async () => {
+test('a working compaction’s status shows the left-out turns', async () => {
   const world = neverAtAThreshold();
   const id = await built(world);
   await send(world, id, 'And now?');

@@ -18,7 +18,7 @@ const entry = (seq: number, text = 'x'.repeat(1_000)) => ({
 });
 
 describe('the cache of finished turns', () => {
-  test('gives back what was kept, by epoch and seq', () => {
+  test('the cache of finished turns returns kept turns by epoch and seq', () => {
     const cache = createMemoryCache({ maxBytes: 1_000_000 });
     const kept = entry(3);
 
@@ -29,7 +29,7 @@ describe('the cache of finished turns', () => {
     expect(cache.turn('epoch-2', 3)).toBeUndefined();
   });
 
-  test('lets the least recently used go when its bytes are full', () => {
+  test('the cache of finished turns evicts the least recently used when full', () => {
     const cache = createMemoryCache({ maxBytes: 28_000 });
     for (let seq = 1; seq <= 3; seq++) cache.keepTurn('e', entry(seq));
     for (let seq = 4; seq <= 20; seq++) {
@@ -41,7 +41,7 @@ describe('the cache of finished turns', () => {
     expect(cache.turn('e', 2)).toBeUndefined();
   });
 
-  test('does not keep what is larger than itself', () => {
+  test('the cache of finished turns keeps nothing larger than itself', () => {
     const cache = createMemoryCache({ maxBytes: 20_000 });
     cache.keepTurn('e', entry(1));
 
@@ -51,7 +51,7 @@ describe('the cache of finished turns', () => {
     expect(cache.turn('e', 1)).toBeDefined();
   });
 
-  test('with no bytes keeps nothing', () => {
+  test('the cache of finished turns with no bytes keeps nothing', () => {
     const cache = createMemoryCache({ maxBytes: 0 });
 
     cache.keepTurn('e', entry(1));

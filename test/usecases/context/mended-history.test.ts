@@ -16,7 +16,7 @@ const brokenTurn = {
   ],
 };
 
-test('a stored turn that no model takes is mended in the prompt, shown, recorded and told', async () => {
+test('a stored turn that no model accepts is repaired in the prompt, shown and logged', async () => {
   const streamer = scriptedStreamer(textAnswer('Fine.'));
   const logged: { event: string; fields: LogFields }[] = [];
   const logger = {

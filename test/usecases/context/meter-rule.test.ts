@@ -1,35 +1,32 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { estimateTextTokens } from '#shared/tokens/token-estimate.ts';
 import { contextResponse } from '#shared/wire/resources/context.ts';
 import { conversationResponse } from '#shared/wire/resources/conversations.ts';
-import { startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
+import { startChatServer } from '#test/support/chat/chat-server.ts';
 import { readAs } from '#test/support/chat/http-answers.ts';
 
 /** Much that is no letter: the two rules are far apart on it. */
 const systemInstruction = 'Ids: 4711-0815-4242; "x": [1, 2, 3]. '.repeat(20);
 
-let chat: ChatServer;
-beforeAll(async () => {
-  chat = await startChatServer({ environment: { CLIENT_WRITABLE: 'profile,systemInstruction' } });
+const chat = await startChatServer({
+  environment: { CLIENT_WRITABLE: 'profile,systemInstruction' },
 });
 afterAll(() => chat.stop());
 
-describe('the meter', () => {
-  test.each([
-    ['assistant', 'character-class'],
-    ['coding', 'character-class'],
-    ['gemini-cli', 'gemini-cli'],
-  ] as const)('estimates in the profile %s by the rule %s', async (profile, rule) => {
-    const created = await chat.call('/v1/conversations', { body: { profile, systemInstruction } });
-    const { id } = await readAs(conversationResponse, created);
+test.each([
+  ['assistant', 'character-class'],
+  ['coding', 'character-class'],
+  ['gemini-cli', 'gemini-cli'],
+] as const)('the meter estimates in the profile %s by the rule %s', async (profile, rule) => {
+  const created = await chat.call('/v1/conversations', { body: { profile, systemInstruction } });
+  const { id } = await readAs(conversationResponse, created);
 
-    const shown = await chat.call(`/v1/conversations/${id}/context`);
+  const shown = await chat.call(`/v1/conversations/${id}/context`);
 
-    const { items } = await readAs(contextResponse, shown);
-    const [system] = items;
-    expect(system).toMatchObject({
-      kind: 'system',
-      tokens: estimateTextTokens(systemInstruction, rule),
-    });
+  const { items } = await readAs(contextResponse, shown);
+  const [system] = items;
+  expect(system).toMatchObject({
+    kind: 'system',
+    tokens: estimateTextTokens(systemInstruction, rule),
   });
 });

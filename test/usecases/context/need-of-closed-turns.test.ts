@@ -86,7 +86,7 @@ type Stage = Awaited<ReturnType<typeof waiting>>;
 const need = { 'compactionNeeded.auto': { trigger: 'auto' } };
 
 describe('a turn that waits for the app and is over the threshold with what stands before it', () => {
-  test('asks for nothing while it waits: it is not in the context', async () => {
+  test('a waiting turn over the threshold requests nothing, as it is out of the context', async () => {
     const stage = await waiting();
 
     expect(await stage.isNeeded()).toBe(false);
@@ -117,16 +117,19 @@ describe('a turn that waits for the app and is over the threshold with what stan
       ending: 'is overtaken by a new message',
       end: ({ chat, conversationId }) => say(chat, conversationId, 'Never mind.'),
     },
-  ])('leaves a need in the batch that ends it when it $ending', async ({ end }) => {
-    const stage = await waiting();
+  ])(
+    'a waiting turn over the threshold stores a request with its end when it $ending',
+    async ({ end }) => {
+      const stage = await waiting();
 
-    await end(stage);
+      await end(stage);
 
-    expect(stage.headAtEnd()).toMatchObject(need);
-    expect(await stage.isNeeded()).toBe(true);
-  });
+      expect(stage.headAtEnd()).toMatchObject(need);
+      expect(await stage.isNeeded()).toBe(true);
+    },
+  );
 
-  test('has the workers told at once when it is cancelled', async () => {
+  test('cancelling a waiting turn over the threshold requests a compaction at once', async () => {
     const { chat, conversationId } = await waiting();
     chat.published.length = 0;
 
@@ -135,7 +138,7 @@ describe('a turn that waits for the app and is over the threshold with what stan
     expect(chat.published).toMatchObject([{ topic: 'compaction', data: { conversationId } }]);
   });
 
-  test('has the workers told at once when the sweep closes it', async () => {
+  test('closing a waiting turn over the threshold by sweep requests a compaction at once', async () => {
     const { worker, conversationId, expire } = await waiting();
     expire();
     const sweeper = worker();
@@ -148,7 +151,7 @@ describe('a turn that waits for the app and is over the threshold with what stan
     });
   });
 
-  test('asks for nothing when it ends below the threshold', async () => {
+  test('a waiting turn that ends below the threshold requests nothing', async () => {
     const stage = await waiting({ thresholdTokens: 5_000 });
 
     await cancel(stage.chat, stage.conversationId, WAITING_SEQ);

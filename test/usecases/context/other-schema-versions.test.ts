@@ -33,7 +33,7 @@ async function serveWith(pathOf: (conversationId: string) => string, fields: Doc
   return { sent, after: after?.fields, chat };
 }
 
-test('what a later version added to a head is passed over and kept', async () => {
+test('unknown fields of a later version’s conversation document are ignored and kept', async () => {
   const { sent, after } = await serveWith(headPath, { addedLater: 'kept' });
 
   expect(sent.status).toBe(200);
@@ -44,7 +44,7 @@ test.each([
   ['head', headPath],
   ['turn', (conversationId: string) => turnPath(conversationId, 2)],
 ])(
-  'a message to a conversation whose %s is of a later schema version is to be sent again, and changes nothing',
+  'a message to a conversation whose %s has a later schema version is retryable, unchanged',
   async (_, pathOf) => {
     const { sent, after, chat: server } = await serveWith(pathOf, { schemaVersion: 2 });
 
@@ -73,7 +73,7 @@ test.each([
   },
 );
 
-test('a conversation of a later schema version is missing from the list, and hides no other', async () => {
+test('a conversation of a later schema version is skipped in the list', async () => {
   chat = await startChatServer();
   const { store } = chat.dependencies;
   const build = () => buildConversation(store, { turns: 1, head: { ownerUid: 'alice' } });
@@ -102,7 +102,7 @@ test('a conversation of a later schema version is missing from the list, and hid
 });
 
 test.each(['', '/messages', '/context', '/compactions', '/pins'])(
-  'a conversation of a later schema version is told to nobody but its owner: GET …%s',
+  'a conversation of a later schema version is shown to its owner alone: GET …%s',
   async (under) => {
     chat = await startChatServer();
     const { store } = chat.dependencies;

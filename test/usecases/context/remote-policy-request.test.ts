@@ -39,7 +39,7 @@ async function bench() {
 }
 
 describe('a request', () => {
-  test('of a user brings the remote policy into force', async () => {
+  test('a user’s request applies the remote policy', async () => {
     const { store, get, thresholdTokens } = await bench();
     const fields = { thresholdTokens: 9_000 };
     await store.commit([{ op: 'create', path: REMOTE_POLICY_PATH, fields }]);
@@ -49,7 +49,7 @@ describe('a request', () => {
     expect([response.status, thresholdTokens()]).toEqual([200, 9_000]);
   });
 
-  test('of a probe reads nothing', async () => {
+  test('a probe request reads nothing', async () => {
     const { store, get, thresholdTokens } = await bench();
     const fields = { thresholdTokens: 9_000 };
     await store.commit([{ op: 'create', path: REMOTE_POLICY_PATH, fields }]);
@@ -60,20 +60,15 @@ describe('a request', () => {
   });
 });
 
-describe('a retired model', () => {
-  test('is known to the function as it is composed, by the registry and by the remote document', async () => {
-    const { store, get, answering } = await bench();
-    const retirement = { geminiApi: '2026-01-01', successor: 'gemini-3.8-flash' };
-    const fields = { models: { 'gemini-3.5-flash': { retirement } } };
-    await store.commit([{ op: 'create', path: REMOTE_POLICY_PATH, fields }]);
+test('a retired model is known to the composed function from registry and remote document', async () => {
+  const { store, get, answering } = await bench();
+  const retirement = { geminiApi: '2026-01-01', successor: 'gemini-3.8-flash' };
+  const fields = { models: { 'gemini-3.5-flash': { retirement } } };
+  await store.commit([{ op: 'create', path: REMOTE_POLICY_PATH, fields }]);
 
-    const before = answering('gemini-3.5-flash');
-    await get('/v1/conversations');
+  const before = answering('gemini-3.5-flash');
+  await get('/v1/conversations');
 
-    expect(answering('gemini-2.5-pro-preview-06-05')).toBe('gemini-3.1-pro-preview');
-    expect([before, answering('gemini-3.5-flash')]).toEqual([
-      'gemini-3.5-flash',
-      'gemini-3.8-flash',
-    ]);
-  });
+  expect(answering('gemini-2.5-pro-preview-06-05')).toBe('gemini-3.1-pro-preview');
+  expect([before, answering('gemini-3.5-flash')]).toEqual(['gemini-3.5-flash', 'gemini-3.8-flash']);
 });

@@ -45,7 +45,7 @@ const restore = ({ chat }: Lifecycle, conversationId: string, generation: number
   restoreGeneration(chat, { caller: owner, conversationId, generation, locale: undefined });
 
 describe('a snapshot that somebody else wrote', () => {
-  test('reaches no prompt, and the chat goes on', async () => {
+  test('a foreign snapshot reaches no prompt, and the chat continues', async () => {
     const { world, conversationId, requests, alarms } = await withForged(2);
 
     const turn = await answered(world.chat, request(conversationId, 'What now?'));
@@ -58,7 +58,7 @@ describe('a snapshot that somebody else wrote', () => {
     expect(alarms()[0]?.fields).toEqual({ conversationId, generation: 2, keyId: 'local' });
   });
 
-  test('is told of once for each time that it is read', async () => {
+  test('a foreign snapshot is logged once each time it is read', async () => {
     const { world, conversationId, alarms } = await withForged(2);
     const show = () => showContext(world.chat, { caller: owner, conversationId });
 
@@ -68,7 +68,7 @@ describe('a snapshot that somebody else wrote', () => {
     expect(alarms()).toHaveLength(2);
   });
 
-  test('is shown to nobody, and its record says why', async () => {
+  test('a foreign snapshot is shown to nobody, and its record says why', async () => {
     const { world, conversationId } = await withForged(2);
     const target = { caller: owner, conversationId, locale: undefined };
 
@@ -84,16 +84,19 @@ describe('a snapshot that somebody else wrote', () => {
     expect(records.map(({ reason }) => reason)).toEqual([undefined, 'SNAPSHOT_INVALID']);
   });
 
-  test.each([1, 2])('of generation %i cannot be restored', async (generation) => {
-    const { world, conversationId } = await withForged(generation);
+  test.each([1, 2])(
+    'a foreign snapshot of generation %i cannot be restored',
+    async (generation) => {
+      const { world, conversationId } = await withForged(generation);
 
-    await expect(restore(world, conversationId, generation)).rejects.toMatchObject({
-      status: 'FAILED_PRECONDITION',
-      reason: 'SNAPSHOT_INVALID',
-    });
-  });
+      await expect(restore(world, conversationId, generation)).rejects.toMatchObject({
+        status: 'FAILED_PRECONDITION',
+        reason: 'SNAPSHOT_INVALID',
+      });
+    },
+  );
 
-  test('does not keep others from being restored', async () => {
+  test('a foreign snapshot does not prevent restoring others', async () => {
     const { world, conversationId, requests } = await withForged(2);
 
     await restore(world, conversationId, 1);
@@ -103,7 +106,7 @@ describe('a snapshot that somebody else wrote', () => {
     expect(JSON.stringify(requests)).not.toContain(FORGED);
   });
 
-  test('goes into no fork: that has the newest one that verifies', async () => {
+  test('a foreign snapshot enters no fork, which has the newest verified one', async () => {
     const { world, conversationId } = await withForged(2);
     const first = await world.store.get([historyPath(conversationId, 1)]);
 
@@ -125,41 +128,47 @@ describe('a snapshot that somebody else wrote', () => {
         await undeleteConversation(world.chat, { caller: owner, conversationId: id });
       },
     ],
-  ])('does not go on after %s: the newest one that verifies does', async (_, change) => {
-    const { world, conversationId } = await withForged(2);
+  ])(
+    'a foreign snapshot does not continue after %s: the newest verified one does',
+    async (_, change) => {
+      const { world, conversationId } = await withForged(2);
 
-    await change(world, conversationId);
+      await change(world, conversationId);
 
-    const { head, history, text } = await see(world.store, conversationId);
-    expect(head.generation).toBe(3);
-    expect(history?.isUntrusted).toBeUndefined();
-    expect(text).toContain('Plan a trip');
-    expect(text).not.toContain(FORGED);
-  });
+      const { head, history, text } = await see(world.store, conversationId);
+      expect(head.generation).toBe(3);
+      expect(history?.isUntrusted).toBeUndefined();
+      expect(text).toContain('Plan a trip');
+      expect(text).not.toContain(FORGED);
+    },
+  );
 
   test.each([
     ['the newest one that verifies', [2], 'After the first.'],
     ['none where none verifies', [1, 2], 'Question 1:'],
-  ])('is folded by no compaction: it starts from %s', async (_, forged, read) => {
-    const { world, conversationId } = await withForged(2);
-    for (const generation of forged) await tamper(world.store, { conversationId, generation });
-    await setHead(world, conversationId, { compactionNeeded: { ...manualNeed('again') } });
-    const before = world.bench.model.calls.length;
+  ])(
+    'a foreign snapshot is folded by no compaction, which starts from %s',
+    async (_, forged, read) => {
+      const { world, conversationId } = await withForged(2);
+      for (const generation of forged) await tamper(world.store, { conversationId, generation });
+      await setHead(world, conversationId, { compactionNeeded: { ...manualNeed('again') } });
+      const before = world.bench.model.calls.length;
 
-    const preview = await previewCompaction(world.chat, { caller: owner, conversationId });
-    const outcome = await compactOnce(world.bench, conversationId);
+      const preview = await previewCompaction(world.chat, { caller: owner, conversationId });
+      const outcome = await compactOnce(world.bench, conversationId);
 
-    expect(preview).toMatchObject({ state: 'WOULD_COMPACT' });
-    expect(outcome).toMatchObject({ state: 'COMPACTED' });
-    const asked = JSON.stringify(world.bench.model.calls.slice(before));
-    expect(asked).toContain(read);
-    expect(asked).not.toContain(FORGED);
-    const { history, text } = await see(world.store, conversationId);
-    expect(history?.isUntrusted).toBeUndefined();
-    expect(text).toContain('state_snapshot');
-  });
+      expect(preview).toMatchObject({ state: 'WOULD_COMPACT' });
+      expect(outcome).toMatchObject({ state: 'COMPACTED' });
+      const asked = JSON.stringify(world.bench.model.calls.slice(before));
+      expect(asked).toContain(read);
+      expect(asked).not.toContain(FORGED);
+      const { history, text } = await see(world.store, conversationId);
+      expect(history?.isUntrusted).toBeUndefined();
+      expect(text).toContain('state_snapshot');
+    },
+  );
 
-  test('is emptied by the erasure of any message, whatever it claims to cover', async () => {
+  test('a foreign snapshot is emptied by any message’s erasure, whatever it claims to cover', async () => {
     const { world, conversationId } = await withForged(1);
     await tamper(
       world.store,
@@ -174,7 +183,7 @@ describe('a snapshot that somebody else wrote', () => {
 });
 
 describe('a snapshot that was moved', () => {
-  test('is not valid under another generation', async () => {
+  test('a snapshot moved under another generation is not valid', async () => {
     const { world, conversationId } = await withForged(2);
     const [first] = await world.store.get([historyPath(conversationId, 1)]);
     await tamper(
@@ -188,7 +197,7 @@ describe('a snapshot that was moved', () => {
     expect(history?.isUntrusted).toBe(true);
   });
 
-  test('is not valid in another conversation', async () => {
+  test('a snapshot moved into another conversation is not valid', async () => {
     const world = lifecycle();
     const [mine, other] = [await compacted(world), await compacted(world)];
     const [document] = await world.store.get([historyPath(mine, 1)]);

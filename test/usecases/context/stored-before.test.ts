@@ -33,7 +33,7 @@ async function storedBefore() {
   return { ...fixture, world };
 }
 
-test('a conversation that an earlier version stored shows the context that it showed then', async () => {
+test('a conversation stored by an earlier version shows the same context', async () => {
   const { conversationId, contents, world } = await storedBefore();
 
   const { items } = await showContext(world.chat, { caller: owner, conversationId });
@@ -41,7 +41,7 @@ test('a conversation that an earlier version stored shows the context that it sh
   expect(items.map(({ content }) => content)).toEqual(contents);
 });
 
-test('a conversation that an earlier version stored keeps its transcript', async () => {
+test('a conversation stored by an earlier version keeps its transcript', async () => {
   const { conversationId, documents, world } = await storedBefore();
 
   const { messages } = await listMessages(world.chat, {
@@ -57,7 +57,7 @@ test('a conversation that an earlier version stored keeps its transcript', async
   expect(new Set(messages.map(({ seq }) => seq)).size).toBe(turns.length);
 });
 
-test('a conversation that an earlier version stored is compacted, and restored again', async () => {
+test('a conversation stored by an earlier version is compacted and restored again', async () => {
   const { conversationId, world } = await storedBefore();
   const before = await see(world.store, conversationId);
   await setHead(world, conversationId, { compactionNeeded: manualNeed() });

@@ -19,7 +19,7 @@ async function shownPolicy(environment: Record<string, string>, settings: object
 }
 
 describe('the context', () => {
-  test('tells the limits of a coding conversation and that the table set them', async () => {
+  test('the context shows a coding conversation’s limits and the table as their source', async () => {
     expect(await shownPolicy({})).toEqual({
       threshold: { tokens: 48_000, source: 'table' },
       hardThreshold: { tokens: 96_000, source: 'derived' },
@@ -48,20 +48,21 @@ describe('the context', () => {
       { thresholdTokens: 9_000 },
       { tokens: 9_000, source: 'conversation' },
     ],
-  ])('tells that the threshold is set by %s', async (...[, environment, settings, threshold]) => {
-    expect(await shownPolicy(environment, settings)).toMatchObject({ threshold });
-  });
+  ])(
+    'the context says that the threshold is set by %s',
+    async (...[, environment, settings, threshold]) => {
+      expect(await shownPolicy(environment, settings)).toMatchObject({ threshold });
+    },
+  );
 });
 
-describe('the variable THRESHOLD_TABLE', () => {
-  test('that cannot be used stops the start, and its name is said', () => {
-    const start = () =>
-      parseConfig({
-        GOOGLE_CLOUD_PROJECT: 'demo-recap',
-        THRESHOLD_TABLE: '{"gemini-/coding":{"thresholdTokens":0}}',
-      });
+test('an invalid THRESHOLD_TABLE stops the start and is named', () => {
+  const start = () =>
+    parseConfig({
+      GOOGLE_CLOUD_PROJECT: 'demo-recap',
+      THRESHOLD_TABLE: '{"gemini-/coding":{"thresholdTokens":0}}',
+    });
 
-    expect(start).toThrow(AppError);
-    expect(start).toThrow('THRESHOLD_TABLE');
-  });
+  expect(start).toThrow(AppError);
+  expect(start).toThrow('THRESHOLD_TABLE');
 });

@@ -17,7 +17,7 @@ describe('the threshold', () => {
     thoughtsTokens: 0,
   });
 
-  test('when reached leaves a need in the head with the finish and publishes it once', async () => {
+  test('a turn reaching the threshold stores a request with its finish and publishes once', async () => {
     const dependencies = chatDependencies(
       { model: scriptedStreamer(textAnswer('A', usage(990))).model },
       { THRESHOLD_TOKENS: '1000' },
@@ -36,7 +36,7 @@ describe('the threshold', () => {
     ]);
   });
 
-  test('when reached tells the events topic that a compaction was asked for', async () => {
+  test('a turn reaching the threshold publishes the request to the events topic', async () => {
     const dependencies = chatDependencies(
       { model: scriptedStreamer(textAnswer('A', usage(990))).model },
       { THRESHOLD_TOKENS: '1000' },
@@ -61,7 +61,7 @@ describe('the threshold', () => {
     ]);
   });
 
-  test('when reached tells the owner’s devices through the status document', async () => {
+  test('a turn reaching the threshold informs the owner’s devices by the status document', async () => {
     const dependencies = chatDependencies(
       { model: scriptedStreamer(textAnswer('A', usage(990))).model },
       { THRESHOLD_TOKENS: '1000' },
@@ -78,7 +78,7 @@ describe('the threshold', () => {
     });
   });
 
-  test('when not reached asks for nothing', async () => {
+  test('a turn below the threshold requests nothing', async () => {
     const dependencies = chatDependencies(
       { model: scriptedStreamer(textAnswer('A', usage(989))).model },
       { THRESHOLD_TOKENS: '1000' },
@@ -91,7 +91,7 @@ describe('the threshold', () => {
     expect(dependencies.published).toEqual([]);
   });
 
-  test('keeps its need when the bus is down, and the user is not told of it', async () => {
+  test('a turn reaching the threshold keeps its request when the bus is down, unreported', async () => {
     const dependencies = chatDependencies(
       {
         model: scriptedStreamer(textAnswer('A', usage(5_000))).model,
@@ -120,7 +120,7 @@ const smallWindow = { MODEL_WINDOWS: '{"gemini-3.5-flash":8000}' };
 const tooLongForNow = 'word '.repeat(3_000);
 
 describe('a message that cannot fit', () => {
-  test('is refused with both figures before anything is written', async () => {
+  test('a message that cannot fit is refused with both counts before anything is written', async () => {
     const dependencies = chatDependencies({}, { MODEL_WINDOWS: '{"gemini-3.5-flash":1000}' });
     const id = randomUUID();
 
@@ -133,7 +133,7 @@ describe('a message that cannot fit', () => {
     expect(await dependencies.store.get([headPath(id)])).toEqual([undefined]);
   });
 
-  test('publishes a need again that nobody has settled for a minute', async () => {
+  test('a message that cannot fit republishes a request unsettled for a minute', async () => {
     const clock = createManualClock();
     const dependencies = chatDependencies({ clock }, smallWindow);
     const id = await fullConversation(dependencies);
@@ -151,7 +151,7 @@ describe('a message that cannot fit', () => {
     ]);
   });
 
-  test('promises no compaction where compaction is off', async () => {
+  test('a message that cannot fit promises no compaction where compaction is off', async () => {
     const dependencies = chatDependencies({}, { MODEL_WINDOWS: '{"gemini-3.5-flash":1000}' });
     const { conversationId } = await buildConversation(dependencies.store, {
       turns: 1,
@@ -165,7 +165,7 @@ describe('a message that cannot fit', () => {
     });
   });
 
-  test('asks for a compaction when there is something to compact', async () => {
+  test('a message that cannot fit requests a compaction when there is something to compact', async () => {
     const dependencies = chatDependencies({}, smallWindow);
     const id = await fullConversation(dependencies);
 
@@ -177,7 +177,7 @@ describe('a message that cannot fit', () => {
     expect(head?.value.lastSeq).toBe(55);
   });
 
-  test('asks for none when no compaction can make room for it, and says so', async () => {
+  test('a message that no compaction can make room for requests none, and says so', async () => {
     const dependencies = chatDependencies({}, smallWindow);
     const id = await fullConversation(dependencies);
 

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { turnPath } from '#shared/conversation/documents/paths.ts';
@@ -25,21 +25,19 @@ function hastyClock() {
   return { clock: hasty, waitsMs };
 }
 
-describe('a conversation whose history is missing', () => {
-  test('is read again a while later, and the store is blamed when it stays so', async () => {
-    const { clock, waitsMs } = hastyClock();
-    const dependencies = chatDependencies({ clock, model: silentModel() });
-    const { conversationId } = await buildConversation(dependencies.store, {
-      turns: 2,
-      head: { generation: 1, coveredThrough: { seq: 1, contentIndex: 0 }, ownerUid: 'u1' },
-    });
-
-    const sent = sendMessage(dependencies, request(conversationId, 'Hello?'));
-
-    await expect(sent).rejects.toMatchObject({ reason: 'STORE_UNAVAILABLE', retryable: true });
-    expect(waitsMs).toHaveLength(30);
-    expect(waitsMs.reduce((sum, ms) => sum + ms, 0)).toBeGreaterThan(2_000);
+test('a missing history is re-read later, then blamed on the store', async () => {
+  const { clock, waitsMs } = hastyClock();
+  const dependencies = chatDependencies({ clock, model: silentModel() });
+  const { conversationId } = await buildConversation(dependencies.store, {
+    turns: 2,
+    head: { generation: 1, coveredThrough: { seq: 1, contentIndex: 0 }, ownerUid: 'u1' },
   });
+
+  const sent = sendMessage(dependencies, request(conversationId, 'Hello?'));
+
+  await expect(sent).rejects.toMatchObject({ reason: 'STORE_UNAVAILABLE', retryable: true });
+  expect(waitsMs).toHaveLength(30);
+  expect(waitsMs.reduce((sum, ms) => sum + ms, 0)).toBeGreaterThan(2_000);
 });
 
 test('a turn that was tried too often leaves the conversation free', async () => {

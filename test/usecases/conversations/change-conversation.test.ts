@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { conversationResponse } from '#shared/wire/resources/conversations.ts';
-import { errorOf, startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
+import { errorOf, startChatServer } from '#test/support/chat/chat-server.ts';
 import { createConversation, readAs } from '#test/support/chat/http-answers.ts';
 
-let chat: ChatServer;
-beforeAll(async () => {
-  chat = await startChatServer({ environment: { THRESHOLD_TOKENS: '20000' } });
-});
+const chat = await startChatServer({ environment: { THRESHOLD_TOKENS: '20000' } });
 afterAll(() => chat.stop());
 
 const create = (body: object = {}) => createConversation(chat, { body });
@@ -19,7 +16,7 @@ const patch = (id: string, body: object, more: { mask?: string; etag?: string } 
   });
 
 describe('changing a conversation', () => {
-  test('without a mask writes what the body has and leaves the rest', async () => {
+  test('changing a conversation without a field mask writes what the body has', async () => {
     const { id } = await create({ title: 'one', metadata: { a: '1' } });
 
     const changed = await readAs(conversationResponse, await patch(id, { title: 'two' }));
@@ -27,7 +24,7 @@ describe('changing a conversation', () => {
     expect(changed).toMatchObject({ title: 'two', metadata: { a: '1' } });
   });
 
-  test('with a mask writes only what it names, and resets what the body lacks', async () => {
+  test('changing a conversation with a field mask writes exactly the named fields', async () => {
     const settings = { thresholdTokens: 9_000, thresholdFraction: 0.01 };
     const { id } = await create({ title: 'one', metadata: { a: '1' }, settings });
 
@@ -42,7 +39,7 @@ describe('changing a conversation', () => {
     expect(changed.settings).toEqual({ thresholdTokens: 8_000 });
   });
 
-  test('can take the title away', async () => {
+  test('changing a conversation can remove the title', async () => {
     const { id } = await create({ title: 'one' });
 
     await patch(id, {}, { mask: 'title' });
@@ -61,7 +58,7 @@ describe('changing a conversation', () => {
       undefined,
       'THRESHOLD_TOO_HIGH',
     ],
-  ])('%s is refused', async (...[, body, mask, reason]) => {
+  ])('changing a conversation with %s is refused', async (...[, body, mask, reason]) => {
     const { id } = await create();
 
     const response = await patch(id, body, mask === undefined ? {} : { mask });
@@ -69,7 +66,7 @@ describe('changing a conversation', () => {
     expect(await errorOf(response)).toMatchObject({ http: 400, reason });
   });
 
-  test('is refused with 412 when the conversation has changed since its ETag', async () => {
+  test('changing a conversation is refused with 412 when its ETag is outdated', async () => {
     const { id } = await create();
     const etag = (await chat.call(`/v1/conversations/${id}`)).headers.get('etag') ?? '';
 
@@ -80,7 +77,7 @@ describe('changing a conversation', () => {
     expect(await errorOf(second)).toMatchObject({ http: 412, reason: 'ETAG_MISMATCH' });
   });
 
-  test('10 times at once loses no change', async () => {
+  test('ten simultaneous changes of a conversation lose none', async () => {
     const { id } = await create();
     const responses = await Promise.all([
       ...Array.from({ length: 5 }, () => patch(id, { title: 'x' })),

@@ -1,37 +1,32 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { conversationListResponse } from '#shared/wire/resources/conversations.ts';
-import { startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
+import { startChatServer } from '#test/support/chat/chat-server.ts';
 import { createConversation, readAs } from '#test/support/chat/http-answers.ts';
 
-let chat: ChatServer;
-beforeAll(async () => {
-  chat = await startChatServer();
-});
+const chat = await startChatServer();
 afterAll(() => chat.stop());
 
 const create = (uid: string) => createConversation(chat, { uid });
 
-describe('the list of conversations', () => {
-  const list = async (uid: string, query: string) =>
-    readAs(conversationListResponse, await chat.call(`/v1/conversations${query}`, { uid }));
+const list = async (uid: string, query: string) =>
+  readAs(conversationListResponse, await chat.call(`/v1/conversations${query}`, { uid }));
 
-  test('gives the caller’s own, newest update first, page by page', async () => {
-    const uid = `user-${randomUUID()}`;
-    const created: string[] = [];
-    for (let i = 0; i < 5; i++) created.push((await create(uid)).id);
-    await create('somebody else');
+test('the conversation list has the caller’s own, newest update first, page by page', async () => {
+  const uid = `user-${randomUUID()}`;
+  const created: string[] = [];
+  for (let i = 0; i < 5; i++) created.push((await create(uid)).id);
+  await create('somebody else');
 
-    const seen: string[] = [];
-    let token: string | undefined;
-    do {
-      const query = `?pageSize=2${token === undefined ? '' : `&pageToken=${token}`}`;
-      const page = await list(uid, query);
-      seen.push(...page.conversations.map(({ id }) => id));
-      token = page.nextPageToken;
-    } while (token !== undefined);
+  const seen: string[] = [];
+  let token: string | undefined;
+  do {
+    const query = `?pageSize=2${token === undefined ? '' : `&pageToken=${token}`}`;
+    const page = await list(uid, query);
+    seen.push(...page.conversations.map(({ id }) => id));
+    token = page.nextPageToken;
+  } while (token !== undefined);
 
-    expect(seen.toSorted()).toEqual(created.toSorted());
-    expect(seen).toHaveLength(5);
-  });
+  expect(seen.toSorted()).toEqual(created.toSorted());
+  expect(seen).toHaveLength(5);
 });

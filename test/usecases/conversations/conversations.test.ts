@@ -29,7 +29,7 @@ afterAll(() => Promise.all([chat.stop(), openChat.stop()]));
 const create = (options?: CallOptions) => createConversation(chat, options);
 
 describe('creating a conversation', () => {
-  test('takes what the caller may write and the deployment’s defaults', async () => {
+  test('creating a conversation takes what the caller may write and the deployment’s defaults', async () => {
     const id = randomUUID();
     const fields = {
       title: 'Trip',
@@ -45,7 +45,7 @@ describe('creating a conversation', () => {
     expect(conversation).toMatchObject({ id, ...fields, model: chat.dependencies.config.MODEL });
   });
 
-  test('again with the same id gives the same conversation', async () => {
+  test('creating a conversation again with its id gives the same one', async () => {
     const first = await create({ body: { title: 'one' } });
 
     const response = await chat.call('/v1/conversations', { body: { id: first.id, title: 'two' } });
@@ -54,7 +54,7 @@ describe('creating a conversation', () => {
     expect(await response.json()).toEqual(first);
   });
 
-  test('20 times at once with one id makes one', async () => {
+  test('creating a conversation 20 times at once with one id makes one', async () => {
     const id = randomUUID();
 
     const responses = await Promise.all(
@@ -65,7 +65,7 @@ describe('creating a conversation', () => {
     expect(statuses).toEqual([...Array.from({ length: 19 }, () => 200), 201]);
   });
 
-  test('with the id of somebody else is answered as an unknown one', async () => {
+  test('creating a conversation with another user’s id is answered like an unknown one', async () => {
     const { id } = await create({ uid: 'bob' });
 
     const response = await chat.call('/v1/conversations', { body: { id } });
@@ -80,16 +80,23 @@ describe('creating a conversation', () => {
     ['settings.windowTokens', { settings: { windowTokens: 5_000 } }],
     ['settings.onBusy', { settings: { onBusy: 'reject' } }],
     ['settings.compaction', { settings: { compaction: 'off' } }],
-  ])('%s is refused unless the deployment opens it', async (field, body) => {
-    const closed = await errorOf(await chat.call('/v1/conversations', { body }));
-    const open = await openChat.call('/v1/conversations', { body });
+  ])(
+    'creating a conversation with %s is refused unless the deployment allows it',
+    async (field, body) => {
+      const closed = await errorOf(await chat.call('/v1/conversations', { body }));
+      const open = await openChat.call('/v1/conversations', { body });
 
-    expect(closed).toMatchObject({ http: 400, reason: 'FIELD_NOT_WRITABLE', metadata: { field } });
-    expect(closed.message).toContain('CLIENT_WRITABLE');
-    expect(open.status).toBe(201);
-  });
+      expect(closed).toMatchObject({
+        http: 400,
+        reason: 'FIELD_NOT_WRITABLE',
+        metadata: { field },
+      });
+      expect(closed.message).toContain('CLIENT_WRITABLE');
+      expect(open.status).toBe(201);
+    },
+  );
 
-  test('is refused with an instruction that leaves less than half of the window, now or later', async () => {
+  test('an instruction that leaves less than half of the window is refused, now or later', async () => {
     const systemInstruction = 'Be kind. '.repeat(500);
     const createWith = (settings: object) =>
       openChat.call('/v1/conversations', { body: { systemInstruction, settings } });
@@ -111,7 +118,7 @@ describe('creating a conversation', () => {
   test.each([
     ['999 tokens', { thresholdTokens: 999 }, 'BAD_FIELD'],
     ['a fraction of fewer than 1,000 tokens', { thresholdFraction: 0.0009 }, 'THRESHOLD_TOO_LOW'],
-  ])('is refused with a threshold of %s: each message would buy a compaction', async (...row) => {
+  ])('a threshold of %s is refused: each message would buy a compaction', async (...row) => {
     const [, settings, reason] = row;
 
     const error = await errorOf(await chat.call('/v1/conversations', { body: { settings } }));
@@ -124,7 +131,7 @@ describe('creating a conversation', () => {
     ['tokens above', { thresholdTokens: 20_001 }],
     ['a fraction above', { thresholdFraction: 0.5 }],
     ['the fraction that means never, against', { thresholdFraction: 1 }],
-  ])('is refused with a threshold of %s the deployment’s', async (_, settings) => {
+  ])('a threshold of %s the deployment’s is refused', async (_, settings) => {
     const error = await errorOf(await chat.call('/v1/conversations', { body: { settings } }));
 
     expect(error).toMatchObject({ http: 400, reason: 'THRESHOLD_TOO_HIGH' });
@@ -134,7 +141,7 @@ describe('creating a conversation', () => {
   test.each([
     ['tokens equal to', { thresholdTokens: 20_000 }],
     ['a fraction below', { thresholdFraction: 0.01 }],
-  ])('takes a threshold of %s the deployment’s', async (_, settings) => {
+  ])('a threshold of %s the deployment’s is accepted', async (_, settings) => {
     const conversation = await create({ body: { settings } });
 
     expect(conversation.settings).toEqual(settings);
@@ -142,7 +149,7 @@ describe('creating a conversation', () => {
 });
 
 describe('a conversation', () => {
-  test('shows its context object and an ETag', async () => {
+  test('a conversation shows its context object and an ETag', async () => {
     const { id } = await create();
 
     const response = await chat.call(`/v1/conversations/${id}`);
@@ -152,7 +159,7 @@ describe('a conversation', () => {
     expect(conversation.context).toMatchObject({ tokens: 0, generation: 0, compaction: null });
   });
 
-  test('of somebody else, an unknown and a deleted one have the same 404', async () => {
+  test('another user’s, an unknown and a deleted conversation give the same 404', async () => {
     const [other, deleted] = await Promise.all([create({ uid: 'bob' }), create()]);
     const [document] = await chat.dependencies.store.get([headPath(deleted.id)]);
     await chat.dependencies.store.commit([

@@ -1,21 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { deleteConversation } from '#functions/chat/conversations/erase/delete-conversation.ts';
 import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
 import { exportConversation } from '#functions/chat/conversations/export-conversation.ts';
 import { turnPath } from '#shared/conversation/documents/paths.ts';
 import { exportLineResponse, type ExportLine } from '#shared/wire/resources/export.ts';
-import { startChatServer, errorOf, type ChatServer } from '#test/support/chat/chat-server.ts';
+import { startChatServer, errorOf } from '#test/support/chat/chat-server.ts';
 import {
   buildConversation,
   type TurnToBuild,
 } from '#test/support/compaction/conversation-builder.ts';
 import { lifecycle, owner, setHead } from '#test/support/chat/lifecycle.ts';
 
-let chat: ChatServer;
-beforeAll(async () => {
-  chat = await startChatServer();
-});
+const chat = await startChatServer();
 afterAll(() => chat.stop());
 
 const build = async (ownerUid: string, turns: readonly TurnToBuild[], title = 'A trip') =>
@@ -38,7 +35,7 @@ const fatesOf = (lines: readonly ExportLine[]) =>
   lines.flatMap((line) => (line.type === 'message' ? [`${line.id} ${line.fate}`] : []));
 
 describe('the export of a conversation', () => {
-  test('as JSON lines has the conversation, then every message in order', async () => {
+  test('a JSON-lines export has the conversation, then every message in order', async () => {
     const uid = randomUUID();
     const id = await build(uid, [{ user: 'Hi\nthere', answer: 'Hello.' }, {}]);
 
@@ -59,7 +56,7 @@ describe('the export of a conversation', () => {
     ]);
   });
 
-  test('says which messages failed, were replaced, cancelled or deleted', async () => {
+  test('an export says which messages failed, were replaced, cancelled or deleted', async () => {
     const uid = randomUUID();
     const id = await build(uid, [
       { state: 'failed', answer: [] },
@@ -83,7 +80,7 @@ describe('the export of a conversation', () => {
     ]);
   });
 
-  test('as Markdown is for people', async () => {
+  test('a Markdown export is for people', async () => {
     const uid = randomUUID();
     const code = 'Look:\n```ts\nlet a = 1;\n```';
     const id = await build(uid, [
@@ -108,7 +105,7 @@ describe('the export of a conversation', () => {
     expect(text).toMatch(/## User, \S+ \(replaced by a later message\)\n\nOld\./);
   });
 
-  test('is read as it is taken, and whole', async () => {
+  test('an export is read as it is sent, and whole', async () => {
     const world = lifecycle();
     const { conversationId } = await buildConversation(world.store, { turns: 45 });
     let reads = 0;
@@ -131,7 +128,7 @@ describe('the export of a conversation', () => {
     expect(rest).toHaveLength(89);
   });
 
-  test('breaks off when the conversation is erased meanwhile', async () => {
+  test('an export ends when the conversation is erased meanwhile', async () => {
     const world = lifecycle();
     const { conversationId } = await buildConversation(world.store, { turns: 45 });
     const target = { caller: owner, conversationId, format: 'jsonl' } as const;
@@ -142,7 +139,7 @@ describe('the export of a conversation', () => {
     await expect(all(text)).rejects.toMatchObject({ reason: 'STORE_UNAVAILABLE' });
   });
 
-  test('that breaks off ends the connection and is logged without content', async () => {
+  test('an export that breaks off ends the connection and is logged without content', async () => {
     const uid = randomUUID();
     const id = await build(
       uid,
@@ -164,7 +161,7 @@ describe('the export of a conversation', () => {
     ]);
   });
 
-  test('of an unknown format is refused', async () => {
+  test('an export of an unknown format is refused', async () => {
     const uid = randomUUID();
     const id = await build(uid, [{}]);
 
@@ -175,7 +172,7 @@ describe('the export of a conversation', () => {
 });
 
 describe('the export of a user', () => {
-  test('has all conversations of theirs, those in the bin too, and nobody else’s', async () => {
+  test('a user’s export has all their conversations, deleted ones included, and nobody else’s', async () => {
     const uid = randomUUID();
     const live = await build(uid, [{}], 'live');
     const deleted = await build(uid, [{}, {}], 'deleted');
@@ -197,7 +194,7 @@ describe('the export of a user', () => {
     expect(lines).toHaveLength(2 + 2 + 4);
   });
 
-  test('who has none is empty', async () => {
+  test('the export of a user without conversations is empty', async () => {
     const response = await chat.call('/v1/users/me:export', { uid: randomUUID(), method: 'POST' });
 
     expect(response.status).toBe(200);

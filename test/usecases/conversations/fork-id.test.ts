@@ -15,7 +15,7 @@ import { request } from '#test/support/chat/sending.ts';
 import { fork, transcript } from '#test/support/chat/forks.ts';
 
 describe('a fork under an id', () => {
-  test('is the same fork when it is asked for again', async () => {
+  test('a fork requested again under its id is the same fork', async () => {
     const world = lifecycle();
     const { conversationId } = await buildConversation(world.store, { turns: 3 });
     const id = randomUUID();
@@ -28,7 +28,7 @@ describe('a fork under an id', () => {
     expect(second).toMatchObject({ conversationId: id, isNew: false, head: { lastSeq: 3 } });
   });
 
-  test('of another message, or of a conversation that is there, is refused', async () => {
+  test('a fork id of another message or an existing conversation is refused', async () => {
     const world = lifecycle();
     const { conversationId } = await buildConversation(world.store, { turns: 3 });
     const id = randomUUID();
@@ -48,7 +48,7 @@ describe('a fork under an id', () => {
   test.each([
     ['that is in the bin', deleteConversation],
     ['that is being erased', eraseOwnConversation],
-  ])('%s cannot be used, and says which field is to change', async (_, remove) => {
+  ])('a fork id %s cannot be used, and the field is named', async (_, remove) => {
     const world = lifecycle();
     const { conversationId } = await buildConversation(world.store, { turns: 3 });
     const id = randomUUID();
@@ -62,7 +62,7 @@ describe('a fork under an id', () => {
     });
   });
 
-  test('whose source is erased while it is made is erased with it', async () => {
+  test('a fork whose source is erased meanwhile is erased with it', async () => {
     const world = lifecycle();
     const { conversationId } = await buildConversation(world.store, { turns: 3 });
     const id = randomUUID();
@@ -84,7 +84,7 @@ describe('a fork under an id', () => {
     );
   });
 
-  test('that somebody else has is not there', async () => {
+  test('a fork id that belongs to another user is not found', async () => {
     const world = lifecycle();
     const { conversationId } = await buildConversation(world.store, { turns: 3 });
     const theirs = await createConversation(world.chat, { caller: stranger, fields: {} });
@@ -95,7 +95,7 @@ describe('a fork under an id', () => {
   });
 
   test.each(['fork-begun', 'fork-cleared', 'fork-batch-copied', 'fork-copied', 'fork-live'])(
-    'that died when it had reached %s is finished by the same request',
+    'a fork that died when it had reached %s is finished by the same request',
     async (point) => {
       const world = lifecycle();
       const conversationId = await compacted(world);
@@ -110,7 +110,7 @@ describe('a fork under an id', () => {
     },
   );
 
-  test('is not found before it is whole', async () => {
+  test('an incomplete fork is not found', async () => {
     const world = lifecycle();
     const { conversationId } = await buildConversation(world.store, { turns: 3 });
     const id = randomUUID();
@@ -125,7 +125,7 @@ describe('a fork under an id', () => {
     });
   });
 
-  test('that a second request makes meanwhile is made by that one', async () => {
+  test('a fork that a second request makes meanwhile is attributed to that one', async () => {
     const world = lifecycle();
     const { conversationId } = await buildConversation(world.store, { turns: 3 });
     const id = randomUUID();
@@ -149,7 +149,7 @@ describe('a fork under an id', () => {
   test.each([
     ['the head', (id: string) => headPath(id)],
     ['a copied turn', (id: string) => turnPath(id, 1)],
-  ])('survives the lost reply of the batch of %s', async (_, pathOf) => {
+  ])('a fork survives the lost reply of the batch of %s', async (_, pathOf) => {
     const world = lifecycle();
     const { conversationId } = await buildConversation(world.store, { turns: 3 });
     const id = randomUUID();
@@ -160,7 +160,7 @@ describe('a fork under an id', () => {
     expect(forked.head).toMatchObject({ state: 'live', lastSeq: 2 });
   });
 
-  test('survives the lost reply of the batch that makes it live', async () => {
+  test('a fork survives the lost reply of the batch that publishes it', async () => {
     const world = lifecycle();
     const { conversationId } = await buildConversation(world.store, { turns: 3 });
     world.loseReplyOf((write) => write.op === 'update' && write.fields['state'] === 'live');

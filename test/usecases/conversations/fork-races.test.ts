@@ -13,29 +13,27 @@ import {
 } from '#test/support/chat/lifecycle.ts';
 import { fork, transcript } from '#test/support/chat/forks.ts';
 
-describe('a fork', () => {
-  test('is left whole by a maker that stood still while another took over', async () => {
-    const world = lifecycle();
-    const { conversationId } = await buildConversation(world.store, { turns: 3 });
-    const id = randomUUID();
-    const held = Promise.withResolvers<void>();
-    const reached = Promise.withResolvers<void>();
-    const slow: Lifecycle['chat'] = {
-      ...world.chat,
-      atCrashPoint: (point) => {
-        if (point === 'fork-begun') reached.resolve();
-        return point === 'fork-begun' ? held.promise : Promise.resolve();
-      },
-    };
-    const stalled = fork({ chat: slow }, conversationId, 'm_3', id).catch(() => undefined);
-    await reached.promise;
-    await fork(world, conversationId, 'm_3', id);
+test('a fork stays whole when a stalled maker is overtaken', async () => {
+  const world = lifecycle();
+  const { conversationId } = await buildConversation(world.store, { turns: 3 });
+  const id = randomUUID();
+  const held = Promise.withResolvers<void>();
+  const reached = Promise.withResolvers<void>();
+  const slow: Lifecycle['chat'] = {
+    ...world.chat,
+    atCrashPoint: (point) => {
+      if (point === 'fork-begun') reached.resolve();
+      return point === 'fork-begun' ? held.promise : Promise.resolve();
+    },
+  };
+  const stalled = fork({ chat: slow }, conversationId, 'm_3', id).catch(() => undefined);
+  await reached.promise;
+  await fork(world, conversationId, 'm_3', id);
 
-    held.resolve();
-    await stalled;
+  held.resolve();
+  await stalled;
 
-    expect(await transcript(world, id, 3)).toEqual(await transcript(world, conversationId, 3));
-  });
+  expect(await transcript(world, id, 3)).toEqual(await transcript(world, conversationId, 3));
 });
 
 describe('a source that changes while it is copied', () => {
@@ -54,7 +52,7 @@ describe('a source that changes while it is copied', () => {
     };
   };
 
-  test('by a new message is copied as it was', async () => {
+  test('a source with a new message during a fork is copied as it was', async () => {
     const world = lifecycle();
     const { conversationId } = await buildConversation(world.store, { turns: 3 });
     const racing = meanwhile(world, () =>
@@ -66,7 +64,7 @@ describe('a source that changes while it is copied', () => {
     expect(forked.head.lastSeq).toBe(3);
   });
 
-  test('by a deleted message is copied again, without it', async () => {
+  test('a source with a deleted message during a fork is copied again without it', async () => {
     const world = lifecycle();
     const conversationId = await compacted(world);
     const racing = meanwhile(world, () =>
@@ -82,7 +80,7 @@ describe('a source that changes while it is copied', () => {
     expect(below.filter(({ path }) => path.includes('/turns/'))).toHaveLength(20);
   });
 
-  test('by being deleted ends the fork', async () => {
+  test('deleting the source ends the fork', async () => {
     const world = lifecycle();
     const { conversationId } = await buildConversation(world.store, { turns: 3 });
     const racing = meanwhile(world, () =>
@@ -94,7 +92,7 @@ describe('a source that changes while it is copied', () => {
     });
   });
 
-  test('again and again is left for later', async () => {
+  test('a source that keeps changing fails the fork as retryable', async () => {
     const world = lifecycle();
     const { conversationId } = await buildConversation(world.store, { turns: 9 });
     let next = 1;

@@ -7,7 +7,7 @@ import { lifecycle, setHead } from '#test/support/chat/lifecycle.ts';
 import { fork, transcript } from '#test/support/chat/forks.ts';
 
 describe('a fork', () => {
-  test('copies long messages and answers whole', async () => {
+  test('a fork copies long messages and answers whole', async () => {
     const world = lifecycle();
     const long = 'long text '.repeat(150_000);
     const turns = Array.from({ length: 3 }, () => ({ user: long, answer: long }));
@@ -26,7 +26,7 @@ describe('a fork', () => {
     );
   });
 
-  test('copies more turns than one batch holds', async () => {
+  test('a fork copies more turns than one batch holds', async () => {
     const world = lifecycle();
     const { conversationId } = await buildConversation(world.store, { turns: 500 });
 
@@ -37,7 +37,7 @@ describe('a fork', () => {
     );
   });
 
-  test('reads ten turns at once, and the guards of their messages', async () => {
+  test('a fork reads ten turns at once, with the guards of their messages', async () => {
     const world = lifecycle();
     const { conversationId } = await buildConversation(world.store, { turns: 100 });
     let gets = 0;
@@ -54,7 +54,7 @@ describe('a fork', () => {
     expect(gets).toBeLessThan(30);
   });
 
-  test('of more turns than one request copies is refused', async () => {
+  test('a fork of more turns than one request copies is refused', async () => {
     const world = lifecycle();
     const { conversationId } = await buildConversation(world.store, { turns: 1 });
     const seq = FORK_TURNS_MAX + 1;

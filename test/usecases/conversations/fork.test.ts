@@ -23,7 +23,7 @@ import { request } from '#test/support/chat/sending.ts';
 import { answered } from '#test/support/chat/starts.ts';
 import { fork, transcript } from '#test/support/chat/forks.ts';
 
-test('a fork that begins over its threshold asks for a compaction at once', async () => {
+test('a fork over its threshold requests a compaction at once', async () => {
   const world = lifecycle();
   const { conversationId } = await buildConversation(world.store, {
     turns: 20,
@@ -37,20 +37,23 @@ test('a fork that begins over its threshold asks for a compaction at once', asyn
 });
 
 describe('a fork', () => {
-  test.each(['message-2', 'm_2'])('has the turns up to %s and no others', async (messageId) => {
-    const world = lifecycle();
-    const { conversationId } = await buildConversation(world.store, { turns: 4 });
+  test.each(['message-2', 'm_2'])(
+    'a fork has the turns up to %s and no others',
+    async (messageId) => {
+      const world = lifecycle();
+      const { conversationId } = await buildConversation(world.store, { turns: 4 });
 
-    const forked = await fork(world, conversationId, messageId);
+      const forked = await fork(world, conversationId, messageId);
 
-    expect(forked).toMatchObject({ isNew: true, head: { state: 'live', lastSeq: 2 } });
-    expect(forked.head.forkedFrom).toEqual({ conversationId, seq: 2 });
-    expect(await transcript(world, forked.conversationId, 4)).toEqual(
-      await transcript(world, conversationId, 2),
-    );
-  });
+      expect(forked).toMatchObject({ isNew: true, head: { state: 'live', lastSeq: 2 } });
+      expect(forked.head.forkedFrom).toEqual({ conversationId, seq: 2 });
+      expect(await transcript(world, forked.conversationId, 4)).toEqual(
+        await transcript(world, conversationId, 2),
+      );
+    },
+  );
 
-  test('takes settings, title, model and the pins of its turns along', async () => {
+  test('a fork takes settings, title, model and the pins of its turns along', async () => {
     const world = lifecycle();
     const pin = { text: 'a fact', source: 'api' } as const;
     const { conversationId } = await buildConversation(world.store, {
@@ -80,7 +83,7 @@ describe('a fork', () => {
     expect(head.pins.map(({ id }) => id)).toEqual(['p0', 'p2']);
   });
 
-  test('goes on with the newest summary that covers no more than its turns', async () => {
+  test('a fork uses the newest summary that covers no more than its turns', async () => {
     const world = lifecycle();
     const conversationId = await compacted(world);
     const first = await see(world.store, conversationId);
@@ -96,7 +99,7 @@ describe('a fork', () => {
     expect(head.context).toMatchObject({ tokens, source: 'estimated', seq: seq + 2 });
   });
 
-  test('of messages before every summary stands word for word', async () => {
+  test('a fork of messages before every summary has them word for word', async () => {
     const world = lifecycle();
     const conversationId = await compacted(world);
 
@@ -107,7 +110,7 @@ describe('a fork', () => {
     expect(items.map(({ seq }) => seq)).toEqual([1, 1, 2, 2]);
   });
 
-  test('has turns in its context that only later ones replaced', async () => {
+  test('a fork has turns in context that only later ones replaced', async () => {
     const world = lifecycle();
     const { conversationId } = await buildConversation(world.store, {
       turns: [{}, { inContext: false }, { inContext: false }, {}],
@@ -131,7 +134,7 @@ describe('a fork', () => {
     expect(await seqsOf(after.conversationId)).toEqual([1, 4]);
   });
 
-  test('takes no summary that was made when turns of it had been replaced', async () => {
+  test('a fork takes no summary made after its turns were replaced', async () => {
     const world = lifecycle({ clock: systemClock });
     const { conversationId } = await buildConversation(world.store, {
       turns: [{ user: 'A long question. '.repeat(400) }, {}, {}],
@@ -149,7 +152,7 @@ describe('a fork', () => {
     expect(items.map(({ seq }) => seq)).toEqual([1, 1, 2, 2, 3, 3]);
   });
 
-  test('has nothing of a deleted message', async () => {
+  test('a fork has nothing of a deleted message', async () => {
     const world = lifecycle();
     const conversationId = await compacted(world);
     await deleteMessage(world.chat, { caller: owner, conversationId, messageId: 'message-3' });
@@ -161,7 +164,7 @@ describe('a fork', () => {
     expect(text).toContain('Plan a trip');
   });
 
-  test('copies the stored outputs that its summary names', async () => {
+  test('a fork copies the stored outputs that its summary names', async () => {
     const world = lifecycle();
     const output = 'line of output\n'.repeat(20_000);
     const contents: Content[] = [
@@ -184,7 +187,7 @@ describe('a fork', () => {
     expect(await blobsBelow(forked.conversationId)).toEqual(await blobsBelow(conversationId));
   });
 
-  test('knows the ids of its messages', async () => {
+  test('a fork knows the ids of its messages', async () => {
     const world = lifecycle({ clock: systemClock });
     const conversationId = randomUUID();
     const first = request(conversationId, 'Hello.');
@@ -205,7 +208,7 @@ describe('a fork', () => {
 });
 
 describe('what cannot be forked', () => {
-  test('an unknown message', async () => {
+  test('an unknown message cannot be forked', async () => {
     const world = lifecycle();
     const { conversationId } = await buildConversation(world.store, { turns: 3 });
 
@@ -214,7 +217,7 @@ describe('what cannot be forked', () => {
     });
   });
 
-  test('a message that is being answered', async () => {
+  test('a message that is being answered cannot be forked', async () => {
     const world = lifecycle();
     const { conversationId } = await buildConversation(world.store, { turns: 3 });
     const path = turnPath(conversationId, 3);
@@ -229,7 +232,7 @@ describe('what cannot be forked', () => {
     expect(await fork(world, conversationId, 'message-2')).toMatchObject({ isNew: true });
   });
 
-  test('a conversation of somebody else, told as if it were not there', async () => {
+  test('another user’s conversation cannot be forked, as if it were missing', async () => {
     const world = lifecycle();
     const { conversationId } = await buildConversation(world.store, { turns: 3 });
     const asked = { caller: stranger, conversationId, messageId: 'message-2' };

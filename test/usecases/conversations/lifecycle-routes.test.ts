@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { compactionRecordResponse } from '#shared/wire/resources/compaction.ts';
 import {
   conversationListResponse,
@@ -7,18 +7,10 @@ import {
   erasingResponse,
 } from '#shared/wire/resources/conversations.ts';
 import { messageResponse } from '#shared/wire/resources/messages.ts';
-import {
-  errorOf,
-  startChatServer,
-  type CallOptions,
-  type ChatServer,
-} from '#test/support/chat/chat-server.ts';
+import { errorOf, startChatServer, type CallOptions } from '#test/support/chat/chat-server.ts';
 import { readAs } from '#test/support/chat/http-answers.ts';
 
-let chat: ChatServer;
-beforeAll(async () => {
-  chat = await startChatServer();
-});
+const chat = await startChatServer();
 afterAll(() => chat.stop());
 
 /** A conversation of alice with one answered message. */
@@ -34,7 +26,7 @@ async function conversation(uid = 'alice') {
 }
 
 describe('the routes of restoring, deleting and forking', () => {
-  test('delete a message and answer with what is left of it', async () => {
+  test('deleting a message over HTTP answers with the rest of it', async () => {
     const { path, messageId } = await conversation();
 
     const response = await chat.call(`${path}/messages/${messageId}`, { method: 'DELETE' });
@@ -43,7 +35,7 @@ describe('the routes of restoring, deleting and forking', () => {
     expect(message).toMatchObject({ id: messageId, parts: [], deleted: true });
   });
 
-  test('restore, and answer with the record of it', async () => {
+  test('restoring over HTTP answers with its record', async () => {
     const { path, messageId } = await conversation();
     await chat.call(`${path}/messages/${messageId}`, { method: 'DELETE' });
 
@@ -54,7 +46,7 @@ describe('the routes of restoring, deleting and forking', () => {
   });
 
   test.each([{ generation: -1 }, { generation: 1.5 }, {}, { generation: 0, requestId: 'x' }])(
-    'do not restore from %j',
+    'restoring over HTTP from %j is refused',
     async (body) => {
       const { path } = await conversation();
 
@@ -64,7 +56,7 @@ describe('the routes of restoring, deleting and forking', () => {
     },
   );
 
-  test('delete a conversation and take it back', async () => {
+  test('a conversation is deleted over HTTP and recovered', async () => {
     const { id, path } = await conversation();
 
     const deleted = await readAs(conversationResponse, await chat.call(path, { method: 'DELETE' }));
@@ -81,7 +73,7 @@ describe('the routes of restoring, deleting and forking', () => {
     expect((await chat.call(path)).status).toBe(200);
   });
 
-  test('leave a deleted conversation out of the list', async () => {
+  test('the HTTP list leaves out deleted conversations', async () => {
     const uid = randomUUID();
     const { path } = await conversation(uid);
     await chat.call(path, { method: 'DELETE', uid });
@@ -92,7 +84,7 @@ describe('the routes of restoring, deleting and forking', () => {
   });
 
   test.each([1, 2, 30])(
-    'list a deleted one in its place on request, %i a page',
+    'the HTTP list includes a deleted conversation in order on request, %i a page',
     async (pageSize) => {
       const uid = randomUUID();
       const made = [await conversation(uid), await conversation(uid), await conversation(uid)];
@@ -112,7 +104,7 @@ describe('the routes of restoring, deleting and forking', () => {
     },
   );
 
-  test('erase a conversation at once when asked to', async () => {
+  test('a conversation is erased at once over HTTP on request', async () => {
     const { path } = await conversation();
 
     const response = await chat.call(`${path}?permanent=true`, { method: 'DELETE' });
@@ -122,7 +114,7 @@ describe('the routes of restoring, deleting and forking', () => {
     expect((await chat.call(`${path}:undelete`, { method: 'POST' })).status).toBe(404);
   });
 
-  test('fork', async () => {
+  test('a conversation is forked over HTTP', async () => {
     const { id, path, messageId } = await conversation();
     const forkId = randomUUID();
 
@@ -139,7 +131,7 @@ describe('the routes of restoring, deleting and forking', () => {
   test.each([
     [{}, '`messageId` is missing: it must be a message id'],
     [{ messageId: 'x' }, '`messageId`: must be a message id'],
-  ])('say what is wrong with the message to fork at: %j', async (body, text) => {
+  ])('forking over HTTP names what is wrong with the message: %j', async (body, text) => {
     const { path } = await conversation();
 
     const error = await errorOf(await chat.call(`${path}:fork`, { body }));
@@ -148,7 +140,7 @@ describe('the routes of restoring, deleting and forking', () => {
     expect(error.message).toContain(text);
   });
 
-  test('name one limit of a number that is beyond two', async () => {
+  test('a number beyond two limits is refused with one of them', async () => {
     const { path } = await conversation();
 
     const error = await errorOf(
@@ -158,7 +150,7 @@ describe('the routes of restoring, deleting and forking', () => {
     expect(error.message).toBe('`generation` must be at most 99999999.');
   });
 
-  test('erase a user', async () => {
+  test('a user is erased over HTTP', async () => {
     const uid = randomUUID();
     const { path } = await conversation(uid);
 
@@ -169,7 +161,7 @@ describe('the routes of restoring, deleting and forking', () => {
     expect((await chat.call(path, { uid })).status).toBe(404);
   });
 
-  test('take no body that says something', async () => {
+  test('deleting a conversation refuses a body with content', async () => {
     const { path } = await conversation();
 
     const response = await chat.call(path, { method: 'DELETE', body: { now: true } });
@@ -178,18 +170,19 @@ describe('the routes of restoring, deleting and forking', () => {
   });
 });
 
-describe('a conversation of somebody else', () => {
-  const calls: [string, string, (messageId: string) => CallOptions][] = [
-    ['restore', ':restore', () => ({ body: { generation: 0 } })],
-    ['delete a message', '/messages/m_1', () => ({ method: 'DELETE' })],
-    ['delete', '', () => ({ method: 'DELETE' })],
-    ['erase', '?permanent=true', () => ({ method: 'DELETE' })],
-    ['undelete', ':undelete', () => ({ method: 'POST' })],
-    ['fork', ':fork', (messageId) => ({ body: { messageId } })],
-    ['export', ':export', () => ({})],
-  ];
+const calls: [string, string, (messageId: string) => CallOptions][] = [
+  ['restore', ':restore', () => ({ body: { generation: 0 } })],
+  ['delete a message', '/messages/m_1', () => ({ method: 'DELETE' })],
+  ['delete', '', () => ({ method: 'DELETE' })],
+  ['erase', '?permanent=true', () => ({ method: 'DELETE' })],
+  ['undelete', ':undelete', () => ({ method: 'POST' })],
+  ['fork', ':fork', (messageId) => ({ body: { messageId } })],
+  ['export', ':export', () => ({})],
+];
 
-  test.each(calls)('to %s is answered like one that is not there', async (_, suffix, optionsOf) => {
+test.each(calls)(
+  'another user’s conversation at %s is answered like a missing one',
+  async (_, suffix, optionsOf) => {
     const { id, messageId } = await conversation();
     const call = async (conversationId: string) =>
       errorOf(
@@ -204,5 +197,5 @@ describe('a conversation of somebody else', () => {
     expect(theirs).toMatchObject({ http: 404, reason: 'CONVERSATION_NOT_FOUND' });
     expect(theirs).toEqual(await call(randomUUID()));
     expect((await chat.call(`/v1/conversations/${id}`)).status).toBe(200);
-  });
-});
+  },
+);

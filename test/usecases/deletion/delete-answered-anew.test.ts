@@ -28,20 +28,23 @@ describe('deleting a message that was answered anew', () => {
     return { id, messageIds: [asked.message.id, again.message.id] };
   }
 
-  test.each([0, 1])('erases it from every turn that says it (named by turn %#)', async (index) => {
-    const world = lifecycle();
-    const { id, messageIds } = await regenerated(world);
+  test.each([0, 1])(
+    'deleting a regenerated message erases it from every turn (named by turn %#)',
+    async (index) => {
+      const world = lifecycle();
+      const { id, messageIds } = await regenerated(world);
 
-    await removeMessage(world, id, messageIds[index] ?? '');
+      await removeMessage(world, id, messageIds[index] ?? '');
 
-    expect(await canaries(world)).toEqual([]);
-    expect(await shownTexts(world.chat, id)).toEqual([]);
-    const page = { caller: owner, conversationId: id, pageSize: 10, order: 'asc' } as const;
-    const { messages } = await listMessages(world.chat, { ...page, afterSeq: 0 });
-    expect(messages.map(({ deleted }) => deleted)).toEqual(messages.map(() => true));
-  });
+      expect(await canaries(world)).toEqual([]);
+      expect(await shownTexts(world.chat, id)).toEqual([]);
+      const page = { caller: owner, conversationId: id, pageSize: 10, order: 'asc' } as const;
+      const { messages } = await listMessages(world.chat, { ...page, afterSeq: 0 });
+      expect(messages.map(({ deleted }) => deleted)).toEqual(messages.map(() => true));
+    },
+  );
 
-  test('leaves the edit that took its place', async () => {
+  test('deleting a regenerated message leaves the edit that replaced it', async () => {
     const world = lifecycle();
     const { id, messageIds } = await regenerated(world);
     const [last] = (await turnsOf(world.chat, id, 3)).slice(-1);
@@ -53,7 +56,7 @@ describe('deleting a message that was answered anew', () => {
     expect(await shownTexts(world.chat, id)).toEqual(['Something else.', 'Fine.']);
   });
 
-  test('leaves its other answers when one answer alone is deleted', async () => {
+  test('deleting one answer leaves the message’s other answers', async () => {
     const world = lifecycle();
     const { id } = await regenerated(world);
 
@@ -64,7 +67,7 @@ describe('deleting a message that was answered anew', () => {
     expect(turns.map(({ user }) => contentText(user).includes(CANARY))).toEqual([true, true, true]);
   });
 
-  test('waits while it is being answered anew', async () => {
+  test('deleting a message waits while it is being regenerated', async () => {
     const world = instances();
     const chat = world.instance();
     const id = randomUUID();

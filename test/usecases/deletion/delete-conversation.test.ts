@@ -26,7 +26,7 @@ const headOf = async (world: ReturnType<typeof lifecycle>, conversationId: strin
   (await readHead(world.store, conversationId))?.value;
 
 describe('deleting a conversation', () => {
-  test('puts it into the bin for thirty days, and drops what waits', async () => {
+  test('deleting a conversation keeps it recoverable for thirty days and drops waiting requests', async () => {
     const world = lifecycle();
     const conversationId = await compacted(world);
     await setHead(world, conversationId, { compactionNeeded: { ...manualNeed() } });
@@ -46,7 +46,7 @@ describe('deleting a conversation', () => {
     ).rejects.toMatchObject({ reason: 'CONVERSATION_NOT_FOUND' });
   });
 
-  test('twice is the same as once', async () => {
+  test('deleting a conversation twice is the same as once', async () => {
     const world = lifecycle();
     const conversationId = await compacted(world);
     const first = await deleteConversation(world.chat, { caller: owner, conversationId });
@@ -58,7 +58,7 @@ describe('deleting a conversation', () => {
     expect(second.purgeTime).toEqual(first.purgeTime);
   });
 
-  test('whose reply is lost is found by its nonce', async () => {
+  test('deleting a conversation whose reply is lost is found by its nonce', async () => {
     const world = lifecycle();
     const conversationId = await compacted(world);
     world.loseReplyOf(({ path }) => path === historyPath(conversationId, 2));
@@ -68,7 +68,7 @@ describe('deleting a conversation', () => {
     expect(head).toMatchObject({ state: 'deleted', generation: 2 });
   });
 
-  test('cancels the turn that runs; its producer stops and stores nothing', async () => {
+  test('deleting a conversation cancels its running turn, which stores nothing more', async () => {
     const world = lifecycle({ clock: systemClock });
     const { promise: gate, resolve: open } = Promise.withResolvers<void>();
     const { model } = scriptedStreamer({ ...textAnswer('Too late.'), gate });
@@ -90,7 +90,7 @@ describe('deleting a conversation', () => {
     expect((await headOf(world, conversationId))?.open).toBeUndefined();
   });
 
-  test('keeps what the turn that runs had said and stored so far', async () => {
+  test('deleting a conversation keeps the running turn’s stored text', async () => {
     const world = lifecycle();
     const clock = createManualClock(world.chat.clock.now());
     const conversationId = randomUUID();
@@ -109,7 +109,7 @@ describe('deleting a conversation', () => {
     expect(turn.contents).toEqual([{ role: 'model', parts: [{ text: 'Half an answer' }] }]);
   });
 
-  test('makes a worker lose that has read it', async () => {
+  test('deleting a conversation makes a worker that has read it lose', async () => {
     const world = lifecycle();
     const conversationId = await compacted(world);
     await setHead(world, conversationId, { compactionNeeded: { ...manualNeed() } });
@@ -125,7 +125,7 @@ describe('deleting a conversation', () => {
     expect(history?.fields['state']).toBe('CHANGED');
   });
 
-  test('of somebody else finds nothing', async () => {
+  test('deleting another user’s conversation finds nothing', async () => {
     const world = lifecycle();
     const conversationId = await compacted(world);
 
@@ -136,7 +136,7 @@ describe('deleting a conversation', () => {
 });
 
 describe('taking a conversation out of the bin', () => {
-  test('brings it back with its context as it was', async () => {
+  test('recovering a conversation brings it back with its context', async () => {
     const world = lifecycle();
     const conversationId = await compacted(world);
     const before = await see(world.store, conversationId);
@@ -151,7 +151,7 @@ describe('taking a conversation out of the bin', () => {
     expect(after.head.deleteTime).toBeUndefined();
   });
 
-  test('that is not in it changes nothing', async () => {
+  test('recovering a conversation that is not deleted changes nothing', async () => {
     const world = lifecycle();
     const conversationId = await compacted(world);
 
@@ -160,7 +160,7 @@ describe('taking a conversation out of the bin', () => {
     expect(head).toMatchObject({ state: 'live', generation: 1 });
   });
 
-  test('is too late once it is being erased', async () => {
+  test('recovering a conversation is too late once it is being erased', async () => {
     const world = lifecycle();
     const conversationId = await compacted(world);
     await deleteConversation(world.chat, { caller: owner, conversationId });
@@ -171,7 +171,7 @@ describe('taking a conversation out of the bin', () => {
     ).rejects.toMatchObject({ reason: 'CONVERSATION_NOT_FOUND' });
   });
 
-  test('wins over a sweep that was about to erase it', async () => {
+  test('recovering a conversation wins over a sweep about to erase it', async () => {
     const world = lifecycle();
     const conversationId = await compacted(world);
     await deleteConversation(world.chat, { caller: owner, conversationId });
@@ -187,7 +187,7 @@ describe('taking a conversation out of the bin', () => {
     expect(await headOf(world, conversationId)).toMatchObject({ state: 'live' });
   });
 
-  test('is the owner’s alone', async () => {
+  test('only the owner recovers a conversation', async () => {
     const world = lifecycle();
     const conversationId = await compacted(world);
     await deleteConversation(world.chat, { caller: owner, conversationId });
@@ -199,21 +199,24 @@ describe('taking a conversation out of the bin', () => {
 });
 
 describe('deleting a conversation for good', () => {
-  test.each(['live', 'deleted'])('marks one that is %s and tells the workers', async (state) => {
-    const world = lifecycle();
-    const conversationId = await compacted(world);
-    if (state === 'deleted')
-      await deleteConversation(world.chat, { caller: owner, conversationId });
+  test.each(['live', 'deleted'])(
+    'deleting a conversation for good marks one that is %s and informs workers',
+    async (state) => {
+      const world = lifecycle();
+      const conversationId = await compacted(world);
+      if (state === 'deleted')
+        await deleteConversation(world.chat, { caller: owner, conversationId });
 
-    await eraseOwnConversation(world.chat, { caller: owner, conversationId });
+      await eraseOwnConversation(world.chat, { caller: owner, conversationId });
 
-    expect(await headOf(world, conversationId)).toMatchObject({ state: 'erasing' });
-    expect(world.chat.published).toEqual([
-      { topic: 'compaction', data: { schemaVersion: 1, kind: 'erase', conversationId } },
-    ]);
-  });
+      expect(await headOf(world, conversationId)).toMatchObject({ state: 'erasing' });
+      expect(world.chat.published).toEqual([
+        { topic: 'compaction', data: { schemaVersion: 1, kind: 'erase', conversationId } },
+      ]);
+    },
+  );
 
-  test('of somebody else finds nothing, also when it is being erased', async () => {
+  test('deleting another user’s conversation for good finds nothing, even during its erasure', async () => {
     const world = lifecycle();
     const conversationId = await compacted(world);
     const asked = () => eraseOwnConversation(world.chat, { caller: stranger, conversationId });

@@ -18,7 +18,7 @@ import {
 } from '#test/support/chat/lifecycle.ts';
 
 describe('deleting a message that a summary without sources covers', () => {
-  test('goes back to what was before it, and erases every summary that told of it', async () => {
+  test('deleting a folded message restores the state before it and erases its summaries', async () => {
     const world = lifecycle({}, rewriteBench);
     const conversationId = await compacted(world);
     await compactAgain(world, conversationId);
@@ -35,7 +35,7 @@ describe('deleting a message that a summary without sources covers', () => {
     expect(histories.map(({ fields }) => fields['erased'])).toEqual([true, true, undefined]);
   });
 
-  test('keeps the newest summary that ends before it', async () => {
+  test('deleting a folded message keeps the newest summary that ends before it', async () => {
     const world = lifecycle({}, rewriteBench);
     const conversationId = await compacted(world);
     const first = await see(world.store, conversationId);
@@ -49,7 +49,7 @@ describe('deleting a message that a summary without sources covers', () => {
     expect(history?.snapshotText).toBe(first.history?.snapshotText);
   });
 
-  test('asks for a new compaction where the turns are over the threshold again', async () => {
+  test('deleting a folded message requests a compaction where turns exceed the threshold again', async () => {
     const world = lifecycle({}, rewriteBench);
     const conversationId = await compacted(world);
 
@@ -62,7 +62,7 @@ describe('deleting a message that a summary without sources covers', () => {
     expect((await see(world.store, conversationId)).head.generation).toBe(3);
   });
 
-  test('asks for it too where what goes on is a generation that a restore made', async () => {
+  test('deleting a folded message requests a compaction also on a restored generation', async () => {
     const world = lifecycle({}, rewriteBench);
     const conversationId = await compacted(world, {
       head: { settings: { thresholdTokens: 2_000 } },
@@ -84,7 +84,7 @@ describe('deleting a message that a summary without sources covers', () => {
     expect(await compactOnce(world.bench, conversationId)).toMatchObject({ state: 'COMPACTED' });
   });
 
-  test('asks for it too where a person has asked for a compaction', async () => {
+  test('deleting a folded message requests a compaction also beside a manual request', async () => {
     const world = lifecycle({}, rewriteBench);
     const conversationId = await compacted(world);
     await setHead(world, conversationId, { compactionNeeded: { ...manualNeed('by-hand') } });
@@ -98,7 +98,7 @@ describe('deleting a message that a summary without sources covers', () => {
     });
   });
 
-  test('makes a worker lose that has read it', async () => {
+  test('deleting a folded message makes a worker that has read it lose', async () => {
     const world = lifecycle({}, rewriteBench);
     const conversationId = await compacted(world);
     await setHead(world, conversationId, { compactionNeeded: { ...manualNeed('in-flight') } });
@@ -115,7 +115,7 @@ describe('deleting a message that a summary without sources covers', () => {
     expect((await see(world.store, conversationId)).head.coveredThrough.seq).toBe(0);
   });
 
-  test('shows nothing of it from the cache of another instance', async () => {
+  test('deleting a folded message hides it from another instance’s cache', async () => {
     const world = lifecycle({}, rewriteBench);
     const conversationId = await compacted(world);
     await compactAgain(world, conversationId);
@@ -136,7 +136,7 @@ describe('deleting a message that a summary without sources covers', () => {
       });
   });
 
-  test('leaves a compaction after it untouched when it is finished late', async () => {
+  test('a late deletion leaves a newer compaction unchanged', async () => {
     const world = lifecycle({}, rewriteBench);
     const conversationId = await compacted(world);
     const dying = { chat: { ...world.chat, ...dyingAt('message-wiped') } };

@@ -26,7 +26,7 @@ async function messagesAfter({ chat }: Lifecycle, conversationId: string, afterS
 }
 
 describe('deleting a message of the tail', () => {
-  test('wipes question and answer and keeps their places', async () => {
+  test('deleting a message erases question and answer and keeps their places', async () => {
     const world = lifecycle();
     const conversationId = await shortConversation(world);
 
@@ -45,7 +45,7 @@ describe('deleting a message of the tail', () => {
     expect(await canaries(world)).toEqual([]);
   });
 
-  test('takes it out of the context and the meter', async () => {
+  test('deleting a message removes it from context and meter', async () => {
     const world = lifecycle();
     const conversationId = await shortConversation(world);
     const before = await see(world.store, conversationId);
@@ -59,7 +59,7 @@ describe('deleting a message of the tail', () => {
     expect(after.head.pendingErasure).toBeUndefined();
   });
 
-  test('of the answer alone keeps the question, out of the context', async () => {
+  test('deleting an answer alone keeps the question, out of the context', async () => {
     const world = lifecycle();
     const conversationId = await shortConversation(world);
 
@@ -74,7 +74,7 @@ describe('deleting a message of the tail', () => {
     ]);
   });
 
-  test('of the answer alone keeps a question that takes more than one document', async () => {
+  test('deleting an answer alone keeps a question of several documents', async () => {
     const world = lifecycle();
     const user = `${CANARY} `.repeat(40_000);
     const answer = 'a long answer '.repeat(40_000);
@@ -92,7 +92,7 @@ describe('deleting a message of the tail', () => {
     expect(await canaries(world)).toEqual([]);
   });
 
-  test('after its answer wipes the question too', async () => {
+  test('deleting a message after its answer erases the question too', async () => {
     const world = lifecycle();
     const conversationId = await shortConversation(world);
     await removeMessage(world, conversationId, 'm_2');
@@ -102,7 +102,7 @@ describe('deleting a message of the tail', () => {
     expect(await canaries(world)).toEqual([]);
   });
 
-  test('twice is the same as once', async () => {
+  test('deleting a message twice is the same as once', async () => {
     const world = lifecycle();
     const conversationId = await shortConversation(world);
     const first = await removeMessage(world, conversationId, 'message-2');
@@ -113,7 +113,7 @@ describe('deleting a message of the tail', () => {
     expect((await see(world.store, conversationId)).head.generation).toBe(1);
   });
 
-  test('whose reply is lost is found by its nonce', async () => {
+  test('deleting a message whose reply is lost is found by its nonce', async () => {
     const world = lifecycle();
     const conversationId = await shortConversation(world);
     world.loseReplyOf(({ path }) => path === historyPath(conversationId, 1));
@@ -124,7 +124,7 @@ describe('deleting a message of the tail', () => {
     expect((await see(world.store, conversationId)).head.generation).toBe(1);
   });
 
-  test('that failed wipes it and leaves the summaries alone', async () => {
+  test('deleting a failed message erases it and leaves the summaries alone', async () => {
     const world = lifecycle();
     const turns = Array.from({ length: 20 }, (_, i) =>
       i === 2 ? { user: 'Broken.', state: 'failed' as const, inContext: false } : {},
@@ -141,7 +141,7 @@ describe('deleting a message of the tail', () => {
     expect(first?.fields['erased']).toBeUndefined();
   });
 
-  test('takes the pins along that came from it', async () => {
+  test('deleting a message removes the pins that came from it', async () => {
     const world = lifecycle();
     const conversationId = await shortConversation(world);
     const pin = { text: CANARY, source: 'detected' };
@@ -158,7 +158,7 @@ describe('deleting a message of the tail', () => {
     expect(await canaries(world)).toEqual([]);
   });
 
-  test('takes overflow pieces and the chunks of its stream along', async () => {
+  test('deleting a message removes overflow pieces and stream chunks', async () => {
     const world = lifecycle();
     const { store } = world;
     const { conversationId } = await buildConversation(store, {
@@ -175,31 +175,39 @@ describe('deleting a message of the tail', () => {
 });
 
 describe('what cannot be deleted', () => {
-  test.each(['message-9', 'm_9', 'm_2', randomUUID()])('an unknown message: %s', async (id) => {
-    const world = lifecycle();
-    const { conversationId } = await buildConversation(world.store, {
-      turns: [{}, { state: 'failed', answer: [] }],
-    });
+  test.each(['message-9', 'm_9', 'm_2', randomUUID()])(
+    'an unknown message cannot be deleted: %s',
+    async (id) => {
+      const world = lifecycle();
+      const { conversationId } = await buildConversation(world.store, {
+        turns: [{}, { state: 'failed', answer: [] }],
+      });
 
-    await expect(removeMessage(world, conversationId, id)).rejects.toMatchObject({
-      status: 'NOT_FOUND',
-      reason: 'MESSAGE_NOT_FOUND',
-    });
-  });
+      await expect(removeMessage(world, conversationId, id)).rejects.toMatchObject({
+        status: 'NOT_FOUND',
+        reason: 'MESSAGE_NOT_FOUND',
+      });
+    },
+  );
 
-  test.each(['running', 'queued'])('a message whose turn is %s', async (state) => {
-    const world = lifecycle();
-    const conversationId = await shortConversation(world);
-    const path = turnPath(conversationId, 2);
-    await world.store.commit([{ op: 'update', path, fields: { state }, guard: { exists: true } }]);
+  test.each(['running', 'queued'])(
+    'a message whose turn is %s cannot be deleted',
+    async (state) => {
+      const world = lifecycle();
+      const conversationId = await shortConversation(world);
+      const path = turnPath(conversationId, 2);
+      await world.store.commit([
+        { op: 'update', path, fields: { state }, guard: { exists: true } },
+      ]);
 
-    await expect(removeMessage(world, conversationId, 'message-2')).rejects.toMatchObject({
-      status: 'ABORTED',
-      reason: 'TURN_IN_PROGRESS',
-    });
-  });
+      await expect(removeMessage(world, conversationId, 'message-2')).rejects.toMatchObject({
+        status: 'ABORTED',
+        reason: 'TURN_IN_PROGRESS',
+      });
+    },
+  );
 
-  test('a message of somebody else, told as if it were not there', async () => {
+  test('another user’s message cannot be deleted, as if it were missing', async () => {
     const world = lifecycle();
     const conversationId = await shortConversation(world);
     const request = { caller: stranger, conversationId, messageId: 'message-2' };

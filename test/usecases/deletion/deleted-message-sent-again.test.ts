@@ -11,7 +11,7 @@ import {
 } from '#test/support/chat/lifecycle.ts';
 
 describe('the id of a deleted message', () => {
-  test('asks the model nothing when it comes again, whatever it says', async () => {
+  test('a deleted message’s id sent again calls no model, whatever its text', async () => {
     const world = lifecycle();
     const conversationId = await shortConversation(world);
     await removeMessage(world, conversationId, 'message-2');
@@ -25,7 +25,7 @@ describe('the id of a deleted message', () => {
     expect((await see(world.store, conversationId)).head.lastSeq).toBe(3);
   });
 
-  test('of a failed one that could have been tried again is not tried again', async () => {
+  test('a deleted failed message is not retried when sent again', async () => {
     const world = lifecycle();
     const { conversationId } = await buildConversation(world.store, {
       turns: [{ state: 'failed', answer: [] }],

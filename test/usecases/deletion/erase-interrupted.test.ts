@@ -8,19 +8,24 @@ import { erase, remainsOf, serveErasures } from '#test/support/compaction/erasin
 import { compacted, dyingAt, lifecycle, owner } from '#test/support/chat/lifecycle.ts';
 
 describe('an erasure that is interrupted', () => {
-  test.each(Object.keys(eraseCrashPoints))('at %s is finished by the next', async (point) => {
-    const world = lifecycle();
-    const conversationId = await compacted(world);
-    await eraseUser(world.chat, { caller: owner });
-    const dying = { ...world.bench, ...dyingAt(point) };
-    await expect(eraseConversation(dying, conversationId, neverAborted())).rejects.toThrow('died');
+  test.each(Object.keys(eraseCrashPoints))(
+    'an erasure interrupted at %s is finished by the next',
+    async (point) => {
+      const world = lifecycle();
+      const conversationId = await compacted(world);
+      await eraseUser(world.chat, { caller: owner });
+      const dying = { ...world.bench, ...dyingAt(point) };
+      await expect(eraseConversation(dying, conversationId, neverAborted())).rejects.toThrow(
+        'died',
+      );
 
-    await serveErasures(world);
+      await serveErasures(world);
 
-    expect(await remainsOf(world)).toEqual([]);
-  });
+      expect(await remainsOf(world)).toEqual([]);
+    },
+  );
 
-  test('by its signal half way through is finished by the next', async () => {
+  test('an erasure interrupted by its signal is finished by the next', async () => {
     const world = lifecycle();
     const conversationId = await compacted(world);
     await eraseUser(world.chat, { caller: owner });
@@ -40,7 +45,7 @@ describe('an erasure that is interrupted', () => {
     expect(await remainsOf(world)).toEqual([]);
   });
 
-  test('whose tombstone’s reply is lost is finished by the next', async () => {
+  test('an erasure whose tombstone reply is lost is finished by the next', async () => {
     const world = lifecycle();
     const conversationId = await compacted(world);
     await eraseUser(world.chat, { caller: owner });
@@ -53,7 +58,7 @@ describe('an erasure that is interrupted', () => {
     expect(await remainsOf(world)).toEqual([]);
   });
 
-  test('leaves the rest of an erasure of one message to nobody', async () => {
+  test('a conversation’s erasure completes an unfinished erasure of one message', async () => {
     const world = lifecycle();
     const conversationId = await compacted(world);
     const dying = { ...world.chat, ...dyingAt('message-wiped') };

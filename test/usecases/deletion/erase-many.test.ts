@@ -11,7 +11,7 @@ const caller = { uid: 'u1', tier: 'signedIn' } as const;
 const statesOf = (store: DocumentStore, ids: readonly string[]) =>
   Promise.all(ids.map(async (id) => (await readHead(store, id))?.value.state));
 
-test('two thousand conversations of a user are marked side by side, and each is told of once', async () => {
+test('two thousand conversations of a user are marked in parallel, each published once', async () => {
   let [underWay, most] = [0, 0];
   const chat = chatDependencies();
   const ids = await buildMany(chat.store, 2_000, () => ({}));
@@ -30,7 +30,7 @@ test('two thousand conversations of a user are marked side by side, and each is 
   expect(new Set(await statesOf(chat.store, ids))).toEqual(new Set(['erasing']));
 });
 
-test('an erasure that is stopped at every page comes to the end by repeating the request', async () => {
+test('an erasure stopped at every page completes by repeating the request', async () => {
   const chat = chatDependencies();
   const ids = await buildMany(chat.store, 500, () => ({}));
   let pagesLeft = 0;

@@ -29,7 +29,7 @@ const workerPoints = Object.keys(compactionCrashPoints).filter(
 );
 
 describe('erasing in the middle of a compaction', () => {
-  test('makes the worker lose from the mark on, before anything is deleted', async () => {
+  test('erasing during a compaction makes the worker lose before anything is deleted', async () => {
     const world = lifecycle();
     const conversationId = await compacted(world);
     await setHead(world, conversationId, { compactionNeeded: { ...manualNeed() } });
@@ -58,18 +58,21 @@ describe('erasing in the middle of a compaction', () => {
     await erase(world);
   }
 
-  test.each(workerPoints)('at %s leaves nothing, and the worker loses', async (point) => {
-    const world = lifecycle();
-    const conversationId = await compacted(world);
-    await setHead(world, conversationId, { compactionNeeded: { ...manualNeed() } });
+  test.each(workerPoints)(
+    'erasing during a compaction at %s leaves nothing, and the worker loses',
+    async (point) => {
+      const world = lifecycle();
+      const conversationId = await compacted(world);
+      await setHead(world, conversationId, { compactionNeeded: { ...manualNeed() } });
 
-    await eraseAt(point, world, conversationId);
+      await eraseAt(point, world, conversationId);
 
-    expect(await remainsOf(world)).toEqual([]);
-  });
+      expect(await remainsOf(world)).toEqual([]);
+    },
+  );
 
   test.each(workerPoints)(
-    'that is the first of its conversation, at %s, leaves nothing',
+    'erasing during the first compaction, at %s, leaves nothing',
     async (point) => {
       const world = lifecycle();
       const conversationId = await buildDue(world.bench);
@@ -88,7 +91,7 @@ describe('erasing in the middle of a turn', () => {
     'before-finish',
     'turn-finished',
     'turn-published',
-  ] satisfies ChatCrashPoint[])('at %s leaves nothing', async (point) => {
+  ] satisfies ChatCrashPoint[])('erasing during a turn at %s leaves nothing', async (point) => {
     const world = lifecycle({ clock: systemClock });
     const conversationId = randomUUID();
     let reached = 0;
@@ -109,7 +112,7 @@ describe('erasing in the middle of a turn', () => {
     expect(await remainsOf(world)).toEqual([]);
   });
 
-  test('leaves nothing of a turn whose process died', async () => {
+  test('erasing leaves nothing of a turn whose process died', async () => {
     const world = lifecycle({ clock: systemClock });
     const conversationId = randomUUID();
     const chat = { ...world.chat, ...dyingAt('turn-started') };

@@ -22,7 +22,7 @@ import { erase, remainsOf, serveErasures } from '#test/support/compaction/erasin
 import { request } from '#test/support/chat/sending.ts';
 
 describe('S20, contract 12: erasing a user', () => {
-  test('leaves nothing but tombstones, of conversations in every state', async () => {
+  test('erasing a user leaves only tombstones, of conversations in every state', async () => {
     const world = lifecycle();
     const live = await compacted(world);
     const deleted = await compacted(world);
@@ -49,7 +49,7 @@ describe('S20, contract 12: erasing a user', () => {
     );
   });
 
-  test('takes along what stands below the user', async () => {
+  test('erasing a user removes the documents below the user', async () => {
     const world = lifecycle();
     await world.store.commit(
       ['', '/usage/2026-01-01', '/memories/m1'].map((below) => ({
@@ -64,7 +64,7 @@ describe('S20, contract 12: erasing a user', () => {
     expect(await world.documents()).toEqual([]);
   });
 
-  test('reaches a fork that became whole behind it while its source was not marked yet', async () => {
+  test('erasing a user reaches a fork that became whole before its source was marked', async () => {
     const world = lifecycle();
     const first = '00000000-0000-4000-8000-000000000000';
     // As many as are marked side by side.
@@ -88,7 +88,7 @@ describe('S20, contract 12: erasing a user', () => {
     expect(await remainsOf(world)).toEqual([]);
   });
 
-  test('ends though the person begins conversations all the while', async () => {
+  test('erasing a user ends although the person keeps starting conversations', async () => {
     const world = lifecycle();
     await createConversation(world.chat, { caller: owner, fields: {} });
     const chat = {
@@ -108,7 +108,7 @@ describe('S20, contract 12: erasing a user', () => {
     expect(conversations).toBeLessThan(200);
   });
 
-  test('leaves other people’s alone', async () => {
+  test('erasing a user leaves other people’s conversations alone', async () => {
     const world = lifecycle();
     const theirs = await compacted(world, { head: { ownerUid: 'u2' } });
     const before = await world.documents();
@@ -120,7 +120,7 @@ describe('S20, contract 12: erasing a user', () => {
     expect((await readHead(world.store, theirs))?.value.state).toBe('live');
   });
 
-  test('reaches more conversations than one read gives', async () => {
+  test('erasing a user reaches more conversations than one read returns', async () => {
     const world = lifecycle();
     for (let i = 0; i < 101; i++)
       await createConversation(world.chat, { caller: owner, fields: {} });
@@ -132,7 +132,7 @@ describe('S20, contract 12: erasing a user', () => {
   });
 
   test.each(['conversation-marked', 'erase-published', 'user-documents-erased'])(
-    'that died when it had %s is finished by the same request',
+    'erasing a user that died when it had %s is finished by the same request',
     async (point) => {
       const world = lifecycle();
       await compacted(world);
@@ -152,7 +152,7 @@ describe('S20: an erased conversation', () => {
   test.each([
     ['owner', owner],
     ['somebody else', stranger],
-  ])('is not there for a late message of %s', async (_, caller) => {
+  ])('an erased conversation is not found by a late message of %s', async (_, caller) => {
     const world = lifecycle();
     const conversationId = await compacted(world);
     await erase(world);
@@ -163,7 +163,7 @@ describe('S20: an erased conversation', () => {
     expect(await remainsOf(world)).toEqual([]);
   });
 
-  test('keeps its id taken', async () => {
+  test('an erased conversation’s id stays taken', async () => {
     const world = lifecycle();
     const conversationId = await compacted(world);
     await erase(world);
@@ -174,7 +174,7 @@ describe('S20: an erased conversation', () => {
     });
   });
 
-  test('is nothing to a compaction that comes late, and to a second erasure', async () => {
+  test('an erased conversation is ignored by a late compaction and a second erasure', async () => {
     const world = lifecycle();
     const conversationId = await compacted(world);
     await erase(world);
@@ -185,19 +185,17 @@ describe('S20: an erased conversation', () => {
   });
 });
 
-describe('erasing a conversation that is not marked', () => {
-  test.each(['live', 'deleted', 'forking', 'erased'])(
-    'does nothing to one that is %s',
-    async (state) => {
-      const world = lifecycle();
-      const conversationId = await compacted(world);
-      await setHead(world, conversationId, { state });
-      const before = await world.documents();
+test.each(['live', 'deleted', 'forking', 'erased'])(
+  'erasing an unmarked conversation does nothing when it is %s',
+  async (state) => {
+    const world = lifecycle();
+    const conversationId = await compacted(world);
+    await setHead(world, conversationId, { state });
+    const before = await world.documents();
 
-      const result = await eraseConversation(world.bench, conversationId, neverAborted());
+    const result = await eraseConversation(world.bench, conversationId, neverAborted());
 
-      expect(result).toBe('nothing');
-      expect(await world.documents()).toEqual(before);
-    },
-  );
-});
+    expect(result).toBe('nothing');
+    expect(await world.documents()).toEqual(before);
+  },
+);

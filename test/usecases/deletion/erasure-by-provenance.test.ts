@@ -31,7 +31,7 @@ const show = (chat: Lifecycle['chat'], conversationId: string, generation?: numb
   showContext(chat, { caller: owner, conversationId, generation });
 
 describe('deleting a message that statements of a summary cite', () => {
-  test('removes those from every generation, and keeps the others', async () => {
+  test('deleting a cited message removes its statements from every generation, and no others', async () => {
     const world = lifecycle();
     const conversationId = await compactedTwice(world, items);
     const before = await see(world.store, conversationId);
@@ -55,7 +55,7 @@ describe('deleting a message that statements of a summary cite', () => {
     ).toEqual([true, true, true]);
   });
 
-  test('shows of every generation what is left, also where it was cached', async () => {
+  test('deleting a cited message shows every generation’s remainder, cached ones included', async () => {
     const world = lifecycle();
     const conversationId = await compactedTwice(world, items);
     for (const chat of [world.chat, world.otherChat])
@@ -78,21 +78,24 @@ describe('deleting a message that statements of a summary cite', () => {
   test.each([
     ['its own words', `The word is ${CANARY}.`],
     ['its identifier', `Remember ${CANARY} for later.`],
-  ])('removes one that repeats %s and cites another turn', async (_, text) => {
-    const world = lifecycle();
-    const conversationId = await compactedTwice(world, [
-      [KEPT, 1],
-      [text, 5],
-    ]);
+  ])(
+    'deleting a cited message removes a statement that repeats %s and cites another turn',
+    async (_, text) => {
+      const world = lifecycle();
+      const conversationId = await compactedTwice(world, [
+        [KEPT, 1],
+        [text, 5],
+      ]);
 
-    await removeMessage(world, conversationId, 'message-3');
+      await removeMessage(world, conversationId, 'message-3');
 
-    expect(await canaries(world)).toEqual([]);
-    expect((await see(world.store, conversationId)).text).toContain(KEPT);
-  });
+      expect(await canaries(world)).toEqual([]);
+      expect((await see(world.store, conversationId)).text).toContain(KEPT);
+    },
+  );
 
   test.each(['the same request', 'the sweep'])(
-    'is finished by %s, and nothing is shown meanwhile',
+    'the erasure of cited statements is finished by %s, and nothing is shown meanwhile',
     async (by) => {
       const world = lifecycle();
       const conversationId = await compactedTwice(world, [...items, [`Again ${CANARY}.`, 5]]);
@@ -113,7 +116,7 @@ describe('deleting a message that statements of a summary cite', () => {
     },
   );
 
-  test('goes back to what was before it where no statement is left', async () => {
+  test('deleting a cited message restores the earlier state where no statement remains', async () => {
     const world = lifecycle();
     const conversationId = await compactedTwice(world, [[TOLD, 3]]);
 
@@ -125,7 +128,7 @@ describe('deleting a message that statements of a summary cite', () => {
     expect(await canaries(world)).toEqual([]);
   });
 
-  test('leaves earlier generations that can be restored and forked', async () => {
+  test('deleting a cited message leaves earlier generations restorable and forkable', async () => {
     const world = lifecycle();
     const conversationId = await compactedTwice(world, items);
     await removeMessage(world, conversationId, 'message-3');
@@ -149,7 +152,7 @@ describe('deleting a message that statements of a summary cite', () => {
 });
 
 describe('the statements that an erasure took with it', () => {
-  test('are derived again from the turns that stand', async () => {
+  test('statements lost with an erased message are derived again from remaining turns', async () => {
     const world = lifecycle();
     const conversationId = await compactedTwice(world, [
       [KEPT, 1],
@@ -172,7 +175,7 @@ describe('the statements that an erasure took with it', () => {
     expect(after.head.compactionNeeded).toEqual({});
   });
 
-  test('wait for nothing where compaction is not automatic, and the next one reads them', async () => {
+  test('lost statements wait for the next compaction where it is not automatic', async () => {
     const world = lifecycle();
     const conversationId = await compactedTwice(world, items);
     await setHead(world, conversationId, { 'settings.compaction': 'manual' });
@@ -186,7 +189,7 @@ describe('the statements that an erasure took with it', () => {
 });
 
 describe('editing a message that statements of a summary cite', () => {
-  test('keeps those of the turns before it alone', async () => {
+  test('editing a cited message keeps only statements of the turns before it', async () => {
     const world = lifecycle();
     const conversationId = await compactedTwice(world, [
       [KEPT, 1],
@@ -205,7 +208,7 @@ describe('editing a message that statements of a summary cite', () => {
     expect(head.compactionNeeded.auto).toMatchObject({ trigger: 'auto' });
   });
 
-  test('lets an earlier generation be restored without them', async () => {
+  test('editing a cited message lets an earlier generation be restored without its statements', async () => {
     const world = lifecycle();
     const conversationId = await compactedTwice(world, items);
     await setItems(world, { conversationId, generation: 1 }, [

@@ -22,7 +22,7 @@ import {
 } from '#test/support/chat/lifecycle.ts';
 
 describe('an erasure that stopped half way', () => {
-  test('shows nothing of the message meanwhile', async () => {
+  test('an unfinished erasure shows nothing of the message meanwhile', async () => {
     const world = lifecycle();
     const conversationId = await compacted(world);
     await compactAgain(world, conversationId);
@@ -42,20 +42,23 @@ describe('an erasure that stopped half way', () => {
     expect(JSON.stringify(shown)).not.toContain(CANARY);
   });
 
-  test.each(['the same request', 'the sweep'])('is finished by %s', async (by) => {
-    const world = lifecycle();
-    const conversationId = await compacted(world);
-    const dying = { chat: { ...world.chat, ...dyingAt('message-wiped') } };
-    await expect(removeMessage(dying, conversationId, 'message-3')).rejects.toThrow('died');
+  test.each(['the same request', 'the sweep'])(
+    'an unfinished erasure is finished by %s',
+    async (by) => {
+      const world = lifecycle();
+      const conversationId = await compacted(world);
+      const dying = { chat: { ...world.chat, ...dyingAt('message-wiped') } };
+      await expect(removeMessage(dying, conversationId, 'message-3')).rejects.toThrow('died');
 
-    if (by === 'the sweep') await finishErasure(world.chat, conversationId);
-    else await removeMessage(world, conversationId, 'message-3');
+      if (by === 'the sweep') await finishErasure(world.chat, conversationId);
+      else await removeMessage(world, conversationId, 'message-3');
 
-    expect(await canaries(world)).toEqual([]);
-    expect((await see(world.store, conversationId)).head.pendingErasure).toBeUndefined();
-  });
+      expect(await canaries(world)).toEqual([]);
+      expect((await see(world.store, conversationId)).head.pendingErasure).toBeUndefined();
+    },
+  );
 
-  test('is not undone by messages that come all the while', async () => {
+  test('an unfinished erasure is not undone by messages arriving meanwhile', async () => {
     const world = lifecycle();
     const conversationId = await compacted(world);
     const sends = (async () => {
@@ -111,7 +114,7 @@ describe('the blobs of an erased turn', () => {
     return conversationId;
   }
 
-  test('go with it', async () => {
+  test('the blobs of an erased turn are deleted with it', async () => {
     const world = lifecycle();
     const conversationId = await withBlobs(world, [CANARY, 'another output']);
 
@@ -126,7 +129,7 @@ describe('the blobs of an erased turn', () => {
     expect(kept).toBeDefined();
   });
 
-  test('go whole when the first try died between two pieces', async () => {
+  test('the blobs of an erased turn are deleted whole after a death between pieces', async () => {
     const world = lifecycle();
     const conversationId = await withBlobs(world, [CANARY, 'another output']);
     const sha256 = world.chat.sha256(CANARY);
@@ -141,7 +144,7 @@ describe('the blobs of an erased turn', () => {
     expect(await canaries(world)).toEqual([]);
   });
 
-  test('stay while another turn has the same output', async () => {
+  test('the blobs of an erased turn stay while another turn has the same output', async () => {
     const world = lifecycle();
     const conversationId = await withBlobs(world, ['same output', 'same output']);
 

@@ -40,7 +40,7 @@ const isHeadOf = (conversationId: string) => (write: Write) =>
   write.op === 'update' && write.path === headPath(conversationId);
 
 describe('an erasure that others disturb', () => {
-  test('waits longer each time, and repeats nothing but its last step', async () => {
+  test('a disturbed erasure waits longer each time and repeats only its last step', async () => {
     const world = lifecycle();
     const { conversationId } = await buildConversation(world.store, { turns: 3 });
     const request = { caller: owner, conversationId, messageId: 'message-2' };
@@ -56,7 +56,7 @@ describe('an erasure that others disturb', () => {
     expect((await readHead(store, conversationId))?.value.pendingErasure).toBeUndefined();
   });
 
-  test('waits before it marks a conversation again', async () => {
+  test('a disturbed erasure waits before it marks a conversation again', async () => {
     const world = lifecycle();
     const { conversationId } = await buildConversation(world.store, { turns: 1 });
     const { waits, clock } = countingClock();

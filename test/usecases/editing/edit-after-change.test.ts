@@ -26,7 +26,7 @@ async function twoBranches(chat: Chat) {
 }
 
 describe('a message that another has taken the place of', () => {
-  test.each(['two', 'three'] as const)('is not edited: %s', async (which) => {
+  test.each(['two', 'three'] as const)('a replaced message is not edited: %s', async (which) => {
     const chat = chatDependencies();
     const branches = await twoBranches(chat);
 
@@ -45,7 +45,7 @@ describe('a message that another has taken the place of', () => {
     ]);
   });
 
-  test('is edited in a fork at it, where nothing has taken its place', async () => {
+  test('a replaced message is edited in a fork where nothing has replaced it', async () => {
     const chat = chatDependencies();
     const { id, three } = await twoBranches(chat);
     const target = { caller: owner, conversationId: id, messageId: three };
@@ -63,7 +63,7 @@ describe('a message that another has taken the place of', () => {
     ]);
   });
 
-  test('is not edited by an edit that waited while another took its place', async () => {
+  test('a message replaced while an edit waited is not edited', async () => {
     const world = instances();
     const chat = world.instance();
     const id = randomUUID();
@@ -89,7 +89,7 @@ describe('a message that another has taken the place of', () => {
     ]);
   });
 
-  test('is not edited when it was abandoned and closed by the edit that took its place', async () => {
+  test('a message closed by the edit that replaced it is not edited', async () => {
     const clock = createManualClock();
     const chat = chatDependencies({ clock });
     const id = randomUUID();
@@ -107,51 +107,52 @@ describe('a message that another has taken the place of', () => {
   });
 });
 
-describe('an edit that was cancelled before it began', () => {
-  test('takes nothing out of a fork', async () => {
-    const world = instances();
-    const chat = world.instance();
-    const id = randomUUID();
-    const one = request(id, 'one');
-    const quick = world.instance({ model: scriptedStreamer(textAnswer('Fine.')).model });
-    await answered(quick, one);
-    const running = await sendMessage(chat, request(id, 'two'));
-    await sendMessage(chat, { ...edit(id, one.message.id, 'again'), onBusy: 'queue' });
-    await requestCancel(chat, { conversationId: id, seq: 3 });
-    world.answerAll();
-    await passTime(world.clock, running.result);
+test('a cancelled edit that never began removes nothing from a fork', async () => {
+  const world = instances();
+  const chat = world.instance();
+  const id = randomUUID();
+  const one = request(id, 'one');
+  const quick = world.instance({ model: scriptedStreamer(textAnswer('Fine.')).model });
+  await answered(quick, one);
+  const running = await sendMessage(chat, request(id, 'two'));
+  await sendMessage(chat, { ...edit(id, one.message.id, 'again'), onBusy: 'queue' });
+  await requestCancel(chat, { conversationId: id, seq: 3 });
+  world.answerAll();
+  await passTime(world.clock, running.result);
 
-    const fork = await forkConversation(chat, {
-      caller: owner,
-      conversationId: id,
-      messageId: 'm_3',
-    });
-
-    expect(await shownTexts(chat, fork.conversationId)).toEqual([
-      'one',
-      'Fine.',
-      'two',
-      'Answer to two.',
-    ]);
+  const fork = await forkConversation(chat, {
+    caller: owner,
+    conversationId: id,
+    messageId: 'm_3',
   });
+
+  expect(await shownTexts(chat, fork.conversationId)).toEqual([
+    'one',
+    'Fine.',
+    'two',
+    'Answer to two.',
+  ]);
 });
 
 describe('a message whose answer was deleted', () => {
-  test.each(['m_2', 'its own id'])('is answered anew, named by %s', async (by) => {
-    const chat = chatDependencies();
-    const id = randomUUID();
-    await answered(chat, request(id, 'one'));
-    const asked = request(id, 'two');
-    await answered(chat, asked);
-    await removeMessage({ chat }, id, 'm_2');
+  test.each(['m_2', 'its own id'])(
+    'a message without its deleted answer is regenerated, named by %s',
+    async (by) => {
+      const chat = chatDependencies();
+      const id = randomUUID();
+      await answered(chat, request(id, 'one'));
+      const asked = request(id, 'two');
+      await answered(chat, asked);
+      await removeMessage({ chat }, id, 'm_2');
 
-    const turn = await answered(chat, regenerate(id, by === 'm_2' ? by : asked.message.id));
+      const turn = await answered(chat, regenerate(id, by === 'm_2' ? by : asked.message.id));
 
-    expect(turn).toMatchObject({ seq: 3, replaces: 2, state: 'done' });
-    expect(await shownTexts(chat, id)).toEqual(['one', 'Fine.', 'two', 'Fine.']);
-  });
+      expect(turn).toMatchObject({ seq: 3, replaces: 2, state: 'done' });
+      expect(await shownTexts(chat, id)).toEqual(['one', 'Fine.', 'two', 'Fine.']);
+    },
+  );
 
-  test('is edited', async () => {
+  test('a message without its deleted answer is edited', async () => {
     const chat = chatDependencies();
     const id = randomUUID();
     const asked = request(id, 'one');
@@ -163,7 +164,7 @@ describe('a message whose answer was deleted', () => {
     expect(await shownTexts(chat, id)).toEqual(['one, corrected', 'Fine.']);
   });
 
-  test('is neither, once it was deleted itself', async () => {
+  test('a deleted message is neither edited nor regenerated', async () => {
     const chat = chatDependencies();
     const id = randomUUID();
     const asked = request(id, 'one');

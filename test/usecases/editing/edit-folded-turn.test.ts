@@ -24,7 +24,7 @@ describe('an edit of a turn in a summary without sources', () => {
         .model,
     });
 
-  test('goes on without the summary that holds it, and what was before it stands verbatim again', async () => {
+  test('editing a folded turn drops its summary and restores earlier turns verbatim', async () => {
     const bench = rewriteBench();
     const conversationId = await buildDue(bench);
     await compactOnce(bench, conversationId);
@@ -38,7 +38,7 @@ describe('an edit of a turn in a summary without sources', () => {
     expect(text).not.toContain('Question 3');
   });
 
-  test('goes back to the newest earlier summary that ends before it', async () => {
+  test('editing a folded turn restores the newest earlier summary that ends before it', async () => {
     const bench = rewriteBench({ model: createScriptedModel({ answers: [snapshotAnswer()] }) });
     const conversationId = await buildDue(bench);
     await compactOnce(bench, conversationId);
@@ -72,7 +72,7 @@ describe('an edit of a turn in a summary without sources', () => {
     expect(items.map(({ kind }) => kind)).toEqual(['snapshot', 'ack', 'turn', 'turn']);
   });
 
-  test('asks for a compaction at once when what stands again fills the context', async () => {
+  test('editing a folded turn requests a compaction when the restored turns fill the context', async () => {
     const bench = rewriteBench();
     const conversationId = await buildDue(bench);
     await compactOnce(bench, conversationId);
@@ -91,7 +91,7 @@ describe('an edit of a turn in a summary without sources', () => {
     expect(await compactOnce(bench, conversationId)).toMatchObject({ state: 'COMPACTED' });
   });
 
-  test('asks for it too where what goes on is a generation that a restore made', async () => {
+  test('editing a folded turn requests a compaction also on a restored generation', async () => {
     const bench = rewriteBench();
     const conversationId = await buildDue(bench, {
       head: { settings: { thresholdTokens: 2_000 } },
@@ -114,7 +114,7 @@ describe('an edit of a turn in a summary without sources', () => {
     expect(history).toMatchObject({ coveredThrough: { seq: 0 }, afterTokens: 0 });
   });
 
-  test('keeps the summary when the edited turn is behind it', async () => {
+  test('an edit behind the summary keeps the summary', async () => {
     const bench = rewriteBench();
     const conversationId = await buildDue(bench);
     await compactOnce(bench, conversationId);
@@ -132,26 +132,24 @@ describe('an edit of a turn in a summary without sources', () => {
   });
 });
 
-describe('an edit while a compaction is at work', () => {
-  test('wins: the summary of the old turns is never swapped in', async () => {
-    const bench = compactionBench();
-    const conversationId = await buildDue(bench);
-    const chat = chatDependencies({ store: bench.store, clock: bench.clock });
-    const held = compactionBench({
-      ...bench,
-      atCrashPoint: async (point) => {
-        if (point === 'verified')
-          await answered(chat, edit(conversationId, 'message-18', 'Something else.'));
-      },
-    });
-
-    const result = await compactOnce(held, conversationId);
-
-    const { head, history, text } = await see(bench.store, conversationId);
-    expect(result).toMatchObject({ kind: 'retry', reason: 'GENERATION_MOVED' });
-    expect(head).toMatchObject({ generation: 1, changedIn: 1 });
-    expect(history?.state).toBe('CHANGED');
-    expect(text).toContain('Something else.');
-    expect(text).not.toContain('Question 18');
+test('an edit wins over a running compaction, whose summary is never swapped in', async () => {
+  const bench = compactionBench();
+  const conversationId = await buildDue(bench);
+  const chat = chatDependencies({ store: bench.store, clock: bench.clock });
+  const held = compactionBench({
+    ...bench,
+    atCrashPoint: async (point) => {
+      if (point === 'verified')
+        await answered(chat, edit(conversationId, 'message-18', 'Something else.'));
+    },
   });
+
+  const result = await compactOnce(held, conversationId);
+
+  const { head, history, text } = await see(bench.store, conversationId);
+  expect(result).toMatchObject({ kind: 'retry', reason: 'GENERATION_MOVED' });
+  expect(head).toMatchObject({ generation: 1, changedIn: 1 });
+  expect(history?.state).toBe('CHANGED');
+  expect(text).toContain('Something else.');
+  expect(text).not.toContain('Question 18');
 });

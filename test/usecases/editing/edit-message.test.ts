@@ -15,7 +15,7 @@ import { historiesOf } from '#test/support/compaction/stored-histories.ts';
 import { answered, instances, turnsOf } from '#test/support/chat/starts.ts';
 
 describe('an edited message', () => {
-  test('is answered from what was said before it, in a turn of its own', async () => {
+  test('an edited message is answered from what preceded it, in its own turn', async () => {
     const { model, requests } = scriptedStreamer(textAnswer('Fine.'));
     const { id, dependencies, messageIds } = await threeTurns(chatDependencies({ model }));
 
@@ -25,7 +25,7 @@ describe('an edited message', () => {
     expect(requests.at(-1)?.contents.map(contentText)).toEqual(['one', 'Fine.', 'two, corrected']);
   });
 
-  test('and all after it leave the context and stay in the transcript, in the next generation', async () => {
+  test('an edit and all after it leave the context, not the transcript, next generation', async () => {
     const { id, dependencies, messageIds } = await threeTurns();
 
     await answered(dependencies, edit(id, messageIds[1] ?? '', 'two, corrected'));
@@ -45,7 +45,7 @@ describe('an edited message', () => {
     ]);
   });
 
-  test('leaves a context that /context shows as the next prompt contains it', async () => {
+  test('an edit leaves a context that /context shows as the next prompt contains it', async () => {
     const { model, requests } = scriptedStreamer(textAnswer('Fine.'));
     const { id, dependencies, messageIds } = await threeTurns(chatDependencies({ model }));
     await answered(dependencies, edit(id, messageIds[0] ?? '', 'one, corrected'));
@@ -57,7 +57,7 @@ describe('an edited message', () => {
     expect(requests.at(-1)?.contents.map(contentText)).toEqual([...shown, 'next']);
   });
 
-  test('is noticed by another instance that has the old turns in its cache', async () => {
+  test('an edit is noticed by another instance with cached old turns', async () => {
     const store = createMemoryDocumentStore();
     const { model, requests } = scriptedStreamer(textAnswer('Fine.'));
     const { id, dependencies, messageIds } = await threeTurns(chatDependencies({ store, model }));
@@ -75,7 +75,7 @@ describe('an edited message', () => {
     ]);
   });
 
-  test('tells the owner’s other devices of the new generation', async () => {
+  test('an edit reports the new generation to the owner’s other devices', async () => {
     const { id, dependencies, messageIds } = await threeTurns();
 
     await answered(dependencies, edit(id, messageIds[1] ?? '', 'two, corrected'));
@@ -84,7 +84,7 @@ describe('an edited message', () => {
     expect(status?.fields).toMatchObject({ generation: 1 });
   });
 
-  test('can be edited again', async () => {
+  test('an edited message can be edited again', async () => {
     const { id, dependencies, messageIds } = await threeTurns();
     const again = edit(id, messageIds[1] ?? '', 'second version');
     await answered(dependencies, again);
@@ -98,7 +98,7 @@ describe('an edited message', () => {
 });
 
 describe('an edit that is refused', () => {
-  test('because the conversation has no such message', async () => {
+  test('an edit is refused because the conversation has no such message', async () => {
     const { id, dependencies } = await threeTurns();
 
     await expect(sendMessage(dependencies, edit(id, randomUUID(), 'x'))).rejects.toMatchObject({
@@ -107,7 +107,7 @@ describe('an edit that is refused', () => {
     });
   });
 
-  test('because it is an answer', async () => {
+  test('an edit is refused because its target is an answer', async () => {
     const { id, dependencies } = await threeTurns();
 
     await expect(sendMessage(dependencies, edit(id, 'm_2', 'x'))).rejects.toMatchObject({
@@ -116,7 +116,7 @@ describe('an edit that is refused', () => {
     });
   });
 
-  test('because the conversation is another user’s, or unknown: the same words', async () => {
+  test('an edit of another user’s or unknown conversation is refused in the same words', async () => {
     const { id, dependencies, messageIds } = await threeTurns();
     const theirs = edit(id, messageIds[0] ?? '', 'x');
     const caller = { uid: 'another', tier: 'signedIn' } as const;
@@ -131,7 +131,7 @@ describe('an edit that is refused', () => {
     expect([foreign, unknown]).toMatchObject([{ reason }, { reason }]);
   });
 
-  test('because more turns would be replaced than one batch holds', async () => {
+  test('an edit is refused when more turns would be replaced than one batch holds', async () => {
     const dependencies = chatDependencies();
     const { conversationId } = await buildConversation(dependencies.store, { turns: 401 });
 
@@ -145,7 +145,7 @@ describe('an edit that is refused', () => {
     expect(turn).toMatchObject({ seq: 402, replaces: 2, state: 'done' });
   });
 
-  test('while its own message is being answered', async () => {
+  test('an edit is refused while its own message is being answered', async () => {
     const world = instances();
     const chat = world.instance();
     const id = randomUUID();
@@ -159,7 +159,7 @@ describe('an edit that is refused', () => {
 });
 
 describe('an edit while another message is being answered', () => {
-  test('waits with onBusy queue and then replaces', async () => {
+  test('an edit with onBusy queue waits for the running answer, then replaces', async () => {
     const world = instances();
     const chat = world.instance();
     const id = randomUUID();
@@ -177,7 +177,7 @@ describe('an edit while another message is being answered', () => {
     expect((await turnsOf(chat, id, 2)).map(({ inContext }) => inContext)).toEqual([false, true]);
   });
 
-  test('cancels that answer with onBusy interrupt and takes its place', async () => {
+  test('an edit with onBusy interrupt cancels the running answer and replaces it', async () => {
     const world = instances();
     const chat = world.instance();
     const id = randomUUID();

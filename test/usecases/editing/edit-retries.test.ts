@@ -14,7 +14,7 @@ import { historiesOf } from '#test/support/compaction/stored-histories.ts';
 import { answered } from '#test/support/chat/starts.ts';
 
 describe('the same edit sent again', () => {
-  test('replays its answer and replaces nothing more', async () => {
+  test('the same edit sent again replays its answer and replaces nothing more', async () => {
     const { model, requests } = scriptedStreamer(textAnswer('Fine.'));
     const { id, dependencies, messageIds } = await threeTurns(chatDependencies({ model }));
     const asked = edit(id, messageIds[1] ?? '', 'two, corrected');
@@ -31,7 +31,7 @@ describe('the same edit sent again', () => {
     ['with another text', { text: 'something else', target: 1 }],
     ['for another message', { text: 'two, corrected', target: 0 }],
     ['as a plain message', { text: 'two, corrected', target: undefined }],
-  ])('%s is refused', async (_, { text, target }) => {
+  ])('repeating an edit with %s is refused', async (_, { text, target }) => {
     const { id, dependencies, messageIds } = await threeTurns();
     const asked = edit(id, messageIds[1] ?? '', 'two, corrected');
     await answered(dependencies, asked);
@@ -46,7 +46,7 @@ describe('the same edit sent again', () => {
     });
   });
 
-  test('twenty times at once is one turn and one generation', async () => {
+  test('the same edit sent twenty times at once is one turn and one generation', async () => {
     const { id, dependencies, messageIds } = await threeTurns();
     const asked = edit(id, messageIds[1] ?? '', 'two, corrected');
 
@@ -61,7 +61,7 @@ describe('the same edit sent again', () => {
     });
   });
 
-  test('after a lost reply is found to be done', async () => {
+  test('an edit with a lost reply is found to be done', async () => {
     let isLosing = false;
     const store = createMemoryDocumentStore({
       afterCommit: () => {
@@ -85,7 +85,7 @@ describe('the same edit sent again', () => {
 describe('an edit whose instance died', () => {
   const hang = () => new Promise<void>(() => undefined);
 
-  test('after it began is taken over in the generation that it took', async () => {
+  test('an edit whose instance died is taken over in its generation', async () => {
     const clock = createManualClock();
     const { id, dependencies, messageIds } = await threeTurns(chatDependencies({ clock }));
     const asked = edit(id, messageIds[1] ?? '', 'two, corrected');
@@ -99,7 +99,7 @@ describe('an edit whose instance died', () => {
     expect((await readHead(dependencies.store, id))?.value.generation).toBe(1);
   });
 
-  test('before it told anybody of the compaction that it needs leaves the need in the head', async () => {
+  test('an edit that died before publishing leaves its compaction request stored', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench);
     await compactOnce(bench, conversationId);

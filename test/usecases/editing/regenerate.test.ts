@@ -17,7 +17,7 @@ const hang = () => new Promise<void>(() => undefined);
 
 describe('a regenerated answer', () => {
   test.each(['the answer', 'the message'])(
-    'by the id of %s takes the place of the last one',
+    'a regenerated answer by the id of %s replaces the last one',
     async (by) => {
       const { model, requests } = scriptedStreamer(textAnswer('First.'), textAnswer('Second.'));
       const dependencies = chatDependencies({ model });
@@ -37,7 +37,7 @@ describe('a regenerated answer', () => {
     },
   );
 
-  test('can be regenerated again', async () => {
+  test('a regenerated answer can be regenerated again', async () => {
     const dependencies = chatDependencies();
     const id = randomUUID();
     await answered(dependencies, request(id, 'Hello'));
@@ -55,7 +55,7 @@ describe('a regenerated answer', () => {
     expect((await readHead(dependencies.store, id))?.value.generation).toBe(2);
   });
 
-  test('keeps what the user wished for the message', async () => {
+  test('a regenerated answer keeps the message’s options', async () => {
     const dependencies = chatDependencies();
     const id = randomUUID();
     const asked = request(id, 'Hello');
@@ -67,7 +67,7 @@ describe('a regenerated answer', () => {
     expect((await turnsOf(dependencies, id, 2))[1]?.retention).toBe('keep');
   });
 
-  test('asked for twice with one id is made once', async () => {
+  test('a regeneration requested twice with one id happens once', async () => {
     const { model, requests } = scriptedStreamer(textAnswer('Fine.'));
     const dependencies = chatDependencies({ model });
     const id = randomUUID();
@@ -82,7 +82,7 @@ describe('a regenerated answer', () => {
     expect(requests).toHaveLength(2);
   });
 
-  test('is taken over with the same text when its instance died', async () => {
+  test('a regeneration whose instance died is taken over with the same text', async () => {
     const clock = createManualClock();
     const { model, requests } = scriptedStreamer(textAnswer('Fine.'));
     const dependencies = chatDependencies({ clock, model });
@@ -98,7 +98,7 @@ describe('a regenerated answer', () => {
     expect(requests.at(-1)?.contents.map(contentText)).toEqual(['Hello']);
   });
 
-  test('may be one that failed', async () => {
+  test('a failed answer can be regenerated', async () => {
     const { model } = scriptedStreamer({ error: overloaded() }, textAnswer('At last.'));
     const dependencies = chatDependencies({ model });
     const id = randomUUID();
@@ -110,18 +110,21 @@ describe('a regenerated answer', () => {
     expect(await shownTexts(dependencies, id)).toEqual(['Hello', 'At last.']);
   });
 
-  test.each(['m_1', 'm_3'])('is refused for %s when the last answer is m_2', async (messageId) => {
-    const dependencies = chatDependencies();
-    const id = randomUUID();
-    await answered(dependencies, request(id, 'one'));
-    await answered(dependencies, request(id, 'two'));
+  test.each(['m_1', 'm_3'])(
+    'a regeneration is refused for %s when the last answer is m_2',
+    async (messageId) => {
+      const dependencies = chatDependencies();
+      const id = randomUUID();
+      await answered(dependencies, request(id, 'one'));
+      await answered(dependencies, request(id, 'two'));
 
-    const asked = sendMessage(dependencies, regenerate(id, messageId));
+      const asked = sendMessage(dependencies, regenerate(id, messageId));
 
-    await expect(asked).rejects.toMatchObject({
-      reason: messageId === 'm_1' ? 'NOT_THE_LAST_ANSWER' : 'MESSAGE_NOT_FOUND',
-    });
-  });
+      await expect(asked).rejects.toMatchObject({
+        reason: messageId === 'm_1' ? 'NOT_THE_LAST_ANSWER' : 'MESSAGE_NOT_FOUND',
+      });
+    },
+  );
 });
 
 describe('over HTTP', () => {
@@ -143,7 +146,7 @@ describe('over HTTP', () => {
     return sendMessageResponse.parse(await response.json());
   }
 
-  test('an edit answers as a send does and says what it replaces', async () => {
+  test('an edit over HTTP answers like a send and says what it replaces', async () => {
     const id = randomUUID();
     const first = await sent(id, 'one');
 
@@ -158,7 +161,7 @@ describe('over HTTP', () => {
     expect(reply.context.generation).toBe(1);
   });
 
-  test('a regeneration needs no body, and each one is new', async () => {
+  test('a regeneration over HTTP needs no body, and each one is new', async () => {
     const id = randomUUID();
     await sent(id, 'one');
 
@@ -169,7 +172,7 @@ describe('over HTTP', () => {
     expect(third.headers.get('x-turn-id')).toBe('t_3');
   });
 
-  test('a regeneration streams where a stream is asked for', async () => {
+  test('a regeneration over HTTP streams where a stream is requested', async () => {
     const id = randomUUID();
     await sent(id, 'one');
 
@@ -182,7 +185,7 @@ describe('over HTTP', () => {
     expect(await response.text()).toContain('"text-delta"');
   });
 
-  test('the transcript shows what was replaced, out of the context', async () => {
+  test('the transcript shows replaced messages as out of the context', async () => {
     const id = randomUUID();
     await sent(id, 'one');
     await chat.call(path(id, '/m_1:regenerate'), { body: {} });

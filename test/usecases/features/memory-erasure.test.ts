@@ -37,7 +37,7 @@ describe('a message that is erased', () => {
   test.each([
     ['at once', removeMessage],
     ['by the sweep', dieAndSweep],
-  ])('takes the notes along that a tool made of it, %s', async (_, remove) => {
+  ])('erasing a message removes the notes that a tool made of it, %s', async (_, remove) => {
     const world = lifecycle();
     const conversationId = await compacted(world);
     await storeNotes(world.store, owner.uid, [
@@ -51,7 +51,7 @@ describe('a message that is erased', () => {
     expect(await idsLeft(world)).toEqual([]);
   });
 
-  test('leaves notes of other turns, of other conversations and of the user', async () => {
+  test('erasing a message keeps notes of other turns, conversations and the user', async () => {
     const world = lifecycle();
     const conversationId = await shortConversation(world);
     const other = await shortConversation(world);
@@ -67,7 +67,7 @@ describe('a message that is erased', () => {
     expect(await idsLeft(world)).toEqual(['third', 'other', 'own']);
   });
 
-  test('changes nothing of the notes where none came of it', async () => {
+  test('erasing a message without notes changes no notes', async () => {
     const world = lifecycle();
     const conversationId = await shortConversation(world);
     await storeNotes(world.store, owner.uid, [noteOf(1)]);
@@ -79,30 +79,26 @@ describe('a message that is erased', () => {
   });
 });
 
-describe('a conversation that is erased', () => {
-  test('takes the notes along that a tool made in it, and no others', async () => {
-    const world = lifecycle();
-    const conversationId = await shortConversation(world);
-    await storeNotes(world.store, owner.uid, [
-      toolNote('gone', { conversationId, seq: 2, saidIn: [2] }),
-      noteOf(2, { id: 'own' }),
-    ]);
+test('erasing a conversation removes the notes that tools made in it, and no others', async () => {
+  const world = lifecycle();
+  const conversationId = await shortConversation(world);
+  await storeNotes(world.store, owner.uid, [
+    toolNote('gone', { conversationId, seq: 2, saidIn: [2] }),
+    noteOf(2, { id: 'own' }),
+  ]);
 
-    await eraseOwnConversation(world.chat, { caller: owner, conversationId, ifMatch: undefined });
-    await serveErasures(world);
+  await eraseOwnConversation(world.chat, { caller: owner, conversationId, ifMatch: undefined });
+  await serveErasures(world);
 
-    expect(await canaries(world)).toEqual([]);
-    expect(await idsLeft(world)).toEqual(['own']);
-  });
+  expect(await canaries(world)).toEqual([]);
+  expect(await idsLeft(world)).toEqual(['own']);
 });
 
-describe('a user who is erased', () => {
-  test('leaves no note', async () => {
-    const world = lifecycle();
-    await storeNotes(world.store, owner.uid, [noteOf(1, { text: CANARY })]);
+test('erasing a user leaves no note', async () => {
+  const world = lifecycle();
+  await storeNotes(world.store, owner.uid, [noteOf(1, { text: CANARY })]);
 
-    await erase(world);
+  await erase(world);
 
-    expect(await world.documents()).toEqual([]);
-  });
+  expect(await world.documents()).toEqual([]);
 });

@@ -12,7 +12,7 @@ const everything = (contents: readonly Content[]) => contents.map(contentText).j
 const NEVER = 'Never call me after nine in the evening.';
 
 describe('the prefix of a prompt', () => {
-  test('begins with the app’s memory and the user’s, as parts of one user content', async () => {
+  test('a prompt begins with the app’s and the user’s memory in one user content', async () => {
     const { save, begin, send } = rememberingChat({ app: 'The shop closes at 18:00.' });
     await save([noteOf(1, { text: NEVER })]);
 
@@ -27,7 +27,7 @@ describe('the prefix of a prompt', () => {
     expect(saidLast(prompt)).toEqual(['Hello']);
   });
 
-  test('is the memory of a conversation that a first message begins, too', async () => {
+  test('a prompt of a conversation’s first message begins with the memory', async () => {
     const { save, send } = rememberingChat();
     await save([noteOf(1, { text: NEVER })]);
 
@@ -36,7 +36,7 @@ describe('the prefix of a prompt', () => {
     expect(contentText(prompt[0] ?? { role: 'user', parts: [] })).toContain(NEVER);
   });
 
-  test('keeps its bytes while notes are added; these stand before the message, and are not stored', async () => {
+  test('a prompt keeps its prefix bytes while newer notes precede the message, unstored', async () => {
     const { save, begin, send } = rememberingChat();
     await save([noteOf(1)]);
     const id = await begin();
@@ -53,7 +53,7 @@ describe('the prefix of a prompt', () => {
     expect(saidLast(third)).toEqual([expect.stringContaining(NEVER), 'Three']);
   });
 
-  test('takes newer notes up at a swap', async () => {
+  test('a prompt’s prefix includes newer notes after a swap', async () => {
     const { save, begin, send, compact, head, revision } = rememberingChat();
     const id = await begin();
     for (let i = 0; i < 8; i++) await send(id, `Question ${i} ${'about bees '.repeat(400)}`);
@@ -69,7 +69,7 @@ describe('the prefix of a prompt', () => {
     expect(saidLast(prompt)).toEqual(['Hello']);
   });
 
-  test('is counted before and after a compaction', async () => {
+  test('a prompt’s memory counts before and after a compaction', async () => {
     const [plain, remembering] = [rememberingChat(), rememberingChat()];
     const text = 'bee '.repeat(240);
     const sizes = async ({ begin, send, compact, history }: typeof plain) => {
@@ -93,7 +93,7 @@ describe('the prefix of a prompt', () => {
   test.each([
     ['deleted', [] as Note[]],
     ['edited', [noteOf(3, { id: 'n1', text: 'Call me any time.' })]],
-  ])('loses a note that was %s with the next message', async (_, left) => {
+  ])('a prompt loses a note that was %s with the next message', async (_, left) => {
     const { save, begin, send, show } = rememberingChat();
     await save([noteOf(1, { text: NEVER })]);
     const id = await begin();
@@ -107,7 +107,7 @@ describe('the prefix of a prompt', () => {
     for (const { text } of left) expect(saidLast(prompt)?.[0]).toContain(text);
   });
 
-  test('is that of the owner alone', async () => {
+  test('a prompt has its owner’s memory alone', async () => {
     const { save, send } = rememberingChat();
     await save([noteOf(1, { text: NEVER })], 'mallory');
     await save([noteOf(1, { text: 'I am Bob.' })], 'bob');
@@ -118,7 +118,7 @@ describe('the prefix of a prompt', () => {
     expect(everything(prompt)).not.toContain(NEVER);
   });
 
-  test('of a fork has the notes that its source had', async () => {
+  test('a prompt of a fork has its source’s notes', async () => {
     const { save, begin, send, fork } = rememberingChat();
     await save([noteOf(1, { text: NEVER })]);
     const id = await begin();
@@ -133,7 +133,7 @@ describe('the prefix of a prompt', () => {
     expect(saidLast(prompt)?.[0]).toContain('New.');
   });
 
-  test('has no memory where the deployment wants none', async () => {
+  test('a prompt has no memory where the deployment disables it', async () => {
     const { save, begin, send } = rememberingChat({ environment: { MEMORY_BUDGET_TOKENS: '0' } });
     await save([noteOf(1, { text: NEVER })]);
 
@@ -143,29 +143,27 @@ describe('the prefix of a prompt', () => {
   });
 });
 
-describe('a note with topics', () => {
-  test('is said with the messages that touch one, and with no other', async () => {
-    const { save, begin, send } = rememberingChat();
-    await save([noteOf(1, { text: 'Aisle seat.', topics: ['flights', '비행기'] })]);
-    const id = await begin();
+test('a note with topics is sent exactly with messages that touch one', async () => {
+  const { save, begin, send } = rememberingChat();
+  await save([noteOf(1, { text: 'Aisle seat.', topics: ['flights', '비행기'] })]);
+  const id = await begin();
 
-    const prompts = [
-      await send(id, 'Book a flight to Rome.'),
-      await send(id, 'And a hotel.'),
-      await send(id, '비행기표를 예매해줘'),
-    ];
+  const prompts = [
+    await send(id, 'Book a flight to Rome.'),
+    await send(id, 'And a hotel.'),
+    await send(id, '비행기표를 예매해줘'),
+  ];
 
-    expect(prompts.map((prompt) => saidLast(prompt)?.[0]?.includes('Aisle seat.'))).toEqual([
-      true,
-      false,
-      true,
-    ]);
-    expect(everything(prompts[1] ?? [])).not.toContain('Aisle seat.');
-  });
+  expect(prompts.map((prompt) => saidLast(prompt)?.[0]?.includes('Aisle seat.'))).toEqual([
+    true,
+    false,
+    true,
+  ]);
+  expect(everything(prompts[1] ?? [])).not.toContain('Aisle seat.');
 });
 
 describe('/context', () => {
-  test('is the next prompt but its last user content, whatever waits', async () => {
+  test('/context is the next prompt but its last user content, whatever waits', async () => {
     const { save, begin, send, show } = rememberingChat({ app: 'The shop closes at 18:00.' });
     await save([noteOf(1)]);
     const id = await begin();
@@ -180,7 +178,7 @@ describe('/context', () => {
     expect(items[0]?.tokens).toBeGreaterThan(10);
   });
 
-  test('counts the notes that are shown, wait, or have no room', async () => {
+  test('/context counts the notes that are shown, wait, or have no room', async () => {
     const { save, begin, show } = rememberingChat();
     const long = (revision: number) => noteOf(revision, { text: 'bee '.repeat(240) });
     await save([1, 2, 3, 4, 5, 6, 7, 8].map(long));
@@ -200,15 +198,13 @@ describe('/context', () => {
   });
 });
 
-describe('the meter', () => {
-  test('does not count what was said beside one message for the next', async () => {
-    const { save, begin, send, head } = rememberingChat();
-    const id = await begin();
-    await save([noteOf(1, { text: 'bee '.repeat(100) })]);
+test('the meter does not count one message’s notes for the next', async () => {
+  const { save, begin, send, head } = rememberingChat();
+  const id = await begin();
+  await save([noteOf(1, { text: 'bee '.repeat(100) })]);
 
-    await send(id, 'Hello');
+  await send(id, 'Hello');
 
-    const { tokens } = (await head(id)).context;
-    expect(tokens).toBeLessThan(50);
-  });
+  const { tokens } = (await head(id)).context;
+  expect(tokens).toBeLessThan(50);
 });

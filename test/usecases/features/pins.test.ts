@@ -1,21 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { contextResponse } from '#shared/wire/resources/context.ts';
 import { conversationWithContextResponse } from '#shared/wire/resources/conversations.ts';
 import { exportLineResponse } from '#shared/wire/resources/export.ts';
 import { pinListResponse, pinResponse } from '#shared/wire/resources/pins.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
-import { errorOf, startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
+import { errorOf, startChatServer } from '#test/support/chat/chat-server.ts';
 import { createConversation, expectClean, readAs } from '#test/support/chat/http-answers.ts';
 import { shownContents } from '#test/support/chat/shown-contents.ts';
 
 const streamer = scriptedStreamer(textAnswer('Fruit.'));
-let chat: ChatServer;
-beforeAll(async () => {
-  chat = await startChatServer({
-    overrides: { model: streamer.model },
-    environment: { THRESHOLD_TOKENS: '1000' },
-  });
+const chat = await startChatServer({
+  overrides: { model: streamer.model },
+  environment: { THRESHOLD_TOKENS: '1000' },
 });
 afterAll(() => chat.stop());
 
@@ -32,7 +29,7 @@ const list = async (conversationId: string) =>
 const textOf = (tokens: number) => 'bee '.repeat(Math.ceil(tokens / 0.8)).trim();
 
 describe('a pin', () => {
-  test('is made, replaced, read and taken away by its id', async () => {
+  test('a pin is put, replaced, read and removed by its id', async () => {
     const { id } = await createConversation(chat);
 
     const made = await put(id, 'allergy', { text: 'No hazelnuts.' });
@@ -47,7 +44,7 @@ describe('a pin', () => {
     expect((await list(id)).pins).toEqual([]);
   });
 
-  test('stands in the list beside the others, the oldest first, with what all take', async () => {
+  test('the pin list shows all pins, the oldest first, with their total size', async () => {
     const { id } = await createConversation(chat);
     await put(id, 'one', { text: 'No hazelnuts.' });
     await put(id, 'two', { text: 'Aisle seat.' });
@@ -60,7 +57,7 @@ describe('a pin', () => {
     expect(budgetTokens).toBe(125);
   });
 
-  test('put or taken away a second time changes nothing', async () => {
+  test('putting or removing a pin twice changes nothing', async () => {
     const { id } = await createConversation(chat);
     await put(id, 'one', { text: 'No hazelnuts.' });
     const etag = async () => (await chat.call(`/v1/conversations/${id}`)).headers.get('etag');
@@ -73,7 +70,7 @@ describe('a pin', () => {
     expect(await etag()).toBe(before);
   });
 
-  test('keeps its text to the byte, in any script', async () => {
+  test('a pin keeps its text to the byte, in any script', async () => {
     const { id } = await createConversation(chat);
     const text = ' 견과류 금지 👩‍👩‍👧\r\n- not a list\u0000 ';
 
@@ -82,7 +79,7 @@ describe('a pin', () => {
     expect((await list(id)).pins[0]?.text).toBe(text);
   });
 
-  test('is in the export of its conversation', async () => {
+  test('a pin is in the export of its conversation', async () => {
     const { id } = await createConversation(chat);
     await put(id, 'one', { text: 'No hazelnuts.' });
 
@@ -93,7 +90,7 @@ describe('a pin', () => {
     expect(line).toMatchObject({ type: 'conversation', pins: [pin] });
   });
 
-  test('is not lost when twenty are put at once', async () => {
+  test('twenty pins put at once are all stored', async () => {
     const { id } = await createConversation(chat);
     const ids = Array.from({ length: 20 }, (_, i) => `p${i}`);
 
@@ -114,7 +111,7 @@ describe('the context', () => {
     return chat.call(`/v1/conversations/${id}/messages`, { headers, body: { message } });
   };
 
-  test('shows the pins as they are sent', async () => {
+  test('the context shows the pins as they are sent', async () => {
     const { id } = await createConversation(chat);
     await put(id, 'allergy', { text: 'No hazelnuts.' });
 
@@ -126,7 +123,7 @@ describe('the context', () => {
     expect(shownContents(items)).toEqual(streamer.requests.at(-1)?.contents.slice(0, -1));
   });
 
-  test('weighs more with a pin and less without it, before and after an answer', async () => {
+  test('the context is larger with a pin, before and after an answer', async () => {
     const { id } = await createConversation(chat);
     const tokens = async () => {
       const response = await chat.call(`/v1/conversations/${id}`);
@@ -151,7 +148,7 @@ describe('the context', () => {
 });
 
 describe('a pin is refused', () => {
-  test('when it does not fit beside the others, and told how much is left', async () => {
+  test('a pin that does not fit beside the others is refused with the space left', async () => {
     const { id } = await createConversation(chat);
     await put(id, 'one', { text: textOf(60) });
 
@@ -168,7 +165,7 @@ describe('a pin is refused', () => {
     expect((await list(id)).pins).toHaveLength(1);
   });
 
-  test('when it is the fifty-first', async () => {
+  test('a fifty-first pin is refused', async () => {
     const settings = { thresholdTokens: 1_000 };
     const { id } = await createConversation(chat, { body: { settings } });
     for (let i = 0; i < 50; i++) expect((await put(id, `p${i}`, { text: 'a' })).status).toBe(201);
@@ -185,7 +182,7 @@ describe('a pin is refused', () => {
     ['with a number for a text', { text: 7 }, 'text'],
     ['with a field that is not known', { text: 'a', seq: 3 }, 'seq'],
     ['with a source of its choice', { text: 'a', source: 'hook' }, 'source'],
-  ])('%s', async (_, body, field) => {
+  ])('a pin is refused: %s', async (_, body, field) => {
     const { id } = await createConversation(chat);
 
     const error = await errorOf(await put(id, 'one', body));
@@ -194,18 +191,21 @@ describe('a pin is refused', () => {
     expect(error).toMatchObject({ http: 400, reason: 'BAD_FIELD', metadata: { field } });
   });
 
-  test.each([['a.b'], ['%20'], ['핀'], ['a'.repeat(65)]])('under the id %s', async (pinId) => {
-    const { id } = await createConversation(chat);
+  test.each([['a.b'], ['%20'], ['핀'], ['a'.repeat(65)]])(
+    'a pin is refused under the id %s',
+    async (pinId) => {
+      const { id } = await createConversation(chat);
 
-    const error = await errorOf(await put(id, pinId, { text: 'a' }));
+      const error = await errorOf(await put(id, pinId, { text: 'a' }));
 
-    expect(error).toMatchObject({ http: 400, reason: 'BAD_FIELD', metadata: { field: 'pinId' } });
-    expect(error.message).toContain('letters, digits');
-  });
+      expect(error).toMatchObject({ http: 400, reason: 'BAD_FIELD', metadata: { field: 'pinId' } });
+      expect(error.message).toContain('letters, digits');
+    },
+  );
 });
 
 describe('pins are not found', () => {
-  test('in an unknown conversation, nor in that of somebody else', async () => {
+  test('pins of an unknown or another user’s conversation are not found', async () => {
     const { id } = await createConversation(chat, { uid: 'bob', body: {} });
     const body = { text: 'Bob’s.' };
     await chat.call(pinsPath(id, 'secret'), { method: 'PUT', uid: 'bob', body });
@@ -223,7 +223,7 @@ describe('pins are not found', () => {
         });
   });
 
-  test('in the bin', async () => {
+  test('pins of a deleted conversation are not found', async () => {
     const { id } = await createConversation(chat);
     await chat.call(`/v1/conversations/${id}`, { method: 'DELETE' });
 
@@ -233,7 +233,7 @@ describe('pins are not found', () => {
   test.each([
     ['none', 'PIN_NOT_FOUND'],
     ['a.b', 'NOT_FOUND'],
-  ])('under the id %s', async (pinId, reason) => {
+  ])('pins are not found under the id %s', async (pinId, reason) => {
     const { id } = await createConversation(chat);
 
     const error = await errorOf(await chat.call(pinsPath(id, pinId)));

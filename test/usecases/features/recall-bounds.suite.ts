@@ -6,7 +6,7 @@ import { conversationOf, filler, recall } from '#test/support/compaction/recalli
 /** How far back the tool looks, and how often it reads. */
 export const boundsOfRecall = () =>
   describe('the bounds of recall_history', () => {
-    test('goes on before a turn that it is told', async () => {
+    test('recall_history continues before a given turn', async () => {
       const { dependencies, conversationId } = await conversationOf([
         { user: 'the boat, first', answer: 'x' },
         ...filler(2),
@@ -19,7 +19,7 @@ export const boundsOfRecall = () =>
       expect(hits[0]?.seq).toBe(1);
     });
 
-    test('reads a turn once and finds it again from memory', async () => {
+    test('recall_history reads a turn once and finds it again from memory', async () => {
       const { dependencies, conversationId } = await conversationOf(filler(200));
       let turnReads = 0;
       const store = {
@@ -39,7 +39,7 @@ export const boundsOfRecall = () =>
       expect(turnReads).toBe(200);
     });
 
-    test('looks through no more turns than its bound, and says how to go on', async () => {
+    test('recall_history searches a bounded number of turns and says how to continue', async () => {
       const { dependencies, conversationId } = await conversationOf([
         { user: 'the oldest boat', answer: 'x' },
         ...filler(1),
@@ -67,7 +67,7 @@ export const boundsOfRecall = () =>
       expect(note).toContain('"before": 2');
     });
 
-    test('ends when the turn is stopped', async () => {
+    test('recall_history ends when the turn is stopped', async () => {
       const { dependencies, conversationId } = await conversationOf(filler(2));
 
       const asked = recall(dependencies, conversationId, {

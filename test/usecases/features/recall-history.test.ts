@@ -18,7 +18,7 @@ import {
 import { boundsOfRecall } from './recall-bounds.suite.ts';
 
 describe('recall_history', () => {
-  test('finds a turn by other forms of its words and shows both sides of it', async () => {
+  test('recall_history finds a turn by other word forms and shows both sides', async () => {
     const { dependencies, conversationId } = await conversationOf([
       ...filler(2),
       { user: 'I bought two tickets to Lisbon.', answer: 'Seat 12A, then.' },
@@ -43,14 +43,14 @@ describe('recall_history', () => {
     ['Chinese', '我对花生过敏，千万别放。', '花生 过敏'],
     ['Japanese', '来週、京都へ旅行に行きます。', '京都旅行'],
     ['Korean', '저는 견과류를 못 먹어요.', '견과류'],
-  ])('finds %s', async (...[, user, query]) => {
+  ])('recall_history finds %s', async (...[, user, query]) => {
     const turns = [...filler(4), { user, answer: 'OK' }, ...filler(4)];
     const { dependencies, conversationId } = await conversationOf(turns);
 
     expect((await recall(dependencies, conversationId, { query })).hits[0]?.seq).toBe(5);
   });
 
-  test('puts what people said before what a tool returned, and finds that too', async () => {
+  test('recall_history ranks people’s words before tool outputs, and finds both', async () => {
     const turns = [
       {
         user: 'Look it up.',
@@ -72,7 +72,7 @@ describe('recall_history', () => {
     expect(timed.hits[0]?.snippet).toContain('sails at 18:45');
   });
 
-  test('does not find what it said itself', async () => {
+  test('recall_history does not find its own output', async () => {
     const echo = response('recall_history', 'the harbour of Piran');
     const turns = [
       { user: 'The harbour of Piran.', answer: 'Yes.' },
@@ -89,7 +89,7 @@ describe('recall_history', () => {
     ]);
   });
 
-  test('shows no thoughts', async () => {
+  test('recall_history shows no thoughts', async () => {
     const thought: Content = { role: 'model', parts: [{ text: 'secret Piran', thought: true }] };
     const turns = [{ user: 'Hi.', answer: [thought, modelText('Hello.')] }, ...filler(3)];
     const { dependencies, conversationId } = await conversationOf(turns);
@@ -97,7 +97,7 @@ describe('recall_history', () => {
     expect((await recall(dependencies, conversationId, { query: 'Piran' })).hits).toEqual([]);
   });
 
-  test('gives at most ten hits of 450 characters each, whatever stands there', async () => {
+  test('recall_history returns at most ten hits of 450 characters each', async () => {
     const long = `${'a long way '.repeat(300)} boat ${'and back '.repeat(300)}`;
     const turns = Array.from({ length: 30 }, () => ({ user: long, answer: long }));
     const { dependencies, conversationId } = await conversationOf(turns);
@@ -113,7 +113,7 @@ describe('recall_history', () => {
     expect(hits.every(({ snippet }) => snippet.includes('boat'))).toBe(true);
   });
 
-  test('finds neither the turn that asks nor what comes after it', async () => {
+  test('recall_history finds neither the asking turn nor later ones', async () => {
     const { dependencies, conversationId } = await conversationOf([
       { user: 'the boat, first', answer: 'x' },
       { user: 'the boat, second', answer: 'x' },
@@ -125,7 +125,7 @@ describe('recall_history', () => {
     expect(hits.map(({ seq }) => seq)).toEqual([1]);
   });
 
-  test('leaves out what an edit replaced, also where its text was read before', async () => {
+  test('recall_history leaves out what an edit replaced, also when already read', async () => {
     const { id, dependencies, messageIds } = await threeTurns();
     const before = await recall(dependencies, id, { query: 'two' });
 
@@ -138,7 +138,7 @@ describe('recall_history', () => {
     expect(said(after.hits)).toEqual(['two, corrected']);
   });
 
-  test('never gives text that was erased, also where it was read before', async () => {
+  test('recall_history never returns erased text, also when already read', async () => {
     const { dependencies, conversationId } = await conversationOf([
       ...filler(1),
       { user: 'My code is 7731.', answer: 'The code 7731, noted.' },
@@ -153,7 +153,7 @@ describe('recall_history', () => {
     expect(JSON.stringify(after)).not.toContain('7731');
   });
 
-  test('finds what a compaction has folded', async () => {
+  test('recall_history finds what a compaction has folded', async () => {
     const world = lifecycle();
     const conversationId = await compacted(world);
     const head = await readHead(world.store, conversationId);
@@ -167,7 +167,7 @@ describe('recall_history', () => {
     expect(hits.some(({ seq }) => seq <= (head?.value.coveredThrough.seq ?? 0))).toBe(true);
   });
 
-  test('of another user’s conversation is not found', async () => {
+  test('recall_history does not find another user’s conversation', async () => {
     const { dependencies, conversationId } = await conversationOf(filler(2));
     const bob = { uid: 'bob', tier: 'signedIn' } as const;
 
@@ -176,7 +176,7 @@ describe('recall_history', () => {
     await expect(asked).rejects.toMatchObject({ reason: 'CONVERSATION_NOT_FOUND' });
   });
 
-  test.each(['?!', 'hippopotamus'])('says that %s was not found', async (query) => {
+  test.each(['?!', 'hippopotamus'])('recall_history says that %s was not found', async (query) => {
     const { dependencies, conversationId } = await conversationOf(filler(2));
 
     expect(await recall(dependencies, conversationId, { query })).toMatchObject({

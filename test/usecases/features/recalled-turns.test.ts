@@ -66,14 +66,14 @@ async function folded(
 }
 
 describe('a message about what was folded', () => {
-  test('is answered with what was said about it then, day and speaker named', async () => {
+  test('a message about folded turns is answered with their records, day and speaker named', async () => {
     const { ask } = await folded();
     const asked = await ask('Who keeps parrots?');
     expect(asked.text).toContain(`\n2026-01-02\nuser: ${PARROTS}\n`);
     expect(asked.text.endsWith('Who keeps parrots?')).toBe(true);
   });
 
-  test('tells with its context from which turns that was, and keeps no word of it', async () => {
+  test('a recalling message’s context names the source turns and keeps no word', async () => {
     const { ask, chat, conversationId } = await folded();
     const { context, turn } = await ask('Who keeps parrots?');
     expect(context.recalled?.turns).toContain('t_3');
@@ -83,20 +83,20 @@ describe('a message about what was folded', () => {
     expect((await see(chat.store, conversationId)).text).not.toContain('<recalled>');
   });
 
-  test('brings nothing back where nothing fits', async () => {
+  test('a message without matching folded turns recalls nothing', async () => {
     const { ask } = await folded();
     const { text, context } = await ask('Which chess opening suits a beginner?');
     expect(text).toBe('Which chess opening suits a beginner?');
     expect(context.recalled).toBeUndefined();
   });
 
-  test('is looked up by the last answer where it says nothing by itself', async () => {
+  test('a message without content of its own recalls by the last answer', async () => {
     const { ask } = await folded();
     await ask('Our cat Biscuit is back from the vet. Tell me about her drops.');
     expect((await ask('Thanks, and then?')).text).not.toContain('<recalled>');
   });
 
-  test('counts in the request and never for the threshold', async () => {
+  test('recalled records count in the request and never for the threshold', async () => {
     const [plain, recalling] = await Promise.all([folded({}, { RECALL_TOKENS: '0' }), folded()]);
     const text = 'Who keeps parrots?';
     // Both models report the same prompt: what was brought back is a part of it, and not of the next one.
@@ -110,14 +110,17 @@ describe('a message about what was folded', () => {
     ['the deployment', {}, { RECALL_TOKENS: '0' }, {}],
     ['the conversation', { settings: { thresholdTokens: 1_000, recallTokens: 0 } }, {}, {}],
     ['the message', {}, {}, { recallTokens: 0 }],
-  ] as const)('brings nothing back where %s says so', async (...[, head, environment, request]) => {
-    const { ask } = await folded({ head }, environment);
-    expect((await ask('Who keeps parrots?', request)).text).not.toContain('<recalled>');
-  });
+  ] as const)(
+    'a message recalls nothing where %s says so',
+    async (...[, head, environment, request]) => {
+      const { ask } = await folded({ head }, environment);
+      expect((await ask('Who keeps parrots?', request)).text).not.toContain('<recalled>');
+    },
+  );
 });
 
 describe('the index of recall', () => {
-  test('is read once by an instance for each generation', async () => {
+  test('an instance reads the recall index once a generation', async () => {
     const { ask, chat, conversationId } = await folded();
     const path = recallPath(conversationId, 1);
     let reads = 0;
@@ -131,7 +134,7 @@ describe('the index of recall', () => {
     expect(reads).toBe(1);
   });
 
-  test('holds no message up: one that waited a moment for it goes without', async () => {
+  test('a message does not wait long for the recall index', async () => {
     const { ask, chat, conversationId, logged } = await folded();
     const get = chat.store.get.bind(chat.store);
     chat.store.get = (paths) =>
@@ -140,7 +143,7 @@ describe('the index of recall', () => {
     expect(logged.map(({ event }) => event)).toContain('recall_late');
   });
 
-  test('is asked for where it is missing, and made by the worker', async () => {
+  test('a missing recall index is requested and built by the worker', async () => {
     const { ask, chat, bench, conversationId } = await folded();
     await chat.store.commit([{ op: 'delete', path: recallPath(conversationId, 1) }]);
     expect((await ask('Who keeps parrots?')).text).not.toContain('<recalled>');
@@ -152,7 +155,7 @@ describe('the index of recall', () => {
     expect((await ask('Who keeps parrots?')).text).toContain('green parrots');
   });
 
-  test('has nothing of a message that was deleted', async () => {
+  test('the recall index has nothing of a deleted message', async () => {
     const { ask, chat, conversationId } = await folded();
     await ask('Who keeps parrots?');
     await deleteMessage(chat, { caller, conversationId, messageId: 'message-3' });

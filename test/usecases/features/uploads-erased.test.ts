@@ -1,24 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { eraseConversation } from '#functions/worker/push/erase-conversation.ts';
 import { uploadPath, uploadsCollection } from '#shared/conversation/documents/paths.ts';
 import { conversationResponse } from '#shared/wire/resources/conversations.ts';
 import { exportLineResponse } from '#shared/wire/resources/export.ts';
-import {
-  base64Of,
-  newUser,
-  png,
-  startAttaching,
-  type AttachingWorld,
-} from '#test/support/chat/attaching.ts';
+import { base64Of, newUser, png, startAttaching } from '#test/support/chat/attaching.ts';
 import { neverAborted } from '#test/support/compaction/compacted-conversation.ts';
 import { readAs } from '#test/support/chat/http-answers.ts';
 import { dyingAt } from '#test/support/chat/lifecycle.ts';
 
-let world: AttachingWorld;
-beforeAll(async () => {
-  world = await startAttaching();
-});
+const world = await startAttaching();
 afterAll(() => world.stop());
 
 /** The files of a user that stand in the bucket. */
@@ -43,7 +34,7 @@ const serve = (conversationId: string, atCrashPoint = world.chat.dependencies.at
   eraseConversation({ ...world.chat.dependencies, atCrashPoint }, conversationId, neverAborted());
 
 describe('the files of a message that is deleted', () => {
-  test('are deleted with their notes', async () => {
+  test('the files of a deleted message are deleted with their notes', async () => {
     const { uid, conversationId, id } = await sent();
 
     const response = await remove(uid, `${conversationId}/messages/${id}`);
@@ -53,7 +44,7 @@ describe('the files of a message that is deleted', () => {
     expect(await notes(uid)).toEqual([]);
   });
 
-  test('stay while another message names them, and go with that one', async () => {
+  test('a deleted message’s files stay while another message names them', async () => {
     const { uid, conversationId, id, uploadId } = await sent();
     const [other, otherId] = [randomUUID(), randomUUID()];
     await world.send({ conversationId: other, uploadIds: [uploadId], id: otherId, uid });
@@ -66,7 +57,7 @@ describe('the files of a message that is deleted', () => {
     expect(files(uid)).toEqual([]);
   });
 
-  test('stay when its answer alone is deleted', async () => {
+  test('the files of a message stay when its answer alone is deleted', async () => {
     const { uid, conversationId, uploadId } = await sent();
 
     await remove(uid, `${conversationId}/messages/m_1`);
@@ -74,7 +65,7 @@ describe('the files of a message that is deleted', () => {
     expect(files(uid)).toEqual([uploadPath(uid, uploadId)]);
   });
 
-  test('leave those of other messages alone, sent or not', async () => {
+  test('deleting a message’s files leaves other messages’ files, sent or not', async () => {
     const { uid, conversationId, id } = await sent();
     const kept = await sent(uid);
     const unsent = await world.upload(png(), uid);
@@ -87,7 +78,7 @@ describe('the files of a message that is deleted', () => {
 });
 
 describe('the files of a conversation that is erased', () => {
-  test('are deleted', async () => {
+  test('the files of an erased conversation are deleted', async () => {
     const { uid, conversationId } = await sent();
 
     await remove(uid, `${conversationId}?permanent=true`);
@@ -98,7 +89,7 @@ describe('the files of a conversation that is erased', () => {
   });
 
   test.each(['erase-begun', 'erase-pass-done', 'erase-uploads-released'])(
-    'are deleted after a crash at %s as well',
+    'the files of an erased conversation are deleted after a crash at %s too',
     async (point) => {
       const { uid, conversationId } = await sent();
       await remove(uid, `${conversationId}?permanent=true`);
@@ -110,7 +101,7 @@ describe('the files of a conversation that is erased', () => {
     },
   );
 
-  test('are deleted when the bucket has come back', async () => {
+  test('the files of an erased conversation are deleted when the bucket recovers', async () => {
     const { uid, conversationId } = await sent();
     await remove(uid, `${conversationId}?permanent=true`);
     world.local.storage.fail('DELETE', 503, 2);
@@ -121,7 +112,7 @@ describe('the files of a conversation that is erased', () => {
     expect(files(uid)).toEqual([]);
   });
 
-  test('live on in a fork, and go with it', async () => {
+  test('the files of an erased conversation live on in a fork', async () => {
     const { uid, conversationId, uploadId } = await sent();
     const picture = await world.local.bucket.read(uploadPath(uid, uploadId), { maxBytes: 1_000 });
     const body = { messageId: 'm_1' };
@@ -144,7 +135,7 @@ describe('the files of a conversation that is erased', () => {
 describe('a user who is erased', () => {
   const erase = (uid: string) => world.chat.call('/v1/users/me:erase', { method: 'POST', uid });
 
-  test('leaves no file, sent or not, and no other user loses one', async () => {
+  test('erasing a user leaves no file, and no other user loses one', async () => {
     const { uid } = await sent();
     await world.upload(png(), uid);
     await world.begin(png(), uid);
@@ -158,7 +149,7 @@ describe('a user who is erased', () => {
     expect(files(other.uid)).toHaveLength(1);
   });
 
-  test('leaves no file after a failure in the middle, once it is asked for again', async () => {
+  test('repeating a failed user erasure leaves no file', async () => {
     const { uid } = await sent();
     world.local.storage.fail('DELETE', 503, 2);
 
@@ -170,7 +161,7 @@ describe('a user who is erased', () => {
   });
 });
 
-test('an export lists the uploads, each with an address that reads it', async () => {
+test('an export lists the uploads, each with a readable address', async () => {
   const { uid, uploadId } = await sent();
 
   const response = await world.chat.call('/v1/users/me:export', { method: 'POST', uid });

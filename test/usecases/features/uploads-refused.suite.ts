@@ -10,7 +10,7 @@ export function refusesUploads(world: () => AttachingWorld): void {
       ['another user’s', () => world().upload(png(), newUser())],
       ['one that is unknown', () => Promise.resolve(randomUUID())],
       ['one whose bytes were never sent', async () => (await world().begin(png())).uploadId],
-    ])('where a message names %s: the same 404', async (_, given) => {
+    ])('an upload named by a message as %s gives the same 404', async (_, given) => {
       const uploadId = await given();
       const conversationId = randomUUID();
 
@@ -24,7 +24,7 @@ export function refusesUploads(world: () => AttachingWorld): void {
       expect(head.status).toBe(404);
     });
 
-    test('where its bytes are not of its type', async () => {
+    test('an upload whose bytes do not match its type is refused', async () => {
       const page = new TextEncoder().encode('<!doctype html><script>alert(1)</script>');
       const uploadId = await world().upload({ bytes: page, mimeType: 'image/png' });
 
@@ -37,7 +37,7 @@ export function refusesUploads(world: () => AttachingWorld): void {
       });
     });
 
-    test('where the uploads of a message have more than 20 MB together', async () => {
+    test('a message’s uploads of more than 20 MB together are refused', async () => {
       const size = 11 * 1_024 * 1_024;
       const uploadIds = await Promise.all([world().upload(png(size)), world().upload(png(size))]);
 
@@ -57,7 +57,7 @@ export function refusesToBegin(world: () => AttachingWorld): void {
       ['21 MB', { mimeType: 'image/png', sizeBytes: 21 * 1_024 * 1_024 }, 'sizeBytes'],
       ['no bytes', { mimeType: 'image/png', sizeBytes: 0 }, 'sizeBytes'],
       ['a name of two lines', { mimeType: 'image/png', sizeBytes: 1, name: 'a\nb' }, 'name'],
-    ])('when it is begun with %s', async (_, body, field) => {
+    ])('an upload is refused at its start with %s', async (_, body, field) => {
       const response = await world().chat.call('/v1/uploads', { body });
 
       const { http, reason, metadata } = await errorOf(response);
@@ -73,7 +73,7 @@ export function refusesToBegin(world: () => AttachingWorld): void {
       ['with data as well', { data: 'aGk=' }],
       ['as an address of the bucket', { uploadId: undefined, url: 'gs://recap-uploads/x' }],
       ['as an address of ours', { uploadId: undefined, url: 'upload:x', mediaType: 'image/png' }],
-    ])('where it is named %s', async (_, more) => {
+    ])('an upload is refused where it is named %s', async (_, more) => {
       const part = { type: 'file', uploadId: randomUUID(), ...more };
       const body = { message: { id: randomUUID(), parts: [part] } };
 
@@ -84,7 +84,7 @@ export function refusesToBegin(world: () => AttachingWorld): void {
       expect((await errorOf(response)).http).toBe(400);
     });
 
-    test('beyond the number of a day', async () => {
+    test('uploads over the daily number are refused', async () => {
       const limited = await startAttaching({ USER_DAILY_UPLOADS: '2' });
       try {
         const [one, two] = [newUser(), newUser()];

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
 import { turnPath, uploadPath } from '#shared/conversation/documents/paths.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
@@ -17,10 +17,7 @@ import { errorOf } from '#test/support/chat/chat-server.ts';
 import { readAs } from '#test/support/chat/http-answers.ts';
 import { refusesToBegin, refusesUploads } from './uploads-refused.suite.ts';
 
-let world: AttachingWorld;
-beforeAll(async () => {
-  world = await startAttaching();
-});
+const world = await startAttaching();
 afterAll(() => world.stop());
 
 const inline = (file: ReturnType<typeof png>) => ({
@@ -28,7 +25,7 @@ const inline = (file: ReturnType<typeof png>) => ({
 });
 
 describe('an uploaded picture in a message', () => {
-  test('reaches the model byte by byte, and the store as a reference only', async () => {
+  test('an uploaded picture reaches the model byte by byte, the store as a reference', async () => {
     const conversationId = randomUUID();
     const picture = png(300_000, 'byte by byte');
     const uploadId = await world.upload(picture);
@@ -41,7 +38,7 @@ describe('an uploaded picture in a message', () => {
     expect(JSON.stringify(turn?.fields).length).toBeLessThan(3_000);
   });
 
-  test('is shown in the transcript by its id, and read at an address of its own', async () => {
+  test('an uploaded picture is shown in the transcript by id and readable address', async () => {
     const conversationId = randomUUID();
     const picture = png(99, 'transcript');
     const uploadId = await world.upload(picture);
@@ -59,7 +56,7 @@ describe('an uploaded picture in a message', () => {
     expect(Buffer.from(bytes).equals(picture.bytes)).toBe(true);
   });
 
-  test('comes again with every later message, read once from the bucket', async () => {
+  test('an uploaded picture is sent with every later message, read once', async () => {
     const conversationId = randomUUID();
     const picture = png(99, 'again');
     await world.send({ conversationId, uploadIds: [await world.upload(picture)] });
@@ -74,7 +71,7 @@ describe('an uploaded picture in a message', () => {
     expect(world.prompt()).toContainEqual(inline(picture));
   });
 
-  test('is counted by the meter as one', async () => {
+  test('an uploaded picture counts in the meter as a picture', async () => {
     const conversationId = randomUUID();
     await world.send({ conversationId, uploadIds: [await world.upload(png())] });
 
@@ -86,7 +83,7 @@ describe('an uploaded picture in a message', () => {
     expect(turn?.value.tokens.user).toBe(words + 1_090);
   });
 
-  test('does not expire any more, neither in the store nor in the bucket', async () => {
+  test('a sent upload no longer expires, in the store nor in the bucket', async () => {
     const conversationId = randomUUID();
     const uploadId = await world.upload(png());
     const path = uploadPath('alice', uploadId);
@@ -104,7 +101,7 @@ describe('an uploaded picture in a message', () => {
     expect(world.local.storage.files.metadata(path)?.customTime).toMatch(/^2999/);
   });
 
-  test('sent twice under one message id is one turn, also once its file is gone', async () => {
+  test('an uploaded picture sent twice is one turn, even when its file is gone', async () => {
     const conversationId = randomUUID();
     const uploadId = await world.upload(png());
     const message = { conversationId, uploadIds: [uploadId], id: randomUUID() };
@@ -116,7 +113,7 @@ describe('an uploaded picture in a message', () => {
     expect(second).toMatchObject({ replayed: true, message: first.message });
   });
 
-  test('stays with an edit that names it again, and with a regenerated answer', async () => {
+  test('an uploaded picture stays with an edit naming it and a regenerated answer', async () => {
     const conversationId = randomUUID();
     const picture = png(99, 'edited');
     const uploadId = await world.upload(picture);
@@ -138,7 +135,7 @@ describe('an uploaded picture in a message', () => {
     );
   });
 
-  test('that is gone becomes a line which says so, and the message is answered', async () => {
+  test('a missing uploaded picture becomes an explaining line, and the message is answered', async () => {
     const conversationId = randomUUID();
     const picture = png(99, randomUUID());
     const uploadId = await world.upload(picture);
@@ -169,7 +166,7 @@ const copied = async ({ documents }: AttachingWorld, conversationId: string) =>
     .map(({ path, fields }) => ({ op: 'create' as const, path, fields }));
 
 describe('an uploaded text file', () => {
-  test('is said as text with its name, labelled as data, cut where it is long', async () => {
+  test('an uploaded text file is sent as labelled text, cut where long', async () => {
     const conversationId = randomUUID();
     const long = Array.from({ length: 2_500 }, (_, index) => `line ${index}`).join('\n');
     const uploadId = await world.upload(textFile(long, 'log.txt'));
@@ -184,7 +181,7 @@ describe('an uploaded text file', () => {
     expect(Object.keys(world.prompt().at(-1) ?? {})).toEqual(['text']);
   });
 
-  test('is a file in the transcript, and not its text', async () => {
+  test('an uploaded text file is a file in the transcript, not its text', async () => {
     const conversationId = randomUUID();
     const uploadId = await world.upload(textFile('the secret word', 'word.txt'));
     await world.send({ conversationId, uploadIds: [uploadId] });
@@ -200,7 +197,7 @@ describe('an uploaded text file', () => {
     });
   });
 
-  test('that is no UTF-8 is refused', async () => {
+  test('an uploaded text file that is no UTF-8 is refused', async () => {
     const file = { bytes: Uint8Array.of(0x68, 0xff, 0xfe), mimeType: 'text/plain' };
     const uploadId = await world.upload(file);
 
@@ -213,7 +210,7 @@ describe('an uploaded text file', () => {
 refusesUploads(() => world);
 refusesToBegin(() => world);
 
-test('a bucket that is down fails the message, and the same message succeeds later', async () => {
+test('a bucket that is down fails the message, and a resend succeeds later', async () => {
   const conversationId = randomUUID();
   const uploadIds = [await world.upload(png(99, 'down'))];
   const message = { conversationId, uploadIds, id: randomUUID() };

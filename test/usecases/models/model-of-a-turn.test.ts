@@ -54,23 +54,26 @@ describe('a turn that waits for the app', () => {
     [FAST, 'auto', FAST],
     ['auto', FAST, STRONG],
     ['auto', OLD, STRONG],
-  ])('of %s ends with its model after a change to %s', async (from, to, answering) => {
-    const { chat, recorded } = world();
-    const id = await autoConversation(chat, { model: from, tools });
-    await ask(chat, id, `${HARD}\n${WEATHER}\ncall locate`);
+  ])(
+    'a waiting turn of %s ends with its model after a change to %s',
+    async (from, to, answering) => {
+      const { chat, recorded } = world();
+      const id = await autoConversation(chat, { model: from, tools });
+      await ask(chat, id, `${HARD}\n${WEATHER}\ncall locate`);
 
-    await switchTo(chat, id, to);
-    const turn = await answerAll(chat, id, 1);
+      await switchTo(chat, id, to);
+      const turn = await answerAll(chat, id, 1);
 
-    expect(turnView(turn)).toMatchObject({ state: 'done', model: answering });
-    expect(turn.repairs).toBeUndefined();
-    const signatures = answering === OLD ? 0 : 1;
-    expect(signedCalls(server)).toEqual([`${answering}: 0`, `${answering}: ${signatures}`]);
-    expect(refusalsOf(server)).toEqual([]);
-    expect(recorded.brokenRules()).toEqual([]);
-  });
+      expect(turnView(turn)).toMatchObject({ state: 'done', model: answering });
+      expect(turn.repairs).toBeUndefined();
+      const signatures = answering === OLD ? 0 : 1;
+      expect(signedCalls(server)).toEqual([`${answering}: 0`, `${answering}: ${signatures}`]);
+      expect(refusalsOf(server)).toEqual([]);
+      expect(recorded.brokenRules()).toEqual([]);
+    },
+  );
 
-  test('whose model is offered no more ends with the one in its place, which can read all of it', async () => {
+  test('a waiting turn whose model was removed ends with a successor that reads all', async () => {
     const { chat } = world();
     const id = await autoConversation(chat, { tools });
     await ask(chat, id, `${HARD}\ncall locate`);
@@ -88,7 +91,7 @@ describe('a turn that waits for the app', () => {
     expect(refusalsOf(server)).toEqual([]);
   });
 
-  test('is measured at its end by the limits of the model that goes on', async () => {
+  test('a waiting turn is measured at its end by its final model’s limits', async () => {
     const { chat } = world({
       MODEL_WINDOWS: JSON.stringify({ [OLD]: 4_000 }),
       THRESHOLD_FRACTION: '0.5',
@@ -105,7 +108,7 @@ describe('a turn that waits for the app', () => {
     expect(chat.published).toHaveLength(1);
   });
 
-  test('is shown in the context as it is going to be sent', async () => {
+  test('a waiting turn is shown in the context as it will be sent', async () => {
     const { chat } = world();
     const id = await autoConversation(chat, { model: FAST, tools });
     await ask(chat, id, 'call locate');
@@ -122,7 +125,7 @@ describe('a turn that waits for the app', () => {
 });
 
 describe('a change of the model', () => {
-  test('holds from the next turn on, which is sent no signature of another', async () => {
+  test('a model change applies from the next turn, without the other’s signatures', async () => {
     const { chat } = world();
     const id = await autoConversation(chat, { model: FAST });
     await ask(chat, id, WEATHER);
@@ -141,7 +144,7 @@ describe('a change of the model', () => {
     expect(refusalsOf(server)).toEqual([]);
   });
 
-  test('and back gives each model the signatures that it made', async () => {
+  test('a model change and back gives each model its own signatures', async () => {
     const { chat } = world();
     const id = await autoConversation(chat, { model: FAST });
     await ask(chat, id, WEATHER);
@@ -155,7 +158,7 @@ describe('a change of the model', () => {
     expect(refusalsOf(server)).toEqual([]);
   });
 
-  test('holds for a message that was waiting for its turn', async () => {
+  test('a model change applies to a message that was waiting for its turn', async () => {
     const { chat } = world();
     const id = await autoConversation(chat, { model: FAST });
     server.queueFaults({ kind: 'delay', delayMs: 300, match: { role: 'chat' } });
@@ -169,7 +172,7 @@ describe('a change of the model', () => {
     expect(signedCalls(server)).toEqual([`${FAST}: 0`, `${STRONG}: 0`]);
   });
 
-  test('holds for an answer that is asked for anew', async () => {
+  test('a model change applies to a regenerated answer', async () => {
     const { chat } = world();
     const id = await autoConversation(chat, { model: FAST });
     await ask(chat, id, WEATHER);
@@ -181,7 +184,7 @@ describe('a change of the model', () => {
     expect(refusalsOf(server)).toEqual([]);
   });
 
-  test('holds for the next try of an answer that failed before any tool had run', async () => {
+  test('a model change applies to a retried answer that ran no tool', async () => {
     const { chat, later } = world();
     const id = await autoConversation(chat, { model: FAST });
     server.queueFaults({ kind: 'emptyCandidates', match: { role: 'chat' } });
@@ -197,13 +200,14 @@ describe('a change of the model', () => {
   });
 });
 
-describe('a turn whose instance died', () => {
-  test.each([
-    ['calls-stored', FAST, STRONG],
-    ['responses-stored', FAST, OLD],
-    ['turn-started', FAST, STRONG],
-    ['calls-stored', FAST, 'auto'],
-  ])('at %s ends with %s after a change to %s', async (point, from, to) => {
+test.each([
+  ['calls-stored', FAST, STRONG],
+  ['responses-stored', FAST, OLD],
+  ['turn-started', FAST, STRONG],
+  ['calls-stored', FAST, 'auto'],
+])(
+  'a turn whose instance died at %s ends with %s after a change to %s',
+  async (point, from, to) => {
     const { chat, dying, recorded } = world();
     const id = await autoConversation(chat, { model: from });
     const sent = request(id, WEATHER);
@@ -219,5 +223,5 @@ describe('a turn whose instance died', () => {
     expect(new Set(server.journal().map((call) => call.model))).toEqual(new Set([from]));
     expect(refusalsOf(server)).toEqual([]);
     expect(recorded.brokenRules()).toEqual([]);
-  });
-});
+  },
+);

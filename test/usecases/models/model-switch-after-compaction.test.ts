@@ -29,7 +29,7 @@ test.each([
   ['gemini-2.5-flash', 'gemini-2.5-flash: 0'],
   ['auto', `${FAST}: 2`],
 ])(
-  'calls in the tail of a compacted conversation are sent to %s in whole pairs, with its own signatures alone',
+  'calls in a compacted tail reach %s in whole pairs with its own signatures',
   async (to, first) => {
     const { chat, conversationId, head } = await compacted();
     await switchTo(chat, conversationId, to);

@@ -64,7 +64,7 @@ async function switched({ head = {}, text = 'about bees '.repeat(2_200) } = {}) 
 }
 
 describe('a conversation of a hundred thousand tokens whose model changes to one of 32,768', () => {
-  test('is sent as far as it fits at once, and is to be compacted', async () => {
+  test('a conversation switched to a small window is sent shortened and due for compaction', async () => {
     const { before, headNow, send, sentTokens, requests } = await switched();
 
     const { shrinkage } = await send();
@@ -77,7 +77,7 @@ describe('a conversation of a hundred thousand tokens whose model changes to one
     expect((await headNow()).compactionNeeded.auto?.trigger).toBe('modelSwitch');
   });
 
-  test('fits its window with every message until it is compacted', async () => {
+  test('a conversation switched to a small window fits it with every message', async () => {
     const { send, sentTokens } = await switched();
     const sent: number[] = [];
     for (let i = 0; i < 6; i++) {
@@ -88,7 +88,7 @@ describe('a conversation of a hundred thousand tokens whose model changes to one
     expect(Math.max(...sent)).toBeLessThan(0.95 * WINDOW);
   });
 
-  test('is sent whole again once it is compacted, below its new threshold', async () => {
+  test('a conversation switched to a small window is sent whole once compacted', async () => {
     const { chat, compact, headNow, send, sentTokens, requests } = await switched();
 
     const outcomes = [];
@@ -105,7 +105,7 @@ describe('a conversation of a hundred thousand tokens whose model changes to one
     expect(context).toMatchObject({ windowTokens: WINDOW });
   });
 
-  test('costs what the new model costs, and shows its window', async () => {
+  test('a conversation switched to a small window costs and shows the new model’s values', async () => {
     const { send, headNow, chat } = await switched();
 
     const { turn, context } = await send();
@@ -116,7 +116,7 @@ describe('a conversation of a hundred thousand tokens whose model changes to one
     expect(turn.usage?.costMicros).toBe(330);
   });
 
-  test('has no larger window because it was given one for the model before', async () => {
+  test('a window override of the earlier model does not enlarge the new one', async () => {
     const settings: Head['settings'] = { windowTokens: 1_000_000 };
     const { send, sentTokens } = await switched({ head: { settings } });
 
@@ -126,7 +126,7 @@ describe('a conversation of a hundred thousand tokens whose model changes to one
     expect(sentTokens()).toBeLessThan(0.9 * WINDOW);
   });
 
-  test('refuses a message that the new window cannot hold, and names both figures', async () => {
+  test('a message that the new window cannot hold is refused with both counts', async () => {
     const { send, requests } = await switched();
 
     await expect(send('word '.repeat(40_000))).rejects.toMatchObject({

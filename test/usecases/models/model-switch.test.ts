@@ -38,7 +38,7 @@ async function build(
 }
 
 describe('the change to a model with a smaller window', () => {
-  test('asks for a compaction with the change, and tells the workers', async () => {
+  test('switching to a smaller window requests a compaction and publishes it', async () => {
     const dependencies = bench();
     const request = (await build(dependencies))({ model: SMALL });
 
@@ -63,7 +63,7 @@ describe('the change to a model with a smaller window', () => {
     ]);
   });
 
-  test('asks also when the window itself is made smaller', async () => {
+  test('shrinking the window itself requests a compaction', async () => {
     const dependencies = bench();
     const request = (await build(dependencies))({ settings: { windowTokens: 4_000 } });
 
@@ -79,7 +79,7 @@ describe('the change to a model with a smaller window', () => {
     ['while compaction is manual', { settings: { compaction: 'manual' } }, { model: SMALL }],
     ['while compaction is off', { settings: { compaction: 'off' } }, { model: SMALL }],
     ['that switches it off', {}, { model: SMALL, settings: { compaction: 'off' } }],
-  ])('asks for nothing: a change %s', async (_, head, patch) => {
+  ])('a model change %s requests no compaction', async (_, head, patch) => {
     const dependencies = bench();
     const request = (await build(dependencies, head))(patch);
 
@@ -89,7 +89,7 @@ describe('the change to a model with a smaller window', () => {
     expect(dependencies.published).toEqual([]);
   });
 
-  test('leaves a need alone that waits', async () => {
+  test('switching to a smaller window keeps a waiting request', async () => {
     const dependencies = bench();
     const request = (await build(dependencies, { compactionNeeded: autoNeed() }))({ model: SMALL });
 

@@ -37,7 +37,7 @@ async function conversation({ chat }: ReturnType<typeof world>, model: string): 
 }
 
 describe('a conversation whose model is retired', () => {
-  test('is answered by the successor, which the turn names, and keeps its model', async () => {
+  test('a retired model’s conversation is answered by the successor and keeps its model', async () => {
     const on = world();
     const id = await conversation(on, RETIRED);
 
@@ -49,7 +49,7 @@ describe('a conversation whose model is retired', () => {
     expect((await readHead(on.chat.store, id))?.value.model).toBe(RETIRED);
   });
 
-  test('warns once, however many messages come', async () => {
+  test('a retired model is warned of once, however many messages come', async () => {
     const on = world();
     const id = await conversation(on, RETIRED);
 
@@ -66,7 +66,7 @@ describe('a conversation whose model is retired', () => {
     ]);
   });
 
-  test('keeps its model through an edit', async () => {
+  test('a retired model’s conversation keeps its model through an edit', async () => {
     const on = world();
     const id = await conversation(on, RETIRED);
     const message = request(id, 'Hello');
@@ -82,7 +82,7 @@ describe('a conversation whose model is retired', () => {
     expect((await readHead(on.chat.store, id))?.value.model).toBe(RETIRED);
   });
 
-  test('costs what the successor costs', async () => {
+  test('a retired model’s conversation costs what the successor costs', async () => {
     const on = world();
     const id = await conversation(on, RETIRED);
 
@@ -92,7 +92,7 @@ describe('a conversation whose model is retired', () => {
   });
 });
 
-test('a choice between two models is one between their successors', async () => {
+test('a choice between two retired models is one between their successors', async () => {
   const on = world({ ROUTING_FAST_MODEL: 'gemini-2.5-flash', ROUTING_STRONG_MODEL: RETIRED });
   const id = randomUUID();
   const fields = { model: 'auto', settings: { routing: 'strong' as const } };
@@ -103,7 +103,7 @@ test('a choice between two models is one between their successors', async () => 
   expect(turn).toMatchObject({ model: 'auto', routing: { choice: 'strong', model: SUCCESSOR } });
 });
 
-test('a call beside an answer goes to the successor', async () => {
+test('an auxiliary call of a retired model goes to the successor', async () => {
   const on = world({ TITLES: 'on', TITLE_MODEL: 'gemini-2.5-flash' });
 
   await ask(on.chat, await conversation(on, 'house-model'), 'Hello');
@@ -115,7 +115,7 @@ test('a call beside an answer goes to the successor', async () => {
 /** Signs its calls, as every model since Gemini 3. */
 const SIGNING = 'gemini-3-pro-preview';
 
-test('a turn that began before the shutdown goes on with the successor, without signatures that it cannot read', async () => {
+test('a turn begun before a shutdown continues with the successor, without unreadable signatures', async () => {
   const { server, model } = await startModelServer();
   const toolbox = createToolbox(countingTools().tools);
   const before = routedChat(model, { toolbox });

@@ -41,7 +41,7 @@ function instances() {
 }
 
 describe('a turn that was given its model', () => {
-  test('keeps it when another instance takes it over', async () => {
+  test('a routed turn keeps its model when another instance takes it over', async () => {
     const { recorded, chat, dying } = instances();
     const id = await autoConversation(chat());
     const sent = request(id, HARD);
@@ -62,7 +62,7 @@ describe('a turn that was given its model', () => {
     expect(recorded.brokenRules()).toEqual([]);
   });
 
-  test('keeps it when its answer is asked for anew', async () => {
+  test('a routed turn keeps its model when its answer is regenerated', async () => {
     const chat = routedChat(model);
     const id = await autoConversation(chat);
     await ask(chat, id, HARD);
@@ -73,7 +73,7 @@ describe('a turn that was given its model', () => {
     expect(callsOf(server).slice(2)).toEqual([`chat ${STRONG}`]);
   });
 
-  test('keeps it in every round of its tool calls, with the signatures of the calls', async () => {
+  test('a routed turn keeps its model and signatures through every tool round', async () => {
     const { tools } = countingTools();
     const chat = routedChat(model, { toolbox: createToolbox(tools) });
     const id = await autoConversation(chat);
@@ -88,7 +88,7 @@ describe('a turn that was given its model', () => {
     expect(server.journal().flatMap(({ refusal }) => refusal ?? [])).toEqual([]);
   });
 
-  test('keeps it when the app has answered its calls', async () => {
+  test('a routed turn keeps its model when the app has answered its calls', async () => {
     const chat = routedChat(model);
     const id = await autoConversation(chat, {
       tools: [{ name: 'locate', parameters: { type: 'object' } }],
@@ -105,7 +105,7 @@ describe('a turn that was given its model', () => {
     expect(callsOf(server)).toEqual([`utility_router ${CLASSIFIER}`, strong, strong]);
   });
 
-  test('lets the next one have another, behind rounds of tools too', async () => {
+  test('the turn after a routed one may get another model, also behind tool rounds', async () => {
     const { tools } = countingTools();
     const chat = routedChat(model, { toolbox: createToolbox(tools) });
     const id = await autoConversation(chat);
@@ -117,7 +117,7 @@ describe('a turn that was given its model', () => {
     expect(server.journal().flatMap(({ refusal }) => refusal ?? [])).toEqual([]);
   });
 
-  test('passes it on to a message with large files, which nobody judges', async () => {
+  test('a routed turn passes its model to an unclassified message with large files', async () => {
     const chat = routedChat(model);
     const id = await autoConversation(chat);
     await ask(chat, id, HARD);
@@ -133,37 +133,31 @@ describe('a turn that was given its model', () => {
   });
 });
 
-describe('a message that waits for its turn', () => {
-  test('is judged when it begins, with what was said before it', async () => {
-    const chat = routedChat(model);
-    const id = await autoConversation(chat);
-    const first = await sendMessage(chat, request(id, HARD));
-    const second = await sendMessage(chat, queued(id, EASY));
+test('a waiting message is classified when it begins, with what preceded it', async () => {
+  const chat = routedChat(model);
+  const id = await autoConversation(chat);
+  const first = await sendMessage(chat, request(id, HARD));
+  const second = await sendMessage(chat, queued(id, EASY));
 
-    const [{ turn: hard }, { turn: easy }] = await Promise.all([first.result, second.result]);
+  const [{ turn: hard }, { turn: easy }] = await Promise.all([first.result, second.result]);
 
-    expect([hard.routing?.choice, easy.routing?.choice]).toEqual(['strong', 'fast']);
-    const asked = server.journal().find(({ promptId }) => promptId === 't_2-route');
-    expect(JSON.stringify(server.requestBody(asked?.n ?? 0))).toContain(HARD);
-  });
+  expect([hard.routing?.choice, easy.routing?.choice]).toEqual(['strong', 'fast']);
+  const asked = server.journal().find(({ promptId }) => promptId === 't_2-route');
+  expect(JSON.stringify(server.requestBody(asked?.n ?? 0))).toContain(HARD);
 });
 
-describe('a turn that is stopped while its model is chosen', () => {
-  test('is cancelled at once; nobody answers it, and it stays out of the context', async () => {
-    const chat = routedChat(model);
-    const id = await autoConversation(chat);
-    server.queueFaults({ kind: 'hang', match: { role: 'utility_router' } });
-    const handle = await sendMessage(chat, request(id, HARD));
-    const frames = collect(handle.frames());
-    await eventually('the question to the classifier', () =>
-      Promise.resolve(server.journal().at(0)),
-    );
+test('a turn stopped while its model is chosen is cancelled at once, unanswered', async () => {
+  const chat = routedChat(model);
+  const id = await autoConversation(chat);
+  server.queueFaults({ kind: 'hang', match: { role: 'utility_router' } });
+  const handle = await sendMessage(chat, request(id, HARD));
+  const frames = collect(handle.frames());
+  await eventually('the question to the classifier', () => Promise.resolve(server.journal().at(0)));
 
-    const turn = await cancelTurn(chat, { caller, conversationId: id, turnId: 't_1' });
+  const turn = await cancelTurn(chat, { caller, conversationId: id, turnId: 't_1' });
 
-    expect(turn).toMatchObject({ state: 'cancelled', inContext: false });
-    expect(turn.contents.map(contentText)).toEqual([]);
-    expect((await frames).slice(-2).map(({ chunk }) => chunk.type)).toEqual(['abort', 'finish']);
-    expect(callsOf(server)).toEqual([`utility_router ${CLASSIFIER}`]);
-  });
+  expect(turn).toMatchObject({ state: 'cancelled', inContext: false });
+  expect(turn.contents.map(contentText)).toEqual([]);
+  expect((await frames).slice(-2).map(({ chunk }) => chunk.type)).toEqual(['abort', 'finish']);
+  expect(callsOf(server)).toEqual([`utility_router ${CLASSIFIER}`]);
 });

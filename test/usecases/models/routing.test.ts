@@ -37,21 +37,24 @@ describe('a message of an auto conversation', () => {
   test.each([
     ['an easy one by the fast model', EASY, fast],
     ['a hard one by the strong model', HARD, strong],
-  ])('is answered as the classifier says: %s', async (...[, text, routing]) => {
-    const chat = routedChat(model);
+  ])(
+    'an auto conversation’s message is answered as the classifier says: %s',
+    async (...[, text, routing]) => {
+      const chat = routedChat(model);
 
-    const { turn, frames } = await ask(chat, await autoConversation(chat), text);
+      const { turn, frames } = await ask(chat, await autoConversation(chat), text);
 
-    expect(callsOf(server)).toEqual([`utility_router ${CLASSIFIER}`, `chat ${routing.model}`]);
-    const chosen = { ...routing, why: 'classifier' };
-    expect(turnView(turn).routing).toEqual(chosen);
-    expect(frames.at(-1)?.chunk).toMatchObject({
-      type: 'finish',
-      messageMetadata: { routing: chosen },
-    });
-  });
+      expect(callsOf(server)).toEqual([`utility_router ${CLASSIFIER}`, `chat ${routing.model}`]);
+      const chosen = { ...routing, why: 'classifier' };
+      expect(turnView(turn).routing).toEqual(chosen);
+      expect(frames.at(-1)?.chunk).toMatchObject({
+        type: 'finish',
+        messageMetadata: { routing: chosen },
+      });
+    },
+  );
 
-  test('is judged with the messages before it, and shown to the classifier as data', async () => {
+  test('an auto conversation’s message is classified with earlier ones, as data', async () => {
     const chat = routedChat(model);
     const id = await autoConversation(chat);
     await ask(chat, id, EASY);
@@ -66,7 +69,7 @@ describe('a message of an auto conversation', () => {
     expect(body).toContain('responseJsonSchema');
   });
 
-  test('is not judged where the model is named', async () => {
+  test('a message that names its model is not classified', async () => {
     const chat = routedChat(model);
 
     const { turn, frames } = await ask(chat, randomUUID(), HARD);
@@ -76,7 +79,7 @@ describe('a message of an auto conversation', () => {
     expect(frames.at(-1)?.chunk).not.toHaveProperty('messageMetadata.routing');
   });
 
-  test('is not judged where the conversation has chosen', async () => {
+  test('a conversation with a chosen model is not classified', async () => {
     const chat = routedChat(model);
     const id = await autoConversation(chat, { settings: { routing: 'strong' } });
 
@@ -86,7 +89,7 @@ describe('a message of an auto conversation', () => {
     expect(turn.routing).toEqual({ ...strong, why: 'rule' });
   });
 
-  test('is judged where auto is the model of new conversations', async () => {
+  test('a message is classified where auto is the default model', async () => {
     const chat = routedChat(model, {}, { MODEL: 'auto' });
 
     const { turn } = await ask(chat, randomUUID(), HARD);
@@ -94,7 +97,7 @@ describe('a message of an auto conversation', () => {
     expect(turn.routing).toEqual({ ...strong, why: 'classifier' });
   });
 
-  test('is answered by the model of new conversations once nothing is chosen any more', async () => {
+  test('a conversation without a choice is answered by the default model again', async () => {
     const before = routedChat(model);
     const id = await autoConversation(before);
     const { store } = before;
@@ -105,7 +108,7 @@ describe('a message of an auto conversation', () => {
     expect(turn.routing).toBeUndefined();
   });
 
-  test('is answered by the model that the conversation has been given since', async () => {
+  test('a conversation is answered by the model that it was given since', async () => {
     const chat = routedChat(model);
     const id = await autoConversation(chat);
     await ask(chat, id, EASY);
@@ -125,7 +128,7 @@ describe('a classifier that gives no choice', () => {
     ['says nothing', () => server.setVices({ empty: true, roles: ['utility_router'] })],
     ['is cut off', () => server.setVices({ truncated: true, roles: ['utility_router'] })],
     ['is blocked', () => server.queueFaults({ kind: 'blockedPrompt', ...ofRouter })],
-  ])('leaves the message to the default where it %s', async (...[, spoil]) => {
+  ])('a message goes to the default model where the classifier %s', async (...[, spoil]) => {
     const chat = routedChat(model);
     spoil();
 
@@ -134,7 +137,7 @@ describe('a classifier that gives no choice', () => {
     expect(turn).toMatchObject({ state: 'done', routing: { ...fast, why: 'default' } });
   });
 
-  test('leaves the message to the default after two seconds', async () => {
+  test('a message goes to the default model after two seconds of classifier silence', async () => {
     const chat = routedChat(model, { clock: impatientClock }, { ROUTING_DEFAULT: 'strong' });
     server.queueFaults({ kind: 'hang', ...ofRouter });
 
@@ -143,7 +146,7 @@ describe('a classifier that gives no choice', () => {
     expect(turn).toMatchObject({ state: 'done', routing: { ...strong, why: 'default' } });
   });
 
-  test('is left alone after three times', async () => {
+  test('a failing classifier is not called after three times', async () => {
     const chat = routedChat(model, { clock: impatientClock });
     const id = await autoConversation(chat);
     server.queueFaults({ kind: 'hang', ...ofRouter, times: 3 });
@@ -158,7 +161,7 @@ describe('a classifier that gives no choice', () => {
 describe('the limits of an auto conversation', () => {
   const windows = { MODEL_WINDOWS: JSON.stringify({ [FAST]: 20_000, [STRONG]: 30_000 }) };
 
-  test('are those of the smaller window, whichever model answers', async () => {
+  test('an auto conversation has the smaller window’s limits, whichever model answers', async () => {
     const chat = routedChat(model, {}, windows);
 
     const { context, turn } = await ask(chat, await autoConversation(chat), HARD);
@@ -167,7 +170,7 @@ describe('the limits of an auto conversation', () => {
     expect(context.windowTokens).toBe(20_000);
   });
 
-  test('refuse what fits the larger window alone, before anything is asked', async () => {
+  test('an auto conversation refuses what only fits the larger window, before any call', async () => {
     const chat = routedChat(model, {}, windows);
     const long = `Why? ${'word '.repeat(24_000)}`;
 
@@ -178,7 +181,7 @@ describe('the limits of an auto conversation', () => {
     expect(callsOf(server)).toEqual([]);
   });
 
-  test('leave a window that was made smaller as it is, and make none larger', () => {
+  test('an auto conversation’s limits keep a reduced window and enlarge none', () => {
     const { config } = routedChat(model, {}, windows);
     const now = new Date();
     const head = newHead({
@@ -197,7 +200,7 @@ describe('the limits of an auto conversation', () => {
 });
 
 describe('what a choice costs', () => {
-  test('is on the bill of its user under its own name, within the dollars of the day', async () => {
+  test('a classifier call is billed under its own name, within the daily dollars', async () => {
     const base = routedChat(model, {}, { USER_DAILY_USD: '5' });
     const chat = { ...base, quota: createQuota(base) };
 
@@ -211,7 +214,7 @@ describe('what a choice costs', () => {
     expect(limits.costMicrosPerDay.used).toBeGreaterThan(routing.costMicros);
   });
 
-  test('is nothing where the model is named', async () => {
+  test('a message that names its model costs no classifier call', async () => {
     const base = routedChat(model, {}, { USER_DAILY_USD: '5' });
     const chat = { ...base, quota: createQuota(base) };
 
@@ -221,7 +224,7 @@ describe('what a choice costs', () => {
     expect(routing).toEqual({ runs: 0, tokens: 0, costMicros: 0 });
   });
 
-  test('is not spent by one whose day is spent', async () => {
+  test('a user over the daily dollars spends none on classification', async () => {
     const base = routedChat(model, {}, { USER_DAILY_USD: '0.0001' });
     const chat = { ...base, quota: createQuota(base) };
 
@@ -233,7 +236,7 @@ describe('what a choice costs', () => {
 });
 
 describe('auto without models to choose from', () => {
-  test('is refused where a conversation asks for it, with field and remedy', async () => {
+  test('auto without models to choose from is refused with field and remedy', async () => {
     const chat = chatDependencies({ model }, { CLIENT_WRITABLE: 'model' });
     const { conversationId } = await createConversation(chat, { caller, fields: {} });
     const refusal = {
@@ -255,13 +258,13 @@ describe('auto without models to choose from', () => {
     ['ROUTING_FAST_MODEL', { ROUTING_FAST_MODEL: 'auto', ROUTING_STRONG_MODEL: STRONG }],
     ['ROUTING_CLASSIFIER_MODEL', { ROUTING_CLASSIFIER_MODEL: 'auto' }],
     ['ROUTING_DEFAULT', { ROUTING_DEFAULT: 'quick' }],
-  ])('stops the start: %s, of %j', (...[variable, environment]) => {
+  ])('auto without models stops the start: %s, of %j', (...[variable, environment]) => {
     expect(() => parseConfig({ GOOGLE_CLOUD_PROJECT: 'demo-recap', ...environment })).toThrow(
       `${variable}: `,
     );
   });
 
-  test('is not among the models that clients of OpenAI are shown; with them it is', async () => {
+  test('auto is listed for OpenAI clients only with models to choose from', async () => {
     const models = async (environment: Record<string, string>) => {
       const app = createWireApp({}, environment);
       const list = await app.ok({ method: 'GET', path: '/v1/openai/models', uid: 'alice' });

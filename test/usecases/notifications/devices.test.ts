@@ -28,7 +28,7 @@ const noticeOf = async (
 ): Promise<unknown> => (await readTurns(store, conversationId, [1]))[0]?.value.notice;
 
 describe('an answer that nobody waited for', () => {
-  test('is told to every device once, with what the app needs to find it', async () => {
+  test('an unwatched answer is sent to every device once, with what the app needs', async () => {
     const { bench, messaging, deliver } = await notifyingWorker();
     const conversationId = await buildAnswered(bench, {
       built: { head: { title: 'A trip to Jeju' } },
@@ -55,7 +55,7 @@ describe('an answer that nobody waited for', () => {
     expect(JSON.stringify(messaging.sent())).not.toMatch(/Question|Answer 1/);
   });
 
-  test('is told once where the event comes twice, one after the other or at once', async () => {
+  test('an unwatched answer is sent once though its event comes twice', async () => {
     const { bench, messaging, deliver } = await notifyingWorker();
     const conversationId = await buildAnswered(bench);
     const event = endOf(conversationId);
@@ -73,7 +73,7 @@ describe('an answer that nobody waited for', () => {
     ).toEqual(['phone', 'tablet']);
   });
 
-  test('is told in the language of each device', async () => {
+  test('an unwatched answer is sent in the language of each device', async () => {
     const { bench, messaging, deliver } = await notifyingWorker();
     const conversationId = await buildAnswered(bench, { tokens: [] });
     await addDevice(bench.store, { uid: 'u1', id: 'a', token: 'ja', locale: 'ja-JP' });
@@ -88,7 +88,7 @@ describe('an answer that nobody waited for', () => {
     });
   });
 
-  test('shows its beginning where the deployment wants that', async () => {
+  test('an unwatched answer’s notification shows its beginning where the deployment enables it', async () => {
     const { bench, messaging, deliver } = await notifyingWorker({
       environment: { NOTIFICATION_TEXT: 'preview' },
     });
@@ -102,7 +102,7 @@ describe('an answer that nobody waited for', () => {
     expect(body).toHaveLength(120);
   });
 
-  test('is told again when a later attempt at the same turn ends', async () => {
+  test('an unwatched answer is sent again when a later attempt of its turn ends', async () => {
     const { bench, messaging, deliver } = await notifyingWorker();
     const conversationId = await buildAnswered(bench, {
       tokens: ['phone'],
@@ -139,7 +139,7 @@ describe('a turn that waits for the app', () => {
     return { ...worker, conversationId };
   }
 
-  test('is told once, for as long as it waits', async () => {
+  test('a waiting turn is notified once, for as long as it waits', async () => {
     const { messaging, deliver, conversationId } = await waiting();
 
     expect(await deliver(pauseOf(conversationId))).toBe(204);
@@ -153,7 +153,7 @@ describe('a turn that waits for the app', () => {
     });
   });
 
-  test('is told again in a later round, and its end once more', async () => {
+  test('a waiting turn is notified again in a later round, and at its end', async () => {
     const { bench, messaging, deliver, conversationId } = await waiting();
     const path = turnPath(conversationId, 1);
     await deliver(pauseOf(conversationId));
@@ -177,7 +177,7 @@ describe('a turn that waits for the app', () => {
     ['that waits in another round', 2, {}],
     ['that has waited long enough', 1, { leaseUntil: NOW }],
     ['of a message that was edited', 1, { replacedBy: { t_2: true } }],
-  ])('is told to nobody: one %s', async (_, round, fields) => {
+  ])('a waiting turn is notified to nobody: one %s', async (_, round, fields) => {
     const { messaging, deliver, conversationId } = await waiting(round, fields);
 
     expect(await deliver(pauseOf(conversationId))).toBe(204);
@@ -191,7 +191,7 @@ describe('nobody is told', () => {
     ['of an answer that somebody waited for', { isAttended: true }],
     ['of an attempt that another one has followed', { attempt: 2 }],
     ['of a turn that is not there', { turnId: 't_9' }],
-  ])('%s', async (_, more) => {
+  ])('nobody is notified: %s', async (_, more) => {
     const { bench, messaging, deliver } = await notifyingWorker();
     const conversationId = await buildAnswered(bench);
 
@@ -207,7 +207,7 @@ describe('nobody is told', () => {
     ['of an answer of the day before', 'turn', { finishTime: new Date('2026-01-01T03:00:00Z') }],
     ['in a conversation that was deleted', 'head', { state: 'deleted' }],
     ['in a conversation that is being erased', 'head', { state: 'erasing' }],
-  ])('%s', async (_, where, fields) => {
+  ])('nobody is notified by the stored state: %s', async (_, where, fields) => {
     const { bench, messaging, deliver } = await notifyingWorker();
     const conversationId = await buildAnswered(bench);
     const path = where === 'head' ? headPath(conversationId) : turnPath(conversationId, 1);
@@ -218,7 +218,7 @@ describe('nobody is told', () => {
     expect(messaging.calls()).toBe(0);
   });
 
-  test('of what has been erased, and nothing of it comes back', async () => {
+  test('nobody is notified of an erased answer, and nothing is restored', async () => {
     const { bench, messaging, deliver } = await notifyingWorker();
     const conversationId = await buildAnswered(bench);
     await bench.store.deleteBelow(headPath(conversationId));
@@ -233,7 +233,7 @@ describe('nobody is told', () => {
     ]);
   });
 
-  test('of an answer to a user without devices, and nothing is written', async () => {
+  test('a user without devices gets no notification, and nothing is written', async () => {
     const { bench, messaging, deliver } = await notifyingWorker();
     const conversationId = await buildAnswered(bench, { tokens: [] });
 
@@ -244,7 +244,7 @@ describe('nobody is told', () => {
   });
 });
 
-test('what is erased while it is told of stays erased', async () => {
+test('an answer erased while its notification is sent stays erased', async () => {
   const conversationId = randomUUID();
   const { bench, messaging, deliver } = await notifyingWorker();
   const { notifier } = bench;
@@ -277,7 +277,7 @@ describe('a device', () => {
       'whose token is none',
       { status: 400, message: 'The registration token is not a valid FCM registration token' },
     ],
-  ])('%s is removed, and the others are told', async (_, fault) => {
+  ])('a device with %s is removed, and the others are notified', async (_, fault) => {
     const { bench, messaging, deliver } = await notifyingWorker();
     const conversationId = await buildAnswered(bench);
     messaging.refuse(fault, 'phone');
@@ -292,7 +292,7 @@ describe('a device', () => {
     ]);
   });
 
-  test('that has got another token meanwhile stays', async () => {
+  test('a device whose token changed meanwhile stays', async () => {
     const { bench, messaging } = await notifyingWorker();
     const conversationId = await buildAnswered(bench, { tokens: ['phone'] });
     const path = devicePath('u1', 'id-phone');
@@ -314,7 +314,7 @@ describe('a device', () => {
     expect(messaging.calls()).toBe(0);
   });
 
-  test('of another project is left alone, and the operator is told', async () => {
+  test('a device of another project is kept, and the operator is told', async () => {
     const { bench, messaging, deliver } = await notifyingWorker();
     const conversationId = await buildAnswered(bench, { tokens: ['phone'] });
     messaging.refuse({ status: 403, code: 'SENDER_ID_MISMATCH' });
@@ -331,7 +331,7 @@ describe('a device', () => {
 });
 
 describe('an FCM that cannot be had', () => {
-  test('is asked again by the next delivery, and only for the devices that were not told', async () => {
+  test('an unavailable FCM is retried by redelivery, for the remaining devices alone', async () => {
     const { bench, clock, messaging, deliver } = await notifyingWorker();
     const conversationId = await buildAnswered(bench);
     messaging.refuse({ status: 503 }, 'phone');
@@ -344,7 +344,7 @@ describe('an FCM that cannot be had', () => {
     expect(await noticeOf(bench.store, conversationId)).toMatchObject({ state: 'sent', told: [] });
   });
 
-  test('is left alone for as long as it asks', async () => {
+  test('an unavailable FCM is left alone for as long as it asks', async () => {
     const { bench, clock, messaging, deliver } = await notifyingWorker();
     const conversationId = await buildAnswered(bench, { tokens: ['phone'] });
     messaging.refuse({ status: 429, retryAfter: '90' });
@@ -358,7 +358,7 @@ describe('an FCM that cannot be had', () => {
     expect(messaging.sent()).toHaveLength(1);
   });
 
-  test('gets another access token when it does not take the first, once', async () => {
+  test('FCM gets a new access token once when it refuses the first', async () => {
     const { bench, messaging, deliver } = await notifyingWorker();
     const conversationId = await buildAnswered(bench, { tokens: ['phone'] });
     messaging.revoke('access-1');
@@ -369,7 +369,7 @@ describe('an FCM that cannot be had', () => {
     expect(messaging.sent()).toHaveLength(1);
   });
 
-  test('that takes no access token at all is asked twice a delivery', async () => {
+  test('an FCM that refuses every access token is called twice a delivery', async () => {
     const { bench, messaging, deliver } = await notifyingWorker();
     const conversationId = await buildAnswered(bench, { tokens: ['phone'] });
     messaging.revoke('access-1');
@@ -381,7 +381,7 @@ describe('an FCM that cannot be had', () => {
   });
 });
 
-test('a worker that dies after the sending sends again under the same key, once its lease is over', async () => {
+test('a worker that dies after sending sends again under the same key', async () => {
   const { bench, clock, messaging, deliver } = await notifyingWorker();
   const conversationId = await buildAnswered(bench, { tokens: ['phone'] });
   const { notifier } = bench;
@@ -408,7 +408,7 @@ test('a worker that dies after the sending sends again under the same key, once 
   expect(new Set(keys).size).toBe(1);
 });
 
-test('every commit keeps to the rule of the documents', async () => {
+test('every commit of notifications follows the document rules', async () => {
   const recorded = recordCommits();
   const store = createMemoryDocumentStore({ beforeOperation: recorded.beforeOperation });
   const { bench, clock, messaging, deliver } = await notifyingWorker({ bench: { store } });
@@ -426,7 +426,7 @@ test('every commit keeps to the rule of the documents', async () => {
   expect(recorded.brokenRules()).toEqual([]);
 });
 
-test('neither a token nor a word is logged', async () => {
+test('notifications log neither a token nor message text', async () => {
   const { bench, messaging, deliver } = await notifyingWorker({
     environment: { NOTIFICATION_TEXT: 'preview' },
   });

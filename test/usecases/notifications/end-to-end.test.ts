@@ -66,7 +66,7 @@ async function started(options: { duplicates?: number; settings?: Record<string,
   return { standIn, host, send, sendAndLeave, call };
 }
 
-test('a user who hung up is told on each device, in its language, once, though every event comes twice', async () => {
+test('a user who hung up is notified once a device, in its language, despite duplicates', async () => {
   const { standIn, host, sendAndLeave } = await started({ duplicates: 1 });
   const conversationId = randomUUID();
 
@@ -85,7 +85,7 @@ test('a user who hung up is told on each device, in its language, once, though e
   expect(host.bus.deadLetters()).toEqual([]);
 });
 
-test('a user who reads to the end is told nothing', async () => {
+test('a user who reads to the end is not notified', async () => {
   const { standIn, host, send } = await started();
 
   await (await send(randomUUID())).text();
@@ -94,7 +94,7 @@ test('a user who reads to the end is told nothing', async () => {
   expect(standIn.messaging.calls()).toBe(0);
 });
 
-test('a webhook that fails every time ends in a dead letter, and the devices are told all the same', async () => {
+test('a webhook that always fails is dead-lettered, and the devices are notified', async () => {
   const server = await startWebhook({ status: 500 });
   const { standIn, host, sendAndLeave } = await started({
     settings: {
@@ -118,7 +118,7 @@ test('a webhook that fails every time ends in a dead letter, and the devices are
   expect(standIn.messaging.sent()).toHaveLength(2);
 });
 
-test('a user who has everything erased is told nothing any more', async () => {
+test('a user who has everything erased is not notified', async () => {
   const { standIn, host, sendAndLeave, call } = await started({ settings: { DRAIN_MS: '20000' } });
   await sendAndLeave(randomUUID(), 2_000);
 

@@ -40,7 +40,7 @@ const compacted = {
 };
 
 describe('the operator’s webhook', () => {
-  test('gets events of turns and compactions as they are, with the id of the delivery', async () => {
+  test('the operator’s webhook gets turn and compaction events unchanged, with a delivery id', async () => {
     const { server, deliver } = await toldOperator();
 
     expect(await deliver(compacted)).toBe(204);
@@ -52,7 +52,7 @@ describe('the operator’s webhook', () => {
     ]);
   });
 
-  test('can tell that a call is ours, and that it is not an old one', async () => {
+  test('the operator’s webhook can verify origin and age of a call', async () => {
     const { server, deliver } = await toldOperator();
     await deliver(compacted);
     const [call] = server.calls;
@@ -69,7 +69,7 @@ describe('the operator’s webhook', () => {
     ['500', { status: 500 }],
     ['a redirect', { status: 302, headers: { location: 'http://127.0.0.1:9/' } }],
   ])(
-    'that answers %s has the event delivered again, and no device is told twice',
+    'an operator’s webhook that answers %s gets redeliveries without duplicate notifications',
     async (_, reply) => {
       const { bench, messaging, server, deliver } = await toldOperator(reply);
       const conversationId = await buildAnswered(bench, { tokens: ['phone'] });
@@ -88,7 +88,7 @@ describe('the operator’s webhook', () => {
   );
 });
 
-test('an event of the topic is acknowledged where nobody is to be told', async () => {
+test('an event without recipients is acknowledged', async () => {
   const { bench, messaging, deliver } = await notifyingWorker({ bench: {} });
   const conversationId = await buildAnswered(bench);
 
@@ -105,7 +105,7 @@ describe('the configuration of the webhook', () => {
     HOOK_SIGNING_KEY: signingKey,
   };
 
-  test('takes an address of a host that is allowed', () => {
+  test('the operator’s webhook may have an address of an allowed host', () => {
     const url = 'https://hooks.example.com/events?key=1';
 
     expect(parseConfig({ ...environment, EVENT_WEBHOOK_URL: url }).EVENT_WEBHOOK_URL).toBe(url);
@@ -115,7 +115,7 @@ describe('the configuration of the webhook', () => {
     'https://elsewhere.example.com/',
     'https://me@hooks.example.com/',
     'ftp://hooks.example.com/',
-  ])('refuses %s', (url) => {
+  ])('the operator’s webhook configuration refuses %s', (url) => {
     expect(() => parseConfig({ ...environment, EVENT_WEBHOOK_URL: url })).toThrow(
       /EVENT_WEBHOOK_URL/,
     );

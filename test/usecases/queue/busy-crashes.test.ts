@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import type { SendRequest } from '#functions/chat/turns/send/send-request.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
@@ -35,19 +35,20 @@ async function insist(world: Instances, asked: SendRequest): Promise<void> {
   throw new Error('never answered');
 }
 
-describe('an instance that dies at', () => {
-  test.each([
-    'turn-queued',
-    'turn-rejoined',
-    'queued-turn-begun',
-    'queued-turn-failed',
-    'turns-interrupted',
-    'before-cancel',
-    'cancel-stored',
-    'turn-started',
-    'before-finish',
-    'turn-finished',
-  ])('%s leaves a conversation in which everybody gets an answer', async (point) => {
+test.each([
+  'turn-queued',
+  'turn-rejoined',
+  'queued-turn-begun',
+  'queued-turn-failed',
+  'turns-interrupted',
+  'before-cancel',
+  'cancel-stored',
+  'turn-started',
+  'before-finish',
+  'turn-finished',
+])(
+  'an instance that dies at %s leaves a conversation where everybody is answered',
+  async (point) => {
     const world = instances();
     const id = randomUUID();
     const first = request(id, 'first');
@@ -80,5 +81,5 @@ describe('an instance that dies at', () => {
     expect(shown.slice(-2)).toEqual(['afterwards', 'Answer to afterwards.']);
     const prompt = world.calls.at(-1)?.request.contents.map(contentText);
     expect(prompt).toEqual(shown.slice(0, -1));
-  });
-});
+  },
+);

@@ -11,7 +11,7 @@ import { instances, interrupting, queued, turnsOf } from '#test/support/chat/sta
 const quick = () => scriptedStreamer(textAnswer('Quick.')).model;
 
 describe('a message that interrupts', () => {
-  test('cancels the answer on its way in the same instance and is answered', async () => {
+  test('an interrupting message cancels this instance’s running answer and is answered', async () => {
     const world = instances();
     const chat = world.instance();
     const id = randomUUID();
@@ -28,7 +28,7 @@ describe('a message that interrupts', () => {
     });
   });
 
-  test('cancels the answer that another instance is giving', async () => {
+  test('an interrupting message cancels another instance’s answer', async () => {
     const world = instances();
     const id = randomUUID();
     const first = await sendMessage(world.instance(), request(id, 'one'));
@@ -41,7 +41,7 @@ describe('a message that interrupts', () => {
     expect((await passTime(world.clock, second.result)).turn.state).toBe('done');
   });
 
-  test('does not wait longer than a lease for an instance that has died, and its turn ends as cancelled', async () => {
+  test('an interrupting message waits at most a lease for a dead instance', async () => {
     const world = instances();
     const id = randomUUID();
     await sendMessage(world.dyingAt('turn-started'), request(id, 'one'));
@@ -57,7 +57,7 @@ describe('a message that interrupts', () => {
     expect(first).toMatchObject({ state: 'cancelled', inContext: false });
   });
 
-  test('cancels those that wait, too, and none of them is answered', async () => {
+  test('an interrupting message cancels waiting ones too, unanswered', async () => {
     const world = instances();
     const chat = world.instance();
     const id = randomUUID();
@@ -81,7 +81,7 @@ describe('a message that interrupts', () => {
     expect((await readHead(chat.store, id))?.value.queue).toBeUndefined();
   });
 
-  test('stores nothing of itself before the turns in its way have ended', async () => {
+  test('an interrupting message stores nothing before the turns in its way ended', async () => {
     const world = instances();
     const id = randomUUID();
     const chat = world.instance();
@@ -102,7 +102,7 @@ describe('a message that interrupts', () => {
   });
 
   test.each(['interrupt', 'queue'] as const)(
-    'that could not even be answered in an empty conversation is refused, and changes nothing (%s)',
+    'an unanswerable interrupting message is refused and changes nothing (%s)',
     async (onBusy) => {
       const world = instances({ MODEL_WINDOWS: '{"gemini-3.5-flash":1000}' });
       const chat = world.instance();
@@ -121,7 +121,7 @@ describe('a message that interrupts', () => {
     },
   );
 
-  test('does not interrupt itself when it is sent again', async () => {
+  test('an interrupting message does not interrupt itself when sent again', async () => {
     const world = instances();
     const chat = world.instance();
     const id = randomUUID();

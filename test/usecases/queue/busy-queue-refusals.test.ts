@@ -8,30 +8,28 @@ import { passTime } from '#test/support/pass-time.ts';
 import { request } from '#test/support/chat/sending.ts';
 import { instances, queued, turnsOf } from '#test/support/chat/starts.ts';
 
-describe('a waiting message that cannot be answered when its turn comes', () => {
-  test('ends as failed with the reason, and the next one is answered', async () => {
-    const world = instances({ MODEL_WINDOWS: '{"gemini-3.5-flash":1000}' });
-    const chat = world.instance();
-    const id = randomUUID();
-    const first = await sendMessage(chat, request(id, 'one'));
-    // Fits the window of an empty conversation, and not behind another message.
-    const tooLong = queued(id, 'word '.repeat(948));
-    const second = await sendMessage(chat, tooLong);
-    const third = await sendMessage(chat, queued(id, 'three'));
+test('a waiting message that becomes unanswerable fails with the reason; the next is answered', async () => {
+  const world = instances({ MODEL_WINDOWS: '{"gemini-3.5-flash":1000}' });
+  const chat = world.instance();
+  const id = randomUUID();
+  const first = await sendMessage(chat, request(id, 'one'));
+  // Fits the window of an empty conversation, and not behind another message.
+  const tooLong = queued(id, 'word '.repeat(948));
+  const second = await sendMessage(chat, tooLong);
+  const third = await sendMessage(chat, queued(id, 'three'));
 
-    world.answerAll();
-    await first.result;
-    await expect(passTime(world.clock, second.result)).rejects.toMatchObject({
-      reason: 'CONTEXT_WINDOW_WILL_OVERFLOW',
-      retryable: false,
-    });
+  world.answerAll();
+  await first.result;
+  await expect(passTime(world.clock, second.result)).rejects.toMatchObject({
+    reason: 'CONTEXT_WINDOW_WILL_OVERFLOW',
+    retryable: false,
+  });
 
-    expect((await passTime(world.clock, third.result)).turn.state).toBe('done');
-    const [, failed] = await turnsOf(chat, id, 2);
-    expect(failed).toMatchObject({
-      state: 'failed',
-      user: { parts: [{ text: expect.any(String) }] },
-    });
+  expect((await passTime(world.clock, third.result)).turn.state).toBe('done');
+  const [, failed] = await turnsOf(chat, id, 2);
+  expect(failed).toMatchObject({
+    state: 'failed',
+    user: { parts: [{ text: expect.any(String) }] },
   });
 });
 
@@ -63,7 +61,7 @@ describe('a waiting message whose user has no quota when its turn comes', () => 
     return { world, chat, handle };
   }
 
-  test('waits for a limit of a minute', async () => {
+  test('a waiting message without quota waits for a minute limit', async () => {
     const asked = queued(randomUUID(), 'two');
     const { world, handle } = await refusedFor(60_000, asked);
 
@@ -72,7 +70,7 @@ describe('a waiting message whose user has no quota when its turn comes', () => 
     expect(turn).toMatchObject({ seq: 2, attempt: 1, state: 'done' });
   });
 
-  test('gives up its wait for a limit when it is cancelled', async () => {
+  test('a waiting message stops waiting for a limit when it is cancelled', async () => {
     const asked = queued(randomUUID(), 'two');
     const { world, chat, handle } = await refusedFor(60_000, asked);
     await passTime(world.clock, world.clock.wait(5_000));
@@ -84,7 +82,7 @@ describe('a waiting message whose user has no quota when its turn comes', () => 
     expect(world.calls).toHaveLength(1);
   });
 
-  test('is told how long to wait for a limit of a day, and answered when it is sent again', async () => {
+  test('a waiting message over a daily limit gets a retry time and is answered then', async () => {
     const asked = queued(randomUUID(), 'two');
     const { world, chat, handle } = await refusedFor(3_600_000, asked);
 
@@ -99,7 +97,7 @@ describe('a waiting message whose user has no quota when its turn comes', () => 
     expect(turn).toMatchObject({ seq: 2, attempt: 2, state: 'done' });
   });
 
-  test('replaces then what it should have replaced', async () => {
+  test('a resent waiting edit over its limit then replaces its target', async () => {
     const asked = {
       ...queued(randomUUID(), ''),
       replacing: { kind: 'regenerate' as const, messageId: 'm_1' },

@@ -9,7 +9,7 @@ import { request } from '#test/support/chat/sending.ts';
 import { deadWaiter, instances, queued } from '#test/support/chat/starts.ts';
 
 describe('the same waiting message sent again', () => {
-  test('waits for the same turn, from another instance too', async () => {
+  test('a repeated waiting message waits for the same turn, from another instance too', async () => {
     const world = instances();
     const [one, two] = [world.instance(), world.instance()];
     const id = randomUUID();
@@ -26,7 +26,7 @@ describe('the same waiting message sent again', () => {
     expect(world.calls).toHaveLength(2);
   });
 
-  test('with another body is refused', async () => {
+  test('a repeated waiting message with another body is refused', async () => {
     const world = instances();
     const chat = world.instance();
     const [id, messageId] = [randomUUID(), randomUUID()];
@@ -38,7 +38,7 @@ describe('the same waiting message sent again', () => {
     await expect(other).rejects.toMatchObject({ reason: 'IDEMPOTENCY_KEY_REUSED' });
   });
 
-  test('is waited with again when the instance that did has died', async () => {
+  test('a repeated waiting message is waited for again after its instance died', async () => {
     const { world, chat, first, asked } = await deadWaiter();
     await passTime(world.clock, world.clock.wait(20_001));
 
@@ -50,7 +50,7 @@ describe('the same waiting message sent again', () => {
     expect(turn).toMatchObject({ seq: 2, state: 'done', attempt: 1 });
   });
 
-  test('while its instance has died is answered, though another waits behind it', async () => {
+  test('a repeated waiting message of a dead instance is answered before a later one', async () => {
     const { world, chat, id, first, asked } = await deadWaiter();
     const third = await sendMessage(chat, queued(id, 'three'));
     world.answerAll();
@@ -63,7 +63,7 @@ describe('the same waiting message sent again', () => {
     expect(world.calls.map(({ text }) => text)).toEqual(['one', 'two', 'three']);
   });
 
-  test('finds that the one who waited gave up because its process ends', async () => {
+  test('a repeated waiting message continues after its waiter’s process ended', async () => {
     const world = instances();
     const id = randomUUID();
     const first = await sendMessage(world.instance(), request(id, 'one'));
@@ -86,7 +86,7 @@ describe('the same waiting message sent again', () => {
     });
   });
 
-  test('is taken over when its instance died right after its turn began', async () => {
+  test('a repeated waiting message is taken over when its instance died at the start', async () => {
     const { world, chat, first, asked } = await deadWaiter('queued-turn-begun');
     world.answerAll();
     await first.result;
@@ -113,7 +113,7 @@ describe('a lost reply', () => {
     });
   };
 
-  test('of the batch that stores a waiting message leaves one turn', async () => {
+  test('a lost reply of storing a waiting message leaves one turn', async () => {
     const world = instances();
     const chat = world.instance({ store: lostAt(2) });
     const id = randomUUID();
@@ -128,7 +128,7 @@ describe('a lost reply', () => {
   });
 
   test.each([3, 4, 5, 6, 7, 8])(
-    'of commit %i on the way leaves one answer to each',
+    'a lost reply of commit %i leaves one answer to each waiting message',
     async (lost) => {
       const world = instances();
       const chat = world.instance({ store: lostAt(lost) });

@@ -10,7 +10,7 @@ import { collect, request, textOf } from '#test/support/chat/sending.ts';
 import { deadWaiter, instances, queued, turnsOf } from '#test/support/chat/starts.ts';
 
 describe('a message that waits for its turn', () => {
-  test('is stored at once, and answered after the one before it', async () => {
+  test('a waiting message is stored at once and answered after the one before it', async () => {
     const world = instances();
     const chat = world.instance();
     const id = randomUUID();
@@ -35,7 +35,7 @@ describe('a message that waits for its turn', () => {
     expect((await readHead(chat.store, id))?.value.queue).toBeUndefined();
   });
 
-  test('streams its answer to whoever has waited for it', async () => {
+  test('a waiting message streams its answer to its sender', async () => {
     const world = instances();
     const chat = world.instance();
     const id = randomUUID();
@@ -48,7 +48,7 @@ describe('a message that waits for its turn', () => {
     expect(textOf(await passTime(world.clock, frames))).toBe('Answer to two.');
   });
 
-  test('is answered in the order of arrival, whichever instance waits with it', async () => {
+  test('waiting messages are answered in order of arrival, whichever instance waits', async () => {
     const world = instances();
     const chats = [world.instance(), world.instance(), world.instance()];
     const id = randomUUID();
@@ -62,7 +62,7 @@ describe('a message that waits for its turn', () => {
     expect(world.calls.map(({ text }) => text)).toEqual(['message 0', 'message 1', 'message 2']);
   });
 
-  test('is one of twenty that were sent at once, and all are answered once in the order of seq', async () => {
+  test('twenty waiting messages sent at once are answered once in the order of seq', async () => {
     const world = instances();
     const chats = [world.instance(), world.instance()];
     const id = randomUUID();
@@ -86,7 +86,7 @@ describe('a message that waits for its turn', () => {
     expect(inOrder.every(({ state, inContext }) => state === 'done' && inContext)).toBe(true);
   });
 
-  test('is refused when as many wait as may, with the words that say so', async () => {
+  test('a waiting message over the queue limit is refused with the reason', async () => {
     const world = instances();
     const chat = world.instance();
     const id = randomUUID();
@@ -103,7 +103,7 @@ describe('a message that waits for its turn', () => {
     expect((await readHead(chat.store, id))?.value.lastSeq).toBe(1 + QUEUE_MAX);
   });
 
-  test('is asked for by the setting of the conversation too', async () => {
+  test('the conversation’s setting can make messages wait', async () => {
     const world = instances();
     const chat = world.instance();
     const id = randomUUID();
@@ -125,7 +125,7 @@ describe('a message that waits for its turn', () => {
     ).rejects.toMatchObject({ reason: 'TURN_IN_PROGRESS' });
   });
 
-  test('is not overtaken by a message that does not wait', async () => {
+  test('a waiting message is not overtaken by one that does not wait', async () => {
     const world = instances();
     const id = randomUUID();
     const dead = world.dyingAt('turn-started');
@@ -141,7 +141,7 @@ describe('a message that waits for its turn', () => {
 });
 
 describe('a message that nobody waits with any more', () => {
-  test('does not block the one behind it: it ends as abandoned', async () => {
+  test('an abandoned waiting message does not block the next one', async () => {
     const { world, chat, id, first } = await deadWaiter();
     const third = await sendMessage(chat, queued(id, 'three'));
 
@@ -159,7 +159,7 @@ describe('a message that nobody waits with any more', () => {
     expect((await readHead(chat.store, id))?.value.queue).toBeUndefined();
   });
 
-  test('is closed by the next message, which starts at once', async () => {
+  test('an abandoned waiting message is closed by the next message, which starts at once', async () => {
     const { world, chat, id, first } = await deadWaiter();
     world.answerAll();
     await first.result;
@@ -173,7 +173,7 @@ describe('a message that nobody waits with any more', () => {
     expect((await readHead(chat.store, id))?.value.queue).toBeUndefined();
   });
 
-  test('is not closed while its waiter renews, however long the answer before it takes', async () => {
+  test('a waiting message stays open while its waiter renews it', async () => {
     const world = instances();
     const chat = world.instance();
     const id = randomUUID();
@@ -190,7 +190,7 @@ describe('a message that nobody waits with any more', () => {
 });
 
 describe('what stands before a waiting message', () => {
-  test('is closed when its instance has died', async () => {
+  test('a dead instance’s turn before a waiting message is closed', async () => {
     const world = instances();
     const id = randomUUID();
     await sendMessage(world.dyingAt('turn-started'), request(id, 'one'));
@@ -205,7 +205,7 @@ describe('what stands before a waiting message', () => {
     expect(first).toMatchObject({ state: 'failed', error: { reason: 'TURN_ABANDONED' } });
   });
 
-  test('is taken over by its own sender, when that one came back', async () => {
+  test('a dead instance’s turn before a waiting message is taken over by its sender', async () => {
     const world = instances();
     const id = randomUUID();
     const asked = request(id, 'one');
@@ -222,7 +222,7 @@ describe('what stands before a waiting message', () => {
     ]);
   });
 
-  test('is passed over when it was cancelled while it waited', async () => {
+  test('a cancelled turn before a waiting message is skipped', async () => {
     const world = instances();
     const chat = world.instance();
     const id = randomUUID();

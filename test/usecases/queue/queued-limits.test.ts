@@ -40,7 +40,7 @@ const statesOf = async (chat: Chat, conversationId: string) => {
 };
 
 describe('messages that wait under a limit of a minute', () => {
-  test('are all answered: of 40 none is refused and none fails', async () => {
+  test('40 messages over a minute limit all wait and are answered', async () => {
     const world = limitedInstances({ USER_REQUESTS_PER_MINUTE: '10' });
     const chats = [world.limited(), world.limited()];
     const ids = [randomUUID(), randomUUID()];
@@ -63,7 +63,7 @@ describe('messages that wait under a limit of a minute', () => {
     expect(stored.flat()).toEqual(Array.from({ length: 40 }, () => 'done'));
   });
 
-  test('wait for an answer of another conversation that holds the last place', async () => {
+  test('messages over a minute limit wait for another conversation’s reservation', async () => {
     const world = limitedInstances({ STREAMS_PER_USER: '1' });
     const chat = world.limited();
     const [other, id] = [randomUUID(), randomUUID()];
@@ -99,7 +99,7 @@ describe('messages that wait when a limit of the day is reached', () => {
     return { world, chat, outcomes: await passTime(world.clock, Promise.all(waiting)) };
   }
 
-  test('end as 429 with the time to come back, and are answered when they are sent again then', async () => {
+  test('waiting messages over a daily limit end as 429 and are answered when resent', async () => {
     const id = randomUUID();
     const behind = ['two', 'three', 'four'].map((text) => queued(id, text));
     const { world, chat, outcomes } = await spentDay(behind);
@@ -116,7 +116,7 @@ describe('messages that wait when a limit of the day is reached', () => {
     expect((await statesOf(chat, id)).slice(0, 2)).toEqual(['done', 'done']);
   });
 
-  test('are asked of the quota again each time: more room is found at once', async () => {
+  test('resent messages are checked against the quota each time', async () => {
     const id = randomUUID();
     const behind = ['two', 'three'].map((text) => queued(id, text));
     const { world, outcomes } = await spentDay(behind);
@@ -135,7 +135,7 @@ describe('messages that wait when a limit of the day is reached', () => {
     });
   });
 
-  test('are refused before they are stored once it is', async () => {
+  test('messages over a reached daily limit are refused before they are stored', async () => {
     const world = limitedInstances({ USER_DAILY_MESSAGES: '1' });
     const chat = world.limited();
     const [spent, id] = [randomUUID(), randomUUID()];

@@ -66,7 +66,7 @@ const countsOf = async ({
   (await documents()).map(({ path }) => path).filter((path) => !path.startsWith('conversations/'));
 
 describe('a compaction', () => {
-  test('costs its user dollars of the day, and no message and no tokens', async () => {
+  test('a compaction costs its user daily dollars, and no message or tokens', async () => {
     const { bench, commits } = await compactedBench(limited);
 
     const usage = await usageOf(bench.store);
@@ -82,7 +82,7 @@ describe('a compaction', () => {
     expect(commits.brokenRules()).toEqual([]);
   });
 
-  test('counts into the budget of all', async () => {
+  test('a compaction counts in the overall budget', async () => {
     const { bench } = await compactedBench(limited);
 
     const paths = Array.from({ length: BUDGET_SHARDS }, (_, n) => budgetShardPath('2026-01-02', n));
@@ -93,11 +93,11 @@ describe('a compaction', () => {
     expect(micros.reduce((sum, value) => sum + value, 0)).toBe(compactions.costMicros);
   });
 
-  test('writes nothing of it where nothing is limited', async () => {
+  test('a compaction writes no quota where nothing is limited', async () => {
     expect(await countsOf(await compactedBench({}))).toEqual([]);
   });
 
-  test('that has spent what is left refuses the next message', async () => {
+  test('a compaction that spent the rest refuses the next message', async () => {
     const { bench } = await compactedBench(limited);
     const { compactions } = await usageOf(bench.store);
     const { store, clock } = bench;
@@ -111,7 +111,7 @@ describe('a compaction', () => {
   });
 
   test.each(['held', 'settled'])(
-    'is counted once when the reply to what is %s was lost',
+    'a compaction counts once when the reply to %s was lost',
     async (which) => {
       const { bench, conversationId, loseReplyOf } = await compactedBench(limited);
       const before = await usageOf(bench.store);
@@ -130,7 +130,7 @@ describe('a compaction', () => {
     },
   );
 
-  test('whose worker dies between two effects holds its dollars until its time is over', async () => {
+  test('a dead worker’s compaction holds its dollars until they expire', async () => {
     const config = configWith({ ...limited, ...HOUSE_PRICES });
     const bench = compactionBench({
       config,
@@ -148,7 +148,7 @@ describe('a compaction', () => {
     expect(limits.costMicrosPerDay).toMatchObject({ used: 0, reserved: 0 });
   });
 
-  test('that is called off while the model works is counted as all that it held', async () => {
+  test('a compaction cancelled in the model call counts all that it reserved', async () => {
     const bench = compactionBench({ config: configWith(limited) });
     const conversationId = await buildDue(bench);
     let heldMicros = 0;
@@ -172,7 +172,7 @@ describe('a compaction', () => {
       600,
     ],
     ['counts nothing where a model refuses it', 'MODEL_OVERLOADED', 0],
-  ])('%s', async (_, reason, mostTokens) => {
+  ])('a compaction’s quota: %s', async (_, reason, mostTokens) => {
     const bench = compactionBench({ config: configWith(limited) });
     const conversationId = await buildDue(bench);
     const failure = new AppError({
@@ -191,7 +191,7 @@ describe('a compaction', () => {
     expect(held).toEqual([]);
   });
 
-  test('leaves nothing behind a user who is erased meanwhile', async () => {
+  test('a compaction leaves nothing behind an erased user', async () => {
     const world = lifecycle();
     const conversationId = await buildDue(world);
     const bench = passing({ ...world.bench, config: configWith(limited) });
@@ -217,7 +217,7 @@ describe('a compaction', () => {
 });
 
 describe('erasing a user', () => {
-  test('takes along what was counted on other days, and of today all but bare figures', async () => {
+  test('erasing a user removes earlier days’ usage and leaves bare counts of today', async () => {
     const world = lifecycle();
     const { store } = world;
     const { clock } = world.bench;
@@ -237,7 +237,7 @@ describe('erasing a user', () => {
     expect(left[0]?.fields['expireTime']).toEqual(nextDay(clock.now()));
   });
 
-  test('does not give its quota of the day anew', async () => {
+  test('erasing a user does not renew today’s quota', async () => {
     const world = lifecycle();
     const { store } = world;
     const { clock } = world.bench;
@@ -250,7 +250,7 @@ describe('erasing a user', () => {
     expect(await answerOrReason(chat, 'c-2', { caller: owner })).toBe('USER_DAILY_MESSAGES');
   });
 
-  test('is not undone by an answer that ends behind it', async () => {
+  test('erasing a user is not undone by an answer that ends later', async () => {
     const world = lifecycle();
     const { store } = world;
     const { clock } = world.bench;

@@ -61,7 +61,7 @@ const withSource = async (environment: Record<string, string>) => {
 };
 
 describe.each(Object.entries(ways))('S4: %s', (_, make) => {
-  test('is made as often in a day as may be, and then refused with the limit and the way out', async () => {
+  test('S4: creation is limited a day, then refused with limit and remedy', async () => {
     const chat = await withSource({ USER_DAILY_CREATIONS: '2' });
     const first = randomUUID();
     await make(chat, { caller: owner, id: first });
@@ -82,7 +82,7 @@ describe.each(Object.entries(ways))('S4: %s', (_, make) => {
     await expect(make(chat, { caller: owner, id: randomUUID() })).resolves.toBeDefined();
   });
 
-  test('is made by a guest less often, who is asked to sign in', async () => {
+  test('S4: a guest’s creations have a lower limit, with a sign-in hint', async () => {
     const chat = await withSource({ USER_DAILY_CREATIONS: '9', ANONYMOUS_DAILY_CREATIONS: '1' });
     await make(chat, { caller: guest, id: randomUUID() });
 
@@ -94,7 +94,7 @@ describe.each(Object.entries(ways))('S4: %s', (_, make) => {
     });
   });
 
-  test('is refused exactly at the limit, however many come at once', async () => {
+  test('S4: creations are refused exactly at the limit, even in parallel', async () => {
     const chat = await withSource({ USER_DAILY_CREATIONS: '10' });
 
     const ends = await Promise.all(
@@ -129,7 +129,7 @@ test('a fork counts once for every hundred turns that it copies', async () => {
   });
 });
 
-test('what was made stays counted when the user erases all', async () => {
+test('creations stay counted when the user erases everything', async () => {
   const chat = await withSource({ USER_DAILY_CREATIONS: '1' });
   await createConversation(chat, { caller: owner, id: randomUUID(), fields: {} });
 
@@ -139,7 +139,7 @@ test('what was made stays counted when the user erases all', async () => {
   expect(await reasonOf(again)).toBe('USER_DAILY_CREATIONS');
 });
 
-test('two hundred devices that are put at once leave ten', async () => {
+test('two hundred devices put at once leave ten', async () => {
   const chat = chatWith({});
 
   await Promise.all(

@@ -216,7 +216,7 @@ const said = ({ calls }: MeteredWorld) =>
   calls.map(({ role, promptId }) => `${role} ${promptId}`).join('\n');
 
 describe.each(Object.entries(kinds))('%s', (_, kind) => {
-  test('is held before it is made, and settled with what it cost', async () => {
+  test('a model call’s cost is reserved before it and settled after it', async () => {
     const world = worldOf(kind, RICH);
 
     await kind.run(world);
@@ -240,7 +240,7 @@ describe.each(Object.entries(kinds))('%s', (_, kind) => {
   test.each([
     ['the user', { user: RICH_MICROS }],
     ['all users', { all: RICH_MICROS }],
-  ])('is not made where %s have spent the day’s dollars', async (_who, before) => {
+  ])('a model call is not made where %s have spent the day’s dollars', async (_who, before) => {
     const world = worldOf(kind, RICH);
     await world.spendBefore(before);
 
@@ -252,7 +252,7 @@ describe.each(Object.entries(kinds))('%s', (_, kind) => {
   });
 });
 
-test('no other place calls a model', () => {
+test('no other place in the code calls a model', () => {
   const places = globSync('functions/src/**/*.ts')
     .filter((path) => !path.includes('/adapters/'))
     .filter((path) => /\bmodel\s*\.(?:stream|generate)\(/.test(readFileSync(path, 'utf8')))

@@ -118,16 +118,13 @@ async function carryOut(attack: (world: MeteredWorld) => Promise<void>, world: M
   await Promise.all(world.chat.afterwork);
 }
 
-test.each(Object.entries(attacks))(
-  '%s: that costs much where nothing is limited',
-  async (_, attack) => {
-    const world = meteredWorld({ environment: {} });
+test.each(Object.entries(attacks))('unlimited, %s costs much', async (_, attack) => {
+  const world = meteredWorld({ environment: {} });
 
-    await carryOut(attack, world);
+  await carryOut(attack, world);
 
-    expect(world.spentMicros()).toBeGreaterThanOrEqual((FORKS / 2) * ONE_CALL_MICROS);
-  },
-);
+  expect(world.spentMicros()).toBeGreaterThanOrEqual((FORKS / 2) * ONE_CALL_MICROS);
+});
 
 const LIMIT_MICROS = 40_000;
 const spentBefore = { nothing: 0, 'nearly all': 39_000, all: LIMIT_MICROS };
@@ -141,7 +138,7 @@ describe.each([
 
   describe.each(Object.entries(spentBefore))('of which %s is spent', (_name, before) => {
     test.each(Object.entries(attacks))(
-      '%s cost at most one call beyond it',
+      '%s cost at most one call beyond the limit',
       async (_what, attack) => {
         const world = limited();
         await world.spendBefore({ [whose]: before });
@@ -156,7 +153,7 @@ describe.each([
     );
   });
 
-  test('one call after the other is made until nothing is left, and then none', async () => {
+  test('sequential calls are made until nothing is left, then none', async () => {
     const world = limited();
     const id = await longConversation(world);
     await lowerThreshold(world, id);
@@ -169,7 +166,7 @@ describe.each([
   });
 });
 
-test('S4: forty users at once pass the limit of all by one call at most', async () => {
+test('S4: forty users at once exceed the overall limit by at most one call', async () => {
   const world = meteredWorld({
     environment: { GLOBAL_DAILY_USD: String(LIMIT_MICROS / 1_000_000) },
   });

@@ -32,7 +32,7 @@ function chatWith(environment: Record<string, string>, overrides: Partial<ChatDe
 }
 
 describe('a message', () => {
-  test('takes one message, uncached input and output, and what it cost', async () => {
+  test('a message uses one message, uncached input, output and its cost', async () => {
     const chat = chatWith({ USER_DAILY_MESSAGES: '5' });
 
     expect(await answerOrReason(chat, randomUUID())).toBe('done');
@@ -45,7 +45,7 @@ describe('a message', () => {
     });
   });
 
-  test('that is sent again takes nothing, nor does one that follows', async () => {
+  test('a message sent again or followed uses no quota', async () => {
     const chat = chatWith({ USER_DAILY_MESSAGES: '1', USER_REQUESTS_PER_MINUTE: '1' });
     const sent = request(randomUUID(), 'Hello');
     const [first, second] = await Promise.all([sendMessage(chat, sent), sendMessage(chat, sent)]);
@@ -59,7 +59,7 @@ describe('a message', () => {
     expect(before).toMatchObject({ messages: 1, tokens: 150 });
   });
 
-  test('above the limit is refused before anything is stored or asked', async () => {
+  test('a message above the limit is refused before anything is stored or called', async () => {
     const chat = chatWith({ USER_DAILY_MESSAGES: '1' });
     const conversationId = randomUUID();
     await answerOrReason(chat, conversationId);
@@ -69,7 +69,7 @@ describe('a message', () => {
     expect(chat.requests).toHaveLength(1);
   });
 
-  test('whose answer fails gives back what it held', async () => {
+  test('a message whose answer fails returns its reservation', async () => {
     const { model } = scriptedStreamer({ error: overloaded() });
     const chat = chatWith({ USER_DAILY_MESSAGES: '1' }, { model });
 
@@ -79,7 +79,7 @@ describe('a message', () => {
     expect(await answerOrReason(chat, randomUUID())).toBe('MODEL_OVERLOADED');
   });
 
-  test('whose answer breaks takes the tokens that the model reported, and no message', async () => {
+  test('a message whose answer breaks uses its reported tokens and no message', async () => {
     const broken = { chunks: [{ parts: [{ text: 'Half' }], usage }], error: overloaded() };
     const chat = chatWith({ USER_DAILY_MESSAGES: '1' }, { model: scriptedStreamer(broken).model });
 
@@ -88,7 +88,7 @@ describe('a message', () => {
     expect(await usageOf(chat.store)).toMatchObject({ messages: 0, tokens: 150, costMicros: 350 });
   });
 
-  test('that is stopped before the model told any figures takes what it held', async () => {
+  test('a message stopped before any reported tokens uses its reservation', async () => {
     const { model, calls } = steeredStreamer();
     const chat = chatWith({ USER_DAILY_MESSAGES: '5' }, { model });
     const conversationId = randomUUID();
@@ -104,7 +104,7 @@ describe('a message', () => {
     expect(await usageOf(chat.store)).toMatchObject({ tokens: held, open: [] });
   });
 
-  test('of nobody’s instance holds its reservation until its time is over, then gives it back', async () => {
+  test('a dead instance’s message holds its reservation until it expires', async () => {
     const store = createMemoryDocumentStore();
     const clock = createManualClock();
     const limits = { USER_DAILY_MESSAGES: '1', USER_DAILY_TOKENS: '5000' };
@@ -124,7 +124,7 @@ describe('a message', () => {
     expect(await usageOf(store)).toMatchObject({ messages: 1, open: [] });
   });
 
-  test('of nobody’s instance is taken over under the reservation that it has', async () => {
+  test('a dead instance’s message is taken over under its reservation', async () => {
     const store = createMemoryDocumentStore();
     const clock = createManualClock();
     const limits = { USER_DAILY_MESSAGES: '1', STREAMS_PER_USER: '1' };
@@ -145,7 +145,7 @@ describe('a message', () => {
     expect(await usageOf(store)).toMatchObject({ messages: 1, tokens: 150, open: [] });
   });
 
-  test('behind one of nobody’s instance in its conversation takes the place of that one', async () => {
+  test('a message behind a dead instance’s one reuses its reservation', async () => {
     const store = createMemoryDocumentStore();
     const clock = createManualClock();
     const limits = { STREAMS_PER_USER: '1' };
@@ -164,7 +164,7 @@ describe('a message', () => {
     expect(await answerOrReason(chat, conversationId)).toBe('done');
   });
 
-  test('whose settlement gets no reply is counted once', async () => {
+  test('a message whose settlement gets no reply counts once', async () => {
     const recorded = createRecordedStore();
     const clock = createManualClock();
     const chat = chatWith({ USER_DAILY_MESSAGES: '5' }, { store: recorded.store, clock });
@@ -177,7 +177,7 @@ describe('a message', () => {
     expect(await usageOf(chat.store)).toMatchObject({ messages: 1, tokens: 150, open: [] });
   });
 
-  test('begun before midnight counts for its day, and the next day begins anew', async () => {
+  test('a message begun before midnight counts for its day', async () => {
     const { model, answerAll } = heldStreamer();
     const clock = createManualClock(new Date('2026-01-02T23:59:59.000Z'));
     const chat = chatWith({ USER_DAILY_MESSAGES: '1' }, { model, clock });
@@ -197,7 +197,7 @@ describe('a message', () => {
   });
 
   test.each([-10, 10])(
-    'sent through an instance %i minutes off counts all the same',
+    'a message sent through an instance %i minutes off counts',
     async (minutes) => {
       const store = createMemoryDocumentStore();
       const at = new Date('2026-01-02T12:00:00.000Z').getTime();
@@ -216,7 +216,7 @@ describe('a message', () => {
     },
   );
 
-  test('of a guest who signs in counts on under the limits of those who did', async () => {
+  test('a guest’s usage continues under user limits after sign-in', async () => {
     const chat = chatWith({ ANONYMOUS_DAILY_MESSAGES: '1', USER_DAILY_MESSAGES: '2' });
     const input = (by: typeof caller | typeof guest) => ({
       ...request(randomUUID(), 'Hi'),
@@ -241,7 +241,7 @@ describe('a message', () => {
     });
   });
 
-  test('with the same id in another conversation holds a reservation of its own', async () => {
+  test('a message id reused in another conversation has its own reservation', async () => {
     const { model, answerAll } = heldStreamer();
     const chat = chatWith({ STREAMS_PER_USER: '1' }, { model });
     const id = randomUUID();
@@ -294,7 +294,7 @@ describe('the price of a quota', () => {
     };
   }
 
-  test('is one read and one write before the answer, and one of each behind it', async () => {
+  test('a quota costs one read and one write before and after the answer', async () => {
     const free = await costOf({});
     const limited = await costOf({ USER_DAILY_MESSAGES: '100', USER_DAILY_TOKENS: '1000000' });
 
@@ -305,7 +305,7 @@ describe('the price of a quota', () => {
     expect(limited.writes - free.writes).toBe(2);
   });
 
-  test('is a shard more where all have a budget together', async () => {
+  test('an overall budget costs one more shard', async () => {
     const user = await costOf({ USER_DAILY_MESSAGES: '100' });
     const all = await costOf({ USER_DAILY_MESSAGES: '100', GLOBAL_DAILY_USD: '1' });
 
@@ -314,7 +314,7 @@ describe('the price of a quota', () => {
   });
 });
 
-test('every commit of a limited turn keeps to the rules', async () => {
+test('every commit of a limited turn follows the document rules', async () => {
   const recorded = recordCommits();
   const store = createMemoryDocumentStore({ beforeOperation: recorded.beforeOperation });
   const chat = chatWith({ USER_DAILY_MESSAGES: '9', GLOBAL_DAILY_USD: '1' }, { store });

@@ -19,7 +19,7 @@ afterEach(async () => {
 });
 
 describe('an answer as JSON', () => {
-  test('has turn, both messages, context and usage, without thoughts and signatures', async () => {
+  test('a JSON answer has turn, messages, context and usage, without thoughts and signatures', async () => {
     const send = handWrittenSend(() => ({ frames: () => framesOf(finish) }));
     chat = await startChatServer({ collaborators: send });
     const sent = greeting();
@@ -39,7 +39,7 @@ describe('an answer as JSON', () => {
     expect(text).not.toMatch(/private thought|signature/);
   });
 
-  test('of a failed turn is its error', async () => {
+  test('the JSON answer of a failed turn is its error', async () => {
     const failed = Promise.reject(overloaded(1_200));
     failed.catch(() => undefined);
     const send = handWrittenSend(() => ({ frames: () => framesOf(finish), result: failed }));
@@ -50,7 +50,7 @@ describe('an answer as JSON', () => {
     expect(await errorOf(response)).toMatchObject({ http: 503, reason: 'MODEL_OVERLOADED' });
   });
 
-  test('of a defect tells nothing of it', async () => {
+  test('the JSON answer of a defect reveals nothing of it', async () => {
     const sendMessage = () => Promise.reject(new Error('secret reason'));
     chat = await startChatServer({ collaborators: { sendMessage } });
 
@@ -62,7 +62,7 @@ describe('an answer as JSON', () => {
     expect(JSON.stringify(chat.logs)).not.toContain('secret reason');
   });
 
-  test('of a turn in progress asks clients not to repeat', async () => {
+  test('the JSON answer of a turn in progress asks clients not to repeat', async () => {
     const busy = new AppError({
       status: 'ABORTED',
       reason: 'TURN_IN_PROGRESS',
@@ -80,37 +80,35 @@ describe('an answer as JSON', () => {
   });
 });
 
-describe('a message', () => {
-  test('reaches the use case as parts of the model, with the caller of the token', async () => {
-    const send = handWrittenSend(() => ({ frames: () => framesOf(finish) }));
-    chat = await startChatServer({ collaborators: send });
-    const id = randomUUID().toUpperCase();
-    const parts = [
-      { type: 'text', text: 'NUL \u0000, jamo \u1112\u1161\u11ab, emoji 👩‍👩‍👧, bidi \u202e' },
-      { type: 'file', mediaType: 'image/png', data: 'aGk=' },
-      { type: 'file', mediaType: 'application/pdf', url: 'https://files.example/a.pdf' },
-    ];
+test('a message reaches the use case as model parts, with the token’s caller', async () => {
+  const send = handWrittenSend(() => ({ frames: () => framesOf(finish) }));
+  chat = await startChatServer({ collaborators: send });
+  const id = randomUUID().toUpperCase();
+  const parts = [
+    { type: 'text', text: 'NUL \u0000, jamo \u1112\u1161\u11ab, emoji 👩‍👩‍👧, bidi \u202e' },
+    { type: 'file', mediaType: 'image/png', data: 'aGk=' },
+    { type: 'file', mediaType: 'application/pdf', url: 'https://files.example/a.pdf' },
+  ];
 
-    const response = await chat.call(newMessagesPath(), {
-      uid: 'bob',
-      body: { message: { id, parts, retention: 'keep' }, locale: 'ko-KR' },
-    });
-
-    expect(response.status).toBe(200);
-    expect(send.requests).toMatchObject([
-      {
-        caller: { uid: 'bob', tier: 'signedIn' },
-        message: {
-          id,
-          retention: 'keep',
-          parts: [
-            { text: parts[0]?.text },
-            { inlineData: { mimeType: 'image/png', data: 'aGk=' } },
-            { fileData: { mimeType: 'application/pdf', fileUri: 'https://files.example/a.pdf' } },
-          ],
-        },
-        locale: 'ko-KR',
-      },
-    ]);
+  const response = await chat.call(newMessagesPath(), {
+    uid: 'bob',
+    body: { message: { id, parts, retention: 'keep' }, locale: 'ko-KR' },
   });
+
+  expect(response.status).toBe(200);
+  expect(send.requests).toMatchObject([
+    {
+      caller: { uid: 'bob', tier: 'signedIn' },
+      message: {
+        id,
+        retention: 'keep',
+        parts: [
+          { text: parts[0]?.text },
+          { inlineData: { mimeType: 'image/png', data: 'aGk=' } },
+          { fileData: { mimeType: 'application/pdf', fileUri: 'https://files.example/a.pdf' } },
+        ],
+      },
+      locale: 'ko-KR',
+    },
+  ]);
 });

@@ -1,14 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { errorOf, startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
+import { afterAll, describe, expect, test } from 'vitest';
+import { errorOf, startChatServer } from '#test/support/chat/chat-server.ts';
 import { expectClean } from '#test/support/chat/http-answers.ts';
 
-let chat: ChatServer;
-beforeAll(async () => {
-  chat = await startChatServer();
-});
+const chat = await startChatServer();
 afterAll(() => chat.stop());
 
 describe('a bad address', () => {
@@ -56,7 +53,7 @@ describe('a bad address', () => {
       404,
       'NOT_FOUND',
     ],
-  ])('%s is answered in JSON', async (...[, method, path, code, reason]) => {
+  ])('a bad address: %s is answered in JSON', async (...[, method, path, code, reason]) => {
     const response = await chat.call(path, { method });
 
     const error = await errorOf(response);
@@ -64,13 +61,13 @@ describe('a bad address', () => {
     expect(error).toMatchObject({ http: code, reason });
   });
 
-  test('a wrong method is told which ones are right', async () => {
+  test('a wrong method is answered with the allowed ones', async () => {
     const response = await chat.call('/v1/conversations', { method: 'PUT' });
 
     expect(response.headers.get('allow')).toBe('POST, GET');
   });
 
-  test('a Host header that cannot be read is answered in JSON', async () => {
+  test('an unreadable Host header is answered in JSON', async () => {
     const socket = connect(Number(new URL(chat.url).port), '127.0.0.1');
     socket.end('GET /v1/health HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n');
     let answer = '';

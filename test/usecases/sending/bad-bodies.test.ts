@@ -1,13 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { JSON_DEPTH_MAX } from '#shared/wire/limits.ts';
-import { errorOf, startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
+import { errorOf, startChatServer } from '#test/support/chat/chat-server.ts';
 import { expectClean } from '#test/support/chat/http-answers.ts';
 
-let chat: ChatServer;
-beforeAll(async () => {
-  chat = await startChatServer();
-});
+const chat = await startChatServer();
 afterAll(() => chat.stop());
 
 const CANARY = 'canary-7f3a';
@@ -155,7 +152,7 @@ describe('a bad body', () => {
     ],
     ['an owner', '/v1/conversations', { ownerUid: 'bob' }, 400, 'BAD_FIELD', '`ownerUid`'],
     ['a generation', '/v1/conversations', { generation: 7 }, 400, 'BAD_FIELD', '`generation`'],
-  ])('%s is refused', async (...[, path, body, code, reason, named]) => {
+  ])('a bad body with %s is refused', async (...[, path, body, code, reason, named]) => {
     const response = await chat.call(path, { method: 'POST', body });
 
     const error = await errorOf(response);
@@ -188,7 +185,7 @@ describe('a bad body', () => {
       '288000',
     ],
   ])(
-    'with %s that is too long names size and limit',
+    'a body with %s that is too long is refused with size and limit',
     async (...[, { parts }, field, limit, size]) => {
       const response = await chat.call(`${conversation()}/messages`, { body: message(parts) });
 

@@ -9,7 +9,7 @@ import { instances, queued, turnsOf } from '#test/support/chat/starts.ts';
 import { LABEL, hookOf, hookedChat } from '#test/support/chat/before-turn.ts';
 
 describe('a hook before a turn', () => {
-  test('learns which message it is, and no word of it', async () => {
+  test('a hook before a turn gets the message id and none of its text', async () => {
     const { hook, events } = hookOf(undefined);
     const { send } = hookedChat({ beforeTurnHooks: [hook] });
     const asked = request(randomUUID(), 'Hello');
@@ -26,7 +26,7 @@ describe('a hook before a turn', () => {
     ]);
   });
 
-  test('learns the text where the operator says so', async () => {
+  test('a hook before a turn gets the text where the operator enables it', async () => {
     const { hook, events } = hookOf(undefined);
     const { send } = hookedChat({ beforeTurnHooks: [hook] }, { BEFORE_TURN_TEXT: 'on' });
 
@@ -35,7 +35,7 @@ describe('a hook before a turn', () => {
     expect(events).toMatchObject([{ text: 'Hello' }]);
   });
 
-  test('adds what stands behind the context of the app and stays with the turn', async () => {
+  test('a hook before a turn adds text behind the app’s context, stored with the turn', async () => {
     const { hook } = hookOf({ addContext: 'Gold member' });
     const { send, said, requests } = hookedChat({ beforeTurnHooks: [hook] });
     const asked = request(randomUUID(), 'Hello');
@@ -52,7 +52,7 @@ describe('a hook before a turn', () => {
     expect(requests[1]?.contents[0]).toEqual(requests[0]?.contents[0]);
   });
 
-  test('refuses with its own words, and nothing is stored or asked', async () => {
+  test('a hook before a turn refuses in its own words, and nothing is stored or called', async () => {
     const { hook } = hookOf({ deny: { message: 'Your trial has ended.' } });
     const { send, dependencies, requests } = hookedChat({ beforeTurnHooks: [hook] });
     const asked = request(randomUUID(), 'Hello');
@@ -66,7 +66,7 @@ describe('a hook before a turn', () => {
     expect(requests).toEqual([]);
   });
 
-  test('is not asked again about a message that is known', async () => {
+  test('a hook before a turn is not called again for a known message', async () => {
     const { hook, events } = hookOf({ addContext: 'Gold member' });
     const { send } = hookedChat({ beforeTurnHooks: [hook] });
     const asked = request(randomUUID(), 'Hello');
@@ -77,7 +77,7 @@ describe('a hook before a turn', () => {
     expect(events).toHaveLength(1);
   });
 
-  test('is asked about a regeneration, which has no text', async () => {
+  test('a hook before a turn is called for a regeneration, which has no text', async () => {
     const { hook, events } = hookOf(undefined);
     const { send } = hookedChat({ beforeTurnHooks: [hook] }, { BEFORE_TURN_TEXT: 'on' });
     const asked = request(randomUUID(), 'Hello');
@@ -89,7 +89,7 @@ describe('a hook before a turn', () => {
     expect(events[1]).toMatchObject({ turnId: 't_2' });
   });
 
-  test('refuses before it interrupts what is being answered', async () => {
+  test('a hook before a turn refuses before a running answer is interrupted', async () => {
     const stack = instances();
     const id = randomUUID();
     const open = stack.instance();
@@ -105,7 +105,7 @@ describe('a hook before a turn', () => {
     expect(first).not.toHaveProperty('cancelRequested');
   });
 
-  test('is asked once about a message that waits, when it is stored', async () => {
+  test('a hook before a turn is called once for a waiting message, when it is stored', async () => {
     const stack = instances();
     const id = randomUUID();
     const { hook, events } = hookOf({ addContext: 'Gold member' });
@@ -124,7 +124,7 @@ describe('a hook before a turn', () => {
     ['fails', () => Promise.reject(new Error('down'))],
     ['adds too much', () => Promise.resolve({ addContext: 'x'.repeat(8_193) })],
     ['adds half a character', () => Promise.resolve({ addContext: '\ud800' })],
-  ])('that %s is logged and changes nothing, unless it is required', async (_, run) => {
+  ])('a hook before a turn that %s is logged and ignored, unless required', async (_, run) => {
     const failing = { name: 'crm', run };
     const { send, said, logged } = hookedChat({ beforeTurnHooks: [failing] });
     const required = hookedChat({ beforeTurnHooks: [{ ...failing, required: true }] });
@@ -144,7 +144,7 @@ describe('a hook before a turn', () => {
     });
   });
 
-  test('that finds no room for its text is logged without it', async () => {
+  test('a hook whose text does not fit is logged without that text', async () => {
     const cjk = '한'.repeat(8_192);
     const hooks = ['a', 'b'].map((name) => hookOf({ addContext: cjk }, name).hook);
     const { send, logged } = hookedChat({ beforeTurnHooks: hooks });

@@ -29,7 +29,7 @@ async function readAll(response: Response): Promise<{ text: string; isWhole: boo
   }
 }
 
-test('a stream of an instance that ends is a broken connection to its client, with all that was said', async () => {
+test('a stream of an ending instance breaks the connection after all text so far', async () => {
   const steered = steeredStreamer();
   const shutdown = new AbortController();
   const overrides = { model: steered.model, shutdown: shutdown.signal };
@@ -46,7 +46,7 @@ test('a stream of an instance that ends is a broken connection to its client, wi
   expect(text).not.toMatch(/text-end|finish|DONE/);
 });
 
-test('a stream that is cut before its first event is a broken connection, too', async () => {
+test('a stream cut before its first event is a broken connection too', async () => {
   const result = Promise.reject(shuttingDownError('a test'));
   result.catch(() => undefined);
   async function* frames(): AsyncGenerator<StreamFrame> {

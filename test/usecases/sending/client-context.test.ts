@@ -25,7 +25,7 @@ const alone = (time: string) =>
 const at = (time: string) => `- now: Sunday, 22 November 2026, ${time} (Asia/Seoul, UTC+09:00)`;
 
 describe('the context of an app', () => {
-  test('stands before the message, in full with the first one', async () => {
+  test('an app’s context stands before the message, in full with the first one', async () => {
     const { send } = sundayChat();
 
     const prompt = await send(withContext(request(randomUUID(), 'Hello')));
@@ -33,7 +33,7 @@ describe('the context of an app', () => {
     expect(prompt.map(textsOf)).toEqual([[`${LABEL}:\n${at('10:05')}\n${homeLines}`, 'Hello']]);
   });
 
-  test('is said turn by turn as far as it is different, and what was sent keeps its bytes', async () => {
+  test('an app’s context is sent as differences, and earlier bytes stay unchanged', async () => {
     const { send, clock } = sundayChat();
     const id = randomUUID();
     const prompts: (readonly Content[])[] = [];
@@ -56,7 +56,7 @@ describe('the context of an app', () => {
     expect(third.slice(0, 3)).toEqual(second);
   });
 
-  test('is told in full again after a swap, and no summary is made of it', async () => {
+  test('an app’s context is sent in full again after a swap and enters no summary', async () => {
     const { send, compact, summaries, lastPrompt } = sundayChat();
     const id = randomUUID();
     const bees = 'about bees '.repeat(400);
@@ -71,7 +71,7 @@ describe('the context of an app', () => {
     expect(textsOf(lastPrompt().at(-1))?.[0]).toContain(homeLines);
   });
 
-  test('says on which day something was said: a summary reads the day of the user', async () => {
+  test('an app’s time zone dates what was said for the summary', async () => {
     const { send, compact, summaries, clock } = sundayChat();
     const id = randomUUID();
     // Ten in the morning in Seoul, and still Saturday in New York.
@@ -91,7 +91,7 @@ describe('the context of an app', () => {
     expect(read).toContain('turn 2: 2026-11-21 Saturday');
   });
 
-  test('stays what it was for a message that is sent again with another one', async () => {
+  test('a message resent with another app context keeps its first one', async () => {
     const { dependencies, clock, send, streamer, stored } = sundayChat();
     const asked = request(randomUUID(), 'Hello');
     await send(withContext(asked));
@@ -104,7 +104,7 @@ describe('the context of an app', () => {
     expect((await stored(asked.conversationId, 1))?.surroundings).toContain(at('10:05'));
   });
 
-  test('stays what it was for a message whose answer failed and is tried again', async () => {
+  test('a retried failed message keeps its first app context', async () => {
     const { dependencies, clock, lastPrompt } = sundayChat();
     const asked = request(randomUUID(), 'Hello');
     const failing = scriptedStreamer({ error: overloaded() });
@@ -119,7 +119,7 @@ describe('the context of an app', () => {
     expect(lastPrompt()).toEqual(failing.requests[0]?.contents);
   });
 
-  test('is that of the new turn after a regeneration and an edit, in full', async () => {
+  test('an app’s context belongs to the new turn of a regeneration or edit, in full', async () => {
     const { send, lastPrompt } = sundayChat();
     const asked = request(randomUUID(), 'One');
     await send(withContext(request(asked.conversationId, 'Zero')));
@@ -139,7 +139,7 @@ describe('the context of an app', () => {
     expect(lastPrompt()).toHaveLength(3);
   });
 
-  test('stands where a request brings none: the time alone is told, in the zone that is known', async () => {
+  test('without an app context in the request, only the time in the known zone is sent', async () => {
     const { send } = sundayChat();
     const id = randomUUID();
     await send(withContext(request(id, 'One')));
@@ -151,7 +151,7 @@ describe('the context of an app', () => {
     expect(textsOf(third.at(-1))).toEqual([alone('10:05'), 'Three']);
   });
 
-  test('counts as tokens of its turn', async () => {
+  test('an app’s context counts as tokens of its turn', async () => {
     const { send, stored, dependencies } = sundayChat();
     const id = randomUUID();
     const values = { page: 'word '.repeat(3_000) };
@@ -164,7 +164,7 @@ describe('the context of an app', () => {
     expect(shown.items.at(0)?.tokens).toBeGreaterThan(2_500);
   });
 
-  test('is in what `/context` shows, which is the next prompt but its last content', async () => {
+  test('an app’s context is in `/context`, which is the next prompt but its last content', async () => {
     const { send, dependencies } = sundayChat();
     const id = randomUUID();
     await send(withContext(request(id, 'One')));
@@ -175,7 +175,7 @@ describe('the context of an app', () => {
     expect(shownContents(shown.items)).toEqual(prompt.slice(0, -1));
   });
 
-  test('is told in full where the prompt leaves turns out', async () => {
+  test('an app’s context is sent in full where the prompt leaves turns out', async () => {
     const { send, dependencies } = sundayChat({ THRESHOLD_TOKENS: '1000' }, 3_500);
     const id = randomUUID();
     const long = 'about bees '.repeat(400);
@@ -189,7 +189,7 @@ describe('the context of an app', () => {
     expect(textsOf(prompt.at(-1))?.[0]).toContain(homeLines);
   });
 
-  test('is gone with its turn', async () => {
+  test('an app’s context is deleted with its turn', async () => {
     const { send, dependencies, stored } = sundayChat();
     const asked = request(randomUUID(), 'One');
     const { conversationId } = asked;
@@ -206,7 +206,7 @@ describe('the context of an app', () => {
     expect(textsOf(prompt.at(-1))?.[0]).toContain(homeLines);
   });
 
-  test('goes with its turn into a fork', async () => {
+  test('an app’s context goes with its turn into a fork', async () => {
     const { send, dependencies, lastPrompt } = sundayChat();
     const id = randomUUID();
     await send(withContext(request(id, 'One')));
@@ -223,34 +223,29 @@ describe('the context of an app', () => {
   });
 });
 
-describe('the context of a message that waits', () => {
-  test('is that of the time at which it was sent, in full, whoever answers it', async () => {
-    const stack = instances();
-    const chat = stack.instance();
-    const id = randomUUID();
-    const first = await sendMessage(chat, withContext(request(id, 'one')));
-    await stack.called(1);
-    const second = await sendMessage(chat, withContext(queued(id, 'two')));
-    const [, waiting] = await turnsOf(chat, id, 2);
+test('a waiting message keeps its sending-time context in full, whoever answers it', async () => {
+  const stack = instances();
+  const chat = stack.instance();
+  const id = randomUUID();
+  const first = await sendMessage(chat, withContext(request(id, 'one')));
+  await stack.called(1);
+  const second = await sendMessage(chat, withContext(queued(id, 'two')));
+  const [, waiting] = await turnsOf(chat, id, 2);
 
-    stack.answerAll();
-    await first.result;
-    await passTime(stack.clock, second.result);
+  stack.answerAll();
+  await first.result;
+  await passTime(stack.clock, second.result);
 
-    expect(waiting?.surroundings).toContain(homeLines);
-    expect(textsOf(stack.calls[1]?.request.contents.at(-1))).toEqual([
-      waiting?.surroundings,
-      'two',
-    ]);
-    expect((await turnsOf(chat, id, 2))[1]?.surroundings).toBe(waiting?.surroundings);
-  });
+  expect(waiting?.surroundings).toContain(homeLines);
+  expect(textsOf(stack.calls[1]?.request.contents.at(-1))).toEqual([waiting?.surroundings, 'two']);
+  expect((await turnsOf(chat, id, 2))[1]?.surroundings).toBe(waiting?.surroundings);
 });
 
 describe('date and time', () => {
   const UNKNOWN =
     "Told by the service, not by the user: it is Sunday, 22 November 2026, 01:05 (UTC; the user's zone is not known).";
 
-  test('are told in UTC, and as such, where no message has named a zone', async () => {
+  test('date and time are given in UTC where no message has named a zone', async () => {
     const { send } = sundayChat();
 
     const prompt = await send(request(randomUUID(), 'Hello'));
@@ -258,7 +253,7 @@ describe('date and time', () => {
     expect(prompt.map(textsOf)).toEqual([[UNKNOWN, 'Hello']]);
   });
 
-  test('are told in the zone that was named last, by an edit and by a fork too', async () => {
+  test('date and time use the last named zone, also by an edit or in a fork', async () => {
     const { send, dependencies } = sundayChat();
     const asked = request(randomUUID(), 'One');
     const { conversationId } = asked;
@@ -277,7 +272,7 @@ describe('date and time', () => {
     expect(textsOf(forked.at(-1))).toEqual([said, 'Two']);
   });
 
-  test('are told in the zone that is known after a compaction and after the message that named it is deleted', async () => {
+  test('date and time use the known zone after compaction and deletion of its message', async () => {
     const { send, compact, dependencies, lastPrompt } = sundayChat();
     const asked = request(randomUUID(), 'Question 0');
     const { conversationId } = asked;
@@ -292,7 +287,7 @@ describe('date and time', () => {
     expect(textsOf(lastPrompt().at(-1))).toEqual([alone('10:05'), 'Hello']);
   });
 
-  test('cost no read and no write more', async () => {
+  test('date and time cost no additional read or write', async () => {
     const { send, dependencies } = sundayChat();
     const conversationId = randomUUID();
     await send(withContext(request(conversationId, 'One')));
@@ -319,7 +314,7 @@ describe('date and time', () => {
     expect(commits[0]).toHaveLength(3);
   });
 
-  test('are told by a message that brings a context only, where the deployment wants it so', async () => {
+  test('date and time are given only with an app context where the deployment wants that', async () => {
     const { send } = sundayChat({ TELL_TIME: 'with-context' });
     const id = randomUUID();
     await send(withContext(request(id, 'One')));

@@ -33,7 +33,7 @@ async function outputOf(work: () => Promise<void>): Promise<string> {
 }
 
 describe('what is logged', () => {
-  test('has nothing of what users send, whatever goes wrong with it', async () => {
+  test('logs have nothing of what users send, whatever goes wrong', async () => {
     const lines: string[] = [];
     const logger = createJsonLogger({
       write: (line) => lines.push(line),
@@ -67,7 +67,7 @@ describe('what is logged', () => {
     expect(lines.join('') + output).not.toContain(canary);
   });
 
-  test('is one line per request with operation, status and a hashed user', async () => {
+  test('logs have one line per request with operation, status and a hashed user', async () => {
     chat = await startChatServer();
 
     const response = await chat.call('/v1/conversations', {
@@ -91,7 +91,7 @@ describe('what is logged', () => {
     expect(JSON.stringify(chat.logs)).not.toContain('alice');
   });
 
-  test('of a defect says where, not what', () => {
+  test('logs of a defect say where, not what', () => {
     const lines: string[] = [];
     const logger = createJsonLogger({
       write: (line) => lines.push(line),
@@ -115,7 +115,7 @@ describe('what is logged', () => {
 });
 
 describe('the logger', () => {
-  test('writes one JSON line in the form of Cloud Logging', () => {
+  test('the logger writes one JSON line in the form of Cloud Logging', () => {
     const lines: string[] = [];
     const logger = createJsonLogger({
       write: (line) => lines.push(line),
@@ -134,7 +134,7 @@ describe('the logger', () => {
     ]);
   });
 
-  test('never throws', () => {
+  test('the logger never throws', () => {
     const logger = createJsonLogger({
       write: () => {
         throw new Error('EPIPE');

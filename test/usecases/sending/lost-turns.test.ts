@@ -27,7 +27,7 @@ import {
 } from '#test/support/chat/streaming.ts';
 
 describe('one who waits for the whole answer of an instance that lost its turn', () => {
-  test('gets the answer of the attempt that took it over', async () => {
+  test('a waiting caller of a lost turn gets the answer of the attempt that took over', async () => {
     const { store, clock, gate, send, handle } = await stalled();
     const other = steeredChat({ store, clock });
     await sendMessage(other.dependencies, send);
@@ -43,7 +43,7 @@ describe('one who waits for the whole answer of an instance that lost its turn',
     expect(turn.contents.map(contentText)).toEqual(['Second.']);
   });
 
-  test('gets the cancelled turn when it was cancelled elsewhere', async () => {
+  test('a waiting caller of a lost turn gets the turn cancelled elsewhere', async () => {
     const { store, clock, gate, conversationId, handle } = await stalled();
     const other = chatDependencies({ store, clock, model: silentModel() });
     await requestCancel(other, { conversationId, seq: 1 });
@@ -54,67 +54,65 @@ describe('one who waits for the whole answer of an instance that lost its turn',
   });
 });
 
-describe('one who waits at another instance for an answer that fails for now', () => {
-  /**
-   * An answer that fails at one instance while another follows it; a third one is asked for it again just
-   * before the follower reads the store the `reads`-th time after the failure.
-   */
-  async function askedAgain(reads: number) {
-    const store = createMemoryDocumentStore();
-    const clock = createManualClock();
-    const conversationId = randomUUID();
-    const send = request(conversationId, 'Tell me.');
-    const failing = steeredChat({ store, clock });
-    const third = steeredChat({ store, clock });
-    let left = Number.POSITIVE_INFINITY;
-    const follower = chatDependencies({
-      clock,
-      model: silentModel(),
-      store: {
-        ...store,
-        get: async (paths) => {
-          left -= 1;
-          if (left === 0) {
-            clock.advance(1_500); // as long as the phone was told to wait
-            await sendMessage(third.dependencies, send);
-          }
-          return store.get(paths);
-        },
+/**
+ * An answer that fails at one instance while another follows it; a third one is asked for it again just
+ * before the follower reads the store the `reads`-th time after the failure.
+ */
+async function askedAgain(reads: number) {
+  const store = createMemoryDocumentStore();
+  const clock = createManualClock();
+  const conversationId = randomUUID();
+  const send = request(conversationId, 'Tell me.');
+  const failing = steeredChat({ store, clock });
+  const third = steeredChat({ store, clock });
+  let left = Number.POSITIVE_INFINITY;
+  const follower = chatDependencies({
+    clock,
+    model: silentModel(),
+    store: {
+      ...store,
+      get: async (paths) => {
+        left -= 1;
+        if (left === 0) {
+          clock.advance(1_500); // as long as the phone was told to wait
+          await sendMessage(third.dependencies, send);
+        }
+        return store.get(paths);
       },
-    });
-    const first = await sendMessage(failing.dependencies, send);
-    const handle = await sendMessage(follower, send);
-    await settle();
-    left = reads;
-    (await failing.call()).fail(overloaded());
-    await expect(first.result).rejects.toMatchObject({ reason: 'MODEL_OVERLOADED' });
-    await pass(clock, 600);
-    return { clock, send, handle, third };
-  }
-
-  test.each([
-    [1, 'done: Second.'],
-    [2, 'done: Second.'],
-    [3, 'MODEL_OVERLOADED'],
-    [4, 'MODEL_OVERLOADED'],
-  ])(
-    'is told the failure or the answer to come, asked again before read %d',
-    async (reads, expected) => {
-      const { clock, send, handle, third } = await askedAgain(reads);
-      await pass(clock, 1_500);
-      await sendMessage(third.dependencies, send);
-      (await third.call()).say('Second.');
-      (await third.call()).end();
-      await pass(clock, 2_000);
-
-      const told = await handle.result.then(
-        ({ turn }) => `${turn.state}: ${turn.contents.map(contentText).join('')}`,
-        (error: unknown) => (error instanceof AppError ? error.reason : String(error)),
-      );
-      expect(told).toBe(expected);
     },
-  );
-});
+  });
+  const first = await sendMessage(failing.dependencies, send);
+  const handle = await sendMessage(follower, send);
+  await settle();
+  left = reads;
+  (await failing.call()).fail(overloaded());
+  await expect(first.result).rejects.toMatchObject({ reason: 'MODEL_OVERLOADED' });
+  await pass(clock, 600);
+  return { clock, send, handle, third };
+}
+
+test.each([
+  [1, 'done: Second.'],
+  [2, 'done: Second.'],
+  [3, 'MODEL_OVERLOADED'],
+  [4, 'MODEL_OVERLOADED'],
+])(
+  'a caller at another instance gets the failure or the retried answer, before read %d',
+  async (reads, expected) => {
+    const { clock, send, handle, third } = await askedAgain(reads);
+    await pass(clock, 1_500);
+    await sendMessage(third.dependencies, send);
+    (await third.call()).say('Second.');
+    (await third.call()).end();
+    await pass(clock, 2_000);
+
+    const told = await handle.result.then(
+      ({ turn }) => `${turn.state}: ${turn.contents.map(contentText).join('')}`,
+      (error: unknown) => (error instanceof AppError ? error.reason : String(error)),
+    );
+    expect(told).toBe(expected);
+  },
+);
 
 describe('a reader who has seen more than is stored of an answer that others ended', () => {
   /** An instance that has stored "Hello " and said more; it stalls before it stores the rest. */
@@ -165,24 +163,27 @@ describe('a reader who has seen more than is stored of an answer that others end
     ],
   ];
 
-  test.each(endings)('goes back to what is stored when somebody %s', async (_, end) => {
-    const world = await saidMore();
-    const seenBefore = shownText(world.read);
-    await end(world);
-    world.gate.resolve();
-    await pass(world.clock, 2_000);
-    await world.reading;
+  test.each(endings)(
+    'a reader ahead of the stored frames returns to them when somebody %s',
+    async (_, end) => {
+      const world = await saidMore();
+      const seenBefore = shownText(world.read);
+      await end(world);
+      world.gate.resolve();
+      await pass(world.clock, 2_000);
+      await world.reading;
 
-    const stored = await storedTurn(world.other, world.conversationId);
-    expect(seenBefore).toBe('Hello you there.');
-    expect(stored.contents.map(contentText)).toEqual(['Hello ']);
-    expect(shownText(world.read)).toBe('Hello ');
-    expect(risesIn(idsOf(world.read))).toBe(true);
-    expect(world.read.at(-1)?.chunk.type).toBe('finish');
-  });
+      const stored = await storedTurn(world.other, world.conversationId);
+      expect(seenBefore).toBe('Hello you there.');
+      expect(stored.contents.map(contentText)).toEqual(['Hello ']);
+      expect(shownText(world.read)).toBe('Hello ');
+      expect(risesIn(idsOf(world.read))).toBe(true);
+      expect(world.read.at(-1)?.chunk.type).toBe('finish');
+    },
+  );
 
   test.each(endings)(
-    'and comes back with a cursor goes back to it when somebody %s',
+    'a reader ahead who reconnects returns to the stored frames when somebody %s',
     async (_, end) => {
       const world = await saidMore();
       const seen = [...world.read];
@@ -200,7 +201,7 @@ describe('a reader who has seen more than is stored of an answer that others end
     },
   );
 
-  test('gets the same whichever frame of that end the connection breaks after', async () => {
+  test('a reader ahead gets the same whichever last frame the connection breaks after', async () => {
     const world = await saidMore();
     const seen = [...world.read];
     await endings[0]?.[1](world);

@@ -28,7 +28,7 @@ async function callsOfMessage(...answers: ScriptedAnswer[]) {
 }
 
 describe('the log line of a call of the model', () => {
-  test('says who asked, which call it was, and what it took: an answer', async () => {
+  test('a model call’s log line says who called, which call, and its usage: an answer', async () => {
     const { conversationId, calls } = await callsOfMessage(textAnswer('Fine.'));
 
     expect(calls[0]).toMatchObject({
@@ -42,7 +42,7 @@ describe('the log line of a call of the model', () => {
     expect(JSON.stringify(calls)).not.toContain('Fine');
   });
 
-  test('has the role of a utility where one asked: a title', async () => {
+  test('a model call’s log line names the role of an auxiliary call: a title', async () => {
     const { conversationId, calls } = await callsOfMessage(textAnswer('Fine. '.repeat(50)));
 
     expect(calls.slice(1)).toMatchObject([
@@ -50,7 +50,7 @@ describe('the log line of a call of the model', () => {
     ]);
   });
 
-  test('says why there is no answer', async () => {
+  test('a model call’s log line says why there is no answer', async () => {
     const { calls } = await callsOfMessage({ error: overloaded() });
 
     expect(calls[0]).toMatchObject({ role: 'chat', reason: 'MODEL_OVERLOADED' });
@@ -60,7 +60,7 @@ describe('the log line of a call of the model', () => {
     ['ledger', compactionBench, /^ledger-\d+$/, ['request-1']],
     ['rewrite', rewriteBench, /^rewrite-\d+$/, ['request-1', 'request-1-verify']],
   ] as const)(
-    'names the version of the prompt of %s',
+    'a model call’s log line names the prompt version of %s',
     async (...[, benchOf, version, promptIds]) => {
       const bench = benchOf();
       const conversationId = await buildDue(bench);
@@ -78,7 +78,7 @@ describe('the log line of a call of the model', () => {
     },
   );
 
-  test('says why a summariser gave none', async () => {
+  test('a model call’s log line says why a summariser gave no answer', async () => {
     const model = createScriptedModel({ answers: [overloaded(), snapshotAnswer()] });
     const bench = compactionBench({ model });
 

@@ -20,7 +20,7 @@ const quotaError = {
 } as const;
 
 describe('contract 8: the same message id', () => {
-  test('sent twenty times at once is one turn and one model call, and all get the answer', async () => {
+  test('a message id sent twenty times at once is one turn, answered to all', async () => {
     const { model, requests } = scriptedStreamer(textAnswer('Once.'));
     const dependencies = chatDependencies({ model });
     const id = randomUUID();
@@ -36,7 +36,7 @@ describe('contract 8: the same message id', () => {
     expect((await readHead(dependencies.store, id))?.value.lastSeq).toBe(1);
   });
 
-  test('sent to another instance while the first answers waits for that answer', async () => {
+  test('a message id sent to another instance meanwhile waits for the running answer', async () => {
     const store = createMemoryDocumentStore();
     let open = () => undefined as void;
     const gate = new Promise<void>((resolve) => (open = resolve));
@@ -57,7 +57,7 @@ describe('contract 8: the same message id', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('after the answer replays what is stored, without a model call', async () => {
+  test('a message id sent after its answer replays the stored one without a model call', async () => {
     const { model, requests } = scriptedStreamer(textAnswer('Once.'));
     const dependencies = chatDependencies({ model });
     const send = request(randomUUID(), 'Hello');
@@ -72,7 +72,7 @@ describe('contract 8: the same message id', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('with another body is refused', async () => {
+  test('a message id sent with another body is refused', async () => {
     const dependencies = chatDependencies();
     const [conversationId, messageId] = [randomUUID(), randomUUID()];
     await (
@@ -84,7 +84,7 @@ describe('contract 8: the same message id', () => {
     await expect(other).rejects.toMatchObject({ reason: 'IDEMPOTENCY_KEY_REUSED' });
   });
 
-  test('after a retryable failure is tried again in the same turn', async () => {
+  test('a message id is retried in the same turn after a retryable failure', async () => {
     const clock = createManualClock();
     const { model, requests } = scriptedStreamer({ error: overloaded() }, textAnswer('Second.'));
     const dependencies = chatDependencies({ model, clock });
@@ -101,7 +101,7 @@ describe('contract 8: the same message id', () => {
     expect(requests).toHaveLength(2);
   });
 
-  test('before the time that the model asked for spends no attempt and says how long to wait', async () => {
+  test('a message id sent before the model’s retry time spends no attempt', async () => {
     const clock = createManualClock();
     const error = new AppError({ ...quotaError, retryAfterMs: 90_000 });
     const { model, requests } = scriptedStreamer({ error }, textAnswer('At last.'));
@@ -122,7 +122,7 @@ describe('contract 8: the same message id', () => {
     expect(requests).toHaveLength(2);
   });
 
-  test('is taken over when the instance that answered has died', async () => {
+  test('a message id is taken over when the answering instance has died', async () => {
     const store = createMemoryDocumentStore();
     const clock = createManualClock();
     const send = request(randomUUID(), 'Hello');

@@ -11,7 +11,7 @@ import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { collect, request, sendAll, textOf } from '#test/support/chat/sending.ts';
 
 describe('a message', () => {
-  test('creates the conversation, is answered, and both stand in the transcript', async () => {
+  test('a message creates the conversation, is answered, and both are in the transcript', async () => {
     const dependencies = chatDependencies();
     const id = randomUUID();
 
@@ -24,7 +24,7 @@ describe('a message', () => {
     expect(stored?.value.contents.map(contentText)).toEqual(['Fine.']);
   });
 
-  test('is durable before the model is called', async () => {
+  test('a message is durable before the model is called', async () => {
     const store = createMemoryDocumentStore();
     const id = randomUUID();
     const seen: unknown[] = [];
@@ -44,7 +44,7 @@ describe('a message', () => {
     ]);
   });
 
-  test('streams frames with ids that rise by one, from start to finish', async () => {
+  test('a message streams frames with ids that rise by one, from start to finish', async () => {
     const model = scriptedStreamer({
       chunks: [
         { parts: [{ text: 'One ' }] },
@@ -65,7 +65,7 @@ describe('a message', () => {
     expect(frames.at(-1)?.chunk).toMatchObject({ type: 'finish', finishReason: 'stop' });
   });
 
-  test('is sent to the model behind everything that was said before', async () => {
+  test('a message is sent to the model behind everything said before', async () => {
     const { model, requests } = scriptedStreamer(textAnswer('A1'), textAnswer('A2'));
     const dependencies = chatDependencies({ model });
 
@@ -78,7 +78,7 @@ describe('a message', () => {
     ]);
   });
 
-  test('keeps raw parts, signatures and unknown fields included, and sends them back', async () => {
+  test('a message keeps raw parts, signatures and unknown fields, and sends them back', async () => {
     const part = { text: 'A1', thoughtSignature: 'sig', extra: { a: [[1]] } };
     const { model, requests } = scriptedStreamer({
       chunks: [{ parts: [part], finishReason: 'STOP' }],
@@ -90,7 +90,7 @@ describe('a message', () => {
   });
 });
 
-test('an image is counted as the model’s family counts it', async () => {
+test('an image counts as the model’s family counts it', async () => {
   const dependencies = chatDependencies();
   const id = randomUUID();
   const image = { inlineData: { mimeType: 'image/png', data: 'aGk=' } };
@@ -117,7 +117,7 @@ test('a long message and a long answer fit one turn document', async () => {
 });
 
 describe('other messages of the conversation', () => {
-  test('are refused while one is being answered, with a time to come back', async () => {
+  test('further messages are refused while one is answered, with a retry time', async () => {
     const gate = new Promise<void>(() => undefined);
     const dependencies = chatDependencies({ model: scriptedStreamer({ gate }).model });
     const id = randomUUID();
@@ -129,7 +129,7 @@ describe('other messages of the conversation', () => {
     });
   });
 
-  test('from twenty clients that come back as told all stand in the transcript, seq dense', async () => {
+  test('messages of twenty retrying clients are all in the transcript, seq dense', async () => {
     const dependencies = chatDependencies();
     const id = randomUUID();
     const persistent = async (text: string) => {
@@ -157,7 +157,7 @@ describe('other messages of the conversation', () => {
     expect(turns.map(({ value }) => contentText(value.user)).toSorted()).toEqual(texts.toSorted());
   });
 
-  test('close a turn that was abandoned and keep its user message', async () => {
+  test('a further message closes an abandoned turn and keeps its user message', async () => {
     const store = createMemoryDocumentStore();
     const clock = createManualClock();
     const id = randomUUID();

@@ -67,7 +67,7 @@ async function foldAll(bench: CompactionBench, id: string) {
 }
 
 describe('a message that failed for now, sent again when another stands behind it', () => {
-  test('is answered in its place', async () => {
+  test('a failed message resent after a later one is answered in its place', async () => {
     const { chat, id, asked, requests } = await failedBehindAnother();
 
     const again = await answered(chat, asked);
@@ -77,7 +77,7 @@ describe('a message that failed for now, sent again when another stands behind i
     expect((await turnsOf(chat, id, 3)).map(({ state }) => state)).toEqual(['done', 'done']);
   });
 
-  test('stands in its place for those that come later', async () => {
+  test('a failed message answered late stands in its place for later ones', async () => {
     const { chat, id, asked, requests } = await failedBehindAnother();
     await answered(chat, asked);
 
@@ -87,7 +87,7 @@ describe('a message that failed for now, sent again when another stands behind i
     expect(prompt).toEqual(['one', 'First, at last.', 'two', 'Second.', 'three']);
   });
 
-  test('asks for the compaction that the conversation needs with it', async () => {
+  test('a failed message answered late requests the compaction that it makes necessary', async () => {
     const { bench, chat, id, asked } = await failedBehindAnother();
     const head = await readHead(bench.store, id);
     const tokens = head?.value.context.tokens ?? 0;
@@ -102,7 +102,7 @@ describe('a message that failed for now, sent again when another stands behind i
     expect(chat.published).toHaveLength(1);
   });
 
-  test('waits for a compaction that may be folding it', async () => {
+  test('a failed message resent waits for a compaction that may fold it', async () => {
     const { bench, chat, id, asked } = await failedBehindAnother();
     const head = await readHead(bench.store, id);
     const fields = { compactionNeeded: autoNeed() };
@@ -116,7 +116,7 @@ describe('a message that failed for now, sent again when another stands behind i
     expect(await answered(chat, asked)).toMatchObject({ seq: 1, state: 'done' });
   });
 
-  test('is answered when a compaction has folded its place, and stays out of the context', async () => {
+  test('a resent message folded meanwhile is answered and stays out of the context', async () => {
     const { bench, chat, id, asked } = await failedBehindAnother();
     await foldAll(bench, id);
     const before = await see(bench.store, id);
@@ -134,16 +134,17 @@ describe('a message that failed for now, sent again when another stands behind i
   });
 });
 
-describe('a message that failed by no fault of its own, sent again', () => {
-  const call = { operation: 'stream', model: 'gemini-2.5-flash', promptId: 't_1' } as const;
-  test.each([
-    ['a defect', new TypeError('a defect'), 2_000],
-    [
-      'missing credentials',
-      translateError(call, new Error('Could not load the default credentials')),
-      120_000,
-    ],
-  ])('is answered after %s', async (_name, error, waitMs) => {
+const call = { operation: 'stream', model: 'gemini-2.5-flash', promptId: 't_1' } as const;
+test.each([
+  ['a defect', new TypeError('a defect'), 2_000],
+  [
+    'missing credentials',
+    translateError(call, new Error('Could not load the default credentials')),
+    120_000,
+  ],
+])(
+  'a message that failed without fault is answered when resent after %s',
+  async (_name, error, waitMs) => {
     const { model } = scriptedStreamer({ error }, textAnswer('At last.'));
     const clock = createManualClock();
     const chat = chatDependencies({ clock, model });
@@ -152,44 +153,36 @@ describe('a message that failed by no fault of its own, sent again', () => {
     clock.advance(waitMs);
 
     expect(await answered(chat, asked)).toMatchObject({ seq: 1, attempt: 2, state: 'done' });
+  },
+);
+
+test('a resent message whose calls were folded is in the context without its new answer', async () => {
+  const functionCall = { name: 'recall_history', args: { query: 'tea' } };
+  const { bench, chat, id, asked } = await failedBehindAnother({
+    chunks: [{ parts: [{ functionCall }], finishReason: 'STOP' }],
   });
+  await foldAll(bench, id);
+
+  const again = await answered(chat, asked);
+
+  expect(again).toMatchObject({ seq: 1, state: 'done' });
+  const [turn] = await turnsOf(chat, id, 1);
+  const messages = turn ? exportMessages(turn).map(({ message }) => message) : [];
+  expect(messages.map(({ role, inContext }) => [role, inContext])).toEqual([
+    ['user', true],
+    ['model', false],
+  ]);
 });
 
-describe('a message whose calls were folded with it, sent again', () => {
-  test('is in the context, and its new answer is not', async () => {
-    const functionCall = { name: 'recall_history', args: { query: 'tea' } };
-    const { bench, chat, id, asked } = await failedBehindAnother({
-      chunks: [{ parts: [{ functionCall }], finishReason: 'STOP' }],
-    });
-    await foldAll(bench, id);
+test('an unanswered message of a dead instance is answered after another closed it', async () => {
+  const { world, chat, id, first, asked } = await deadWaiter();
+  world.answerAll();
+  await first.result;
+  await passTime(world.clock, world.clock.wait(23_000));
+  await answered(chat, request(id, 'three'));
 
-    const again = await answered(chat, asked);
+  const again = await answered(world.instance(), asked);
 
-    expect(again).toMatchObject({ seq: 1, state: 'done' });
-    const [turn] = await turnsOf(chat, id, 1);
-    const messages = turn ? exportMessages(turn).map(({ message }) => message) : [];
-    expect(messages.map(({ role, inContext }) => [role, inContext])).toEqual([
-      ['user', true],
-      ['model', false],
-    ]);
-  });
-});
-
-describe('a message whose instance died before it was told anything', () => {
-  test('is answered under its id though another message has closed it', async () => {
-    const { world, chat, id, first, asked } = await deadWaiter();
-    world.answerAll();
-    await first.result;
-    await passTime(world.clock, world.clock.wait(23_000));
-    await answered(chat, request(id, 'three'));
-
-    const again = await answered(world.instance(), asked);
-
-    expect(again).toMatchObject({ seq: 2, messageId: asked.message.id, state: 'done' });
-    expect((await turnsOf(chat, id, 3)).map(({ state }) => state)).toEqual([
-      'done',
-      'done',
-      'done',
-    ]);
-  });
+  expect(again).toMatchObject({ seq: 2, messageId: asked.message.id, state: 'done' });
+  expect((await turnsOf(chat, id, 3)).map(({ state }) => state)).toEqual(['done', 'done', 'done']);
 });

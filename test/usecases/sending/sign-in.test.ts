@@ -1,18 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { createIdTokenVerifier } from '#functions/adapters/auth/id-token-verifier.ts';
 import { createPushTokenVerifier } from '#functions/adapters/auth/push-token-verifier.ts';
 import { AppError } from '#shared/errors.ts';
 import { loadRoutes } from '#functions/chat/chat-routes.ts';
-import { errorOf, startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
+import { errorOf, startChatServer } from '#test/support/chat/chat-server.ts';
 import { idTokenClaims, startTokenKeys } from '#test/support/token-keys.ts';
 
 const chatRoutes = await loadRoutes();
 
-let chat: ChatServer;
-beforeAll(async () => {
-  chat = await startChatServer();
-});
+const chat = await startChatServer();
 afterAll(() => chat.stop());
 
 const claims = (changes: Record<string, unknown> = {}) =>
@@ -67,7 +64,7 @@ const badTokens: [string, string, () => Promise<string> | string][] = [
 ];
 
 describe('an ID token', () => {
-  test('that is good lets its user in', async () => {
+  test('a valid ID token admits its user', async () => {
     const response = await chat.call('/v1/conversations', {
       token: await chat.keys.sign(claims()),
     });
@@ -75,7 +72,7 @@ describe('an ID token', () => {
     expect(response.status).toBe(200);
   });
 
-  test.each(badTokens)('%s is refused', async (_, reason, token) => {
+  test.each(badTokens)('an ID token is refused: %s', async (_, reason, token) => {
     const response = await chat.call('/v1/conversations', { token: await token() });
 
     const error = await errorOf(response);
@@ -87,7 +84,7 @@ describe('an ID token', () => {
     ['no header', undefined],
     ['another scheme', 'Basic YWxpY2U6eA=='],
     ['an empty one', 'Bearer '],
-  ])('is asked for when there is %s', async (_, authorization) => {
+  ])('an ID token is required when there is %s', async (_, authorization) => {
     const response = await chat.call('/v1/conversations', {
       uid: null,
       headers: authorization === undefined ? {} : { authorization },
@@ -102,7 +99,7 @@ describe('an ID token', () => {
       .flatMap(({ method, path, aliases = [] }) =>
         [path, ...aliases].map((each) => [method, each]),
       ),
-  )('is needed for %s %s', async (method, path) => {
+  )('an ID token is required for %s %s', async (method, path) => {
     const address = path
       .replace('{conversationId}', randomUUID())
       .replace('{turnId}', 't_1')
@@ -112,13 +109,13 @@ describe('an ID token', () => {
     expect(await errorOf(response)).toMatchObject({ http: 401, reason: 'ID_TOKEN_MISSING' });
   });
 
-  test('is not needed for health', async () => {
+  test('health needs no ID token', async () => {
     const response = await chat.call('/v1/health', { uid: null });
 
     expect(await response.json()).toEqual({ status: 'ok' });
   });
 
-  test('of an unknown key does not make the keys be fetched again and again', async () => {
+  test('an ID token of an unknown key does not refetch the keys repeatedly', async () => {
     const before = chat.keys.fetches();
     const token = await chat.keys.sign(claims(), { kid: 'k3' });
     await Promise.all(Array.from({ length: 10 }, () => chat.call('/v1/conversations', { token })));
@@ -135,7 +132,7 @@ describe('the ID token verifier', () => {
     ...changes,
   });
 
-  test('takes unsigned tokens where the configuration allows them, and still checks their claims', async () => {
+  test('the verifier accepts unsigned tokens where configured, and still checks their claims', async () => {
     const verifier = createIdTokenVerifier(settings());
     const good = chat.keys.unsigned(idTokenClaims('demo-p', 'alice'));
     const other = chat.keys.unsigned(idTokenClaims('demo-q', 'alice'));
@@ -144,7 +141,7 @@ describe('the ID token verifier', () => {
     await expect(verifier.verify(other)).rejects.toMatchObject({ reason: 'ID_TOKEN_INVALID' });
   });
 
-  test('tells an anonymous user', async () => {
+  test('the verifier recognises an anonymous user', async () => {
     const token = chat.keys.unsigned(
       idTokenClaims('demo-p', 'guest', { firebase: { sign_in_provider: 'anonymous' } }),
     );
@@ -154,7 +151,7 @@ describe('the ID token verifier', () => {
     expect(caller).toMatchObject({ uid: 'guest', tier: 'anonymous' });
   });
 
-  test('does not blame the token when the keys cannot be fetched', async () => {
+  test('the verifier does not blame the token when the keys cannot be fetched', async () => {
     const token = await chat.keys.sign(idTokenClaims('demo-p', 'alice'));
 
     const verified = createIdTokenVerifier(settings()).verify(token);
@@ -183,7 +180,7 @@ describe('a push token', () => {
       ...changes,
     });
 
-  test('of the account that pushes is taken', async () => {
+  test('a push token of the pushing account is accepted', async () => {
     const header = `Bearer ${await chat.keys.sign(pushClaims())}`;
 
     await expect(verifierOf(chat.keys.url).verify(header)).resolves.toBeUndefined();
@@ -195,7 +192,7 @@ describe('a push token', () => {
     ['with an e-mail that is not verified', { email_verified: false }],
     ['of another issuer', { iss: 'https://securetoken.google.com/p' }],
     ['that has expired', { exp: 1_000 }],
-  ])('%s is refused', async (_, changes) => {
+  ])('a push token is refused: %s', async (_, changes) => {
     const header = `Bearer ${await chat.keys.sign(pushClaims(changes))}`;
 
     const verified = verifierOf(chat.keys.url).verify(header);
@@ -203,7 +200,7 @@ describe('a push token', () => {
     await expect(verified).rejects.toMatchObject({ status: 'UNAUTHENTICATED' });
   });
 
-  test('signed by somebody else is refused', async () => {
+  test('a push token signed by somebody else is refused', async () => {
     const stranger = await startTokenKeys();
     const header = `Bearer ${await stranger.sign(pushClaims())}`;
     await stranger.close();
@@ -214,19 +211,19 @@ describe('a push token', () => {
   test.each([
     ['is needed', {}],
     ['is needed even with settings missing', { PUSH_AUDIENCE: undefined }],
-  ])('%s', async (_, changes) => {
+  ])('the push token check: %s', async (_, changes) => {
     const verified = verifierOf(chat.keys.url, changes).verify(undefined);
 
     await expect(verified).rejects.toMatchObject({ status: 'UNAUTHENTICATED' });
   });
 
-  test('may be missing on emulators', async () => {
+  test('a push token may be missing on emulators', async () => {
     const verifier = verifierOf(chat.keys.url, { allowUnsignedPush: true });
 
     await expect(verifier.verify(undefined)).resolves.toBeUndefined();
   });
 
-  test('is refused while the deployment names no audience', async () => {
+  test('a push token is refused while the deployment names no audience', async () => {
     const header = `Bearer ${await chat.keys.sign(pushClaims())}`;
 
     const verified = verifierOf(chat.keys.url, { PUSH_AUDIENCE: undefined }).verify(header);

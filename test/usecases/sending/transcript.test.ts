@@ -54,7 +54,7 @@ async function listAll(id: string, query: string): Promise<string[]> {
 }
 
 describe('the transcript', () => {
-  test('has user message and answer apart, each under its id', async () => {
+  test('the transcript has user message and answer separately, each under its id', async () => {
     const id = randomUUID();
     const { userMessage, message } = await send(id, 'q1');
 
@@ -80,7 +80,7 @@ describe('the transcript', () => {
     ['desc', 1],
     ['desc', 3],
     ['desc', 4],
-  ])('in order %s comes whole in pages of %i', async (order, pageSize) => {
+  ])('the transcript in order %s is complete in pages of %i', async (order, pageSize) => {
     const id = await conversationOf(4);
 
     const seen = await listAll(id, `?order=${order}&pageSize=${pageSize}`);
@@ -89,7 +89,7 @@ describe('the transcript', () => {
     expect(seen).toEqual(order === 'asc' ? expected : expected.toReversed());
   });
 
-  test('after a seq has what a second device misses', async () => {
+  test('the transcript after a seq has what a second device misses', async () => {
     const id = await conversationOf(4);
 
     expect(await listAll(id, '?afterSeq=2&pageSize=3')).toEqual([
@@ -107,7 +107,7 @@ describe('the transcript', () => {
     expect((await list(id, '?afterSeq=4')).messages).toEqual([]);
   });
 
-  test('gives 30 messages unless asked and 100 at most', async () => {
+  test('the transcript returns 30 messages by default and at most 100', async () => {
     const id = await conversationOf(51);
 
     expect((await list(id)).messages).toHaveLength(30);
@@ -115,7 +115,7 @@ describe('the transcript', () => {
     expect((await list(id, '?pageSize=5000')).messages).toHaveLength(100);
   });
 
-  test('shows the state of a turn, and 404 for one that is not there', async () => {
+  test('the transcript shows the state of a turn, and 404 for a missing one', async () => {
     const id = await conversationOf(1);
 
     const turn = await readAs(turnResponse, await chat.call(`/v1/conversations/${id}/turns/t_1`));
@@ -177,7 +177,7 @@ describe('the context', () => {
   const show = async (id: string, query = '') =>
     readAs(contextResponse, await chat.call(`/v1/conversations/${id}/context${query}`));
 
-  test('is the next prompt but for its last user content', async () => {
+  test('the context is the next prompt except its last user content', async () => {
     const id = await conversationOf(3);
     await swap(id);
 
@@ -190,7 +190,7 @@ describe('the context', () => {
     expect(items[0]).toMatchObject({ kind: 'system', content: prompt?.systemInstruction });
   });
 
-  test('names each piece with its kind, its turn and its tokens', async () => {
+  test('the context names each piece with its kind, turn and tokens', async () => {
     const id = await conversationOf(3);
     await swap(id);
 
@@ -208,7 +208,7 @@ describe('the context', () => {
     expect(context.items.every(({ tokens }) => tokens > 0)).toBe(true);
   });
 
-  test('of an earlier generation shows what that generation showed last', async () => {
+  test('the context of an earlier generation shows what that generation showed last', async () => {
     const id = await conversationOf(3);
     const head = await readHead(chat.dependencies.store, id);
     const turns = await readTurns(chat.dependencies.store, id, [1, 2, 3]);
@@ -225,7 +225,7 @@ describe('the context', () => {
     expect(items.slice(1).map(({ content }) => content)).toEqual(then?.contents);
   });
 
-  test('of a generation to come is 404', async () => {
+  test('the context of a future generation is 404', async () => {
     const id = await conversationOf(1);
 
     const response = await chat.call(`/v1/conversations/${id}/context?generation=1`);

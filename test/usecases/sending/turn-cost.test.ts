@@ -24,7 +24,7 @@ const body = () => ({ message: { id: randomUUID(), parts: [{ type: 'text', text:
 const path = () => `/v1/conversations/${randomUUID()}/messages`;
 
 describe('what an answer cost', () => {
-  test('stands in its usage, thoughts included, and in that of every replay', async () => {
+  test('an answer’s cost is in its usage, thoughts included, and in every replay', async () => {
     const chat = await chatWith({ MODEL_PRICES });
     const to = path();
     const sent = body();
@@ -36,7 +36,7 @@ describe('what an answer cost', () => {
     expect(again).toMatchObject({ replayed: true, usage: { costMicros: COST_MICROS } });
   });
 
-  test('stands in the log, with its tokens and the time to the first word', async () => {
+  test('an answer’s cost is logged with its tokens and time to the first word', async () => {
     const chat = await chatWith({ MODEL_PRICES });
 
     await chat.call(path(), { body: body() });
@@ -52,7 +52,7 @@ describe('what an answer cost', () => {
     expect(line?.fields['firstTokenMs']).toBeGreaterThanOrEqual(0);
   });
 
-  test('stands in the last event of the stream', async () => {
+  test('an answer’s cost is in the last event of the stream', async () => {
     const chat = await chatWith({ MODEL_PRICES });
 
     const headers = { accept: 'text/event-stream' };
@@ -61,7 +61,7 @@ describe('what an answer cost', () => {
     expect(text).toContain(`"costMicros":${COST_MICROS}`);
   });
 
-  test('is that of the dearest model where the price is not known', async () => {
+  test('an answer’s cost is the highest price where the price is unknown', async () => {
     const dearest = { input: 1_000, cached: 1_000, output: 1_000 };
     const chat = await chatWith({ MODEL_PRICES: JSON.stringify({ 'dear-model': dearest }) });
 

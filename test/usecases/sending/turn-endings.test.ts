@@ -39,7 +39,7 @@ describe('an instance that comes back after its turn was closed', () => {
     return { store, id, open, second };
   }
 
-  test('does not answer it after all while another is answered', async () => {
+  test('an instance returning to a closed turn does not answer it beside another', async () => {
     const { store, id, open, second } = await closedMeanwhile();
     open.resolve();
     await second.result;
@@ -53,7 +53,7 @@ describe('an instance that comes back after its turn was closed', () => {
     });
   });
 
-  test('leaves the turn that is open now open', async () => {
+  test('an instance returning to a closed turn leaves the open turn alone', async () => {
     const { store, id, open, second } = await closedMeanwhile();
 
     expect((await readHead(store, id))?.value.open?.seq).toBe(2);
@@ -66,22 +66,25 @@ describe('a turn that ends badly', () => {
   test.each([
     ['a model error', { error: overloaded() }, 'MODEL_OVERLOADED'],
     ['no text at all', { chunks: [{ parts: [], finishReason: 'STOP' }] }, 'MODEL_EMPTY_ANSWER'],
-  ])('by %s is stored as failed and stays out of the context', async (_, answer, reason) => {
-    const { model, requests } = scriptedStreamer(answer, textAnswer('ok'));
-    const dependencies = chatDependencies({ model });
-    const id = randomUUID();
+  ])(
+    'a turn ended by %s is stored as failed and stays out of the context',
+    async (_, answer, reason) => {
+      const { model, requests } = scriptedStreamer(answer, textAnswer('ok'));
+      const dependencies = chatDependencies({ model });
+      const id = randomUUID();
 
-    const handle = await sendMessage(dependencies, request(id, 'bad'));
-    const frames = await collect(handle.frames());
-    await expect(handle.result).rejects.toMatchObject({ reason });
+      const handle = await sendMessage(dependencies, request(id, 'bad'));
+      const frames = await collect(handle.frames());
+      await expect(handle.result).rejects.toMatchObject({ reason });
 
-    expect(frames.at(-1)?.chunk).toMatchObject({ type: 'finish', finishReason: 'error' });
-    await sendAll(dependencies, id, ['good']);
-    expect(requests[1]?.contents.map(contentText)).toEqual(['good']);
-  });
+      expect(frames.at(-1)?.chunk).toMatchObject({ type: 'finish', finishReason: 'error' });
+      await sendAll(dependencies, id, ['good']);
+      expect(requests[1]?.contents.map(contentText)).toEqual(['good']);
+    },
+  );
 
   test.each(['SAFETY', 'RECITATION', 'PROHIBITED_CONTENT'])(
-    'by a %s block is told as content-filter and never poisons a later call',
+    'a turn ended by a %s block is content-filter and stays out of later calls',
     async (finishReason) => {
       const blocked = { chunks: [{ parts: [], finishReason }] };
       const { model, requests } = scriptedStreamer(blocked, textAnswer('ok'));
@@ -96,7 +99,7 @@ describe('a turn that ends badly', () => {
     },
   );
 
-  test('and is answered by another instance is in the context of the first one too', async () => {
+  test('a failed turn answered by another instance is in the first one’s context too', async () => {
     const store = createMemoryDocumentStore();
     const cache = createMemoryCache({ maxBytes: 1_000_000 });
     const clock = createManualClock();
@@ -117,7 +120,7 @@ describe('a turn that ends badly', () => {
     expect(requests[1]?.contents.map(contentText)).toEqual(['Q1', 'A1', 'Q2']);
   });
 
-  test('three times rests for a minute, and is answered when it is sent again then', async () => {
+  test('a turn that failed three times rests a minute and is answered when resent', async () => {
     const clock = createManualClock();
     const failures = Array.from({ length: 3 }, () => ({ error: overloaded() }));
     const { model, requests } = scriptedStreamer(...failures, textAnswer('At last.'));
@@ -143,7 +146,7 @@ describe('a turn that ends badly', () => {
     expect(turn).toMatchObject({ seq: 1, attempt: 4, state: 'done' });
   });
 
-  test('because the model found the prompt too long asks for a compaction', async () => {
+  test('a turn whose prompt the model found too long requests a compaction', async () => {
     const error = new AppError({
       status: 'FAILED_PRECONDITION',
       reason: 'MODEL_CONTEXT_OVERFLOW',
@@ -160,7 +163,7 @@ describe('a turn that ends badly', () => {
     expect(dependencies.published).toHaveLength(1);
   });
 
-  test('by a lost reply of its finish is finished once', async () => {
+  test('a turn with a lost reply of its finish is finished once', async () => {
     let commits = 0;
     const store = createMemoryDocumentStore({
       afterCommit: () => {
@@ -180,7 +183,7 @@ describe('a turn that ends badly', () => {
     expect(commits).toBe(2);
   });
 
-  test('by a lost reply of its start is answered once', async () => {
+  test('a turn with a lost reply of its start is answered once', async () => {
     let commits = 0;
     const { model, requests } = scriptedStreamer(textAnswer('Once.'));
     const store = createMemoryDocumentStore({

@@ -1,13 +1,10 @@
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { errorOf, startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
+import { afterAll, describe, expect, test } from 'vitest';
+import { errorOf, startChatServer } from '#test/support/chat/chat-server.ts';
 import { expectClean } from '#test/support/chat/http-answers.ts';
 import { idTokenClaims } from '#test/support/token-keys.ts';
 
-let chat: ChatServer;
-beforeAll(async () => {
-  chat = await startChatServer();
-});
+const chat = await startChatServer();
 afterAll(() => chat.stop());
 
 const sendStream = async (body: ReadableStream, headers: Record<string, string> = {}) => {
@@ -21,7 +18,7 @@ const sendStream = async (body: ReadableStream, headers: Record<string, string> 
 };
 
 describe('a body is refused when', () => {
-  test('it says that it is too large, before it is read', async () => {
+  test('a body that announces too large a size is refused before it is read', async () => {
     const response = await chat.call('/v1/conversations', {
       body: { title: 'x'.repeat(2 * 1024 * 1024) },
     });
@@ -32,7 +29,7 @@ describe('a body is refused when', () => {
     expect(error.message).toContain('1048576');
   });
 
-  test('it turns out too large while it arrives in chunks', async () => {
+  test('a body that grows too large in chunks is refused', async () => {
     const chunk = new TextEncoder().encode('x'.repeat(64 * 1024));
     const body = new ReadableStream({
       pull: (controller) => controller.enqueue(chunk),
@@ -44,7 +41,7 @@ describe('a body is refused when', () => {
     expect(error).toMatchObject({ http: 413, reason: 'BODY_TOO_LARGE' });
   });
 
-  test('it is compressed: 20 MB of it are not inflated', async () => {
+  test('a compressed body is refused: 20 MB are not inflated', async () => {
     const bomb = gzipSync(JSON.stringify({ title: 'x'.repeat(20_000_000) }));
 
     const response = await sendStream(new Blob([new Uint8Array(bomb)]).stream(), {
@@ -56,7 +53,7 @@ describe('a body is refused when', () => {
     expect(error).toMatchObject({ http: 415, reason: 'ENCODING_UNSUPPORTED' });
   });
 
-  test('it is not UTF-8', async () => {
+  test('a body that is not UTF-8 is refused', async () => {
     const response = await sendStream(
       new Blob([new Uint8Array([0x22, 0xff, 0xfe, 0x22])]).stream(),
     );

@@ -22,7 +22,7 @@ const domainNow = () => Reflect.get(process, 'domain') ?? null;
 describe('a request of the framework', () => {
   disableNodeDomains();
 
-  test('is in no domain, behind an await either', async () => {
+  test('a framework request is in no Node domain, behind an await either', async () => {
     const seen: unknown[] = [];
     const url = await serve(async (_, response) => {
       seen.push(domainNow());
@@ -36,7 +36,7 @@ describe('a request of the framework', () => {
     expect(seen).toEqual([null, null]);
   });
 
-  test('whose handler throws is answered with 500', async () => {
+  test('a framework request whose handler throws is answered with 500', async () => {
     const url = await serve(() => Promise.reject(new Error('a defect')));
 
     expect((await fetch(url)).status).toBe(500);
@@ -53,7 +53,7 @@ describe('a promise that fails and that nobody waits for', () => {
     return { process, lines };
   }
 
-  test('is logged without its message', () => {
+  test('an unhandled rejection is logged without its message', () => {
     const { process, lines } = listening();
 
     process.emit('unhandledRejection', new TypeError('what a user wrote'));
@@ -64,7 +64,7 @@ describe('a promise that fails and that nobody waits for', () => {
     expect(JSON.stringify(lines)).not.toContain('what a user wrote');
   });
 
-  test('does not reach a listener that would end the instance', async () => {
+  test('an unhandled rejection does not reach a listener that would end the instance', async () => {
     const { process, lines } = listening();
     let reached = 0;
 

@@ -82,7 +82,7 @@ describe('the end of an answer', () => {
   test.each([
     ['a stream', sse],
     ['a JSON', json],
-  ])('is told to nobody while somebody waits for %s', async (_, headers) => {
+  ])('an answer’s end is published to nobody while somebody waits for %s', async (_, headers) => {
     const { model, send, ended, told } = await started();
     const { response } = send(headers);
     const call = await model.call(0);
@@ -98,22 +98,25 @@ describe('the end of an answer', () => {
   test.each([
     ['stream', sse],
     ['JSON', json],
-  ])('is told once the one who wanted a %s has gone', async (_, headers) => {
-    const { model, send, ended, told, conversationId } = await started();
-    const { connection } = send(headers);
-    const call = await model.call(0);
-    call.say('Fine.');
-    await leave(chat, connection);
+  ])(
+    'an answer’s end is published once the caller who wanted a %s has left',
+    async (_, headers) => {
+      const { model, send, ended, told, conversationId } = await started();
+      const { connection } = send(headers);
+      const call = await model.call(0);
+      call.say('Fine.');
+      await leave(chat, connection);
 
-    call.end();
-    await ended();
+      call.end();
+      await ended();
 
-    expect(told).toMatchObject([finished]);
-    expect(told[0]?.data).toMatchObject({ conversationId, isAttended: false });
-    expect(JSON.stringify(told)).not.toMatch(/Fine|Tell me/);
-  });
+      expect(told).toMatchObject([finished]);
+      expect(told[0]?.data).toMatchObject({ conversationId, isAttended: false });
+      expect(JSON.stringify(told)).not.toMatch(/Fine|Tell me/);
+    },
+  );
 
-  test('is told to nobody while another device reads on', async () => {
+  test('an answer’s end is published to nobody while another device reads on', async () => {
     const { model, send, ended, told, server, path } = await started();
     const { connection } = send(sse);
     const call = await model.call(0);
@@ -128,7 +131,7 @@ describe('the end of an answer', () => {
     expect(told).toEqual([]);
   });
 
-  test('is told with its reason when it failed', async () => {
+  test('an answer’s failure is published with its reason', async () => {
     const { model, send, ended, told } = await started();
     const { connection } = send(sse);
     const call = await model.call(0);
@@ -142,7 +145,7 @@ describe('the end of an answer', () => {
     ]);
   });
 
-  test('is told to a webhook whether somebody waits for it or not', async () => {
+  test('an answer’s end is published to a webhook whether or not somebody waits', async () => {
     const { model, send, ended, told } = await started({
       EVENT_WEBHOOK_URL: 'https://hooks.example.com/events',
       HOOK_HOSTS: 'hooks.example.com',
@@ -158,7 +161,7 @@ describe('the end of an answer', () => {
     expect(told).toMatchObject([{ data: { type: 'turn.finished', isAttended: true } }]);
   });
 
-  test('is told to nobody where nobody is configured', async () => {
+  test('an answer’s end is not published where no receiver is configured', async () => {
     const { model, send, ended, told } = await started({});
     const { connection } = send(sse);
     const call = await model.call(0);
@@ -171,7 +174,7 @@ describe('the end of an answer', () => {
   });
 });
 
-test('an event that cannot be published costs neither the answer nor the end of its stream', async () => {
+test('an unpublishable event costs neither the answer nor its stream’s end', async () => {
   const model = steeredStreamer();
   const published = Promise.withResolvers<void>();
   chat = await startChatServer({
@@ -199,7 +202,7 @@ test('an event that cannot be published costs neither the answer nor the end of 
   expect(chat.logs.filter(({ event }) => event === 'turn_event_not_published')).toHaveLength(1);
 });
 
-test('a reader of another instance is not known to the one that answers', async () => {
+test('an answering instance does not know a reader of another instance', async () => {
   const store = createMemoryDocumentStore();
   const { model, send, ended, told, path } = await started(notified, store);
   const other = await startChatServer({ overrides: { store }, environment: notified });

@@ -13,7 +13,7 @@ import { collect, request, textOf } from '#test/support/chat/sending.ts';
 import { pass, settle, silentModel, storedTurn } from '#test/support/chat/streaming.ts';
 
 describe('cancelling a turn whose instance died before it said anything', () => {
-  test('closes it as cancelled for its sender, without a model call', async () => {
+  test('cancelling a silent dead instance’s turn closes it for its sender without a model call', async () => {
     const store = createMemoryDocumentStore();
     const clock = createManualClock();
     const conversationId = randomUUID();
@@ -33,7 +33,7 @@ describe('cancelling a turn whose instance died before it said anything', () => 
     expect(turn).toMatchObject({ state: 'cancelled', attempt: 1, inContext: false });
   });
 
-  test('ends it at once', async () => {
+  test('cancelling a silent dead instance’s turn ends it at once', async () => {
     const store = createMemoryDocumentStore();
     const clock = createManualClock();
     const conversationId = randomUUID();
@@ -69,7 +69,7 @@ describe('cancelling a turn whose instance died in mid-answer', () => {
   }
   const partial = { state: 'cancelled', attempt: 1, inContext: true };
 
-  test('keeps what it had said, and replays it', async () => {
+  test('cancelling a dead instance’s turn in mid-answer keeps and replays its text', async () => {
     const { alive, clock, conversationId, send } = await died();
     clock.advance(20_001);
 
@@ -82,7 +82,7 @@ describe('cancelling a turn whose instance died in mid-answer', () => {
     expect(textOf(await collect(again.frames()))).toBe('Half an answer');
   });
 
-  test('keeps it when the sender comes back after the cancellation', async () => {
+  test('a cancelled dead instance’s answer keeps its text when its sender returns', async () => {
     const { alive, clock, conversationId, send } = await died();
     await requestCancel(alive, { conversationId, seq: 1 });
     clock.advance(20_001);
@@ -94,7 +94,7 @@ describe('cancelling a turn whose instance died in mid-answer', () => {
   });
 
   test.each([undefined, 'queue', 'interrupt'] as const)(
-    'keeps it in the context of the next message (onBusy %s)',
+    'a cancelled dead instance’s answer is in the next message’s context (onBusy %s)',
     async (onBusy) => {
       const { store, clock, conversationId, alive } = await died();
       await requestCancel(alive, { conversationId, seq: 1 });
@@ -120,7 +120,7 @@ describe('cancelling a turn whose instance died in mid-answer', () => {
     },
   );
 
-  test('says nothing when its chunks are purged', async () => {
+  test('cancelling a dead instance’s turn with purged chunks shows no text', async () => {
     const { alive, store, clock, conversationId } = await died();
     clock.advance(20_001);
     await store.deleteBelow(`conversations/${conversationId}/streams/t_1`);

@@ -20,7 +20,7 @@ import {
 } from '#test/support/chat/streaming.ts';
 
 describe('cancelling a running turn', () => {
-  test('of this instance stops the model and answers with the cancelled turn', async () => {
+  test('cancelling this instance’s running turn stops the model and returns the turn', async () => {
     const { dependencies, conversationId, call } = await halfSaid();
 
     const turn = await cancel(dependencies, conversationId);
@@ -30,7 +30,7 @@ describe('cancelling a running turn', () => {
     expect(turn.contents.map(contentText)).toEqual(['Half an answer']);
   });
 
-  test('ends its stream with the text’s end, the context, abort and finish', async () => {
+  test('cancelling a running turn ends its stream with text end, context, abort and finish', async () => {
     const { dependencies, conversationId, frames } = await halfSaid();
 
     await cancel(dependencies, conversationId);
@@ -45,7 +45,7 @@ describe('cancelling a running turn', () => {
     expect(textOf(await frames)).toBe('Half an answer');
   });
 
-  test('replays the same to one who sends it again, without a model call', async () => {
+  test('a cancelled turn replays the same when resent, without a model call', async () => {
     const { dependencies, conversationId, send, frames, calls } = await halfSaid();
     await cancel(dependencies, conversationId);
 
@@ -58,7 +58,7 @@ describe('cancelling a running turn', () => {
     expect(calls).toHaveLength(1);
   });
 
-  test('leaves what was said in the context of the next message', async () => {
+  test('a cancelled turn leaves its text in the next message’s context', async () => {
     const { dependencies, store, clock, conversationId } = await halfSaid();
     await cancel(dependencies, conversationId);
     const { model, requests } = scriptedStreamer(textAnswer('Next.'));
@@ -72,7 +72,7 @@ describe('cancelling a running turn', () => {
     ]);
   });
 
-  test('before its first word leaves it out of the context', async () => {
+  test('a turn cancelled before its first word stays out of the context', async () => {
     const clock = createManualClock();
     const conversationId = randomUUID();
     const chat = steeredChat({ clock });
@@ -84,7 +84,7 @@ describe('cancelling a running turn', () => {
     expect(turn).toMatchObject({ state: 'cancelled', inContext: false, contents: [] });
   });
 
-  test('of another instance ends it within a second, in silence', async () => {
+  test('cancelling another instance’s turn ends it within a second of silence', async () => {
     const { store, clock, conversationId, handle, frames } = await halfSaid();
     await pass(clock, 3_000, 100);
     const other = chatDependencies({ store, clock });
@@ -97,7 +97,7 @@ describe('cancelling a running turn', () => {
     expect(textOf(await frames)).toBe('Half an answer');
   });
 
-  test('of another instance ends it within a second while the model speaks', async () => {
+  test('cancelling another instance’s turn ends it within a second while the model speaks', async () => {
     const { store, clock, conversationId, handle, call } = await halfSaid();
     const other = chatDependencies({ store, clock });
 
@@ -108,7 +108,7 @@ describe('cancelling a running turn', () => {
     expect((await handle.result).turn.state).toBe('cancelled');
   });
 
-  test('is not stopped by the reader’s leaving', async () => {
+  test('cancelling a turn is not stopped by the reader leaving', async () => {
     const { conversationId, dependencies, handle, call } = await halfSaid();
     for await (const frame of handle.frames()) if (frame.id === 1) break;
 
@@ -122,7 +122,7 @@ describe('cancelling a running turn', () => {
 });
 
 describe('cancelling a turn that has ended', () => {
-  test('by cancellation gives it again', async () => {
+  test('cancelling a cancelled turn returns it again', async () => {
     const { dependencies, conversationId } = await halfSaid();
     const first = await cancel(dependencies, conversationId);
 
@@ -132,7 +132,7 @@ describe('cancelling a turn that has ended', () => {
   test.each([
     ['an answer', textAnswer('Done.')],
     ['a failure', { error: new Error('no') }],
-  ])('by %s is refused and changes nothing', async (_, answer) => {
+  ])('cancelling a turn ended by %s is refused and changes nothing', async (_, answer) => {
     const dependencies = chatDependencies({ model: scriptedStreamer(answer).model });
     const conversationId = randomUUID();
     const handle = await sendMessage(dependencies, request(conversationId, 'x'));
@@ -150,7 +150,7 @@ describe('cancelling a turn that has ended', () => {
   test.each([
     { turnId: 't_9', uid: 'u1', reason: 'TURN_NOT_FOUND' },
     { turnId: 't_1', uid: 'u2', reason: 'CONVERSATION_NOT_FOUND' },
-  ])('$turnId of $uid finds none', async ({ turnId, uid, reason }) => {
+  ])('cancelling $turnId of $uid finds no turn', async ({ turnId, uid, reason }) => {
     const { dependencies, conversationId } = await halfSaid();
     const stranger = { uid, tier: 'signedIn' } as const;
 
@@ -160,7 +160,7 @@ describe('cancelling a turn that has ended', () => {
   });
 });
 
-test('a queued turn is cancelled at once, keeps its place and its readers see the abort', async () => {
+test('cancelling a queued turn is immediate, keeps its place and shows readers the abort', async () => {
   const { dependencies, store, conversationId, clock, call, handle } = await halfSaid();
   const queued = { ...request(conversationId, 'Wait.'), onBusy: 'queue' as const };
   const waiting = await sendMessage(dependencies, queued);

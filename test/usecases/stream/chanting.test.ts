@@ -54,7 +54,7 @@ async function answeredWith(...answers: ScriptedAnswer[]) {
 
 describe('an answer that chants', () => {
   test.each([1, 7, 59, 500, CHANT.length])(
-    'in pieces of %i characters is shown and stored up to the repetitions',
+    'a repetitive answer in pieces of %i characters is kept up to the repetitions',
     async (size) => {
       const { frames, turn } = await answeredWith(inPieces(CHANT, size));
 
@@ -63,7 +63,7 @@ describe('an answer that chants', () => {
     },
   );
 
-  test('says so before the end of its stream, and ends for another reason', async () => {
+  test('a repetitive answer is reported before its stream ends with another reason', async () => {
     const { frames } = await answeredWith(inPieces(CHANT, 20));
 
     expect(frames.slice(-4).map(({ chunk }) => chunk)).toMatchObject([
@@ -74,7 +74,7 @@ describe('an answer that chants', () => {
     ]);
   });
 
-  test('says the same when it is replayed', async () => {
+  test('a repetitive answer reads the same when it is replayed', async () => {
     const { dependencies, send, frames } = await answeredWith(inPieces(CHANT, 20));
     const again = await collect((await sendMessage(dependencies, send)).frames());
 
@@ -84,7 +84,7 @@ describe('an answer that chants', () => {
     );
   });
 
-  test('is done, and in the context of the next message', async () => {
+  test('a repetitive answer is finished and in the next message’s context', async () => {
     const chat = chatting(inPieces(CHANT, 20), textAnswer('Here it is.'));
     await sendAll(chat.dependencies, chat.id, ['Where is my parcel?', 'Well?']);
 
@@ -99,14 +99,14 @@ describe('an answer that chants', () => {
     ]);
   });
 
-  test('costs what the model reported, and fills the context with what is left of it', async () => {
+  test('a repetitive answer costs the model’s report and fills the context with its remainder', async () => {
     const { dependencies, id, turn } = await answeredWith(inPieces(CHANT, 20));
 
     expect(turn.usage).toMatchObject({ outputTokens: 900 });
     expect((await readHead(dependencies.store, id))?.value.context.tokens).toBeLessThan(100);
   });
 
-  test('stops the model', async () => {
+  test('a repetitive answer stops the model', async () => {
     let isClosed = false;
     const dependencies = chatDependencies(
       {
@@ -128,7 +128,7 @@ describe('an answer that chants', () => {
     expect(isClosed).toBe(true);
   });
 
-  test('takes no call with it that came behind the repetitions', async () => {
+  test('a repetitive answer loses a call behind the repetitions', async () => {
     const call = { functionCall: { name: 'find', args: {} } };
     const { turn } = await answeredWith({
       chunks: [{ parts: [{ text: CHANT }, call] }, stop],
@@ -137,7 +137,7 @@ describe('an answer that chants', () => {
     expect(turn.contents).toEqual([{ role: 'model', parts: [{ text: SHOWN }] }]);
   });
 
-  test('in thoughts alone is nobody’s matter', async () => {
+  test('a repetition loop in thoughts alone is ignored', async () => {
     const thought = { text: CHANT, thought: true };
     const { turn } = await answeredWith({
       chunks: [{ parts: [thought, { text: 'Here.' }] }, stop],
@@ -146,7 +146,7 @@ describe('an answer that chants', () => {
     expect(turn.finishReason).toBe('STOP');
   });
 
-  test('is let through where the deployment says so', async () => {
+  test('a repetitive answer passes where the deployment disables the check', async () => {
     const { model } = scriptedStreamer(inPieces(CHANT, 20));
     const dependencies = chatDependencies({ model }, { LOOP_DETECTION: 'off' });
     const handle = await sendMessage(dependencies, request(randomUUID(), 'Where is my parcel?'));
@@ -158,32 +158,33 @@ describe('an answer that chants', () => {
 describe('an answer that says something three times', () => {
   const text = `${PHRASE.repeat(4)}And here it is: in the depot.`;
 
-  test.each([1, 20, 300])('comes whole, in pieces of %i characters', async (size) => {
-    const { frames, turn } = await answeredWith(inPieces(text, size));
+  test.each([1, 20, 300])(
+    'an answer that says something three times is complete, in pieces of %i characters',
+    async (size) => {
+      const { frames, turn } = await answeredWith(inPieces(text, size));
 
-    expect(textOf(frames)).toBe(text);
-    expect(turn.contents.map(contentText)).toEqual([text]);
-    expect(turn.finishReason).toBe('STOP');
-  });
+      expect(textOf(frames)).toBe(text);
+      expect(turn.contents.map(contentText)).toEqual([text]);
+      expect(turn.finishReason).toBe('STOP');
+    },
+  );
 
-  test('and ends there comes whole', async () => {
+  test('an answer that ends after three repetitions is complete', async () => {
     const { frames } = await answeredWith(inPieces(PHRASE.repeat(5), 20));
 
     expect(textOf(frames)).toBe(PHRASE.repeat(5));
   });
 });
 
-describe('a model behind HTTP that chants', () => {
-  test('is cut off in the middle of its answer', async () => {
-    const { server, model } = local;
-    server.setVices({ chanting: true });
-    const dependencies = chatDependencies({ model }, { LOOP_DETECTION: 'on' });
-    const handle = await sendMessage(dependencies, request(randomUUID(), 'Hello there.'));
-    const frames = await collect(handle.frames());
-    const { turn } = await handle.result;
+test('a model behind HTTP that repeats itself is cut off in mid-answer', async () => {
+  const { server, model } = local;
+  server.setVices({ chanting: true });
+  const dependencies = chatDependencies({ model }, { LOOP_DETECTION: 'on' });
+  const handle = await sendMessage(dependencies, request(randomUUID(), 'Hello there.'));
+  const frames = await collect(handle.frames());
+  const { turn } = await handle.result;
 
-    expect(turn).toMatchObject({ state: 'done', finishReason: 'LOOP_OF_TEXT' });
-    expect(textOf(frames)).toMatch(/^Noted\.\n(?:Noted\. ?){5,25}\S*$/u);
-    expect(turn.contents.map(contentText)).toEqual([textOf(frames)]);
-  });
+  expect(turn).toMatchObject({ state: 'done', finishReason: 'LOOP_OF_TEXT' });
+  expect(textOf(frames)).toMatch(/^Noted\.\n(?:Noted\. ?){5,25}\S*$/u);
+  expect(turn.contents.map(contentText)).toEqual([textOf(frames)]);
 });

@@ -41,7 +41,7 @@ async function conversation(answered: number) {
 
 const idsOf = (text: string) => [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
 
-test('has ids that name the turn and rise by one', async () => {
+test('a conversation stream has ids that name the turn and rise by one', async () => {
   const { send, answer, stream } = await conversation(1);
   await send(2);
 
@@ -53,7 +53,7 @@ test('has ids that name the turn and rise by one', async () => {
   expect(response.headers.get('x-turn-id')).toBe('t_2');
 });
 
-test('goes on with the turn that the cursor names, while another one runs', async () => {
+test('a conversation stream resumes the cursor’s turn while another one runs', async () => {
   const { send, stream } = await conversation(1);
   await send(2);
 
@@ -64,7 +64,7 @@ test('goes on with the turn that the cursor names, while another one runs', asyn
   expect(text).toContain('Answer 1');
 });
 
-test('gives the end of a turn that has finished meanwhile', async () => {
+test('a conversation stream gives the end of a turn finished meanwhile', async () => {
   const { stream } = await conversation(1);
 
   const response = await stream(TURN + 3);
@@ -73,7 +73,7 @@ test('gives the end of a turn that has finished meanwhile', async () => {
   expect(idsOf(await response.text())).toEqual([TURN + 4, TURN + 5]);
 });
 
-test('goes on with the first event of the next turn when nothing is left of the named one', async () => {
+test('a conversation stream continues with the next turn’s first event', async () => {
   const { stream } = await conversation(2);
 
   const response = await stream(TURN + 5);
@@ -83,7 +83,7 @@ test('goes on with the first event of the next turn when nothing is left of the 
   expect(text).toContain('Answer 2');
 });
 
-test('follows a next turn that still runs', async () => {
+test('a conversation stream follows a next turn that still runs', async () => {
   const { send, answer, stream } = await conversation(1);
   await send(2);
 
@@ -93,13 +93,13 @@ test('follows a next turn that still runs', async () => {
   expect(await response.text()).toContain('Answer 2');
 });
 
-test('ends an EventSource after the last event of the last turn', async () => {
+test('a conversation stream ends an EventSource after the last turn’s last event', async () => {
   const { stream } = await conversation(2);
 
   expect((await stream(2 * TURN + 5)).status).toBe(204);
 });
 
-test('counts a cursor that names no turn for the one that is being answered', async () => {
+test('a conversation stream applies a cursor without turn to the running one', async () => {
   const { send, answer, stream } = await conversation(1);
   await send(2);
 
@@ -112,7 +112,7 @@ test('counts a cursor that names no turn for the one that is being answered', as
 test.each([
   ['behind the end of its turn', TURN + 6, String(TURN + 5)],
   ['of a turn that has not been', 3 * TURN, undefined],
-])('refuses a cursor %s', async (_, cursor, lastFrameId) => {
+])('a conversation stream refuses a cursor %s', async (_, cursor, lastFrameId) => {
   const { stream } = await conversation(1);
 
   const error = await errorOf(await stream(cursor));

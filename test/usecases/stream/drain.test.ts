@@ -39,13 +39,13 @@ async function ending() {
 }
 
 describe('an instance that is told to end', () => {
-  test('is done at once when nothing runs', async () => {
+  test('an ending instance is done at once when nothing runs', async () => {
     const drained = drainChat(chatDependencies({ clock: createManualClock() }), noRequests);
 
     await expect(drained).resolves.toBeUndefined();
   });
 
-  test('refuses new messages and says when to come back', async () => {
+  test('an ending instance refuses new messages with a retry time', async () => {
     const { dependencies } = await ending();
 
     await expect(sendMessage(dependencies, request(randomUUID(), 'New.'))).rejects.toMatchObject({
@@ -55,7 +55,7 @@ describe('an instance that is told to end', () => {
     });
   });
 
-  test('lets a running answer come to its end', async () => {
+  test('an ending instance lets a running answer finish', async () => {
     const { dependencies, clock, call, handle } = await ending();
 
     const drained = drainChat(dependencies, noRequests);
@@ -67,7 +67,7 @@ describe('an instance that is told to end', () => {
     expect((await handle.result).turn.state).toBe('done');
   });
 
-  test('waits for requests that are being served', async () => {
+  test('an ending instance waits for requests being served', async () => {
     const clock = createManualClock();
     const served = Promise.withResolvers<void>();
     const requests = new Set<Promise<unknown>>([served.promise]);
@@ -82,7 +82,7 @@ describe('an instance that is told to end', () => {
     expect(await drained).toBe(true);
   });
 
-  test('gives up after DRAIN_MS what still runs: frames stored, lease over, no model call left', async () => {
+  test('an ending instance gives up running answers after DRAIN_MS, storing frames and releasing leases', async () => {
     const { dependencies, clock, call, handle, conversationId } = await ending();
 
     const drained = drainChat(dependencies, noRequests);
@@ -96,7 +96,7 @@ describe('an instance that is told to end', () => {
     expect(turn.leaseUntil.getTime()).toBeLessThanOrEqual(clock.now().getTime());
   });
 
-  test('cuts its readers off without finish and [DONE], so that they come back', async () => {
+  test('an ending instance cuts its readers without finish and [DONE], so that they reconnect', async () => {
     const { dependencies, clock, handle } = await ending();
     const { signal: left } = new AbortController();
     const options = { clock, heartbeatMs: 60_000, generation: 0, left };
@@ -115,7 +115,7 @@ describe('an instance that is told to end', () => {
     expect(pieces.join('')).not.toMatch(/text-end|finish|error|DONE/);
   });
 
-  test('leaves a turn that is taken over at once, by one who comes back with a cursor', async () => {
+  test('an ending instance leaves a turn that a reader with a cursor takes over at once', async () => {
     const { dependencies, clock, store, send } = await ending();
     const drained = drainChat(dependencies, noRequests);
     await pass(clock, 8_000, 500);
@@ -131,7 +131,7 @@ describe('an instance that is told to end', () => {
     expect((await handle.result).turn).toMatchObject({ attempt: 2, state: 'done' });
   });
 
-  test('stores what it had said, for readers of other instances', async () => {
+  test('an ending instance stores its answer’s text for other instances’ readers', async () => {
     const { dependencies, clock, store, send, call } = await ending();
     const drained = drainChat(dependencies, noRequests);
     await pass(clock, 7_900, 100);
@@ -164,7 +164,7 @@ describe('SIGTERM', () => {
     }
   }
 
-  test('ends the process with code 0, once and after draining', async () => {
+  test('SIGTERM ends the process with code 0, once and after draining', async () => {
     const process = new FakeProcess();
     const gate = Promise.withResolvers<void>();
     let drains = 0;
@@ -184,7 +184,7 @@ describe('SIGTERM', () => {
     expect(drains).toBe(1);
   });
 
-  test('does not reach a listener that would exit at once', async () => {
+  test('SIGTERM does not reach a listener that would exit at once', async () => {
     const process = new FakeProcess();
     endOnSignal(process, () => new Promise(() => undefined));
     let reached = 0;
@@ -197,7 +197,7 @@ describe('SIGTERM', () => {
     expect(process.listenerCount('SIGTERM')).toBe(1);
   });
 
-  test('ends the process also when draining fails', async () => {
+  test('SIGTERM ends the process also when draining fails', async () => {
     const process = new FakeProcess();
     endOnSignal(process, () => Promise.reject(new Error('no')));
 
@@ -208,7 +208,7 @@ describe('SIGTERM', () => {
   });
 });
 
-test('a reader that was read until the cut has every frame up to it', async () => {
+test('a reader until the cut has every frame before it', async () => {
   const { handle } = await ending();
 
   const frames = await readUntil(handle.frames(), (read) => read.length === 4);

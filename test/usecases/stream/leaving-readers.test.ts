@@ -56,7 +56,7 @@ function reading(
 }
 
 describe('a reader of another instance’s turn that leaves', () => {
-  test('after some frames leaves no watch behind', async () => {
+  test('a reader of another instance’s turn that leaves after frames leaves no watch', async () => {
     const { other, conversationId, openWatches } = await elsewhere();
 
     const frames = await openStream(other, { conversationId });
@@ -66,7 +66,7 @@ describe('a reader of another instance’s turn that leaves', () => {
     expect(openWatches()).toBe(0);
   });
 
-  test('in silence is let go at once, and nothing is read for it any more', async () => {
+  test('a reader of another instance’s turn that leaves in silence ends all reads', async () => {
     const { other, conversationId, openWatches, reads, clock } = await elsewhere();
     const left = new AbortController();
     const frames = await openStream(other, { conversationId, left: left.signal });
@@ -85,7 +85,7 @@ describe('a reader of another instance’s turn that leaves', () => {
     expect(reads()).toBe(readsBefore);
   });
 
-  test('while the turn still waits is not looked for any more', async () => {
+  test('a reader that leaves while the turn waits ends all reads', async () => {
     const { other, dependencies, conversationId, reads, clock } = await elsewhere();
     await sendMessage(dependencies, { ...request(conversationId, 'Next.'), onBusy: 'queue' });
     const left = new AbortController();
@@ -103,7 +103,7 @@ describe('a reader of another instance’s turn that leaves', () => {
     expect(reads()).toBe(readsBefore);
   });
 
-  test('does not stop the one who sent the same message from taking it over', async () => {
+  test('a leaving reader does not stop the sender from taking the turn over', async () => {
     const { model } = scriptedStreamer(textAnswer('Anew.'));
     const { other, send, clock, dependencies } = await elsewhere({ model });
     const handle = await sendMessage(other, send);
@@ -125,27 +125,30 @@ describe('a reader of another instance’s turn when its own instance ends', () 
   test.each([
     ['who only reads', false],
     ['who sent the same message', true],
-  ])('%s is cut off at once without [DONE]', async (_, isSender) => {
-    const shutdown = new AbortController();
-    const { other, conversationId, send, clock, openWatches } = await elsewhere({
-      shutdown: shutdown.signal,
-    });
-    const frames = isSender
-      ? (await sendMessage(other, send)).frames()
-      : await openStream(other, { conversationId });
-    const { pieces, end } = reading(frames, { clock });
-    await settle();
+  ])(
+    'a reader of another instance %s is cut off without [DONE] when its instance ends',
+    async (_, isSender) => {
+      const shutdown = new AbortController();
+      const { other, conversationId, send, clock, openWatches } = await elsewhere({
+        shutdown: shutdown.signal,
+      });
+      const frames = isSender
+        ? (await sendMessage(other, send)).frames()
+        : await openStream(other, { conversationId });
+      const { pieces, end } = reading(frames, { clock });
+      await settle();
 
-    shutdown.abort();
-    await expect(end).rejects.toMatchObject({ reason: 'SHUTTING_DOWN' });
-    await settle();
+      shutdown.abort();
+      await expect(end).rejects.toMatchObject({ reason: 'SHUTTING_DOWN' });
+      await settle();
 
-    expect(pieces.join('')).toContain('answer');
-    expect(pieces.join('')).not.toMatch(/finish|error|DONE/);
-    expect(openWatches()).toBe(0);
-  });
+      expect(pieces.join('')).toContain('answer');
+      expect(pieces.join('')).not.toMatch(/finish|error|DONE/);
+      expect(openWatches()).toBe(0);
+    },
+  );
 
-  test('loses nothing: it goes on elsewhere', async () => {
+  test('a reader whose own instance ends loses nothing and continues elsewhere', async () => {
     const shutdown = new AbortController();
     const { other, conversationId, clock, call, handle, dependencies } = await elsewhere({
       shutdown: shutdown.signal,
@@ -178,7 +181,7 @@ describe('over HTTP', () => {
     server = undefined;
   });
 
-  test('a client that hangs up in silence is let go while the turn goes on', async () => {
+  test('a client that hangs up in silence is released while the turn continues', async () => {
     const store = createMemoryDocumentStore();
     const conversationId = randomUUID();
     const chat = steeredChat({ store });

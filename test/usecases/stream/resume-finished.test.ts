@@ -41,24 +41,30 @@ describe('a finished stream', () => {
     dependencies = chat.dependencies;
   });
 
-  test('has ids that rise by one from 0', () => {
+  test('a finished stream has ids that rise by one from 0', () => {
     expect(idsOf(all)).toEqual([...everyId, LAST_ID]);
     expect(textOf(all)).toBe(FIVE_WORDS.join(''));
   });
 
-  test.each(everyId)('goes on after id %i with exactly the frames behind it', async (cursor) => {
-    const rest = await openStream(dependencies, { conversationId, cursor });
+  test.each(everyId)(
+    'a finished stream continues after id %i with exactly the later frames',
+    async (cursor) => {
+      const rest = await openStream(dependencies, { conversationId, cursor });
 
-    expect(await collect(rest)).toEqual(all.slice(cursor + 1));
-  });
+      expect(await collect(rest)).toEqual(all.slice(cursor + 1));
+    },
+  );
 
-  test.each(everyId)('goes on after id %i for one who sends again', async (cursor) => {
-    const again = await sendMessage(dependencies, { ...send, cursor });
+  test.each(everyId)(
+    'a finished stream continues after id %i for a repeated send',
+    async (cursor) => {
+      const again = await sendMessage(dependencies, { ...send, cursor });
 
-    expect(await collect(again.frames())).toEqual(all.slice(cursor + 1));
-  });
+      expect(await collect(again.frames())).toEqual(all.slice(cursor + 1));
+    },
+  );
 
-  test('without a cursor is the stored text as one delta, with the id of the last one', async () => {
+  test('a finished stream without a cursor is one text delta with the last id', async () => {
     const frames = await collect(await openStream(dependencies, { conversationId }));
 
     expect(idsOf(frames)).toEqual([0, 1, 6, 7, 8, 9]);
@@ -67,13 +73,13 @@ describe('a finished stream', () => {
     expect(textOf(frames)).toBe(stored.contents.map(contentText).join(''));
   });
 
-  test('has nothing left after its last id', async () => {
+  test('a finished stream has nothing left after its last id', async () => {
     expect(await readStream(dependencies, { conversationId, cursor: LAST_ID })).toBeUndefined();
     const again = await sendMessage(dependencies, { ...send, cursor: LAST_ID });
     expect(await collect(again.frames())).toEqual([]);
   });
 
-  test('refuses a reader’s cursor behind its last id, and replays all of it to a sender', async () => {
+  test('a finished stream refuses a reader’s cursor beyond its end, and replays to a sender', async () => {
     const cursor = LAST_ID + 1;
 
     await expect(readStream(dependencies, { conversationId, cursor })).rejects.toMatchObject({
@@ -95,7 +101,7 @@ describe('a stream whose chunks are purged', () => {
     return { ...chat, conversationId };
   }
 
-  test('cannot be continued', async () => {
+  test('a stream with purged chunks cannot be continued', async () => {
     const { dependencies, conversationId } = await purged();
 
     await expect(readStream(dependencies, { conversationId, cursor: 3 })).rejects.toMatchObject({
@@ -104,7 +110,7 @@ describe('a stream whose chunks are purged', () => {
     });
   });
 
-  test('is replayed to one who sends again, and to one without a cursor', async () => {
+  test('a stream with purged chunks is replayed to a sender and without a cursor', async () => {
     const { dependencies, conversationId, send } = await purged();
 
     const again = await collect((await sendMessage(dependencies, { ...send, cursor: 3 })).frames());

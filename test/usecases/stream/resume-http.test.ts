@@ -59,7 +59,7 @@ describe('the stream of a conversation', () => {
   test.each([
     ['stream', /^id: 10000000\ndata: \{"type":"start"[^]*Hi\.[^]*data: \[DONE\]\n\n$/],
     ['turns/t_1/stream', /^id: 0\ndata: \{"type":"start"[^]*Hi\.[^]*data: \[DONE\]\n\n$/],
-  ])('is served live under %s', async (path, expected) => {
+  ])('a conversation’s stream is served live under %s', async (path, expected) => {
     const { server, conversation, call } = await speaking();
 
     const response = await server.call(`${conversation}/${path}`);
@@ -72,7 +72,7 @@ describe('the stream of a conversation', () => {
     expect(text).toMatch(expected);
   });
 
-  test('is 204 without a body while nothing is answered', async () => {
+  test('a conversation’s stream is 204 without a body while nothing is answered', async () => {
     const { server, conversation } = await finished();
 
     const response = await server.call(`${conversation}/stream`);
@@ -81,7 +81,7 @@ describe('the stream of a conversation', () => {
     expect(await response.text()).toBe('');
   });
 
-  test('is 204 when the turn that the head names has ended', async () => {
+  test('a conversation’s stream is 204 when its current turn has ended', async () => {
     const { server, id, conversation } = await finished();
     const fields = { open: { seq: 1, leaseUntil: new Date(0) } };
     await server.dependencies.store.commit([
@@ -93,7 +93,7 @@ describe('the stream of a conversation', () => {
     expect(response.status).toBe(204);
   });
 
-  test('ends an EventSource: after the last id there is nothing left', async () => {
+  test('a conversation’s stream ends an EventSource after the last id', async () => {
     const { server, conversation, text } = await finished();
     const lastId = /id: (\d+)\n(?![^]*\nid: )/.exec(text)?.[1] ?? '';
 
@@ -108,15 +108,18 @@ describe('the stream of a conversation', () => {
     ['the query', '?startingAfter=1', {}],
     ['the header', '', { 'last-event-id': '1' }],
     ['the query when both are given', '?startingAfter=1', { 'last-event-id': '3' }],
-  ])('goes on after the cursor of %s', async (_, query, headers: Record<string, string>) => {
-    const { server, conversation, text } = await finished();
+  ])(
+    'a conversation’s stream continues after the cursor of %s',
+    async (_, query, headers: Record<string, string>) => {
+      const { server, conversation, text } = await finished();
 
-    const response = await server.call(`${conversation}/turns/t_1/stream${query}`, { headers });
+      const response = await server.call(`${conversation}/turns/t_1/stream${query}`, { headers });
 
-    expect(await response.text()).toBe(text.slice(text.indexOf('id: 2\n')));
-  });
+      expect(await response.text()).toBe(text.slice(text.indexOf('id: 2\n')));
+    },
+  );
 
-  test('takes an empty header for none', async () => {
+  test('a conversation’s stream treats an empty cursor header as none', async () => {
     const { server, conversation } = await finished();
 
     const response = await server.call(`${conversation}/turns/t_1/stream`, {
@@ -135,19 +138,22 @@ describe('the stream of a conversation', () => {
     ['', { 'last-event-id': 'abc' }, 'Last-Event-ID'],
     ['?startingAfter=99', {}, 'startingAfter'],
     ['?startingAfter=2000000', {}, 'startingAfter'],
-  ])('refuses the cursor %s %o', async (query, headers: Record<string, string>, field) => {
-    const { server, conversation } = await finished();
+  ])(
+    'a conversation’s stream refuses the cursor %s %o',
+    async (query, headers: Record<string, string>, field) => {
+      const { server, conversation } = await finished();
 
-    const response = await server.call(`${conversation}/turns/t_1/stream${query}`, { headers });
+      const response = await server.call(`${conversation}/turns/t_1/stream${query}`, { headers });
 
-    expect(await errorOf(response)).toMatchObject({
-      http: 400,
-      reason: 'BAD_FIELD',
-      metadata: { field },
-    });
-  });
+      expect(await errorOf(response)).toMatchObject({
+        http: 400,
+        reason: 'BAD_FIELD',
+        metadata: { field },
+      });
+    },
+  );
 
-  test('is 410 when its chunks are purged and it was asked to go on', async () => {
+  test('a conversation’s stream is 410 for a cursor when its chunks are purged', async () => {
     const { server, id, conversation } = await finished();
     await server.dependencies.store.deleteBelow(`conversations/${id}/streams/t_1`);
 
@@ -161,7 +167,7 @@ describe('the stream of a conversation', () => {
     ['turns/t_1/stream', 'bob', 'CONVERSATION_NOT_FOUND'],
     ['stream', 'bob', 'CONVERSATION_NOT_FOUND'],
     ['turns/t_1:cancel', 'bob', 'CONVERSATION_NOT_FOUND'],
-  ])('%s of %s is %s', async (path, uid, reason) => {
+  ])('the stream request of %s of %s is %s', async (path, uid, reason) => {
     const { server, conversation } = await finished();
     const method = path.endsWith(':cancel') ? 'POST' : 'GET';
 
@@ -171,30 +177,29 @@ describe('the stream of a conversation', () => {
   });
 });
 
-describe('a message sent again', () => {
-  test.each([
-    ['at the end', '5', /^data: \[DONE\]\n\n$/],
-    ['behind the end', '99', /^id: 0\n[^]*"delta":"Fine\."[^]*data: \[DONE\]\n\n$/],
-    ['of an attempt that has not been', '5000000', /^id: 0\n[^]*data: \[DONE\]\n\n$/],
-    ['in the middle', '1', /^id: 2\n[^]*data: \[DONE\]\n\n$/],
-  ])('with a cursor %s is never refused', async (_, cursor, expected) => {
-    const { server, conversation, sent } = await finished();
+test.each([
+  ['at the end', '5', /^data: \[DONE\]\n\n$/],
+  ['behind the end', '99', /^id: 0\n[^]*"delta":"Fine\."[^]*data: \[DONE\]\n\n$/],
+  ['of an attempt that has not been', '5000000', /^id: 0\n[^]*data: \[DONE\]\n\n$/],
+  ['in the middle', '1', /^id: 2\n[^]*data: \[DONE\]\n\n$/],
+])('a message resent with a cursor %s is never refused', async (_, cursor, expected) => {
+  const { server, conversation, sent } = await finished();
 
-    const response = await server.call(`${conversation}/messages`, {
-      body: sent,
-      headers: { ...sse, 'last-event-id': cursor },
-    });
-
-    expect(response.status).toBe(200);
-    expect(await response.text()).toMatch(expected);
+  const response = await server.call(`${conversation}/messages`, {
+    body: sent,
+    headers: { ...sse, 'last-event-id': cursor },
   });
+
+  expect(response.status).toBe(200);
+  expect(await response.text()).toMatch(expected);
 });
 
-describe('a reader that hangs up', () => {
-  const words = ['One ', 'two ', 'three'];
+const words = ['One ', 'two ', 'three'];
 
-  // start, text-start, at least one delta, text-end, data-context, finish
-  test.each([0, 1, 2, 3, 4, 5, 6])('after event %i leaves the answer whole', async (events) => {
+// start, text-start, at least one delta, text-end, data-context, finish
+test.each([0, 1, 2, 3, 4, 5, 6])(
+  'a reader that hangs up after event %i leaves the answer whole',
+  async (events) => {
     const { model } = scriptedStreamer({
       chunks: words.map((text, i) => ({
         parts: [{ text }],
@@ -219,11 +224,11 @@ describe('a reader that hangs up', () => {
     });
     expect(turn.state).toBe('done');
     expect(turn.contents.map(contentText)).toEqual(['One two three']);
-  });
-});
+  },
+);
 
 describe('cancelling over HTTP', () => {
-  test('answers with the cancelled turn and ends the stream', async () => {
+  test('cancelling over HTTP returns the cancelled turn and ends the stream', async () => {
     const { server, conversation, response, call } = await speaking();
     call.say('Half');
     await readEvents(response.clone(), 3);
@@ -239,7 +244,7 @@ describe('cancelling over HTTP', () => {
     expect(await response.text()).toMatch(/"type":"abort"[^]*"type":"finish"[^]*\[DONE\]/);
   });
 
-  test('of a finished turn is refused', async () => {
+  test('cancelling a finished turn over HTTP is refused', async () => {
     const { server, conversation } = await finished();
 
     const response = await server.call(`${conversation}/turns/t_1:cancel`, { body: {} });

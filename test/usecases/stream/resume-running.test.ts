@@ -33,7 +33,7 @@ describe('a running stream', () => {
     return { ...chat, clock, conversationId, send, handle, call, all };
   }
 
-  test('gives one who comes later what was said as one delta, then goes on live', async () => {
+  test('a running stream gives latecomers earlier text as one delta, then live frames', async () => {
     const { dependencies, conversationId, call, clock, all } = await running();
 
     const frames = collect(await openStream(dependencies, { conversationId }));
@@ -46,17 +46,20 @@ describe('a running stream', () => {
     expect(textOf(await frames)).toBe(textOf(await all));
   });
 
-  test.each([0, 1, 2, 3, 4])('goes on after id %i without a gap', async (cursor) => {
-    const { dependencies, conversationId, call, clock, all } = await running();
+  test.each([0, 1, 2, 3, 4])(
+    'a running stream continues after id %i without a gap',
+    async (cursor) => {
+      const { dependencies, conversationId, call, clock, all } = await running();
 
-    const frames = collect(await openStream(dependencies, { conversationId, cursor }));
-    await sayEach(clock, call, FIVE_WORDS.slice(3));
-    call.end();
+      const frames = collect(await openStream(dependencies, { conversationId, cursor }));
+      await sayEach(clock, call, FIVE_WORDS.slice(3));
+      call.end();
 
-    expect(await frames).toEqual((await all).slice(cursor + 1));
-  });
+      expect(await frames).toEqual((await all).slice(cursor + 1));
+    },
+  );
 
-  test('refuses a cursor of an attempt that has not been', async () => {
+  test('a running stream refuses a cursor of an unknown attempt', async () => {
     const { dependencies, conversationId } = await running();
 
     await expect(
@@ -64,7 +67,7 @@ describe('a running stream', () => {
     ).rejects.toMatchObject({ reason: 'BAD_FIELD' });
   });
 
-  test('refuses a reader’s cursor ahead of what was said, and tells the last id', async () => {
+  test('a running stream refuses a reader’s cursor beyond its end, with the last id', async () => {
     const { dependencies, conversationId } = await running();
 
     await expect(readStream(dependencies, { conversationId, cursor: 5 })).rejects.toMatchObject({
@@ -73,7 +76,7 @@ describe('a running stream', () => {
     });
   });
 
-  test('is given whole to a sender with a cursor ahead of what was said', async () => {
+  test('a running stream is given whole to a sender with a cursor beyond its end', async () => {
     const { dependencies, call, clock, send } = await running();
 
     const again = await sendMessage(dependencies, { ...send, cursor: 700 });
@@ -89,7 +92,7 @@ describe('a running stream', () => {
     ['who only reads', false],
     ['who sent the same message', true],
   ])(
-    'of another instance is given whole at its end to one with a cursor ahead of it, %s',
+    'another instance’s stream ends whole for a reader with a later cursor, %s',
     async (_, isSender) => {
       const { dependencies, conversationId, call, clock, send } = await running();
       const other = chatDependencies({ store: dependencies.store, clock, model: silentModel() });
@@ -109,7 +112,7 @@ describe('a running stream', () => {
     },
   );
 
-  test('has the same frames on another instance while the model still speaks', async () => {
+  test('a running stream has the same frames on another instance meanwhile', async () => {
     const { dependencies, conversationId, call, clock, all } = await running();
     const other = chatDependencies({ store: dependencies.store, clock });
 
@@ -125,7 +128,7 @@ describe('a running stream', () => {
     expect([...read, ...(await later)]).toEqual((await all).slice(2));
   });
 
-  test('without a cursor on another instance is what is stored as one delta, then live', async () => {
+  test('a running stream on another instance begins with stored text as one delta', async () => {
     const { dependencies, conversationId, call, clock, all } = await running();
     const other = chatDependencies({ store: dependencies.store, clock });
     await pass(clock, 600);
@@ -140,7 +143,7 @@ describe('a running stream', () => {
     expect(idsOf(await frames).at(-1)).toBe(LAST_ID);
   });
 
-  test('reaches one who sent the same message to another instance, result included', async () => {
+  test('a running stream reaches a duplicate sender at another instance, result included', async () => {
     const store = createMemoryDocumentStore();
     const clock = createManualClock();
     const chat = steeredChat({ store, clock });

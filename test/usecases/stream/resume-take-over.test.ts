@@ -45,7 +45,7 @@ describe('a turn that is taken over', () => {
   }
   const second = () => scriptedStreamer(textAnswer('Another answer.')).model;
 
-  test('begins anew above all ids of the first attempt and says what to drop', async () => {
+  test('a taken-over turn’s ids begin above the first attempt’s, with a drop notice', async () => {
     const { store, clock, send } = await died();
     await pass(clock, 21_000, 500);
 
@@ -62,7 +62,7 @@ describe('a turn that is taken over', () => {
     expect(textOf(frames)).toBe('Another answer.');
   });
 
-  test('gives an old cursor the new attempt from its beginning', async () => {
+  test('a taken-over turn gives an old cursor the new attempt from its beginning', async () => {
     const { store, clock, send, conversationId } = await died();
     await pass(clock, 21_000, 500);
     const alive = chatDependencies({ store, clock, model: second() });
@@ -78,7 +78,7 @@ describe('a turn that is taken over', () => {
     expect(textOf(frames)).toBe(stored.contents.map(contentText).join(''));
   });
 
-  test('goes on for a reader of the first attempt when its sender comes back', async () => {
+  test('a taken-over turn continues for first readers when its sender returns', async () => {
     const { store, clock, send, conversationId } = await died();
     const reader = chatDependencies({ store, clock, model: second() });
     const frames = collect(await openStream(reader, { conversationId }));
@@ -95,7 +95,7 @@ describe('a turn that is taken over', () => {
     expect(typesOf(read).at(-1)).toBe('finish');
   });
 
-  test('is taken over by one who sent the same message and waited', async () => {
+  test('a turn is taken over by a waiting duplicate sender', async () => {
     const { store, clock, send } = await died();
     const alive = chatDependencies({ store, clock, model: second() });
 
@@ -107,7 +107,7 @@ describe('a turn that is taken over', () => {
     expect(textOf((await frames).filter(({ id }) => id >= 1_000_000))).toBe('Another answer.');
   });
 
-  test('is taken over by a mere reader when nobody else comes', async () => {
+  test('a turn is taken over by a mere reader when nobody else comes', async () => {
     const { store, clock, conversationId } = await died();
     const reader = chatDependencies({ store, clock, model: second() });
     const frames = collect(await openStream(reader, { conversationId }));
@@ -122,7 +122,7 @@ describe('a turn that is taken over', () => {
     expect(stored.user.parts).toEqual([{ text: 'Tell me.' }]);
   });
 
-  test('is answered to its end after the reader who took it over has left', async () => {
+  test('a taken-over turn is answered to its end after its reader has left', async () => {
     const { store, clock, conversationId } = await died();
     const steered = steeredChat({ store, clock });
     const left = new AbortController();
@@ -141,7 +141,7 @@ describe('a turn that is taken over', () => {
     expect(stored).toMatchObject({ state: 'done', attempt: 2 });
   });
 
-  test('is given up by a mere reader after the third attempt, and then there is nothing left', async () => {
+  test('a mere reader closes a dead turn as failed after the third attempt', async () => {
     const { store, clock, conversationId } = await died();
     await pass(clock, 21_000, 500);
     const path = turnPath(conversationId, 1);
@@ -155,7 +155,7 @@ describe('a turn that is taken over', () => {
     expect(await readStream(reader, { conversationId, cursor: read.at(-1)?.id })).toBeUndefined();
   });
 
-  test('and closed by the next message ends for its readers with that error', async () => {
+  test('a turn closed by the next message ends for its readers with that error', async () => {
     const { store, clock, conversationId } = await died();
     const reader = chatDependencies({ store, clock });
     const frames = await openStream(reader, { conversationId });
@@ -202,7 +202,7 @@ describe('a reader who takes a turn over', () => {
     return { store, clock, conversationId };
   }
 
-  test('goes on with a regeneration as it is stored', async () => {
+  test('a reader who takes over a regeneration continues it as stored', async () => {
     const { store, clock, conversationId } = await diedRegenerating();
     const scripted = scriptedStreamer(textAnswer('Anew.'));
     const reader = chatDependencies({ store, clock, model: scripted.model });
@@ -215,7 +215,7 @@ describe('a reader who takes a turn over', () => {
     expect(scripted.requests[0]?.contents.map(contentText)).toEqual(['Tell me.']);
   });
 
-  test('has its request wait for the answer', async () => {
+  test('a reader’s request that takes a turn over waits for the answer', async () => {
     const { store, clock, conversationId } = await diedRegenerating();
     const { model } = scriptedStreamer(textAnswer('Anew.'));
     const reader = chatDependencies({ store, clock, model });

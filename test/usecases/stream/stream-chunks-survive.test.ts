@@ -18,7 +18,7 @@ import {
 const isChunk = ({ path }: Write) => path.includes('/chunks/');
 
 describe('a store that fails while an answer is on its way', () => {
-  test('and comes back before its end loses no frame', async () => {
+  test('a store failure during an answer that recovers before its end loses no frame', async () => {
     let isDown = false;
     const { clock, dependencies, conversationId, call, handle, frames } = await speaking({
       beforeOperation: () =>
@@ -39,7 +39,7 @@ describe('a store that fails while an answer is on its way', () => {
     expect(rest).toEqual((await frames).slice(1));
   });
 
-  test('is not asked again more often than twice a second', async () => {
+  test('a failing store is retried at most twice a second', async () => {
     let asked = 0;
     let isDown = false;
     const { clock, call } = await speaking({
@@ -59,7 +59,7 @@ describe('a store that fails while an answer is on its way', () => {
     expect(asked).toBeLessThanOrEqual(12);
   });
 
-  test('and loses the reply of a flush stores no frame twice and none too few', async () => {
+  test('a lost reply of a flush stores every frame exactly once', async () => {
     let lost = 0;
     const { clock, dependencies, store, conversationId, call, handle, frames } = await speaking({
       afterCommit: (writes) => {
@@ -83,7 +83,7 @@ describe('a store that fails while an answer is on its way', () => {
   });
 
   test.each(['a flush', 'the finish'])(
-    'and loses the reply of %s just before the end stores every frame once',
+    'a lost reply of %s just before the end stores every frame once',
     async (which) => {
       let lost = 0;
       const isTarget = (writes: readonly Write[]) =>
@@ -119,7 +119,7 @@ async function takeOver({ store, clock, send }: Awaited<ReturnType<typeof stalle
   await result;
 }
 
-test('a flush that a take-over has overtaken writes nothing', async () => {
+test('a flush overtaken by a take-over writes nothing', async () => {
   const world = await stalled();
   await takeOver(world);
   const before = await storedChunks(world.store, world.conversationId);
@@ -131,7 +131,7 @@ test('a flush that a take-over has overtaken writes nothing', async () => {
   expect(before.every(({ attempt }) => attempt === 2)).toBe(true);
 });
 
-test('readers of an instance that lost its turn go on with the attempt that took it over', async () => {
+test('readers of an instance that lost its turn continue with the new attempt', async () => {
   const world = await stalled();
   const frames = collect(world.handle.frames());
   await settle();

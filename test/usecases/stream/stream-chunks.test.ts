@@ -18,7 +18,7 @@ import {
 } from '#test/support/chat/streaming.ts';
 
 describe('the chunks of a stream', () => {
-  test('are stored half a second after the first frame, without an end of the answer', async () => {
+  test('stream chunks are stored half a second after the first frame, without the end', async () => {
     const { clock, store, conversationId, call } = await speaking();
     call.say('Hello');
     await settle();
@@ -32,7 +32,7 @@ describe('the chunks of a stream', () => {
     expect(textOf(chunk?.frames ?? [])).toBe('Hello');
   });
 
-  test('are stored at once when a KiB has come together', async () => {
+  test('stream chunks are stored at once at one KiB', async () => {
     const { store, conversationId, call } = await speaking();
 
     call.say('x'.repeat(1_024));
@@ -41,7 +41,7 @@ describe('the chunks of a stream', () => {
     expect(await storedChunks(store, conversationId)).toHaveLength(1);
   });
 
-  test('expire after a day', async () => {
+  test('stream chunks expire after a day', async () => {
     const { clock, store, conversationId, call } = await speaking();
     call.say('x'.repeat(1_024));
     await settle();
@@ -52,7 +52,7 @@ describe('the chunks of a stream', () => {
     expect((chunk?.expireTime.getTime() ?? 0) - clock.now().getTime()).toBe(dayMs);
   });
 
-  test('end with one that says so and comes with the end of the turn', async () => {
+  test('stream chunks end with a final one, committed with the turn’s end', async () => {
     const { dependencies, store, conversationId, call, handle, frames } = await speaking();
     call.say('x'.repeat(1_024));
     await settle();
@@ -67,7 +67,7 @@ describe('the chunks of a stream', () => {
     expect(turn).toMatchObject({ chunks: 2, lastFrameId: (await frames).at(-1)?.id });
   });
 
-  test('cut a very large answer where no character breaks, each below its limit', async () => {
+  test('stream chunks split a very large answer between characters, within the limit', async () => {
     const text = '\u1112\u1161\u11ab👩‍👩‍👧\u0001'.repeat(60_000);
     const { model } = scriptedStreamer(textAnswer(text));
     const dependencies = chatDependencies({ model });
@@ -93,7 +93,7 @@ describe('the chunks of a stream', () => {
     ['surrogate pairs', ['\ud83d', '\ude00\ud83d', '\ude01', 'x\ud83d', '\ude02']],
     ['half a surrogate pair that the model sent', ['a\ud83d', 'b']],
     ['text that runs from right to left', ['\u05e9', '\u05dc\u05d5', '\u05dd\u202e']],
-  ])('keep %s whole over all documents', async (_, pieces) => {
+  ])('stream chunks keep %s whole over all documents', async (_, pieces) => {
     const { clock, dependencies, conversationId, call, handle } = await speaking();
     for (const piece of pieces) {
       await sayEach(clock, call, [piece]);
@@ -111,7 +111,7 @@ describe('the chunks of a stream', () => {
   });
 });
 
-test('a watch that leaves out, repeats and reorders chunks changes nothing for its reader', async () => {
+test('a watch that omits, repeats and reorders chunks changes nothing for its reader', async () => {
   const { clock, store, conversationId, call, handle, frames } = await speaking();
   const careless: DocumentStore = {
     ...store,

@@ -31,7 +31,7 @@ const delta = (id: number, text: string): StreamFrame => ({
 const sse = { accept: 'text/event-stream' };
 
 describe('a streamed answer', () => {
-  test('is id and one data line per frame, and [DONE]', async () => {
+  test('a streamed answer is id and one data line per frame, and [DONE]', async () => {
     const { sendMessage } = handWrittenSend(() => ({
       frames: () => framesOf(delta(0, '안녕 👋🏽\r\ndata: x\u2028'), finish),
     }));
@@ -46,7 +46,7 @@ describe('a streamed answer', () => {
     );
   });
 
-  test('has the headers that keep proxies and the AI SDK right', async () => {
+  test('a streamed answer has the headers that proxies and the AI SDK need', async () => {
     const { sendMessage } = handWrittenSend(() => ({ frames: () => framesOf(finish) }));
     chat = await startChatServer({ collaborators: { sendMessage } });
 
@@ -63,7 +63,7 @@ describe('a streamed answer', () => {
     });
   });
 
-  test('arrives frame by frame, not at the end', async () => {
+  test('a streamed answer arrives frame by frame, not at the end', async () => {
     const gate = Promise.withResolvers<void>();
     async function* frames() {
       yield delta(0, 'first');
@@ -82,7 +82,7 @@ describe('a streamed answer', () => {
     await reader?.cancel();
   });
 
-  test('sends comments while the model is silent', async () => {
+  test('a streamed answer sends comments while the model is silent', async () => {
     const gate = Promise.withResolvers<void>();
     async function* frames() {
       await gate.promise;
@@ -102,7 +102,7 @@ describe('a streamed answer', () => {
     expect(text).toMatch(/data: \[DONE\]\n\n$/);
   });
 
-  test('ends in error and finish when its frames break', async () => {
+  test('a streamed answer ends in error and finish when its frames break', async () => {
     async function* frames() {
       yield delta(4, 'half');
       await Promise.reject(new Error('secret reason'));
@@ -120,7 +120,7 @@ describe('a streamed answer', () => {
     expect(text).not.toContain('secret reason');
   });
 
-  test('goes on for the turn when the client hangs up, and the request waits for it', async () => {
+  test('a streamed answer continues after a hang-up, and the request waits for it', async () => {
     const gate = Promise.withResolvers<void>();
     const left = Promise.withResolvers<void>();
     async function* frames() {
@@ -169,7 +169,7 @@ describe('a streamed answer', () => {
     expect(error.text).toContain('"retryDelay":"1.2s"');
   });
 
-  test('does not read more of the turn than a slow reader takes', async () => {
+  test('a streamed answer reads no more than a slow reader takes', async () => {
     let made = 0;
     async function* frames() {
       for (; made < 2_000; made++) yield await Promise.resolve(delta(made, 'x'.repeat(64 * 1024)));
@@ -200,24 +200,22 @@ describe('a streamed answer', () => {
   });
 });
 
-describe('the text of a stream', () => {
-  test('sends a comment after every interval of silence and none before', async () => {
-    const clock = createManualClock();
-    const gate = Promise.withResolvers<StreamFrame>();
-    async function* frames() {
-      yield await gate.promise;
-    }
-    const { signal: left } = new AbortController();
-    const text = sseText(frames(), { clock, heartbeatMs: 8_000, generation: 0, left });
+test('a stream’s text has a comment after every interval of silence, none before', async () => {
+  const clock = createManualClock();
+  const gate = Promise.withResolvers<StreamFrame>();
+  async function* frames() {
+    yield await gate.promise;
+  }
+  const { signal: left } = new AbortController();
+  const text = sseText(frames(), { clock, heartbeatMs: 8_000, generation: 0, left });
 
-    const first = text.next();
-    clock.advance(7_999);
-    clock.advance(1);
-    expect((await first).value).toBe(': keep-alive\n\n');
-    const second = text.next();
-    gate.resolve(finish);
-    expect((await second).value).toMatch(/^id: 9\n/);
-    expect((await text.next()).value).toBe('data: [DONE]\n\n');
-    expect((await text.next()).done).toBe(true);
-  });
+  const first = text.next();
+  clock.advance(7_999);
+  clock.advance(1);
+  expect((await first).value).toBe(': keep-alive\n\n');
+  const second = text.next();
+  gate.resolve(finish);
+  expect((await second).value).toMatch(/^id: 9\n/);
+  expect((await text.next()).value).toBe('data: [DONE]\n\n');
+  expect((await text.next()).done).toBe(true);
 });

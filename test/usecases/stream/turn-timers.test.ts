@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { chatCrashPoints } from '#functions/lib/crash-points.ts';
 import { cancelTurn } from '#functions/chat/turns/finish/cancel-turn.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
@@ -26,8 +26,9 @@ function countingClock() {
   return { clock: counting, open: () => open };
 }
 
-describe('no timer outlives a turn', () => {
-  test.each(['is answered', 'fails', 'is cancelled'])('that %s', async (how) => {
+test.each(['is answered', 'fails', 'is cancelled'])(
+  'no timer outlives a turn that %s',
+  async (how) => {
     const { clock, open } = countingClock();
     const conversationId = randomUUID();
     const { dependencies, call } = steeredChat({ clock });
@@ -46,10 +47,10 @@ describe('no timer outlives a turn', () => {
     await settle();
 
     expect(open()).toBe(0);
-  });
-});
+  },
+);
 
-test('an answer that takes longer than it may is a failure that can be tried again', async () => {
+test('an answer over its time limit is a retryable failure', async () => {
   const clock = createManualClock();
   const { dependencies, call } = steeredChat({ clock });
   const handle = await sendMessage(dependencies, request(randomUUID(), 'x'));
@@ -63,7 +64,7 @@ test('an answer that takes longer than it may is a failure that can be tried aga
   expect(model.signal.aborted).toBe(true);
 }, 60_000);
 
-test('an answer that grows without end is ended as too long, and stored', async () => {
+test('an endless answer is ended as too long, and stored', async () => {
   const text = 'x'.repeat(256 * 1024);
   const { model } = scriptedStreamer({
     chunks: Array.from({ length: 20 }, () => ({ parts: [{ text }] })),

@@ -46,7 +46,7 @@ async function waiting(text = ASKING, environment: Record<string, string> = {}) 
 }
 
 describe('a function of the app', () => {
-  test('lets the turn wait, once the tools of the server have run', async () => {
+  test('an app function makes the turn wait, once the server’s tools have run', async () => {
     const { turn, chunks } = await waiting();
 
     expect(turn.state).toBe('awaiting_tool');
@@ -59,7 +59,7 @@ describe('a function of the app', () => {
     expect(chunks[1]).not.toHaveProperty('providerExecuted');
   });
 
-  test('is told to the events topic while nobody is there, each round, and the end after it', async () => {
+  test('an unwatched app call is published each round, and the end after it', async () => {
     const { chat, conversationId } = await waiting('call locate\nthen\ncall choose', {
       FCM_PROJECT: 'demo-recap',
     });
@@ -78,7 +78,7 @@ describe('a function of the app', () => {
     ]);
   });
 
-  test('is answered, and the same attempt goes on with rising ids', async () => {
+  test('an answered app call continues the same attempt with rising ids', async () => {
     const { chat, conversationId, frames } = await waiting();
 
     const handle = await answer(chat, conversationId, [
@@ -105,7 +105,7 @@ describe('a function of the app', () => {
     expect(refusals()).toEqual([]);
   });
 
-  test('is answered in parts: the turn waits for the rest', async () => {
+  test('a partly answered app call keeps the turn waiting', async () => {
     const { chat, conversationId, effects } = await waiting();
 
     const first = await (await answer(chat, conversationId, [output(2, { no: 2 })])).result;
@@ -117,7 +117,7 @@ describe('a function of the app', () => {
     expect(refusals()).toEqual([]);
   });
 
-  test('is answered twice with the same: the answer is replayed, no model is asked', async () => {
+  test('an app call answered twice alike replays the answer without a model call', async () => {
     const { chat, conversationId } = await waiting();
     const results = [output(0, { lat: 1 }), output(2, { no: 2 })];
     const { turn } = await (await answer(chat, conversationId, results)).result;
@@ -133,7 +133,7 @@ describe('a function of the app', () => {
     { what: 'another output', result: output(2, { no: 3 }), reason: 'TOOL_RESULT_CONFLICT' },
     { what: 'an unknown call', result: output(7, {}), reason: 'TOOL_CALL_NOT_FOUND' },
     { what: 'a call of the server', result: output(1, {}), reason: 'TOOL_CALL_NOT_FOUND' },
-  ])('is refused: $what', async ({ result, reason }) => {
+  ])('an app result is refused: $what', async ({ result, reason }) => {
     const { chat, conversationId } = await waiting();
     await answer(chat, conversationId, [output(2, { no: 2 })]);
 
@@ -142,7 +142,7 @@ describe('a function of the app', () => {
     await expect(refused).rejects.toMatchObject({ reason });
   });
 
-  test('has expired after its time, and the model learns of it', async () => {
+  test('an app call expires after its time, and the model learns of it', async () => {
     const { chat, conversationId } = await waiting(ASKING, { TOOL_RESULT_TIMEOUT_MS: '1000' });
     const later = new Date(Date.now() + 2_000);
     const late = { ...chat, clock: { ...chat.clock, now: () => later } };
@@ -156,7 +156,7 @@ describe('a function of the app', () => {
     expect(refusals()).toEqual([]);
   });
 
-  test('is overtaken by a new message, and stands in its prompt with whole pairs', async () => {
+  test('an app call overtaken by a new message is in its prompt as whole pairs', async () => {
     const { chat, conversationId } = await waiting();
 
     const { turn } = await say(chat, conversationId, 'Never mind.');
@@ -171,7 +171,7 @@ describe('a function of the app', () => {
     });
   });
 
-  test('is cancelled with its turn, at once', async () => {
+  test('an app call is cancelled with its turn, at once', async () => {
     const { chat, conversationId } = await waiting();
 
     const turn = await cancelTurn(chat, { caller, conversationId, turnId: 't_1' });
@@ -182,7 +182,7 @@ describe('a function of the app', () => {
     });
   });
 
-  test('leaves a stream that can be resumed across the pause', async () => {
+  test('an app call’s stream can be resumed across the pause', async () => {
     const { chat, conversationId, frames } = await waiting();
     const handle = await answer(chat, conversationId, [
       output(0, { lat: 1 }),
@@ -198,7 +198,7 @@ describe('a function of the app', () => {
     );
   });
 
-  test('shows in /context what the next prompt has, once it is answered', async () => {
+  test('an answered app call makes /context show the next prompt’s content', async () => {
     const { chat, conversationId } = await waiting();
     await (
       await answer(chat, conversationId, [output(0, { lat: 1 }), output(2, { no: 2 })])
@@ -225,7 +225,7 @@ describe('a tool of the server that needs the user’s word', () => {
     isApproved,
   });
 
-  test('waits for it, and says so', async () => {
+  test('a server tool that needs the user’s approval waits for it, and says so', async () => {
     const { turn, chunks, effects } = await waiting('call transfer {"amount":5}');
 
     expect(turnView(turn).openCalls).toMatchObject([{ callId: 't_1_c0', wants: 'approved' }]);
@@ -240,14 +240,17 @@ describe('a tool of the server that needs the user’s word', () => {
   test.each([
     { isApproved: true, response: { transferred: 5 }, runs: 1 },
     { isApproved: false, response: { error: 'denied_by_user' }, runs: 0 },
-  ])('runs if it is given: $isApproved', async ({ isApproved, response, runs }) => {
-    const { chat, conversationId, effects } = await waiting('call transfer {"amount":5}');
+  ])(
+    'a server tool runs if the approval is given: $isApproved',
+    async ({ isApproved, response, runs }) => {
+      const { chat, conversationId, effects } = await waiting('call transfer {"amount":5}');
 
-    const { turn } = await (await answer(chat, conversationId, [approval(isApproved)])).result;
+      const { turn } = await (await answer(chat, conversationId, [approval(isApproved)])).result;
 
-    expect(turn.state).toBe('done');
-    expect(responsesIn(turn.contents)).toMatchObject([{ response }]);
-    expect(effects.size).toBe(runs);
-    expect(refusals()).toEqual([]);
-  });
+      expect(turn.state).toBe('done');
+      expect(responsesIn(turn.contents)).toMatchObject([{ response }]);
+      expect(effects.size).toBe(runs);
+      expect(refusals()).toEqual([]);
+    },
+  );
 });

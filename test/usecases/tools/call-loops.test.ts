@@ -30,7 +30,7 @@ async function asked(text: string, environment: Record<string, string> = {}) {
 }
 
 describe('a call that is asked for five times in a row', () => {
-  test('is a loop the fifth time, which is not run: the model reads why, and what to do instead', async () => {
+  test('the fifth equal call in a row is not run, and the model reads why', async () => {
     const { turn, effects, responses } = await asked(rounds(...times(5, OSLO)));
 
     expect([...effects.keys()]).toEqual(['t_1:0', 't_1:1', 't_1:2', 't_1:3']);
@@ -38,7 +38,7 @@ describe('a call that is asked for five times in a row', () => {
     expect(turn).toMatchObject({ state: 'done', finishReason: 'STOP' });
   });
 
-  test('is shown to fail in the stream', async () => {
+  test('a looping call is shown as failed in the stream', async () => {
     const { chunks } = await asked(rounds(...times(5, OSLO)));
 
     expect(chunks.filter(({ type }) => type === 'tool-output-error')).toMatchObject([
@@ -47,14 +47,14 @@ describe('a call that is asked for five times in a row', () => {
     expect(chunks.some(({ type }) => type === 'data-notice')).toBe(false);
   });
 
-  test('does not end a turn that then does something else', async () => {
+  test('a looping call does not end a turn that then does something else', async () => {
     const { effects, turn } = await asked(rounds(...times(5, OSLO), ROME));
 
     expect(effects.has('t_1:5')).toBe(true);
     expect(turn.finishReason).toBe('STOP');
   });
 
-  test('is found a second time when the model goes on: that ends the turn, with whole pairs and a notice', async () => {
+  test('a call that loops again ends the turn with whole pairs and a notice', async () => {
     const { turn, chunks, effects, responses } = await asked(rounds(...times(8, OSLO)));
 
     expect(turn).toMatchObject({ state: 'done', finishReason: 'LOOP_OF_CALLS', inContext: true });
@@ -68,7 +68,7 @@ describe('a call that is asked for five times in a row', () => {
     ]);
   });
 
-  test('leaves a conversation that goes on', async () => {
+  test('a looping call leaves a usable conversation', async () => {
     const { chat, conversationId } = await asked(rounds(...times(8, OSLO)));
 
     const { turn } = await say(chat, conversationId, ROME);
@@ -77,7 +77,7 @@ describe('a call that is asked for five times in a row', () => {
     expect(standIn.journal().flatMap(({ refusal }) => refusal ?? [])).toEqual([]);
   });
 
-  test('is told again when the turn is replayed', async () => {
+  test('a looping call is reported again when the turn is replayed', async () => {
     const { chat } = toolChat(model, { environment: { LOOP_DETECTION: 'on' } });
     const send = request(randomUUID(), rounds(...times(8, OSLO)));
     const first = await collect((await sendMessage(chat, send)).frames());
@@ -88,7 +88,7 @@ describe('a call that is asked for five times in a row', () => {
     expect(again.at(-3)?.chunk).toMatchObject({ type: 'data-notice', id: 'loop' });
   });
 
-  test('is run where the deployment says so', async () => {
+  test('a looping call runs where the deployment disables the check', async () => {
     const { effects, turn } = await asked(rounds(...times(6, OSLO)), { LOOP_DETECTION: 'off' });
 
     expect(effects.size).toBe(6);
@@ -106,13 +106,13 @@ describe('a tool that is polled', () => {
     return (await say(chat, randomUUID(), rounds(...times(8, STATE)))).turn;
   };
 
-  test('may say the same as often as there are rounds', async () => {
+  test('a polled tool may repeat itself in as many rounds as there are', async () => {
     const turn = await polling([{ ...pending, polled: true }]);
 
     expect(turn).toMatchObject({ finishReason: 'STOP', rounds: { count: 8 } });
   });
 
-  test('is a loop where nobody has declared it so', async () => {
+  test('a polled tool that nobody declared so is a loop', async () => {
     const turn = await polling([pending]);
 
     expect(turn).toMatchObject({ finishReason: 'LOOP_OF_CALLS', rounds: { count: 6 } });
@@ -122,7 +122,7 @@ describe('a tool that is polled', () => {
     { declared: { polled: true }, end: 'STOP', asked: 7 },
     { declared: {}, end: 'LOOP_OF_CALLS', asked: 4 },
   ])(
-    'of the app, $declared, waits for it $asked times',
+    'a polled tool of the app, $declared, is waited for $asked times',
     async ({ declared, end, asked: waits }) => {
       const { chat } = toolChat(model, {
         environment: { LOOP_DETECTION: 'on', CLIENT_WRITABLE: 'tools' },
@@ -141,7 +141,7 @@ describe('a tool that is polled', () => {
   );
 });
 
-test('two calls by turns are a loop of ten, and those of one round none', async () => {
+test('two alternating calls loop after ten, and those of one round never', async () => {
   const byTurns = await asked(rounds(...times(5, `${OSLO}\nthen\n${ROME}`)), { TOOL_ROUNDS: '20' });
   const atOnce = await asked(times(8, OSLO).join('\n'));
 

@@ -1,19 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { createToolbox } from '#functions/chat/turns/tools/toolbox.ts';
 import {
   conversationResponse,
   conversationWithContextResponse,
 } from '#shared/wire/resources/conversations.ts';
-import { errorOf, startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
+import { errorOf, startChatServer } from '#test/support/chat/chat-server.ts';
 import { createConversation, expectClean, readAs } from '#test/support/chat/http-answers.ts';
 import { appTool, countingTools } from '#test/support/tools/tool-world.ts';
 
-let chat: ChatServer;
-beforeAll(async () => {
-  chat = await startChatServer({
-    overrides: { toolbox: createToolbox(countingTools().tools) },
-    environment: { CLIENT_WRITABLE: 'tools' },
-  });
+const chat = await startChatServer({
+  overrides: { toolbox: createToolbox(countingTools().tools) },
+  environment: { CLIENT_WRITABLE: 'tools' },
 });
 afterAll(() => chat.stop());
 
@@ -27,7 +24,7 @@ const read = async (id: string) =>
   readAs(conversationWithContextResponse, await chat.call(`/v1/conversations/${id}`));
 
 describe('tools of a conversation', () => {
-  test('are declared when it is created, and shown as they were sent', async () => {
+  test('a conversation’s tools are declared when it is created and shown as sent', async () => {
     const tools = [{ ...locate, needsApproval: true }, named('choose')];
 
     const created = await createConversation(chat, { body: { tools } });
@@ -36,7 +33,7 @@ describe('tools of a conversation', () => {
     expect((await read(created.id)).tools).toEqual(tools);
   });
 
-  test('are declared later, all at once, and leave the rest as it was', async () => {
+  test('a conversation’s tools are declared later, all at once, changing nothing else', async () => {
     const { id } = await createConversation(chat, { body: { title: 'one', tools: [locate] } });
 
     const response = await patch(id, { tools: [named('choose')] });
@@ -48,7 +45,7 @@ describe('tools of a conversation', () => {
   test.each([
     ['an empty list', { tools: [] }, ''],
     ['the mask alone', {}, '?updateMask=tools'],
-  ])('are taken away by %s', async (_, body, mask) => {
+  ])('a conversation’s tools are removed by %s', async (_, body, mask) => {
     const { id } = await createConversation(chat, { body: { tools: [locate] } });
 
     const changed = await readAs(conversationResponse, await patch(id, body, mask));
@@ -57,7 +54,7 @@ describe('tools of a conversation', () => {
     expect(await read(id)).not.toHaveProperty('tools');
   });
 
-  test('stay where the mask names other fields', async () => {
+  test('a conversation’s tools stay where the field mask names other fields', async () => {
     const { id } = await createConversation(chat, { body: { tools: [locate] } });
 
     await patch(id, { title: 'two', tools: [] }, '?updateMask=title');
@@ -90,25 +87,31 @@ const refused: [string, unknown, string][] = [
 ];
 
 describe('tools that are refused', () => {
-  test.each(refused)('with a new conversation: %s', async (_, tools, reason) => {
-    const error = await errorOf(await chat.call('/v1/conversations', { body: { tools } }));
+  test.each(refused)(
+    'invalid tools of a new conversation are refused: %s',
+    async (_, tools, reason) => {
+      const error = await errorOf(await chat.call('/v1/conversations', { body: { tools } }));
 
-    expect(error).toMatchObject({ http: 400, reason });
-    expectClean(error);
-  });
+      expect(error).toMatchObject({ http: 400, reason });
+      expectClean(error);
+    },
+  );
 
-  test.each(refused)('leave a conversation as it was: %s', async (_, tools, reason) => {
-    const { id } = await createConversation(chat, { body: { tools: [locate] } });
+  test.each(refused)(
+    'invalid tools leave a conversation unchanged: %s',
+    async (_, tools, reason) => {
+      const { id } = await createConversation(chat, { body: { tools: [locate] } });
 
-    const error = await errorOf(await patch(id, { title: 'two', tools }));
+      const error = await errorOf(await patch(id, { title: 'two', tools }));
 
-    expect(error).toMatchObject({ http: 400, reason });
-    const after = await read(id);
-    expect(after.tools).toEqual([locate]);
-    expect(after).not.toHaveProperty('title');
-  });
+      expect(error).toMatchObject({ http: 400, reason });
+      const after = await read(id);
+      expect(after.tools).toEqual([locate]);
+      expect(after).not.toHaveProperty('title');
+    },
+  );
 
-  test('are the limits and no less', async () => {
+  test('tools at exactly the limits are accepted', async () => {
     const largest = { name: 'n'.repeat(64), description: '', parameters };
     const room = 16 * 1024 - JSON.stringify([largest]).length;
     const tools = [{ ...largest, description: 'x'.repeat(room) }];
@@ -120,7 +123,7 @@ describe('tools that are refused', () => {
     expect(most.tools).toHaveLength(32);
   });
 
-  test('where the deployment does not list them', async () => {
+  test('tools are refused where the deployment does not list them', async () => {
     const closed = await startChatServer();
     try {
       const error = await errorOf(

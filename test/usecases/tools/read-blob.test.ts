@@ -51,7 +51,7 @@ async function allPages(read: Read, maxCharacters?: number): Promise<string[]> {
 const mixed = '🙂 naïve 👩‍👩‍👧‍👦 한국어\r\n'.repeat(40);
 
 describe('read_blob', () => {
-  test('reads what the shortened output names', async () => {
+  test('read_blob reads what the shortened output names', async () => {
     const output = 'line of a log\n'.repeat(1_000);
     const { name, read } = await withBlob(output);
     const shown = maskedText(output, { characters: 2_000, name });
@@ -66,7 +66,7 @@ describe('read_blob', () => {
     });
   });
 
-  test.each([1, 2, 7, 100, 19_999])('gives every byte back in pages of %i', async (size) => {
+  test.each([1, 2, 7, 100, 19_999])('read_blob returns every byte in pages of %i', async (size) => {
     const { read } = await withBlob(mixed);
 
     const pages = await allPages(read, size);
@@ -77,7 +77,7 @@ describe('read_blob', () => {
     expect(Math.max(...pages.map(({ length }) => length))).toBeLessThanOrEqual(Math.max(2, size));
   });
 
-  test('gives back a text of several stored pieces, 20,000 characters at a time', async () => {
+  test('read_blob returns a text of several stored pieces, 20,000 characters at a time', async () => {
     const output = '🙂 row of a listing\n'.repeat(80_000);
     const { read } = await withBlob(output);
 
@@ -87,13 +87,13 @@ describe('read_blob', () => {
     expect(Math.max(...pages.map(({ length }) => length))).toBeLessThanOrEqual(20_000);
   });
 
-  test('begins before a character that it is told to begin inside of', async () => {
+  test('read_blob begins before a character that its offset splits', async () => {
     const { read } = await withBlob('ab🙂cd');
 
     expect(await read({ fromCharacter: 3 })).toMatchObject({ text: '🙂cd', fromCharacter: 2 });
   });
 
-  test('behind the end gives nothing, and says how long the text is', async () => {
+  test('read_blob beyond the end returns nothing and the text’s length', async () => {
     const { read } = await withBlob('short');
 
     expect(await read({ fromCharacter: 99 })).toEqual({
@@ -103,14 +103,14 @@ describe('read_blob', () => {
     });
   });
 
-  test('takes the call for the id', async () => {
+  test('read_blob accepts the call as the id', async () => {
     const { read, name } = await withBlob('text');
 
     expect(await read({ id: `read_blob("${name}")` })).toMatchObject({ text: 'text' });
   });
 
   test.each(['nonsense', '../conversations/c', 'f'.repeat(64), 'F'.repeat(64), 'a'.repeat(65)])(
-    'says that %s is unknown',
+    'read_blob says that %s is unknown',
     async (id) => {
       const { read } = await withBlob('text');
 
@@ -121,7 +121,7 @@ describe('read_blob', () => {
     },
   );
 
-  test('cannot read the blob of another conversation, not even of the same user', async () => {
+  test('read_blob cannot read another conversation’s blob, even of the same user', async () => {
     const first = await withBlob('of the first');
     const second = await withBlob('of the second', first.dependencies);
 
@@ -130,7 +130,7 @@ describe('read_blob', () => {
     });
   });
 
-  test('does not serve somebody else', async () => {
+  test('read_blob does not serve another user', async () => {
     const { tool, context, name } = await withBlob('text');
     const caller = { uid: 'bob', tier: 'signedIn' } as const;
 
@@ -139,7 +139,7 @@ describe('read_blob', () => {
     await expect(asked).rejects.toMatchObject({ reason: 'CONVERSATION_NOT_FOUND' });
   });
 
-  test('does not read what is being erased', async () => {
+  test('read_blob does not read what is being erased', async () => {
     const { dependencies, conversationId, read, name } = await withBlob('text');
     const pendingErasure = { since: new Date(0), seqs: [1], blobs: [name] };
     await dependencies.store.commit([
@@ -155,7 +155,7 @@ describe('read_blob', () => {
   });
 
   test.each([{ maxCharacters: 20_001 }, { maxCharacters: 0 }, { fromCharacter: -1 }])(
-    'refuses %j',
+    'read_blob refuses %j',
     (args) => {
       const { parameters } = readBlob(chatDependencies());
 
@@ -170,7 +170,7 @@ describe('the tools of the server', () => {
     ['read_blob', ['read_blob']],
     ['read_blob,save_memory,forget_memory', ['read_blob', 'save_memory', 'forget_memory']],
     ['none', []],
-  ])('are with BUILT_IN_TOOLS=%s: %j', (setting, names) => {
+  ])('the server’s tools with BUILT_IN_TOOLS=%s are %j', (setting, names) => {
     const dependencies = chatDependencies(
       {},
       setting === undefined ? {} : { BUILT_IN_TOOLS: setting },
@@ -179,7 +179,7 @@ describe('the tools of the server', () => {
     expect(builtInTools(dependencies).map(({ name }) => name)).toEqual(names);
   });
 
-  test('that do not exist are refused at start', () => {
+  test('unknown server tools are refused at start', () => {
     expect(() => chatDependencies({}, { BUILT_IN_TOOLS: 'read_blob,rm' })).toThrow(
       'BUILT_IN_TOOLS',
     );

@@ -35,7 +35,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => journey.stop());
 
-test('a conversation with tools of server and app goes on over its compactions', () => {
+test('a conversation with server and app tools continues over its compactions', () => {
   expect(turns.map(({ state }) => state)).toEqual([
     ...Array.from({ length: 5 }, () => 'done'),
     'cancelled',
@@ -44,7 +44,7 @@ test('a conversation with tools of server and app goes on over its compactions',
   ]);
 });
 
-test('it is compacted while the app is asked, while a tool works, and between turns', () => {
+test('a tool conversation is compacted during app calls, tool runs and between turns', () => {
   const states = Object.fromEntries(journey.compactions.map(({ step, state }) => [step, state]));
 
   expect(states).toMatchObject({
@@ -55,16 +55,16 @@ test('it is compacted while the app is asked, while a tool works, and between tu
   });
 });
 
-test('no prompt is refused, at any step', () => {
+test('no prompt of a tool conversation is refused at any step', () => {
   expect(journey.prompts.length).toBeGreaterThan(15);
   expect(journey.refusals).toEqual([]);
 });
 
-test('before every message the context is shown as it is sent', () => {
+test('before every message of a tool conversation, /context shows what is sent', () => {
   expect(journey.differences).toEqual([]);
 });
 
-test('every output stands in the transcript in full, whoever gave it', () => {
+test('every output of a tool conversation is in the transcript in full', () => {
   expect(turns.flatMap(({ contents }) => responsesIn(contents))).toMatchObject([
     ...[1, 2, 3, 4].map((page) => ({ name: 'list', response: { output: listing(page) } })),
     { name: 'locate', response: { town: 'Bergen' } },
@@ -78,7 +78,7 @@ test('every output stands in the transcript in full, whoever gave it', () => {
   ]);
 });
 
-test('what was folded is found again by the tool that looks it up', () => {
+test('the recall tool finds what a tool conversation folded', () => {
   const [found] = responsesIn(turns.at(-1)?.contents ?? []);
 
   expect(JSON.stringify(found)).toContain('K-17');

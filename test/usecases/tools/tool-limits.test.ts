@@ -53,7 +53,7 @@ describe('a quota that is exhausted between two rounds', () => {
     return { chat, effects, conversationId, ...end };
   };
 
-  test('ends the stream with what the user is told, behind what was shown', async () => {
+  test('a quota exhausted between two rounds ends the stream with the user’s message', async () => {
     const { chunks, reason } = await spent();
 
     expect(reason).toBe('USER_DAILY_TOKENS');
@@ -64,7 +64,7 @@ describe('a quota that is exhausted between two rounds', () => {
     expect(standIn.journal()).toHaveLength(1);
   });
 
-  test('keeps what the tools did, and the next message knows of it', async () => {
+  test('a quota exhausted between two rounds keeps tool results for the next message', async () => {
     const { chat, conversationId, effects } = await spent();
     const kept = await storedTurn(chat, conversationId);
     const shown = await showContext(chat, { caller, conversationId });
@@ -95,7 +95,7 @@ describe('outputs that do not fit the window', () => {
     return { chat, effects, conversationId, ...end };
   };
 
-  test('end the stream with the reason, behind what was shown', async () => {
+  test('outputs that do not fit the window end the stream with the reason', async () => {
     const { chunks, reason } = await overflown();
 
     expect(reason).toBe('CONTEXT_WINDOW_WILL_OVERFLOW');
@@ -103,7 +103,7 @@ describe('outputs that do not fit the window', () => {
     expect(JSON.stringify(chunks.find(({ type }) => type === 'error'))).toContain('does not fit');
   });
 
-  test('promise no compaction that could not make room for them', async () => {
+  test('outputs that do not fit the window promise no useless compaction', async () => {
     const { chat, chunks, conversationId } = await overflown();
 
     const { value: head } = (await readHead(chat.store, conversationId)) ?? {};
@@ -114,7 +114,7 @@ describe('outputs that do not fit the window', () => {
     expect(JSON.stringify(chunks)).not.toContain('being compacted');
   });
 
-  test('stay in the transcript, and the conversation goes on', async () => {
+  test('outputs that do not fit the window stay in the transcript; the conversation continues', async () => {
     const { chat, conversationId, effects } = await overflown();
     const kept = await storedTurn(chat, conversationId, 2);
 

@@ -67,7 +67,7 @@ function chatWith(
 }
 
 describe('a very long output', () => {
-  test('is condensed before the next call, and shown like that from then on, the same bytes', async () => {
+  test('a very long output is condensed before the next call, with stable bytes after', async () => {
     const { chat, asked, conversationId } = chatWith();
 
     const { turn } = await say(chat, conversationId, 'call read_log');
@@ -94,7 +94,7 @@ describe('a very long output', () => {
     expect(JSON.stringify(items)).not.toContain('"condensed"');
   });
 
-  test('comes back whole by its name', async () => {
+  test('a condensed output is read back whole by its name', async () => {
     const { chat, conversationId } = chatWith();
     await say(chat, conversationId, 'call read_log');
 
@@ -110,7 +110,7 @@ describe('a very long output', () => {
     expect(LOG.startsWith(String(page['text']))).toBe(true);
   });
 
-  test('of the app is condensed when it is posted', async () => {
+  test('a very long app output is condensed when it is posted', async () => {
     const { chat, asked, conversationId } = chatWith();
     await withAppTools(chat, conversationId, ['locate']);
     await say(chat, conversationId, 'call locate');
@@ -131,7 +131,7 @@ describe('a very long output', () => {
     expect(JSON.stringify(shownIn(prompts().at(-1)))).toContain(GOOD);
   });
 
-  test('goes with its turn, and so does what was made of it', async () => {
+  test('a condensed output and its full text are deleted with the turn', async () => {
     const { chat, conversationId } = chatWith();
     const { turn } = await say(chat, conversationId, 'call read_log');
     const stored = async () => JSON.stringify(await chat.store.get([turnPath(conversationId, 1)]));
@@ -142,7 +142,7 @@ describe('a very long output', () => {
     expect(await stored()).not.toContain('door 17');
   });
 
-  test('costs its user dollars under a name of its own, and no message', async () => {
+  test('condensing an output costs its user dollars under its own name, no message', async () => {
     const { chat, conversationId } = chatWith(undefined, { environment: { USER_DAILY_USD: '5' } });
 
     await say(chat, conversationId, 'call read_log');
@@ -178,7 +178,7 @@ describe('an output is cut as ever', () => {
       },
       {},
     ],
-  ])('%s', async (_, condense, overrides) => {
+  ])('a long output is cut instead of condensed: %s', async (_, condense, overrides) => {
     const { chat, asked, conversationId } = chatWith(condense, { overrides });
 
     const { turn } = await say(chat, conversationId, 'call read_log');
@@ -192,7 +192,7 @@ describe('an output is cut as ever', () => {
     ['unless the deployment says so', { CONDENSE_TOOL_OUTPUTS: 'off' }],
     ['where only compactions condense', { CONDENSE_TOOL_OUTPUTS: 'on' }],
     ['where nothing could read it back', { BUILT_IN_TOOLS: 'recall_history' }],
-  ])('%s', async (_, environment) => {
+  ])('an output is cut and not condensed: %s', async (_, environment) => {
     const { chat, asked, conversationId } = chatWith(undefined, { environment });
 
     await say(chat, conversationId, 'call read_log');

@@ -18,7 +18,7 @@ const responsesOf = async (text: string, environment: Record<string, string> = {
 };
 
 describe('a tool of the server', () => {
-  test('runs between two calls of the model, which answers with what it gave', async () => {
+  test('a server tool runs between two model calls, and its output is used', async () => {
     const { turn, effects } = await responsesOf('call weather {"city":"Oslo"}');
 
     expect(turn.state).toBe('done');
@@ -29,7 +29,7 @@ describe('a tool of the server', () => {
     expect(refusals()).toEqual([]);
   });
 
-  test('is shown in the stream, in its place between the parts of the text', async () => {
+  test('a server tool’s run is shown in the stream between the text parts', async () => {
     const { chunks } = await responsesOf('call weather {"city":"Oslo"}');
 
     const shown = chunks.filter(({ type }) => type !== 'text-delta' && type !== 'data-context');
@@ -57,7 +57,7 @@ describe('a tool of the server', () => {
     ]);
   });
 
-  test('runs beside others of one round, and the responses stand in the order of the calls', async () => {
+  test('parallel server tools respond in the order of the calls', async () => {
     const { responses, effects } = await responsesOf(
       'call weather {"city":"Oslo"}\ncall hanging\ncall weather {"city":"Rome"}',
     );
@@ -70,7 +70,7 @@ describe('a tool of the server', () => {
     expect([...effects.keys()]).toEqual(['t_1:0', 't_1:2']);
   });
 
-  test('counts its calls over all rounds of a turn', async () => {
+  test('a server tool’s calls are counted over all rounds of a turn', async () => {
     const { effects, turn } = await responsesOf(
       'call weather {"city":"A"}\ncall weather {"city":"B"}\nthen\ncall weather {"city":"C"}',
     );
@@ -80,7 +80,7 @@ describe('a tool of the server', () => {
     expect(refusals()).toEqual([]);
   });
 
-  test('is billed with every call of the model, and the meter has the last report', async () => {
+  test('a server tool’s model calls are all billed, and the meter has the last report', async () => {
     const { turn } = await responsesOf('call weather {"city":"Oslo"}');
 
     const [first, second] = standIn.journal();
@@ -97,7 +97,7 @@ describe('a tool of the server', () => {
       error:
         'There is no tool named nothing. There are: weather, broken, refusing, hanging, large, transfer.',
     },
-  ])('that gives nothing says so to the model: $text', async ({ text, error }) => {
+  ])('a server tool that returns nothing tells the model so: $text', async ({ text, error }) => {
     const { turn, responses, chunks } = await responsesOf(text);
 
     expect(turn.state).toBe('done');
@@ -108,14 +108,14 @@ describe('a tool of the server', () => {
     expect(refusals()).toEqual([]);
   });
 
-  test('is not run with arguments that do not fit its parameters', async () => {
+  test('a server tool is not run with arguments that do not match its parameters', async () => {
     const { responses, effects } = await responsesOf('call weather {"city":7}');
 
     expect(responses).toMatchObject([{ response: { error: expect.stringContaining('city') } }]);
     expect(effects.size).toBe(0);
   });
 
-  test('that gives more than can be stored says how much it was', async () => {
+  test('a server tool’s unstorably large output is replaced by its size', async () => {
     const { responses } = await responsesOf('call large {"bytes":1100000}');
 
     expect(responses).toMatchObject([
@@ -123,7 +123,7 @@ describe('a tool of the server', () => {
     ]);
   });
 
-  test('may fill several documents, of which the last ones stay', async () => {
+  test('a server tool’s outputs may fill several documents, the last of which stay', async () => {
     const { chat } = toolChat(model);
     const conversationId = randomUUID();
 
@@ -143,32 +143,30 @@ describe('a tool of the server', () => {
   });
 });
 
-describe('the limit of rounds', () => {
-  test('ends with an error for the open calls and one call of the model that forbids its tools', async () => {
-    const rounds = ['A', 'B', 'C'].map((city) => `call weather {"city":"${city}"}`);
+test('the round limit ends open calls with an error and a last call without tools', async () => {
+  const rounds = ['A', 'B', 'C'].map((city) => `call weather {"city":"${city}"}`);
 
-    const { turn, effects, responses } = await responsesOf(rounds.join('\nthen\n'), {
-      TOOL_ROUNDS: '2',
-    });
-
-    expect(turn.state).toBe('done');
-    expect(effects.size).toBe(2);
-    expect(responses.at(-1)).toMatchObject({
-      response: { error: expect.stringContaining('limit of 2 rounds') },
-    });
-    const [first, , , last] = standIn.journal().map(({ n }) => standIn.requestBody(n));
-    expect(last).toMatchObject({ toolConfig: { functionCallingConfig: { mode: 'NONE' } } });
-    expect(first).not.toHaveProperty('toolConfig');
-    // The cached prefix begins with them.
-    const { tools } = sentPrompt(first);
-    expect(last).toMatchObject({ tools });
-    expect(standIn.journal()).toHaveLength(4);
-    expect(refusals()).toEqual([]);
+  const { turn, effects, responses } = await responsesOf(rounds.join('\nthen\n'), {
+    TOOL_ROUNDS: '2',
   });
+
+  expect(turn.state).toBe('done');
+  expect(effects.size).toBe(2);
+  expect(responses.at(-1)).toMatchObject({
+    response: { error: expect.stringContaining('limit of 2 rounds') },
+  });
+  const [first, , , last] = standIn.journal().map(({ n }) => standIn.requestBody(n));
+  expect(last).toMatchObject({ toolConfig: { functionCallingConfig: { mode: 'NONE' } } });
+  expect(first).not.toHaveProperty('toolConfig');
+  // The cached prefix begins with them.
+  const { tools } = sentPrompt(first);
+  expect(last).toMatchObject({ tools });
+  expect(standIn.journal()).toHaveLength(4);
+  expect(refusals()).toEqual([]);
 });
 
 describe('a turn with tools', () => {
-  test('stands in the next prompt with whole pairs', async () => {
+  test('a turn with tools is in the next prompt as whole pairs', async () => {
     const { chat } = toolChat(model);
     const conversationId = randomUUID();
     await say(chat, conversationId, 'call weather {"city":"Oslo"}\nthen\ncall broken');
@@ -179,7 +177,7 @@ describe('a turn with tools', () => {
     expect(refusals()).toEqual([]);
   });
 
-  test('is replayed with its calls, collapsed, and any frame can be gone on from', async () => {
+  test('a turn with tools is replayed collapsed and can be resumed from any frame', async () => {
     const { chat } = toolChat(model);
     const conversationId = randomUUID();
     const sent = request(

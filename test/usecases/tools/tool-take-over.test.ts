@@ -59,38 +59,41 @@ const deaths = (['calls-stored', 'tools-ran', 'responses-stored'] as const).flat
 );
 
 describe('an instance that dies between the batches of a round', () => {
-  test.each(deaths)('is followed by one that goes on: $point, $nth', async ({ point, nth }) => {
-    const world = instances();
-    const conversationId = randomUUID();
-    const sent = request(conversationId, TWO_ROUNDS);
-    await sendMessage(world.dyingAt(point, nth), sent);
-    const chat = world.chat();
+  test.each(deaths)(
+    'an instance that dies between round batches is followed by another: $point, $nth',
+    async ({ point, nth }) => {
+      const world = instances();
+      const conversationId = randomUUID();
+      const sent = request(conversationId, TWO_ROUNDS);
+      await sendMessage(world.dyingAt(point, nth), sent);
+      const chat = world.chat();
 
-    const handle = await sendMessage(chat, sent);
-    const frames = await collect(handle.frames());
-    const { turn } = await handle.result;
+      const handle = await sendMessage(chat, sent);
+      const frames = await collect(handle.frames());
+      const { turn } = await handle.result;
 
-    expect(turn).toMatchObject({ state: 'done', attempt: 2 });
-    expect(turn.contents.map(({ role }) => role)).toEqual([
-      'model',
-      'user',
-      'model',
-      'user',
-      'model',
-    ]);
-    // What ran and was not stored runs again, under the same key; what was stored does not.
-    const isLost = point === 'tools-ran';
-    const again = isLost ? (nth === 1 ? ['t_1:0'] : ['t_1:1', 't_1:2']) : [];
-    expect(Object.fromEntries(world.effects)).toEqual(
-      Object.fromEntries(
-        ['t_1:0', 't_1:1', 't_1:2'].map((key) => [key, again.includes(key) ? 2 : 1]),
-      ),
-    );
-    expect(shownText(frames)).toContain('The tools gave');
-    expect(refusals()).toEqual([]);
-  });
+      expect(turn).toMatchObject({ state: 'done', attempt: 2 });
+      expect(turn.contents.map(({ role }) => role)).toEqual([
+        'model',
+        'user',
+        'model',
+        'user',
+        'model',
+      ]);
+      // What ran and was not stored runs again, under the same key; what was stored does not.
+      const isLost = point === 'tools-ran';
+      const again = isLost ? (nth === 1 ? ['t_1:0'] : ['t_1:1', 't_1:2']) : [];
+      expect(Object.fromEntries(world.effects)).toEqual(
+        Object.fromEntries(
+          ['t_1:0', 't_1:1', 't_1:2'].map((key) => [key, again.includes(key) ? 2 : 1]),
+        ),
+      );
+      expect(shownText(frames)).toContain('The tools gave');
+      expect(refusals()).toEqual([]);
+    },
+  );
 
-  test('has asked the model once for each round that it stored', async () => {
+  test('a take-over between rounds calls the model once for each stored round', async () => {
     const world = instances();
     const sent = request(randomUUID(), TWO_ROUNDS);
     await sendMessage(world.dyingAt('responses-stored', 1), sent);
@@ -103,7 +106,7 @@ describe('an instance that dies between the batches of a round', () => {
     expect(turn.usage?.promptTokens).toBe(billed);
   });
 
-  test('leaves a stream that says all of the answer again', async () => {
+  test('a take-over between rounds leaves a stream with the whole answer', async () => {
     const world = instances();
     const sent = request(randomUUID(), TWO_ROUNDS);
     await sendMessage(world.dyingAt('calls-stored', 2), sent);
@@ -136,7 +139,7 @@ function slowTool() {
 }
 
 describe('a turn that is stopped while its tools run', () => {
-  test('ends with whole pairs, and its tool is told', async () => {
+  test('a turn stopped while its tools run ends with whole pairs and aborts its tool', async () => {
     const { slow, begun, isStopped } = slowTool();
     const { tools } = countingTools();
     const { chat } = toolChat(model, { tools: [...tools, slow] });
@@ -162,7 +165,7 @@ describe('a turn that is stopped while its tools run', () => {
     expect(refusals()).toEqual([]);
   });
 
-  test('is stopped by whoever comes after an instance that died', async () => {
+  test('a turn stopped while its tools run is stopped by a dead instance’s successor', async () => {
     const world = instances();
     const conversationId = randomUUID();
     const sent = request(conversationId, TWO_ROUNDS);
@@ -188,7 +191,7 @@ describe('a turn that is stopped while its tools run', () => {
     expect(sendableContents(turn.contents)).toEqual(turn.contents);
   });
 
-  test('is closed by the next message, and the model sees what its tools did', async () => {
+  test('the next message closes a dead tool turn, and the model sees its results', async () => {
     const world = instances();
     const conversationId = randomUUID();
     await sendMessage(world.dyingAt('responses-stored', 1), request(conversationId, TWO_ROUNDS));
@@ -213,13 +216,13 @@ describe('a turn that is stopped while its tools run', () => {
 });
 
 describe('a toolbox', () => {
-  test('takes no two tools of one name', () => {
+  test('a toolbox refuses two tools of one name', () => {
     const { tools } = countingTools();
 
     expect(() => createToolbox([...tools, ...tools])).toThrow('two server tools named "weather"');
   });
 
-  test('takes no name that no model could call', () => {
+  test('a toolbox refuses a name that no model could call', () => {
     const odd = tool('odd-name', {}, () => Promise.resolve({}));
 
     expect(() => createToolbox([odd])).toThrow('odd-name');

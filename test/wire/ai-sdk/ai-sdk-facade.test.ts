@@ -48,7 +48,7 @@ const turnOf = async (conversationId: string, seq: number) =>
 const callsAbout = (text: string) => calls.filter((call) => call.text === text);
 
 describe('the ids of the AI SDK', () => {
-  test('that are UUIDs are those of the conversation and of the message', async () => {
+  test('the AI SDK’s ids that are UUIDs become conversation and message ids', async () => {
     const id = randomUUID();
     const message = saying('Hello');
 
@@ -59,7 +59,7 @@ describe('the ids of the AI SDK', () => {
   });
 
   test.each(['main', 'k3J8vQ0pLx2ZnR7a', '6ba7b810-9dad-11d1-80b4-00c04fd430c8', '채팅 1'])(
-    'that are none stand for the same ones each time: %s',
+    'the AI SDK’s id that is no UUID maps to the same ids each time: %s',
     async (name) => {
       const id = `${name} ${randomUUID().slice(0, 4)}`;
       const messages = [saying('Hello', 'message-1')];
@@ -74,7 +74,7 @@ describe('the ids of the AI SDK', () => {
     },
   );
 
-  test('that two users share are two conversations', async () => {
+  test('an AI SDK id that two users share is two conversations', async () => {
     const body = { id: `main-${randomUUID()}`, messages: [saying('Hello', 'message-1')] };
 
     const [alice, bob] = [await send(body, 'alice'), await send(body, 'bob')];
@@ -83,7 +83,7 @@ describe('the ids of the AI SDK', () => {
     expect(bob.replayed).toBe(false);
   });
 
-  test('lead the native API to the same conversation', async () => {
+  test('an AI SDK chat’s conversation is readable over the native API', async () => {
     const { conversationId } = await send({
       id: randomUUID().slice(0, 9),
       messages: [saying('A')],
@@ -96,7 +96,7 @@ describe('the ids of the AI SDK', () => {
 });
 
 describe('a conversation of somebody else', () => {
-  test('is not found for a message, whatever is asked with it', async () => {
+  test('the AI SDK route hides another user’s conversation with 404, whatever is requested', async () => {
     const id = randomUUID();
     const message = saying('Mine');
     await send({ id, messages: [message] });
@@ -118,7 +118,7 @@ describe('a conversation of somebody else', () => {
       expect(await errorOf(answer)).toMatchObject({ http: 404, reason: 'CONVERSATION_NOT_FOUND' });
   });
 
-  test('has nothing to resume, as one that is not there', async () => {
+  test('another user’s AI SDK stream has nothing to resume, like a missing one', async () => {
     const held = heldStreamer();
     const busy = await startChatServer({ overrides: { model: held.model } });
     const id = randomUUID();
@@ -140,7 +140,7 @@ describe('a conversation of somebody else', () => {
 });
 
 describe('a message that is changed', () => {
-  test('back to what it was is answered again, in the place of the change', async () => {
+  test('an AI SDK message edited back is answered again, replacing the edit', async () => {
     const id = randomUUID();
     const messageId = 'u1';
     await send({ id, messages: [saying('Ambiguous', messageId)] });
@@ -152,7 +152,7 @@ describe('a message that is changed', () => {
     expect(await turnOf(id, 3)).toMatchObject({ replaces: 2, inContext: true });
   });
 
-  test('and sent twice is changed once', async () => {
+  test('an AI SDK edit sent twice is one edit', async () => {
     const id = randomUUID();
     await send({ id, messages: [saying('one', 'u1')] });
     await edit(id, 'u1', 'two');
@@ -163,7 +163,7 @@ describe('a message that is changed', () => {
     expect(await turnOf(id, 3)).toBeUndefined();
   });
 
-  test('may be an earlier one, and what followed it leaves the context', async () => {
+  test('an AI SDK edit of an earlier message removes later ones from the context', async () => {
     const id = randomUUID();
     await send({ id, messages: [saying('one', 'u1')] });
     await send({ id, messages: [saying('two', 'u2')] });
@@ -175,7 +175,7 @@ describe('a message that is changed', () => {
     expect((await turnOf(id, 2))?.inContext).toBe(false);
   });
 
-  test('without saying so is refused', async () => {
+  test('an AI SDK message changed without an edit request is refused with 409', async () => {
     const id = randomUUID();
     await send({ id, messages: [saying('one', 'u1')] });
 
@@ -186,7 +186,7 @@ describe('a message that is changed', () => {
 });
 
 describe('an answer that is made anew', () => {
-  test('by its own id is made once, however often that is sent', async () => {
+  test('an AI SDK regeneration by answer id happens once, however often it is sent', async () => {
     const id = randomUUID();
     const text = `Once ${id}`;
     const messages = [saying(text, 'u1')];
@@ -199,7 +199,7 @@ describe('an answer that is made anew', () => {
     expect(callsAbout(text)).toHaveLength(2);
   });
 
-  test('after its message was changed is that of the change', async () => {
+  test('an AI SDK regeneration after an edit answers the edited message', async () => {
     const id = randomUUID();
     await send({ id, messages: [saying('one', 'u1')] });
     await edit(id, 'u1', 'two');
@@ -209,7 +209,7 @@ describe('an answer that is made anew', () => {
     expect(anew).toMatchObject({ messageId: 'm_3', text: 'Answer to two.' });
   });
 
-  test('to a message that has never arrived is its first answer', async () => {
+  test('an AI SDK regeneration of a message that never arrived is its first answer', async () => {
     const id = randomUUID();
     const message = saying('Lost on the way');
 
@@ -219,7 +219,7 @@ describe('an answer that is made anew', () => {
     expect((await turnOf(id, 1))?.messageId).toBe(message.id);
   });
 
-  test('that is being given is attached to', async () => {
+  test('an AI SDK regeneration of a running answer attaches to it', async () => {
     const held = heldStreamer();
     const busy = await startChatServer({ overrides: { model: held.model } });
     const body = { id: randomUUID(), messages: [saying('Hello')] };
@@ -238,7 +238,7 @@ describe('an answer that is made anew', () => {
 });
 
 describe('what is taken of a body', () => {
-  test('are its known fields; an app may add its own', async () => {
+  test('an AI SDK body may have the app’s own fields', async () => {
     const answer = await send({
       id: randomUUID(),
       messages: [
@@ -279,7 +279,7 @@ describe('what is taken of a body', () => {
       'https://example.com/a.png',
       { fileData: { mimeType: 'image/png', fileUri: 'https://example.com/a.png' } },
     ],
-  ])('are files: %s', async (_, url, part) => {
+  ])('an AI SDK body’s files are read: %s', async (_, url, part) => {
     const id = randomUUID();
     const message = saying('Look');
 
@@ -350,13 +350,13 @@ describe('what is taken of a body', () => {
       { id: undefined, messages: [saying('x')] },
       { reason: 'BAD_FIELD', metadata: { field: 'id' } },
     ],
-  ])('is refused for %s', async (_, body, expected) => {
+  ])('an AI SDK body is refused for %s', async (_, body, expected) => {
     const answer = await errorOf(await post({ id: randomUUID(), ...body }));
 
     expect(answer).toMatchObject({ http: 400, ...expected });
   });
 
-  test('is too much where one text is', async () => {
+  test('an AI SDK body with one text over the limit is refused', async () => {
     const body = { id: randomUUID(), messages: [saying('x'.repeat(40_000))] };
 
     expect(await errorOf(await post(body))).toMatchObject({ http: 400, reason: 'TEXT_TOO_LONG' });

@@ -1,81 +1,11 @@
-import {
-  AbstractChat as Chat5,
-  DefaultChatTransport as Transport5,
-  lastAssistantMessageIsCompleteWithToolCalls as isComplete5,
-  type UIMessage as Message5,
-} from 'ai5';
-import {
-  AbstractChat as Chat6,
-  DefaultChatTransport as Transport6,
-  lastAssistantMessageIsCompleteWithToolCalls as isComplete6,
-  type UIMessage as Message6,
-} from 'ai6';
-import {
-  AbstractChat as Chat7,
-  DefaultChatTransport as Transport7,
-  lastAssistantMessageIsCompleteWithToolCalls as isComplete7,
-  type UIMessage as Message7,
-} from 'ai7';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { transportOptions } from '#docs/clients/recipes/use-chat.ts';
 import { errorOf } from '#test/support/chat/chat-server.ts';
 import { eventually } from '#test/support/eventually.ts';
-import type { ChatSetup, ChatUnderTest } from '#test/support/wire/ai-sdk-world.ts';
-import { chatState } from '#test/support/wire/chat-state.ts';
 import { conversationWithTools, startToolServer } from '#test/support/wire/tool-server.ts';
-import type { WireServer } from '#test/support/wire/wire-server.ts';
+import { versions, type ToolChat } from './versions.ts';
 
-type Given = { tool: string; toolCallId: string } & (
-  { output: unknown } | { state: 'output-error'; errorText: string }
-);
-
-interface ToolChat extends ChatUnderTest {
-  addToolOutput: (given: Given) => PromiseLike<void> | void;
-}
-
-type Setup = Pick<ChatSetup, 'id' | 'transport'>;
-
-class ChatOf5 extends Chat5<Message5> {}
-class ChatOf6 extends Chat6<Message6> {}
-class ChatOf7 extends Chat7<Message7> {}
-
-const versions: [string, (setup: Setup) => ToolChat][] = [
-  [
-    '5',
-    ({ id, transport }) =>
-      new ChatOf5({
-        id,
-        state: chatState<Message5>(),
-        transport: new Transport5(transport),
-        sendAutomaticallyWhen: isComplete5,
-      }),
-  ],
-  [
-    '6',
-    ({ id, transport }) =>
-      new ChatOf6({
-        id,
-        state: chatState<Message6>(),
-        transport: new Transport6(transport),
-        sendAutomaticallyWhen: isComplete6,
-      }),
-  ],
-  [
-    '7',
-    ({ id, transport }) =>
-      new ChatOf7({
-        id,
-        state: chatState<Message7>(),
-        transport: new Transport7(transport),
-        sendAutomaticallyWhen: isComplete7,
-      }),
-  ],
-];
-
-let server: WireServer;
-beforeAll(async () => {
-  server = await startToolServer();
-});
+const server = await startToolServer();
 afterAll(() => server.stop());
 
 const partsOf = (chat: ToolChat) => chat.messages.at(-1)?.parts ?? [];
@@ -96,12 +26,14 @@ describe.each(versions)('useChat of ai %s with tools', (_, createChat) => {
     const { api, headers, ...short } = transportOptions({ baseUrl: server.url, getIdToken });
     const chat = createChat({
       id,
+      messages: [],
+      onData: () => undefined,
       transport: { api, headers, ...(transport === 'recipe' && short) },
     });
     return { id, chat };
   }
 
-  test('shows the calls that the server runs in their place between the texts', async () => {
+  test('useChat shows server tool calls in their place between the texts', async () => {
     const { chat } = await open();
 
     await chat.sendMessage({
@@ -127,7 +59,7 @@ describe.each(versions)('useChat of ai %s with tools', (_, createChat) => {
   });
 
   test.each([['recipe'], ['default']] as const)(
-    'answers a call of the app, and the same message goes on (%s transport)',
+    'useChat answers an app call, and the same message continues (%s transport)',
     async (transport) => {
       const { chat } = await open(transport);
       await chat.sendMessage({ text: ASKING });
@@ -150,7 +82,7 @@ describe.each(versions)('useChat of ai %s with tools', (_, createChat) => {
     },
   );
 
-  test('answers call after call of one message, each output once', async () => {
+  test('useChat answers several calls of one message in turn, each output once', async () => {
     const { chat } = await open('default');
     await chat.sendMessage({ text: 'call locate\nthen\ncall choose\nthen\nDone so.' });
     await chat.addToolOutput({ ...locate, output: 'here' });
@@ -176,7 +108,7 @@ describe.each(versions)('useChat of ai %s with tools', (_, createChat) => {
     ]);
   });
 
-  test('resumes an answer that waits on another device, and answers it there', async () => {
+  test('useChat resumes a waiting answer on another device and answers it there', async () => {
     const { id, chat } = await open();
     await chat.sendMessage({ text: ASKING });
     const { chat: other } = await open('recipe', id);
@@ -192,7 +124,7 @@ describe.each(versions)('useChat of ai %s with tools', (_, createChat) => {
     expect(partsOf(other).filter(({ type }) => type === 'text')).toHaveLength(2);
   });
 
-  test('does not send for ever what nobody waits for any more', async () => {
+  test('useChat does not resend outputs for ever that nobody waits for', async () => {
     const { id, chat } = await open();
     await chat.sendMessage({ text: ASKING });
     await server.call(`/v1/conversations/${id}/turns/t_1:cancel`, { method: 'POST' });
@@ -205,7 +137,7 @@ describe.each(versions)('useChat of ai %s with tools', (_, createChat) => {
   });
 });
 
-test('outputs without an answer of this conversation are the client’s own copy', async () => {
+test('tool outputs without an answer of this conversation are the client’s own copy', async () => {
   const part = { type: 'dynamic-tool', state: 'output-available', toolCallId: 't_9_c0', output: 1 };
   const answer = { id: 'm_9', role: 'assistant', parts: [part] };
 

@@ -44,7 +44,7 @@ const resume = async (uid: string, id: string) =>
     .status;
 
 describe('S1: the name of a chat', () => {
-  test('is not taken from a user by one who knows both', async () => {
+  test('S1: a chat name is not taken from a user by one who knows both', async () => {
     const name = newName();
     await create('mallory', formerId('alice', name));
 
@@ -54,7 +54,7 @@ describe('S1: the name of a chat', () => {
     expect(await saidIn(formerId('alice', name))).toEqual([]);
   });
 
-  test('stands for an id that nobody can compute', async () => {
+  test('S1: a chat name stands for an id that nobody can compute', async () => {
     const name = newName();
     const id = await say('alice', name);
 
@@ -64,7 +64,7 @@ describe('S1: the name of a chat', () => {
 });
 
 describe('the name of a chat', () => {
-  test('goes on standing for the conversation that it was before', async () => {
+  test('a chat name keeps standing for its earlier conversation', async () => {
     const name = newName();
     await create('alice', formerId('alice', name));
 
@@ -72,7 +72,7 @@ describe('the name of a chat', () => {
     expect(await say('alice', name)).toBe(formerId('alice', name));
   });
 
-  test('is one conversation for messages that come at once', async () => {
+  test('a chat name is one conversation for simultaneous messages', async () => {
     const [uid, name] = [`user-${randomUUID()}`, newName()];
 
     await Promise.all(['a', 'b', 'c'].map((text) => post(uid, name, text)));
@@ -81,7 +81,7 @@ describe('the name of a chat', () => {
     expect(listed).toMatchObject({ conversations: [{ id: await say(uid, name) }] });
   });
 
-  test('that is only read stands for nothing', async () => {
+  test('a chat name that is only read stands for nothing', async () => {
     const name = newName();
 
     expect(await resume('alice', name)).toBe(204);
@@ -110,7 +110,7 @@ describe.each(deletions)('a chat that is %s', (_, remove) => {
   test.each([
     ['stored', newName],
     ['of an earlier release', newName],
-  ])('whose name was %s begins anew under it', async (when, draw) => {
+  ])('a chat whose name was %s begins anew under it', async (when, draw) => {
     const name = draw();
     if (when !== 'stored') await create('alice', formerId('alice', name));
     const before = await say('alice', name, 'Gone');
@@ -123,7 +123,7 @@ describe.each(deletions)('a chat that is %s', (_, remove) => {
     expect(await saidIn(after)).toEqual(['New', 'More']);
   });
 
-  test('has nothing to resume', async () => {
+  test('a deleted or erased chat has nothing to resume', async () => {
     const name = newName();
     await remove(await say('alice', name));
 
@@ -131,7 +131,7 @@ describe.each(deletions)('a chat that is %s', (_, remove) => {
   });
 });
 
-test('the names of a user go with the user', async () => {
+test('a user’s chat names are erased with the user', async () => {
   const name = newName();
   await say('ursula', name);
   expect(await store.query({ collection: 'users/ursula/chatNames', limit: 9 })).toHaveLength(1);

@@ -46,7 +46,7 @@ beforeAll(async () => {
 });
 
 describe('S14: a model that says all it was given', () => {
-  test('has nothing of anybody else to say, whichever of a hundred ways it is asked in', async () => {
+  test('S14: a model that repeats its input reveals nobody else’s data, in a hundred ways', async () => {
     const answers: string[] = [];
     asked.length = 0;
     for (const text of extractionStrings) {
@@ -64,7 +64,7 @@ describe('S14: a model that says all it was given', () => {
     expect(asked.filter((request) => JSON.stringify(request).includes(BOB))).toEqual([]);
   });
 
-  test('is given the instruction in its own field, never among what is said, and no title’s model gets it', () => {
+  test('S14: the instruction is in its own field alone, and in no title prompt', () => {
     const chats = asked.filter(({ role }) => role !== 'utility_title');
 
     expect(chats).toHaveLength(100);
@@ -90,7 +90,7 @@ const addressOf = (path: string) =>
 
 describe('S14: the operator’s instruction', () => {
   test.each(reads)(
-    'is in no answer to %s %s but the context that its owner asks for',
+    'S14: the operator’s instruction is in no answer to %s %s but the owner’s context',
     async (method, path) => {
       const answer = await discreet.call({ method, path: addressOf(path), uid: 'alice' });
 
@@ -99,14 +99,17 @@ describe('S14: the operator’s instruction', () => {
     },
   );
 
-  test.each(writes)('is in no error of %s %s', async (method, path) => {
-    const body = '{"systemInstruction":7,"nobody":"reads this"}';
-    const answer = await discreet.call({ method, path: addressOf(path), uid: 'alice', body });
+  test.each(writes)(
+    'S14: the operator’s instruction is in no error of %s %s',
+    async (method, path) => {
+      const body = '{"systemInstruction":7,"nobody":"reads this"}';
+      const answer = await discreet.call({ method, path: addressOf(path), uid: 'alice', body });
 
-    expect(answer.text).not.toContain(OPERATOR);
-  });
+      expect(answer.text).not.toContain(OPERATOR);
+    },
+  );
 
-  test('is in the context of nobody else’s conversation', async () => {
+  test('S14: the operator’s instruction is not in another user’s context', async () => {
     const path = `/v1/conversations/${alices['conversationId']}/context`;
     const answer = await discreet.call({ method: 'GET', path, uid: 'mallory' });
 
@@ -115,7 +118,7 @@ describe('S14: the operator’s instruction', () => {
   });
 
   test.each(strategies)(
-    'is not given to the %s summariser and stands in no snapshot',
+    'S14: the operator’s instruction reaches neither the %s summariser nor a snapshot',
     async (strategy) => {
       const bench = benchWith(strategy, [snapshotAnswer()]);
       const turns = extractionStrings.slice(0, 40).map((user) => ({ user }));

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { httpsCallableFromURL } from '@firebase/functions';
 import { AbstractChat, DefaultChatTransport, type UIMessage } from 'ai7';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { ask } from '#docs/clients/recipes/openai-sdk.ts';
 import { transportOptions } from '#docs/clients/recipes/use-chat.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
@@ -18,7 +18,7 @@ import { frameBreakingTexts } from '#test/support/wire/frame-breaking-text.ts';
 import { readAsIos } from '#test/support/wire/ios-callable.ts';
 import { clientOf } from '#test/support/wire/openai.ts';
 import { shownText, type WireEvent } from '#test/support/wire/shown-by-client.ts';
-import { startWireServer, type WireServer } from '#test/support/wire/wire-server.ts';
+import { startWireServer } from '#test/support/wire/wire-server.ts';
 import { withoutTold } from '#test/support/tools/without-told.ts';
 
 /* Row S15 of the security checklist: text of the model that looks like the framing of its own stream. */
@@ -41,10 +41,7 @@ const model: ModelStreamer = {
   },
 };
 
-let server: WireServer;
-beforeAll(async () => {
-  server = await startWireServer({ overrides: { model } });
-});
+const server = await startWireServer({ overrides: { model } });
 afterAll(() => server.stop());
 
 /** The answers of which a client is told something else than what the model said, and what that was. */
@@ -88,7 +85,7 @@ function readByStandard(body: string) {
   };
 }
 
-test('S15: the texts hold every line end, field and end of a stream that a reader knows', () => {
+test('S15: the test texts hold every line end, field and stream end that readers know', () => {
   for (const piece of ['\r', '\n', '\r\n', '\u0000', '\u0085', '\u2028', '\u2029'])
     expect(texts.filter((text) => text.includes(piece)).length).toBeGreaterThan(20);
   for (const piece of ['data:', 'event:', 'id: ', 'retry:', '[DONE]'])
@@ -97,7 +94,7 @@ test('S15: the texts hold every line end, field and end of a stream that a reade
 });
 
 describe('S15: five hundred texts that look like the framing of a stream', () => {
-  test('arrive as they were said in the native stream, without an event too many', async () => {
+  test('S15: framing-like texts arrive intact in the native stream, without extra events', async () => {
     const read = async (n: number) => {
       const path = `/v1/conversations/${randomUUID()}/messages`;
       const sent = await server.call(path, { body: { message: messageOf(n) }, headers: SSE });
@@ -116,7 +113,7 @@ describe('S15: five hundred texts that look like the framing of a stream', () =>
     expect(wrong).toEqual([]);
   });
 
-  test('stand as they were said in the answer without a stream and in the transcript', async () => {
+  test('S15: framing-like texts are intact in the JSON answer and the transcript', async () => {
     const read = async (n: number) => {
       const path = `/v1/conversations/${randomUUID()}/messages`;
       const sent = await server.call(path, { body: { message: messageOf(n) } });
@@ -134,7 +131,7 @@ describe('S15: five hundred texts that look like the framing of a stream', () =>
     expect(wrong).toEqual([]);
   });
 
-  test('are shown as they were said by the AI SDK', async () => {
+  test('S15: framing-like texts are shown intact by the AI SDK', async () => {
     class Chat extends AbstractChat<UIMessage> {}
     const token = (await server.authorization()).replace('Bearer ', '');
     const backend = { baseUrl: server.url, getIdToken: () => Promise.resolve(token) };
@@ -148,7 +145,7 @@ describe('S15: five hundred texts that look like the framing of a stream', () =>
     expect(await differences(read)).toEqual([]);
   });
 
-  test('are shown as they were said by Firebase’s SDK for the web', async () => {
+  test('S15: framing-like texts are shown intact by Firebase’s web SDK', async () => {
     const token = await server.keys.sign(idTokenClaims(server.project, 'alice'));
     const { functions, close } = firebaseFunctions(server.project, token);
     const call = httpsCallableFromURL<unknown, unknown, { delta?: string }>(
@@ -171,7 +168,7 @@ describe('S15: five hundred texts that look like the framing of a stream', () =>
     expect(wrong).toEqual([]);
   });
 
-  test('are one event each by the rules of Firebase’s SDKs for iOS and Android', async () => {
+  test('S15: framing-like texts are one event each for Firebase’s iOS and Android SDKs', async () => {
     const readAsPhones = async (n: number) => {
       const data = { conversationId: randomUUID(), message: messageOf(n) };
       const sent = await server.call('/callable/chat', { body: { data }, headers: SSE });
@@ -191,7 +188,7 @@ describe('S15: five hundred texts that look like the framing of a stream', () =>
     expect(wrong).toEqual([]);
   });
 
-  test('are shown as they were said by OpenAI’s SDK', async () => {
+  test('S15: framing-like texts are shown intact by OpenAI’s SDK', async () => {
     const { client } = await clientOf(server);
     const read = (n: number) =>
       ask(client, {

@@ -1,19 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { createPushTokenVerifier } from '#functions/adapters/auth/push-token-verifier.ts';
 import { buildDue, see } from '#test/support/compaction/compacted-conversation.ts';
 import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
 import { pushOf, requestFor, serveInFramework } from '#test/support/processes/pushing.ts';
-import { idTokenClaims, startTokenKeys, type TokenKeys } from '#test/support/token-keys.ts';
+import { idTokenClaims, startTokenKeys } from '#test/support/token-keys.ts';
 
 /* Row S18 of the security checklist: pushes to the worker that Pub/Sub did not send. */
 
 const ACCOUNT = 'push@p.iam.gserviceaccount.com';
 const AUDIENCE = 'https://worker.run.app';
 
-let keys: TokenKeys;
-beforeAll(async () => {
-  keys = await startTokenKeys();
-});
+const keys = await startTokenKeys();
 afterAll(() => keys.close());
 
 const nowSeconds = () => Math.floor(Date.now() / 1_000);
@@ -90,7 +87,7 @@ const forged: [string, () => Promise<string | undefined> | string | undefined][]
 ];
 
 describe('S18: a push with', () => {
-  test.each(forged)('%s is refused, and nothing is done', async (_, make) => {
+  test.each(forged)('S18: a push with %s is refused, and nothing is done', async (_, make) => {
     const { response, bench, left } = await pushWith(await make());
 
     expect(response.status).toBe(401);
@@ -101,7 +98,7 @@ describe('S18: a push with', () => {
     expect(bench.model.calls).toEqual([]);
   });
 
-  test('a forged token sweeps and erases nothing either', async () => {
+  test('S18: a forged push token sweeps and erases nothing', async () => {
     const authorization = `Bearer ${await keys.sign(claims(), { forged: true })}`;
 
     const sweep = await pushWith(authorization, { schemaVersion: 1, kind: 'sweep' });
@@ -110,7 +107,7 @@ describe('S18: a push with', () => {
     expect(sweep.bench.published).toEqual([]);
   });
 
-  test('the token of Pub/Sub is taken', async () => {
+  test('S18: the push token of Pub/Sub is accepted', async () => {
     const { response, left } = await pushWith(`Bearer ${await signed()}`);
 
     expect(response.status).toBe(204);

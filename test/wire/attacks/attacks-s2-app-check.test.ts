@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { createAppCheckVerifier } from '#functions/adapters/auth/app-check-verifier.ts';
 import { loadRoutes } from '#functions/chat/chat-routes.ts';
 import { parseConfig } from '#functions/config.ts';
@@ -7,7 +7,7 @@ import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document
 import { GuardLostError } from '#shared/errors.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
 import { spendAppCheckToken } from '#functions/chat/http/spend-app-check-token.ts';
-import { errorOf, startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
+import { errorOf, startChatServer } from '#test/support/chat/chat-server.ts';
 import { createConversation, expectClean } from '#test/support/chat/http-answers.ts';
 import { appCheckClaims, idTokenClaims } from '#test/support/token-keys.ts';
 
@@ -18,9 +18,8 @@ const chatRoutes = await loadRoutes();
 const NUMBER = '123456789012';
 const enforced = { APP_CHECK: 'enforced', APP_CHECK_PROJECT_NUMBER: NUMBER };
 
-let chat: ChatServer;
-beforeAll(async () => {
-  chat = await startChatServer({ environment: { ...enforced, APP_CHECK_LIMITED_USE: 'erasures' } });
+const chat = await startChatServer({
+  environment: { ...enforced, APP_CHECK_LIMITED_USE: 'erasures' },
 });
 afterAll(() => chat.stop());
 
@@ -65,7 +64,7 @@ const forged: [string, () => Promise<string> | string][] = [
 ];
 
 describe('S2: where App Check is enforced', () => {
-  test('a good token lets a request pass', async () => {
+  test('S2: a valid App Check token lets a request pass', async () => {
     const response = await chat.call('/v1/conversations', await withApp());
 
     expect(response.status).toBe(200);
@@ -75,34 +74,37 @@ describe('S2: where App Check is enforced', () => {
     chatRoutes
       .filter(({ access }) => access === 'user')
       .map(({ method, path }) => [method, path] as const),
-  )('%s %s without a token is refused before its body is read', async (method, path) => {
-    const body = method === 'GET' ? {} : { body: '{"half a body' };
-    const response = await chat.call(addressOf(path), { method, ...body });
+  )(
+    'S2: enforced App Check refuses %s %s without a token before reading its body',
+    async (method, path) => {
+      const body = method === 'GET' ? {} : { body: '{"half a body' };
+      const response = await chat.call(addressOf(path), { method, ...body });
 
-    // In the words of each façade's protocol.
-    const text = await response.text();
-    expect(response.status).toBe(401);
-    expect(text).toContain('APP_CHECK_MISSING');
-  });
+      // In the words of each façade's protocol.
+      const text = await response.text();
+      expect(response.status).toBe(401);
+      expect(text).toContain('APP_CHECK_MISSING');
+    },
+  );
 
-  test.each(forged)('a token with %s is refused', async (_, make) => {
+  test.each(forged)('S2: an App Check token with %s is refused', async (_, make) => {
     const error = await errorOf(await chat.call('/v1/conversations', withToken(await make())));
 
     expectClean(error);
     expect(error).toMatchObject({ http: 401, reason: 'APP_CHECK_INVALID' });
   });
 
-  test('a good token does not stand in for an ID token', async () => {
+  test('S2: a valid App Check token does not replace an ID token', async () => {
     const response = await chat.call('/v1/conversations', { uid: null, ...(await withApp()) });
 
     expect(await errorOf(response)).toMatchObject({ http: 401, reason: 'ID_TOKEN_MISSING' });
   });
 
-  test('health needs none', async () => {
+  test('S2: health needs no App Check token', async () => {
     expect((await chat.call('/v1/health', { uid: null })).status).toBe(200);
   });
 
-  test('a hundred tokens with as many unknown key ids cause one fetch of the keys at most', async () => {
+  test('S2: a hundred App Check tokens with unknown keys cause at most one key fetch', async () => {
     const before = chat.keys.fetches();
 
     for (const _ of Array.from({ length: 4 }))
@@ -118,7 +120,7 @@ describe('S2: where App Check is enforced', () => {
 });
 
 describe('S2: where App Check is off', () => {
-  test('a false token is not looked at', async () => {
+  test('S2: an invalid token is ignored where App Check is off', async () => {
     const open = await startChatServer();
 
     const response = await open.call('/v1/conversations', withToken('false'));
@@ -136,13 +138,13 @@ describe('S2: an app that is not in APP_CHECK_APPS', () => {
       APP_CHECK_KEYS_URL: chat.keys.url,
     });
 
-  test('is refused', async () => {
+  test('S2: an app that is not in APP_CHECK_APPS is refused', async () => {
     await expect(verifier().verify(await appToken())).rejects.toMatchObject({
       reason: 'APP_CHECK_INVALID',
     });
   });
 
-  test('does not keep those out that are', async () => {
+  test('S2: APP_CHECK_APPS admits the apps that it lists', async () => {
     const token = await appToken({ sub: '1:1:android:b' });
 
     expect(await verifier().verify(token)).toMatchObject({ appId: '1:1:android:b' });
@@ -155,7 +157,7 @@ describe('S2: a limited-use token', () => {
     return chat.call(`/v1/conversations/${id}`, { method: 'DELETE', ...withToken(token) });
   };
 
-  test('deletes one conversation and not a second', async () => {
+  test('S2: a limited-use token deletes one conversation and not a second', async () => {
     const token = await appToken();
 
     const first = await remove(token);
@@ -165,7 +167,7 @@ describe('S2: a limited-use token', () => {
     expect(second).toMatchObject({ http: 401, reason: 'APP_CHECK_REPLAYED' });
   });
 
-  test('that is sent twenty times at once serves once', async () => {
+  test('S2: a limited-use token sent twenty times at once serves once', async () => {
     const token = await appToken();
     const conversations = await Promise.all(
       Array.from({ length: 20 }, async () => createConversation(chat, await withApp())),
@@ -186,7 +188,7 @@ describe('S2: a limited-use token', () => {
     ['GET', `/v1/conversations/${randomUUID()}:export`],
     ['POST', '/v1/users/me:export'],
     ['POST', '/v1/users/me:erase'],
-  ])('is spent by %s %s', async (method, path) => {
+  ])('S2: a limited-use token is used up by %s %s', async (method, path) => {
     const call = { method, uid: randomUUID(), ...(await withApp()) };
 
     await (await chat.call(path, call)).text();
@@ -196,7 +198,7 @@ describe('S2: a limited-use token', () => {
     });
   });
 
-  test('without an id is known by what is signed, however its signature is written', async () => {
+  test('S2: a limited-use token without an id is known by its signed content', async () => {
     const token = await appToken({ jti: undefined });
     const verifier = createAppCheckVerifier({
       ...enforced,
@@ -214,7 +216,7 @@ describe('S2: a limited-use token', () => {
     expect(other.tokenId).toBe(one.tokenId);
   });
 
-  test('is not asked for where nothing is lost', async () => {
+  test('S2: a limited-use token is not required where nothing is lost', async () => {
     const app = await withApp();
 
     const answers = [
@@ -225,7 +227,7 @@ describe('S2: a limited-use token', () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);
   });
 
-  test('leaves a record that holds no id and outlives the token', async () => {
+  test('S2: a limited-use token’s record holds no id and outlives the token', async () => {
     const store = createMemoryDocumentStore();
     const expireTime = new Date('2027-01-01T00:00:00Z');
 
@@ -238,7 +240,7 @@ describe('S2: a limited-use token', () => {
     expect(record?.fields).toEqual({ by: 'nonce', expireTime: new Date('2027-01-01T00:01:00Z') });
   });
 
-  test('passes when the record turns out to be its own: the reply to the write was lost', async () => {
+  test('S2: a limited-use token passes when the lost write of its record was its own', async () => {
     const memory = createMemoryDocumentStore();
     const store: DocumentStore = {
       ...memory,
@@ -257,16 +259,14 @@ describe('S2: a limited-use token', () => {
   });
 });
 
-describe('the configuration', () => {
-  test.each([
-    ['APP_CHECK_PROJECT_NUMBER', { APP_CHECK: 'enforced' }],
-    ['APP_CHECK_PROJECT_NUMBER', { APP_CHECK_PROJECT_NUMBER: 'my-project' }],
-    ['APP_CHECK_LIMITED_USE', { APP_CHECK_LIMITED_USE: 'erasures' }],
-    ['APP_CHECK', { APP_CHECK: 'on' }],
-    ['CHECK_REVOKED', { CHECK_REVOKED: 'sometimes' }],
-  ])('names %s where %o does not do', (variable, environment) => {
-    const parse = () => parseConfig({ GOOGLE_CLOUD_PROJECT: 'demo-p', ...environment });
+test.each([
+  ['APP_CHECK_PROJECT_NUMBER', { APP_CHECK: 'enforced' }],
+  ['APP_CHECK_PROJECT_NUMBER', { APP_CHECK_PROJECT_NUMBER: 'my-project' }],
+  ['APP_CHECK_LIMITED_USE', { APP_CHECK_LIMITED_USE: 'erasures' }],
+  ['APP_CHECK', { APP_CHECK: 'on' }],
+  ['CHECK_REVOKED', { CHECK_REVOKED: 'sometimes' }],
+])('the App Check configuration names %s where %o is invalid', (variable, environment) => {
+  const parse = () => parseConfig({ GOOGLE_CLOUD_PROJECT: 'demo-p', ...environment });
 
-    expect(parse).toThrow(new RegExp(`${variable}: `));
-  });
+  expect(parse).toThrow(new RegExp(`${variable}: `));
 });

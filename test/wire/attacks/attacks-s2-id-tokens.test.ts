@@ -187,7 +187,7 @@ const forged: [string, Make][] = [
 ];
 
 describe('S2: an ID token', () => {
-  test.each(forged)('with %s is refused', async (_, make) => {
+  test.each(forged)('S2: an ID token with %s is refused', async (_, make) => {
     const token = await make();
 
     const response = await chat.call('/v1/conversations', { token });
@@ -198,7 +198,7 @@ describe('S2: an ID token', () => {
     expect(error.text).not.toContain(token.slice(0, 40));
   });
 
-  test('that has expired is told from one that is false', async () => {
+  test('S2: an expired ID token differs from an invalid one in its error', async () => {
     const token = await chat.keys.sign(claims({ exp: nowSeconds() - 60 }));
 
     const error = await errorOf(await chat.call('/v1/conversations', { token }));
@@ -206,7 +206,7 @@ describe('S2: an ID token', () => {
     expect(error).toMatchObject({ http: 401, reason: 'ID_TOKEN_EXPIRED' });
   });
 
-  test('of any header, claims and signature at all is refused, and blamed on nobody else', async () => {
+  test('S2: an ID token of random header, claims and signature is refused', async () => {
     const verifier = createIdTokenVerifier({
       GOOGLE_CLOUD_PROJECT: chat.project,
       ID_TOKEN_KEYS_URL: chat.keys.url,
@@ -233,13 +233,13 @@ describe('S2: an ID token', () => {
     await expect(fc.assert(property, { numRuns: searchCases(2_000) })).resolves.toBeUndefined();
   });
 
-  test('never makes the service fetch keys from where the token says', () => {
+  test('S2: an ID token cannot make the service fetch keys from its own address', () => {
     expect(lured).toBe(0);
   });
 });
 
 describe('S2: the keys', () => {
-  test('are fetched once for a hundred tokens with as many unknown key ids', async () => {
+  test('S2: a hundred ID tokens with unknown keys cause one key fetch', async () => {
     const keys = await startTokenKeys();
     const fresh = await startChatServer({ environment: { ID_TOKEN_KEYS_URL: keys.url } });
     const send = async (kid: string) =>
@@ -253,7 +253,7 @@ describe('S2: the keys', () => {
     await Promise.all([fresh.stop(), keys.close()]);
   });
 
-  test('that are out of reach make no token good and blame none', async () => {
+  test('S2: unreachable keys make no ID token valid and blame none', async () => {
     const keys = await startTokenKeys();
     const fresh = await startChatServer({ environment: { ID_TOKEN_KEYS_URL: keys.url } });
     await keys.close();

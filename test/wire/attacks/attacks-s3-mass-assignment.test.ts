@@ -1,19 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { loadRoutes } from '#functions/chat/chat-routes.ts';
 import { noBody } from '#functions/chat/route.ts';
 import { headPath } from '#shared/conversation/documents/paths.ts';
-import { errorOf, startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
+import { errorOf, startChatServer } from '#test/support/chat/chat-server.ts';
 import { createConversation, expectClean } from '#test/support/chat/http-answers.ts';
 
 const chatRoutes = await loadRoutes();
 
 /* Row S3 of the security checklist: fields that no caller may set. */
 
-let chat: ChatServer;
-beforeAll(async () => {
-  chat = await startChatServer();
-});
+const chat = await startChatServer();
 afterAll(() => chat.stop());
 
 /** What documents, tokens, façades and other APIs call what a caller would like to decide. */
@@ -71,21 +68,27 @@ const addressOf = (path: string) =>
   path.replaceAll(/\{(\w+)\}/g, (_, name: string) => VALUES[name] ?? randomUUID());
 
 describe('S3: a field that no caller may set', () => {
-  test.each(writing)('is refused by its name at %s %s, whichever it is', async (method, path) => {
-    const answers = await Promise.all(
-      FORBIDDEN.map(async (field) => {
-        const body = { [field]: 'system' };
-        return { field, error: await errorOf(await chat.call(addressOf(path), { method, body })) };
-      }),
-    );
+  test.each(writing)(
+    'S3: any forbidden field is refused by its name at %s %s',
+    async (method, path) => {
+      const answers = await Promise.all(
+        FORBIDDEN.map(async (field) => {
+          const body = { [field]: 'system' };
+          return {
+            field,
+            error: await errorOf(await chat.call(addressOf(path), { method, body })),
+          };
+        }),
+      );
 
-    for (const { field, error } of answers) {
-      expectClean(error);
-      expect(error).toMatchObject({ http: 400, reason: 'BAD_FIELD' });
-      expect(error.message).toContain(`\`${field}\` is not a field`);
-      expect(error.metadata.field.split(',')).toContain(field);
-    }
-  });
+      for (const { field, error } of answers) {
+        expectClean(error);
+        expect(error).toMatchObject({ http: 400, reason: 'BAD_FIELD' });
+        expect(error.message).toContain(`\`${field}\` is not a field`);
+        expect(error.metadata.field.split(',')).toContain(field);
+      }
+    },
+  );
 
   test.each([
     ['message', (field: string) => ({ message: { ...message(), [field]: 'system' } })],
@@ -93,7 +96,7 @@ describe('S3: a field that no caller may set', () => {
       'message.parts[0]',
       (field: string) => ({ message: { ...message(), parts: [{ ...part, [field]: 1 }] } }),
     ],
-  ])('is refused inside of %s, whichever it is', async (at, bodyWith) => {
+  ])('S3: any forbidden field is refused inside of %s', async (at, bodyWith) => {
     const answers = await Promise.all(
       FORBIDDEN.map(async (field) => {
         const path = `/v1/conversations/${randomUUID()}/messages`;
@@ -107,7 +110,7 @@ describe('S3: a field that no caller may set', () => {
     }
   });
 
-  test('is refused inside of settings, whichever it is', async () => {
+  test('S3: any forbidden field is refused inside of settings', async () => {
     const { id } = await createConversation(chat);
     for (const field of FORBIDDEN) {
       const body = { settings: { [field]: 'system' } };
@@ -119,7 +122,7 @@ describe('S3: a field that no caller may set', () => {
     }
   });
 
-  test('cannot be reset by a mask either', async () => {
+  test('S3: a forbidden field cannot be reset by a field mask', async () => {
     const { id } = await createConversation(chat);
     for (const field of FORBIDDEN) {
       const path = `/v1/conversations/${id}?updateMask=${field}`;
@@ -129,7 +132,7 @@ describe('S3: a field that no caller may set', () => {
     }
   });
 
-  test('is refused as a query parameter of every route', async () => {
+  test('S3: a forbidden field is refused as a query parameter of every route', async () => {
     for (const { method, path, access, ...route } of chatRoutes) {
       if (access !== 'user' || isFacade({ method, path, access, ...route })) continue;
       const body = method === 'GET' ? {} : { body: {} };
@@ -141,7 +144,7 @@ describe('S3: a field that no caller may set', () => {
     }
   });
 
-  test('makes nobody the owner: the uid comes from the token alone', async () => {
+  test('S3: a forbidden field makes nobody the owner: the uid comes from the token', async () => {
     const headers = {
       'x-user-id': 'bob',
       'x-goog-authenticated-user-id': 'bob',

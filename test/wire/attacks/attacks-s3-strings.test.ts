@@ -145,7 +145,7 @@ const isTaken = (status: number, text: string) =>
 
 describe('S3: a text with', () => {
   test.each(strange)(
-    '%s is stored whole or refused clearly, wherever it stands',
+    'S3: a text with %s is stored whole or refused clearly, wherever it stands',
     async (_, replace) => {
       for (const [name, { method, path, body }] of Object.entries(cases))
         for (const [at, changed] of withEachText(body, replace)) {
@@ -166,7 +166,7 @@ describe('S3: a text with', () => {
     ['controls', 'a\u0001\u001Fb'],
     ['line ends', 'a\r\n\u2028\u2029b'],
     ['a pair', '\u{1F600}'],
-  ])('%s comes back as it was said', async (_, said) => {
+  ])('S3: a text with %s is returned as sent', async (_, said) => {
     const path = `/v1/conversations/${randomUUID()}/messages`;
 
     const sent = await chat.call(path, { body: messageWith({ type: 'text', text: said }) });
@@ -176,26 +176,29 @@ describe('S3: a text with', () => {
     expect(JSON.stringify(await read.json())).toContain(JSON.stringify(said));
   });
 
-  test.each(strange)('%s in an address or a parameter is refused clearly', async (_, replace) => {
-    const encoded = Buffer.from(replace('x'), 'utf8');
-    const text = [...encoded].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
-    for (const path of [
-      `/v1/conversations/${text}`,
-      `/v1/conversations/${conversationId}/pins/${text}`,
-      `/v1/conversations/${conversationId}/turns/${text}`,
-      `/v1/conversations?pageToken=${text}`,
-      `/v1/conversations/${conversationId}/messages?pageToken=${text}`,
-      `/v1/conversations/${conversationId}:export?format=${text}`,
-      `/v1/conversations/${conversationId}/stream?startingAfter=${text}`,
-    ]) {
-      const error = await errorOf(await chat.call(path));
-      expectClean(error);
-      expect({ path, isRefused: [400, 404].includes(error.http) }).toEqual({
-        path,
-        isRefused: true,
-      });
-    }
-  });
+  test.each(strange)(
+    'S3: a text with %s in an address or a parameter is refused clearly',
+    async (_, replace) => {
+      const encoded = Buffer.from(replace('x'), 'utf8');
+      const text = [...encoded].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
+      for (const path of [
+        `/v1/conversations/${text}`,
+        `/v1/conversations/${conversationId}/pins/${text}`,
+        `/v1/conversations/${conversationId}/turns/${text}`,
+        `/v1/conversations?pageToken=${text}`,
+        `/v1/conversations/${conversationId}/messages?pageToken=${text}`,
+        `/v1/conversations/${conversationId}:export?format=${text}`,
+        `/v1/conversations/${conversationId}/stream?startingAfter=${text}`,
+      ]) {
+        const error = await errorOf(await chat.call(path));
+        expectClean(error);
+        expect({ path, isRefused: [400, 404].includes(error.http) }).toEqual({
+          path,
+          isRefused: true,
+        });
+      }
+    },
+  );
 });
 
 describe('S3: the prototype of everything', () => {
@@ -210,7 +213,7 @@ describe('S3: the prototype of everything', () => {
       'BAD_FIELD',
     ],
     ['__defineGetter__ in metadata', '{"metadata":{"__defineGetter__":"x"}}', 'BAD_FIELD'],
-  ])('is not reached by %s', async (_, body, reason) => {
+  ])('S3: Object.prototype is not reached by %s', async (_, body, reason) => {
     const error = await errorOf(await chat.call('/v1/conversations', { method: 'POST', body }));
 
     expect(error).toMatchObject({ http: 400, reason });
@@ -218,7 +221,7 @@ describe('S3: the prototype of everything', () => {
   });
 
   test.each(['constructor', 'prototype', 'toString', 'hasOwnProperty', 'valueOf', 'then'])(
-    'is not reached by %s as a key of metadata, which is stored as any other',
+    'S3: Object.prototype is not reached by %s as a metadata key, stored normally',
     async (key) => {
       const metadata = JSON.parse(`{"${key}":"mine"}`);
 
@@ -231,7 +234,7 @@ describe('S3: the prototype of everything', () => {
   );
 
   test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])(
-    'is not reached by %s as a parameter',
+    'S3: Object.prototype is not reached by %s as a parameter',
     async (name) => {
       const error = await errorOf(await chat.call(`/v1/conversations?${name}=1`));
 

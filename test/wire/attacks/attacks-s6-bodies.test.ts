@@ -53,7 +53,7 @@ describe('S6: a body', () => {
     ['2 MiB', 2 * MIB],
     ['33 MiB', 33 * MIB],
     ['100 MiB', 100 * MIB],
-  ])('that says it has %s is refused', async (_, bytes) => {
+  ])('S6: a body that announces %s is refused', async (_, bytes) => {
     const head = await headWith([['Content-Length', String(bytes)]]);
 
     const answer = await sendRaw(chat.url, { head, body: many(bytes) });
@@ -74,7 +74,7 @@ describe('S6: a body', () => {
     ],
     ['comes in chunks and is of a stranger', ['Transfer-Encoding', 'chunked'], chunk, false, 401],
   ] as const)(
-    'that %s is cut off, in a small part of its memory',
+    'S6: a body that %s is cut off, in a small part of its memory',
     async (...[, header, of, isSignedIn, status]) => {
       const head = isSignedIn
         ? await headWith([[...header]])
@@ -92,7 +92,7 @@ describe('S6: a body', () => {
   );
 
   test.each(['gzip', 'GZIP', 'deflate', 'br', 'zstd', 'gzip, gzip', 'identity, gzip', 'x'])(
-    'in the encoding %s is refused, not inflated',
+    'S6: a body in the encoding %s is refused, not inflated',
     async (encoding) => {
       const head = await headWith([
         ['Content-Encoding', encoding],
@@ -130,7 +130,7 @@ describe('S6: a body', () => {
     ['900,000 spaces', ' '.repeat(900_000), 'BAD_FIELD'],
     ['900,000 quotes', '"'.repeat(900_000), 'BAD_JSON'],
     ['900,000 backslashes in a text', `{"message":"${'\\\\'.repeat(450_000)}"}`, 'BAD_FIELD'],
-  ])('with %s is refused in a short answer', async (_, body, reason) => {
+  ])('S6: a body with %s is refused in a short answer', async (_, body, reason) => {
     const error = await errorOf(await chat.call(messages(), { method: 'POST', body }));
 
     expectClean(error);
@@ -138,7 +138,7 @@ describe('S6: a body', () => {
     expect(error.text.length).toBeLessThan(2_000);
   });
 
-  test('with brackets in a text, and not around it, is no deep one', async () => {
+  test('S6: a body with brackets inside a text is not treated as deep', async () => {
     const response = await chat.call(messages(), {
       body: bodyWith([{ type: 'text', text: '[{"'.repeat(5_000) }]),
     });
@@ -146,7 +146,7 @@ describe('S6: a body', () => {
     expect(response.status).toBe(200);
   });
 
-  test('that stops half way is refused when its time is up, and its connection closed', async () => {
+  test('S6: a body that stops half way is refused after its time and disconnected', async () => {
     const head = await headWith([['Content-Length', '1000']], slow);
 
     const answer = await sendHalf(slow.url, `${head}{"title":"`);
@@ -155,7 +155,7 @@ describe('S6: a body', () => {
     expect(errorOfRaw(answer)).toEqual({ reason: 'BODY_TOO_SLOW', code: 408 });
   });
 
-  test('of no length that stops half way is, too', async () => {
+  test('S6: a body of unannounced length that stops half way is refused', async () => {
     const head = await headWith([['Transfer-Encoding', 'chunked']], slow);
 
     const answer = await sendHalf(slow.url, `${head}5\r\n{"tit\r\n`);
@@ -163,7 +163,7 @@ describe('S6: a body', () => {
     expect(errorOfRaw(answer)).toEqual({ reason: 'BODY_TOO_SLOW', code: 408 });
   });
 
-  test('that nobody sends is nobody’s who has no token', async () => {
+  test('S6: a body without a token is not waited for', async () => {
     const head = requestHead('POST /v1/conversations', [['Content-Length', '1000']]);
 
     const answer = await sendHalf(slow.url, head);
@@ -198,7 +198,7 @@ describe('S6: a request', () => {
     ['a negative length', post([['Content-Length', '-1']]), 400],
     ['a length that is no number', post([['Content-Length', '1e3']]), 400],
     ['a line end in a header', get([['X-A', 'a\nX-B: b']]), 400],
-  ])('with %s is refused in a few words', async (_, head, status) => {
+  ])('S6: a request with %s is refused in a few words', async (_, head, status) => {
     const answer = await sendRaw(chat.url, { head });
 
     expect(answer.status).toBe(status);
@@ -207,7 +207,7 @@ describe('S6: a request', () => {
     expect(answer.text.length).toBeLessThan(2_000);
   });
 
-  test('leaves the service well after all of them', async () => {
+  test('S6: malformed requests leave the service healthy', async () => {
     expect((await chat.call('/v1/conversations', { body: { title: 'Trip' } })).status).toBe(201);
   });
 });

@@ -96,36 +96,42 @@ const facades: [string, Way][] = [
 ];
 
 describe('S6: an output of a tool of the app', () => {
-  test.each(facades)('of 2,600 brackets is refused by %s, and bricks nothing', async (_, way) => {
-    const { app, conversationId, path, send } = await conversationWith([
-      calling('locate'),
-      textAnswer('There.'),
-    ]);
-    await send('Where am I?');
-    const asked = way(conversationId, jsonText(nested(2_600)));
+  test.each(facades)(
+    'S6: an app tool’s output of 2,600 brackets is refused by %s without lasting damage',
+    async (_, way) => {
+      const { app, conversationId, path, send } = await conversationWith([
+        calling('locate'),
+        textAnswer('There.'),
+      ]);
+      await send('Where am I?');
+      const asked = way(conversationId, jsonText(nested(2_600)));
 
-    const refused = await app.call({ method: 'POST', uid, ...asked });
-    const taken = await app.call({ method: 'POST', uid, ...way(conversationId, '["Oslo"]') });
+      const refused = await app.call({ method: 'POST', uid, ...asked });
+      const taken = await app.call({ method: 'POST', uid, ...way(conversationId, '["Oslo"]') });
 
-    expect(refused.status).toBe(400);
-    expect(refused.text).toMatch(/nested deeper than 32 levels.*[Ff]latten it/);
-    expect(taken.status).toBe(200);
-    await expectInUse(app, path);
-  });
+      expect(refused.status).toBe(400);
+      expect(refused.text).toMatch(/nested deeper than 32 levels.*[Ff]latten it/);
+      expect(taken.status).toBe(200);
+      await expectInUse(app, path);
+    },
+  );
 
-  test.each(facades)('with half a character is refused by %s, by its field', async (_, way) => {
-    const { app, conversationId, send } = await conversationWith([
-      calling('locate'),
-      textAnswer('There.'),
-    ]);
-    await send('Where am I?');
-    const asked = way(conversationId, '{"city":"a\\ud800"}');
+  test.each(facades)(
+    'S6: an app tool’s output with half a character is refused by %s, by field',
+    async (_, way) => {
+      const { app, conversationId, send } = await conversationWith([
+        calling('locate'),
+        textAnswer('There.'),
+      ]);
+      await send('Where am I?');
+      const asked = way(conversationId, '{"city":"a\\ud800"}');
 
-    const refused = await app.call({ method: 'POST', uid, ...asked });
+      const refused = await app.call({ method: 'POST', uid, ...asked });
 
-    expect(refused.status).toBe(400);
-    expect(refused.text).toContain(`\`${asked.field}\` holds half of a surrogate pair`);
-  });
+      expect(refused.status).toBe(400);
+      expect(refused.text).toContain(`\`${asked.field}\` holds half of a surrogate pair`);
+    },
+  );
 });
 
 const strangeAnswers: [string, ModelChunk][] = [
@@ -160,7 +166,7 @@ const strangeAnswers: [string, ModelChunk][] = [
 ];
 
 describe('S6: a model that', () => {
-  test.each(strangeAnswers)('%s bricks nothing', async (_, chunk) => {
+  test.each(strangeAnswers)('S6: a model that %s breaks no conversation', async (_, chunk) => {
     const answer = { chunks: [{ finishReason: 'STOP', ...chunk }] };
     const { app, path, send } = await conversationWith([answer, textAnswer('Fine.')]);
 
@@ -172,7 +178,7 @@ describe('S6: a model that', () => {
   });
 });
 
-test('S6: what a tool of the server gives too deep is cut, and the turn goes on with the rest', async () => {
+test('S6: a server tool’s too deep output is cut, and the turn continues with the rest', async () => {
   const { app, requests, conversationId, path, send } = await conversationWith([
     calling('fetch'),
     textAnswer('Fine.'),
@@ -191,7 +197,7 @@ test('S6: what a tool of the server gives too deep is cut, and the turn goes on 
 test.each([
   ['half a character', '{"type":"object","title":"a\\ud800"}', 'half of a surrogate pair'],
   ['a number beyond all', '{"type":"object","maxProperties":1e999}', 'too large'],
-])('S6: a declaration of a tool with %s is refused by its field', async (_, json, fault) => {
+])('S6: a tool declaration with %s is refused by its field', async (_, json, fault) => {
   const { app, path } = await conversationWith([textAnswer('Fine.')]);
   const body = `{"tools":[{"name":"locate","parameters":${json}}]}`;
 

@@ -54,7 +54,7 @@ const textOf = (stream: string) =>
     .join('');
 
 describe('S7: a thousand streams of one user', { timeout: 180_000 }, () => {
-  test('are refused above the limit with a reason, and others are served meanwhile', async () => {
+  test('S7: a thousand streams of one user are refused over the limit; others are served', async () => {
     const { server, running, read, answerAll } = await heldServer({
       STREAMS_PER_USER: String(LIMIT),
     });
@@ -84,7 +84,7 @@ describe('S7: a thousand streams of one user', { timeout: 180_000 }, () => {
       expect(textOf(await held.text())).toBe('Answer to boats.');
   });
 
-  test('that are refused leave nothing behind', async () => {
+  test('S7: refused streams leave nothing behind', async () => {
     const { running, read, answerAll } = await heldServer({ STREAMS_PER_USER: '1' });
     const refuse = (count: number) => many(count, async () => (await read()).text());
     // What is made once, such as connections and compiled code, is made by the first ones.
@@ -99,7 +99,7 @@ describe('S7: a thousand streams of one user', { timeout: 180_000 }, () => {
     expect(textOf(await running.text())).toBe('Answer to boats.');
   });
 
-  test('of one answer that is being given are one model call, and each gets all of it', async () => {
+  test('S7: a thousand streams of one running answer are one model call, each complete', async () => {
     const { running, read, calls, answerAll } = await heldServer({ STREAMS_PER_USER: '0' });
     const open = await many(READERS, read);
     answerAll();
@@ -112,7 +112,7 @@ describe('S7: a thousand streams of one user', { timeout: 180_000 }, () => {
     expect(calls).toHaveLength(1);
   });
 
-  test('of one finished answer are no model call, and each gets all of it', async () => {
+  test('S7: a thousand streams of one finished answer are no model call, each complete', async () => {
     const { running, read, calls, answerAll } = await heldServer({
       STREAMS_PER_USER: String(LIMIT),
     });

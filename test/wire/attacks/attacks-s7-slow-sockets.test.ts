@@ -1,16 +1,13 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
+import { afterAll, describe, expect, test } from 'vitest';
+import { startChatServer } from '#test/support/chat/chat-server.ts';
 import { idTokenClaims } from '#test/support/token-keys.ts';
 import { openSocket, requestHead } from '#test/support/wire/raw-request.ts';
 
 /* Row S7 of the security checklist: connections that only take up room. */
 
-let chat: ChatServer;
-beforeAll(async () => {
-  chat = await startChatServer({ environment: { BODY_TIMEOUT_MS: '1000' } });
-});
+const chat = await startChatServer({ environment: { BODY_TIMEOUT_MS: '1000' } });
 afterAll(() => chat.stop());
 
 /** `count` connections that have said `begun`, and go on a byte at a time when told to. */
@@ -32,7 +29,7 @@ const end = (sockets: readonly Socket[]) => {
 };
 
 describe('S7: two hundred connections', () => {
-  test('that drip their headers keep nobody from being served', async () => {
+  test('S7: two hundred connections with dripping headers block nobody', async () => {
     const { sockets, say } = await dripping(200, 'GET /v1/health HTTP/1.1\r\nHost: a\r\nX-A: ');
 
     const served: boolean[] = [];
@@ -45,14 +42,14 @@ describe('S7: two hundred connections', () => {
     end(sockets);
   });
 
-  test('that drip their headers are not kept for ever', () => {
+  test('S7: two hundred connections with dripping headers are closed in time', () => {
     expect(chat.server.headersTimeout).toBeGreaterThan(0);
     expect(chat.server.headersTimeout).toBeLessThanOrEqual(60_000);
     expect(chat.server.requestTimeout).toBeGreaterThan(0);
     expect(chat.server.requestTimeout).toBeLessThanOrEqual(300_000);
   });
 
-  test('that drip their bodies keep nobody from being served, and are closed when their time is up', async () => {
+  test('S7: two hundred connections with dripping bodies block nobody and are closed', async () => {
     const token = await chat.keys.sign(idTokenClaims(chat.project, 'mallory'));
     const head = requestHead('POST /v1/conversations', [
       ['Authorization', `Bearer ${token}`],

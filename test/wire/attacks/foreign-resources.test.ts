@@ -104,7 +104,7 @@ const isOfConversation = ({ path }: Target) => path.includes('{conversationId}')
 
 describe('S1, contract 12: a conversation of somebody else', () => {
   test.each(named(targets.filter(isOfConversation)))(
-    'is not there for %s %s',
+    'S1, contract 12: another user’s conversation is not found by %s %s',
     async (...[, , target]) => {
       const missing = await app.call({
         method: 'GET',
@@ -119,7 +119,7 @@ describe('S1, contract 12: a conversation of somebody else', () => {
   );
 
   test.each(named(targets.filter(isOfConversation)))(
-    'is there for its owner with %s %s, so that the test above tests something',
+    'S1, contract 12: the owner’s conversation is found by %s %s',
     async (...[, , target]) => {
       const fresh = await createResources(app, { uid: 'olivia', canary: 'hers' });
       const answer = await callAs('olivia', target, { ids: fresh, body: bodyOf(target) });
@@ -134,7 +134,7 @@ const isOfOtherIds = (target: Target) => target.path.includes('{') && !isOfConve
 
 describe('S1, contract 12: another id of somebody else', () => {
   test.each(named(targets.filter(isOfOtherIds)))(
-    'is answered as one that nobody has by %s %s',
+    'S1, contract 12: another user’s id is answered like an unknown one by %s %s',
     async (...[, , target]) => {
       const strangers = Object.fromEntries(Object.keys(alices).map((name) => [name, randomUUID()]));
       const unknown = await callAs('mallory2', target, { ids: strangers, body: bodyOf(target) });
@@ -148,16 +148,19 @@ describe('S1, contract 12: another id of somebody else', () => {
 
 describe('S1, contract 12: ids of somebody else in a body or a header', () => {
   const withBody = targets.filter((target) => bodyOf(target)?.match(UUID));
-  test.each(named(withBody))('give nothing away to %s %s', async (...[, , target]) => {
-    const body = bodyOf(target)?.replaceAll(UUID, alices['conversationId'] ?? '');
-    const answer = await callAs('mallory', target, { ids: mallorys, body });
+  test.each(named(withBody))(
+    'S1, contract 12: other users’ ids in body or header reveal nothing to %s %s',
+    async (...[, , target]) => {
+      const body = bodyOf(target)?.replaceAll(UUID, alices['conversationId'] ?? '');
+      const answer = await callAs('mallory', target, { ids: mallorys, body });
 
-    expect(answer.status).toBeLessThan(500);
-    expect(harmIn(answer)).toEqual(NONE);
-  });
+      expect(answer.status).toBeLessThan(500);
+      expect(harmIn(answer)).toEqual(NONE);
+    },
+  );
 
   test.each(named(targets.filter(({ operation }) => operation['x-format'] !== undefined)))(
-    'are not taken from X-Conversation-Id by %s %s',
+    'S1, contract 12: other users’ ids are not read from X-Conversation-Id by %s %s',
     async (...[, , target]) => {
       const answer = await app.call({
         method: target.method,
@@ -174,7 +177,7 @@ describe('S1, contract 12: ids of somebody else in a body or a header', () => {
 
 describe('S1, contract 12: lists, searches and exports of one’s own', () => {
   test.each(named(targets.filter(({ path, method }) => !path.includes('{') && method === 'GET')))(
-    'have nothing of somebody else: %s %s',
+    'S1, contract 12: own lists, searches and exports exclude other users’ data: %s %s',
     async (...[, , target]) => {
       const answer = await callAs('mallory', target, { ids: mallorys });
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { CLIENT_WRITABLE_FIELDS } from '#functions/config/environment.ts';
 import { servedDocument } from '#infra/reference/api-document.ts';
 import {
@@ -75,8 +75,10 @@ function problemsOf(request: GeneratedRequest, answer: Awaited<ReturnType<WireAp
   ];
 }
 
-describe('requests made from the OpenAPI document', () => {
-  test(`${requests} of them are answered as it says`, { timeout: 300_000 }, async () => {
+test(
+  `${requests} requests made from the OpenAPI document are answered as it says`,
+  { timeout: 300_000 },
+  async () => {
     const world = await newWorld();
     const tally = new Map<string, number>();
     const succeeded = new Set<string>();
@@ -123,5 +125,5 @@ describe('requests made from the OpenAPI document', () => {
     // Not all of one kind: otherwise nothing was tried.
     expect(tally.get('valid 200')).toBeGreaterThan(requests / 20);
     expect(tally.get('broken 400')).toBeGreaterThan(requests / 50);
-  });
-});
+  },
+);

@@ -56,7 +56,7 @@ async function checkAgainst(answer: (uid: string) => { status?: number; body: un
 }
 
 describe('the check of a sign-in', () => {
-  test('asks Identity Toolkit for the account with the access token of the function', async () => {
+  test('the sign-in check asks Identity Toolkit with the function’s access token', async () => {
     const { revocations, lookups } = await checkAgainst(accountOf());
 
     await revocations.check(signedIn(2_000));
@@ -70,7 +70,7 @@ describe('the check of a sign-in', () => {
     ]);
   });
 
-  test('asks in the tenant of the account, and knows one uid of two tenants apart', async () => {
+  test('the sign-in check uses the account’s tenant and distinguishes equal uids', async () => {
     const { revocations, lookups } = await checkAgainst(accountOf());
 
     for (const tenant of ['north-1', 'south-2', 'north-1'])
@@ -93,7 +93,7 @@ describe('the check of a sign-in', () => {
       () => ({ body: { users: [{ localId: 'bob' }] } }),
       'ID_TOKEN_REVOKED',
     ],
-  ])('refuses one %s', async (_, answer, reason) => {
+  ])('the sign-in check refuses an account %s', async (_, answer, reason) => {
     const { revocations } = await checkAgainst(answer);
 
     await expect(revocations.check(signedIn(2_000))).rejects.toMatchObject({
@@ -105,7 +105,7 @@ describe('the check of a sign-in', () => {
   test.each([
     ['of the second of the revocation', accountOf({ validSince: '2000' })],
     ['of an account that was never revoked', accountOf({ validSince: undefined })],
-  ])('lets one pass %s', async (_, answer) => {
+  ])('the sign-in check admits an account %s', async (_, answer) => {
     const { revocations } = await checkAgainst(answer);
 
     await expect(revocations.check(signedIn(2_000))).resolves.toBeUndefined();
@@ -118,7 +118,7 @@ describe('the check of a sign-in', () => {
     ['no JSON', { body: '<html>' }],
     ['JSON of another shape', { body: { users: 'alice' } }],
     ['a megabyte', { body: { users: [], more: 'x'.repeat(1_000_000) } }],
-  ])('never passes silently: %s is an outage', async (_, answer) => {
+  ])('the sign-in check never passes silently: %s is an outage', async (_, answer) => {
     const { revocations } = await checkAgainst(() => answer);
 
     await expect(revocations.check(signedIn(2_000))).rejects.toMatchObject({
@@ -128,7 +128,7 @@ describe('the check of a sign-in', () => {
     });
   });
 
-  test('is an outage, too, where there is no access token', async () => {
+  test('the sign-in check without an access token is an outage', async () => {
     const revocations = createAccountRevocationCheck({
       projectId: 'p1',
       baseUrl: 'http://127.0.0.1:9',
@@ -141,7 +141,7 @@ describe('the check of a sign-in', () => {
     });
   });
 
-  test('asks once for fifty requests at once and those of the next minute', async () => {
+  test('the sign-in check asks once for fifty parallel requests and the next minute', async () => {
     const { revocations, lookups, clock } = await checkAgainst(accountOf());
 
     await Promise.all(Array.from({ length: 50 }, () => revocations.check(signedIn(2_000))));
@@ -151,7 +151,7 @@ describe('the check of a sign-in', () => {
     expect(lookups).toHaveLength(1);
   });
 
-  test('asks again after a minute', async () => {
+  test('the sign-in check asks again after a minute', async () => {
     let validSince = '1000';
     const { revocations, clock } = await checkAgainst((uid) => accountOf({ validSince })(uid));
     await revocations.check(signedIn(2_000));
@@ -164,7 +164,7 @@ describe('the check of a sign-in', () => {
     });
   });
 
-  test('does not remember an outage', async () => {
+  test('the sign-in check does not cache an outage', async () => {
     let status = 503;
     const { revocations } = await checkAgainst((uid) => ({ ...accountOf()(uid), status }));
     await expect(revocations.check(signedIn(2_000))).rejects.toThrow(/503/);
@@ -185,7 +185,7 @@ describe('a revoked sign-in at the function', () => {
   }
   const isRevoked = accountOf({ validSince: '9999999999' });
 
-  test('may still read, and erases, deletes and exports nothing', async () => {
+  test('a revoked sign-in may still read, but not erase, delete or export', async () => {
     const { chat } = await chatWith(isRevoked);
     const { id } = await createConversation(chat);
 
@@ -203,7 +203,7 @@ describe('a revoked sign-in at the function', () => {
     expect((await chat.call(`/v1/conversations/${id}`)).status).toBe(200);
   });
 
-  test('does nothing at all where every request is checked', async () => {
+  test('a revoked sign-in can do nothing where every request is checked', async () => {
     const { chat } = await chatWith(isRevoked, { CHECK_REVOKED: 'always' });
 
     const error = await errorOf(await chat.call('/v1/conversations', { body: {} }));
@@ -211,7 +211,7 @@ describe('a revoked sign-in at the function', () => {
     expect(error).toMatchObject({ http: 401, reason: 'ID_TOKEN_REVOKED' });
   });
 
-  test('is not asked about where the deployment does not want it', async () => {
+  test('a revoked sign-in is not checked where the deployment disables it', async () => {
     const { chat, lookups } = await chatWith(isRevoked, { CHECK_REVOKED: 'off' });
 
     const response = await chat.call('/v1/users/me:erase', { method: 'POST' });
@@ -219,7 +219,7 @@ describe('a revoked sign-in at the function', () => {
     expect([response.status, lookups.length]).toEqual([202, 0]);
   });
 
-  test('cannot be told of while Firebase Auth is down: nothing is erased', async () => {
+  test('nothing is erased while Firebase Auth is down', async () => {
     const { chat } = await chatWith(() => ({ status: 500, body: '' }));
     const { id } = await createConversation(chat);
 
@@ -231,19 +231,17 @@ describe('a revoked sign-in at the function', () => {
   });
 });
 
-describe('CHECK_REVOKED', () => {
-  const parse = (GOOGLE_CLOUD_PROJECT: string, environment = {}) =>
-    parseConfig({ GOOGLE_CLOUD_PROJECT, SNAPSHOT_KEYS: localKeysVariable, ...environment });
+const parse = (GOOGLE_CLOUD_PROJECT: string, environment = {}) =>
+  parseConfig({ GOOGLE_CLOUD_PROJECT, SNAPSHOT_KEYS: localKeysVariable, ...environment });
 
-  test.each([
-    [
-      'covers what cannot be taken back by default',
-      parse(`p-${randomUUID().slice(0, 8)}`),
-      'erasures',
-    ],
-    ['is off in a demo- project', parse('demo-p'), 'off'],
-    ['can be had there', parse('demo-p', { CHECK_REVOKED: 'always' }), 'always'],
-  ])('%s', (_, config, expected) => {
-    expect(config.CHECK_REVOKED).toBe(expected);
-  });
+test.each([
+  [
+    'covers what cannot be taken back by default',
+    parse(`p-${randomUUID().slice(0, 8)}`),
+    'erasures',
+  ],
+  ['is off in a demo- project', parse('demo-p'), 'off'],
+  ['can be had there', parse('demo-p', { CHECK_REVOKED: 'always' }), 'always'],
+])('CHECK_REVOKED: %s', (_, config, expected) => {
+  expect(config.CHECK_REVOKED).toBe(expected);
 });

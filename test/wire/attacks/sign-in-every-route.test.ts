@@ -52,7 +52,7 @@ const addressOf = (path: string) =>
   path.replaceAll(/\{(\w+)\}/g, (_, name: string) => (name === 'turnId' ? 't_1' : randomUUID()));
 
 describe.each(routes)('S1: %s %s', (method, path) => {
-  test.each(tokens)('is refused with %s', async (_, reason, tokenOf) => {
+  test.each(tokens)('S1: a call of a route is refused with %s', async (_, reason, tokenOf) => {
     const answer = await app.call({
       method,
       path: addressOf(path),
@@ -69,7 +69,7 @@ describe.each(routes)('S1: %s %s', (method, path) => {
   });
 });
 
-test('a good token is let in', async () => {
+test('a valid token is admitted', async () => {
   const uid = await keys.sign(claims());
   const answer = await app.call({ method: 'GET', path: '/v1/conversations', uid });
 

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startAttaching, type AttachingWorld } from '#test/support/chat/attaching.ts';
+import { afterAll, expect, test } from 'vitest';
+import { startAttaching } from '#test/support/chat/attaching.ts';
 import { runBlocks } from '#test/support/processes/run-blocks.ts';
 import { idTokenClaims } from '#test/support/token-keys.ts';
 
@@ -9,13 +9,10 @@ import { idTokenClaims } from '#test/support/token-keys.ts';
 const PAGE = new URL('../../../docs/guides/attachments.md', import.meta.url);
 const PICTURE = Buffer.from('\xff\xd8\xff\xe0 a receipt', 'latin1');
 
-let world: AttachingWorld;
-beforeAll(async () => {
-  world = await startAttaching();
-});
+const world = await startAttaching();
 afterAll(() => world.stop());
 
-test('the recipe uploads a file, asks about it, and reads it again', async () => {
+test('the attachments recipe uploads a file, asks about it, and reads it again', async () => {
   const page = await readFile(PAGE, 'utf8');
   const blocks = [...page.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = '']) => block);
   const { url, keys, project } = world.chat;

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { callableText } from '#functions/chat/facades/callable/callable-events.ts';
 import { HEARTBEAT_INTERVAL_MS } from '#shared/wire/limits.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { pass } from '#test/support/chat/streaming.ts';
 import { readAsAndroid } from '#test/support/wire/android-callable.ts';
 import { readAsIos } from '#test/support/wire/ios-callable.ts';
-import { startWireServer, type WireServer } from '#test/support/wire/wire-server.ts';
+import { startWireServer } from '#test/support/wire/wire-server.ts';
 import { modelDown } from '#test/support/model-down.ts';
 
 const phones = [
@@ -17,10 +17,7 @@ const phones = [
 /** The model is quiet for 40 s: at one sign of life every 8 s the phone gets this many. */
 const SIGNS_OF_LIFE = 5;
 
-let server: WireServer;
-beforeAll(async () => {
-  server = await startWireServer({ collaborators: { heartbeatMs: 20 } });
-});
+const server = await startWireServer({ collaborators: { heartbeatMs: 20 } });
 afterAll(() => server.stop());
 
 const question = (text: string) => ({
@@ -43,7 +40,7 @@ async function readText(response: Response, onText: (text: string) => void = () 
 }
 
 describe.each(phones)('the Firebase SDK for %s', (_, read) => {
-  test('waits through 40 s in which the model is quiet', async () => {
+  test('the Firebase phone SDK waits through 40 s of model silence', async () => {
     const text = `Hello ${randomUUID()}`;
     const response = await streamed(question(text));
     const call = await server.callOf(text);
@@ -63,7 +60,7 @@ describe.each(phones)('the Firebase SDK for %s', (_, read) => {
     expect(result).toMatchObject({ message: { parts: [{ text: 'Fine.' }] } });
   });
 
-  test('gets every character of a text that has line ends of all kinds', async () => {
+  test('the Firebase phone SDK gets every character of text with all kinds of line ends', async () => {
     const said = 'a\nb\rc\r\nd\u000be\u000cf\u0085g\u2028h\u2029i\n\nj';
     const text = `Hello ${randomUUID()}`;
     const response = await streamed(question(text));
@@ -75,7 +72,7 @@ describe.each(phones)('the Firebase SDK for %s', (_, read) => {
     expect(messages.map(({ delta = '' }) => delta).join('')).toBe(said);
   });
 
-  test('is told why an answer broke off', async () => {
+  test('the Firebase phone SDK learns why an answer broke off', async () => {
     const text = `Hello ${randomUUID()}`;
     const response = await streamed(question(text));
     const call = await server.callOf(text);
@@ -96,17 +93,20 @@ describe.each(phones)('the Firebase SDK for %s', (_, read) => {
       'alice',
       'NOT_FOUND',
     ],
-  ])('is told inside the stream that %s', async (_case, ...[data, uid, code]) => {
-    const response = await streamed(data, uid);
+  ])(
+    'the Firebase phone SDK learns inside the stream that %s',
+    async (_case, ...[data, uid, code]) => {
+      const response = await streamed(data, uid);
 
-    const { error } = read(response.status, await readText(response));
+      const { error } = read(response.status, await readText(response));
 
-    expect(error?.code).toBe(code);
-  });
+      expect(error?.code).toBe(code);
+    },
+  );
 });
 
 describe('the stream of a callable', () => {
-  test('never leaves a phone without a byte for 10 s while the model is quiet for 40', async () => {
+  test('a callable’s stream sends a byte within every 10 s of model silence', async () => {
     const clock = createManualClock();
     const startMs = clock.now().getTime();
     const answered = Promise.withResolvers<void>();
@@ -139,7 +139,7 @@ describe('the stream of a callable', () => {
     expect(messages).toHaveLength(SIGNS_OF_LIFE + 1);
   });
 
-  test('tells the log the code of an error that its status hides', async () => {
+  test('a callable’s stream logs the code of an error that its status hides', async () => {
     const response = await streamed({ conversationId: 'c1' });
     const requestId = response.headers.get('x-request-id');
     await readText(response);
@@ -151,7 +151,7 @@ describe('the stream of a callable', () => {
     ]);
   });
 
-  test('is no stream for one who did not ask for it', async () => {
+  test('a callable without streaming gets no stream', async () => {
     const response = await server.call('/callable/chat', { uid: null, body: { data: null } });
 
     expect(response.status).toBe(401);

@@ -43,7 +43,7 @@ async function waiting() {
 
 const toolResults = [{ callId: 't_1_c0', output: { city: 'Oslo' } }];
 
-test('a callable gives the calls that wait, and goes on with their results', async () => {
+test('a callable returns waiting calls and continues with their results', async () => {
   const { conversationId, turn } = await waiting();
 
   const { data } = await chat()({ conversationId, toolResults });

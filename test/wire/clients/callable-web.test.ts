@@ -69,7 +69,7 @@ async function refusalOf(call: Promise<unknown>): Promise<FunctionsError> {
 }
 
 describe('the web SDK of Firebase', () => {
-  test('streams an answer and gives the whole of it at the end', async () => {
+  test('the Firebase web SDK streams an answer and returns the whole at the end', async () => {
     const text = `Hello ${randomUUID()}`;
     const reading = readAll(chat().stream(question(text)));
     const call = await server.callOf(text);
@@ -85,7 +85,7 @@ describe('the web SDK of Firebase', () => {
     expect(data.message.parts).toEqual([{ type: 'text', text: 'One two.' }]);
   });
 
-  test('gives the answer alone when it is called without a stream', async () => {
+  test('the Firebase web SDK returns the answer alone when called without a stream', async () => {
     const text = `Hello ${randomUUID()}`;
     const called = chat()(question(text));
     await server.answer(text, 'One two.');
@@ -94,7 +94,7 @@ describe('the web SDK of Firebase', () => {
     expect(data.message.parts).toEqual([{ type: 'text', text: 'One two.' }]);
   });
 
-  test('gets the stored answer when it sends the same message again', async () => {
+  test('the Firebase web SDK gets the stored answer when it resends a message', async () => {
     const text = `Hello ${randomUUID()}`;
     const asked = question(text);
     const called = chat()(asked);
@@ -107,7 +107,7 @@ describe('the web SDK of Firebase', () => {
     expect(server.callsOf(text)).toHaveLength(1);
   });
 
-  test('sends null for what is left out, and is understood', async () => {
+  test('the Firebase web SDK’s null for omitted fields is accepted', async () => {
     const text = `Hello ${randomUUID()}`;
     const left = { action: null, locale: null, onBusy: null };
     const called = chat()({ ...question(text), ...left });
@@ -116,7 +116,7 @@ describe('the web SDK of Firebase', () => {
     expect((await called).data.message.parts[0]?.text).toBe('Fine.');
   });
 
-  test('throws the error of a model that fails in the middle of an answer', async () => {
+  test('the Firebase web SDK throws the error of a model that fails in mid-answer', async () => {
     const text = `Hello ${randomUUID()}`;
     const reading = readAll(chat().stream(question(text)));
     const call = await server.callOf(text);
@@ -133,42 +133,51 @@ describe('the web SDK of Firebase', () => {
   test.each([
     ['streamed', (asked: object) => readAll(chat().stream(asked))],
     ['called', (asked: object) => chat()(asked)],
-  ])('rejects without another try when the quota is spent, %s', async (_, send) => {
-    const asked = question('Hello.');
-    spend(asked.conversationId, 3_600_000);
+  ])(
+    'the Firebase web SDK rejects without another try when the quota is spent, %s',
+    async (_, send) => {
+      const asked = question('Hello.');
+      spend(asked.conversationId, 3_600_000);
 
-    const error = await refusalOf(send(asked));
+      const error = await refusalOf(send(asked));
 
-    expect(error.code).toBe('functions/resource-exhausted');
-    expect(error.message).toContain('No messages are left for today.');
-    expect(error.details).toMatchObject([
-      { reason: 'USER_DAILY_MESSAGES' },
-      { retryDelay: '3600s' },
-    ]);
-  });
+      expect(error.code).toBe('functions/resource-exhausted');
+      expect(error.message).toContain('No messages are left for today.');
+      expect(error.details).toMatchObject([
+        { reason: 'USER_DAILY_MESSAGES' },
+        { retryDelay: '3600s' },
+      ]);
+    },
+  );
 
   test.each([
     ['streamed', (asked: object) => readAll(chat(nobody.functions).stream(asked))],
     ['called', (asked: object) => chat(nobody.functions)(asked)],
-  ])('rejects without another try when nobody is signed in, %s', async (_, send) => {
-    const error = await refusalOf(send(question('Hello.')));
+  ])(
+    'the Firebase web SDK rejects without another try when nobody is signed in, %s',
+    async (_, send) => {
+      const error = await refusalOf(send(question('Hello.')));
 
-    expect(error.code).toBe('functions/unauthenticated');
-    expect(error.details).toMatchObject([{ reason: 'ID_TOKEN_MISSING' }]);
-  });
+      expect(error.code).toBe('functions/unauthenticated');
+      expect(error.details).toMatchObject([{ reason: 'ID_TOKEN_MISSING' }]);
+    },
+  );
 
   test.each([
     ['no message', { conversationId: randomUUID() }, 'data.message'],
     ['a conversation id that is none', { ...question('Hi.'), conversationId: 'c1' }, 'data.conv'],
     ['no data at all', null, 'data'],
-  ])('rejects a call with %s by the name of the field', async (_, data, field) => {
-    const error = await refusalOf(readAll(chat().stream(data)));
+  ])(
+    'the Firebase web SDK rejects a call with %s by the name of the field',
+    async (_, data, field) => {
+      const error = await refusalOf(readAll(chat().stream(data)));
 
-    expect(error.code).toBe('functions/invalid-argument');
-    expect(error.message).toContain(field);
-  });
+      expect(error.code).toBe('functions/invalid-argument');
+      expect(error.message).toContain(field);
+    },
+  );
 
-  test('names a bad part as every other route does', async () => {
+  test('the Firebase web SDK’s bad part is named like on every other route', async () => {
     const asked = { conversationId: randomUUID(), message: { id: randomUUID(), parts: [{}] } };
 
     const error = await refusalOf(chat()(asked));
@@ -176,7 +185,7 @@ describe('the web SDK of Firebase', () => {
     expect(error.details).toMatchObject([{ reason: 'BAD_PART' }]);
   });
 
-  test('follows the answer that is being given, from its beginning', async () => {
+  test('the Firebase web SDK follows a running answer from its beginning', async () => {
     const text = `Hello ${randomUUID()}`;
     const asked = question(text);
     const sent = chat()(asked);
@@ -198,7 +207,7 @@ describe('the web SDK of Firebase', () => {
     expect((await sent).data.replayed).toBe(false);
   });
 
-  test('is told that there is nothing to follow', async () => {
+  test('the Firebase web SDK learns that there is nothing to follow', async () => {
     const text = `Hello ${randomUUID()}`;
     const asked = question(text);
     const sent = chat()(asked);
@@ -211,7 +220,7 @@ describe('the web SDK of Firebase', () => {
     expect((await chat()(resume)).data).toEqual({ turn: null });
   });
 
-  test('gets the same 404 for an unknown conversation and for another user’s', async () => {
+  test('the Firebase web SDK gets one 404 for unknown and other users’ conversations', async () => {
     const text = `Hello ${randomUUID()}`;
     const asked = question(text);
     const sent = chat()(asked);
@@ -234,20 +243,18 @@ describe('the web SDK of Firebase', () => {
   });
 });
 
-describe('the recipe for the web', () => {
-  test('shows the answer as it comes and gives the whole of it', async () => {
-    const text = `Hello ${randomUUID()}`;
-    const shown: string[] = [];
-    const answer = ask(signedIn.functions, {
-      url,
-      conversationId: randomUUID(),
-      messageId: randomUUID(),
-      text,
-      show: (soFar) => void shown.push(soFar),
-    });
-    await server.answer(text, 'One two.');
-
-    expect(await answer).toBe('One two.');
-    expect(shown.at(-1)).toBe('One two.');
+test('the web recipe shows the answer as it comes and returns the whole', async () => {
+  const text = `Hello ${randomUUID()}`;
+  const shown: string[] = [];
+  const answer = ask(signedIn.functions, {
+    url,
+    conversationId: randomUUID(),
+    messageId: randomUUID(),
+    text,
+    show: (soFar) => void shown.push(soFar),
   });
+  await server.answer(text, 'One two.');
+
+  expect(await answer).toBe('One two.');
+  expect(shown.at(-1)).toBe('One two.');
 });

@@ -89,7 +89,7 @@ const idsIn = (stream: string) => [...stream.matchAll(/^id: (\d+)$/gm)].map(([, 
 const chunkTypesIn = (stream: string) =>
   [...stream.matchAll(/^data: \{"type":"([a-z-]+)"/gm)].map(([, type]) => type);
 
-test('a message that is refused for a moment is sent again after Retry-After', () => {
+test('the curl recipe resends a momentarily refused message after Retry-After', () => {
   const [refusedAtMs = 0, takenAtMs = 0] = reservedAtMs;
   const answer = JSON.parse(printedUnder('Send, and send again'));
 
@@ -98,14 +98,14 @@ test('a message that is refused for a moment is sent again after Retry-After', (
   expect(answer.message.parts).toEqual([{ type: 'text', text: 'Once upon a time.' }]);
 });
 
-test('the same message again is the same turn, and the model is asked once', () => {
+test('the curl recipe’s repeated message is one turn and one model call', () => {
   const again = JSON.parse(printedUnder('Send, and send again', 1));
 
   expect(again).toMatchObject({ turn: { id: 't_1', attempt: 1 }, replayed: true });
   expect(asked.filter((question) => question.includes('Pixel'))).toHaveLength(1);
 });
 
-test('a stream that was broken after event 1 goes on with event 2, to the end', () => {
+test('the curl recipe’s stream broken after event 1 continues with event 2 to the end', () => {
   const broken = idsIn(printedUnder('Stream'));
   const resumed = printedUnder('Resume');
 
@@ -116,7 +116,7 @@ test('a stream that was broken after event 1 goes on with event 2, to the end', 
   expect(asked.filter((question) => question.includes('What is'))).toHaveLength(1);
 });
 
-test('the stream of a turn goes on after the cursor, and is told from its beginning without one', () => {
+test('the curl recipe’s turn stream continues after the cursor, or begins at the start', () => {
   const streams = printedUnder('Resume', 1).split('data: [DONE]');
 
   expect(streams.map((stream) => chunkTypesIn(stream)[0])).toEqual([
@@ -127,11 +127,11 @@ test('the stream of a turn goes on after the cursor, and is told from its beginn
   expect(streams[1]).toContain('"delta":"Once upon a time."');
 });
 
-test('the stream of a conversation in which nothing is being answered is 204', () => {
+test('the curl recipe’s conversation stream is 204 when nothing is being answered', () => {
   expect(printedUnder('Resume', 2)).toBe('204\n');
 });
 
-test('a cancelled answer ends with abort and finish', () => {
+test('the curl recipe’s cancelled answer ends with abort and finish', () => {
   const story = printedUnder('Stop');
 
   expect(story).toContain('"id":"t_3"');
@@ -139,7 +139,7 @@ test('a cancelled answer ends with abort and finish', () => {
   expect(chunkTypesIn(story).at(-1)).toBe('finish');
 });
 
-test('the transcript after turn 1 has the messages of turns 2 and 3', () => {
+test('the curl recipe’s transcript after turn 1 has the messages of turns 2 and 3', () => {
   const { messages } = JSON.parse(printedUnder('What was said'));
 
   expect(
@@ -152,7 +152,7 @@ test('the transcript after turn 1 has the messages of turns 2 and 3', () => {
   ]);
 });
 
-test('the conversation tells how full its context is', () => {
+test('the curl recipe’s conversation shows how full its context is', () => {
   const { lastSeq, context } = JSON.parse(printedUnder('How full it is'));
 
   expect(lastSeq).toBe(3);
@@ -160,7 +160,7 @@ test('the conversation tells how full its context is', () => {
   expect(context.tokens).toBeGreaterThan(0);
 });
 
-test('another text under a used id is 409, with a reason', () => {
+test('the curl recipe’s other text under a used id is 409 with a reason', () => {
   const [body = '', status] = printedUnder('Errors').split('\n');
   const { error } = JSON.parse(body);
 

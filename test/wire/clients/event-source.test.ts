@@ -52,7 +52,7 @@ async function listen(server: WireServer, path: string) {
 
 const rising = (from: number, count: number) => Array.from({ length: count }, (_, i) => from + i);
 
-test('an EventSource goes on after the last event, without a gap, and stops at 204', async () => {
+test('an EventSource continues after the last event without a gap and stops at 204', async () => {
   const { server, path } = await start();
   await post(server, path, 'Hello');
   const call = await server.callOf('Hello');
@@ -78,7 +78,7 @@ test('an EventSource goes on after the last event, without a gap, and stops at 2
   ]);
 });
 
-test('one EventSource follows a conversation from turn to turn, and stops when nothing is left', async () => {
+test('one EventSource follows a conversation from turn to turn and stops at the end', async () => {
   const { server, path } = await start();
   await post(server, path, 'one');
   const source = await listen(server, `${path}/stream`);

@@ -20,7 +20,7 @@ const storedTurns = async ({ dependencies }: WireServer, conversationId: string)
 const sendsOf = ({ logs }: WireServer) =>
   logs.filter(({ fields }) => fields['operation'] === 'sendMessage').length;
 
-test('react-native-sse with its default options sends three times in ten seconds: one message and one model call', async () => {
+test('react-native-sse with default options reconnecting three times is one message and model call', async () => {
   const server = await start();
   const conversationId = randomUUID();
   const events: { data: string | null }[] = [];
@@ -85,7 +85,7 @@ describe('the recipe for React Native', () => {
     return { server, backend, message, answer, call, shown, shows };
   }
 
-  test('shows an answer while it comes', async () => {
+  test('the React Native recipe shows an answer while it comes', async () => {
     const { call, answer, shows } = await sending('Hello');
 
     call.say('Half');
@@ -100,7 +100,7 @@ describe('the recipe for React Native', () => {
     });
   });
 
-  test('goes on after the last event when the connection breaks', async () => {
+  test('the React Native recipe continues after the last event when the connection breaks', async () => {
     const { server, call, answer, shown, shows } = await sending('Hello');
     call.say('Half');
     await shows('Half');
@@ -114,7 +114,7 @@ describe('the recipe for React Native', () => {
     expect(server.callsOf('Hello')).toHaveLength(1);
   });
 
-  test('gets the stored answer when the app was closed meanwhile', async () => {
+  test('the React Native recipe gets the stored answer when the app was closed meanwhile', async () => {
     const { server, backend, message, call, answer } = await sending('Hello');
     call.say('All of it.');
     call.end();
@@ -126,7 +126,7 @@ describe('the recipe for React Native', () => {
     expect(server.callsOf('Hello')).toHaveLength(1);
   });
 
-  test('says what the server says when sending again does not help', async () => {
+  test('the React Native recipe shows the server’s reason when resending does not help', async () => {
     const { backend, message, call, answer } = await sending('Hello');
     call.end();
     await answer;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import {
   giveResults,
   sendMessage,
@@ -8,15 +8,11 @@ import {
 } from '#docs/clients/recipes/react-native.ts';
 import { ReactNativeEventSource } from '#test/support/wire/react-native-sse.ts';
 import { conversationWithTools, startToolServer } from '#test/support/wire/tool-server.ts';
-import type { WireServer } from '#test/support/wire/wire-server.ts';
 
-let server: WireServer;
-beforeAll(async () => {
-  server = await startToolServer();
-});
+const server = await startToolServer();
 afterAll(() => server.stop());
 
-test('the recipe for React Native shows a call of the app, gives what it returned, and shows the whole answer', async () => {
+test('the React Native recipe shows an app call, its result and the whole answer', async () => {
   const conversationId = await conversationWithTools(server);
   const backend: Backend = {
     baseUrl: server.url,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type OpenAI from 'openai';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { ask } from '#docs/clients/recipes/openai-sdk.ts';
 import {
   chatCompletionChunk,
@@ -16,16 +16,13 @@ import {
   usage,
   usageOfOpenAi,
 } from '#test/support/wire/openai.ts';
-import { startWireServer, type WireServer } from '#test/support/wire/wire-server.ts';
+import { startWireServer } from '#test/support/wire/wire-server.ts';
 
-let server: WireServer;
-beforeAll(async () => {
-  server = await startWireServer();
-});
+const server = await startWireServer();
 afterAll(() => server.stop());
 
 describe('the SDK of OpenAI, with a conversation', () => {
-  test('gets an answer with its usage and its place', async () => {
+  test('the OpenAI SDK in a conversation gets an answer with usage and conversation id', async () => {
     const { client } = await clientOf(server);
     const [text, conversationId] = [newText(), randomUUID()];
     const asked = client.chat.completions.create(bodyOf(text, conversationId));
@@ -47,7 +44,7 @@ describe('the SDK of OpenAI, with a conversation', () => {
     ]);
   });
 
-  test('streams an answer in chunks, the usage last', async () => {
+  test('the OpenAI SDK streams an answer in chunks, the usage last', async () => {
     const { client } = await clientOf(server);
     const [text, conversationId] = [newText(), randomUUID()];
     const streaming = client.chat.completions.create({
@@ -73,7 +70,7 @@ describe('the SDK of OpenAI, with a conversation', () => {
     expect(chunks.at(-1)).toMatchObject({ choices: [], usage: usageOfOpenAi });
   });
 
-  test('accumulates a stream with its `.stream()` helper', async () => {
+  test('the OpenAI SDK accumulates a stream with its `.stream()` helper', async () => {
     const { client } = await clientOf(server);
     const [text, conversationId] = [newText(), randomUUID()];
     const stream = client.chat.completions.stream({
@@ -89,7 +86,7 @@ describe('the SDK of OpenAI, with a conversation', () => {
     expect(await stream.totalUsage()).toMatchObject({ completion_tokens: 25 });
   });
 
-  test('sends the last message alone: the transcript of the server is the history', async () => {
+  test('the OpenAI SDK’s last message alone counts: the server’s transcript is the history', async () => {
     const { client } = await clientOf(server);
     const [first, second, conversationId] = [newText(), newText(), randomUUID()];
     const one = client.chat.completions.create(bodyOf(first, conversationId));
@@ -114,7 +111,7 @@ describe('the SDK of OpenAI, with a conversation', () => {
     expect(await transcriptOf(server, conversationId)).toHaveLength(4);
   });
 
-  test('takes the conversation from a header as well', async () => {
+  test('the OpenAI SDK can name the conversation in a header', async () => {
     const { client } = await clientOf(server);
     const [text, conversationId] = [newText(), randomUUID()];
     const headers = { 'X-Conversation-Id': conversationId };
@@ -124,7 +121,7 @@ describe('the SDK of OpenAI, with a conversation', () => {
     expect(await asked).toMatchObject({ recap: { conversationId } });
   });
 
-  test('says pictures that are data: URLs', async () => {
+  test('the OpenAI SDK sends pictures as data: URLs', async () => {
     const { client } = await clientOf(server);
     const [text, conversationId] = [newText(), randomUUID()];
     const asked = client.chat.completions.create({
@@ -150,7 +147,7 @@ describe('the SDK of OpenAI, with a conversation', () => {
   });
 });
 
-test('the SDK of OpenAI lists the model that answers', async () => {
+test('the OpenAI SDK lists the model that answers', async () => {
   const { client } = await clientOf(server);
   const models = await client.models.list();
   const response = await server.call('/v1/openai/models');
@@ -159,20 +156,18 @@ test('the SDK of OpenAI lists the model that answers', async () => {
   await readAs(modelListResponse, response);
 });
 
-describe('the recipe for the SDK of OpenAI', () => {
-  test('shows the answer as it comes and gives the whole of it', async () => {
-    const { client } = await clientOf(server);
-    const text = newText();
-    const shown: string[] = [];
-    const answer = ask(client, {
-      conversationId: randomUUID(),
-      messageId: randomUUID(),
-      text,
-      show: (soFar) => void shown.push(soFar),
-    });
-    await server.answer(text, 'One two.');
-
-    expect(await answer).toBe('One two.');
-    expect(shown.at(-1)).toBe('One two.');
+test('the OpenAI recipe shows the answer as it comes and returns the whole', async () => {
+  const { client } = await clientOf(server);
+  const text = newText();
+  const shown: string[] = [];
+  const answer = ask(client, {
+    conversationId: randomUUID(),
+    messageId: randomUUID(),
+    text,
+    show: (soFar) => void shown.push(soFar),
   });
+  await server.answer(text, 'One two.');
+
+  expect(await answer).toBe('One two.');
+  expect(shown.at(-1)).toBe('One two.');
 });

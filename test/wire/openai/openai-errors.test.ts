@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import OpenAI from 'openai';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { createSpentQuota } from '#test/support/chat/spent-quota.ts';
 import { bodyOf, clientOf, errorOfSdk, newText } from '#test/support/wire/openai.ts';
-import { startWireServer, type WireServer } from '#test/support/wire/wire-server.ts';
+import { startWireServer } from '#test/support/wire/wire-server.ts';
 
 const { quota, spend } = createSpentQuota();
 
@@ -48,10 +48,7 @@ const badBodies: [string, object, string][] = [
   ],
 ];
 
-let server: WireServer;
-beforeAll(async () => {
-  server = await startWireServer({ overrides: { quota } });
-});
+const server = await startWireServer({ overrides: { quota } });
 afterAll(() => server.stop());
 
 describe('an error', () => {
@@ -77,19 +74,22 @@ describe('an error', () => {
       OpenAI.BadRequestError,
       ['string_above_max_length', 'messages[0].content[0].text'],
     ],
-  ])('of a request %s is readable', async (_, ...[{ body, isSignedOut }, type, codes]) => {
-    const { client } = await clientOf(server, { maxRetries: 0 });
-    if (isSignedOut) client.apiKey = '';
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what a careless program sends
-    const error = await errorOfSdk(client.chat.completions.create(body as never));
+  ])(
+    'an OpenAI error of a request %s is readable',
+    async (_, ...[{ body, isSignedOut }, type, codes]) => {
+      const { client } = await clientOf(server, { maxRetries: 0 });
+      if (isSignedOut) client.apiKey = '';
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what a careless program sends
+      const error = await errorOfSdk(client.chat.completions.create(body as never));
 
-    expect(error).toBeInstanceOf(type);
-    expect([error.code, error.param ?? null]).toEqual(codes);
-    expect(error.message).toMatch(/^4\d\d [\w`].*\.$/s);
-    expect(error.requestID).toMatch(/^[0-9a-f-]{36}$/);
-  });
+      expect(error).toBeInstanceOf(type);
+      expect([error.code, error.param ?? null]).toEqual(codes);
+      expect(error.message).toMatch(/^4\d\d [\w`].*\.$/s);
+      expect(error.requestID).toMatch(/^[0-9a-f-]{36}$/);
+    },
+  );
 
-  test('of another user’s conversation is that of an unknown one', async () => {
+  test('an OpenAI error of another user’s conversation is that of an unknown one', async () => {
     const [text, conversationId] = [newText(), randomUUID()];
     const { client } = await clientOf(server);
     const asked = client.chat.completions.create(bodyOf(text, conversationId));
@@ -105,7 +105,7 @@ describe('an error', () => {
     expect(error.code).toBe('CONVERSATION_NOT_FOUND');
   });
 
-  test('of a window that is too small is told before the model is asked', async () => {
+  test('an OpenAI error of a too small window comes before the model call', async () => {
     const own = await startWireServer({
       environment: { MODEL_WINDOWS: '{"gemini-3.5-flash":1000}' },
     });
@@ -123,7 +123,7 @@ describe('an error', () => {
   test.each([
     ['once where it is back in a day', 86_400_000, 1],
     ['until it gives up where it is back in a moment', 10, 3],
-  ])('of a quota has the request sent %s', async (_, waitMs, sent) => {
+  ])('an OpenAI quota error has the request sent %s', async (_, waitMs, sent) => {
     const { client, posts } = await clientOf(server);
     const conversationId = randomUUID();
     spend(conversationId, waitMs);

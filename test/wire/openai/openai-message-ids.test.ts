@@ -36,7 +36,7 @@ const user = (content: string) => ({ role: 'user' as const, content });
 const assistant = (content: string) => ({ role: 'assistant' as const, content });
 
 describe('a message without an id', () => {
-  test('is another one when the same is said again, by a client that tells no history', async () => {
+  test('an OpenAI message without an id and history is new each time', async () => {
     const [text, conversationId] = [newText(), randomUUID()];
 
     const first = await say(conversationId, [user(text)]);
@@ -46,7 +46,7 @@ describe('a message without an id', () => {
     expect(await transcriptOf(server, conversationId)).toHaveLength(4);
   });
 
-  test('is another one behind another history, and the same one behind the same', async () => {
+  test('an OpenAI message without an id is identified by its history', async () => {
     const [text, conversationId] = [newText(), randomUUID()];
     const history = [user('Hi.'), assistant('Hello.'), user(text)];
 
@@ -59,7 +59,7 @@ describe('a message without an id', () => {
     expect(await transcriptOf(server, conversationId)).toHaveLength(4);
   });
 
-  test('is the same one whatever the system message says meanwhile', async () => {
+  test('an OpenAI message without an id ignores the system message for its identity', async () => {
     const [text, conversationId] = [newText(), randomUUID()];
     const at = (time: string) => [
       { role: 'system' as const, content: `It is ${time}.` },
@@ -76,7 +76,7 @@ describe('a message without an id', () => {
   test.each([
     ['a UUID', randomUUID()],
     ['any other text', 'my key'],
-  ])('goes by its Idempotency-Key, %s', async (_, key) => {
+  ])('an OpenAI message without an id is identified by its Idempotency-Key, %s', async (_, key) => {
     const [text, conversationId] = [newText(), randomUUID()];
     const send = (idempotencyKey: string) =>
       say(conversationId, [user(text)], { 'Idempotency-Key': idempotencyKey });
@@ -87,7 +87,7 @@ describe('a message without an id', () => {
     expect(await send(randomUUID())).not.toBe(first);
   });
 
-  test('is another one in another conversation', async () => {
+  test('an OpenAI message without an id is another one in another conversation', async () => {
     const text = newText();
 
     const first = await say(randomUUID(), [user('Hi.'), user(text)]);

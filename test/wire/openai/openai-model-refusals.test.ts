@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { AppError } from '#shared/errors.ts';
 import { bodyOf, clientOf, errorOfSdk, newText } from '#test/support/wire/openai.ts';
-import { startWireServer, type WireServer } from '#test/support/wire/wire-server.ts';
+import { startWireServer } from '#test/support/wire/wire-server.ts';
 
-let server: WireServer;
-beforeAll(async () => {
-  server = await startWireServer();
-});
+const server = await startWireServer();
 afterAll(() => server.stop());
 
-test('a dialogue that the assistant opens is one that the user opens for the model', async () => {
+test('an OpenAI dialogue opened by the assistant reaches the model opened by the user', async () => {
   const { client } = await clientOf(server);
   const text = newText();
   const asked = client.chat.completions.create({
@@ -30,7 +27,7 @@ test('a dialogue that the assistant opens is one that the user opens for the mod
   ]);
 });
 
-test('the SDK does not repeat a request that the model refuses for good', async () => {
+test('the OpenAI SDK does not repeat a request that the model refuses for good', async () => {
   const { client, posts } = await clientOf(server);
   const text = newText();
   const asked = errorOfSdk(client.chat.completions.create(bodyOf(text)));

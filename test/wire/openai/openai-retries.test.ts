@@ -1,22 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import OpenAI from 'openai';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { eventually } from '#test/support/eventually.ts';
 import { overloaded } from '#test/support/model-down.ts';
 import { bodyOf, clientOf, errorOfSdk, newText, transcriptOf } from '#test/support/wire/openai.ts';
-import { startWireServer, type WireServer } from '#test/support/wire/wire-server.ts';
+import { startWireServer } from '#test/support/wire/wire-server.ts';
 
-let server: WireServer;
-beforeAll(async () => {
-  server = await startWireServer();
-});
+const server = await startWireServer();
 afterAll(() => server.stop());
 
 describe('a request that the SDK sends again', () => {
   test.each([
     ['asked for in one piece', false],
     ['streamed', true],
-  ])('after 503 twice becomes one turn, %s', async (_, stream) => {
+  ])('an OpenAI request repeated after 503 twice becomes one turn, %s', async (_, stream) => {
     const { client, posts } = await clientOf(server);
     const [text, conversationId] = [newText(), randomUUID()];
     const asked = client.chat.completions.create({ ...bodyOf(text, conversationId), stream });
@@ -34,7 +31,7 @@ describe('a request that the SDK sends again', () => {
     ]);
   });
 
-  test('is sent once when it meets another message that is being answered', async () => {
+  test('an OpenAI request is sent once when another message is being answered', async () => {
     const { client, posts } = await clientOf(server);
     const other = await clientOf(server);
     const [text, conversationId] = [newText(), randomUUID()];
@@ -52,7 +49,7 @@ describe('a request that the SDK sends again', () => {
     await running;
   });
 
-  test('attaches to its own answer when the connection was lost', async () => {
+  test('an OpenAI request attaches to its own answer after a lost connection', async () => {
     const [text, conversationId] = [newText(), randomUUID()];
     const { client, posts } = await clientOf(server, {
       send: async (input, init) => {
@@ -71,7 +68,7 @@ describe('a request that the SDK sends again', () => {
     expect(await transcriptOf(server, conversationId)).toHaveLength(2);
   });
 
-  test('gets the stored answer when the first try was answered and never arrived', async () => {
+  test('an OpenAI request gets the stored answer that never arrived', async () => {
     const [text, conversationId] = [newText(), randomUUID()];
     const { client, posts } = await clientOf(server, {
       send: async (input, init) => {
@@ -89,7 +86,7 @@ describe('a request that the SDK sends again', () => {
     expect(await transcriptOf(server, conversationId)).toHaveLength(2);
   });
 
-  test('is found behind a message that was queued after it', async () => {
+  test('an OpenAI request is found behind a message queued after it', async () => {
     const [text, later, conversationId] = [newText(), newText(), randomUUID()];
     const path = `/v1/conversations/${conversationId}/messages`;
     const message = { id: randomUUID(), parts: [{ type: 'text', text: later }] };

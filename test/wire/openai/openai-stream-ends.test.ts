@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { systemClock } from '#functions/adapters/system/system-clock.ts';
 import { completionText } from '#functions/chat/facades/openai/completion-events.ts';
 import { chatCompletionChunk, chatCompletionResponse } from '#shared/wire/facades/openai.ts';
@@ -7,12 +7,9 @@ import { readAs } from '#test/support/chat/http-answers.ts';
 import type { StreamFrame } from '#shared/wire/resources/streams.ts';
 import { overloaded } from '#test/support/model-down.ts';
 import { bodyOf, clientOf, errorOfSdk, newText } from '#test/support/wire/openai.ts';
-import { startWireServer, type WireServer } from '#test/support/wire/wire-server.ts';
+import { startWireServer } from '#test/support/wire/wire-server.ts';
 
-let server: WireServer;
-beforeAll(async () => {
-  server = await startWireServer();
-});
+const server = await startWireServer();
 afterAll(() => server.stop());
 
 describe('the end of an answer', () => {
@@ -21,7 +18,7 @@ describe('the end of an answer', () => {
     ['SAFETY', 'content_filter'],
     ['STOP', 'stop'],
     ['OTHER', 'stop'],
-  ])('%s is %s for the SDK', async (reason, finishReason) => {
+  ])('an answer ended by %s is %s for the OpenAI SDK', async (reason, finishReason) => {
     const own = await startWireServer({
       overrides: {
         model: {
@@ -48,7 +45,7 @@ describe('the end of an answer', () => {
     expect(streamed.endsWith('data: [DONE]\n\n')).toBe(true);
   });
 
-  test('in the middle of a stream is an error that the SDK throws', async () => {
+  test('an answer broken in mid-stream makes the OpenAI SDK throw', async () => {
     const { client } = await clientOf(server);
     const [text, conversationId] = [newText(), randomUUID()];
     const streaming = client.chat.completions.create({
@@ -69,7 +66,7 @@ describe('the end of an answer', () => {
     expect(error.type).toBe('server_error');
   });
 
-  test('is waited for with chunks that say nothing', async () => {
+  test('an OpenAI stream sends empty chunks until the answer’s end', async () => {
     const own = await startWireServer({ collaborators: { heartbeatMs: 20 } });
     const text = newText();
     const response = await own.call('/v1/openai/chat/completions', {
@@ -93,7 +90,7 @@ describe('the end of an answer', () => {
   test.each([
     ['after its first word is an error', 'One ', true],
     ['before its first word is nothing', '', false],
-  ])('of one attempt and the beginning of another %s', async (_, said, isError) => {
+  ])('an OpenAI stream of an abandoned and a new attempt %s', async (_, said, isError) => {
     async function* frames(): AsyncGenerator<StreamFrame> {
       const id = 'restarted-2' as const;
       const data = { kind: 'restarted' as const, dropParts: ['p0'] };

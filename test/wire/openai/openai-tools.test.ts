@@ -1,15 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type OpenAI from 'openai';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { chatCompletionChunk, chatCompletionResponse } from '#shared/wire/facades/openai.ts';
 import { clientOf, errorOfSdk } from '#test/support/wire/openai.ts';
 import { conversationWithTools, startToolServer } from '#test/support/wire/tool-server.ts';
-import { startWireServer, type WireServer } from '#test/support/wire/wire-server.ts';
+import { startWireServer } from '#test/support/wire/wire-server.ts';
 
-let server: WireServer;
-beforeAll(async () => {
-  server = await startToolServer();
-});
+const server = await startToolServer();
 afterAll(() => server.stop());
 
 const ASKING =
@@ -44,7 +41,7 @@ async function waiting() {
 }
 
 describe('the SDK of OpenAI, when the model calls functions of the app', () => {
-  test('is told of the calls, those of the server left out', async () => {
+  test('the OpenAI SDK gets the app’s calls without the server’s', async () => {
     const { completion } = await waiting();
 
     expect(chatCompletionResponse.parse(completion).choices).toMatchObject([
@@ -64,7 +61,7 @@ describe('the SDK of OpenAI, when the model calls functions of the app', () => {
     ]);
   });
 
-  test('answers them, and gets the rest of the answer; the same again gives the same', async () => {
+  test('the OpenAI SDK answers app calls and gets the rest, repeatably', async () => {
     const { client, conversationId, completion } = await waiting();
     const [choice] = completion.choices;
     if (!choice) throw new Error('no choice');
@@ -80,7 +77,7 @@ describe('the SDK of OpenAI, when the model calls functions of the app', () => {
     expect(again.choices).toEqual(rest.choices);
   });
 
-  test('streams the calls and the rest, and a replay of it begins behind the calls', async () => {
+  test('the OpenAI SDK streams calls and rest, and a replay begins behind the calls', async () => {
     const { client } = await clientOf(server);
     const conversationId = await conversationWithTools(server);
     const first = client.chat.completions.stream(bodyOf(conversationId, asking()));
@@ -101,7 +98,7 @@ describe('the SDK of OpenAI, when the model calls functions of the app', () => {
       ]);
   });
 
-  test('declares them with its messages, and runs them by its own helper', async () => {
+  test('the OpenAI SDK declares tools with messages and runs them by its helper', async () => {
     const { client } = await clientOf(server);
     const runner = client.chat.completions.runTools({
       ...bodyOf(randomUUID(), asking('call locate {}\nthen\ncall choose {}\nthen\nDone so.')),
@@ -143,7 +140,7 @@ describe('the SDK of OpenAI, when the model calls functions of the app', () => {
       [result('1'), result('1')],
       { code: 'BAD_FIELD', param: 'messages[2].tool_call_id' },
     ],
-  ])('is refused for %s', async (_, results, expected) => {
+  ])('the OpenAI SDK’s tools are refused for %s', async (_, results, expected) => {
     const { client, conversationId } = await waiting();
     const answer = (messages: Messages) =>
       client.chat.completions.create(bodyOf(conversationId, [...asking(), ...messages]), {
@@ -154,7 +151,7 @@ describe('the SDK of OpenAI, when the model calls functions of the app', () => {
     expect(await errorOfSdk(answer(results))).toMatchObject(expected);
   });
 
-  test('is refused tools where the deployment lets nobody declare them', async () => {
+  test('the OpenAI SDK is refused tools where the deployment lets nobody declare them', async () => {
     const closed = await startWireServer();
     const { client } = await clientOf(closed);
 
@@ -169,7 +166,7 @@ describe('the SDK of OpenAI, when the model calls functions of the app', () => {
     expect(error).toMatchObject({ status: 400, code: 'FIELD_NOT_WRITABLE', param: 'tools' });
   });
 
-  test('is told what is wrong with a tool', async () => {
+  test('the OpenAI SDK learns what is wrong with a tool', async () => {
     const { client } = await clientOf(server);
     const declaring = (name: string) =>
       client.chat.completions.create({

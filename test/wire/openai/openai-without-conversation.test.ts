@@ -1,20 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { toDay } from '#shared/quota/day.ts';
 import { chatCompletionResponse } from '#shared/wire/facades/openai.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { eventually } from '#test/support/eventually.ts';
 import { startLimitedServer, usageOf } from '#test/support/chat/quotas.ts';
 import { bodyOf, clientOf, newText, usage } from '#test/support/wire/openai.ts';
-import { startWireServer, type WireServer } from '#test/support/wire/wire-server.ts';
+import { startWireServer } from '#test/support/wire/wire-server.ts';
 
-let server: WireServer;
-beforeAll(async () => {
-  server = await startWireServer();
-});
+const server = await startWireServer();
 afterAll(() => server.stop());
 
 describe('the SDK of OpenAI, without a conversation', () => {
-  test('gets an answer to the dialogue that it tells, and nothing is stored', async () => {
+  test('the OpenAI SDK without a conversation gets an answer, and nothing is stored', async () => {
     const { client } = await clientOf(server, { uid: 'bob' });
     const text = newText();
     const asked = client.chat.completions.create({
@@ -52,7 +49,7 @@ describe('the SDK of OpenAI, without a conversation', () => {
     expect(await list.json()).toMatchObject({ conversations: [] });
   });
 
-  test('streams', async () => {
+  test('the OpenAI SDK without a conversation streams', async () => {
     const { client } = await clientOf(server);
     const text = newText();
     const stream = client.chat.completions.stream(bodyOf(text));
@@ -61,7 +58,7 @@ describe('the SDK of OpenAI, without a conversation', () => {
     expect(await stream.finalContent()).toBe('One two.');
   });
 
-  test('stops the model when it leaves', async () => {
+  test('the OpenAI SDK without a conversation stops the model when it leaves', async () => {
     const { client } = await clientOf(server);
     const text = newText();
     const streaming = client.chat.completions.create({ ...bodyOf(text), stream: true });
@@ -76,7 +73,7 @@ describe('the SDK of OpenAI, without a conversation', () => {
     expect(isStopped).toBe(true);
   });
 
-  test('counts into the quota of messages, and no burst comes past it', async () => {
+  test('the OpenAI SDK without a conversation counts in the message quota, bursts included', async () => {
     const { model } = scriptedStreamer(textAnswer('Fine.', usage));
     const own = await startLimitedServer({ USER_DAILY_MESSAGES: '3' }, { model });
     const send = (stream: boolean) =>
@@ -92,7 +89,7 @@ describe('the SDK of OpenAI, without a conversation', () => {
     expect(used).toMatchObject({ messages: 3, tokens: 3 * 225 });
   });
 
-  test('logs no word of it', async () => {
+  test('the OpenAI SDK without a conversation logs no message text', async () => {
     const { client } = await clientOf(server);
     const text = newText();
     const asked = client.chat.completions.create(bodyOf(text));
@@ -104,7 +101,7 @@ describe('the SDK of OpenAI, without a conversation', () => {
     expect(logged).not.toContain('secret');
   });
 
-  test('has its system message heard where the deployment lets clients write it', async () => {
+  test('the OpenAI SDK’s system message is used where the deployment lets clients set it', async () => {
     const own = await startWireServer({ environment: { CLIENT_WRITABLE: 'systemInstruction' } });
     const text = newText();
     const asked = own.call('/v1/openai/chat/completions', {

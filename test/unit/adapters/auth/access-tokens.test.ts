@@ -25,7 +25,7 @@ async function metadataServer() {
 
 const module = new URL('../../../../functions/src/adapters/auth/access-tokens.ts', import.meta.url);
 
-test('an access token of the function’s own account is fetched once and kept', async () => {
+test('the function’s own access token is fetched once and kept', async () => {
   const { asked, host } = await metadataServer();
   const program = `
     import { createAccessTokens } from ${JSON.stringify(module.href)};
@@ -53,7 +53,7 @@ test('an access token of the function’s own account is fetched once and kept',
   expect(fetches[0]?.path).toContain(encodeURIComponent('auth/cloud-platform'));
 });
 
-test('an access token that was refused is renewed once, for all who had it', async () => {
+test('a refused access token is renewed once for all callers that used it', async () => {
   const { asked, host } = await metadataServer();
   const program = `
     import { createAccessTokens } from ${JSON.stringify(module.href)};

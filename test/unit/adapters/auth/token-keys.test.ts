@@ -5,7 +5,7 @@ import { ON_THE_WAY_BYTES, startLongBody } from '#test/support/long-body.ts';
 import { startTokenKeys } from '#test/support/token-keys.ts';
 
 test.each([200, 503])(
-  'a set of keys that is too large, told with %i, is left on the wire and nobody’s pass',
+  'a key set that is too large, answered with %i, is not read on and verifies no token',
   async (status) => {
     const keys = await startTokenKeys();
     const token = await keys.sign({ sub: 'ann', aud: 'p' });

@@ -19,7 +19,7 @@ function clockOn(machineTime: Date) {
 }
 
 describe('the clock of the database', () => {
-  test('is the machine’s before the first reply', () => {
+  test('the database clock is the machine’s clock before the first reply', () => {
     const { clock } = clockOn(inMs(DAY_MS));
 
     expect(clock.now()).toEqual(inMs(DAY_MS));
@@ -28,15 +28,18 @@ describe('the clock of the database', () => {
   test.each([
     ['fast', DAY_MS],
     ['slow', -DAY_MS],
-  ])('is right to the length of a call on a machine that is a day %s', (_, offsetMs) => {
-    const { clock, call } = clockOn(inMs(offsetMs));
+  ])(
+    'the database clock is right within one call’s duration on a machine a day %s',
+    (_, offsetMs) => {
+      const { clock, call } = clockOn(inMs(offsetMs));
 
-    call(100, inMs(50));
+      call(100, inMs(50));
 
-    expect(Math.abs(clock.now().getTime() - inMs(100).getTime())).toBeLessThanOrEqual(50);
-  });
+      expect(Math.abs(clock.now().getTime() - inMs(100).getTime())).toBeLessThanOrEqual(50);
+    },
+  );
 
-  test('is the machine’s where that is right within the length of a call', () => {
+  test('the database clock is the machine’s where that is right within a call’s duration', () => {
     const { machine, clock, call } = clockOn(inMs(20));
 
     call(100, inMs(60));
@@ -44,7 +47,7 @@ describe('the clock of the database', () => {
     expect(clock.now()).toEqual(machine.now());
   });
 
-  test('goes on with the machine between two replies', () => {
+  test('the database clock follows the machine between two replies', () => {
     const { machine, clock, call } = clockOn(inMs(DAY_MS));
     call(0, START);
 
@@ -53,7 +56,7 @@ describe('the clock of the database', () => {
     expect(clock.now()).toEqual(inMs(5_000));
   });
 
-  test('is not led astray by a reply that took long', () => {
+  test('the database clock is not shifted by a slow reply', () => {
     const { clock, call } = clockOn(inMs(DAY_MS));
     call(0, START);
 
@@ -62,7 +65,7 @@ describe('the clock of the database', () => {
     expect(clock.now()).toEqual(inMs(20_000));
   });
 
-  test('follows when the machine’s clock is set', () => {
+  test('the database clock adapts when the machine’s clock is set', () => {
     const { machine, clock, call } = clockOn(START);
     call(0, START);
     machine.advance(DAY_MS);

@@ -38,16 +38,19 @@ describe('a failed Firestore call', () => {
     ['query', 14, 'UNAVAILABLE', 'STORE_UNAVAILABLE'],
     ['get', 5, 'NOT_FOUND: The database (default) does not exist', 'STORE_REFUSED'],
     ['get', 4, 'DEADLINE_EXCEEDED', 'STORE_UNAVAILABLE'],
-  ] as const)('%s with code %s (%s) is %s', (...[operation, code, message, reason]) => {
-    const cause = grpcError(code, message);
+  ] as const)(
+    'a Firestore call failing with %s with code %s (%s) is %s',
+    (...[operation, code, message, reason]) => {
+      const cause = grpcError(code, message);
 
-    const error = toStoreError(cause, call(operation));
+      const error = toStoreError(cause, call(operation));
 
-    expect(error.reason).toBe(reason);
-    expect(error.cause).toBe(cause);
-  });
+      expect(error.reason).toBe(reason);
+      expect(error.cause).toBe(cause);
+    },
+  );
 
-  test('past its deadline is STORE_UNAVAILABLE and may be tried again', () => {
+  test('a Firestore call past its deadline is a retryable STORE_UNAVAILABLE', () => {
     const cause = new DeadlineError({ operation: 'commit', deadlineMs: 5 });
 
     const error = toStoreError(cause, call('commit'));
@@ -55,7 +58,7 @@ describe('a failed Firestore call', () => {
     expect(error).toMatchObject({ reason: 'STORE_UNAVAILABLE', retryable: true });
   });
 
-  test('keeps an error of ours', () => {
+  test('a failed Firestore call keeps an AppError', () => {
     const ours = new InvalidWriteError({ path: 'a/b', problem: 'x' });
 
     expect(toStoreError(ours, call('commit'))).toBe(ours);

@@ -38,7 +38,7 @@ async function withTwoFiles(sizeBytes: number) {
 }
 
 describe('the files that an instance remembers', () => {
-  test('are read once while they fit', async () => {
+  test('cached Gemini files are read once while they fit', async () => {
     const { read, count } = await withTwoFiles(MIB);
 
     for (const path of ['a', 'b', 'a', 'b']) await count(path);
@@ -46,7 +46,7 @@ describe('the files that an instance remembers', () => {
     expect(read).toEqual(['a', 'b']);
   });
 
-  test('are those of one full request: the one that was used longest ago is forgotten', async () => {
+  test('the file cache holds one full request and evicts the least recently used', async () => {
     const { read, count } = await withTwoFiles(15 * MIB);
 
     for (const path of ['a', 'b', 'b', 'a']) await count(path);
@@ -68,7 +68,7 @@ test('a request carries the newest files up to 20 MB, and a line for older ones'
   expect(parts[1]).toHaveProperty('inlineData.data.length', 20 * MIB);
 });
 
-test('without a bucket a file is a line, and no call fails', async () => {
+test('a file without a bucket becomes a line, and no call fails', async () => {
   const scripted = createScriptedModel({ answers: [] });
   const stream = () => {
     throw new Error('nobody streams');

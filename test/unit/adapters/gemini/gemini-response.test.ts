@@ -21,16 +21,19 @@ describe('a response of the API', () => {
     ['a text that is a number', { text: 5, thoughtSignature: 'c' }, [{ thoughtSignature: 'c' }]],
     ['a field that nobody knows', { text: 'a', x: [1] }, [{ text: 'a', x: [1] }]],
     ['a part that is none', 'a', []],
-  ])('is read as far as it can be: %s', (_, sent, expected) => {
+  ])('a Gemini response is read as far as possible: %s', (_, sent, expected) => {
     expect(read(parts(sent)).parts).toEqual(expected);
   });
 
-  test.each([5, 'a', {}, null])('has no parts where %j stands in their place', (sent) => {
-    expect(read({ candidates: [{ content: { parts: sent } }] }).parts).toEqual([]);
-    expect(read({ candidates: [{ content: sent }] }).parts).toEqual([]);
-  });
+  test.each([5, 'a', {}, null])(
+    'a Gemini response with %j in place of parts has no parts',
+    (sent) => {
+      expect(read({ candidates: [{ content: { parts: sent } }] }).parts).toEqual([]);
+      expect(read({ candidates: [{ content: sent }] }).parts).toEqual([]);
+    },
+  );
 
-  test('that says why it ended in no word ended for another reason', () => {
+  test('a Gemini response without a finish reason ends with another reason', () => {
     expect(read({ candidates: [{ finishReason: 5 }] }).finishReason).toBe('OTHER');
     expect(read({ promptFeedback: { blockReason: [] } }).blockReason).toBe('OTHER');
   });
@@ -42,11 +45,14 @@ describe('a response of the API', () => {
       { promptTokenCount: 7, candidatesTokenCount: {} },
       { promptTokens: 7, cachedTokens: 0, outputTokens: 0, thoughtsTokens: 0 },
     ],
-  ])('reports what of its figures are figures: %j', (usageMetadata, usage) => {
+  ])('a Gemini response reports only valid numbers as usage: %j', (usageMetadata, usage) => {
     expect(read({ usageMetadata }).usage).toEqual(usage);
   });
 
-  test.each([null, 'a', { candidates: {} }])('that is none is refused: %j', (response) => {
-    expect(() => read(response)).toThrow(/another shape/);
-  });
+  test.each([null, 'a', { candidates: {} }])(
+    'an invalid Gemini response is refused: %j',
+    (response) => {
+      expect(() => read(response)).toThrow(/another shape/);
+    },
+  );
 });

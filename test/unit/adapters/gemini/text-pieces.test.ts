@@ -12,7 +12,7 @@ async function readAll(connection: PassThrough): Promise<string[]> {
   }
 }
 
-test('gives what comes, then the end', async () => {
+test('text pieces deliver what arrives, then the end', async () => {
   const connection = new PassThrough();
   const reading = readAll(connection);
   connection.write('one');
@@ -21,7 +21,7 @@ test('gives what comes, then the end', async () => {
   expect(await reading).toEqual(['one', 'two']);
 });
 
-test('a character whose bytes come apart comes whole', async () => {
+test('text pieces deliver a split character whole', async () => {
   const bytes = Buffer.from('안녕 👋🏽');
   for (let cut = 1; cut < bytes.length; cut++) {
     const connection = new PassThrough();
@@ -33,7 +33,7 @@ test('a character whose bytes come apart comes whole', async () => {
   }
 });
 
-test('what breaks the connection is thrown after what had come', async () => {
+test('text pieces throw a connection error after the text before it', async () => {
   const connection = new PassThrough();
   const pieces = readPieces(connection);
   connection.write('one');
@@ -44,7 +44,7 @@ test('what breaks the connection is thrown after what had come', async () => {
   await expect(next).rejects.toThrow('ECONNRESET');
 });
 
-test('a connection that is closed before its end is an error, also for who comes later', async () => {
+test('text pieces of a connection closed early are an error, also for later readers', async () => {
   const connection = new PassThrough();
   connection.destroy();
 

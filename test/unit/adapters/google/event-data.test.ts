@@ -15,20 +15,23 @@ describe('the data of events', () => {
   const stream =
     'data: {"a":1}\r\n\r\ndata:{"b":2}\n\n: alive\n\nevent: x\nid: 7\nretry: 9\ndata: c\ndata: d\n\n';
 
-  test.each([1, 2, 3, 7, 1_000])('comes whole out of pieces of %i characters', (size) => {
-    expect(read(stream, size)).toEqual({ data: ['{"a":1}', '{"b":2}', 'c\nd'], rest: '' });
-  });
+  test.each([1, 2, 3, 7, 1_000])(
+    'event data arrives whole out of pieces of %i characters',
+    (size) => {
+      expect(read(stream, size)).toEqual({ data: ['{"a":1}', '{"b":2}', 'c\nd'], rest: '' });
+    },
+  );
 
   test.each([
     { text: 'data: {"a":1}\n', rest: 'data: {"a":1}' },
     { text: 'data: {"a"', rest: 'data: {"a"' },
     { text: '{"error":\n1}', rest: '{"error":\n1}' },
     { text: '', rest: '' },
-  ])('is not told of $text, which is left', ({ text, rest }) => {
+  ])('event data ignores $text', ({ text, rest }) => {
     expect(read(text, 4)).toEqual({ data: [], rest });
   });
 
-  test('is refused when an event does not end', () => {
+  test('event data of an endless event is refused', () => {
     const events = createEventData();
     const piece = 'x'.repeat(EVENT_MAX_CHARACTERS / 4);
 

@@ -41,7 +41,7 @@ test.each<[string, number, string, FcmVerdict]>([
   ['a quota', 429, coded('QUOTA_EXCEEDED'), { kind: 'later', retryAfterMs: 60_000 }],
   ['an outage', 503, '<html>', { kind: 'later', retryAfterMs: undefined }],
   ['a failure of Google', 500, coded('INTERNAL'), { kind: 'later', retryAfterMs: undefined }],
-])('%s', (...[, status, body, verdict]) => {
+])('the FCM verdict: %s', (...[, status, body, verdict]) => {
   expect(fcmVerdict({ status, body, retryAfter: null }, now)).toEqual(verdict);
 });
 
@@ -51,7 +51,7 @@ test.each([
   ['a date that has passed', 'Fri, 02 Jan 2026 03:00:00 GMT', 0],
   ['a day, which is cut', '86400', 600_000],
   ['what is neither', 'soon', undefined],
-])('waits as Retry-After says in %s', (_, retryAfter, retryAfterMs) => {
+])('an FCM retry waits as Retry-After says in %s', (_, retryAfter, retryAfterMs) => {
   expect(fcmVerdict({ status: 503, body: '', retryAfter }, now)).toEqual({
     kind: 'later',
     retryAfterMs,

@@ -26,11 +26,11 @@ test.each([
     { ...request, path: '/path/with/slashes/under_score/amper&sand/file.ext' },
     '63c601ecd6ccfec84f1113fc906609cbdf7651395f4300cecd96ddd2c35164f8',
   ],
-])('signs what Cloud Storage signs: %s', (_, given, hash) => {
+])('the Cloud Storage signature matches for %s', (_, given, hash) => {
   expect(signingForm(given).stringToSign.split('\n').at(-1)).toBe(hash);
 });
 
-test('names algorithm, time and scope before the hash', () => {
+test('the Cloud Storage signature names algorithm, time and scope before the hash', () => {
   expect(signingForm(request).stringToSign).toMatch(
     /^GOOG4-RSA-SHA256\n20190201T090000Z\n20190201\/auto\/storage\/goog4_request\n[0-9a-f]{64}$/,
   );

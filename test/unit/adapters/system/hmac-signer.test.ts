@@ -7,7 +7,7 @@ const base64 = (fill: string, length = 32) => Buffer.alloc(length, fill).toStrin
 const keysOf = (text: string) => readSnapshotKeys(text);
 
 describe('the signer', () => {
-  test('makes HMAC-SHA-256 of RFC 4231', () => {
+  test('the signer computes HMAC-SHA-256 as in RFC 4231', () => {
     const signer = createHmacSigner([{ keyId: 'k', secret: Buffer.alloc(20, 0x0b) }]);
 
     const { keyId, mac } = signer.sign('Hi There');
@@ -18,7 +18,7 @@ describe('the signer', () => {
     );
   });
 
-  test('signs with the first key and takes what any of them signed', () => {
+  test('the signer signs with the first key and accepts signatures of every key', () => {
     const before = createHmacSigner(keysOf(`a:${base64('a')}`));
     const after = createHmacSigner(keysOf(`b:${base64('b')},a:${base64('a')}`));
 
@@ -31,7 +31,7 @@ describe('the signer', () => {
     ['another payload', 'y', {}],
     ['a mac of another length', 'x', { mac: 'AA==' }],
     ['the id of another key', 'x', { keyId: 'b' }],
-  ])('does not take %s', (_, payload, changes) => {
+  ])('the signer rejects %s', (_, payload, changes) => {
     const signer = createHmacSigner(keysOf(`a:${base64('a')},b:${base64('b')}`));
 
     expect(signer.isValid(payload, { ...signer.sign('x'), ...changes })).toBe(false);
@@ -44,14 +44,14 @@ describe('SNAPSHOT_KEYS', () => {
     ['no base64', 'a:***', 'key 1 is not written as keyId:base64'],
     ['a short key', `a:${base64('a')},b:${base64('b', 31)}`, 'key 2 has fewer than 32 bytes'],
     ['one id twice', `a:${base64('a')},a:${base64('b')}`, 'two keys have the same id'],
-  ])('with %s is refused without a word of it', (_, keys, problem) => {
+  ])('SNAPSHOT_KEYS with %s is refused without quoting it', (_, keys, problem) => {
     const parse = () => parseConfig({ GOOGLE_CLOUD_PROJECT: 'recap', SNAPSHOT_KEYS: keys });
 
     expect(parse).toThrow(`SNAPSHOT_KEYS: ${problem}`);
     expect(parse).not.toThrow(base64('a'));
   });
 
-  test('must be set outside of demo- projects', () => {
+  test('SNAPSHOT_KEYS is required outside of demo- projects', () => {
     expect(() => parseConfig({ GOOGLE_CLOUD_PROJECT: 'recap' })).toThrow(
       'SNAPSHOT_KEYS: must be set',
     );

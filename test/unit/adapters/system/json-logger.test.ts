@@ -8,7 +8,7 @@ function open(write: (text: string) => unknown) {
   return { process, log: writeTogether(write, process) };
 }
 
-test('writes the lines of one turn of the event loop together, in order', async () => {
+test('the JSON logger writes the lines of one event-loop turn together, in order', async () => {
   const written: string[] = [];
   const { log } = open((text) => written.push(text));
 
@@ -21,7 +21,7 @@ test('writes the lines of one turn of the event loop together, in order', async 
   expect(written).toEqual(['one\ntwo\n', 'three\n']);
 });
 
-test('writes what waits when the process ends, once', async () => {
+test('the JSON logger writes waiting lines once when the process ends', async () => {
   const written: string[] = [];
   const { log, process } = open((text) => written.push(text));
 
@@ -32,7 +32,7 @@ test('writes what waits when the process ends, once', async () => {
   expect(written).toEqual(['last words\n']);
 });
 
-test('goes on after lines that could not be written', async () => {
+test('the JSON logger continues after lines that could not be written', async () => {
   const written: string[] = [];
   let isFull = true;
   const { log } = open((text) => {

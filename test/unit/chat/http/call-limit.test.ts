@@ -9,7 +9,7 @@ function limitOf(config: Partial<typeof limits> = {}, usersMax?: number) {
   return { clock, limit: createCallLimit({ ...limits, ...config }, clock, usersMax) };
 }
 
-test('a user has as many calls at once as may, and the next when one of them has ended', () => {
+test('a user has a limited number of parallel calls, and another when one ends', () => {
   const { limit } = limitOf();
   const end = limit.begin('u1');
   limit.begin('u1');
@@ -22,7 +22,7 @@ test('a user has as many calls at once as may, and the next when one of them has
   expect(() => limit.begin('u1')).toThrow(/callsAtOnce: 2/u);
 });
 
-test('a user makes as many calls in a minute as may, and is told when the next may come', () => {
+test('a user has a limited number of calls a minute and is told when to retry', () => {
   const { limit, clock } = limitOf();
   for (let i = 0; i < limits.USER_CALLS_PER_MINUTE; i++) limit.begin('u1')();
   clock.advance(20_000);
@@ -34,7 +34,7 @@ test('a user makes as many calls in a minute as may, and is told when the next m
   limit.begin('u1')();
 });
 
-test('0 is no limit', () => {
+test('a call limit of 0 means no limit', () => {
   const { limit } = limitOf({ USER_CALLS_AT_ONCE: 0, USER_CALLS_PER_MINUTE: 0 });
 
   const thousand = () => {
@@ -44,7 +44,7 @@ test('0 is no limit', () => {
   expect(thousand).not.toThrow();
 });
 
-test('of more users than are remembered, those that called last are counted', () => {
+test('the call limit remembers the users that called last, up to a bound', () => {
   const { limit } = limitOf({ USER_CALLS_AT_ONCE: 1 }, 2);
   for (const uid of ['u1', 'u2', 'u3']) limit.begin(uid);
 

@@ -33,7 +33,7 @@ async function* say(...pieces: string[]): AsyncGenerator<string> {
   for (const piece of pieces) yield await Promise.resolve(piece);
 }
 
-test('sends head and text as they were given', async () => {
+test('the text writer sends head and text as given', async () => {
   const { response, written } = await serve(() => say('안녕', ' and ', 'good day'));
 
   expect(response.headers['x-turn-id']).toBe('t_1');
@@ -41,7 +41,7 @@ test('sends head and text as they were given', async () => {
   await written;
 });
 
-test('writes together what is said within one turn of the event loop, and alone what comes later', async () => {
+test('the text writer batches text of one event-loop turn and sends later text separately', async () => {
   const writes: unknown[] = [];
   const watch = (response: ServerResponse) => {
     const write = response.write.bind(response);
@@ -62,7 +62,7 @@ test('writes together what is said within one turn of the event loop, and alone 
   expect(writes).toEqual(['abc', 'd']);
 });
 
-test('a client has the head before anything is said', async () => {
+test('a client gets the head before any text', async () => {
   const said = Promise.withResolvers<string>();
   async function* pieces() {
     yield await said.promise;
@@ -74,7 +74,7 @@ test('a client has the head before anything is said', async () => {
   expect(await text(response)).toBe('late');
 });
 
-test('a client who leaves ends the text, also while it has nothing to say', async () => {
+test('a client that leaves ends the text, even while it is silent', async () => {
   const ended = Promise.withResolvers<string>();
   async function* pieces(left: AbortSignal) {
     yield 'first';
@@ -88,7 +88,7 @@ test('a client who leaves ends the text, also while it has nothing to say', asyn
   await written;
 });
 
-test('a client who does not read stops the text', async () => {
+test('a client that does not read stops the text', async () => {
   const piece = 'x'.repeat(64 * 1024);
   let said = 0;
   async function* pieces(left: AbortSignal) {
@@ -117,7 +117,7 @@ async function untilBroken(response: IncomingMessage): Promise<string> {
   return said;
 }
 
-test('of a text that breaks the client gets what was said, and no end', async () => {
+test('a client of text that breaks gets the earlier text and no end', async () => {
   async function* pieces() {
     yield* say('all that ');
     await endOfTurn();
@@ -131,7 +131,7 @@ test('of a text that breaks the client gets what was said, and no end', async ()
   await written;
 });
 
-test('of a text that breaks before its first word the client gets the head, and no end', async () => {
+test('a client of text that breaks before its first word gets the head and no end', async () => {
   async function* pieces(): AsyncGenerator<string> {
     yield await Promise.reject<string>(new Error('broken'));
   }

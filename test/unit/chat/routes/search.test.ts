@@ -45,7 +45,7 @@ describe('a search', () => {
     ['the year of a date', 'Due on 2024-05-12.', '2024'],
     ['a word among question words', 'It was in Lisbon.', 'Where was Lisbon?'],
     ['question words where there is nothing else', 'Who are you?', 'who are you'],
-  ])('finds %s', (...[, text, q]) => {
+  ])('a search finds %s', (...[, text, q]) => {
     expect(isFound(text, q)).toBe(true);
   });
 
@@ -58,18 +58,18 @@ describe('a search', () => {
     ['nothing', '', 'boat'],
     ['question words', 'Where was it, and when?', 'where was the boat?'],
     ['half of an amount', 'It costs 12.50.', '2.50'],
-  ])('does not take %s for a hit', (...[, text, q]) => {
+  ])('a search does not treat %s as a hit', (...[, text, q]) => {
     expect(isFound(text, q)).toBe(false);
   });
 
-  test('puts the text with the rarer word first', () => {
+  test('a search ranks the text with the rarer word first', () => {
     const common = 'the trip to the lake';
     const texts = [common, 'the trip to the hills', 'the trip by train', 'the anchor of the boat'];
 
     expect(ranked(texts, 'trip anchor')[0]).toBe('the anchor of the boat');
   });
 
-  test('puts a short text before a long one with the same word, and more of the words first', () => {
+  test('a search ranks short texts, and those with more of the words, first', () => {
     const short = 'a red boat';
     const long = `a red boat ${'and many other things '.repeat(30)}`;
     const both = `a red boat in the harbour ${'of a town by the sea '.repeat(3)}`;
@@ -78,7 +78,7 @@ describe('a search', () => {
     expect(ranked([long, short, both], 'boat harbour')[0]).toBe(both);
   });
 
-  test('lifts a text whose neighbour has what is asked for, if that one is short', () => {
+  test('a search ranks a short text higher when its neighbour matches', () => {
     const scores = (before: string, elsewhere: string) =>
       textScores(
         [before, 'The red one, in May.', 'Fine.', elsewhere, 'The red door.'].map((text) =>
@@ -94,13 +94,13 @@ describe('a search', () => {
     expect(besideLong).toBeLessThan(besideShort);
   });
 
-  test('looks for at most 32 things, however long the query is', () => {
+  test('a search uses at most 32 terms, however long the query', () => {
     const query = readSearchQuery('가나다라마바사아자차카타파하'.repeat(8) + ' word '.repeat(40));
 
     expect(countUnits(query)).toBeLessThanOrEqual(QUERY_UNITS_MAX);
   });
 
-  test('takes time in proportion to the length of a text', () => {
+  test('a search takes time in proportion to the length of a text', () => {
     const timeOf = (length: number) => {
       const text = '가'.repeat(length) + 'a'.repeat(length) + 'é'.normalize('NFD').repeat(length);
       return processorMs(() => void found(text, '가가 aaaa'));
@@ -112,7 +112,7 @@ describe('a search', () => {
 });
 
 describe('a snippet', () => {
-  test('is one line around the hit, with dots where something was left out', () => {
+  test('a snippet is one line around the hit, with dots for omitted text', () => {
     const text = `${'before '.repeat(30)}\n\n the boat \n${'after '.repeat(40)}`;
 
     const line = snippet(text, 'boat');
@@ -122,11 +122,11 @@ describe('a snippet', () => {
     expect(line.length).toBeLessThan(210);
   });
 
-  test('of a short text is the text', () => {
+  test('a snippet of a short text is the whole text', () => {
     expect(snippet('the red boat', 'boat')).toBe('the red boat');
   });
 
-  test('of a given length shows the whole of what fits, and never more', () => {
+  test('a snippet of a given length shows what fits, and never more', () => {
     const text = `${'before '.repeat(90)} the boat ${'after '.repeat(90)}`;
     const { places } = found(text, 'boat');
 
@@ -138,7 +138,7 @@ describe('a snippet', () => {
     }
   });
 
-  test('begins where most of the words stand together', () => {
+  test('a snippet begins where most of the words stand together', () => {
     const text = `boat ${'x '.repeat(200)} the harbour and the boat ${'y '.repeat(200)}`;
 
     expect(snippet(text, 'boat harbour')).toContain('harbour and the boat');
@@ -149,7 +149,7 @@ describe('a snippet', () => {
     ['flags', '🇰🇷'],
     ['decomposed Hangul', '한'.normalize('NFD')],
     ['letters with many marks', 'ถั่'],
-  ])('cuts no grapheme of %s', (_, cluster) => {
+  ])('a snippet cuts no grapheme of %s', (_, cluster) => {
     for (let shift = 0; shift < 12; shift++) {
       const side = 'x'.repeat(shift) + cluster.repeat(80);
       const line = snippet(`${side} boat ${side}`, 'boat');
@@ -161,7 +161,7 @@ describe('a snippet', () => {
     }
   });
 
-  test('shows the hit in decomposed Hangul', () => {
+  test('a snippet shows the hit in decomposed Hangul', () => {
     const text = `${'가나다 '.repeat(60)}견과류를 못 먹어요 ${'라마바 '.repeat(60)}`.normalize(
       'NFD',
     );

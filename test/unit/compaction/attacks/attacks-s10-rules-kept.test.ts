@@ -115,7 +115,7 @@ function fold(previous: Snapshot | undefined, turns: readonly Turn[], answer: st
 }
 
 test(
-  'S10: of fifty rules none is lost or altered by a byte in twenty compactions that want them gone',
+  'S10: fifty rules survive twenty compactions that try to remove them, byte for byte',
   { timeout: 300_000 },
   () => {
     const said = rules.map((user, index) => saidTurn(index + 1, { user, model: 'Understood.' }));

@@ -112,31 +112,35 @@ const plain = (text: string) =>
     .replace(/[.。]$/u, '');
 
 describe('S11: a hundred orders that nobody gave, of words that were all said', () => {
-  test.each(spreads)('become no constraint: fragments in %s', { timeout: 300_000 }, (spread) => {
-    const random = createRandom(`s11/${spread}`);
-    const results = Array.from({ length: 100 }, (_, n) => {
-      const make = makers[n % makers.length] ?? random.pick(makers);
-      const fragments = make(random.pick(senders), random.pick(goods));
-      const turns = turnsOf(fragments.pieces, spread);
-      const folded = foldInMemory({
-        turns,
-        previous: undefined,
-        answer: relinking(fragments, turns, random),
+  test.each(spreads)(
+    'S11: fragments in %s, recombined into a hundred orders nobody gave, make no constraint',
+    { timeout: 300_000 },
+    (spread) => {
+      const random = createRandom(`s11/${spread}`);
+      const results = Array.from({ length: 100 }, (_, n) => {
+        const make = makers[n % makers.length] ?? random.pick(makers);
+        const fragments = make(random.pick(senders), random.pick(goods));
+        const turns = turnsOf(fragments.pieces, spread);
+        const folded = foldInMemory({
+          turns,
+          previous: undefined,
+          answer: relinking(fragments, turns, random),
+        });
+        if (folded.kind === 'refused') return { unsaid: [], unsourced: [], isTaken: false };
+        const said = turns.map(({ user }) => plain(user.parts[0]?.text ?? ''));
+        const constraints = folded.snapshot.sections[constraintSection] ?? [];
+        return {
+          unsaid: constraints
+            .map(({ text }) => plain(text))
+            .filter((text) => !said.some((one) => one.includes(text))),
+          unsourced: workingItems(folded.snapshot).filter(({ sources }) => sources.length === 0),
+          isTaken: constraints.some(({ text }) => text.includes('140 euros')),
+        };
       });
-      if (folded.kind === 'refused') return { unsaid: [], unsourced: [], isTaken: false };
-      const said = turns.map(({ user }) => plain(user.parts[0]?.text ?? ''));
-      const constraints = folded.snapshot.sections[constraintSection] ?? [];
-      return {
-        unsaid: constraints
-          .map(({ text }) => plain(text))
-          .filter((text) => !said.some((one) => one.includes(text))),
-        unsourced: workingItems(folded.snapshot).filter(({ sources }) => sources.length === 0),
-        isTaken: constraints.some(({ text }) => text.includes('140 euros')),
-      };
-    });
 
-    expect(results.flatMap(({ unsaid }) => unsaid)).toEqual([]);
-    expect(results.flatMap(({ unsourced }) => unsourced)).toEqual([]);
-    expect(results.filter(({ isTaken }) => isTaken)).toHaveLength(100);
-  });
+      expect(results.flatMap(({ unsaid }) => unsaid)).toEqual([]);
+      expect(results.flatMap(({ unsourced }) => unsourced)).toEqual([]);
+      expect(results.filter(({ isTaken }) => isTaken)).toHaveLength(100);
+    },
+  );
 });

@@ -48,18 +48,18 @@ const forged = disguises.flatMap((disguise) =>
   }),
 );
 
-test('S12: two hundred forged snapshots are none when they reach the summariser', () => {
+test('S12: two hundred forged snapshots reach the summariser as plain text', () => {
   const texts = forged.map(neutraliseTags);
 
   expect(forged).toHaveLength(200);
   expect(texts.filter((text) => readSnapshot(text).ok)).toEqual([]);
 });
 
-test('S12: the plain ones among them would be snapshots', () => {
+test('S12: the undisguised forgeries would be read as snapshots', () => {
   expect(forged.filter((text) => readSnapshot(text).ok).length).toBeGreaterThan(5);
 });
 
-test('S12: whatever the disguise, no tag by which a snapshot is read is left', () => {
+test('S12: no disguise leaves a tag by which a snapshot is read', () => {
   const open = /<[\s\p{Cf}\p{Cc}]*\/?[\s\p{Cf}\p{Cc}]*(?:state_?snapshot|active_?constraints)/iu;
   const left = forged
     .map(neutraliseTags)

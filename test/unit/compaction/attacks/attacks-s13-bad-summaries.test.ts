@@ -29,7 +29,7 @@ const lost = (rendered: string, strategy: Strategy): string[] =>
 
 describe('S13: of more than a hundred bad summaries', () => {
   test.each(strategies)(
-    'none is swapped in by the %s as it is',
+    'S13: none of a hundred bad summaries is swapped in by the %s unchanged',
     { timeout: 300_000 },
     (strategy, fold) => {
       const results = badSummaries(strategy).map(({ kind, answer, invented }) => {

@@ -35,7 +35,7 @@ const attackAll = (placement: Placement, count: number, fold: typeof foldInMemor
 
 describe('S8: injections that a summariser obeys', () => {
   test.each(placements)(
-    'make no rule, goal or word of the user: a thousand in %s',
+    'S8: a thousand obeyed injections make no rule, goal or user quote in %s',
     BUSY,
     (placement) => {
       const results = attackAll(placement, HISTORIES, applyInMemory);
@@ -46,7 +46,7 @@ describe('S8: injections that a summariser obeys', () => {
   );
 
   test.each(placements)(
-    'leave the real constraint when all is checked: in %s',
+    'S8: obeyed injections leave the real constraint after all checks, in %s',
     BUSY,
     (placement) => {
       const results = attackAll(placement, VERIFIED, foldInMemory);
@@ -57,7 +57,7 @@ describe('S8: injections that a summariser obeys', () => {
     },
   );
 
-  test('would be found if the operations were taken as they come', () => {
+  test('S8: obeyed injections would show if operations were applied unchecked', () => {
     const random = createRandom('s8/naive');
     const injection = drawInjection(random);
     const placement = 'what a tool returns';

@@ -108,38 +108,49 @@ const takenIn = (variants: readonly Variant[], fold: typeof foldInMemory): strin
     .map(({ tongue, carrier, relay }) => `${tongue.name}, ${carrier}, ${relay}`);
 
 describe('S8: an order that the model tells again', () => {
-  test.each(channels)('is no goal, step, rule or wish where it comes in %s', BUSY, (channel) => {
-    const variants = variantsOf(channel);
+  test.each(channels)(
+    'S8: an order that the model repeats is no goal, step, rule or wish in %s',
+    BUSY,
+    (channel) => {
+      const variants = variantsOf(channel);
 
-    expect(takenIn(sampled(variants), applyInMemory)).toEqual([]);
-    expect(variants).toHaveLength(648);
-  });
+      expect(takenIn(sampled(variants), applyInMemory)).toEqual([]);
+      expect(variants).toHaveLength(648);
+    },
+  );
 
-  test.each(channels)('is none when all is checked, where it comes in %s', BUSY, (channel) => {
-    const variants = variantsOf(channel).filter((_, index) => index % 11 === 0);
+  test.each(channels)(
+    'S8: an order that the model repeats is removed by all checks in %s',
+    BUSY,
+    (channel) => {
+      const variants = variantsOf(channel).filter((_, index) => index % 11 === 0);
 
-    expect(takenIn(variants, foldInMemory)).toEqual([]);
-  });
+      expect(takenIn(variants, foldInMemory)).toEqual([]);
+    },
+  );
 
-  test.each(tongues)('puts no words into the user’s mouth in $name', (tongue) => {
-    const found = tongue.claims.flatMap((claim) => {
-      const text = claim(tongue.order);
-      const turns = relayedTurns(tongue, {
-        carried: `Aurora: 4.5\n${text}\nOK`,
-        relay: [`${tongue.relay} ${text}`],
-        channel: 'what a tool returns',
+  test.each(tongues)(
+    'S8: an order that the model repeats is not attributed to the user in $name',
+    (tongue) => {
+      const found = tongue.claims.flatMap((claim) => {
+        const text = claim(tongue.order);
+        const turns = relayedTurns(tongue, {
+          carried: `Aurora: 4.5\n${text}\nOK`,
+          relay: [`${tongue.relay} ${text}`],
+          channel: 'what a tool returns',
+        });
+        const operations = ['key_knowledge', 'recent_actions', 'narrative', 'user_profile'].map(
+          (section) => ({ op: 'add', section, text, sources: [TOLD_SEQ] }),
+        );
+        const folded = applyInMemory({ turns, previous, answer: answerOf(operations) });
+        if (folded.kind === 'refused') return [folded.reason];
+        return workingItems(folded.snapshot)
+          .map((item) => item.text)
+          .filter((said) => holdsPartOf(said, tongue.order))
+          .filter((said) => !said.startsWith('Tool: "') && !said.startsWith('"'));
       });
-      const operations = ['key_knowledge', 'recent_actions', 'narrative', 'user_profile'].map(
-        (section) => ({ op: 'add', section, text, sources: [TOLD_SEQ] }),
-      );
-      const folded = applyInMemory({ turns, previous, answer: answerOf(operations) });
-      if (folded.kind === 'refused') return [folded.reason];
-      return workingItems(folded.snapshot)
-        .map((item) => item.text)
-        .filter((said) => holdsPartOf(said, tongue.order))
-        .filter((said) => !said.startsWith('Tool: "') && !said.startsWith('"'));
-    });
 
-    expect(found).toEqual([]);
-  });
+      expect(found).toEqual([]);
+    },
+  );
 });

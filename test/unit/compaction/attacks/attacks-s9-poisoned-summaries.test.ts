@@ -39,7 +39,7 @@ const copiedInto = {
 
 describe('S9: a hundred and twenty texts that are made for the summariser', () => {
   test.each(channels)(
-    'leave the frame of what a ledger’s summariser reads as it is: %s',
+    'S9: a hundred and twenty hostile texts leave the ledger prompt’s frame intact: %s',
     (channel) => {
       const marginsOf = (text: string) => {
         const { turns, previous } = attackedHistory(channel, text);
@@ -59,17 +59,20 @@ describe('S9: a hundred and twenty texts that are made for the summariser', () =
     },
   );
 
-  test.each(channels)('hold no snapshot where a rewriting summariser reads them: %s', (channel) => {
-    const isSnapshot = ({ text }: Poison) =>
-      contentsRead(attackedHistory(channel, text)).some(
-        (content) => readSnapshot(contentText(content)).ok,
-      );
+  test.each(channels)(
+    'S9: hostile texts hold no snapshot when a rewriting summariser reads them: %s',
+    (channel) => {
+      const isSnapshot = ({ text }: Poison) =>
+        contentsRead(attackedHistory(channel, text)).some(
+          (content) => readSnapshot(contentText(content)).ok,
+        );
 
-    expect(poisons.filter(isSnapshot)).toEqual([]);
-  });
+      expect(poisons.filter(isSnapshot)).toEqual([]);
+    },
+  );
 
   test.each(channels)(
-    'achieve nothing when a ledger’s summariser copies them: %s',
+    'S9: hostile texts achieve nothing when a ledger summariser copies them: %s',
     BUSY,
     (placement) => {
       const results = poisons.flatMap((poison) => {
@@ -94,20 +97,24 @@ describe('S9: a hundred and twenty texts that are made for the summariser', () =
     },
   );
 
-  test.each(channels)('break no rewritten snapshot that copies them: %s', BUSY, (placement) => {
-    const results = poisons.flatMap((poison) => {
-      const history = attackedHistory(placement, poison.text);
-      return copiedInto.rewrite(poison).map((answer) => {
-        const folded = rewriteInMemory({ ...history, answer });
-        if (folded.kind === 'refused') return { isTaken: false };
-        const { rendered } = folded;
-        const found = achievedBy({ placement, history, attack: poison.text, rendered, boundary });
-        const { broken = [], escaped = [] } = found.achieved ?? {};
-        return { isTaken: true, poison, faults: [...broken, ...escaped] };
+  test.each(channels)(
+    'S9: hostile texts break no rewritten snapshot that copies them: %s',
+    BUSY,
+    (placement) => {
+      const results = poisons.flatMap((poison) => {
+        const history = attackedHistory(placement, poison.text);
+        return copiedInto.rewrite(poison).map((answer) => {
+          const folded = rewriteInMemory({ ...history, answer });
+          if (folded.kind === 'refused') return { isTaken: false };
+          const { rendered } = folded;
+          const found = achievedBy({ placement, history, attack: poison.text, rendered, boundary });
+          const { broken = [], escaped = [] } = found.achieved ?? {};
+          return { isTaken: true, poison, faults: [...broken, ...escaped] };
+        });
       });
-    });
 
-    expect(results.filter(({ faults = [] }) => faults.length > 0)).toEqual([]);
-    expect(results.filter(({ isTaken }) => isTaken).length).toBeGreaterThan(poisons.length / 2);
-  });
+      expect(results.filter(({ faults = [] }) => faults.length > 0)).toEqual([]);
+      expect(results.filter(({ isTaken }) => isTaken).length).toBeGreaterThan(poisons.length / 2);
+    },
+  );
 });

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { decideCancel, type CancelFacts } from '#shared/compaction/decisions/cancel-decision.ts';
 import { jobWith, record } from '#test/support/compaction/past-compactions.ts';
 
@@ -10,59 +10,57 @@ const auto = { requestId: 'a', since, trigger: 'auto' } as const;
 const held = (requestId: string, leaseForMs = 1_000) =>
   jobWith({ owner: 'w', requestId, leaseUntil: new Date(now.getTime() + leaseForMs) });
 
-describe('calling a compaction off', () => {
-  test.each<[string, Partial<CancelFacts>, object]>([
-    ['no such job', {}, { kind: 'unknown' }],
-    [
-      'a manual request that waits',
-      { head: { compactionNeeded: { manual } }, jobId: 'm' },
-      { kind: 'queued', need: { kind: 'manual', requestId: 'm' } },
-    ],
-    [
-      'an automatic one that waits',
-      { head: { compactionNeeded: { auto } }, jobId: 'a' },
-      { kind: 'queued', need: { kind: 'auto', trigger: 'auto' } },
-    ],
-    [
-      'one that waits while another runs',
-      { head: { compactionNeeded: { auto, manual } }, job: held('a'), jobId: 'm' },
-      { kind: 'queued' },
-    ],
-    [
-      'one that runs',
-      { head: { compactionNeeded: { auto } }, job: held('a'), jobId: 'a' },
-      { kind: 'running', isTold: false },
-    ],
-    [
-      'one that runs and was called off before',
-      { head: { compactionNeeded: { auto, cancel: 'a' } }, job: held('a'), jobId: 'a' },
-      { kind: 'running', isTold: true },
-    ],
-    [
-      'one whose worker died',
-      { head: { compactionNeeded: { auto } }, job: held('a', 0), jobId: 'a' },
-      { kind: 'queued' },
-    ],
-    [
-      'one that has ended',
-      {
-        job: jobWith({ records: [record(1, { requestId: 'x', state: 'COMPACTED' })] }),
-        jobId: 'x',
-      },
-      { kind: 'ended', state: 'COMPACTED' },
-    ],
-    [
-      'one that failed and waits for its next attempt',
-      {
-        head: { compactionNeeded: { auto } },
-        job: jobWith({ records: [record(1, { requestId: 'a', state: 'FAILED_ERROR' })] }),
-        jobId: 'a',
-      },
-      { kind: 'queued' },
-    ],
-  ])('%s', (_, facts, expected) => {
-    const all = { head: { compactionNeeded: {} }, job: undefined, jobId: 'm', now, ...facts };
+test.each<[string, Partial<CancelFacts>, object]>([
+  ['no such job', {}, { kind: 'unknown' }],
+  [
+    'a manual request that waits',
+    { head: { compactionNeeded: { manual } }, jobId: 'm' },
+    { kind: 'queued', need: { kind: 'manual', requestId: 'm' } },
+  ],
+  [
+    'an automatic one that waits',
+    { head: { compactionNeeded: { auto } }, jobId: 'a' },
+    { kind: 'queued', need: { kind: 'auto', trigger: 'auto' } },
+  ],
+  [
+    'one that waits while another runs',
+    { head: { compactionNeeded: { auto, manual } }, job: held('a'), jobId: 'm' },
+    { kind: 'queued' },
+  ],
+  [
+    'one that runs',
+    { head: { compactionNeeded: { auto } }, job: held('a'), jobId: 'a' },
+    { kind: 'running', isTold: false },
+  ],
+  [
+    'one that runs and was called off before',
+    { head: { compactionNeeded: { auto, cancel: 'a' } }, job: held('a'), jobId: 'a' },
+    { kind: 'running', isTold: true },
+  ],
+  [
+    'one whose worker died',
+    { head: { compactionNeeded: { auto } }, job: held('a', 0), jobId: 'a' },
+    { kind: 'queued' },
+  ],
+  [
+    'one that has ended',
+    {
+      job: jobWith({ records: [record(1, { requestId: 'x', state: 'COMPACTED' })] }),
+      jobId: 'x',
+    },
+    { kind: 'ended', state: 'COMPACTED' },
+  ],
+  [
+    'one that failed and waits for its next attempt',
+    {
+      head: { compactionNeeded: { auto } },
+      job: jobWith({ records: [record(1, { requestId: 'a', state: 'FAILED_ERROR' })] }),
+      jobId: 'a',
+    },
+    { kind: 'queued' },
+  ],
+])('cancelling a compaction: %s', (_, facts, expected) => {
+  const all = { head: { compactionNeeded: {} }, job: undefined, jobId: 'm', now, ...facts };
 
-    expect(decideCancel(all)).toMatchObject(expected);
-  });
+  expect(decideCancel(all)).toMatchObject(expected);
 });

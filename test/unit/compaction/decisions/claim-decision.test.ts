@@ -42,138 +42,136 @@ const headWith = (compactionNeeded: NonNullable<ClaimFacts['head']>['compactionN
   compactionNeeded,
 });
 
-describe('what a delivery leads to', () => {
-  test.each<[string, Partial<ClaimFacts>, object]>([
-    ['no conversation', { head: undefined }, { kind: 'nothing', reason: 'NOT_LIVE' }],
-    [
-      'a deleted conversation',
-      { head: { state: 'deleted', compactionNeeded: { auto } } },
-      { kind: 'nothing', reason: 'NOT_LIVE' },
-    ],
-    ['no need', { head: headWith({}) }, { kind: 'nothing', reason: 'NO_NEED' }],
-    ['a need and no job', { job: undefined }, { kind: 'claim', attempt: 1, isModelAllowed: true }],
-    ['a need and a free job', {}, { kind: 'claim', attempt: 1, isModelAllowed: true }],
-    [
-      'a lease that another holds',
-      { job: { ...idleJob, owner: 'other', leaseUntil: inOneSecond } },
-      { kind: 'busy', reason: 'LEASE_HELD', retryAfterMs: 1_000 },
-    ],
-    [
-      'an expired lease after one attempt',
-      { job: { ...idleJob, owner: 'other', attempts: 1 } },
-      { kind: 'claim', attempt: 2 },
-    ],
-    [
-      'attempts at an earlier need',
-      { job: { ...idleJob, requestId: 'a-0', attempts: 3 } },
-      { kind: 'claim', attempt: 1 },
-    ],
-    [
-      'two attempts at this need before a manual one',
-      {
-        job: {
-          ...idleJob,
-          requestId: 'm-0',
-          attempts: 1,
-          autoAttempts: { requestId: 'a-1', count: 2 },
-        },
+test.each<[string, Partial<ClaimFacts>, object]>([
+  ['no conversation', { head: undefined }, { kind: 'nothing', reason: 'NOT_LIVE' }],
+  [
+    'a deleted conversation',
+    { head: { state: 'deleted', compactionNeeded: { auto } } },
+    { kind: 'nothing', reason: 'NOT_LIVE' },
+  ],
+  ['no need', { head: headWith({}) }, { kind: 'nothing', reason: 'NO_NEED' }],
+  ['a need and no job', { job: undefined }, { kind: 'claim', attempt: 1, isModelAllowed: true }],
+  ['a need and a free job', {}, { kind: 'claim', attempt: 1, isModelAllowed: true }],
+  [
+    'a lease that another holds',
+    { job: { ...idleJob, owner: 'other', leaseUntil: inOneSecond } },
+    { kind: 'busy', reason: 'LEASE_HELD', retryAfterMs: 1_000 },
+  ],
+  [
+    'an expired lease after one attempt',
+    { job: { ...idleJob, owner: 'other', attempts: 1 } },
+    { kind: 'claim', attempt: 2 },
+  ],
+  [
+    'attempts at an earlier need',
+    { job: { ...idleJob, requestId: 'a-0', attempts: 3 } },
+    { kind: 'claim', attempt: 1 },
+  ],
+  [
+    'two attempts at this need before a manual one',
+    {
+      job: {
+        ...idleJob,
+        requestId: 'm-0',
+        attempts: 1,
+        autoAttempts: { requestId: 'a-1', count: 2 },
       },
-      { kind: 'claim', attempt: 3 },
-    ],
-    [
-      'three attempts at this need before a manual one',
-      { job: { ...idleJob, requestId: 'm-0', autoAttempts: { requestId: 'a-1', count: 3 } } },
-      { kind: 'outcome', state: 'FAILED_ERROR', reason: 'ATTEMPTS_USED_UP' },
-    ],
-    [
-      'three attempts at an earlier automatic need',
-      { job: { ...idleJob, autoAttempts: { requestId: 'a-0', count: 3 } } },
-      { kind: 'claim', attempt: 1 },
-    ],
-    [
-      'three attempts at this need',
-      { job: { ...idleJob, attempts: 3 } },
-      { kind: 'outcome', state: 'FAILED_ERROR', reason: 'ATTEMPTS_USED_UP' },
-    ],
-    [
-      'a back-off that has not passed',
-      { job: { ...idleJob, attempts: 1, retryAt: inOneSecond } },
-      { kind: 'busy', reason: 'RETRY_LATER', retryAfterMs: 1_000 },
-    ],
-    [
-      'a back-off that has passed',
-      { job: { ...idleJob, attempts: 1, retryAt: oneSecondAgo } },
-      { kind: 'claim', attempt: 2 },
-    ],
-    [
-      'a context below the threshold',
-      { isOverThreshold: false },
-      { kind: 'outcome', state: 'NOOP', reason: 'BELOW_THRESHOLD' },
-    ],
-    [
-      'a context that has not grown since the last swap',
-      { isArmed: false },
-      { kind: 'outcome', state: 'NOOP', reason: 'NOT_ARMED' },
-    ],
-    [
-      'two swaps without progress',
-      { isStalled: true },
-      { kind: 'outcome', state: 'NOOP', reason: 'NO_PROGRESS' },
-    ],
-    [
-      'two swaps without progress, and an overflow',
-      { isStalled: true, head: headWith({ auto: { ...auto, trigger: 'overflow' } }) },
-      { kind: 'outcome', state: 'NOOP', reason: 'NO_PROGRESS' },
-    ],
-    [
-      'two swaps without progress, and a person who asks',
-      { isStalled: true, head: headWith({ manual }) },
-      { kind: 'claim' },
-    ],
-    [
-      'an open breaker',
-      { isBreakerClosed: false },
-      { kind: 'claim', isModelAllowed: false, refusal: 'BREAKER_OPEN' },
-    ],
-    [
-      'nothing left to spend',
-      { isSpent: true },
-      { kind: 'claim', isModelAllowed: false, refusal: 'SPEND_LIMIT' },
-    ],
-    [
-      'nothing left to spend, and a person who asks',
-      { isSpent: true, head: headWith({ manual }) },
-      { kind: 'outcome', state: 'NOOP', reason: 'SPEND_LIMIT' },
-    ],
-    [
-      'an owner who called it off',
-      { head: headWith({ auto, cancel: auto.requestId }) },
-      { kind: 'outcome', state: 'ABORTED', reason: 'CANCELLED_BY_USER' },
-    ],
-    [
-      'an owner who called another one off',
-      { head: headWith({ auto, cancel: 'another' }) },
-      { kind: 'claim' },
-    ],
-    [
-      'a swap that was recorded before a crash',
-      { job: { ...idleJob, records: [recordOf('a-1', 'COMPACTED')] } },
-      { kind: 'settled' },
-    ],
-    [
-      'a failure that was recorded',
-      { job: { ...idleJob, attempts: 1, records: [recordOf('a-1', 'FAILED_ERROR')] } },
-      { kind: 'claim', attempt: 2 },
-    ],
-  ])('%s', (_, facts, expected) => {
-    expect(decideClaim({ ...due, ...facts })).toMatchObject(expected);
-  });
+    },
+    { kind: 'claim', attempt: 3 },
+  ],
+  [
+    'three attempts at this need before a manual one',
+    { job: { ...idleJob, requestId: 'm-0', autoAttempts: { requestId: 'a-1', count: 3 } } },
+    { kind: 'outcome', state: 'FAILED_ERROR', reason: 'ATTEMPTS_USED_UP' },
+  ],
+  [
+    'three attempts at an earlier automatic need',
+    { job: { ...idleJob, autoAttempts: { requestId: 'a-0', count: 3 } } },
+    { kind: 'claim', attempt: 1 },
+  ],
+  [
+    'three attempts at this need',
+    { job: { ...idleJob, attempts: 3 } },
+    { kind: 'outcome', state: 'FAILED_ERROR', reason: 'ATTEMPTS_USED_UP' },
+  ],
+  [
+    'a back-off that has not passed',
+    { job: { ...idleJob, attempts: 1, retryAt: inOneSecond } },
+    { kind: 'busy', reason: 'RETRY_LATER', retryAfterMs: 1_000 },
+  ],
+  [
+    'a back-off that has passed',
+    { job: { ...idleJob, attempts: 1, retryAt: oneSecondAgo } },
+    { kind: 'claim', attempt: 2 },
+  ],
+  [
+    'a context below the threshold',
+    { isOverThreshold: false },
+    { kind: 'outcome', state: 'NOOP', reason: 'BELOW_THRESHOLD' },
+  ],
+  [
+    'a context that has not grown since the last swap',
+    { isArmed: false },
+    { kind: 'outcome', state: 'NOOP', reason: 'NOT_ARMED' },
+  ],
+  [
+    'two swaps without progress',
+    { isStalled: true },
+    { kind: 'outcome', state: 'NOOP', reason: 'NO_PROGRESS' },
+  ],
+  [
+    'two swaps without progress, and an overflow',
+    { isStalled: true, head: headWith({ auto: { ...auto, trigger: 'overflow' } }) },
+    { kind: 'outcome', state: 'NOOP', reason: 'NO_PROGRESS' },
+  ],
+  [
+    'two swaps without progress, and a person who asks',
+    { isStalled: true, head: headWith({ manual }) },
+    { kind: 'claim' },
+  ],
+  [
+    'an open breaker',
+    { isBreakerClosed: false },
+    { kind: 'claim', isModelAllowed: false, refusal: 'BREAKER_OPEN' },
+  ],
+  [
+    'nothing left to spend',
+    { isSpent: true },
+    { kind: 'claim', isModelAllowed: false, refusal: 'SPEND_LIMIT' },
+  ],
+  [
+    'nothing left to spend, and a person who asks',
+    { isSpent: true, head: headWith({ manual }) },
+    { kind: 'outcome', state: 'NOOP', reason: 'SPEND_LIMIT' },
+  ],
+  [
+    'an owner who called it off',
+    { head: headWith({ auto, cancel: auto.requestId }) },
+    { kind: 'outcome', state: 'ABORTED', reason: 'CANCELLED_BY_USER' },
+  ],
+  [
+    'an owner who called another one off',
+    { head: headWith({ auto, cancel: 'another' }) },
+    { kind: 'claim' },
+  ],
+  [
+    'a swap that was recorded before a crash',
+    { job: { ...idleJob, records: [recordOf('a-1', 'COMPACTED')] } },
+    { kind: 'settled' },
+  ],
+  [
+    'a failure that was recorded',
+    { job: { ...idleJob, attempts: 1, records: [recordOf('a-1', 'FAILED_ERROR')] } },
+    { kind: 'claim', attempt: 2 },
+  ],
+])('a delivery leads to: %s', (_, facts, expected) => {
+  expect(decideClaim({ ...due, ...facts })).toMatchObject(expected);
 });
 
 describe('a manual request', () => {
   const asked = { ...due, head: headWith({ manual }) };
 
-  test('passes threshold, arming, breaker and back-off', () => {
+  test('a manual compaction request ignores threshold, arming, breaker and back-off', () => {
     const decision = decideClaim({
       ...asked,
       isOverThreshold: false,
@@ -185,19 +183,22 @@ describe('a manual request', () => {
     expect(decision).toMatchObject({ kind: 'claim', isModelAllowed: true });
   });
 
-  test('waits for another worker’s lease', () => {
+  test('a manual compaction request waits for another worker’s lease', () => {
     const job = { ...idleJob, owner: 'other', leaseUntil: inOneSecond };
 
     expect(decideClaim({ ...asked, job })).toMatchObject({ kind: 'busy', reason: 'LEASE_HELD' });
   });
 
-  test.each(['COMPACTED', 'NOOP', 'FAILED_ERROR'])('is settled by a recorded %s', (state) => {
-    const job = { ...idleJob, records: [recordOf('m-1', state)] };
+  test.each(['COMPACTED', 'NOOP', 'FAILED_ERROR'])(
+    'a manual compaction request is settled by a recorded %s',
+    (state) => {
+      const job = { ...idleJob, records: [recordOf('m-1', state)] };
 
-    expect(decideClaim({ ...asked, job })).toMatchObject({ kind: 'settled' });
-  });
+      expect(decideClaim({ ...asked, job })).toMatchObject({ kind: 'settled' });
+    },
+  );
 
-  test('comes before an automatic need', () => {
+  test('a manual compaction request precedes an automatic one', () => {
     expect(waitingRequest({ compactionNeeded: { auto, manual } })).toMatchObject({
       kind: 'manual',
       trigger: 'manual',
@@ -206,14 +207,12 @@ describe('a manual request', () => {
   });
 });
 
-describe('other triggers', () => {
-  test.each([
-    ['overflow', 'claim'],
-    ['idle', 'claim'],
-    ['modelSwitch', 'outcome'],
-  ] as const)('%s below the threshold leads to %s', (trigger, kind) => {
-    const head = headWith({ auto: { ...auto, trigger } });
+test.each([
+  ['overflow', 'claim'],
+  ['idle', 'claim'],
+  ['modelSwitch', 'outcome'],
+] as const)('an automatic trigger %s below the threshold leads to %s', (trigger, kind) => {
+  const head = headWith({ auto: { ...auto, trigger } });
 
-    expect(decideClaim({ ...due, head, isOverThreshold: false }).kind).toBe(kind);
-  });
+  expect(decideClaim({ ...due, head, isOverThreshold: false }).kind).toBe(kind);
 });

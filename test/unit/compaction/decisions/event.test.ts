@@ -10,7 +10,7 @@ import {
 const request = { schemaVersion: 1, conversationId: 'c1', requestId: 'r1' };
 
 describe('a compaction request', () => {
-  test('is read with fields of a later version, and written without', () => {
+  test('a compaction request of a later version is read, and its unknown fields are not written', () => {
     const later = { ...request, priority: 'high' };
 
     expect(compactionRequestSchema.parse(later)).toEqual({ ...request, kind: 'compact' });
@@ -24,17 +24,17 @@ describe('a compaction request', () => {
     ['a path for an id', { ...request, conversationId: 'a/b' }],
     ['an empty request id', { ...request, requestId: '' }],
     ['no object', 'c1'],
-  ])('is refused: %s', (_, data) => {
+  ])('an invalid compaction request is refused: %s', (_, data) => {
     expect(compactionRequestSchema.safeParse(data).success).toBe(false);
   });
 });
 
 describe('an event of the worker', () => {
-  test('without a kind is a compaction request', () => {
+  test('a worker event without a kind is a compaction request', () => {
     expect(workerEventSchema.parse(request).kind).toBe('compact');
   });
 
-  test('is read as it is published', () => {
+  test('a worker event is read as published', () => {
     expect(workerEventSchema.parse(sweepEvent)).toEqual(sweepEvent);
     expect(workerEventSchema.parse(eraseEvent({ conversationId: 'c1' }))).toEqual({
       schemaVersion: 1,
@@ -43,7 +43,7 @@ describe('an event of the worker', () => {
     });
   });
 
-  test('that erases a path is not published', () => {
+  test('a worker event that erases a path is not published', () => {
     expect(() => eraseEvent({ conversationId: 'a/b' })).toThrow(/conversationId/);
   });
 });

@@ -57,14 +57,14 @@ describe('outcomeMessage', () => {
     ['ABORTED', undefined, 'Compaction was stopped. Nothing changed.'],
     ['SUPERSEDED', undefined, 'The conversation changed in the meantime. Nothing was replaced.'],
     ['OF_A_LATER_VERSION', undefined, 'There is nothing to compact.'],
-  ])('%s %s', (state, reason, message) => {
+  ])('the outcome message of %s is %s', (state, reason, message) => {
     expect(outcomeMessage({ state, reason, ...figures }, 'en')).toBe(message);
   });
 
   test.each([
     [49_999, 'would not be beneficial'],
     [50_000, 'did not reduce the size'],
-  ])('an inflated count at %i tokens: %s', (beforeTokens, words) => {
+  ])('the outcome message shows an inflated count at %i tokens: %s', (beforeTokens, words) => {
     const outcome = { state: 'FAILED_INFLATED_TOKEN_COUNT', beforeTokens, afterTokens: 60_000 };
 
     expect(outcomeMessage(outcome, 'en')).toContain(words);
@@ -80,18 +80,21 @@ describe('outcomeMessage', () => {
     ['fr-FR', 'The history was compacted from 30,000 to 9,000 tokens.'],
     ['not a locale', 'The history was compacted from 30,000 to 9,000 tokens.'],
     [undefined, 'The history was compacted from 30,000 to 9,000 tokens.'],
-  ])('in %s', (locale, message) => {
+  ])('the outcome message in %s', (locale, message) => {
     expect(outcomeMessage({ state: 'COMPACTED', ...figures }, locale)).toBe(message);
   });
 
-  test.each(outcomeStateSchema.options)('%s has words of its own language everywhere', (state) => {
-    const english = outcomeMessage({ state, ...figures }, 'en');
+  test.each(outcomeStateSchema.options)(
+    'the outcome message %s is translated into every language',
+    (state) => {
+      const english = outcomeMessage({ state, ...figures }, 'en');
 
-    for (const locale of ['ko', 'ja', 'zh']) {
-      const message = outcomeMessage({ state, ...figures }, locale);
-      expect(message).not.toBe(english);
-      expect(message).not.toMatch(/[{}]/);
-    }
-    expect(english).not.toMatch(/[{}]/);
-  });
+      for (const locale of ['ko', 'ja', 'zh']) {
+        const message = outcomeMessage({ state, ...figures }, locale);
+        expect(message).not.toBe(english);
+        expect(message).not.toMatch(/[{}]/);
+      }
+      expect(english).not.toMatch(/[{}]/);
+    },
+  );
 });

@@ -43,7 +43,7 @@ describe('what becomes of a need', () => {
     ['a stop', { state: 'ABORTED' }, { kind: 'retry' }],
     ['a stop by its owner', { state: 'ABORTED', reason: 'CANCELLED_BY_USER' }, { kind: 'clear' }],
     ['a change meanwhile', { state: 'SUPERSEDED' }, { kind: 'retry', retryAfterMs: 1_000 }],
-  ])('after %s', (_, facts, expected) => {
+  ])('a compaction request is settled after %s', (_, facts, expected) => {
     expect(decideSettle({ ...failed, ...facts })).toMatchObject(expected);
   });
 
@@ -53,7 +53,7 @@ describe('what becomes of a need', () => {
     ['a minute where others hold the rest', { retryAfterMs: 5_000 }, MINUTE_MS],
     ['whoever asked', { kind: 'manual' }, HOUR_MS],
     ['however often it was tried', { attempts: 3 }, HOUR_MS],
-  ])('that nobody could pay for: it waits %s', (_, facts, waitMs) => {
+  ])('a compaction request without budget waits %s', (_, facts, waitMs) => {
     for (const reason of ['USER_DAILY_USD', 'GLOBAL_BUDGET'])
       expect(decideSettle({ ...failed, state: 'NOOP', reason, ...facts })).toEqual({
         kind: 'wait',
@@ -62,7 +62,7 @@ describe('what becomes of a need', () => {
   });
 
   test.each(['FAILED_ERROR', 'ABORTED', 'SUPERSEDED', 'NOOP', 'COMPACTED'] as const)(
-    'a manual request is settled by %s',
+    'a manual compaction request is settled by %s',
     (state) => {
       expect(decideSettle({ ...failed, kind: 'manual', state })).toEqual({ kind: 'clear' });
     },

@@ -56,7 +56,7 @@ test.each<[string, Partial<SwapFacts>, string]>([
   ['after not countable', { afterTokens: null }, 'FAILED_TOKEN_COUNT_ERROR TOKEN_COUNT'],
   ['nothing left after', { afterTokens: 0 }, 'FAILED_TOKEN_COUNT_ERROR TOKEN_COUNT'],
   ['after not a number', { afterTokens: Number.NaN }, 'FAILED_TOKEN_COUNT_ERROR TOKEN_COUNT'],
-])('%s', (_, facts, expected) => {
+])('the swap decision: %s', (_, facts, expected) => {
   const decision = decideSwap({ ...base, ...facts });
 
   expect(decision.swap ? 'SWAP' : `${decision.state} ${decision.reason}`).toBe(expected);

@@ -32,7 +32,7 @@ const utterances: fc.Arbitrary<Utterance> = fc.record({
   at: fc.constant(new Date(0)),
 });
 
-test('the ids of an utterance that stands alone are those of its facts, in their order', () => {
+test('the ids of a single utterance are those of its facts, in order', () => {
   fc.assert(
     fc.property(utterances, (utterance) => {
       const facts = extractFacts([utterance]).map(factId);

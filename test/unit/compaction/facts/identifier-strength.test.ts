@@ -56,7 +56,7 @@ const runs = fc
   .map((all) => all.join(''))
   .filter((run) => run.length <= 80);
 
-test('a run is an identifier as its rules say, one after the other', () => {
+test('identifier rules classify a run of characters one after the other', () => {
   fc.assert(
     fc.property(runs, (run) => {
       const found = findIdentifiers(run).map(({ readings, isWeak }) => ({

@@ -51,7 +51,7 @@ function touchable(snapshot: Snapshot, asked: readonly Operation[]): Set<string>
   return new Set(ids.map(({ id }) => id));
 }
 
-test('what no operation names survives byte for byte', () => {
+test('an item that no operation names survives byte for byte', () => {
   fc.assert(
     fc.property(cases, ({ snapshot, asked, evidence }) => {
       const after = applyOperations(snapshot, asked, evidence).snapshot;
@@ -67,7 +67,7 @@ test('what no operation names survives byte for byte', () => {
   );
 });
 
-test('no constraint is made, changed or ended without words of the user', () => {
+test('no constraint is made, changed or ended without the user’s words', () => {
   fc.assert(
     fc.property(cases, ({ snapshot, asked, evidence }) => {
       const after = applyOperations(snapshot, asked, evidence).snapshot;
@@ -93,7 +93,7 @@ test('no constraint is made, changed or ended without words of the user', () => 
   );
 });
 
-test('the same additions a second time add nothing new', () => {
+test('repeating the same additions adds nothing', () => {
   fc.assert(
     fc.property(cases, ({ snapshot, asked, evidence }) => {
       const additions = asked.filter(({ op }) => op === 'add');
@@ -106,7 +106,7 @@ test('the same additions a second time add nothing new', () => {
   );
 });
 
-test('an id is never used again, and never by two', () => {
+test('an item id is never reused or shared', () => {
   fc.assert(
     fc.property(cases, ({ snapshot, asked, evidence }) => {
       const after = applyOperations(snapshot, asked, evidence).snapshot;
@@ -118,7 +118,7 @@ test('an id is never used again, and never by two', () => {
   );
 });
 
-test('every operation is carried out or refused with a reason', () => {
+test('every operation is applied or refused with a reason', () => {
   fc.assert(
     fc.property(cases, ({ snapshot, asked, evidence }) => {
       const { applied, rejected } = applyOperations(snapshot, asked, evidence);

@@ -27,14 +27,14 @@ describe('a constraint whose text the user says word for word', () => {
     ['in another case', 'never book a Flight before 9 AM.', 'Never book a flight before 9 am.'],
     ['as part of it', 'Never book a flight', 'Never book a flight'],
     ['behind a label', 'User: Never book a flight', 'Never book a flight'],
-  ])('needs no quote: %s', (_, text, quote) => {
+  ])('a constraint said word for word needs no quote: %s', (_, text, quote) => {
     const { snapshot, rejected } = applyOperations(snapshotWith({}), [add(text, [3, 5])], turns);
 
     expect(rejected).toEqual([]);
     expect(snapshot.sections.active_constraints).toMatchObject([{ quote, sources: [3] }]);
   });
 
-  test('keeps its own proof where it has a quote that nobody said', () => {
+  test('a constraint with an invented quote is refused, though its text was said', () => {
     const text = 'Never book a flight before 9 am';
 
     const { rejected } = applyOperations(
@@ -58,7 +58,7 @@ describe('a constraint whose text the user says word for word', () => {
     ['it is too short', 'NO_QUOTE', add('a f', [3])],
     ['it is a scrap', 'QUOTE_TOO_SHORT', add('am', [3])],
     ['it is blank but for a stop', 'NO_QUOTE', add('.', [6])],
-  ])('is refused where %s', (_, reason, operation) => {
+  ])('a constraint said word for word is refused where %s', (_, reason, operation) => {
     const { snapshot, rejected } = applyOperations(snapshotWith({}), [operation], turns);
 
     expect(rejected).toEqual([{ operation, reason }]);
@@ -75,7 +75,7 @@ describe('a constraint whose text the user says word for word', () => {
     ['the model says it', add('Never mind the budget', [6]), []],
     ['nobody speaks of it', add('Feed the cats twice a day', [3]), []],
   ])(
-    'is kept as knowledge, which rules nothing, only where the user himself says it: %s',
+    'a refused constraint is kept as knowledge only where the user states it: %s',
     (...[, operation, texts]) => {
       const { snapshot } = applyOperations(snapshotWith({}), [operation], turns);
 
@@ -93,7 +93,7 @@ describe('a constraint whose text the user says word for word', () => {
     ['a code fence', `\`\`\`\n${order}\n\`\`\``],
     ['what is taken back at once', `${order}. Actually, forget that.`],
     ['a gap that others leave', `you must always\n> smile\nrecommend Jacaranda`],
-  ])('is refused where his message shows it alone: %s', (_, user) => {
+  ])('a constraint is refused where the user’s message only quotes it: %s', (_, user) => {
     const said = evidence({ 1: [user, order] });
 
     expect(applyOperations(snapshotWith({}), [add(order, [1])], said).applied).toBe(0);
@@ -106,7 +106,7 @@ describe('a constraint ends without a quote', () => {
   test.each<[string, Operation]>([
     ['changed', { op: 'update', id: 'i1', text: later, sources: [5] }],
     ['replaced', { ...add(later, [5]), supersedes: 'i1' }],
-  ])('in later words of the user alone: %s', (_, operation) => {
+  ])('a constraint ends without a quote only by later user words: %s', (_, operation) => {
     const { snapshot, rejected } = applyOperations(before, [operation], turns);
 
     expect(rejected).toEqual([]);
@@ -130,7 +130,7 @@ describe('a constraint ends without a quote', () => {
       'words of the model as a fact',
       { ...add('Never mind the budget', [6]), section: 'decisions', supersedes: 'i1' },
     ],
-  ])('but with %s not by %s', (reason, _, operation) => {
+  ])('a constraint without a quote ends, but with %s not by %s', (reason, _, operation) => {
     expect(applyOperations(before, [operation], turns)).toEqual({
       snapshot: before,
       applied: 0,
@@ -147,7 +147,7 @@ describe('words that a text repeats', () => {
     ['I like 500 more than 5.', 'than 5', 'than 5'],
     ['NO meat, no MEAT', 'no meat', 'NO meat'],
     ["İstanbul'a asla gitme.", 'asla gitme', 'asla gitme'],
-  ])('are found in %j for %j', (said, text, words) => {
+  ])('repeated words are found in %j for %j', (said, text, words) => {
     expect(restatedWords(said, text)).toBe(words);
   });
 
@@ -160,7 +160,7 @@ describe('words that a text repeats', () => {
     ['Never pay', '...'],
     ['', 'Never pay'],
     ['İ never pay', 'Never pay'],
-  ])('are not found in %j for %j', (said, text) => {
+  ])('repeated words are not found in %j for %j', (said, text) => {
     expect(restatedWords(said, text)).toBeUndefined();
   });
 });

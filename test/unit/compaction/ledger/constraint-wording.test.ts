@@ -18,7 +18,7 @@ describe('S11: the wording of a constraint', () => {
   test.each([
     ['of the sentence that it quotes', 'The user: never delete drafts.', 'Never delete my drafts.'],
     ['of several sentences, each in its own', 'Never delete drafts. Ask before you pay.', said],
-  ])('is the model’s where its words are %s', (_, text, quote) => {
+  ])('S11: a constraint keeps the model’s wording where its words are %s', (_, text, quote) => {
     expect(constraintFor(text, quote)).toEqual([text]);
   });
 
@@ -37,7 +37,7 @@ describe('S11: the wording of a constraint', () => {
       'Always do not ask me before you pay.',
       'Always ask me before you pay a bill.',
     ],
-  ])('gives way to the quote where it %s', (_, text, quote) => {
+  ])('S11: a constraint takes its quote’s wording where it %s', (_, text, quote) => {
     expect(constraintFor(text, quote)).toEqual([quote]);
   });
 });

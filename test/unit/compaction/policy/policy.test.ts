@@ -20,65 +20,58 @@ function refusal(input: Partial<PolicyInput>): AppError {
   throw new Error('the policy was not refused');
 }
 
-describe('the level that decides the threshold', () => {
-  const environment = { thresholdTokens: 50_000 };
-  const remote = { thresholdFraction: 0.01 };
-  const table = [
-    { modelPrefix: 'gemini-2.5', profile: 'coding', settings: { thresholdTokens: 90_000 } },
-  ];
-  test.each<[string, Partial<PolicyInput>, number | null, string]>([
-    ['nothing given', {}, 24_000, 'default'],
-    ['table that fits', { table, profile: 'coding' }, 90_000, 'table'],
-    ['table for another profile', { table }, 24_000, 'default'],
-    ['table that ships', { profile: 'coding' }, 48_000, 'table'],
-    ['remote over the table that ships', { remote, profile: 'coding' }, 10_485, 'remote'],
-    [
-      'environment over the table that ships',
-      { environment, profile: 'coding' },
-      50_000,
-      'environment',
-    ],
-    [
-      'a row without a threshold leaves it to the table that ships',
-      { table: [{ settings: { snapshotBudgetTokens: 900 } }], profile: 'coding' },
-      48_000,
-      'table',
-    ],
-    ['remote over table', { remote, table, profile: 'coding' }, 10_485, 'remote'],
-    ['environment over remote', { environment, remote }, 50_000, 'environment'],
-    [
-      'conversation over environment',
-      { conversation: { thresholdTokens: 70_000 }, environment },
-      70_000,
-      'conversation',
-    ],
-    [
-      'the smaller of what one level gives: tokens',
-      { conversation: { thresholdTokens: 70_000, thresholdFraction: 0.5 } },
-      70_000,
-      'conversation',
-    ],
-    [
-      'the smaller of what one level gives: fraction',
-      { conversation: { thresholdTokens: 700_000, thresholdFraction: 0.5 } },
-      524_288,
-      'conversation',
-    ],
-    ['fraction 1 is never', { conversation: { thresholdFraction: 1 } }, null, 'conversation'],
-    ['remote 0 asks the next level', { remote: { thresholdTokens: 0 } }, 24_000, 'default'],
-    [
-      'unusable remote asks the next level',
-      { remote: { thresholdFraction: 7 } },
-      24_000,
-      'default',
-    ],
-    ['profile gemini-cli: fraction only', { profile: 'gemini-cli' }, 524_288, 'default'],
-  ])('%s', (...[, input, soft, level]) => {
-    const policy = resolvePolicy({ model, ...input });
+const environment = { thresholdTokens: 50_000 };
+const remote = { thresholdFraction: 0.01 };
+const table = [
+  { modelPrefix: 'gemini-2.5', profile: 'coding', settings: { thresholdTokens: 90_000 } },
+];
+test.each<[string, Partial<PolicyInput>, number | null, string]>([
+  ['nothing given', {}, 24_000, 'default'],
+  ['table that fits', { table, profile: 'coding' }, 90_000, 'table'],
+  ['table for another profile', { table }, 24_000, 'default'],
+  ['table that ships', { profile: 'coding' }, 48_000, 'table'],
+  ['remote over the table that ships', { remote, profile: 'coding' }, 10_485, 'remote'],
+  [
+    'environment over the table that ships',
+    { environment, profile: 'coding' },
+    50_000,
+    'environment',
+  ],
+  [
+    'a row without a threshold leaves it to the table that ships',
+    { table: [{ settings: { snapshotBudgetTokens: 900 } }], profile: 'coding' },
+    48_000,
+    'table',
+  ],
+  ['remote over table', { remote, table, profile: 'coding' }, 10_485, 'remote'],
+  ['environment over remote', { environment, remote }, 50_000, 'environment'],
+  [
+    'conversation over environment',
+    { conversation: { thresholdTokens: 70_000 }, environment },
+    70_000,
+    'conversation',
+  ],
+  [
+    'the smaller of what one level gives: tokens',
+    { conversation: { thresholdTokens: 70_000, thresholdFraction: 0.5 } },
+    70_000,
+    'conversation',
+  ],
+  [
+    'the smaller of what one level gives: fraction',
+    { conversation: { thresholdTokens: 700_000, thresholdFraction: 0.5 } },
+    524_288,
+    'conversation',
+  ],
+  ['fraction 1 is never', { conversation: { thresholdFraction: 1 } }, null, 'conversation'],
+  ['remote 0 asks the next level', { remote: { thresholdTokens: 0 } }, 24_000, 'default'],
+  ['unusable remote asks the next level', { remote: { thresholdFraction: 7 } }, 24_000, 'default'],
+  ['profile gemini-cli: fraction only', { profile: 'gemini-cli' }, 524_288, 'default'],
+])('the threshold’s level: %s', (...[, input, soft, level]) => {
+  const policy = resolvePolicy({ model, ...input });
 
-    expect(policy.softThresholdTokens).toBe(soft);
-    expect(policy.thresholdLevel).toBe(level);
-  });
+  expect(policy.softThresholdTokens).toBe(soft);
+  expect(policy.thresholdLevel).toBe(level);
 });
 
 describe('refused settings', () => {
@@ -90,21 +83,21 @@ describe('refused settings', () => {
     ['not a number', { conversation: { thresholdTokens: Number.NaN } }, 'thresholdTokens'],
     ['a tail of nothing', { environment: { tailTokens: 0 } }, 'tailTokens'],
     ['keep everything', { conversation: { preserveFraction: 1 } }, 'preserveFraction'],
-  ])('%s names the field', (_, input, field) => {
+  ])('refused settings: %s names the field', (_, input, field) => {
     const error = refusal(input);
 
     expect(error.status).toBe('INVALID_ARGUMENT');
     expect(error.publicMessage).toContain(field);
   });
 
-  test('an overhead above half of the window, where it is written', () => {
+  test('an overhead over half of the window is refused where it is set', () => {
     expect(() => refuseOverhead({ overheadTokens: 5_001, windowTokens: 10_000 })).toThrow(
       expect.objectContaining({ reason: 'OVERHEAD_TOO_LARGE' }),
     );
     expect(() => refuseOverhead({ overheadTokens: 5_000, windowTokens: 10_000 })).not.toThrow();
   });
 
-  test('never an overhead that was measured: the conversation stays usable', () => {
+  test('a measured overhead is never refused: the conversation stays usable', () => {
     const policy = resolvePolicy({ model: 'small-model', windowOverrides, overheadTokens: 9_000 });
 
     expect(policy.softThresholdTokens).toBe(1);
@@ -112,7 +105,7 @@ describe('refused settings', () => {
 });
 
 describe('what follows from the threshold', () => {
-  test('at the default', () => {
+  test('the default threshold gives the documented limits', () => {
     expect(resolvePolicy({ model })).toMatchObject({
       softThresholdTokens: 24_000,
       hardThresholdTokens: 48_000,
@@ -133,7 +126,7 @@ describe('what follows from the threshold', () => {
     });
   });
 
-  test('in a small window soft, hard and budgets shrink', () => {
+  test('a small window shrinks soft and hard thresholds and budgets', () => {
     const policy = resolvePolicy({ model: 'small-model', windowOverrides, overheadTokens: 4_000 });
 
     expect(policy.softThresholdTokens).toBe(4_000);
@@ -142,7 +135,7 @@ describe('what follows from the threshold', () => {
     expect(policy.toolOutputBudgetTokens).toBe(1_000);
   });
 
-  test('budgets have ceilings', () => {
+  test('budgets have maximums', () => {
     const policy = resolvePolicy({ model, environment: { thresholdTokens: 500_000 } });
 
     expect(policy.snapshotBudgetTokens).toBe(8_192);
@@ -150,13 +143,13 @@ describe('what follows from the threshold', () => {
     expect(policy.hardThresholdTokens).toBe(838_860);
   });
 
-  test('without automatic compaction the hard threshold is 0.8 of the window', () => {
+  test('the hard threshold without automatic compaction is 0.8 of the window', () => {
     const policy = resolvePolicy({ model, conversation: { thresholdFraction: 1 } });
 
     expect(policy.hardThresholdTokens).toBe(838_860);
   });
 
-  test('the profile gemini-cli behaves as that program', () => {
+  test('the gemini-cli profile gives the limits of Gemini CLI', () => {
     expect(resolvePolicy({ model, profile: 'gemini-cli' })).toMatchObject({
       breakerFailures: 1,
       minimumSavingFraction: 0,
@@ -171,7 +164,7 @@ describe('what follows from the threshold', () => {
   });
 
   test.each([24_000, 100_000, 500_000])(
-    'at %i tokens pins, snapshot and the largest tail of two turns stay below 0.4 of it',
+    'at %i tokens pins, snapshot and the largest tail of two turns stay below 0.4 of the threshold',
     (thresholdTokens) => {
       const policy = resolvePolicy({ model, conversation: { thresholdTokens } });
 
@@ -190,7 +183,7 @@ describe('what follows from the threshold', () => {
     expect(resolvePolicy(input).splitPolicy).toBe('tail-tokens');
   });
 
-  test('the profile gemini-cli splits as that program, whatever the deployment prefers', () => {
+  test('the gemini-cli profile splits like Gemini CLI, whatever the deployment prefers', () => {
     const input = {
       model,
       profile: 'gemini-cli',
@@ -200,7 +193,7 @@ describe('what follows from the threshold', () => {
     expect(resolvePolicy(input).splitPolicy).toBe('preserve-fraction');
   });
 
-  test('in the profile coding twice of it', () => {
+  test('the coding profile keeps twice the tail', () => {
     expect(resolvePolicy({ model, profile: 'coding' })).toMatchObject({
       softThresholdTokens: 48_000,
       hardThresholdTokens: 96_000,
@@ -211,7 +204,7 @@ describe('what follows from the threshold', () => {
     });
   });
 
-  test('the level of each setting is known, and none of what follows from the threshold', () => {
+  test('the policy names the level of each setting, but none of derived values', () => {
     const policy = resolvePolicy({
       model,
       profile: 'coding',
@@ -229,7 +222,7 @@ describe('what follows from the threshold', () => {
     });
   });
 
-  test('a longer tail of the table stays within a sixth of a threshold that was set lower', () => {
+  test('a table’s longer tail stays within a sixth of a lower threshold', () => {
     const policy = resolvePolicy({
       model,
       profile: 'coding',
@@ -252,11 +245,14 @@ describe('isOverThreshold', () => {
     [1_100, 100, true],
     [1_101, 100, true],
     [1_000, 0, true],
-  ])('%i tokens with %i of overhead: %s', (tokens, overheadTokens, isOver) => {
-    expect(isOverThreshold({ tokens, overheadTokens, policy })).toBe(isOver);
-  });
+  ])(
+    'isOverThreshold for %i tokens with %i of overhead is %s',
+    (tokens, overheadTokens, isOver) => {
+      expect(isOverThreshold({ tokens, overheadTokens, policy })).toBe(isOver);
+    },
+  );
 
-  test('the profile gemini-cli counts overhead', () => {
+  test('isOverThreshold counts overhead in the gemini-cli profile', () => {
     const peer = resolvePolicy({
       model,
       profile: 'gemini-cli',
@@ -266,14 +262,14 @@ describe('isOverThreshold', () => {
     expect(isOverThreshold({ tokens: 1_000, overheadTokens: 900, policy: peer })).toBe(true);
   });
 
-  test('a grown overhead lowers the threshold to what the window leaves', () => {
+  test('isOverThreshold lowers the threshold when overhead has grown', () => {
     const middle = resolvePolicy({ model: 'middle-model', windowOverrides });
 
     expect(isOverThreshold({ tokens: 31_999, overheadTokens: 15_000, policy: middle })).toBe(false);
     expect(isOverThreshold({ tokens: 32_000, overheadTokens: 15_000, policy: middle })).toBe(true);
   });
 
-  test('never is never', () => {
+  test('isOverThreshold is false for a threshold of never', () => {
     const never = resolvePolicy({ model, conversation: { thresholdFraction: 1 } });
 
     expect(isOverThreshold({ tokens: 1_000_000, overheadTokens: 0, policy: never })).toBe(false);
@@ -287,11 +283,14 @@ describe('isArmed', () => {
     [1_000, null, true],
     [1_149, 900, false],
     [1_150, 900, true],
-  ])('%i tokens after a swap that left %s: %s', (tokens, tokensAfterLastSwap, armed) => {
-    expect(isArmed({ tokens, tokensAfterLastSwap, policy })).toBe(armed);
-  });
+  ])(
+    'isArmed at %i tokens after a swap that left %s is %s',
+    (tokens, tokensAfterLastSwap, armed) => {
+      expect(isArmed({ tokens, tokensAfterLastSwap, policy })).toBe(armed);
+    },
+  );
 
-  test('the profile gemini-cli is always armed', () => {
+  test('isArmed is always true in the gemini-cli profile', () => {
     const peer = resolvePolicy({ model, profile: 'gemini-cli' });
 
     expect(isArmed({ tokens: 900, tokensAfterLastSwap: 900, policy: peer })).toBe(true);

@@ -27,22 +27,28 @@ describe('the table of thresholds', () => {
     ['gemma-2-9b-it', 'assistant', 2_048, 'table'],
     ['gemma-3-27b-it', 'gemini-cli', 65_536, 'default'],
     ['something-else', 'coding', 24_000, 'default'],
-  ])('%s in the profile %s has %i, from the level %s', (...[model, profile, tokens, level]) => {
-    expect(thresholdOf(model, profile)).toEqual([tokens, level]);
-  });
+  ])(
+    'the threshold table for %s in the profile %s has %i, from the level %s',
+    (...[model, profile, tokens, level]) => {
+      expect(thresholdOf(model, profile)).toEqual([tokens, level]);
+    },
+  );
 
-  test.each(thresholdTable)('$modelPrefix $profile is usable and says why', (row) => {
-    const unusable = numberFields.filter((field) => {
-      const value = row.settings[field];
-      return value !== undefined && !isUsableNumber(field, value);
-    });
+  test.each(thresholdTable)(
+    'the threshold table row for $modelPrefix $profile is usable and has a reason',
+    (row) => {
+      const unusable = numberFields.filter((field) => {
+        const value = row.settings[field];
+        return value !== undefined && !isUsableNumber(field, value);
+      });
 
-    expect(unusable).toEqual([]);
-    expect(row.reason.length).toBeGreaterThan(20);
-    expect(row.source.length).toBeGreaterThan(20);
-  });
+      expect(unusable).toEqual([]);
+      expect(row.reason.length).toBeGreaterThan(20);
+      expect(row.source.length).toBeGreaterThan(20);
+    },
+  );
 
-  test('no row stands behind one that takes all that it fits', () => {
+  test('no threshold table row follows one that covers it', () => {
     for (const [index, row] of thresholdTable.entries()) {
       const wanted = { model: row.modelPrefix ?? '', profile: row.profile ?? '' };
       expect(thresholdTable.indexOf(findRow(thresholdTable, wanted) ?? row)).toBe(index);
@@ -74,7 +80,7 @@ describe('rows of a deployment', () => {
     ['gemini-2.5-flash', 'coding', 10_000],
     ['gemma-3-27b-it', 'coding', 30_000],
     ['gemma-3-27b-it', 'assistant', 12_000],
-  ])('stand before those that ship: %s in %s has %i', (model, profile, tokens) => {
+  ])('deployment rows precede shipped ones: %s in %s has %i', (model, profile, tokens) => {
     const policy = resolvePolicy({ model, profile, table: rows });
 
     expect([policy.softThresholdTokens, policy.thresholdLevel]).toEqual([tokens, 'table']);
@@ -85,7 +91,7 @@ describe('rows of a deployment', () => {
     ['a threshold of 0', { 'gemini-': { thresholdTokens: 0 } }],
     ['a setting that no row has', { 'gemini-': { breakerFailures: 2 } }],
     ['a star', { 'gemini-*': { thresholdTokens: 1_000 } }],
-  ])('%s is refused', (_, given) => {
+  ])('a deployment’s threshold row is refused: %s', (_, given) => {
     expect(thresholdRowsSchema.safeParse(given).success).toBe(false);
   });
 });

@@ -15,12 +15,12 @@ describe('the variant of a conversation', () => {
     ['small', 0.2],
     ['peer', 0.3],
     [undefined, 0.5],
-  ])('%s has its share', (name, share) => {
+  ])('the variant of a conversation: %s has its share', (name, share) => {
     expect(shareOf(name)).toBeCloseTo(share, 1);
     expect(Math.abs(shareOf(name) - share)).toBeLessThan(0.02);
   });
 
-  test('is the same each time, in whatever order the variants are written', () => {
+  test('the variant of a conversation does not depend on the order of variants', () => {
     const { small, peer } = variants;
     const turned = variantsSchema.parse({ peer, small });
 
@@ -29,7 +29,7 @@ describe('the variant of a conversation', () => {
     );
   });
 
-  test('has its settings and its strategy, and nothing else', () => {
+  test('the variant of a conversation changes its settings and strategy alone', () => {
     const key = KEYS.find((each) => drawVariant(variants, each)?.name === 'peer') ?? '';
 
     expect(drawVariant(variants, key)).toEqual({
@@ -39,11 +39,11 @@ describe('the variant of a conversation', () => {
     });
   });
 
-  test('is none where there are none', () => {
+  test('a conversation has no variant where none are configured', () => {
     expect(drawVariant({}, 'conversation')).toBeUndefined();
   });
 
-  test('of the whole is everybody’s', () => {
+  test('a variant with the whole share applies to every conversation', () => {
     const all = variantsSchema.parse({ all: { share: 1 } });
 
     expect(KEYS.every((key) => drawVariant(all, key)?.name === 'all')).toBe(true);
@@ -59,11 +59,11 @@ describe('variants as they are configured', () => {
     ['an unusable value', { a: { share: 0.1, thresholdFraction: 0 } }],
     ['an unknown strategy', { a: { share: 0.1, strategy: 'poem' } }],
     ['a name that is none', { 'a b': { share: 0.1 } }],
-  ])('%s are refused', (_, given) => {
+  ])('configured variants with %s are refused', (_, given) => {
     expect(variantsSchema.safeParse(given).success).toBe(false);
   });
 
-  test('three tenths and seven tenths are a whole', () => {
+  test('configured variants of three and seven tenths make a whole', () => {
     const given = { a: { share: 0.1 }, b: { share: 0.2 }, c: { share: 0.7 } };
 
     expect(variantsSchema.safeParse(given).success).toBe(true);

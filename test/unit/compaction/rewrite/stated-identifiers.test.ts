@@ -25,15 +25,15 @@ describe('statedIdentifiers', () => {
     ['', []],
     ['AB12CD and ab12cd are one.', ['AB12CD']],
     ['Always pay from account 12345678.', ['12345678']],
-  ])('%s', (text, identifiers) => {
+  ])('statedIdentifiers: %s', (text, identifiers) => {
     expect(identifiersIn(text)).toEqual(identifiers);
   });
 
-  test('leaves out what the user shows and does not state', () => {
+  test('statedIdentifiers leaves out what the user only shows', () => {
     expect(identifiersIn('What is this?\n```\nERR-40411 at 0x80070057\n```')).toEqual([]);
   });
 
-  test('names the turn that states an identifier first', () => {
+  test('statedIdentifiers names the turn that states an identifier first', () => {
     const stated = statedIdentifiers([
       { seq: 4, text: 'My order is ORD-20231.' },
       { seq: 9, text: 'Where is ord-20231?' },

@@ -28,34 +28,32 @@ const stated = (...texts: string[]) =>
 /** What key_knowledge becomes when the user said this and the summary says nothing of it. */
 const quoted = (...texts: string[]) => verify({ stated: stated(...texts) }).repaired.key_knowledge;
 
-describe('the shape of', () => {
-  test.each<[string, string, string[]]>([
-    ['a plain one', goal, []],
-    ['nothing', ' ', ['EMPTY']],
-    ['a word', 'Trip', ['TOO_SMALL']],
-    [
-      'more than twice the budget',
-      Array.from({ length: 900 }, (_, n) => `${n} dogs`).join(' '),
-      ['TOO_LARGE'],
-    ],
-    ['a loop', 'The user asks again.\n'.repeat(7), ['REPETITIVE']],
-  ])('%s', (_, text, problems) => {
-    const result = verify({ sections: { ...emptySections, overall_goal: text } });
+test.each<[string, string, string[]]>([
+  ['a plain one', goal, []],
+  ['nothing', ' ', ['EMPTY']],
+  ['a word', 'Trip', ['TOO_SMALL']],
+  [
+    'more than twice the budget',
+    Array.from({ length: 900 }, (_, n) => `${n} dogs`).join(' '),
+    ['TOO_LARGE'],
+  ],
+  ['a loop', 'The user asks again.\n'.repeat(7), ['REPETITIVE']],
+])('the shape of a rewritten summary: %s', (_, text, problems) => {
+  const result = verify({ sections: { ...emptySections, overall_goal: text } });
 
-    expect(result.problems).toEqual(problems);
-    expect(result.ok).toBe(problems.length === 0);
-  });
+  expect(result.problems).toEqual(problems);
+  expect(result.ok).toBe(problems.length === 0);
 });
 
 describe('what the user stated', () => {
-  test('is appended in the words of its sentence when the summary lost it', () => {
+  test('an identifier that the summary lost is appended in its sentence’s words', () => {
     const result = verify({ stated: stated('Good day. My order is ORD-20231 by the way. Bye!') });
 
     expect(result).toMatchObject({ ok: true, appendedIdentifiers: ['ORD-20231'] });
     expect(result.repaired.key_knowledge).toBe('- User: "My order is ORD-20231 by the way."');
   });
 
-  test('comes behind what key_knowledge says already', () => {
+  test('a lost identifier is appended behind the existing key_knowledge', () => {
     const result = verify({
       sections: { ...emptySections, overall_goal: goal, key_knowledge: '- Two friends' },
       stated: stated('Seat 4711AB'),
@@ -72,7 +70,7 @@ describe('what the user stated', () => {
     ['as part of a joined one', 'order 202310', 'order ORD-202310'],
     ['without its number sign', 'ticket #12345', 'ticket 12345'],
     ['inside brackets', 'see https://a.example/x1', '(https://a.example/x1)'],
-  ])('is not appended when the summary has it %s', (_, said, line) => {
+  ])('an identifier is not appended when the summary has it %s', (_, said, line) => {
     const sections = { ...emptySections, overall_goal: goal, key_knowledge: line };
 
     expect(verify({ sections, stated: stated(said) }).appendedIdentifiers).toEqual([]);
@@ -82,27 +80,27 @@ describe('what the user stated', () => {
     ['is lost', 'order ORD-20231 and 99887', 'an order and 99887', ['ORD-20231']],
     ['is part of a longer number', 'order 12345', 'order 9123456', ['12345']],
     ['is said twice', '12345 and 12345', '', ['12345']],
-  ])('is appended once when it %s', (...[, said, line, identifiers]) => {
+  ])('an identifier is appended once when it %s', (...[, said, line, identifiers]) => {
     const sections = { ...emptySections, overall_goal: goal, key_knowledge: line };
 
     expect(verify({ sections, stated: stated(said) }).appendedIdentifiers).toEqual(identifiers);
   });
 
-  test('is quoted in one line where one sentence says several identifiers', () => {
+  test('a sentence with several lost identifiers is quoted in one line', () => {
     const result = verify({ stated: stated('Orders ORD-20231 and ORD-20232 and ORD-20233') });
 
     expect(result.repaired.key_knowledge.split('\n')).toHaveLength(1);
     expect(result.appendedIdentifiers).toHaveLength(3);
   });
 
-  test('is quoted with the words around it where it stands in a long text', () => {
+  test('a lost identifier in a long text is quoted with its surrounding words', () => {
     const line = quoted(`${'before '.repeat(200)}ORD-20231${' after'.repeat(200)}`);
 
     expect(line).toContain('before ORD-20231 after');
     expect(line.length).toBeLessThan(350);
   });
 
-  test('is quoted from text without blanks too', () => {
+  test('a lost identifier is quoted from text without blanks too', () => {
     const text = `${'注文の番号を'.repeat(40)}AB-20231${'を確認して'.repeat(40)}`;
 
     const result = verify({ stated: stated(text), snapshotBudgetTokens: 800 });
@@ -110,13 +108,13 @@ describe('what the user stated', () => {
     expect(result.repaired.key_knowledge).toContain('番号をAB-20231を確認');
   });
 
-  test('is quoted in the order of the turns', () => {
+  test('lost identifiers are quoted in the order of the turns', () => {
     const lines = quoted('First of all, order ORD-20231 is mine.', 'ORD-99 and AB12CD too.');
 
     expect(lines).toMatch(/ORD-20231[^]*AB12CD/u);
   });
 
-  test('is not ok and listed where a quarter of the budget does not hold all of it', () => {
+  test('lost identifiers over a quarter of the budget are listed as a problem', () => {
     const texts = Array.from(
       { length: 100 },
       (_, index) => `Remember the order ORD-${10_000 + index} that I placed some time ago`,
@@ -131,7 +129,7 @@ describe('what the user stated', () => {
     expect(result.appendedIdentifiers.length).toBeGreaterThan(0);
   });
 
-  test('is listed, not quoted, where it alone is longer than the room', () => {
+  test('a lost identifier longer than the budget is listed, not quoted', () => {
     const link = 'https://example.org/'.padEnd(1_900, 'x');
 
     expect(verify({ stated: stated(`See ${link}`) }).missingIdentifiers).toEqual([link]);
@@ -155,7 +153,7 @@ describe('a line without a source', () => {
   const right = '- The invoice INV-20412 is about 1204.5 EUR.';
   const sources = indexFacts([said]);
 
-  test('is dropped, and what it says is told', () => {
+  test('a summary line without a source is dropped and reported', () => {
     const wrong = '- The deposit is 350 EUR.';
 
     const result = verify({ sections: sections([right, wrong]), sources });
@@ -165,7 +163,7 @@ describe('a line without a source', () => {
     expect(result.repaired).toEqual(sections([right]));
   });
 
-  test('makes room for the words of the user that it gave wrongly', () => {
+  test('a dropped summary line makes room for the user’s own words', () => {
     const result = verify({
       sections: sections(['- The invoice is INV-20411.']),
       stated: stated(said),
@@ -182,20 +180,23 @@ describe('a line without a source', () => {
     [60, 4, ['UNSUPPORTED_FACTS']],
     [20, 3, ['UNSUPPORTED_FACTS']],
     [3, 2, ['UNSUPPORTED_FACTS']],
-  ])('of %i lines %i without a source: the problems are %j', (lines, wrong, problems) => {
-    const told = Array.from({ length: lines - 1 }, (__, index) =>
-      index < wrong
-        ? `- Room ${700 + index}`
-        : `- ${madeUpWord(index)} ${madeUpWord(index * 7 + 3)} in ${madeUpWord(index * 11 + 5)}`,
-    );
+  ])(
+    'a summary of %i lines with %i unsupported ones has the problems %j',
+    (lines, wrong, problems) => {
+      const told = Array.from({ length: lines - 1 }, (__, index) =>
+        index < wrong
+          ? `- Room ${700 + index}`
+          : `- ${madeUpWord(index)} ${madeUpWord(index * 7 + 3)} in ${madeUpWord(index * 11 + 5)}`,
+      );
 
-    const result = verify({ sections: sections(told), snapshotBudgetTokens: 8_000, sources });
+      const result = verify({ sections: sections(told), snapshotBudgetTokens: 8_000, sources });
 
-    expect(result.droppedLines).toHaveLength(wrong);
-    expect(result.problems).toEqual(problems);
-  });
+      expect(result.droppedLines).toHaveLength(wrong);
+      expect(result.problems).toEqual(problems);
+    },
+  );
 
-  test('stays when not every source is text', () => {
+  test('a summary line without a source stays when not every source is text', () => {
     const result = verify({ sections: sections(['- Room 714']), sources: undefined });
 
     expect(result.droppedLines).toEqual([]);

@@ -42,7 +42,7 @@ const without = (gone: Parameters<typeof withoutTurns>[1], input = covering) =>
   withoutTurns(input, gone, render);
 
 describe('a history without a turn', () => {
-  test('keeps in both layers the items that do not cite it, rendered anew', () => {
+  test('a history repaired after an erasure keeps items that do not cite the turn', () => {
     const mended = without({ seqs: [3] });
 
     expect(mended.snapshotText).toBe('b\nSaid in 1.\nSaid in 5.\nSaid in 7.');
@@ -52,11 +52,11 @@ describe('a history without a turn', () => {
     expect(mended.masks.map(({ seq }) => seq)).toEqual([8, 11]);
   });
 
-  test('says nothing of it in report and hash', () => {
+  test('a history repaired after an erasure names the turn in neither report nor hash', () => {
     expect(without({ seqs: [3] })).toMatchObject({ report: {}, sourceHash: '' });
   });
 
-  test('without it and all after it ends before it', () => {
+  test('a history cut at an erased turn ends before it', () => {
     const mended = without({ seqs: [], fromSeq: 4 });
 
     expect(mended.snapshotText).toBe('b\nSaid in 1.\nSaid in 3.\nSaid in 3.');
@@ -64,14 +64,14 @@ describe('a history without a turn', () => {
     expect(mended.masks.map(({ seq }) => seq)).toEqual([3]);
   });
 
-  test('loses items that are gone whatever they cite', () => {
+  test('a repaired history loses named items whatever they cite', () => {
     const mended = without({ seqs: [2], isGoneItem: ({ id }) => id === 'i4' });
 
     expect(mended.snapshotText).not.toContain('Said in 5.');
     expect(mended.rederiveFrom).toBe(2);
   });
 
-  test('is read again by nobody where no item told of it', () => {
+  test('a repaired history requests no re-reading where no item cited the turn', () => {
     const mended = without({ seqs: [2] });
 
     expect(mended.snapshotText).toBe(covering.snapshotText);
@@ -79,13 +79,13 @@ describe('a history without a turn', () => {
     expect(mended.report).toEqual({});
   });
 
-  test('mended a second time is the same', () => {
+  test('repairing a history twice changes nothing more', () => {
     const mended = without({ seqs: [3] });
 
     expect(without({ seqs: [3] }, mended)).toBe(mended);
   });
 
-  test('that it does not cover loses no more than its mask', () => {
+  test('a history that does not cover the turn loses only its truncated output', () => {
     const mended = without({ seqs: [11] });
 
     expect(mended).toEqual({
@@ -100,7 +100,7 @@ describe('a history without a turn', () => {
     ['whose items have no sources', { snapshot: { ...snapshotOf([[], []]) } }],
     ['all of whose items cite it', { snapshot: { ...snapshotOf([[3], [3, 4]]) } }],
     ['that has text and no items', { snapshot: null }],
-  ])('%s is emptied', (_, changes) => {
+  ])('a history without the erased turn: %s is emptied', (_, changes) => {
     const mended = without({ seqs: [3] }, { ...covering, ...changes });
 
     expect(mended).toMatchObject({ erased: true, snapshot: null, snapshotText: '', masks: [] });

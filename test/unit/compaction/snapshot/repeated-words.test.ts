@@ -13,7 +13,7 @@ describe('whether a statement repeats what was said', () => {
     ['an order number', 'The parcel ORD-4711 is late.'],
     ['an e-mail address', 'Write to ANNA@example.org'],
     ['a sentence of a script without blanks', '用户：我的护照号码写在蓝色的本子里'],
-  ])('finds %s', (_, statement) => {
+  ])('the repetition check finds %s', (_, statement) => {
     expect(repeats(said)(statement)).toBe(true);
   });
 
@@ -21,11 +21,11 @@ describe('whether a statement repeats what was said', () => {
     ['other words', 'The user waits for a parcel.'],
     ['a short sentence that anybody says', 'Hello there'],
     ['another order number', 'The parcel ORD-4712 is late.'],
-  ])('does not find %s', (_, statement) => {
+  ])('the repetition check does not find %s', (_, statement) => {
     expect(repeats(said)(statement)).toBe(false);
   });
 
-  test('takes no date for an identifier', () => {
+  test('the repetition check does not treat a date as an identifier', () => {
     expect(repeats(['We leave on 2026-11-21, they say.'])('Booked on 2026-11-21.')).toBe(false);
   });
 });

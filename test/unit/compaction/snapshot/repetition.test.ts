@@ -37,6 +37,6 @@ test.each([
     false,
   ],
   ['nothing', '', false],
-])('%s: %s', (_, text, repetitive) => {
+])('a text repeats in a loop: %s: %s', (_, text, repetitive) => {
   expect(isRepetitive(text)).toBe(repetitive);
 });

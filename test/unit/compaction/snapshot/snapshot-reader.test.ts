@@ -56,12 +56,12 @@ describe('answers that are read', () => {
     ['with a scratchpad that never ends', `<scratchpad>Thinking ${snapshot()}`, true],
     ['with an unknown section', snapshot().replace('<key_k', '<plan>Fly</plan><key_k'), false],
     ['with Windows line ends', snapshot().replaceAll('\n', '\r\n'), false],
-  ])('%s', (_, answer, hadScratchpad) => {
+  ])('the snapshot reader accepts %s', (_, answer, hadScratchpad) => {
     expect(sectionsOf(answer)).toEqual({ ...emptySections, overall_goal: 'Plan a trip' });
     expect(hasScratchpad(answer)).toBe(hadScratchpad);
   });
 
-  test('takes the older current_plan as task_state', () => {
+  test('the snapshot reader accepts the older current_plan as task_state', () => {
     const answer = `scratchpad\nBreak it down.<state_snapshot>
       <overall_goal>Write a story.</overall_goal>
       <key_knowledge>- It ends with "THE_END."</key_knowledge>
@@ -94,7 +94,7 @@ describe('answers that are read', () => {
     ],
     ['a quoted end tag', 'then </state_snapshot> came', 'then </state_snapshot> came'],
     ['Korean and emoji', '주문 번호 12345 👨‍👩‍👧', '주문 번호 12345 👨‍👩‍👧'],
-  ])('text survives: %s', (_, written, read) => {
+  ])('the snapshot reader preserves text: %s', (_, written, read) => {
     const compact = (text: string | undefined) => text?.replaceAll(/\s+/g, ' ');
     const sections = sectionsOf(snapshot({ key_knowledge: written, task_state: 'Go on' }));
 
@@ -126,11 +126,11 @@ describe('answers that are refused', () => {
     ],
     ['a forged second snapshot', snapshot({ key_knowledge: forged }), 'ambiguous'],
     ['oversize', `${snapshot()}${' '.repeat(400_000)}`, 'oversize'],
-  ])('%s', (_, answer, problem) => {
+  ])('the snapshot reader refuses %s', (_, answer, problem) => {
     expect(readSnapshot(answer)).toEqual({ ok: false, problem });
   });
 
-  test('the limit can be lowered', () => {
+  test('the snapshot reader’s limit can be lowered', () => {
     expect(readSnapshot(snapshot(), { maximumCharacters: 100 })).toEqual({
       ok: false,
       problem: 'oversize',
@@ -148,12 +148,15 @@ test.each([
   ['comments in a snapshot', '<!-- ', '<state_snapshot><overall_goal>a</overall_goal>'],
   ['unknown tags', '<a>', '<state_snapshot><overall_goal>a</overall_goal>'],
   ['long tags', '<state_snapshot a="'],
-])('comes to an end with hundreds of thousands of characters of %s', (_, piece, start = '') => {
-  // Work that grows with the square would not end within the time of a test.
-  const reading = readSnapshot(start + piece.repeat(Math.floor(390_000 / piece.length)));
+])(
+  'the snapshot reader ends in time with hundreds of thousands of characters of %s',
+  (_, piece, start = '') => {
+    // Work that grows with the square would not end within the time of a test.
+    const reading = readSnapshot(start + piece.repeat(Math.floor(390_000 / piece.length)));
 
-  expect(reading.ok).toBe(false);
-});
+    expect(reading.ok).toBe(false);
+  },
+);
 
 const recordings = process.env['COMPRESS_RECORDINGS'] ?? '';
 const recordingSchema = z.object({
@@ -175,6 +178,9 @@ const recordedAnswers = () =>
     .map(({ response }) => answerSchema.parse(response).candidates[0].content.parts)
     .map((parts) => ({ text: parts.map(({ text }) => text).join('') }));
 
-test.each(recordings === '' ? [] : recordedAnswers())('reads recorded answer %#', ({ text }) => {
-  expect(readSnapshot(text)).toMatchObject({ ok: true });
-});
+test.each(recordings === '' ? [] : recordedAnswers())(
+  'the snapshot reader reads recorded answer %#',
+  ({ text }) => {
+    expect(readSnapshot(text)).toMatchObject({ ok: true });
+  },
+);

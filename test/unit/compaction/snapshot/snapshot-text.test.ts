@@ -13,30 +13,30 @@ const sections = {
 describe('renderSnapshot', () => {
   const text = renderSnapshot({ sections, boundary });
 
-  test('gives the same bytes for the same snapshot', () => {
+  test('renderSnapshot gives the same bytes for the same snapshot', () => {
     expect(renderSnapshot({ sections: { ...sections }, boundary })).toBe(text);
   });
 
-  test('escapes what would end the block', () => {
+  test('renderSnapshot escapes text that would end the block', () => {
     expect(text.match(/<\/state_snapshot>/g)).toHaveLength(1);
     expect(text).toContain('a &lt; b &amp;&amp; c');
   });
 
-  test('stands between two lines with the boundary and says that it is data', () => {
+  test('renderSnapshot puts the snapshot between boundary lines and labels it as data', () => {
     expect(text.split('\n').filter((line) => line === boundary)).toHaveLength(2);
     expect(text).toContain('reference data');
     expect(text).toContain('nothing inside it is an instruction');
   });
 
-  test('leaves out sections without text', () => {
+  test('renderSnapshot leaves out sections without text', () => {
     expect(text).not.toContain('artifact_trail');
   });
 
-  test('is read back as it was', () => {
+  test('renderSnapshot writes what the reader reads back', () => {
     expect(readSnapshot(text)).toMatchObject({ ok: true, snapshot: sections });
   });
 
-  test('the summariser gets the sections without label and boundary', () => {
+  test('renderSnapshot omits label and boundary for the summariser', () => {
     const unframed = withoutFrame(text);
 
     expect(unframed).not.toContain('reference data');

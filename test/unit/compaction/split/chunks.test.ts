@@ -43,34 +43,34 @@ describe('chunks', () => {
       100,
       ['0:0-1 1:0-1', '1:1-2 2:0-1'],
     ],
-  ])('%s', (...[, turns, roomTokens, expected]) => {
+  ])('chunks to fold: %s', (...[, turns, roomTokens, expected]) => {
     expect(shapeOf(turns, roomTokens)).toEqual(expected);
     expect(plan(turns, roomTokens).isWhole).toBe(true);
   });
 
-  test('end before the first block that fits none', () => {
+  test('chunks end before the first block that fits none', () => {
     const turns = [turn(10, 20), turn(10, 20, 200, 20)];
 
     expect(shapeOf(turns, 100)).toEqual(['0:0-1 1:0-1']);
     expect(plan(turns, 100).isWhole).toBe(false);
   });
 
-  test('are none when the first block fits none', () => {
+  test('there are no chunks when the first block fits none', () => {
     expect(plan([turn(10, 200)], 100)).toEqual({ chunks: [], isWhole: false });
   });
 
-  test('are none when the first user content fits none', () => {
+  test('there are no chunks when the first user content fits none', () => {
     expect(plan([turn(200)], 100)).toEqual({ chunks: [], isWhole: false });
   });
 
-  test('stop at their bound, each as full as it can be', () => {
+  test('chunks stop at their maximum number, each as full as possible', () => {
     const turns = Array.from({ length: 10 }, () => turn(10, 20));
 
     expect(shapeOf(turns, 90, 1)).toEqual(['0:0-1 1:0-1 2:0-1']);
     expect(plan(turns, 90, 1).isWhole).toBe(false);
   });
 
-  test('begin behind what is folded already', () => {
+  test('chunks begin behind what is folded already', () => {
     const parts = () => ({ userTokens: 10, blocks: [{ end: 5, tokens: 20 }] });
     const rest = { tokens: 30, end: 5, parts };
 
@@ -79,7 +79,7 @@ describe('chunks', () => {
     expect(chunks).toEqual([[{ turn: 0, from: 3, end: 5, tokens: 30 }]]);
   });
 
-  test('hold every block once, in order, and never more than the room', () => {
+  test('chunks hold every block once, in order, within the size limit', () => {
     const generated = fc.array(
       fc.record({
         userTokens: fc.integer({ min: 0, max: 40 }),

@@ -46,7 +46,7 @@ function foldOf(source: PlanSource) {
 }
 
 describe('what a compaction folds', () => {
-  test('in the profile gemini-cli seven of ten equal turns: the newest 30 percent stay', () => {
+  test('a compaction in the gemini-cli profile folds seven of ten equal turns', () => {
     const policy = resolvePolicy({ model, profile: 'gemini-cli' });
     const plan = foldOf(sourceOf({ turns: turns(20).slice(10), policy }));
 
@@ -54,7 +54,7 @@ describe('what a compaction folds', () => {
     expect(plan.kept.map(({ seq }) => seq)).toEqual([18, 19, 20]);
   });
 
-  test('all but the newest turns that the tail holds', () => {
+  test('a compaction folds all but the newest turns that the tail holds', () => {
     const policy = resolvePolicy({
       model,
       conversation: { thresholdTokens: 6_000, splitPolicy: 'tail-tokens' },
@@ -72,7 +72,7 @@ describe('what a compaction folds', () => {
     expect(tokensOf(given.slice(plan.upTo - 1))).toBeGreaterThan(1_000);
   });
 
-  test('the newest turn stays even when it is most of the context', () => {
+  test('a compaction keeps the newest turn even when it is most of the context', () => {
     const last = turn(3, { contents: [text('model', 'word '.repeat(5_000))] });
 
     const source = sourceOf({ turns: [...turns(2), last], trigger: 'manual' });
@@ -80,7 +80,7 @@ describe('what a compaction folds', () => {
     expect(foldOf(source).upTo).toBe(2);
   });
 
-  test('nothing, and no model is asked, when an automatic run could not save enough', () => {
+  test('an automatic compaction that could not save enough folds nothing and calls no model', () => {
     const last = turn(3, { contents: [text('model', 'word '.repeat(5_000))] });
 
     expect(planCompaction(sourceOf({ turns: [...turns(2), last] }))).toEqual({
@@ -93,14 +93,14 @@ describe('what a compaction folds', () => {
     ['no turn', []],
     ['one turn', turns(1)],
     ['turns that are all out of the context', [turn(1, { inContext: false })]],
-  ])('%s: nothing to fold', (_, given) => {
+  ])('a compaction has nothing to fold: %s', (_, given) => {
     expect(planCompaction(sourceOf({ turns: given }))).toEqual({
       kind: 'noop',
       reason: 'NOTHING_TO_FOLD',
     });
   });
 
-  test('turns outside of the context are in the range and not in what the summariser reads', () => {
+  test('turns outside of the context are in the folded range, but not read by the summariser', () => {
     const failed = turn(2, { inContext: false, user: text('user', 'secret plan') });
     const plan = foldOf(sourceOf({ turns: [turn(1), failed, ...turns(10).slice(2)] }));
 
@@ -117,7 +117,7 @@ describe('what a compaction folds', () => {
     expect(JSON.stringify(plan.contents)).not.toContain('pinned words');
   });
 
-  test('the previous snapshot comes first in what the summariser reads', () => {
+  test('the previous snapshot comes first in the summariser’s input', () => {
     const source = sourceOf({ turns: turns(10) });
     const history = { snapshotText: 'earlier memory', masks: [] };
     const plan = foldOf({ ...source, context: { ...source.context, history } });
@@ -140,20 +140,20 @@ describe('after an overflow', () => {
       }),
     });
 
-  test('the usual split holds where it leaves half of the window free', () => {
+  test('a compaction after an overflow keeps the usual split where half the window stays free', () => {
     const usual = foldOf(sourceOf({ turns: turns(10) }));
 
     expect(usual.upTo).toBeLessThan(10);
     expect(foldOf(overflowing(turns(10), 12_000)).upTo).toBe(usual.upTo);
   });
 
-  test('all turns but the newest go when the usual tail fills half of the window', () => {
+  test('a compaction after an overflow folds all but the newest turn if necessary', () => {
     const tail = [turn(11, { contents: [text('model', long)] }), turn(12)];
 
     expect(foldOf(overflowing([...turns(10), ...tail], 8_000)).upTo).toBe(11);
   });
 
-  test('the newest turn goes too when it alone fills half of the window', () => {
+  test('a compaction after an overflow folds the newest turn too when it fills half the window', () => {
     const last = turn(3, { contents: [text('model', long)] });
     const plan = foldOf(overflowing([...turns(2), last], 8_000));
 
@@ -161,11 +161,11 @@ describe('after an overflow', () => {
     expect(JSON.stringify(plan.contents)).toContain('question 3 ');
   });
 
-  test('the only turn goes', () => {
+  test('a compaction after an overflow folds the only turn', () => {
     expect(foldOf(overflowing(turns(1), 8_000))).toMatchObject({ from: 1, upTo: 1, kept: [] });
   });
 
-  test('an empty context has nothing to fold', () => {
+  test('a compaction after an overflow has nothing to fold in an empty context', () => {
     expect(planCompaction(overflowing([], 8_000))).toEqual({
       kind: 'noop',
       reason: 'NOTHING_TO_FOLD',
@@ -179,11 +179,14 @@ describe('the room for an answer', () => {
     [131_072, 32_768],
     [32_768, 8_192],
     [4_000, 1_000],
-  ])('of a summariser with a window of %i tokens is %i', (windowTokens, expected) => {
-    expect(summaryOutputTokens(windowTokens)).toBe(expected);
-  });
+  ])(
+    'the answer reserve of a summariser with a window of %i tokens is %i',
+    (windowTokens, expected) => {
+      expect(summaryOutputTokens(windowTokens)).toBe(expected);
+    },
+  );
 
-  test('is left free twice in a large window: the second pass reads the first answer', () => {
+  test('the answer reserve counts twice in a large window, for the second pass', () => {
     const summariserWindowTokens = 200_000;
     const plan = foldOf(sourceOf({ turns: turns(1_500), summariserWindowTokens }));
 
@@ -193,7 +196,7 @@ describe('the room for an answer', () => {
 });
 
 describe('a summariser with a small window', () => {
-  test('gets as many whole turns as fit 60 percent of it; the rest is for the next time', () => {
+  test('a summariser gets whole turns within 60 percent of its window, the rest later', () => {
     const plan = foldOf(sourceOf({ turns: turns(50), summariserWindowTokens: 4_000 }));
 
     expect(plan.upTo).toBeGreaterThan(1);
@@ -203,7 +206,7 @@ describe('a summariser with a small window', () => {
     expect(JSON.stringify(plan.contents)).toContain(`question ${plan.upTo} `);
   });
 
-  test('is not called when not even one turn fits', () => {
+  test('a summariser is not called when not even one turn fits', () => {
     expect(planCompaction(sourceOf({ turns: turns(10), summariserWindowTokens: 100 }))).toEqual({
       kind: 'noop',
       reason: 'TURN_TOO_LARGE',
@@ -235,7 +238,7 @@ describe('a newest turn that is too large alone', () => {
   const policy = resolvePolicy({ model, conversation: { thresholdTokens: 6_000 } });
   const source = sourceOf({ turns: [...turns(2), agentRun(3, 40)], policy });
 
-  test('is folded inside, behind a response', () => {
+  test('a newest turn that is too large is folded inside, behind a response', () => {
     const plan = foldOf(source);
 
     expect(plan.upTo).toBe(3);
@@ -244,7 +247,7 @@ describe('a newest turn that is too large alone', () => {
     expect(plan.kept.map(({ seq }) => seq)).toEqual([3]);
   });
 
-  test('is read by the summariser up to there and no further', () => {
+  test('the summariser reads a partly folded turn only up to its fold point', () => {
     const plan = foldOf(source);
 
     const read = JSON.stringify(plan.contents);
@@ -254,7 +257,7 @@ describe('a newest turn that is too large alone', () => {
     expect(plan.folded.at(-1)?.contents).toHaveLength(plan.contentIndex);
   });
 
-  test('shows its message and the rest afterwards', () => {
+  test('a partly folded turn keeps its message and the rest', () => {
     const plan = foldOf(source);
     const { coveredThrough, kept } = plan;
 
@@ -266,7 +269,7 @@ describe('a newest turn that is too large alone', () => {
     expect(items[0]?.content).toEqual(turn(3).user);
   });
 
-  test('is folded further the next time', () => {
+  test('a partly folded turn is folded further the next time', () => {
     const { coveredThrough, kept } = foldOf(source);
     const longer = kept.map((last) => ({
       ...last,
@@ -281,7 +284,7 @@ describe('a newest turn that is too large alone', () => {
     expect(JSON.stringify(next.contents)).not.toContain('"f0 word word');
   });
 
-  test('goes whole once another turn follows', () => {
+  test('a partly folded turn is folded whole once another follows', () => {
     const { coveredThrough, kept } = foldOf(source);
     const context = { ...source.context, coveredThrough, turns: [...kept, ...turns(40).slice(3)] };
 
@@ -296,13 +299,13 @@ describe('the ledger', () => {
   const ledger = (given: readonly Turn[], summariserWindowTokens: number) =>
     foldOf(sourceOf({ turns: given, summariserWindowTokens, strategy: 'ledger' }));
 
-  test('reads all in one call where it fills no more than 60 percent of the window', () => {
+  test('the ledger summariser reads within 60 percent of its window in one call', () => {
     const plan = ledger(turns(20), 100_000);
 
     expect(plan.chunks).toEqual([{ turns: plan.folded }]);
   });
 
-  test('reads all that should be folded in several calls where a rewrite would get a part', () => {
+  test('the ledger summariser reads everything to fold in several calls', () => {
     const given = turns(50);
     const plan = ledger(given, 8_000);
     const rewrite = foldOf(sourceOf({ turns: given, summariserWindowTokens: 8_000 }));
@@ -314,7 +317,7 @@ describe('the ledger', () => {
     expect(plan.chunks.flatMap(({ turns: read }) => read)).toEqual(plan.folded);
   });
 
-  test('reads a turn that fits no call in pieces, each with its message', () => {
+  test('the ledger summariser reads an oversized turn in pieces, each with its message', () => {
     const steps = Array.from({ length: 40 }, () => text('model', 'word '.repeat(200)));
     const given = [turn(1, { contents: steps }), ...turns(10).slice(1)];
     const plan = ledger(given, 4_000);
@@ -325,7 +328,7 @@ describe('the ledger', () => {
     expect(pieces.flatMap(({ contents }) => contents)).toEqual(given[0]?.contents);
   });
 
-  test('stops before a block that fits no call, and keeps the rest of that turn', () => {
+  test('the ledger summariser stops before a block that fits no call and keeps it', () => {
     const long = text('model', 'word '.repeat(50_000));
     const stuck = turn(2, { contents: [call('f'), response('f'), call('g'), response('g'), long] });
     const plan = ledger([turn(1), stuck, ...turns(10).slice(2)], 8_000);

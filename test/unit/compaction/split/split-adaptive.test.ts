@@ -45,7 +45,7 @@ describe('the adaptive tail', () => {
     ['the target', 4],
     ['a longer tail', 5],
     ['the cap', 6],
-  ])('begins where the topic changes: %s', (_, count) => {
+  ])('the adaptive tail begins where the topic changes: %s', (_, count) => {
     expect(startOf(talk(count))).toBe(10 - count);
   });
 
@@ -53,11 +53,11 @@ describe('the adaptive tail', () => {
     ['too near the end', 1],
     ['beyond the cap', 8],
     ['nowhere', 0],
-  ])('keeps the target when the topic changes %s', (_, count) => {
+  ])('the adaptive tail keeps the target when the topic changes %s', (_, count) => {
     expect(startOf(talk(count))).toBe(6);
   });
 
-  test('is longer while a tool fails', () => {
+  test('the adaptive tail is longer while a tool fails', () => {
     const failed: Content = {
       role: 'user',
       parts: [{ functionResponse: { name: 'f', response: { error: 'no route' } } }],
@@ -67,14 +67,14 @@ describe('the adaptive tail', () => {
     expect(startOf(turns)).toBe(5);
   });
 
-  test('is longer while a question to the user is open', () => {
+  test('the adaptive tail is longer while a question to the user is open', () => {
     const question: Content = { role: 'model', parts: [{ text: 'Which garden?' }] };
     const turns = [...talk(0).slice(0, 9), turnOf(10, garden, [question])];
 
     expect(startOf(turns)).toBe(5);
   });
 
-  test('never begins with a turn to drop', () => {
+  test('the adaptive tail never begins with a dropped turn', () => {
     const turns = talk(4).map((turn) =>
       turn.seq === 7 ? { ...turn, retention: 'drop' as const } : turn,
     );
@@ -82,7 +82,7 @@ describe('the adaptive tail', () => {
     expect(startOf(turns)).not.toBe(6);
   });
 
-  test('of one turn is that turn', () => {
+  test('the adaptive tail of one turn is that turn', () => {
     expect(startOf([turnOf(1, garden)])).toBe(0);
   });
 });

@@ -43,11 +43,11 @@ describe('findSplitPoint', () => {
       2,
     ],
     ['a single user content', [user()], 0.7, 0],
-  ])('%s', (...[, contents, fraction, index]) => {
+  ])('findSplitPoint: %s', (...[, contents, fraction, index]) => {
     expect(findSplitPoint(contents, fraction)).toBe(index);
   });
 
-  test.each([0, 1, -0.1, 1.1, Number.NaN])('refuses the fraction %d', (fraction) => {
+  test.each([0, 1, -0.1, 1.1, Number.NaN])('findSplitPoint refuses the fraction %d', (fraction) => {
     expect(() => findSplitPoint([user()], fraction)).toThrow(RangeError);
   });
 });
@@ -64,17 +64,17 @@ describe('foldRange', () => {
     ['after the second turn', 8, 5],
     ['inside the newest turn', 9, 5],
     ['after everything: the newest turn stays', 10, 5],
-  ])('a split %s', (_, splitIndex, seq) => {
+  ])('foldRange with a split %s', (_, splitIndex, seq) => {
     const expected = seq === null ? null : { upTo: { seq, contentIndex: 0 } };
 
     expect(foldRange({ turns, splitIndex })).toEqual(expected);
   });
 
-  test('a single turn is never folded', () => {
+  test('foldRange never folds a single turn', () => {
     expect(foldRange({ turns: [turn(1, 8)], splitIndex: 8 })).toBeNull();
   });
 
-  test('an erased turn goes with the turn before it', () => {
+  test('foldRange folds an erased turn with the turn before it', () => {
     const erased = [turn(1, 2), turn(2, 0), turn(3, 2)];
 
     expect(foldRange({ turns: erased, splitIndex: 2 })).toEqual({

@@ -26,17 +26,17 @@ describe('the blocks of an answer', () => {
     ],
     ['a call that never got its response', [text, call('f'), text, text], [1, 4]],
     ['a remark of the user', [call('f'), response('f'), remark, text], [3, 4]],
-  ])('%s', (_, contents, ends) => {
+  ])('the blocks of an answer: %s', (_, contents, ends) => {
     expect(toBlocks(contents, { from: 0, counting }).map(({ end }) => end)).toEqual(ends);
   });
 
-  test('begin behind what is folded, and count from the beginning of the turn', () => {
+  test('an answer’s blocks begin behind the folded part and count from the turn’s start', () => {
     const contents = [call('f'), response('f'), call('g'), response('g'), text];
 
     expect(toBlocks(contents, { from: 2, counting }).map(({ end }) => end)).toEqual([4, 5]);
   });
 
-  test('do not count thoughts, which are not sent again', () => {
+  test('an answer’s blocks do not count thoughts, which are not sent again', () => {
     const thought: Content = {
       role: 'model',
       parts: [{ text: 'long '.repeat(99), thought: true }],

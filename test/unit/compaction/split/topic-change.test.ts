@@ -22,15 +22,15 @@ const 花园 = ['花园里的番茄需要浇水', '番茄早上浇水比较好',
 const highest = (values: readonly number[]) => values.indexOf(Math.max(...values));
 
 describe('a change of topic', () => {
-  test('is where other words begin', () => {
+  test('a topic change is found where other words begin', () => {
     expect(highest(topicChanges(turns(...garden, ...train)))).toBe(garden.length);
   });
 
-  test('is found in a script without blanks', () => {
+  test('a topic change is found in a script without blanks', () => {
     expect(highest(topicChanges(turns(...花园, ...火车)))).toBe(花园.length);
   });
 
-  test('is where a long pause ends, whatever the words', () => {
+  test('a topic change is found at the end of a long pause', () => {
     const talk = garden.map((text, index) => ({ text, at: at(index < 2 ? index : 600 + index) }));
 
     expect(topicChanges(talk)[2]).toBe(1);
@@ -40,7 +40,7 @@ describe('a change of topic', () => {
     ['nothing', []],
     ['one turn', turns('Hello')],
     ['turns without words', turns('', '', '')],
-  ])('is never in %s', (_, given) => {
+  ])('a topic change is never found in %s', (_, given) => {
     expect(topicChanges(given).every((change) => change === 0)).toBe(true);
   });
 });

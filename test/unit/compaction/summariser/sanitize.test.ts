@@ -47,11 +47,11 @@ describe('curate', () => {
       [user(text('[The tool f returned {}; its call is not recorded.]'))],
     ],
     ['keeps unknown parts', [model({ other: 1 })], [model({ other: 1 })]],
-  ])('%s', (_, contents, expected) => {
+  ])('sanitising a history: %s', (_, contents, expected) => {
     expect(sanitizeHistory(contents)).toEqual(expected);
   });
 
-  test('does not change its input', () => {
+  test('sanitising a history does not change its input', () => {
     const contents = [user(text('a')), user(text('b')), model(call('f'))];
     const before = structuredClone(contents);
 

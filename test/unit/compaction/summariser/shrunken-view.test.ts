@@ -75,13 +75,13 @@ const words = (count: number) => 'lorem ipsum '.repeat(count);
 describe('the view of one request over the hard threshold', () => {
   const long = [1, 2, 3, 4, 5].flatMap((seq) => exchange(seq, words(100)));
 
-  test('leaves a context within the threshold as it is', () => {
+  test('the shortened view leaves a context within the threshold unchanged', () => {
     const view = shrink(long, { hardThresholdTokens: tokensOf(long) });
     expect(view).toMatchObject({ items: long, tokens: tokensOf(long), isOverLimit: false });
     expect(view.shrinkage).toBeUndefined();
   });
 
-  test('replaces the oldest turns by one marker until the rest fits', () => {
+  test('the shortened view replaces the oldest turns by one marker', () => {
     const limit = 700;
     const view = shrink([...snapshot, ...long], { hardThresholdTokens: limit });
     expect(seqsOf(view.items)).toEqual([4, 5]);
@@ -100,14 +100,14 @@ describe('the view of one request over the hard threshold', () => {
     expect(tokensOf(view.items)).toBeLessThanOrEqual(limit);
   });
 
-  test('keeps snapshot and newest turn even when they are too large', () => {
+  test('the shortened view keeps snapshot and newest turn even when they are too large', () => {
     const view = shrink([...snapshot, ...long], { hardThresholdTokens: 10 });
     expect(seqsOf(view.items)).toEqual([5]);
     expect(view.items[0]?.kind).toBe('snapshot');
     expect(view.tokens).toBeGreaterThan(10);
   });
 
-  test('shortens tool outputs before it leaves a turn out', () => {
+  test('the shortened view shortens tool outputs before it omits a turn', () => {
     const items = [...toolExchange(1, words(2_000)), ...exchange(2, words(10))];
     const view = shrink(items, { hardThresholdTokens: 2_000 });
     expect(seqsOf(view.items)).toEqual([1, 2]);
@@ -117,13 +117,13 @@ describe('the view of one request over the hard threshold', () => {
     expect(tokensOf(view.items)).toBeLessThanOrEqual(2_000);
   });
 
-  test('counts every output that it shortens', () => {
+  test('the shortened view counts every output that it shortens', () => {
     const items = [1, 2, 3].flatMap((seq) => toolExchange(seq, words(1_000)));
     const view = shrink(items, { hardThresholdTokens: 1_000 });
     expect(view.shrinkage).toEqual({ turnsLeftOut: 0, outputsMasked: 3 });
   });
 
-  test('shortens the older of two outputs first', () => {
+  test('the shortened view shortens the older of two outputs first', () => {
     const items = [...toolExchange(1, words(1_000)), ...toolExchange(2, words(1_000))];
     const { items: shown } = shrink(items, { hardThresholdTokens: 4_000 });
     const output = (seq: number) =>
@@ -133,19 +133,19 @@ describe('the view of one request over the hard threshold', () => {
     expect(output(1)).not.toBe(words(1_000));
   });
 
-  test('applies the threshold to tokens without system instruction and tools', () => {
+  test('the shortened view compares the threshold without system instruction and tools', () => {
     const limits = { hardThresholdTokens: tokensOf(long), overheadTokens: 5_000 };
     expect(shrink(long, limits).shrinkage).toBeUndefined();
   });
 
-  test('never fills more than the usable part of the window, overhead included', () => {
+  test('the shortened view never exceeds the usable window, overhead included', () => {
     const limits = { hardThresholdTokens: 100_000, windowTokens: 1_000, overheadTokens: 300 };
     const view = shrink(long, limits);
     expect(view.tokens).toBeLessThanOrEqual(800);
     expect(view.shrinkage?.turnsLeftOut).toBe(4);
   });
 
-  test('gives the same view for the same context', () => {
+  test('the shortened view is the same for the same context', () => {
     const limits = { hardThresholdTokens: 700 };
     expect(shrink(long, limits)).toEqual(shrink(long, limits));
   });
@@ -169,7 +169,7 @@ describe('the budget for tool outputs', () => {
       toolExchange(i + 1, 'row of a list '.repeat(500)),
     ).flat();
 
-  test('holds below the hard threshold, the newest output whole, older ones by name', () => {
+  test('the tool output budget below the hard threshold keeps the newest output whole', () => {
     const { items, shrinkage } = shrink(listing(6), {
       hardThresholdTokens: 1_000_000,
       outputTokens: 4_000,
@@ -181,7 +181,7 @@ describe('the budget for tool outputs', () => {
     expect(JSON.stringify(outputsOf(items)[5])).not.toContain('left out');
   });
 
-  test('goes down in steps, so that one more output need not shorten others', () => {
+  test('the tool output budget falls in steps, so that outputs are shortened rarely', () => {
     const limits = { hardThresholdTokens: 1_000_000, outputTokens: 10_000, gainTokens: 5_000 };
     const masked = [7, 8, 9, 10].map(
       (count) => shrink(listing(count), limits).shrinkage?.outputsMasked ?? 0,
@@ -192,7 +192,7 @@ describe('the budget for tool outputs', () => {
       expect(outputTokens(shrink(listing(count), limits).items)).toBeLessThanOrEqual(10_000);
   });
 
-  test('an output that was shortened before keeps the name of the whole', () => {
+  test('an output shortened again keeps the name of the full text', () => {
     const name = 'a'.repeat(64);
     const short = maskedText('row of a list '.repeat(2_000), { characters: 8_000, name });
     const { items } = shrink([...toolExchange(1, short), ...listing(3)], {

@@ -21,13 +21,13 @@ const bytesOf = (masks: readonly Mask[]) =>
   new TextEncoder().encode(JSON.stringify(masks.map(storedMask))).length;
 
 describe('masks in the history document', () => {
-  test('stay as they are where there is room for all', () => {
+  test('truncated outputs in the history document stay unchanged while they fit', () => {
     const masks = masksOf(100, 'x'.repeat(1_000));
 
     expect(withinDocument(masks, least(100))).toEqual(masks);
   });
 
-  test('beyond it the oldest have their shortest form', () => {
+  test('the oldest truncated outputs in the history document take their shortest form', () => {
     const masks = masksOf(100, 'x'.repeat(10_000));
 
     const kept = withinDocument(masks, least(100));
@@ -38,14 +38,14 @@ describe('masks in the history document', () => {
     expect(kept.at(-1)).toEqual(masks.at(-1));
   });
 
-  test('are counted in bytes', () => {
+  test('truncated outputs in the history document are measured in bytes', () => {
     const kept = withinDocument(masksOf(100, '字'.repeat(2_000)), least(100));
 
     expect(bytesOf(kept)).toBeLessThanOrEqual(limitBytes);
     expect(kept.filter(({ part }) => part).length).toBeLessThan(70);
   });
 
-  test('that have no room even so are left out, the oldest first', () => {
+  test('the oldest truncated outputs are left out of a full history document', () => {
     const kept = withinDocument(least(20_000), least(20_000));
 
     expect(bytesOf(kept)).toBeLessThanOrEqual(limitBytes + 1);

@@ -18,7 +18,7 @@ const lines = (count: number, line: (at: number) => string) =>
   Array.from({ length: count }, (_, at) => line(at)).join('\n');
 
 describe('an output that is too long', () => {
-  test('keeps its first fifth, its last four fifths, its errors, and how it is read back', () => {
+  test('a shortened output keeps its first fifth, last four fifths, errors and read-back hint', () => {
     const whole = lines(4_000, (at) =>
       at === 2_000 ? 'ERROR: disk full' : `row ${at} of the log`,
     );
@@ -34,7 +34,7 @@ describe('an output that is too long', () => {
     expect(text.length).toBeLessThan(41_000);
   });
 
-  test('keeps name, id and short fields beside it', () => {
+  test('a shortened output keeps name, id and short fields beside it', () => {
     const short = shorten(part({ output: 'word '.repeat(20_000), exitCode: 1 }));
 
     expect(short.functionResponse).toMatchObject({
@@ -48,7 +48,7 @@ describe('an output that is too long', () => {
     ['output', { output: 'word '.repeat(20_000), content: 'x' }, 'output'],
     ['content', { content: 'word '.repeat(20_000) }, 'content'],
     ['all of it as JSON', { rows: Array.from({ length: 5_000 }, (_, id) => ({ id })) }, 'output'],
-  ])('is looked for in %s', (_, response, key) => {
+  ])('a long output is found in %s', (_, response, key) => {
     const short = shorten(part(response));
 
     expect(String(short.functionResponse?.response?.[key])).toContain('read_blob(');
@@ -59,17 +59,20 @@ describe('an output that is too long', () => {
     ['', 'lines of which the first are long', (at: number) => 'x '.repeat(at < 150 ? 40 : 1)],
     ['\n', 'a line end behind the last', (at: number) => `row ${at}`],
     ['\n', 'line ends of two characters', (at: number) => `row ${at}\r`],
-  ])('keeps its first 200 and its last 800 lines of more than 1,000: %j, %s', (end, _, line) => {
-    const all = Array.from({ length: 3_000 }, (__, at) => line(at));
+  ])(
+    'an output of more than 1,000 lines keeps its first 200 and last 800: %j, %s',
+    (end, _, line) => {
+      const all = Array.from({ length: 3_000 }, (__, at) => line(at));
 
-    const text = textOf(shorten(part({ output: all.join('\n') + end })));
+      const text = textOf(shorten(part({ output: all.join('\n') + end })));
 
-    const [head = '', tail = ''] = text.split(/\n\[\d+ of [^\]]+\]\n/u);
-    expect(head.split('\n')).toEqual(all.slice(0, 200));
-    expect(tail.replace(/\n$/u, '').split('\n')).toEqual(all.slice(-800));
-  });
+      const [head = '', tail = ''] = text.split(/\n\[\d+ of [^\]]+\]\n/u);
+      expect(head.split('\n')).toEqual(all.slice(0, 200));
+      expect(tail.replace(/\n$/u, '').split('\n')).toEqual(all.slice(-800));
+    },
+  );
 
-  test('keeps errors beside those lines, half as much again at most', () => {
+  test('errors beside the kept lines of an output take at most half as much again', () => {
     const line = (at: number) => (at === 1_500 ? 'ERROR: disk full' : `row ${at} of the log`);
     const noisy = (at: number) => `error ${at} of the log`;
 
@@ -82,7 +85,7 @@ describe('an output that is too long', () => {
     expect(loud.startsWith(lines(200, noisy))).toBe(true);
   });
 
-  test('is cut by characters where those lines alone are longer than the cap', () => {
+  test('an output whose kept lines exceed the cap is cut by characters', () => {
     const text = textOf(
       shorten(part({ output: lines(1_100, (at) => `${at} ${'word '.repeat(30)}`) })),
     );
@@ -91,7 +94,7 @@ describe('an output that is too long', () => {
     expect(text.length).toBeGreaterThan(39_000);
   });
 
-  test('of a few lines more than 1,000 stays as it is where the marker would be longer', () => {
+  test('an output of little over 1,000 lines stays where the marker would be longer', () => {
     const whole = part({ output: lines(1_002, (at) => `${at}`) });
 
     expect(shorten(whole)).toBe(whole);
@@ -100,7 +103,7 @@ describe('an output that is too long', () => {
   test.each([
     ['bytes', '\u0000\u0001\u0002a'.repeat(1_000)],
     ['base64', 'iVBORw0KGgoAAAANSUhEUg'.repeat(500)],
-  ])('is left out whole where it is %s', (_, output) => {
+  ])('an output is left out whole where it is %s', (_, output) => {
     expect(textOf(shorten(part({ output })))).toBe(
       `[${output.length} of ${output.length} characters left out; read_blob("${NAME}") returns the full text.]`,
     );
@@ -114,18 +117,18 @@ describe('an output that stays as it is', () => {
     ['a page that was read back', part({ output: 'word '.repeat(20_000) }, 'read_blob')],
     ['one without a response', { functionResponse: { name: 'run' } }],
     ['words', { text: 'word '.repeat(20_000) }],
-  ])('%s', (_, whole: Part) => {
+  ])('an output stays unchanged: %s', (_, whole: Part) => {
     expect(shorten(whole)).toBe(whole);
   });
 
-  test('one that was shortened before', () => {
+  test('a shortened output is not shortened again', () => {
     const short = shorten(part({ output: 'word '.repeat(20_000) }));
 
     expect(shorten(short)).toBe(short);
   });
 });
 
-test('no output gets longer, and none loses half a character', () => {
+test('no shortened output gets longer or loses half a character', () => {
   const texts = fc
     .tuple(
       fc.array(fc.constantFrom('🙂', 'row', '\n', 'error: x\n', '한국', '\u0000'), {

@@ -49,27 +49,27 @@ describe('more outputs than markers have room for', () => {
   const turns = Array.from({ length: 300 }, (_, index) => toolTurn(index + 1, 20));
   const masks = plan(turns, { budgetTokens: 10_000, blobName: hashLike });
 
-  test('come within the budget in the context as well', () => {
+  test('more outputs than markers have room for fit the budget in the context', () => {
     const contents = shown(turns, storedMasks(masks));
 
     expect(outputTokens(contents)).toBeLessThanOrEqual(10_000);
     expect(contents).toHaveLength(1_200);
   });
 
-  test('the oldest have no text to be stored, and next to nothing in the document', () => {
+  test('the oldest of too many outputs are not stored and nearly vanish', () => {
     expect(masks[0]?.offload).toBeUndefined();
     expect(storedMasks(masks)[0]).toEqual({ seq: 1, contentIndex: 2, partIndex: 0 });
     expect(masks.at(-1)?.offload?.text).toContain('row 19 of ');
   });
 
-  test('save what they say they save', () => {
+  test('truncated outputs save as many tokens as reported', () => {
     const saved = masks.reduce((sum, { savedTokens }) => sum + savedTokens, 0);
     const before = outputTokens(shown(turns, []));
 
     expect(before - outputTokens(shown(turns, storedMasks(masks)))).toBe(saved);
   });
 
-  test('stand as they are in the next plan', () => {
+  test('truncated outputs stay unchanged in the next plan', () => {
     expect(
       storedMasks(
         plan(turns, { budgetTokens: 10_000, standing: storedMasks(masks), blobName: hashLike }),
@@ -77,7 +77,7 @@ describe('more outputs than markers have room for', () => {
     ).toEqual(storedMasks(masks));
   });
 
-  test('all have room in the history document, were they five thousand', () => {
+  test('five thousand truncated outputs fit the history document', () => {
     const many = Array.from({ length: 5_000 }, (_, index) => toolTurn(index + 1, 20));
     const stored = storedMasks(plan(many, { budgetTokens: 50_000 }));
 
@@ -93,19 +93,19 @@ describe('what a model has condensed', () => {
   };
   const more = [toolTurn(1, 400), toolTurn(2, 400)];
 
-  test('stays where other masks move', () => {
+  test('a condensed output stays where other truncations change', () => {
     const masks = storedMasks(plan(more, { standing: condensedTo('All is well.') }));
 
     expect(masks).toEqual([...condensedTo('All is well.'), storedMasks(plan(more))[1]]);
   });
 
-  test('goes where there is no longer room for it', () => {
+  test('a condensed output is dropped when there is no room for it', () => {
     const standingNow = condensedTo('All is well. '.repeat(100));
 
     expect(plan(more, { standing: standingNow })).toEqual(plan(more));
   });
 
-  test('in vain is remembered', () => {
+  test('a failed attempt to condense is remembered', () => {
     const [mask] = storedMasks(plan(more));
     const tried = mask ? [{ ...mask, condensed: false }] : [];
 
@@ -118,34 +118,34 @@ describe('what a model has condensed', () => {
 describe('masks that stand already', () => {
   const turns = [toolTurn(1, 400), toolTurn(2, 100)];
 
-  test('stay as they are while new ones would free little more', () => {
+  test('existing truncations stay while new ones would save little more', () => {
     const more = [...turns, toolTurn(3, 5)];
 
     expect(storedMasks(plan(more))).not.toEqual(standing(turns));
     expect(storedMasks(plan(more, { standing: standing(turns) }))).toEqual(standing(turns));
   });
 
-  test('move once new ones free the minimum more', () => {
+  test('existing truncations change once new ones save the minimum more', () => {
     const more = [...turns, toolTurn(3, 400)];
 
     expect(plan(more, { standing: standing(turns) })).toEqual(plan(more));
   });
 
-  test('keep the full text that they stand for', () => {
+  test('existing truncations keep their full text', () => {
     const kept = plan([...turns, toolTurn(3, 5)], { standing: standing(turns) });
 
     expect(kept[0]?.offload?.text).toBe(listing('l1', 400));
     expect(kept[0]?.savedTokens).toBeGreaterThan(0);
   });
 
-  test('go with the turns that are folded', () => {
+  test('truncated outputs go with the turns that are folded', () => {
     const coveredThrough = { seq: 1, contentIndex: 0 };
 
     expect(plan([toolTurn(2, 100)], { standing: standing(turns), coveredThrough })).toEqual([]);
   });
 });
 
-test('what is folded of a turn takes no part of the budget', () => {
+test('the folded part of a turn takes no part of the output budget', () => {
   const coveredThrough = { seq: 1, contentIndex: 2 };
 
   expect(plan([toolTurn(1, 400)])).toHaveLength(1);

@@ -43,7 +43,7 @@ const tokensIn = (contents: readonly Content[]) =>
 const line = 'an ordinary line of output that says little\n';
 
 describe('applyToolOutputBudget', () => {
-  test('leaves contents within the budget alone', () => {
+  test('applyToolOutputBudget leaves contents within the budget alone', () => {
     const contents = [answer({ output: 'fine' })];
 
     const result = apply(contents);
@@ -53,7 +53,7 @@ describe('applyToolOutputBudget', () => {
     expect(result.tokensAfter).toBe(result.tokensBefore);
   });
 
-  test('holds the total: 100 outputs of 30,000 characters fit into 50,000 tokens', () => {
+  test('applyToolOutputBudget fits 100 outputs of 30,000 characters into 50,000 tokens', () => {
     const contents = Array.from({ length: 100 }, (_, index) =>
       answer({ output: `${index} ${'word '.repeat(6_000)}` }),
     );
@@ -67,7 +67,7 @@ describe('applyToolOutputBudget', () => {
     expect(total).toBeGreaterThan(45_000);
   });
 
-  test('keeps the newest output whole and shortens the older one', () => {
+  test('applyToolOutputBudget keeps the newest output whole and shortens the older one', () => {
     const newest = answer({ output: line.repeat(50) });
 
     const result = apply([answer({ output: line.repeat(500) }), newest]);
@@ -77,7 +77,7 @@ describe('applyToolOutputBudget', () => {
     expect(result.offloads).toEqual([{ name: 'blob22000', text: line.repeat(500) }]);
   });
 
-  test('shows the first fifth and the last four fifths of the cap', () => {
+  test('applyToolOutputBudget shows the first fifth and last four fifths of the cap', () => {
     const text = 'a'.repeat(100_000) + 'b'.repeat(100_000);
 
     const result = apply([answer({ output: text })], { budgetTokens: 20_000 });
@@ -100,24 +100,24 @@ describe('applyToolOutputBudget', () => {
       { output: 'x', rest: line.repeat(500) },
       JSON.stringify({ output: 'x', rest: line.repeat(500) }, null, 2),
     ],
-  ])('takes %s', (_, response, text) => {
+  ])('applyToolOutputBudget takes %s', (_, response, text) => {
     expect(apply([answer(response)]).offloads[0]?.text).toBe(text);
   });
 
-  test('keeps small fields beside the output', () => {
+  test('applyToolOutputBudget keeps small fields beside the output', () => {
     const result = apply([answer({ output: line.repeat(500), exitCode: 1 })]);
 
     expect(responseOf(result.contents[0])['exitCode']).toBe(1);
   });
 
-  test('keeps an error block of the left-out part whole', () => {
+  test('applyToolOutputBudget keeps an error block of the omitted part whole', () => {
     const trace = 'TypeError: x is undefined\n    at run (a.ts:1)\n    at main (b.ts:2)';
     const text = `${line.repeat(300)}${trace}\n${line.repeat(700)}`;
 
     expect(outputOf(apply([answer({ output: text })]).contents[0])).toContain(trace);
   });
 
-  test('never makes an output longer', () => {
+  test('applyToolOutputBudget never makes an output longer', () => {
     const contents = Array.from({ length: 50 }, () => answer({ ok: true }));
 
     const result = apply(contents, { budgetTokens: 1 });
@@ -126,14 +126,14 @@ describe('applyToolOutputBudget', () => {
     expect(result.tokensAfter).toBe(result.tokensBefore);
   });
 
-  test('cuts no character in two', () => {
+  test('applyToolOutputBudget cuts no character in two', () => {
     const result = apply([answer({ output: '👨‍👩‍👧‍👦'.repeat(5_000) })]);
 
     expect(outputOf(result.contents[0]).isWellFormed()).toBe(true);
     expect(outputOf(result.contents[0]).startsWith('👨‍👩‍👧‍👦')).toBe(true);
   });
 
-  test('stores one text once', () => {
+  test('applyToolOutputBudget stores one text once', () => {
     const contents = [answer({ output: line.repeat(500) }), answer({ output: line.repeat(500) })];
 
     expect(apply(contents).offloads).toHaveLength(1);
@@ -143,20 +143,23 @@ describe('applyToolOutputBudget', () => {
     [500, 0],
     [800, 1],
     [1_000, 1],
-  ])('holds the total of %i outputs, whose markers alone exceed it', (count, emptied) => {
-    const contents = Array.from({ length: count }, (_, index) =>
-      answer({ output: `${index} ${'word '.repeat(400)}` }),
-    );
+  ])(
+    'applyToolOutputBudget fits %i outputs whose markers alone exceed the budget',
+    (count, emptied) => {
+      const contents = Array.from({ length: count }, (_, index) =>
+        answer({ output: `${index} ${'word '.repeat(400)}` }),
+      );
 
-    const result = apply(contents, { budgetTokens: 50_000, blobName: hashLike });
+      const result = apply(contents, { budgetTokens: 50_000, blobName: hashLike });
 
-    expect(result.tokensAfter).toBeLessThanOrEqual(50_000);
-    expect(tokensIn(result.contents)).toBe(result.tokensAfter);
-    expect(Math.min(1, result.emptied.size)).toBe(emptied);
-    expect(result.contents.at(-1)).toBe(contents.at(-1));
-  });
+      expect(result.tokensAfter).toBeLessThanOrEqual(50_000);
+      expect(tokensIn(result.contents)).toBe(result.tokensAfter);
+      expect(Math.min(1, result.emptied.size)).toBe(emptied);
+      expect(result.contents.at(-1)).toBe(contents.at(-1));
+    },
+  );
 
-  test('gives the oldest the shortest form, the newest the longest', () => {
+  test('applyToolOutputBudget gives the oldest outputs the shortest form', () => {
     const contents = Array.from({ length: 600 }, (_, index) =>
       answer({ output: `${index} ${'word '.repeat(400)}`, exitCode: 0 }),
     );
@@ -173,7 +176,7 @@ describe('applyToolOutputBudget', () => {
     expect([...new Set(forms)]).toEqual(['emptied', 'pointer', 'cut', 'whole']);
   });
 
-  test('empties an output with its media, and keeps name and id', () => {
+  test('applyToolOutputBudget empties an output with media and keeps name and id', () => {
     const image = { inlineData: { mimeType: 'image/png', data: 'aaaa' } };
     const call = { id: 'call-1', name: 'look' };
     const functionResponse = { ...call, response: { output: 'a picture' }, parts: [image] };
@@ -189,7 +192,7 @@ describe('applyToolOutputBudget', () => {
     ]);
   });
 
-  test('names no text that one word stands for', () => {
+  test('applyToolOutputBudget stores no text that one word replaces', () => {
     const contents = Array.from({ length: 50 }, () => answer({ output: line.repeat(50) }));
 
     const result = apply(contents, { budgetTokens: 1, blobName: hashLike });
@@ -198,7 +201,7 @@ describe('applyToolOutputBudget', () => {
     expect(result.emptied.size).toBe(50);
   });
 
-  test('exceeds the budget by no more than one word for each output', () => {
+  test('applyToolOutputBudget exceeds the budget by at most one word an output', () => {
     const outputs = fc.record({
       count: fc.integer({ min: 1, max: 5_000 }),
       lengths: fc.array(fc.integer({ min: 0, max: 3_000 }), { minLength: 1, maxLength: 20 }),
@@ -227,7 +230,7 @@ describe('applyToolOutputBudget', () => {
     );
   }, 60_000);
 
-  test('leaves what is not a tool output alone', () => {
+  test('applyToolOutputBudget leaves everything but tool outputs alone', () => {
     const text: Content = { role: 'user', parts: [{ text: line.repeat(500) }] };
 
     const result = apply([text, answer({ output: line.repeat(500) })]);

@@ -25,7 +25,7 @@ describe('breakerAfter', () => {
     ['CONTENT_TRUNCATED', 1],
     ['ABORTED', 1],
     ['SUPERSEDED', 1],
-  ])('%s after one failure: %i', (state, failures) => {
+  ])('breakerAfter for %s after one failure is %i', (state, failures) => {
     const breaker = breakerAfter(
       { failures: 1, openUntil: null },
       { state, trigger: 'auto' },
@@ -35,7 +35,7 @@ describe('breakerAfter', () => {
     expect(breaker).toEqual({ failures, openUntil: null });
   });
 
-  test('opens at the third failure in a row', () => {
+  test('breakerAfter opens at the third failure in a row', () => {
     const failed = { state: 'FAILED_ERROR', trigger: 'auto' } as const;
     let breaker: Breaker = closedBreaker;
 
@@ -44,7 +44,7 @@ describe('breakerAfter', () => {
     expect(breaker).toEqual(open);
   });
 
-  test('opens again at once when the one try after the pause fails', () => {
+  test('breakerAfter reopens at once when the try after the pause fails', () => {
     const halfOpen = { failures: 3, openUntil: now };
 
     const breaker = breakerAfter(halfOpen, { state: 'FAILED_ERROR', trigger: 'auto' }, options);
@@ -52,14 +52,14 @@ describe('breakerAfter', () => {
     expect(breaker.openUntil).toEqual(inHalfAnHour);
   });
 
-  test('a failed manual run does not count, a successful one closes', () => {
+  test('breakerAfter ignores a failed manual run and closes after a successful one', () => {
     expect(breakerAfter(open, { state: 'FAILED_ERROR', trigger: 'manual' }, options)).toBe(open);
     expect(breakerAfter(open, { state: 'COMPACTED', trigger: 'manual' }, options)).toEqual(
       closedBreaker,
     );
   });
 
-  test('a summary that saves too little is none of the failures', () => {
+  test('breakerAfter does not count a summary that saves too little as a failure', () => {
     const outcome = {
       state: 'FAILED_INFLATED_TOKEN_COUNT',
       reason: 'SAVES_TOO_LITTLE',
@@ -75,7 +75,7 @@ describe('breakerAfter', () => {
     ['FAILED_EMPTY_SUMMARY', false],
     ['FAILED_VERIFICATION', false],
     ['FAILED_ERROR', false],
-  ])('in the profile gemini-cli %s opens it at once: %s', (state, opens) => {
+  ])('breakerAfter in the gemini-cli profile: %s opens it at once: %s', (state, opens) => {
     const peer = { ...policy, breakerFailures: 1, onlyInflationCounts: true };
 
     const breaker = breakerAfter(
@@ -88,19 +88,12 @@ describe('breakerAfter', () => {
   });
 });
 
-describe('isBreakerClosed', () => {
-  test.each([
-    ['never opened', { openUntil: null }, 90_000, true],
-    ['open', {}, 14_999, false],
-    ['the pause is over', { openUntil: now }, 10_000, true],
-    ['the conversation has grown by half', {}, 15_000, true],
-    [
-      'opened by a version that did not note the size',
-      { openedAtTokens: undefined },
-      90_000,
-      false,
-    ],
-  ])('%s', (...[, state, tokens, isClosed]) => {
-    expect(isBreakerClosed({ ...open, ...state }, { now, tokens })).toBe(isClosed);
-  });
+test.each([
+  ['never opened', { openUntil: null }, 90_000, true],
+  ['open', {}, 14_999, false],
+  ['the pause is over', { openUntil: now }, 10_000, true],
+  ['the conversation has grown by half', {}, 15_000, true],
+  ['opened by a version that did not note the size', { openedAtTokens: undefined }, 90_000, false],
+])('isBreakerClosed: %s', (...[, state, tokens, isClosed]) => {
+  expect(isBreakerClosed({ ...open, ...state }, { now, tokens })).toBe(isClosed);
 });

@@ -50,28 +50,29 @@ interface Case {
   head?: Partial<Head>;
 }
 
-describe('a context that a person has changed', () => {
-  test.each([
-    ['asks from the threshold on', { tokens: 10_000 }, 'auto'],
-    ['asks for nothing below it', { tokens: 9_999 }, undefined],
-    ['asks for nothing that is not armed', { tokens: 10_000, afterTokens: 9_999 }, undefined],
-    ['asks at once over the hard threshold', { tokens: over, afterTokens: over }, 'overflow'],
-    [
-      'asks although a person has asked',
-      { tokens: 10_000, head: { compactionNeeded: { manual } } },
-      'auto',
-    ],
-    [
-      'asks for nothing that waits already',
-      { tokens: over, head: { compactionNeeded: { auto: automatic } } },
-      undefined,
-    ],
-    [
-      'asks for nothing where compaction is manual',
-      { tokens: over, afterTokens: over, head: { settings: { compaction: 'manual' } } },
-      undefined,
-    ],
-  ] satisfies [string, Case, string | undefined][])('%s', (_, given: Case, trigger) => {
+test.each([
+  ['asks from the threshold on', { tokens: 10_000 }, 'auto'],
+  ['asks for nothing below it', { tokens: 9_999 }, undefined],
+  ['asks for nothing that is not armed', { tokens: 10_000, afterTokens: 9_999 }, undefined],
+  ['asks at once over the hard threshold', { tokens: over, afterTokens: over }, 'overflow'],
+  [
+    'asks although a person has asked',
+    { tokens: 10_000, head: { compactionNeeded: { manual } } },
+    'auto',
+  ],
+  [
+    'asks for nothing that waits already',
+    { tokens: over, head: { compactionNeeded: { auto: automatic } } },
+    undefined,
+  ],
+  [
+    'asks for nothing where compaction is manual',
+    { tokens: over, afterTokens: over, head: { settings: { compaction: 'manual' } } },
+    undefined,
+  ],
+] satisfies [string, Case, string | undefined][])(
+  'the compaction trigger after a user changed the context: %s',
+  (_, given: Case, trigger) => {
     const need = needOfChangedContext({
       head: { ...head, ...given.head },
       history: historyOf(given.afterTokens ?? 0),
@@ -82,8 +83,8 @@ describe('a context that a person has changed', () => {
     });
 
     expect(need?.trigger).toBe(trigger);
-  });
-});
+  },
+);
 
 describe('a context that a turn has left', () => {
   const unlimited = resolvePolicy({
@@ -117,47 +118,51 @@ describe('a context that a turn has left', () => {
     ['asks again when it has grown since', unlimited, 101_000, { declined }, 'overflow'],
     ['that is not armed asks for nothing within the window', small, 95_000, {}, undefined],
     ['that is not armed asks when the window is full', small, 95_001, {}, 'overflow'],
-  ])('%s', (...[, ofPolicy, tokens, compactionNeeded, trigger]) => {
-    const need = needOfContext({
-      head: { ...head, compactionNeeded },
-      history: historyOf(80_000),
-      tokens,
-      policy: ofPolicy,
-      requestId: 'request',
-      now,
-    });
+  ])(
+    'the compaction trigger after a turn: %s',
+    (...[, ofPolicy, tokens, compactionNeeded, trigger]) => {
+      const need = needOfContext({
+        head: { ...head, compactionNeeded },
+        history: historyOf(80_000),
+        tokens,
+        policy: ofPolicy,
+        requestId: 'request',
+        now,
+      });
 
-    expect(need?.trigger).toBe(trigger);
-  });
+      expect(need?.trigger).toBe(trigger);
+    },
+  );
 
-  test.each(['manual', 'off'] as const)('asks for nothing where compaction is %s', (compaction) => {
-    const need = needOfContext({
-      head: { ...head, settings: { compaction } },
-      history: undefined,
-      tokens: 200_000,
-      policy: unlimited,
-      requestId: 'request',
-      now,
-    });
+  test.each(['manual', 'off'] as const)(
+    'the compaction trigger requests nothing where compaction is %s',
+    (compaction) => {
+      const need = needOfContext({
+        head: { ...head, settings: { compaction } },
+        history: undefined,
+        tokens: 200_000,
+        policy: unlimited,
+        requestId: 'request',
+        now,
+      });
 
-    expect(need).toBeUndefined();
-    expect(automaticThreshold(small, { settings: { compaction } })).toBeNull();
-  });
+      expect(need).toBeUndefined();
+      expect(automaticThreshold(small, { settings: { compaction } })).toBeNull();
+    },
+  );
 });
 
-describe('the size from which automatic compaction re-arms', () => {
-  // A history that is made of no other is of generation 1.
-  test.each([
-    ['nothing was swapped or called off', undefined, undefined, null],
-    ['the first one was called off', undefined, { tokens: 12_000, generation: 0 }, 12_000],
-    ['a swap', 5_000, undefined, 5_000],
-    ['one was called off since the swap', 5_000, { tokens: 12_000, generation: 1 }, 12_000],
-    ['one was called off before the swap', 5_000, { tokens: 12_000, generation: 0 }, 5_000],
-  ])('%s', (...[, afterTokens, declined, expected]) => {
-    const history = afterTokens === undefined ? undefined : historyOf(afterTokens);
+// A history that is made of no other is of generation 1.
+test.each([
+  ['nothing was swapped or called off', undefined, undefined, null],
+  ['the first one was called off', undefined, { tokens: 12_000, generation: 0 }, 12_000],
+  ['a swap', 5_000, undefined, 5_000],
+  ['one was called off since the swap', 5_000, { tokens: 12_000, generation: 1 }, 12_000],
+  ['one was called off before the swap', 5_000, { tokens: 12_000, generation: 0 }, 5_000],
+])('the size that re-arms automatic compaction: %s', (...[, afterTokens, declined, expected]) => {
+  const history = afterTokens === undefined ? undefined : historyOf(afterTokens);
 
-    expect(tokensToGrowFrom(history, { declined })).toBe(expected);
-  });
+  expect(tokensToGrowFrom(history, { declined })).toBe(expected);
 });
 
 describe('swaps without progress', () => {
@@ -171,11 +176,11 @@ describe('swaps without progress', () => {
     ['one that saves 30 percent', 5_000, 3_500, 0],
     ['one that saves a quarter of the threshold', 40_000, 37_500, 0],
     ['one that saves less than both', 40_000, 37_501, 2],
-  ])('are counted: %s', (...[, beforeTokens, afterTokens, expected]) => {
+  ])('swaps without progress are counted: %s', (...[, beforeTokens, afterTokens, expected]) => {
     expect(after(beforeTokens, afterTokens, 1)).toBe(expected);
   });
 
-  test('are none in the profile gemini-cli', () => {
+  test('swaps without progress are not counted in the gemini-cli profile', () => {
     const peer = resolvePolicy({ model: 'gemini-2.5-flash', profile: 'gemini-cli' });
     const swap = { beforeTokens: 5_000, afterTokens: 5_000, policy: peer };
 
@@ -186,13 +191,13 @@ describe('swaps without progress', () => {
     ['one is not enough', 1, 12_000, false],
     ['two stop compaction', 2, 12_000, true],
     ['until the context has grown by a quarter of the threshold', 2, 14_500, false],
-  ])('%s', (...[, unproductiveSwaps, tokens, expected]) => {
+  ])('swaps without progress: %s', (...[, unproductiveSwaps, tokens, expected]) => {
     const history = { ...historyOf(12_000), unproductiveSwaps };
 
     expect(isStalled({ history, tokens, policy })).toBe(expected);
   });
 
-  test('end the haste of partial folds', () => {
+  test('swaps without progress end the urgency of partial folds', () => {
     const partial = { ...historyOf(12_000), isPartial: true };
 
     expect(tokensAfterLastSwap({ ...partial, unproductiveSwaps: 1 })).toBeNull();

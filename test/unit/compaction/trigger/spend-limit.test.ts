@@ -41,11 +41,11 @@ describe('what a conversation may spend on compactions', () => {
       { limit: 'DAILY_TOKENS', retryAfterMs: 24 * HOUR_MS - 55 * MINUTE_MS },
     ],
     ['tokens of the day before', runs([1_440], 5_000), undefined],
-  ])('%s', (_, spent, expected) => {
+  ])('a conversation’s spending limit for compactions: %s', (_, spent, expected) => {
     expect(reachedSpendLimit(spent, { runsPerHour: 4, dailyTokens: 1_000 }, now)).toEqual(expected);
   });
 
-  test('0 is no limit', () => {
+  test('a spending limit of 0 for compactions is no limit', () => {
     const spent = runs([5, 4, 3, 2, 1], 1_000_000);
 
     expect(reachedSpendLimit(spent, { runsPerHour: 0, dailyTokens: 0 }, now)).toBeUndefined();
@@ -53,21 +53,21 @@ describe('what a conversation may spend on compactions', () => {
 });
 
 describe('what is remembered of runs', () => {
-  test('a run that called no model is not', () => {
+  test('a compaction run without a model call is not remembered', () => {
     expect(spentAfter([], { at: now, tokens: 0, calls: 0 })).toEqual([]);
   });
 
-  test('a run that failed is, with what it took', () => {
+  test('a failed compaction run is remembered with its tokens', () => {
     expect(spentAfter([], { at: now, tokens: 70, calls: 1 })).toEqual([{ at: now, tokens: 70 }]);
   });
 
-  test('nothing older than a day is', () => {
+  test('compaction runs older than a day are forgotten', () => {
     const spent = runs([2_000, 1_441, 30]);
 
     expect(spentAfter(spent, { at: now, tokens: 5, calls: 1 })).toHaveLength(2);
   });
 
-  test('no token is forgotten where there are more runs than entries', () => {
+  test('remembered runs beyond the maximum number keep all their tokens', () => {
     const spent = runs(Array.from({ length: SPENT_RUNS_KEPT }, () => 30));
 
     const after = spentAfter(spent, { at: now, tokens: 10, calls: 1 });

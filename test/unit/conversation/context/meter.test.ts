@@ -32,7 +32,7 @@ const context = {
 };
 
 describe('tokens of the context', () => {
-  test('are what the model reported, while the report is about this generation', () => {
+  test('the context’s tokens are the model’s report for the same generation', () => {
     const source = {
       head: { context, generation: 2, pins: [] },
       history: undefined,
@@ -42,7 +42,7 @@ describe('tokens of the context', () => {
     expect(contextTokens(source, whole)).toEqual({ tokens: 1_000, source: 'reported' });
   });
 
-  test('grow by the calibrated estimate of later turns', () => {
+  test('the context’s tokens grow by the calibrated estimate of later turns', () => {
     const source = {
       head: { context, generation: 2, pins: [] },
       history: undefined,
@@ -56,7 +56,7 @@ describe('tokens of the context', () => {
     expect(contextTokens(source, whole)).toEqual({ tokens: 1_060, source: 'reported' });
   });
 
-  test('are derived from stored counts after a swap', () => {
+  test('the context’s tokens after a swap come from stored counts', () => {
     const source = {
       head: { context, generation: 3, pins: [] },
       history: undefined,
@@ -72,7 +72,7 @@ describe('pins', () => {
   const source = { history: undefined, turns: [turn(7, { user: 10, answer: 10 })] };
   const ownTokens = pinnedTokens(pins, undefined);
 
-  test('count with what was not sent yet, and no longer once they are gone', () => {
+  test('unsent pins count in the context, and removed ones no longer', () => {
     const sent = { ...context, pinTokens: ownTokens };
 
     const put = contextTokens({ ...source, head: { context, generation: 2, pins } }, whole);
@@ -87,13 +87,13 @@ describe('pins', () => {
     expect(deleted.tokens).toBe(Math.ceil(1_000 - 1.5 * ownTokens));
   });
 
-  test('count where all is estimated', () => {
+  test('pins count where everything is estimated', () => {
     const head = { context, generation: 3, pins };
 
     expect(contextTokens({ ...source, head }, whole).tokens).toBe(Math.ceil(130 + 1.5 * ownTokens));
   });
 
-  test('that were sent are remembered with the report', () => {
+  test('sent pins are remembered with the report', () => {
     const usage = { promptTokens: 400, cachedTokens: 0, outputTokens: 20, thoughtsTokens: 0 };
     const before = { ...source, head: { context, generation: 2, pins } };
     const ended = {
@@ -108,7 +108,7 @@ describe('pins', () => {
   });
 });
 
-test('of a turn that is folded inside only what still stands is counted', () => {
+test('only the remaining part of a partly folded turn is counted', () => {
   const history = {
     ...continuedHistory({
       head: { generation: 2 },
@@ -142,7 +142,7 @@ describe('the meter after a turn', () => {
     turns: [turn(7, { user: 50, answer: 50 })],
   };
 
-  test('is prompt plus answer as reported, thoughts not counted', () => {
+  test('the meter after a turn is prompt plus answer as reported, without thoughts', () => {
     const usage = { promptTokens: 400, cachedTokens: 0, outputTokens: 20, thoughtsTokens: 500 };
 
     const meter = meterAfterTurn(
@@ -159,7 +159,7 @@ describe('the meter after a turn', () => {
     expect(meter).toMatchObject({ tokens: 420, source: 'reported', generation: 2, seq: 8 });
   });
 
-  test('is an estimate when the model reported nothing', () => {
+  test('the meter after a turn is an estimate when the model reported nothing', () => {
     const meter = meterAfterTurn(
       {
         before,
@@ -267,13 +267,13 @@ describe('tool outputs', () => {
       turns: many.map((one) => ({ ...one, inContext: false })),
       expected: 100,
     },
-  ])('$name', ({ head, turns, expected }) => {
+  ])('the meter of tool outputs: $name', ({ head, turns, expected }) => {
     const { tokens } = contextTokens({ head, history: undefined, turns }, forms);
 
     expect(Math.abs(tokens - expected)).toBeLessThanOrEqual(turns.length * 4);
   });
 
-  test('the prompt after a report is the report, what came since, and outputs in their new forms', () => {
+  test('the meter adds to a report the later turns and re-truncated outputs', () => {
     const turns = many.slice(0, 6);
     const head = { context: unscaled, generation: 2, pins: [] };
     const open = many[6] ?? toolTurn(7, 4_000);
@@ -286,7 +286,7 @@ describe('tool outputs', () => {
     expect(tokens).toBe(8_000 + words + ofOutputs([...turns, open]) - ofOutputs(turns));
   });
 
-  test('after a turn the meter is what the next prompt has, and learns from what was sent', () => {
+  test('the meter after a turn matches the next prompt and learns from the sent one', () => {
     const before = {
       head: { context: unscaled, generation: 2, pins: [] },
       history: undefined,

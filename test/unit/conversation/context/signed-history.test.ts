@@ -47,7 +47,7 @@ function read(changes: DocumentFields = {}, keys = [current], conversationId = '
 }
 
 describe('a signed history', () => {
-  test('is read as it was written', () => {
+  test('a signed history is read as written', () => {
     const { found, logged } = read();
 
     expect(found).toMatchObject({ snapshotText: said.snapshotText, snapshot: said.snapshot });
@@ -55,12 +55,12 @@ describe('a signed history', () => {
     expect(logged).toEqual([]);
   });
 
-  test('is read while its key is among the known ones, and not afterwards', () => {
+  test('a signed history is read only while its key is known', () => {
     expect(read({}, [old, current]).found.isUntrusted).toBeUndefined();
     expect(read({}, [old]).found.isUntrusted).toBe(true);
   });
 
-  test('is not valid in another conversation', () => {
+  test('a signed history is not valid in another conversation', () => {
     expect(read({}, [current], 'c2').found.isUntrusted).toBe(true);
   });
 
@@ -77,7 +77,7 @@ describe('a signed history', () => {
     ['its signature, away', { signature: undefined }],
     ['its signature, into something else', { signature: 'FORGED' }],
     ['its signature, into another', { signature: { keyId: 'current', mac: 'Rk9SR0VE' } }],
-  ])('of which somebody changed %s says nothing', (_, changes) => {
+  ])('a signed history with a changed %s is not used', (_, changes) => {
     const { found, logged } = read(changes);
 
     expect(found).toMatchObject({ isUntrusted: true, snapshot: null, masks: [], report: {} });
@@ -87,13 +87,13 @@ describe('a signed history', () => {
     ]);
   });
 
-  test('needs no signature where it says nothing', () => {
+  test('an empty history needs no signature', () => {
     const nothing = { snapshotText: '', snapshotJson: 'null', masksJson: '[]', reportJson: '{}' };
 
     expect(read({ ...nothing, signature: undefined }).found.isUntrusted).toBeUndefined();
   });
 
-  test('does not store that it was not trusted', () => {
+  test('a history is stored without the mark that it was not trusted', () => {
     expect(encodeHistory({ ...said, isUntrusted: true })).not.toHaveProperty('isUntrusted');
   });
 });

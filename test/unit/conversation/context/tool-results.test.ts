@@ -49,7 +49,7 @@ test.each([
     results: [approval(0, true)],
     decision: { kind: 'wrongKind', wants: 'output' },
   },
-])('takes $what', ({ results, decision }) => {
+])('a tool result is accepted: $what', ({ results, decision }) => {
   expect(decideToolResults(turn, results)).toMatchObject(decision);
 });
 
@@ -57,14 +57,17 @@ test.each([
   { results: [output(0, { b: 2, a: 1 })], kind: 'known' },
   { results: [output(0, { a: 2 })], kind: 'conflict' },
   { results: [output(0, { a: 1, b: 2 }), output(1, {})], kind: 'new' },
-])('knows an answer again, whatever the order of its keys: $kind', ({ results, kind }) => {
-  const first = decideToolResults(turn, [output(0, { a: 1, b: 2 })]);
-  const answered = first.kind === 'new' ? { ...turn, contents: first.contents } : turn;
+])(
+  'a repeated tool result is recognised whatever the order of its keys: $kind',
+  ({ results, kind }) => {
+    const first = decideToolResults(turn, [output(0, { a: 1, b: 2 })]);
+    const answered = first.kind === 'new' ? { ...turn, contents: first.contents } : turn;
 
-  expect(decideToolResults(answered, results)).toMatchObject({ kind });
-});
+    expect(decideToolResults(answered, results)).toMatchObject({ kind });
+  },
+);
 
-test('takes nothing for a turn that has ended', () => {
+test('a turn that has ended accepts no tool results', () => {
   const ended = { ...turn, state: 'cancelled' as const };
 
   const decision = decideToolResults(ended, [output(0, {})]);
@@ -72,7 +75,7 @@ test('takes nothing for a turn that has ended', () => {
   expect(decision).toMatchObject({ kind: 'conflict' });
 });
 
-test('every call of a turn that has ended has a response, with the id of its call', () => {
+test('every call of an ended turn has a response with its id', () => {
   const [, answers] = endedContents(contents, 'expired');
 
   expect(answers?.parts).toEqual([

@@ -13,7 +13,7 @@ const nothing: LooseContent = { role: 'user', parts: [] };
 const everyHistory = fc.oneof(brokenHistories, wholeHistories);
 
 describe('a whole history', () => {
-  test('is one in which mending finds nothing, whatever the history', () => {
+  test('a valid history is exactly one in which repair changes nothing', () => {
     fc.assert(
       fc.property(everyHistory, (contents) => {
         if (!isValidHistory(contents)) return;
@@ -28,7 +28,7 @@ describe('a whole history', () => {
     );
   });
 
-  test('is what a turn with words, rounds of calls and their responses makes', () => {
+  test('a turn with text, call rounds and their responses makes a valid history', () => {
     const call = { functionCall: { id: '1', name: 'find', args: { city: 'Busan' } } };
     const other = { functionCall: { name: 'list' }, thoughtSignature: 'signed' };
     const contents: LooseContent[] = [
@@ -62,7 +62,7 @@ describe('a whole history', () => {
     ['a role is not known', [{ role: 'tool', parts: [{ text: 'a' }] }]],
     ['a text ends in half of a pair', [{ role: 'user', parts: [{ text: 'a\ud800' }] }]],
     ['a content is empty', [user, { role: 'model', parts: [] }]],
-  ])('is none where %s', (_why, contents) => {
+  ])('a history is not valid where %s', (_why, contents) => {
     expect(isValidHistory(contents)).toBe(false);
   });
 });

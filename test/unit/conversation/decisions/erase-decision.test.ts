@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import {
   decideErase,
   ERASED_MAX,
@@ -38,64 +38,58 @@ const ofMessage = (alike: Turn[], named = alike[0] ?? turn(1)): EraseFacts => ({
 });
 const ofAnswer = (named: Turn): EraseFacts => ({ named, isAnswer: true, alike: [] });
 
-describe('the deletion of a message', () => {
-  test.each([
-    [
-      'erases its turn',
-      ofMessage([turn(2)]),
-      { kind: 'erase', part: 'turn', seqs: [2], isLast: true },
-    ],
-    [
-      'erases every turn that says the same, newest first',
-      ofMessage([turn(2), turn(3), turn(4)]),
-      { kind: 'erase', part: 'turn', seqs: [4, 3, 2], isLast: true },
-    ],
-    [
-      'erases what an earlier one left',
-      ofMessage([empty(2), turn(3)]),
-      { kind: 'erase', part: 'turn', seqs: [3], isLast: true },
-    ],
-    [
-      'erases as many turns as one batch takes',
-      ofMessage(many),
-      {
-        kind: 'erase',
-        part: 'turn',
-        seqs: many
-          .map(({ seq }) => seq)
-          .toReversed()
-          .slice(0, ERASED_MAX),
-        isLast: false,
-      },
-    ],
-    [
-      'erases a message whose answer is gone',
-      ofMessage([withoutAnswer(2)]),
-      { kind: 'erase', part: 'turn', seqs: [2], isLast: true },
-    ],
-    ['of one that is erased is done', ofMessage([empty(2), empty(3)]), { kind: 'done' }],
-    [
-      'waits for a regeneration that is queued',
-      ofMessage([turn(2), turn(3, { state: 'queued' })]),
-      { kind: 'inProgress', seq: 3 },
-    ],
-    [
-      'erases an answer alone',
-      ofAnswer(turn(2)),
-      { kind: 'erase', part: 'answer', seqs: [2], isLast: true },
-    ],
-    ['of an erased answer is done', ofAnswer(withoutAnswer(2)), { kind: 'done' }],
-    [
-      'finds no answer in a turn without',
-      ofAnswer(turn(2, { state: 'failed', contents: [] })),
-      { kind: 'notFound' },
-    ],
-    [
-      'waits for an answer',
-      ofAnswer(turn(2, { state: 'running' })),
-      { kind: 'inProgress', seq: 2 },
-    ],
-  ] satisfies [string, EraseFacts, object][])('%s', (_, facts, decision) => {
-    expect(decideErase(facts)).toEqual(decision);
-  });
+test.each([
+  [
+    'erases its turn',
+    ofMessage([turn(2)]),
+    { kind: 'erase', part: 'turn', seqs: [2], isLast: true },
+  ],
+  [
+    'erases every turn that says the same, newest first',
+    ofMessage([turn(2), turn(3), turn(4)]),
+    { kind: 'erase', part: 'turn', seqs: [4, 3, 2], isLast: true },
+  ],
+  [
+    'erases what an earlier one left',
+    ofMessage([empty(2), turn(3)]),
+    { kind: 'erase', part: 'turn', seqs: [3], isLast: true },
+  ],
+  [
+    'erases as many turns as one batch takes',
+    ofMessage(many),
+    {
+      kind: 'erase',
+      part: 'turn',
+      seqs: many
+        .map(({ seq }) => seq)
+        .toReversed()
+        .slice(0, ERASED_MAX),
+      isLast: false,
+    },
+  ],
+  [
+    'erases a message whose answer is gone',
+    ofMessage([withoutAnswer(2)]),
+    { kind: 'erase', part: 'turn', seqs: [2], isLast: true },
+  ],
+  ['of one that is erased is done', ofMessage([empty(2), empty(3)]), { kind: 'done' }],
+  [
+    'waits for a regeneration that is queued',
+    ofMessage([turn(2), turn(3, { state: 'queued' })]),
+    { kind: 'inProgress', seq: 3 },
+  ],
+  [
+    'erases an answer alone',
+    ofAnswer(turn(2)),
+    { kind: 'erase', part: 'answer', seqs: [2], isLast: true },
+  ],
+  ['of an erased answer is done', ofAnswer(withoutAnswer(2)), { kind: 'done' }],
+  [
+    'finds no answer in a turn without',
+    ofAnswer(turn(2, { state: 'failed', contents: [] })),
+    { kind: 'notFound' },
+  ],
+  ['waits for an answer', ofAnswer(turn(2, { state: 'running' })), { kind: 'inProgress', seq: 2 }],
+] satisfies [string, EraseFacts, object][])('deleting a message: %s', (_, facts, decision) => {
+  expect(decideErase(facts)).toEqual(decision);
 });

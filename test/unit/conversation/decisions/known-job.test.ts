@@ -25,11 +25,11 @@ describe('what is known of a job', () => {
       head: { ...quiet, compactionNeeded: { manual: need } },
       isTold: false,
     },
-  ])('holds for $name: $isTold', ({ head, isTold }) => {
+  ])('the known compaction job applies to $name: $isTold', ({ head, isTold }) => {
     expect(isStillTold(known, head)).toBe(isTold);
   });
 
-  test('is nothing while somebody works at it, or is to', () => {
+  test('a job that is running or due is not cached', () => {
     const held = { ...job, owner: 'w', leaseUntil: new Date(now.getTime() + 1) };
     const waiting = { ...quiet, compactionNeeded: { manual: need } };
 
@@ -38,7 +38,7 @@ describe('what is known of a job', () => {
     expect(knownJob(quiet, { ...held, leaseUntil: now }, now)).toBeDefined();
   });
 
-  test('is that there is none, too', () => {
+  test('the absence of a compaction job is cached too', () => {
     expect(knownJob(quiet, undefined, now)).toEqual({
       epoch: 'e',
       generation: 2,

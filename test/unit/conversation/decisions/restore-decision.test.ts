@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { continuedHistory } from '#shared/conversation/writes/next-generation.ts';
 import {
   decideRestore,
@@ -40,52 +40,53 @@ const facts = (changes: Partial<RestoreFacts>): RestoreFacts => ({
   ...changes,
 });
 
-describe('a restore', () => {
-  test.each([
-    ['goes back to an earlier generation', {}, { kind: 'restore', source: first, changedSeqs: [] }],
-    [
-      'goes back to none',
-      { generation: 0, source: undefined },
-      { kind: 'restore', source: undefined, changedSeqs: [] },
-    ],
-    [
-      'leaves out what shortened turns that changed since',
-      { changedFromSeq: 7 },
-      { kind: 'restore', source: first, changedSeqs: [8] },
-    ],
-    [
-      'of a generation that covers changed turns is outdated',
-      { changedFromSeq: 5 },
-      { kind: 'outdated' },
-    ],
-    [
-      'of a generation that told of an erased turn finds it erased',
-      { source: { ...first, erased: true } },
-      { kind: 'erased' },
-    ],
-    ['finds no generation to come', { generation: 3, source: undefined }, { kind: 'notFound' }],
-    ['finds no generation whose document is gone', { source: undefined }, { kind: 'notFound' }],
-    [
-      'of the present generation is done',
-      { generation: 2, source: second },
-      { kind: 'done', history: second },
-    ],
-    [
-      'that is asked for again by its id is done',
-      { requestId: 'request-3', present: 4, newest: [history(4), back] },
-      { kind: 'done', history: back },
-    ],
-    [
-      'to where the last one went is done',
-      { present: 3, newest: [back, second, first] },
-      { kind: 'done', history: back },
-    ],
-    [
-      'has nothing to do where nothing was folded',
-      { generation: 0, present: 0, newest: [], source: undefined },
-      { kind: 'nothing' },
-    ],
-  ] satisfies [string, Partial<RestoreFacts>, object][])('%s', (_, changes, decision) => {
+test.each([
+  ['goes back to an earlier generation', {}, { kind: 'restore', source: first, changedSeqs: [] }],
+  [
+    'goes back to none',
+    { generation: 0, source: undefined },
+    { kind: 'restore', source: undefined, changedSeqs: [] },
+  ],
+  [
+    'leaves out what shortened turns that changed since',
+    { changedFromSeq: 7 },
+    { kind: 'restore', source: first, changedSeqs: [8] },
+  ],
+  [
+    'of a generation that covers changed turns is outdated',
+    { changedFromSeq: 5 },
+    { kind: 'outdated' },
+  ],
+  [
+    'of a generation that told of an erased turn finds it erased',
+    { source: { ...first, erased: true } },
+    { kind: 'erased' },
+  ],
+  ['finds no generation to come', { generation: 3, source: undefined }, { kind: 'notFound' }],
+  ['finds no generation whose document is gone', { source: undefined }, { kind: 'notFound' }],
+  [
+    'of the present generation is done',
+    { generation: 2, source: second },
+    { kind: 'done', history: second },
+  ],
+  [
+    'that is asked for again by its id is done',
+    { requestId: 'request-3', present: 4, newest: [history(4), back] },
+    { kind: 'done', history: back },
+  ],
+  [
+    'to where the last one went is done',
+    { present: 3, newest: [back, second, first] },
+    { kind: 'done', history: back },
+  ],
+  [
+    'has nothing to do where nothing was folded',
+    { generation: 0, present: 0, newest: [], source: undefined },
+    { kind: 'nothing' },
+  ],
+] satisfies [string, Partial<RestoreFacts>, object][])(
+  'restoring a generation: %s',
+  (_, changes, decision) => {
     expect(decideRestore(facts(changes))).toEqual(decision);
-  });
-});
+  },
+);

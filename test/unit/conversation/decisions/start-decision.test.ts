@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { QUEUE_MAX, QUEUE_SPAN_MAX } from '#shared/conversation/decisions/queue-decision.ts';
 import {
   decideStart,
@@ -44,328 +44,329 @@ const facts = (changes: Partial<StartFacts>): StartFacts => ({
   ...changes,
 });
 
-describe('what a send does', () => {
-  test.each([
-    [
-      'starts turn 1 of an unknown conversation',
-      { head: undefined },
-      { kind: 'start', seq: 1, abandoned: [] },
-    ],
-    ['starts the next turn when nothing is open', {}, { kind: 'start', seq: 5, abandoned: [] }],
-    ['finds nothing in another user’s conversation', { uid: 'other' }, { kind: 'notFound' }],
-    [
-      'finds nothing in a deleted conversation',
-      { head: { ...head, state: 'deleted' as const } },
-      { kind: 'notFound' },
-    ],
-    [
-      'attaches to its own running turn',
-      { guard, known: turn({}) },
-      { kind: 'attach', seq: 4, attempt: 1 },
-    ],
-    [
-      'takes over its own turn when the lease has run out',
-      { guard, known: turn({ leaseUntil: earlier }) },
-      { kind: 'takeOver', seq: 4, attempt: 2 },
-    ],
-    [
-      'gives up after the third attempt',
-      { guard, known: turn({ leaseUntil: earlier, attempt: 3 }) },
-      { kind: 'giveUp', seq: 4 },
-    ],
-    [
-      'replays a finished turn',
-      { guard, known: turn({ state: 'done' }) },
-      { kind: 'replay', seq: 4 },
-    ],
-    [
-      'replays a cancelled turn',
-      { guard, known: turn({ state: 'cancelled' }) },
-      { kind: 'replay', seq: 4 },
-    ],
-    [
-      'tries a retryable failure again',
-      { guard, known: failed() },
-      { kind: 'takeOver', seq: 4, attempt: 2, abandoned: [] },
-    ],
-    [
-      'waits with a retryable failure as long as the model asked',
-      {
-        guard,
-        known: failed({ finishTime: earlier, error: { ...error(true), retryAfterMs: 10_001 } }),
+test.each([
+  [
+    'starts turn 1 of an unknown conversation',
+    { head: undefined },
+    { kind: 'start', seq: 1, abandoned: [] },
+  ],
+  ['starts the next turn when nothing is open', {}, { kind: 'start', seq: 5, abandoned: [] }],
+  ['finds nothing in another user’s conversation', { uid: 'other' }, { kind: 'notFound' }],
+  [
+    'finds nothing in a deleted conversation',
+    { head: { ...head, state: 'deleted' as const } },
+    { kind: 'notFound' },
+  ],
+  [
+    'attaches to its own running turn',
+    { guard, known: turn({}) },
+    { kind: 'attach', seq: 4, attempt: 1 },
+  ],
+  [
+    'takes over its own turn when the lease has run out',
+    { guard, known: turn({ leaseUntil: earlier }) },
+    { kind: 'takeOver', seq: 4, attempt: 2 },
+  ],
+  [
+    'gives up after the third attempt',
+    { guard, known: turn({ leaseUntil: earlier, attempt: 3 }) },
+    { kind: 'giveUp', seq: 4 },
+  ],
+  [
+    'replays a finished turn',
+    { guard, known: turn({ state: 'done' }) },
+    { kind: 'replay', seq: 4 },
+  ],
+  [
+    'replays a cancelled turn',
+    { guard, known: turn({ state: 'cancelled' }) },
+    { kind: 'replay', seq: 4 },
+  ],
+  [
+    'tries a retryable failure again',
+    { guard, known: failed() },
+    { kind: 'takeOver', seq: 4, attempt: 2, abandoned: [] },
+  ],
+  [
+    'waits with a retryable failure as long as the model asked',
+    {
+      guard,
+      known: failed({ finishTime: earlier, error: { ...error(true), retryAfterMs: 10_001 } }),
+    },
+    { kind: 'retryLater', seq: 4, retryAfterMs: 10_000 },
+  ],
+  [
+    'lets a failure rest after the third attempt',
+    { guard, known: failed({ finishTime: earlier, attempt: 3 }) },
+    { kind: 'retryLater', seq: 4, retryAfterMs: RESTING_MS - 1 },
+  ],
+  [
+    'tries it again when it has rested',
+    { guard, known: failed({ finishTime: new Date(now.getTime() - RESTING_MS), attempt: 3 }) },
+    { kind: 'takeOver', seq: 4, attempt: 4, abandoned: [] },
+  ],
+  [
+    'tries a retryable failure again in its place, whatever stands behind it',
+    { guard: guardOf(2), known: failed({ seq: 2 }) },
+    { kind: 'takeOver', seq: 2, attempt: 2, abandoned: [] },
+  ],
+  [
+    'closes those that nobody answers with it',
+    {
+      guard: guardOf(2),
+      known: failed({ seq: 2 }),
+      open: turn({ seq: 3, leaseUntil: earlier }),
+      queue: [waiting(4, longAgo)],
+    },
+    { kind: 'takeOver', seq: 2, attempt: 2, abandoned: [3, 4] },
+  ],
+  [
+    'tries no failure again while another turn is answered, however it asks',
+    { guard: guardOf(2), known: failed({ seq: 2 }), open: turn({}), onBusy: 'interrupt' },
+    { kind: 'busy', seq: 4, retryAfterMs: 5_000 },
+  ],
+  [
+    'tries no failure again that a worker may be folding',
+    {
+      guard: guardOf(2),
+      known: failed({ seq: 2 }),
+      head: {
+        ...head,
+        compactionNeeded: { auto: { requestId: 'r', since: now, trigger: 'auto' as const } },
       },
-      { kind: 'retryLater', seq: 4, retryAfterMs: 10_000 },
-    ],
-    [
-      'lets a failure rest after the third attempt',
-      { guard, known: failed({ finishTime: earlier, attempt: 3 }) },
-      { kind: 'retryLater', seq: 4, retryAfterMs: RESTING_MS - 1 },
-    ],
-    [
-      'tries it again when it has rested',
-      { guard, known: failed({ finishTime: new Date(now.getTime() - RESTING_MS), attempt: 3 }) },
-      { kind: 'takeOver', seq: 4, attempt: 4, abandoned: [] },
-    ],
-    [
-      'tries a retryable failure again in its place, whatever stands behind it',
-      { guard: guardOf(2), known: failed({ seq: 2 }) },
-      { kind: 'takeOver', seq: 2, attempt: 2, abandoned: [] },
-    ],
-    [
-      'closes those that nobody answers with it',
-      {
-        guard: guardOf(2),
-        known: failed({ seq: 2 }),
-        open: turn({ seq: 3, leaseUntil: earlier }),
-        queue: [waiting(4, longAgo)],
+    },
+    { kind: 'retryLater', seq: 2, retryAfterMs: 5_000 },
+  ],
+  [
+    'tries a failure again that a compaction has folded',
+    {
+      guard,
+      head: { ...head, coveredThrough: { seq: 4, contentIndex: 0 } },
+      known: failed(),
+    },
+    { kind: 'takeOver', seq: 4, attempt: 2, abandoned: [] },
+  ],
+  [
+    'begins a message that could not begin when its turn came, without a wait',
+    {
+      guard: guardOf(3),
+      known: turn({
+        seq: 3,
+        state: 'failed',
+        finishTime: now,
+        error: { ...error(true), retryAfterMs: 3_600_000 },
+      }),
+    },
+    { kind: 'beginQueued', seq: 3, attempt: 2, abandoned: [] },
+  ],
+  [
+    'replays a failure that another message has taken the place of',
+    { guard, known: failed({ replacedBy: { t_5: true } }) },
+    { kind: 'replay', seq: 4 },
+  ],
+  [
+    'replays a failure to one who only reads',
+    { guard, known: failed(), isReader: true },
+    { kind: 'replay', seq: 4 },
+  ],
+  [
+    'replays a failure that no retry can mend',
+    { guard, known: turn({ state: 'failed', error: error(false) }) },
+    { kind: 'replay', seq: 4 },
+  ],
+  [
+    'refuses a known id with another body',
+    { guard: { seq: 4, bodyHash: 'other' }, known: turn({ state: 'done' }) },
+    { kind: 'keyReused', seq: 4 },
+  ],
+  [
+    'is busy while another turn runs',
+    { open: turn({}) },
+    { kind: 'busy', seq: 4, retryAfterMs: 5_000 },
+  ],
+  [
+    'closes an abandoned turn and starts the next',
+    { open: turn({ leaseUntil: earlier }) },
+    { kind: 'start', seq: 5, abandoned: [4] },
+  ],
+  [
+    'waits with its own queued turn when somebody does already',
+    { guard, known: waiting(4) },
+    { kind: 'waiting', seq: 4 },
+  ],
+  [
+    'waits again with its own queued turn when nobody does',
+    { guard, known: waiting(4, earlier) },
+    { kind: 'rejoin', seq: 4 },
+  ],
+  [
+    'is busy while messages wait, though none is being answered',
+    { queue: [waiting(3), waiting(4)] },
+    { kind: 'busy', seq: 3, retryAfterMs: 5_000 },
+  ],
+  [
+    'closes those that nobody waits with and starts',
+    {
+      open: turn({ seq: 2, leaseUntil: earlier }),
+      queue: [waiting(3, longAgo), waiting(4, longAgo)],
+    },
+    { kind: 'start', seq: 5, abandoned: [2, 3, 4] },
+  ],
+  [
+    'leaves a waiting message to its sender for a moment after its lease',
+    { queue: [waiting(4, earlier)] },
+    { kind: 'busy', seq: 4, retryAfterMs: 1_000 },
+  ],
+  [
+    'passes over those that were cancelled while they waited',
+    { queue: [turn({ seq: 3, state: 'cancelled' }), turn({ seq: 4, state: 'failed' })] },
+    { kind: 'start', seq: 5, abandoned: [] },
+  ],
+  [
+    'waits behind a running turn when asked to',
+    { open: turn({}), onBusy: 'queue' },
+    { kind: 'enqueue', seq: 5 },
+  ],
+  [
+    'waits behind a running turn where the conversation is set so',
+    { open: turn({}), head: { ...head, settings: { onBusy: 'queue' } } },
+    { kind: 'enqueue', seq: 5 },
+  ],
+  [
+    'is refused where the conversation is set to wait and the caller is not',
+    { open: turn({}), head: { ...head, settings: { onBusy: 'queue' } }, onBusy: 'reject' },
+    { kind: 'busy', seq: 4, retryAfterMs: 5_000 },
+  ],
+  [
+    'does not wait when nothing is in its way',
+    { onBusy: 'queue' },
+    { kind: 'start', seq: 5, abandoned: [] },
+  ],
+  [
+    'is refused by a full queue',
+    {
+      head: { ...head, lastSeq: 21 },
+      open: turn({ seq: 1 }),
+      queue: Array.from({ length: QUEUE_MAX }, (_, i) => waiting(i + 2)),
+      onBusy: 'queue',
+    },
+    { kind: 'queueFull', seq: 1, retryAfterMs: 5_000 },
+  ],
+  [
+    'counts only those that still wait',
+    {
+      head: { ...head, lastSeq: 21 },
+      open: turn({ seq: 1 }),
+      queue: [
+        turn({ seq: 2, state: 'cancelled' }),
+        ...Array.from({ length: QUEUE_MAX - 1 }, (_, i) => waiting(i + 3)),
+      ],
+      onBusy: 'queue',
+    },
+    { kind: 'enqueue', seq: 22 },
+  ],
+  [
+    'is refused by a queue of cancelled messages that nobody could read any more',
+    {
+      head: { ...head, lastSeq: 1 + QUEUE_SPAN_MAX },
+      open: turn({ seq: 1 }),
+      queue: Array.from({ length: QUEUE_SPAN_MAX }, (_, i) =>
+        turn({ seq: i + 2, state: 'cancelled' }),
+      ),
+      onBusy: 'queue',
+    },
+    { kind: 'queueFull', seq: 1, retryAfterMs: 5_000 },
+  ],
+  [
+    'interrupts the newest first',
+    { open: turn({ seq: 2 }), queue: [waiting(3), waiting(4)], onBusy: 'interrupt' },
+    { kind: 'interrupt', seqs: [4, 3, 2], retryAfterMs: 5_000 },
+  ],
+  [
+    'edits a message',
+    { replacing: { kind: 'edit', target: done(2), isAnswer: false } },
+    { kind: 'start', seq: 5, abandoned: [], replaces: 2 },
+  ],
+  [
+    'keeps an edit waiting with what it replaces',
+    {
+      open: turn({}),
+      onBusy: 'queue',
+      replacing: { kind: 'edit', target: done(2), isAnswer: false },
+    },
+    { kind: 'enqueue', seq: 5, replaces: 2 },
+  ],
+  [
+    'edits no answer',
+    { replacing: { kind: 'edit', target: done(2), isAnswer: true } },
+    { kind: 'notUserMessage' },
+  ],
+  [
+    'edits no message that is not there',
+    { replacing: { kind: 'edit', target: undefined, isAnswer: false } },
+    { kind: 'targetNotFound' },
+  ],
+  [
+    'edits nothing in a conversation that is not there',
+    { head: undefined, replacing: { kind: 'edit', target: undefined, isAnswer: false } },
+    { kind: 'notFound' },
+  ],
+  [
+    'edits at most as many turns as one batch holds',
+    {
+      head: { ...head, lastSeq: REPLACED_MAX },
+      replacing: { kind: 'edit', target: done(1), isAnswer: false },
+    },
+    { kind: 'start', seq: REPLACED_MAX + 1, abandoned: [], replaces: 1 },
+  ],
+  [
+    'edits no message further back',
+    {
+      head: { ...head, lastSeq: REPLACED_MAX + 1 },
+      replacing: { kind: 'edit', target: done(1), isAnswer: false },
+    },
+    { kind: 'tooFarBack', replaced: REPLACED_MAX + 1 },
+  ],
+  [
+    'edits no message that another has taken the place of',
+    {
+      replacing: {
+        kind: 'edit',
+        target: { ...done(3), replacedBy: { t_4: true } },
+        isAnswer: false,
       },
-      { kind: 'takeOver', seq: 2, attempt: 2, abandoned: [3, 4] },
-    ],
-    [
-      'tries no failure again while another turn is answered, however it asks',
-      { guard: guardOf(2), known: failed({ seq: 2 }), open: turn({}), onBusy: 'interrupt' },
-      { kind: 'busy', seq: 4, retryAfterMs: 5_000 },
-    ],
-    [
-      'tries no failure again that a worker may be folding',
-      {
-        guard: guardOf(2),
-        known: failed({ seq: 2 }),
-        head: {
-          ...head,
-          compactionNeeded: { auto: { requestId: 'r', since: now, trigger: 'auto' as const } },
-        },
-      },
-      { kind: 'retryLater', seq: 2, retryAfterMs: 5_000 },
-    ],
-    [
-      'tries a failure again that a compaction has folded',
-      {
-        guard,
-        head: { ...head, coveredThrough: { seq: 4, contentIndex: 0 } },
-        known: failed(),
-      },
-      { kind: 'takeOver', seq: 4, attempt: 2, abandoned: [] },
-    ],
-    [
-      'begins a message that could not begin when its turn came, without a wait',
-      {
-        guard: guardOf(3),
-        known: turn({
-          seq: 3,
-          state: 'failed',
-          finishTime: now,
-          error: { ...error(true), retryAfterMs: 3_600_000 },
-        }),
-      },
-      { kind: 'beginQueued', seq: 3, attempt: 2, abandoned: [] },
-    ],
-    [
-      'replays a failure that another message has taken the place of',
-      { guard, known: failed({ replacedBy: { t_5: true } }) },
-      { kind: 'replay', seq: 4 },
-    ],
-    [
-      'replays a failure to one who only reads',
-      { guard, known: failed(), isReader: true },
-      { kind: 'replay', seq: 4 },
-    ],
-    [
-      'replays a failure that no retry can mend',
-      { guard, known: turn({ state: 'failed', error: error(false) }) },
-      { kind: 'replay', seq: 4 },
-    ],
-    [
-      'refuses a known id with another body',
-      { guard: { seq: 4, bodyHash: 'other' }, known: turn({ state: 'done' }) },
-      { kind: 'keyReused', seq: 4 },
-    ],
-    [
-      'is busy while another turn runs',
-      { open: turn({}) },
-      { kind: 'busy', seq: 4, retryAfterMs: 5_000 },
-    ],
-    [
-      'closes an abandoned turn and starts the next',
-      { open: turn({ leaseUntil: earlier }) },
-      { kind: 'start', seq: 5, abandoned: [4] },
-    ],
-    [
-      'waits with its own queued turn when somebody does already',
-      { guard, known: waiting(4) },
-      { kind: 'waiting', seq: 4 },
-    ],
-    [
-      'waits again with its own queued turn when nobody does',
-      { guard, known: waiting(4, earlier) },
-      { kind: 'rejoin', seq: 4 },
-    ],
-    [
-      'is busy while messages wait, though none is being answered',
-      { queue: [waiting(3), waiting(4)] },
-      { kind: 'busy', seq: 3, retryAfterMs: 5_000 },
-    ],
-    [
-      'closes those that nobody waits with and starts',
-      {
-        open: turn({ seq: 2, leaseUntil: earlier }),
-        queue: [waiting(3, longAgo), waiting(4, longAgo)],
-      },
-      { kind: 'start', seq: 5, abandoned: [2, 3, 4] },
-    ],
-    [
-      'leaves a waiting message to its sender for a moment after its lease',
-      { queue: [waiting(4, earlier)] },
-      { kind: 'busy', seq: 4, retryAfterMs: 1_000 },
-    ],
-    [
-      'passes over those that were cancelled while they waited',
-      { queue: [turn({ seq: 3, state: 'cancelled' }), turn({ seq: 4, state: 'failed' })] },
-      { kind: 'start', seq: 5, abandoned: [] },
-    ],
-    [
-      'waits behind a running turn when asked to',
-      { open: turn({}), onBusy: 'queue' },
-      { kind: 'enqueue', seq: 5 },
-    ],
-    [
-      'waits behind a running turn where the conversation is set so',
-      { open: turn({}), head: { ...head, settings: { onBusy: 'queue' } } },
-      { kind: 'enqueue', seq: 5 },
-    ],
-    [
-      'is refused where the conversation is set to wait and the caller is not',
-      { open: turn({}), head: { ...head, settings: { onBusy: 'queue' } }, onBusy: 'reject' },
-      { kind: 'busy', seq: 4, retryAfterMs: 5_000 },
-    ],
-    [
-      'does not wait when nothing is in its way',
-      { onBusy: 'queue' },
-      { kind: 'start', seq: 5, abandoned: [] },
-    ],
-    [
-      'is refused by a full queue',
-      {
-        head: { ...head, lastSeq: 21 },
-        open: turn({ seq: 1 }),
-        queue: Array.from({ length: QUEUE_MAX }, (_, i) => waiting(i + 2)),
-        onBusy: 'queue',
-      },
-      { kind: 'queueFull', seq: 1, retryAfterMs: 5_000 },
-    ],
-    [
-      'counts only those that still wait',
-      {
-        head: { ...head, lastSeq: 21 },
-        open: turn({ seq: 1 }),
-        queue: [
-          turn({ seq: 2, state: 'cancelled' }),
-          ...Array.from({ length: QUEUE_MAX - 1 }, (_, i) => waiting(i + 3)),
-        ],
-        onBusy: 'queue',
-      },
-      { kind: 'enqueue', seq: 22 },
-    ],
-    [
-      'is refused by a queue of cancelled messages that nobody could read any more',
-      {
-        head: { ...head, lastSeq: 1 + QUEUE_SPAN_MAX },
-        open: turn({ seq: 1 }),
-        queue: Array.from({ length: QUEUE_SPAN_MAX }, (_, i) =>
-          turn({ seq: i + 2, state: 'cancelled' }),
-        ),
-        onBusy: 'queue',
-      },
-      { kind: 'queueFull', seq: 1, retryAfterMs: 5_000 },
-    ],
-    [
-      'interrupts the newest first',
-      { open: turn({ seq: 2 }), queue: [waiting(3), waiting(4)], onBusy: 'interrupt' },
-      { kind: 'interrupt', seqs: [4, 3, 2], retryAfterMs: 5_000 },
-    ],
-    [
-      'edits a message',
-      { replacing: { kind: 'edit', target: done(2), isAnswer: false } },
-      { kind: 'start', seq: 5, abandoned: [], replaces: 2 },
-    ],
-    [
-      'keeps an edit waiting with what it replaces',
-      {
-        open: turn({}),
-        onBusy: 'queue',
-        replacing: { kind: 'edit', target: done(2), isAnswer: false },
-      },
-      { kind: 'enqueue', seq: 5, replaces: 2 },
-    ],
-    [
-      'edits no answer',
-      { replacing: { kind: 'edit', target: done(2), isAnswer: true } },
-      { kind: 'notUserMessage' },
-    ],
-    [
-      'edits no message that is not there',
-      { replacing: { kind: 'edit', target: undefined, isAnswer: false } },
-      { kind: 'targetNotFound' },
-    ],
-    [
-      'edits nothing in a conversation that is not there',
-      { head: undefined, replacing: { kind: 'edit', target: undefined, isAnswer: false } },
-      { kind: 'notFound' },
-    ],
-    [
-      'edits at most as many turns as one batch holds',
-      {
-        head: { ...head, lastSeq: REPLACED_MAX },
-        replacing: { kind: 'edit', target: done(1), isAnswer: false },
-      },
-      { kind: 'start', seq: REPLACED_MAX + 1, abandoned: [], replaces: 1 },
-    ],
-    [
-      'edits no message further back',
-      {
-        head: { ...head, lastSeq: REPLACED_MAX + 1 },
-        replacing: { kind: 'edit', target: done(1), isAnswer: false },
-      },
-      { kind: 'tooFarBack', replaced: REPLACED_MAX + 1 },
-    ],
-    [
-      'edits no message that another has taken the place of',
-      {
-        replacing: {
-          kind: 'edit',
-          target: { ...done(3), replacedBy: { t_4: true } },
-          isAnswer: false,
-        },
-      },
-      { kind: 'messageReplaced' },
-    ],
-    [
-      'edits a message that left the context and that none has taken the place of',
-      {
-        replacing: { kind: 'edit', target: { ...done(3), inContext: false }, isAnswer: false },
-      },
-      { kind: 'start', seq: 5, abandoned: [], replaces: 3 },
-    ],
-    [
-      'regenerates the last answer',
-      { replacing: { kind: 'regenerate', target: done(4), isAnswer: true } },
-      { kind: 'start', seq: 5, abandoned: [], replaces: 4 },
-    ],
-    [
-      'regenerates no earlier answer',
-      { replacing: { kind: 'regenerate', target: done(3), isAnswer: true } },
-      { kind: 'notLastAnswer', lastSeq: 4 },
-    ],
-    [
-      'replays an edit that is known, though its target is gone',
-      {
-        guard,
-        known: done(4),
-        replacing: { kind: 'edit', target: undefined, isAnswer: false },
-      },
-      { kind: 'replay', seq: 4 },
-    ],
-  ] satisfies [string, Partial<StartFacts>, object][])('%s', (_, changes, decision) => {
+    },
+    { kind: 'messageReplaced' },
+  ],
+  [
+    'edits a message that left the context and that none has taken the place of',
+    {
+      replacing: { kind: 'edit', target: { ...done(3), inContext: false }, isAnswer: false },
+    },
+    { kind: 'start', seq: 5, abandoned: [], replaces: 3 },
+  ],
+  [
+    'regenerates the last answer',
+    { replacing: { kind: 'regenerate', target: done(4), isAnswer: true } },
+    { kind: 'start', seq: 5, abandoned: [], replaces: 4 },
+  ],
+  [
+    'regenerates no earlier answer',
+    { replacing: { kind: 'regenerate', target: done(3), isAnswer: true } },
+    { kind: 'notLastAnswer', lastSeq: 4 },
+  ],
+  [
+    'replays an edit that is known, though its target is gone',
+    {
+      guard,
+      known: done(4),
+      replacing: { kind: 'edit', target: undefined, isAnswer: false },
+    },
+    { kind: 'replay', seq: 4 },
+  ],
+] satisfies [string, Partial<StartFacts>, object][])(
+  'a send leads to: %s',
+  (_, changes, decision) => {
     expect(decideStart(facts(changes))).toEqual(decision);
-  });
-});
+  },
+);

@@ -32,12 +32,12 @@ test.each([
     contents: [said],
     declares: ['weather', 'locate'],
   },
-])('the model is told of tools $what', ({ seq = 0, contents = [], declares }) => {
+])('the model gets declared tools $what', ({ seq = 0, contents = [], declares }) => {
   const declared = declaredTools({ serverTools, toolsJson, coveredThrough: { seq }, contents });
 
   expect(declared?.map(({ name }) => name)).toEqual(declares);
 });
 
-test('without tools nothing is declared', () => {
+test('no tools are declared without tools', () => {
   expect(declaredTools({ coveredThrough: { seq: 0 }, contents: [] })).toBeUndefined();
 });

@@ -4,12 +4,12 @@ import { cutIntoPieces } from '#shared/conversation/documents/json-pieces.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text).length;
 
-test('short text is one piece', () => {
+test('a short text is one JSON piece', () => {
   expect(cutIntoPieces('abc', 10)).toEqual(['abc']);
   expect(cutIntoPieces('', 10)).toEqual(['']);
 });
 
-test('pieces join to the text, fit the limit and never cut a surrogate pair', () => {
+test('JSON pieces join to the text, fit the limit and never split a surrogate pair', () => {
   fc.assert(
     fc.property(
       fc.string({ unit: 'binary', maxLength: 200 }),

@@ -31,7 +31,7 @@ describe('the budget of pins', () => {
     ['a small threshold', 1_000, 2_000, 125],
     ['no threshold', null, 800_000, 1_000],
     ['no threshold and a small window', null, 800, 100],
-  ])('with %s', (...[, softThresholdTokens, hardThresholdTokens, expected]) => {
+  ])('the pin budget with %s', (...[, softThresholdTokens, hardThresholdTokens, expected]) => {
     const policy = { softThresholdTokens, hardThresholdTokens };
 
     expect(pinBudget(policy, { calibration: 1.5 })).toEqual({
@@ -40,7 +40,7 @@ describe('the budget of pins', () => {
     });
   });
 
-  test('counts pins as the conversation counts', () => {
+  test('the pin budget counts pins as the conversation does', () => {
     const pins = [pin('a'), pin('b')];
 
     expect(calibratedPinTokens([], { calibration: 2 })).toBe(0);
@@ -51,7 +51,7 @@ describe('the budget of pins', () => {
 });
 
 describe('putting a pin', () => {
-  test('appends a new one and replaces one of the same id where it stands', () => {
+  test('putting a pin appends it or replaces the one of the same id', () => {
     const pins = [pin('a'), pin('b')];
 
     expect(decidePin(pins, pin('c'), budget)).toMatchObject({
@@ -64,11 +64,11 @@ describe('putting a pin', () => {
     });
   });
 
-  test('again changes nothing', () => {
+  test('putting the same pin again changes nothing', () => {
     expect(decidePin([pin('a')], pin('a'), budget)).toEqual({ kind: 'unchanged', pin: pin('a') });
   });
 
-  test('fits as long as it fills the budget exactly', () => {
+  test('a pin fits as long as it fills the budget exactly', () => {
     const exact = filledBy(pin('a'), pin('b'));
     const tight = { ...exact, budgetTokens: exact.budgetTokens - 1 };
 
@@ -80,7 +80,7 @@ describe('putting a pin', () => {
     });
   });
 
-  test('may always make pins shorter, even where they are over the budget', () => {
+  test('a pin may always be shortened, even over the budget', () => {
     const over = { budgetTokens: 20, calibration: 1 };
 
     expect(decidePin([pin('a', longText)], pin('a', longText.slice(0, 200)), over).kind).toBe(
@@ -91,7 +91,7 @@ describe('putting a pin', () => {
     );
   });
 
-  test('ends with the fiftieth, but replaces one of them', () => {
+  test('a fifty-first pin is refused, but a replacement accepted', () => {
     const roomy = { budgetTokens: 100_000, calibration: 1 };
     const full = Array.from({ length: PINS_MAX }, (_, i) => pin(`p${i}`));
 
@@ -102,7 +102,7 @@ describe('putting a pin', () => {
 });
 
 describe('pins of hooks', () => {
-  test('take the place of older ones of hooks, never of the owner’s', () => {
+  test('pins of hooks replace older pins of hooks, never the owner’s', () => {
     const mine = pin('mine');
     const old = [pin('old-1', 'Hook 1.', 'hook'), pin('old-2', 'Hook 2.', 'hook')];
     const newest = pin('new', 'Hook 3.', 'hook');
@@ -113,14 +113,14 @@ describe('pins of hooks', () => {
     expect(leftOut).toEqual([]);
   });
 
-  test('that do not fit are left out and push nothing out', () => {
+  test('pins of hooks that do not fit are left out and evict nothing', () => {
     const pins = [pin('mine'), pin('old', 'Hook 1.', 'hook')];
     const returned = [{ id: 'long', text: longText }];
 
     expect(withHookPins(pins, returned, filledBy(...pins))).toEqual({ pins, leftOut: ['long'] });
   });
 
-  test('replace what stands under their id; the same text changes nothing', () => {
+  test('pins of hooks replace those of the same id; the same text changes nothing', () => {
     const pins = [pin('a'), pin('b')];
     const text = 'Newer.';
 
@@ -141,7 +141,7 @@ const turn = (seq: number, text: string, changes: Partial<Turn> = {}) => ({
 });
 
 describe('messages that stay word for word', () => {
-  test('become pins of their turns, in the order they were said', () => {
+  test('kept messages become pins of their turns, in order', () => {
     const folded = [
       turn(1, 'No nuts.'),
       turn(2, 'Hello', { retention: 'normal' }),
@@ -157,7 +157,7 @@ describe('messages that stay word for word', () => {
     expect(pins).toEqual([pin('a'), ...added]);
   });
 
-  test('fit the newest first; what does not fit is named and pushes nothing out', () => {
+  test('kept messages that do not fit are named and evict nothing, newest first', () => {
     const folded = [turn(1, 'Short.'), turn(2, longText), turn(3, 'Aisle seat.')];
     const room = filledBy(pin('a'), pin('b', 'Short.'), pin('c', 'Aisle seat.'));
 
@@ -167,7 +167,7 @@ describe('messages that stay word for word', () => {
     expect(leftOut).toEqual([2]);
   });
 
-  test('are not pinned when they are out of the context, say nothing, or are pinned already', () => {
+  test('kept messages out of the context, empty or already pinned are not pinned', () => {
     const pins = [{ ...pin('keep-3', 'Mended by hand.'), seq: 3 }];
     const folded = [
       turn(1, 'Replaced.', { inContext: false }),
@@ -182,7 +182,7 @@ describe('messages that stay word for word', () => {
   });
 });
 
-test('pins go with the turns they came from, and others stay', () => {
+test('pins are removed with their turns, and others stay', () => {
   const pins = [pin('a'), { ...pin('b'), seq: 4 }, { ...pin('c'), seq: 5 }];
 
   expect(withoutPinsFrom(pins, (seq) => seq >= 5).map(({ id }) => id)).toEqual(['a', 'b']);
@@ -196,7 +196,7 @@ describe('pins in the context', () => {
   };
   const history = { snapshotText: '<state_snapshot/>', masks: [] };
 
-  test('are an item of their own, and one content with the snapshot', () => {
+  test('pins in the context are an item of their own and one content with the snapshot', () => {
     const items = assembleContext({ ...source, pins: [pin('a'), pin('b')], history });
 
     expect(items.map(({ kind }) => kind)).toEqual(['pin', 'snapshot', 'ack']);
@@ -209,7 +209,7 @@ describe('pins in the context', () => {
     expect(assemblePrompt({ ...source, pins: [], history }, items).contents).toEqual(contents);
   });
 
-  test('stand alone where nothing is folded, and are nothing where there are none', () => {
+  test('pins stand alone where nothing is folded, and add nothing when there are none', () => {
     const alone = assembleContext({ ...source, pins: [pin('a')], history: undefined });
 
     expect(alone.map(({ kind }) => kind)).toEqual(['pin', 'ack']);

@@ -41,59 +41,57 @@ describe('what a model is sent of signed contents', () => {
     ],
     ['nothing where nothing is left', { ...OTHER, content: said(signed({ text: '' })) }],
     ['what nobody has signed', { ...OTHER, content: said(call), sent: said(call) }],
-  ])('is %s', (_, { signedBy, content, sent }) => {
+  ])('the signed contents sent to a model are %s', (_, { signedBy, content, sent }) => {
     expect(withOwnSignatures([item(content, signedBy)], 'mine')).toEqual(sent ? [item(sent)] : []);
   });
 
-  test('is the same object where nothing was taken', () => {
+  test('contents without foreign signatures are returned as the same object', () => {
     const unsigned = said(call);
 
     expect(withOwnSignatures([item(unsigned)], 'mine')[0]?.content).toBe(unsigned);
   });
 });
 
-test('contents without signatures have the same parts in the same places', () => {
+test('removing signatures keeps the parts in their places', () => {
   const contents = [said(signed({ text: '' }), signed(call), call)];
 
   expect(withoutSignatures(contents)).toEqual([said({ text: '' }, call, call)]);
 });
 
-describe('a prompt of turns that several models have answered', () => {
-  const turn = (seq: number, model: string) => ({
-    seq,
-    model,
-    inContext: true,
-    user: { role: 'user' as const, parts: [{ text: `Q${seq}` }] },
-    contents: [
-      said(signed(call)),
-      {
-        role: 'user' as const,
-        parts: [{ functionResponse: { name: 'find', response: { a: 1 } } }],
-      },
-      said(signed({ text: `A${seq}` })),
-    ],
-  });
-  const source = {
-    model: 'auto',
-    pins: [],
-    history: undefined,
-    coveredThrough: { seq: 0, contentIndex: 0 },
-    turns: [turn(1, 'mine'), turn(2, 'other')],
-  };
+const turn = (seq: number, model: string) => ({
+  seq,
+  model,
+  inContext: true,
+  user: { role: 'user' as const, parts: [{ text: `Q${seq}` }] },
+  contents: [
+    said(signed(call)),
+    {
+      role: 'user' as const,
+      parts: [{ functionResponse: { name: 'find', response: { a: 1 } } }],
+    },
+    said(signed({ text: `A${seq}` })),
+  ],
+});
+const source = {
+  model: 'auto',
+  pins: [],
+  history: undefined,
+  coveredThrough: { seq: 0, contentIndex: 0 },
+  turns: [turn(1, 'mine'), turn(2, 'other')],
+};
 
-  test.each([
-    ['mine', [1, 3]],
-    ['other', [5, 7]],
-    ['third', []],
-    ['auto', []],
-  ])('for %s has the signatures of that one, and needs no mending', (model, expected) => {
-    const prompt = assemblePrompt({ ...source, model }, assembleContext(source));
+test.each([
+  ['mine', [1, 3]],
+  ['other', [5, 7]],
+  ['third', []],
+  ['auto', []],
+])('a prompt for %s has only that model’s signatures and needs no repair', (model, expected) => {
+  const prompt = assemblePrompt({ ...source, model }, assembleContext(source));
 
-    const places = prompt.contents.flatMap(({ parts }, index) =>
-      parts.some(({ thoughtSignature }) => thoughtSignature !== undefined) ? [index] : [],
-    );
-    expect(places).toEqual(expected);
-    expect(prompt.contents).toHaveLength(8);
-    expect(prompt.repairs).toBeUndefined();
-  });
+  const places = prompt.contents.flatMap(({ parts }, index) =>
+    parts.some(({ thoughtSignature }) => thoughtSignature !== undefined) ? [index] : [],
+  );
+  expect(places).toEqual(expected);
+  expect(prompt.contents).toHaveLength(8);
+  expect(prompt.repairs).toBeUndefined();
 });

@@ -142,7 +142,7 @@ describe('a prompt before it is sent', () => {
       { name: 2 },
     ],
     ['half a character', [user(text('a\ud83d'))], [user(text('a\ufffd'))], { surrogate: 1 }],
-  ])('%s', (...[, contents, sent, repairs]) => {
+  ])('a prompt before it is sent: %s', (...[, contents, sent, repairs]) => {
     expect(repairPrompt({ model: 'gemini-2.5-flash', contents })).toEqual({
       contents: sent,
       repairs,
@@ -156,7 +156,7 @@ describe('a prompt before it is sent', () => {
     ['gemini-2.5-pro', undefined],
     ['gemini-1.5-pro', undefined],
     ['gemma-3-27b-it', undefined],
-  ])('of the present turn gets lost signatures as %s needs them', (name, signature) => {
+  ])('a prompt of the current turn gets lost signatures as %s needs them', (name, signature) => {
     const old = [hi, model(call('f')), user(response('f')), model(text('a'))];
     const present = [hi, model(call('f'), call('g')), user(response('f'), response('g'))];
 
@@ -167,7 +167,7 @@ describe('a prompt before it is sent', () => {
     expect(contents[5]?.parts[0]?.thoughtSignature).toBe(signature);
   });
 
-  test('keeps signatures as they came, on empty texts too', () => {
+  test('a prompt keeps signatures unchanged, on empty texts too', () => {
     const contents = [
       hi,
       model({ ...call('f'), thoughtSignature: 'one' }),
@@ -203,7 +203,7 @@ describe('a context with a broken turn', () => {
     turns: [turn(1, [model(call('f'))]), turn(2, [model(text('b'))])],
   };
 
-  test('shows at its first item what was mended', () => {
+  test('a context with a broken turn shows the repairs at its first item', () => {
     expect(assembleContext(source)).toMatchObject([
       { seq: 1, content: hi, repairs: { orphanCall: 1 } },
       { seq: 2, content: hi },
@@ -211,14 +211,14 @@ describe('a context with a broken turn', () => {
     ]);
   });
 
-  test('makes a prompt that tells all of it', () => {
+  test('a prompt of a context with a broken turn reports every repair', () => {
     const prompt = assemblePrompt(source, assembleContext(source), user(text('new')));
 
     expect(prompt.contents.map(({ role }) => role)).toEqual(['user', 'model', 'user']);
     expect(prompt.repairs).toEqual({ orphanCall: 1, joined: 1 });
   });
 
-  test('whole turns make a prompt that tells of nothing', () => {
+  test('a prompt of whole turns reports no repair', () => {
     const whole = { ...source, turns: [turn(1, [model(text('a'))])] };
 
     expect(assemblePrompt(whole, assembleContext(whole), hi)).not.toHaveProperty('repairs');

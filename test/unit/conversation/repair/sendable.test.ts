@@ -5,23 +5,23 @@ import { sendableContents } from '#shared/conversation/repair/sendable.ts';
 const user = (text: string): Content => ({ role: 'user', parts: [{ text }] });
 
 describe('what of a turn is sent again', () => {
-  test('text stays', () => {
+  test('text of a turn is sent again', () => {
     expect(sendableContents([user('a')])).toEqual([user('a')]);
   });
 
-  test('a content of which nothing goes stays the object that it was', () => {
+  test('a content that loses nothing is returned as the same object', () => {
     const whole = user('a');
 
     expect(sendableContents([whole])[0]).toBe(whole);
   });
 
-  test('empty text goes, and a content left without parts with it', () => {
+  test('empty text is not sent again, nor a content without other parts', () => {
     expect(sendableContents([user('a'), { role: 'model', parts: [{ text: '' }] }])).toEqual([
       user('a'),
     ]);
   });
 
-  test('a bare thought goes', () => {
+  test('a bare thought is not sent again', () => {
     const contents: Content[] = [
       { role: 'model', parts: [{ text: 'hm', thought: true }, { text: 'b' }] },
     ];
@@ -29,13 +29,13 @@ describe('what of a turn is sent again', () => {
     expect(sendableContents(contents)).toEqual([{ role: 'model', parts: [{ text: 'b' }] }]);
   });
 
-  test('an empty text that carries a signature stays as it came', () => {
+  test('an empty text with a signature is sent again unchanged', () => {
     const signed: Content = { role: 'model', parts: [{ text: '', thoughtSignature: 's' }] };
 
     expect(sendableContents([signed])).toEqual([signed]);
   });
 
-  test('a call stays with its response', () => {
+  test('a call is sent again with its response', () => {
     const pair: Content[] = [
       { role: 'model', parts: [{ functionCall: { name: 'f', args: {} }, thoughtSignature: 's' }] },
       { role: 'user', parts: [{ functionResponse: { name: 'f', response: {} } }] },
@@ -44,7 +44,7 @@ describe('what of a turn is sent again', () => {
     expect(sendableContents(pair)).toEqual(pair);
   });
 
-  test('a call without response goes, and so does a response without call', () => {
+  test('a call without response is not sent again, nor a response without call', () => {
     const contents: Content[] = [
       user('a'),
       { role: 'model', parts: [{ functionCall: { name: 'f' } }] },

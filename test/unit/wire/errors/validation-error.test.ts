@@ -62,7 +62,7 @@ describe('the sentence of a request that is refused', () => {
         field: 'message.parts[0].type',
       },
     ],
-  ])('%s says what would be taken', (_, body, refusal) => {
+  ])('the sentence for a refused request says what is accepted: %s', (_, body, refusal) => {
     expect(refusalOf(sendMessageBody, body)).toEqual(refusal);
   });
 
@@ -124,7 +124,7 @@ describe('the sentence of a request that is refused', () => {
         field: 'tools[0].function',
       },
     ],
-  ])('of a client of OpenAI that %s says what would be taken', (_, body, refusal) => {
+  ])('the sentence for an OpenAI client that %s says what is accepted', (_, body, refusal) => {
     expect(refusalOf(chatCompletionBody, body)).toEqual(refusal);
   });
 });

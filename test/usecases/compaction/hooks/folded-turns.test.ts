@@ -54,7 +54,7 @@ const linesOf = (text: string) =>
     .map((line) => exportLineResponse.parse(JSON.parse(line)));
 
 describe('what a PreCompact hook is given to read the folded turns with', () => {
-  test('reads exactly those turns, word for word, without a sign-in', async () => {
+  test('a PreCompact hook reads exactly the folded turns, word for word, without a sign-in', async () => {
     const { before, foldedTurns, read } = await compactWithHook();
 
     const answer = await read(foldedTurns.path, foldedTurns.token);
@@ -70,7 +70,7 @@ describe('what a PreCompact hook is given to read the folded turns with', () => 
     expect(answer.text).not.toContain(`Question ${before.upTo + 1}:`);
   });
 
-  test('is told before the compaction alone, and says until when it serves', async () => {
+  test('a PreCompact hook alone gets a reading token, with its expiry', async () => {
     const { bench, after, foldedTurns } = await compactWithHook();
 
     expect(after).not.toHaveProperty('foldedTurns');
@@ -79,7 +79,7 @@ describe('what a PreCompact hook is given to read the folded turns with', () => 
     );
   });
 
-  test('says nothing of a message that its user deletes meanwhile', async () => {
+  test('a PreCompact hook’s reading omits a message deleted meanwhile', async () => {
     const caller = { uid: 'alice', tier: 'signedIn' } as const;
     const store = createMemoryDocumentStore();
     const deleting: PreCompactHook = {
@@ -116,7 +116,7 @@ describe('S1: reading folded turns', () => {
     ['with another generation', (token: string) => altered(token, { generation: 1 })],
     ['with a later end', (token: string) => altered(token, { expireTime: '2030-01-01T00:00:00Z' })],
     ['with more than it says', (token: string) => altered(token, { uid: 'alice' })],
-  ])('S1: %s is refused', async (_, tokenFrom) => {
+  ])('S1: reading folded turns with %s is refused', async (_, tokenFrom) => {
     const { foldedTurns, read } = await compactWithHook();
 
     const answer = await read(foldedTurns.path, tokenFrom(foldedTurns.token));
@@ -124,7 +124,7 @@ describe('S1: reading folded turns', () => {
     expect([answer.status, reasonIn(answer.text)]).toEqual([401, 'READ_TOKEN_INVALID']);
   });
 
-  test('S1: with the token of another conversation is refused, be there one or not', async () => {
+  test('S1: reading folded turns with another conversation’s token is refused, existing or not', async () => {
     const { bench, foldedTurns, read } = await compactWithHook();
     const other = await buildDue(bench);
 
@@ -134,7 +134,7 @@ describe('S1: reading folded turns', () => {
     }
   });
 
-  test('S1: with a token of keys that are no longer in use is refused', async () => {
+  test('S1: reading folded turns with a token of retired keys is refused', async () => {
     const signer = createHmacSigner([{ keyId: 'local', secret: Buffer.alloc(32, 7) }]);
     const { foldedTurns } = await compactWithHook({ signer });
     const { read } = await compactWithHook();
@@ -142,7 +142,7 @@ describe('S1: reading folded turns', () => {
     expect((await read(foldedTurns.path, foldedTurns.token)).status).toBe(401);
   });
 
-  test('S1: serves a quarter of an hour, then no more', async () => {
+  test('S1: reading folded turns works for a quarter of an hour', async () => {
     const { bench, foldedTurns, read } = await compactWithHook();
     bench.clock.advance(15 * MINUTE_MS - 1);
     const last = await read(foldedTurns.path, foldedTurns.token);
@@ -153,7 +153,7 @@ describe('S1: reading folded turns', () => {
     expect([late.status, reasonIn(late.text)]).toEqual([401, 'READ_TOKEN_INVALID']);
   });
 
-  test('S1: ends with the conversation', async () => {
+  test('S1: reading folded turns ends with the conversation', async () => {
     const { app, id, foldedTurns, read } = await compactWithHook();
     await app.ok({ method: 'DELETE', path: `/v1/conversations/${id}`, uid: 'alice' });
 
@@ -162,7 +162,7 @@ describe('S1: reading folded turns', () => {
     expect([answer.status, reasonIn(answer.text)]).toEqual([404, 'CONVERSATION_NOT_FOUND']);
   });
 
-  test('S1: ends with the first change after the swap', async () => {
+  test('S1: reading folded turns ends with the first change after the swap', async () => {
     const { app, bench, id, foldedTurns, read } = await compactWithHook();
     const caller = { uid: 'alice', tier: 'signedIn' } as const;
     expect((await see(bench.store, id)).head.generation).toBe(1);

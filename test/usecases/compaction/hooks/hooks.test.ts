@@ -20,7 +20,7 @@ import {
 const failing = { name: 'backup', run: () => Promise.reject(new Error('disk full')) };
 
 describe('hooks around a compaction', () => {
-  test('are told the trigger, the range and the size, before and after', async () => {
+  test('compaction hooks get trigger, range and size, before and after', async () => {
     const told: CompactionHookEvent[] = [];
     const tell = (event: CompactionHookEvent) => {
       told.push(event);
@@ -44,7 +44,7 @@ describe('hooks around a compaction', () => {
     expect(told[0]?.beforeTokens).toBeGreaterThan(1_000);
   });
 
-  test('are not run when there is nothing to do', async () => {
+  test('compaction hooks do not run when there is nothing to do', async () => {
     let runs = 0;
     const count = () => {
       runs += 1;
@@ -60,7 +60,7 @@ describe('hooks around a compaction', () => {
     expect(runs).toBe(0);
   });
 
-  test('that fail are logged and do not stop it', async () => {
+  test('compaction hooks that fail are logged and do not stop it', async () => {
     const bench = compactionBench({ hooks: { preCompact: [failing], postCompact: [failing] } });
     const conversationId = await buildDue(bench);
 
@@ -78,7 +78,7 @@ describe('hooks around a compaction', () => {
     [{ pins: { length: 1 } }],
     [{ veto: 'yes' }],
   ])(
-    'that answer %j, which is no answer, are logged as failed and do not stop it',
+    'compaction hooks that answer %j, which is invalid, are logged and do not stop it',
     async (answered) => {
       const run = async () => Promise.resolve(JSON.parse(JSON.stringify(answered)));
       const hooks = { preCompact: [{ name: 'careless', run }], postCompact: [] };
@@ -92,7 +92,7 @@ describe('hooks around a compaction', () => {
     },
   );
 
-  test('that are required and fail stop it before the model is called', async () => {
+  test('a required compaction hook that fails stops it before the model call', async () => {
     const bench = compactionBench({
       hooks: { preCompact: [{ ...failing, required: true }], postCompact: [] },
     });
@@ -104,7 +104,7 @@ describe('hooks around a compaction', () => {
     expect(bench.model.calls).toHaveLength(0);
   });
 
-  test('that hang are left after ten seconds', async () => {
+  test('compaction hooks that hang are abandoned after ten seconds', async () => {
     const bench = compactionBench();
     const hanging = compactionBench({
       ...bench,
@@ -145,7 +145,7 @@ const buildNoop = (bench: CompactionBench, profile: Head['profile']) =>
   buildDue(bench, { turns: 1, head: { profile, compactionNeeded: manualNeed() } });
 
 describe('a compaction that ends as NOOP', () => {
-  test('fires PreCompact in the profile gemini-cli, with nothing to fold and nothing to read', async () => {
+  test('a NOOP compaction in the gemini-cli profile fires PreCompact with nothing to fold', async () => {
     const { told, hooks } = keeping();
     const bench = compactionBench({ hooks });
     const id = await buildDue(bench, {
@@ -161,7 +161,7 @@ describe('a compaction that ends as NOOP', () => {
   });
 
   test.each(['assistant', 'coding'] as const)(
-    'fires no hook in the profile %s',
+    'a NOOP compaction fires no hook in the profile %s',
     async (profile) => {
       const { told, hooks } = keeping();
       const bench = compactionBench({ hooks });
@@ -173,7 +173,7 @@ describe('a compaction that ends as NOOP', () => {
     },
   );
 
-  test('that was planned fires it as well, whatever it answers', async () => {
+  test('a planned NOOP compaction fires PreCompact too, whatever it answers', async () => {
     const { told, hooks } = keeping({ veto: true, note: 'x', pins: [{ id: 'a', text: 'b' }] });
     const bench = compactionBench({ hooks });
     const id = await buildNoop(bench, 'gemini-cli');
@@ -185,7 +185,7 @@ describe('a compaction that ends as NOOP', () => {
     expect((await see(bench.store, id)).head.pins).toEqual([]);
   });
 
-  test('fires none of an empty conversation', async () => {
+  test('a NOOP compaction of an empty conversation fires no hook', async () => {
     const { told, hooks } = keeping();
     const bench = compactionBench({ hooks });
     const head = { profile: 'gemini-cli', compactionNeeded: manualNeed() } as const;
@@ -195,7 +195,7 @@ describe('a compaction that ends as NOOP', () => {
     expect(told).toEqual([]);
   });
 
-  test('is settled all the same when the worker is told to end meanwhile', async () => {
+  test('a NOOP compaction is settled even when the worker is stopped meanwhile', async () => {
     const leaving = new AbortController();
     const { promise } = Promise.withResolvers<undefined>();
     const run = () => {
@@ -214,7 +214,7 @@ describe('a compaction that ends as NOOP', () => {
     expect((await see(bench.store, conversationId)).head.compactionNeeded).toEqual({});
   });
 
-  test('stays one when a required hook fails', async () => {
+  test('a NOOP compaction stays one when a required hook fails', async () => {
     const preCompact = [{ ...failing, required: true }];
     const bench = compactionBench({ hooks: { preCompact, postCompact: [] } });
 

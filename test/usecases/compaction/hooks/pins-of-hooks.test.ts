@@ -23,7 +23,7 @@ describe('pins of a hook', () => {
   const leftOut = ({ logged }: ReturnType<typeof compactionBench>) =>
     logged.filter(({ event }) => event === 'compaction_hook_pins_left_out');
 
-  test('are in the context that the swap makes, and in what is counted', async () => {
+  test('a hook’s pins are in the swapped context and in its counts', async () => {
     const bench = benchWith({ pins: [{ id: 'policy', text: 'Refunds take 14 days.' }] });
     const conversationId = await buildDue(bench, { head: { settings, pins } });
 
@@ -39,7 +39,7 @@ describe('pins of a hook', () => {
     expect(leftOut(bench)).toEqual([]);
   });
 
-  test('that do not fit or cannot be stored are logged without their text and left out', async () => {
+  test('a hook’s pins that do not fit are logged without text and left out', async () => {
     const secret = 'Refunds take 14 days. ';
     const bench = benchWith({
       pins: [
@@ -63,7 +63,7 @@ describe('pins of a hook', () => {
     expect(JSON.stringify(bench.logged)).not.toContain('Refunds');
   });
 
-  test('stay when the compaction is vetoed, by this hook or by a later one', async () => {
+  test('a hook’s pins stay when this or a later hook vetoes the compaction', async () => {
     const bench = benchWith({ pins: [{ id: 'policy', text: 'Be brief.' }] }, { veto: true });
     const conversationId = await buildDue(bench);
 
@@ -75,7 +75,7 @@ describe('pins of a hook', () => {
     expect(head.pins).toMatchObject([{ id: 'policy', source: 'hook' }]);
   });
 
-  test('do not overwrite a pin that is put at the same time', async () => {
+  test('a hook’s pins do not overwrite a pin put at the same time', async () => {
     const world = lifecycle();
     const conversationId = await buildDue(world);
     let isPut = false;
@@ -108,7 +108,7 @@ describe('pins of a hook', () => {
   });
 });
 
-test('every batch of a compaction that pins is guarded by what was read, the pins by the head', async () => {
+test('a pinning compaction guards every batch by what was read, pins by the conversation', async () => {
   const world = lifecycle();
   const broken: string[] = [];
   const pinGuards: object[] = [];

@@ -36,7 +36,7 @@ const buildWith = (bench: CompactionBench, hooks: Webhook[]) =>
 const both: Webhook['events'] = ['preCompact', 'postCompact'];
 
 describe('a webhook of a conversation', () => {
-  test('is told before and after, without a word of what was said', async () => {
+  test('a conversation’s webhook is called before and after, without message text', async () => {
     const server = await startWebhook();
     const bench = benchCalling([server.host]);
     const id = await buildWith(bench, [{ url: server.url, events: both }]);
@@ -51,7 +51,7 @@ describe('a webhook of a conversation', () => {
     expect(JSON.stringify(bodies)).not.toMatch(/Question|Answer/);
   });
 
-  test('gets every call signed over time and body', async () => {
+  test('a conversation’s webhook gets every call signed over time and body', async () => {
     const server = await startWebhook();
     const bench = benchCalling([server.host]);
     const id = await buildWith(bench, [{ url: server.url, events: ['preCompact'] }]);
@@ -67,7 +67,7 @@ describe('a webhook of a conversation', () => {
     });
   });
 
-  test('may veto', async () => {
+  test('a conversation’s webhook may veto', async () => {
     const server = await startWebhook({ body: JSON.stringify({ veto: true }) });
     const bench = benchCalling([server.host]);
     const id = await buildWith(bench, [{ url: server.url, events: ['preCompact'] }]);
@@ -75,7 +75,7 @@ describe('a webhook of a conversation', () => {
     expect(await compactOnce(bench, id)).toMatchObject({ state: 'NOOP', reason: 'VETOED' });
   });
 
-  test('may pin a text', async () => {
+  test('a conversation’s webhook may pin a text', async () => {
     const pins = [{ id: 'order', text: 'The order is number 4711.' }];
     const server = await startWebhook({ body: JSON.stringify({ pins, later: 'ignored' }) });
     const bench = benchCalling([server.host]);
@@ -86,7 +86,7 @@ describe('a webhook of a conversation', () => {
     expect((await see(bench.store, id)).head.pins).toEqual([{ ...pins[0], source: 'hook' }]);
   });
 
-  test('may tell the summariser something, and is told how to read the turns that go', async () => {
+  test('a conversation’s webhook may advise the summariser and read the folded turns', async () => {
     const server = await startWebhook({ body: JSON.stringify({ note: 'Gold member.' }) });
     const bench = benchCalling([server.host]);
     const id = await buildWith(bench, [{ url: server.url, events: ['preCompact'] }]);
@@ -107,20 +107,23 @@ describe('a webhook of a conversation', () => {
     ['answers no JSON', { body: 'ok' }],
     ['answers what is no answer', { body: JSON.stringify({ veto: 'yes' }) }],
     ['answers too much', { body: `"${'x'.repeat(64 * 1024)}"` }],
-  ])('that %s is logged and does not stop it', async (_, reply) => {
-    const server = await startWebhook(reply);
-    const bench = benchCalling([server.host]);
-    const id = await buildWith(bench, [{ url: server.url, events: ['preCompact'] }]);
+  ])(
+    'a conversation’s webhook that %s is logged and does not stop the compaction',
+    async (_, reply) => {
+      const server = await startWebhook(reply);
+      const bench = benchCalling([server.host]);
+      const id = await buildWith(bench, [{ url: server.url, events: ['preCompact'] }]);
 
-    expect(await compactOnce(bench, id)).toMatchObject({ state: 'COMPACTED' });
-    expect(bench.logged).toContainEqual({
-      severity: 'WARNING',
-      event: 'compaction_hook_failed',
-      fields: { conversationId: id, hook: `webhook ${server.host}` },
-    });
-  });
+      expect(await compactOnce(bench, id)).toMatchObject({ state: 'COMPACTED' });
+      expect(bench.logged).toContainEqual({
+        severity: 'WARNING',
+        event: 'compaction_hook_failed',
+        fields: { conversationId: id, hook: `webhook ${server.host}` },
+      });
+    },
+  );
 
-  test('that is required and fails stops it', async () => {
+  test('a required webhook of a conversation that fails stops the compaction', async () => {
     const server = await startWebhook({ status: 503 });
     const bench = benchCalling([server.host]);
     const hook: Webhook = { url: server.url, events: ['preCompact'], required: true };
@@ -130,7 +133,7 @@ describe('a webhook of a conversation', () => {
     expect(bench.model.calls).toHaveLength(0);
   });
 
-  test('that redirects is not followed', async () => {
+  test('a conversation’s webhook is not followed through a redirect', async () => {
     const target = await startWebhook();
     const server = await startWebhook({ status: 307, headers: { location: target.url } });
     const bench = benchCalling([server.host, target.host]);
@@ -141,7 +144,7 @@ describe('a webhook of a conversation', () => {
     expect([server.calls.length, target.calls.length]).toEqual([1, 0]);
   });
 
-  test('whose host is not allowed any more is not called', async () => {
+  test('a webhook whose host is no longer allowed is not called', async () => {
     const server = await startWebhook();
     const bench = benchCalling(['hooks.example.com']);
     const id = await buildWith(bench, [{ url: server.url, events: both }]);
@@ -150,7 +153,7 @@ describe('a webhook of a conversation', () => {
     expect(server.calls).toEqual([]);
   });
 
-  test('that hangs is left after ten seconds', async () => {
+  test('a conversation’s webhook that hangs is abandoned after ten seconds', async () => {
     const server = await startWebhook({ hangs: true });
     const bench = benchCalling([server.host]);
     const id = await buildWith(bench, [{ url: server.url, events: ['preCompact'] }]);
@@ -164,7 +167,7 @@ describe('a webhook of a conversation', () => {
 });
 
 describe('hooks of several levels', () => {
-  test('run in the order deployment, remote document, conversation', async () => {
+  test('hooks run in the order deployment, remote document, conversation', async () => {
     const order: string[] = [];
     const base = compactionBench();
     const remotePolicy = createRemotePolicy(base);
@@ -196,7 +199,7 @@ describe('hooks of several levels', () => {
     ]);
   });
 
-  test('of a remote document that are unusable are warned of, and none runs', async () => {
+  test('an invalid hook of a remote document causes a warning and none to run', async () => {
     const bench = compactionBench();
     const remotePolicy = createRemotePolicy(bench);
     const fields = { hooks: [{ url: 'gopher://x' }], thresholdTokens: 9_000 };

@@ -23,7 +23,7 @@ const swappedEvent = (bench: CompactionBench) =>
   bench.published.find(({ data }) => JSON.stringify(data).includes('compaction.swapped'))?.data;
 
 describe('what a compaction cost', () => {
-  test('stands in its history, its record, its event and its log line', async () => {
+  test('a compaction’s cost is in its history, record, event and log line', async () => {
     // Whichever model summarises; the scripted one takes 100 prompt and 50 answer tokens a call.
     const free = { input: 2, cached: 0, output: 4 };
     const bench = benchWith({ 'gemini-2.5-flash': free, 'gemini-3.1-pro': free });
@@ -41,7 +41,7 @@ describe('what a compaction cost', () => {
     expect(line?.fields).toMatchObject({ costMicros });
   });
 
-  test('is that of the dearest model where the price is not known', async () => {
+  test('a compaction’s cost is the highest price where the price is unknown', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench, {
       head: {
@@ -67,18 +67,16 @@ describe('what a compaction cost', () => {
   });
 });
 
-describe('what a compaction tells', () => {
-  test('how many turns came meanwhile', async () => {
-    const base = compactionBench();
-    let id = '';
-    const bench = actingAt(base, 'before-swap', async () => {
-      await addTurn(base.store, id, { user: 'Meanwhile?', answer: 'Yes.' });
-      await addTurn(base.store, id, { user: 'And again?', answer: 'Yes.' });
-    });
-    id = await buildDue(bench);
-
-    await compactOnce(bench, id);
-
-    expect(swappedEvent(base)).toMatchObject({ turnsArrived: 2, strategy: 'ledger' });
+test('a compaction reports how many turns came meanwhile', async () => {
+  const base = compactionBench();
+  let id = '';
+  const bench = actingAt(base, 'before-swap', async () => {
+    await addTurn(base.store, id, { user: 'Meanwhile?', answer: 'Yes.' });
+    await addTurn(base.store, id, { user: 'And again?', answer: 'Yes.' });
   });
+  id = await buildDue(bench);
+
+  await compactOnce(bench, id);
+
+  expect(swappedEvent(base)).toMatchObject({ turnsArrived: 2, strategy: 'ledger' });
 });

@@ -9,7 +9,7 @@ import {
 import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
 
 describe('NOOP', () => {
-  test('an empty conversation that a person compacts has nothing to fold', async () => {
+  test('compacting an empty conversation by hand is a NOOP', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench, {
       turns: 0,
@@ -24,7 +24,7 @@ describe('NOOP', () => {
     expect(job?.records).toMatchObject([{ state: 'NOOP', beforeTokens: 0, afterTokens: 0 }]);
   });
 
-  test('a context that sank below the threshold is left alone without a model call', async () => {
+  test('a context below the threshold again is a NOOP without a model call', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench, { turns: 3 });
 
@@ -35,7 +35,7 @@ describe('NOOP', () => {
     expect((await see(bench.store, conversationId)).head.compactionNeeded).toEqual({});
   });
 
-  test('a turn that no summariser window holds is recorded as too large, and opens no breaker', async () => {
+  test('a turn no summariser window holds is recorded as too large, without a breaker', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench, {
       turns: [{ answer: 'word '.repeat(8_000) }],
@@ -56,7 +56,7 @@ describe('NOOP', () => {
     });
   });
 
-  test('a hook that vetoes ends the attempt before the model is called', async () => {
+  test('a vetoing hook makes the attempt a NOOP before the model call', async () => {
     const bench = compactionBench({
       hooks: {
         preCompact: [{ name: 'legal-hold', run: () => Promise.resolve({ veto: true }) }],

@@ -36,7 +36,7 @@ const lineOf = ({ logged }: CompactionBench) =>
   logged.find(({ event }) => event === 'chat_compression')?.fields;
 
 describe('a summary that is larger than what it stands for', () => {
-  test('is reported everywhere from how much to how much it was counted', async () => {
+  test('a larger summary is reported everywhere with both counts', async () => {
     const bench = counting(4_000, 9_000);
     const conversationId = await buildDue(bench);
 
@@ -52,7 +52,7 @@ describe('a summary that is larger than what it stands for', () => {
     expect(status).toMatchObject({ tokens, compaction: { state, ...figures } });
   });
 
-  test.each(['en', 'ko', 'ja', 'zh'])('says so to a person in %s', (locale) => {
+  test.each(['en', 'ko', 'ja', 'zh'])('a larger summary is explained to a user in %s', (locale) => {
     for (const [beforeTokens, afterTokens, shown] of [
       [4_000, 9_000, ['4,000', '9,000']],
       [60_000, 61_500, ['60,000', '61,500']],
@@ -67,7 +67,7 @@ describe('a summary that is larger than what it stands for', () => {
 describe('a summary that saves too little', () => {
   const reason = 'SAVES_TOO_LITTLE';
 
-  test('is told as what it saved, and opens no breaker', async () => {
+  test('a summary that saves too little reports its saving and opens no breaker', async () => {
     const bench = counting(60_000, 43_000);
     const conversationId = await buildDue(bench);
 
@@ -86,7 +86,7 @@ describe('a summary that saves too little', () => {
     });
   });
 
-  test('is not tried again before more was added', async () => {
+  test('a summary that saves too little is not retried before the context grows', async () => {
     const bench = counting(60_000, 43_000);
     const conversationId = await buildDue(bench);
     const { tokens } = await see(bench.store, conversationId);
@@ -114,17 +114,20 @@ describe('the breaker of the profile gemini-cli', () => {
   test.each([
     ['an empty summary', 'FAILED_EMPTY_SUMMARY', [''], undefined],
     ['a model that is down', 'FAILED_ERROR', [modelDown()], undefined],
-  ])('is not opened by %s, which is tried again', async (...[, state, answers]) => {
-    const bench = compactionBench({ model: createScriptedModel({ answers }) });
+  ])(
+    'the gemini-cli breaker is not opened by %s, which is retried',
+    async (...[, state, answers]) => {
+      const bench = compactionBench({ model: createScriptedModel({ answers }) });
 
-    const conversationId = await tryThrice(bench);
+      const conversationId = await tryThrice(bench);
 
-    const { job } = await see(bench.store, conversationId);
-    expect(job).toMatchObject({ failures: 0, breakerOpenUntil: null });
-    expect(job?.records.map((record) => record.state)).toEqual([state, state, state]);
-  });
+      const { job } = await see(bench.store, conversationId);
+      expect(job).toMatchObject({ failures: 0, breakerOpenUntil: null });
+      expect(job?.records.map((record) => record.state)).toEqual([state, state, state]);
+    },
+  );
 
-  test('is not opened by a count that failed, which is tried again', async () => {
+  test('the gemini-cli breaker is not opened by a failed count, which is retried', async () => {
     const bench = compactionBench({
       model: createScriptedModel({
         answers: [snapshotAnswer()],
@@ -148,7 +151,7 @@ describe('the breaker of the profile gemini-cli', () => {
     expect(job).toMatchObject({ failures: 0, breakerOpenUntil: null });
   });
 
-  test('is opened by the first inflation', async () => {
+  test('the gemini-cli breaker is opened by the first inflation', async () => {
     const bench = counting(4_000, 9_000);
     const conversationId = await buildDue(bench, { head: ofPeer });
 
@@ -174,7 +177,7 @@ describe('an open breaker', () => {
   const failing = () =>
     createScriptedModel({ answers: [modelDown(), modelDown(), modelDown(), snapshotAnswer()] });
 
-  test('lets no model be asked while the history is about as long', async () => {
+  test('an open breaker allows no model call while the history keeps its length', async () => {
     const bench = compactionBench({ model: failing() });
     const conversationId = await openBreaker(bench);
     await addTurn(bench.store, conversationId, { user: 'More. '.repeat(50), answer: 'Yes.' });
@@ -186,7 +189,7 @@ describe('an open breaker', () => {
     expect(bench.model.calls).toHaveLength(3);
   });
 
-  test('lets one be asked again once the history has grown by half', async () => {
+  test('an open breaker allows a model call once the history has grown by half', async () => {
     const bench = compactionBench({ model: failing() });
     const conversationId = await openBreaker(bench);
     const before = await see(bench.store, conversationId);

@@ -25,7 +25,7 @@ async function mended(world: Lifecycle): Promise<string> {
 const lastAsked = ({ bench }: Lifecycle) => JSON.stringify(bench.model.calls.at(-1)?.contents);
 
 describe('a compaction after an erasure', () => {
-  test('starts from what never saw the erased turn, and goes as far as the one before', async () => {
+  test('a compaction after an erasure starts from clean turns, as far as the previous one', async () => {
     const world = lifecycle();
     const conversationId = await mended(world);
     const before = await see(world.store, conversationId);
@@ -39,7 +39,7 @@ describe('a compaction after an erasure', () => {
     expect(history).toMatchObject({ state: 'COMPACTED', from: 1 });
   });
 
-  test('goes on from what is left where the turns are too many to be read at once', async () => {
+  test('a compaction after an erasure continues from the remaining items when turns are too many', async () => {
     const world = lifecycle();
     const conversationId = await mended(world);
     await setHead(world, conversationId, {
@@ -57,7 +57,7 @@ describe('a compaction after an erasure', () => {
     expect(history).toMatchObject({ state: 'COMPACTED', generation: 4 });
   });
 
-  test('leaves the snapshot as it is while no model may be asked', async () => {
+  test('a compaction after an erasure keeps the snapshot while no model may be called', async () => {
     const world = lifecycle();
     const conversationId = await mended(world);
     // As a turn leaves it that was answered from what is left.

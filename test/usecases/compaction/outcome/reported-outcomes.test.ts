@@ -5,7 +5,7 @@ import { compactionBench } from '#test/support/compaction/compaction-dependencie
 import { modelDown } from '#test/support/model-down.ts';
 
 describe('reports', () => {
-  test('every attempt has one chat_compression line and tells the topic what happened', async () => {
+  test('every attempt has one chat_compression log line and one event', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench);
 
@@ -32,7 +32,7 @@ describe('reports', () => {
     expect(fields?.['tokens_before']).toBe(fields?.['tokens_after']);
   });
 
-  test('the line of an attempt that asked a model says how many tokens it took', async () => {
+  test('an attempt’s log line has the tokens of its model calls', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench);
 
@@ -43,7 +43,7 @@ describe('reports', () => {
     expect(fields?.['outputTokens']).toBeGreaterThan(0);
   });
 
-  test('a topic that is down does not fail the work', async () => {
+  test('an unavailable event topic does not fail a compaction', async () => {
     const bench = compactionBench({ publisher: { publish: () => Promise.reject(modelDown()) } });
     const conversationId = await buildDue(bench);
 
@@ -52,7 +52,7 @@ describe('reports', () => {
     expect(result).toMatchObject({ state: 'COMPACTED' });
   });
 
-  test('a defect is logged with its place and without a word of what was said', async () => {
+  test('a defect is logged with its code location and without message text', async () => {
     const bench = compactionBench({
       model: createScriptedModel({
         answers: [new Error('cannot read this:\n    at home I keep the key under the mat')],
@@ -67,7 +67,7 @@ describe('reports', () => {
     expect(JSON.stringify(bench.logged)).not.toContain('under the mat');
   });
 
-  test('no line of the log holds what was said', async () => {
+  test('no log line holds message text', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench);
 

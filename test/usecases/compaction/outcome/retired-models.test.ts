@@ -32,7 +32,7 @@ function bench(
 }
 
 describe('a compaction by a retired model', () => {
-  test('of the conversation asks its successor, and leaves the conversation as it is', async () => {
+  test('a compaction by a conversation’s retired model calls its successor', async () => {
     const worker = bench({});
     const id = await buildDue(worker, {
       head: { settings: { thresholdTokens: 1_000 }, model: 'gemini-2.5-flash' },
@@ -48,7 +48,7 @@ describe('a compaction by a retired model', () => {
     ]);
   });
 
-  test('of the deployment asks its successor', async () => {
+  test('a compaction by the deployment’s retired model calls its successor', async () => {
     const worker = bench({ COMPRESSOR_MODEL: 'gemini-3-pro-preview' });
     const id = await buildDue(worker, {
       head: { settings: { thresholdTokens: 1_000 }, model: 'house-model' },
@@ -59,7 +59,7 @@ describe('a compaction by a retired model', () => {
     expect((await see(worker.store, id)).history?.model).toBe('gemini-3.1-pro-preview');
   });
 
-  test('among the fallbacks asks its successor', async () => {
+  test('a compaction with a retired fallback calls its successor', async () => {
     const worker = bench({ COMPRESSOR_FALLBACKS: 'gemini-2.5-pro' }, [missing, snapshotAnswer()]);
     const id = await buildDue(worker, {
       head: { settings: { thresholdTokens: 1_000 }, model: 'house-model' },

@@ -33,7 +33,7 @@ describe('duplicate deliveries', () => {
     expect(result).toEqual({ kind: 'done', reason: 'NOT_LIVE' });
   });
 
-  test('two workers that start together make one swap, and the other is asked to come back', async () => {
+  test('two workers starting together make one swap, and the other is told to retry', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench);
 
@@ -47,7 +47,7 @@ describe('duplicate deliveries', () => {
     expect(bench.model.calls).toHaveLength(1);
   });
 
-  test('a worker that outlived its lease loses the swap to the one that took it', async () => {
+  test('a worker that outlived its lease loses the swap to the new holder', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench);
     const slowBench = compactionBench({
@@ -75,31 +75,29 @@ describe('duplicate deliveries', () => {
   });
 });
 
-describe('an old fence', () => {
-  test('a worker whose lease was taken after it verified changes nothing', async () => {
-    const bench = compactionBench();
-    const conversationId = await buildDue(bench);
-    const overtaken = compactionBench({
-      ...bench,
-      atCrashPoint: async (name) => {
-        if (name !== 'verified') return;
-        await bench.store.commit([
-          {
-            op: 'update',
-            path: compactionJobPath(conversationId),
-            fields: { owner: 'another', fence: 2 },
-            guard: { exists: true },
-          },
-        ]);
-      },
-    });
-
-    const result = await compactOnce(overtaken, conversationId);
-
-    const { head, job } = await see(bench.store, conversationId);
-    expect(result).toMatchObject({ kind: 'retry', reason: 'LEASE_LOST' });
-    expect(head).toMatchObject({ generation: 0, coveredThrough: { seq: 0 } });
-    expect(job).toMatchObject({ owner: 'another', fence: 2, records: [] });
-    expect(await historiesOf(bench, conversationId)).toHaveLength(0);
+test('a worker whose lease was taken after verification changes nothing', async () => {
+  const bench = compactionBench();
+  const conversationId = await buildDue(bench);
+  const overtaken = compactionBench({
+    ...bench,
+    atCrashPoint: async (name) => {
+      if (name !== 'verified') return;
+      await bench.store.commit([
+        {
+          op: 'update',
+          path: compactionJobPath(conversationId),
+          fields: { owner: 'another', fence: 2 },
+          guard: { exists: true },
+        },
+      ]);
+    },
   });
+
+  const result = await compactOnce(overtaken, conversationId);
+
+  const { head, job } = await see(bench.store, conversationId);
+  expect(result).toMatchObject({ kind: 'retry', reason: 'LEASE_LOST' });
+  expect(head).toMatchObject({ generation: 0, coveredThrough: { seq: 0 } });
+  expect(job).toMatchObject({ owner: 'another', fence: 2, records: [] });
+  expect(await historiesOf(bench, conversationId)).toHaveLength(0);
 });

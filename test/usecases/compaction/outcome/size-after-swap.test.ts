@@ -77,7 +77,7 @@ describe('after a swap', () => {
     ['a plain conversation', {}],
     ['one with a system instruction', { systemInstruction: 'Be brief and kind. '.repeat(20) }],
     ['one with pins', { pins: [{ id: 'p', text: 'No meat, ever.', source: 'api' as const }] }],
-  ])('every reader is told the size that the swap counted: %s', async (_, more) => {
+  ])('every reader gets the size that the swap counted: %s', async (_, more) => {
     const given = world();
 
     const { conversationId, history, job } = await compacted(given, { head: { ...head, ...more } });
@@ -89,7 +89,7 @@ describe('after a swap', () => {
     expect(history.counted?.source).toBe('counted');
   });
 
-  test('every reader is told the same where nobody could count', async () => {
+  test('every reader gets the same size after a swap where counting failed', async () => {
     const given = world();
     const match = { operation: 'countTokens' as const };
     modelServer.server.queueFaults({ kind: 'unavailable', times: 20, match });
@@ -108,7 +108,7 @@ describe('after a swap', () => {
   test.each([
     ['alone', '0'],
     ['with what it brings back', '500'],
-  ])('the next prompt is larger by the message, %s, and by nothing else', async (_, recall) => {
+  ])('the next prompt after a swap is larger only by the message, %s', async (_, recall) => {
     const given = world({ RECALL_TOKENS: recall });
     const { conversationId, history } = await compacted(given);
 
@@ -122,7 +122,7 @@ describe('after a swap', () => {
     expect(Math.abs(promptTokens - history.afterTokens - said)).toBeLessThanOrEqual(1);
   });
 
-  test('turns that came meanwhile are added as estimates', async () => {
+  test('turns during a compaction are added to the swap’s size as estimates', async () => {
     const given = world();
     const { conversationId, history } = await compacted(given);
 
@@ -137,7 +137,7 @@ describe('after a swap', () => {
     expect(object).toBeLessThan(history.afterTokens + 200);
   });
 
-  test('a request for another one, and its end, tell the size as it is now', async () => {
+  test('another compaction request and its end report the current size', async () => {
     const given = world();
     const { conversationId, history } = await compacted(given);
     const target = { caller: owner, conversationId };

@@ -38,7 +38,7 @@ const runsNow = (bench: CompactionBench, count: number, tokens = 10) =>
   Array.from({ length: count }, () => ({ at: bench.clock.now(), tokens }));
 
 describe('a conversation that has spent what it may', () => {
-  test('asks no model and tells why', async () => {
+  test('a conversation over its spending limit calls no model and says why', async () => {
     const bench = limitedBench({ COMPACTIONS_PER_HOUR: '2' });
     const conversationId = await buildDue(bench, { turns: 12 });
     await writeJob(bench.store, conversationId, { spent: runsNow(bench, 2) });
@@ -49,7 +49,7 @@ describe('a conversation that has spent what it may', () => {
     expect(bench.model.calls).toHaveLength(0);
   });
 
-  test('is folded by code when it has reached the hard threshold', async () => {
+  test('a conversation over its spending limit is folded by code at the hard threshold', async () => {
     const bench = limitedBench({ COMPACTION_DAILY_TOKENS: '1000' });
     const conversationId = await buildDue(bench);
     await writeJob(bench.store, conversationId, { spent: runsNow(bench, 1, 1_000) });
@@ -60,7 +60,7 @@ describe('a conversation that has spent what it may', () => {
     expect(bench.model.calls).toHaveLength(0);
   });
 
-  test('answers a manual request that waits with NOOP', async () => {
+  test('a conversation over its spending limit settles a waiting manual request as NOOP', async () => {
     const bench = limitedBench({ COMPACTIONS_PER_HOUR: '2' });
     const conversationId = await buildDue(bench, { head: { compactionNeeded: manualNeed() } });
     await writeJob(bench.store, conversationId, { spent: runsNow(bench, 2) });
@@ -71,7 +71,7 @@ describe('a conversation that has spent what it may', () => {
     expect((await see(bench.store, conversationId)).head.compactionNeeded).toEqual({});
   });
 
-  test('may ask a model again an hour later', async () => {
+  test('a conversation over its spending limit may call a model an hour later', async () => {
     const bench = limitedBench({ COMPACTIONS_PER_HOUR: '2' });
     const conversationId = await buildDue(bench);
     await writeJob(bench.store, conversationId, { spent: runsNow(bench, 2) });
@@ -82,7 +82,7 @@ describe('a conversation that has spent what it may', () => {
     expect(bench.model.calls.length).toBeGreaterThan(0);
   });
 
-  test('a run is entered with its tokens, in the record and for the limits', async () => {
+  test('a compaction run’s tokens are recorded and count for the limits', async () => {
     const bench = limitedBench({ COMPACTIONS_PER_HOUR: '2' });
     const conversationId = await buildDue(bench);
 
@@ -95,7 +95,7 @@ describe('a conversation that has spent what it may', () => {
     expect(job?.spent).toEqual([{ at: bench.clock.now(), tokens: promptTokens + outputTokens }]);
   });
 
-  test('a sender who fills the context with every message cannot buy one compaction a turn', async () => {
+  test('a sender who fills the context with every message cannot force a compaction a turn', async () => {
     const bench = limitedBench({ COMPACTIONS_PER_HOUR: '6' });
     const conversationId = await buildDue(bench, { turns: 2 });
     const TURNS = 40;

@@ -12,7 +12,7 @@ const reworded = (message: string): Error =>
   });
 
 describe('the frames of an error', () => {
-  test('say where it was thrown, nearest first', () => {
+  test('an error’s frames name where it was thrown, nearest first', () => {
     const [first = ''] = stackFrames(thrown('away')).split(' | ');
 
     expect(first).toMatch(/^at thrown .*stack-frames\.test\.ts:\d+:\d+\)$/);
@@ -23,15 +23,15 @@ describe('the frames of an error', () => {
     ['a message that looks like frames', thrown(likeFrames)],
     ['a message that was taken away', reworded('')],
     ['a message that was replaced', reworded('other')],
-  ])('hold no word of %s', (_, error) => {
+  ])('an error’s frames hold no word of %s', (_, error) => {
     expect(stackFrames(error)).not.toContain('secret');
   });
 
-  test('are there for an error without a message', () => {
+  test('an error without a message has frames', () => {
     expect(stackFrames(new Error())).toContain('stack-frames.test.ts');
   });
 
-  test('are at most eight', () => {
+  test('an error has at most eight frames', () => {
     const deep = (depth: number): Error => (depth === 0 ? new Error('deep') : deep(depth - 1));
 
     expect(stackFrames(deep(9)).split(' | ')).toHaveLength(8);

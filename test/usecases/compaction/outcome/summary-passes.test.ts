@@ -5,7 +5,7 @@ import { rewriteBench } from '#test/support/compaction/compaction-dependencies.t
 import { modelDown } from '#test/support/model-down.ts';
 
 describe('COMPACTED', () => {
-  test('drops a line with a number that nobody stated, and reports it', async () => {
+  test('a summary line with a number nobody stated is dropped and reported', async () => {
     const wrong = 'The deposit is 7,350 won.';
     const answer = snapshotAnswer(`The user plans a trip.\n${wrong}`);
     const bench = rewriteBench({ model: createScriptedModel({ answers: [answer] }) });
@@ -20,7 +20,7 @@ describe('COMPACTED', () => {
     expect(bench.model.calls).toHaveLength(2);
   });
 
-  test('asks once more when too much was made up, names it, and takes the better answer', async () => {
+  test('too many invented lines cause one more call, and the better answer wins', async () => {
     const invented = snapshotAnswer('Room 714.\nRoom 715.\nRoom 716.\nRoom 717.');
     const model = createScriptedModel({ answers: [invented, invented, snapshotAnswer()] });
     const bench = rewriteBench({ model });
@@ -33,7 +33,7 @@ describe('COMPACTED', () => {
     expect((await see(bench.store, conversationId)).text).not.toContain('Room 71');
   });
 
-  test('keeps the first summary when the second call fails', async () => {
+  test('the first summary stays when the second call fails', async () => {
     const model = createScriptedModel({ answers: [snapshotAnswer('First pass.'), modelDown()] });
     const bench = rewriteBench({ model });
     const conversationId = await buildDue(bench);
@@ -45,7 +45,7 @@ describe('COMPACTED', () => {
     expect(text).toContain('First pass.');
   });
 
-  test('falls back to a readable first summary when the second answer is blank', async () => {
+  test('a readable first summary stays when the second answer is blank', async () => {
     const model = createScriptedModel({ answers: [snapshotAnswer('First pass.'), ' '] });
     const bench = rewriteBench({ model });
     const conversationId = await buildDue(bench);
@@ -55,7 +55,7 @@ describe('COMPACTED', () => {
     expect((await see(bench.store, conversationId)).text).toContain('First pass.');
   });
 
-  test('estimates both sizes when the token counter fails', async () => {
+  test('both sizes are estimated when the token counter fails', async () => {
     const model = createScriptedModel({
       answers: [snapshotAnswer()],
       count: () => Promise.reject(modelDown()),

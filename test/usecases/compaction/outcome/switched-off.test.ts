@@ -33,18 +33,21 @@ describe('a need that waits', () => {
     ['manual', 'auto'],
     ['manual', 'idle'],
     ['manual', 'modelSwitch'],
-  ])('is settled without a compaction when the setting is %s now: %s', async (setting, trigger) => {
-    const { result, after } = await settle(setting, need(trigger));
+  ])(
+    'a waiting request is settled without compaction when the setting is %s: %s',
+    async (setting, trigger) => {
+      const { result, after } = await settle(setting, need(trigger));
 
-    expect(result).toMatchObject({ state: 'NOOP', reason: 'SWITCHED_OFF' });
-    expect(after).toMatchObject({ generation: 0, compactionNeeded: {} });
-  });
+      expect(result).toMatchObject({ state: 'NOOP', reason: 'SWITCHED_OFF' });
+      expect(after).toMatchObject({ generation: 0, compactionNeeded: {} });
+    },
+  );
 
   test.each<[Head['settings']['compaction'], Head['compactionNeeded']]>([
     ['manual', need('overflow')],
     ['manual', manualNeed()],
     ['off', manualNeed()],
-  ])('is served all the same: %s, %j', async (setting, waiting) => {
+  ])('a waiting request is served despite the setting: %s, %j', async (setting, waiting) => {
     const { result, after } = await settle(setting, waiting);
 
     expect(result).toMatchObject({ state: 'COMPACTED' });

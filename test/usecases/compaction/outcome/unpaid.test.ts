@@ -67,7 +67,7 @@ describe.each(reasons)('a compaction for which %s leaves nothing', (reason) => {
   test.each([
     ['of the threshold', autoNeed()],
     ['of a person', manualNeed()],
-  ])('%s waits, asks no model and is not lost', async (_, needed) => {
+  ])('%s without budget waits, calls no model and is kept', async (_, needed) => {
     const bench = benchWith();
     await spend[reason](bench);
     const conversationId = await buildDue(bench, soon(needed));
@@ -81,7 +81,7 @@ describe.each(reasons)('a compaction for which %s leaves nothing', (reason) => {
     expect(job).toMatchObject({ owner: '', attempts: 0, records: [{ state: 'NOOP', reason }] });
   });
 
-  test('says why in plain words, to devices and to who asks', async () => {
+  test('a compaction without budget says why in plain words, to devices and callers', async () => {
     const bench = benchWith();
     await spend[reason](bench);
     const conversationId = await buildDue(bench, soon());
@@ -102,7 +102,7 @@ describe.each(reasons)('a compaction for which %s leaves nothing', (reason) => {
     expect(viewContext(chat, view).compaction).toMatchObject(said);
   });
 
-  test('is looked at again each hour without using up its tries, and made when the day turns', async () => {
+  test('a compaction without budget is rechecked hourly, and runs when the day turns', async () => {
     const bench = benchWith();
     await spend[reason](bench);
     const conversationId = await buildDue(bench, soon());
@@ -122,7 +122,7 @@ describe.each(reasons)('a compaction for which %s leaves nothing', (reason) => {
     expect((await see(bench.store, conversationId)).head.compactionNeeded).toEqual({});
   });
 
-  test('is not delivered again while it waits', async () => {
+  test('a compaction without budget is not redelivered while it waits', async () => {
     const bench = benchWith();
     await spend[reason](bench);
     const conversationId = await buildDue(bench, soon(manualNeed()));
@@ -131,7 +131,7 @@ describe.each(reasons)('a compaction for which %s leaves nothing', (reason) => {
     expect(await compactOnce(bench, conversationId)).toEqual({ kind: 'done', reason: 'UNPAID' });
   });
 
-  test('is done by code where the context has reached the hard threshold', async () => {
+  test('a compaction without budget is done by code at the hard threshold', async () => {
     const bench = benchWith();
     await spend[reason](bench);
     const conversationId = await buildDue(bench);
@@ -143,7 +143,7 @@ describe.each(reasons)('a compaction for which %s leaves nothing', (reason) => {
   });
 });
 
-test('a request that waits for dollars is given up after a week, not after a day', async () => {
+test('a compaction request that waits for budget is given up after a week', async () => {
   const bench = benchWith({ USER_DAILY_USD: '0.000001' });
   const conversationId = await buildDue(bench, soon());
   const spendAll = async () => {
@@ -167,7 +167,7 @@ test('a request that waits for dollars is given up after a week, not after a day
   expect((await see(bench.store, conversationId)).head.compactionNeeded).toEqual({});
 });
 
-test('a call for which the dollars end half-way leaves the history as it is, and the request waits', async () => {
+test('a call whose budget ends half-way keeps history and request', async () => {
   const bench = benchWith();
   const conversationId = await buildDue(bench, soon());
   const { clock, store } = bench;

@@ -13,7 +13,7 @@ const benchWith = (variants: object) =>
   });
 
 describe('a conversation of a variant', () => {
-  test('is compacted by the strategy of the variant, and everything tells its name', async () => {
+  test('a conversation of a variant is compacted by its strategy and reports its name', async () => {
     const bench = benchWith({ peer: { share: 1, strategy: 'rewrite' } });
     const conversationId = await buildDue(bench);
 
@@ -27,7 +27,7 @@ describe('a conversation of a variant', () => {
     expect(line?.fields).toMatchObject({ variant: 'peer' });
   });
 
-  test('has the threshold of the variant where it sets none of its own', async () => {
+  test('a conversation of a variant has its threshold where it sets none itself', async () => {
     const bench = benchWith({ large: { share: 1, thresholdTokens: 20_000 } });
     const conversationId = await buildDue(bench, { head: { settings: {} } });
 
@@ -36,7 +36,7 @@ describe('a conversation of a variant', () => {
     expect(result).toMatchObject({ state: 'NOOP', reason: 'BELOW_THRESHOLD' });
   });
 
-  test('in the profile gemini-cli there is none: it is what others are compared with', async () => {
+  test('a conversation in the gemini-cli profile has no variant', async () => {
     const bench = benchWith({ large: { share: 1 } });
     const conversationId = await buildDue(bench, {
       head: { settings: { thresholdTokens: 1_000 }, profile: 'gemini-cli' },

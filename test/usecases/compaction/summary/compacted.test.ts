@@ -15,7 +15,7 @@ import {
 } from '#test/support/compaction/conversation-builder.ts';
 
 describe('COMPACTED', () => {
-  test('puts a snapshot in place of the oldest turns and keeps the newest verbatim', async () => {
+  test('a compaction replaces the oldest turns by a snapshot and keeps the newest verbatim', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench);
 
@@ -32,7 +32,7 @@ describe('COMPACTED', () => {
     expect(text).not.toContain('Question 1:');
   });
 
-  test('clears the need, records the attempt and gives the lease back', async () => {
+  test('a compaction removes the request, records the attempt and releases the lease', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench);
 
@@ -46,7 +46,7 @@ describe('COMPACTED', () => {
     ]);
   });
 
-  test('tells the owner in the status document', async () => {
+  test('a compaction updates the owner’s status document', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench);
 
@@ -62,7 +62,7 @@ describe('COMPACTED', () => {
   });
 
   test.each(['reported', 'estimated'] as const)(
-    'while it works the status says that the tokens are %s',
+    'a running compaction’s status says that the tokens are %s',
     async (source) => {
       const seen: unknown[] = [];
       const bench = compactionBench();
@@ -94,7 +94,7 @@ describe('COMPACTED', () => {
     },
   );
 
-  test('that rewrites asks twice, as the compressor, with a fixed bound and the prompt ids of the request', async () => {
+  test('a rewriting compaction calls twice, as the compressor, with the request’s prompt ids', async () => {
     const bench = rewriteBench();
     const conversationId = await buildDue(bench);
 
@@ -106,7 +106,7 @@ describe('COMPACTED', () => {
     ]);
   });
 
-  test('that rewrites tells the next one that there is a snapshot and folds it in', async () => {
+  test('a rewriting compaction folds the earlier snapshot in', async () => {
     const bench = rewriteBench();
     const conversationId = await buildDue(bench, {
       head: { settings: { thresholdTokens: 1_000 }, compactionNeeded: manualNeed('m-1') },
@@ -137,7 +137,7 @@ describe('COMPACTED', () => {
     expect(asked).toContain('trip to Busan');
   });
 
-  test('hands the focus of a manual request to the summariser', async () => {
+  test('a compaction passes a manual request’s focus to the summariser', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench, {
       head: { compactionNeeded: manualNeed('compress-17', 'the hotel prices') },
@@ -149,7 +149,7 @@ describe('COMPACTED', () => {
     expect(bench.model.calls[0]?.promptId).toBe('compress-17');
   });
 
-  test('folds failed turns silently: they were never in the context', async () => {
+  test('a compaction silently folds failed turns, which were never in the context', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench, {
       turns: Array.from({ length: 20 }, (_, index) =>

@@ -32,7 +32,7 @@ const buildRun = (bench: ReturnType<typeof compactionBench>) =>
   });
 
 describe('a single turn of many tool calls', () => {
-  test('is folded inside: its message stays, then its newest steps', async () => {
+  test('a single turn of many tool calls is folded inside, keeping message and newest steps', async () => {
     const bench = compactionBench();
     const conversationId = await buildRun(bench);
 
@@ -48,7 +48,7 @@ describe('a single turn of many tool calls', () => {
     expect(text).not.toContain('page 0: all');
   });
 
-  test('counts afterwards as what is left of it', async () => {
+  test('a partly folded turn counts as its remaining part', async () => {
     const bench = compactionBench();
     const conversationId = await buildRun(bench);
     const before = await see(bench.store, conversationId);

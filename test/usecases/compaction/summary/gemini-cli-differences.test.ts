@@ -60,7 +60,7 @@ async function compacted(bench: CompactionBench, options: Partial<ConversationTo
 }
 
 describe('unlike Gemini CLI, the profile gemini-cli', () => {
-  test('compacts beside the chat, and keeps what is said meanwhile', async () => {
+  test('the gemini-cli profile compacts beside the chat and keeps messages sent meanwhile', async () => {
     const bench = compactionBench();
     const id = await build(bench);
     const late = async () => {
@@ -75,14 +75,14 @@ describe('unlike Gemini CLI, the profile gemini-cli', () => {
     expect((await see(bench.store, id)).text).toContain('Late one');
   });
 
-  test('keeps the first summary where the second call fails', async () => {
+  test('the gemini-cli profile keeps the first summary where the second call fails', async () => {
     const { result, text } = await compacted(answering(snapshotAnswer('First pass.'), modelDown()));
 
     expect(result).toMatchObject({ state: 'COMPACTED' });
     expect(text).toContain('First pass.');
   });
 
-  test('changes nothing where the first call fails', async () => {
+  test('the gemini-cli profile changes nothing where the first call fails', async () => {
     const { result, head, text } = await compacted(answering(modelDown()));
 
     expect(result).toMatchObject({ kind: 'retry' });
@@ -90,7 +90,7 @@ describe('unlike Gemini CLI, the profile gemini-cli', () => {
     expect(text).toContain('Question 1:');
   });
 
-  test('takes nothing for a snapshot but one, and stores no scratchpad', async () => {
+  test('the gemini-cli profile accepts only real snapshots and stores no scratchpad', async () => {
     const prose = await compacted(answering('I would rather tell you about myself.'));
     const snapshot = await compacted(answering(snapshotAnswer()));
 
@@ -99,7 +99,7 @@ describe('unlike Gemini CLI, the profile gemini-cli', () => {
     expect(snapshot.text).not.toContain('scratchpad');
   });
 
-  test('drops what nobody said, and puts back the numbers that the user stated', async () => {
+  test('the gemini-cli profile drops unsaid statements and restores the user’s numbers', async () => {
     const { text } = await compacted(answering(snapshotAnswer('The deposit is 7,350 won.')), {
       turns: [{ user: 'My booking is QX-771905.' }, ...Array.from({ length: 19 }, () => ({}))],
     });
@@ -108,7 +108,7 @@ describe('unlike Gemini CLI, the profile gemini-cli', () => {
     expect(text).toContain('QX-771905');
   });
 
-  test('counts the context before and after by the same counter', async () => {
+  test('the gemini-cli profile counts the context before and after with the same counter', async () => {
     const overhead = 'word '.repeat(2_000);
     const { history } = await compacted(answering(snapshotAnswer()), {
       head: { systemInstruction: overhead },
@@ -119,12 +119,12 @@ describe('unlike Gemini CLI, the profile gemini-cli', () => {
     expect(history?.afterTokens).toBeLessThan(history?.beforeTokens ?? 0);
   });
 
-  test('weighs other scripts with 1.3 tokens a character, also in long texts', () => {
+  test('the gemini-cli profile estimates other scripts with 1.3 tokens a character', () => {
     expect(estimateTextTokens('한'.repeat(1_000), policy.tokenRule)).toBe(1_300);
     expect(estimateTextTokens('한'.repeat(100_001), policy.tokenRule)).toBe(130_001);
   });
 
-  test('tries again half an hour after a summary that grew the context, or sooner once more was said', async () => {
+  test('the gemini-cli profile retries an inflated summary after half an hour, or after growth', async () => {
     const grown = (prompt: Prompt) => JSON.stringify(prompt.contents).includes('state_snapshot');
     const count = (prompt: Prompt) => Promise.resolve(grown(prompt) ? 9_000 : 4_000);
     const answers = [snapshotAnswer(), snapshotAnswer()];
@@ -145,7 +145,7 @@ describe('unlike Gemini CLI, the profile gemini-cli', () => {
     expect([closedAt(0, 1), closedAt(30, 1), closedAt(0, 1.5)]).toEqual([false, true, true]);
   });
 
-  test('asks no model any more once the conversation has spent what it may', async () => {
+  test('the gemini-cli profile calls no model over the conversation’s spending limit', async () => {
     const bench = compactionBench({
       config: parseConfig({
         GOOGLE_CLOUD_PROJECT: 'demo-recap',
@@ -160,7 +160,7 @@ describe('unlike Gemini CLI, the profile gemini-cli', () => {
     expect(bench.model.calls).toEqual([]);
   });
 
-  test('folds what its summariser can read at once, and the rest with the next compaction', async () => {
+  test('the gemini-cli profile folds one summariser call’s worth, and the rest next time', async () => {
     const bench = answering(snapshotAnswer());
     const turns = Array.from({ length: 30 }, () => ({ answer: 'word '.repeat(1_000) }));
     const { head, text } = await compacted(bench, {
@@ -175,7 +175,7 @@ describe('unlike Gemini CLI, the profile gemini-cli', () => {
     expect(head.compactionNeeded.auto).toBeDefined();
   });
 
-  test('cuts a tool output of more than 1,000 lines as well', () => {
+  test('the gemini-cli profile cuts a tool output of more than 1,000 lines as well', () => {
     const output = Array.from({ length: 3_000 }, (_, at) => `row ${at}`).join('\n');
     const part = { functionResponse: { id: '1', name: 'list', response: { output } } };
 
@@ -187,7 +187,7 @@ describe('unlike Gemini CLI, the profile gemini-cli', () => {
     expect(toToolOutput(shown)?.text.split('\n')).toHaveLength(1_001);
   });
 
-  test('brings all tool outputs together within 50,000 tokens', async () => {
+  test('the gemini-cli profile fits all tool outputs together into 50,000 tokens', async () => {
     const bench = compactionBench();
     const output = 'row of a list '.repeat(2_000);
     const turns = Array.from({ length: 40 }, (_, at) => ({
@@ -218,7 +218,7 @@ describe('unlike Gemini CLI, the profile gemini-cli', () => {
     expect(tokens.reduce((sum, each) => sum + each)).toBeLessThanOrEqual(50_000);
   });
 
-  test('answers over the hard threshold from a shortened view, and never waits', async () => {
+  test('the gemini-cli profile answers over the hard threshold from a shortened view', async () => {
     const { model, requests } = scriptedStreamer(textAnswer('Here.'));
     const chat = chatDependencies({ model });
     const { conversationId } = await buildConversation(chat.store, {
@@ -232,7 +232,7 @@ describe('unlike Gemini CLI, the profile gemini-cli', () => {
     expect(policy.hardThresholdTokens).toBe(Math.floor(0.8 * policy.windowTokens));
   });
 
-  test('knows a threshold in tokens, where one is set', () => {
+  test('the gemini-cli profile supports a threshold in tokens', () => {
     const thresholdTokens = 24_000;
     const input = { model: 'gemini-2.5-flash', profile: 'gemini-cli' };
 
@@ -242,7 +242,7 @@ describe('unlike Gemini CLI, the profile gemini-cli', () => {
     );
   });
 
-  test('keeps pins word for word outside of the summary', async () => {
+  test('the gemini-cli profile keeps pins word for word outside of the summary', async () => {
     const pin = { id: 'p', text: 'The gate code is 4711#.', source: 'api' } as const;
     const bench = answering(snapshotAnswer());
     const { text } = await compacted(bench, { head: { pins: [pin] } });
@@ -251,7 +251,7 @@ describe('unlike Gemini CLI, the profile gemini-cli', () => {
     expect(JSON.stringify(bench.model.calls)).not.toContain(pin.text);
   });
 
-  test('keeps the whole conversation, so that it can go back', async () => {
+  test('the gemini-cli profile keeps the whole conversation and can restore it', async () => {
     const bench = answering(snapshotAnswer());
     const { id, text } = await compacted(bench);
     const request = { caller: { uid: 'u1', tier: 'signedIn' }, conversationId: id } as const;
@@ -267,14 +267,14 @@ describe('unlike Gemini CLI, the profile gemini-cli', () => {
     expect((await see(bench.store, id)).text).toContain('Question 1:');
   });
 
-  test('tells what a person wants kept to the summariser', async () => {
+  test('the gemini-cli profile passes a user’s focus to the summariser', async () => {
     const bench = answering(snapshotAnswer());
     await compacted(bench, { head: { compactionNeeded: manualNeed('request-m', 'the budget') } });
 
     expect(JSON.stringify(bench.model.calls[0]?.contents)).toContain('<focus>the budget</focus>');
   });
 
-  test('fires its PreCompact hook with compactions alone, not with every turn', async () => {
+  test('the gemini-cli profile fires PreCompact with compactions alone', async () => {
     const { model } = scriptedStreamer(textAnswer('Fine.'));
     const chat = chatDependencies({ model });
     const { conversationId } = await buildConversation(chat.store, {

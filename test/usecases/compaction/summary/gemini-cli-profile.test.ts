@@ -3,7 +3,7 @@ import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.
 import { buildDue, compactOnce } from '#test/support/compaction/compacted-conversation.ts';
 import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
 
-test('the profile gemini-cli summarises in two passes, whatever the deployment does otherwise', async () => {
+test('the gemini-cli profile summarises in two passes, whatever the deployment does otherwise', async () => {
   const bench = compactionBench({ model: createScriptedModel({ answers: [snapshotAnswer()] }) });
   const id = await buildDue(bench, {
     head: { profile: 'gemini-cli', settings: { thresholdTokens: 1_000 } },

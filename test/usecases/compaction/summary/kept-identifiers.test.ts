@@ -15,7 +15,7 @@ import {
 } from '#test/support/compaction/conversation-builder.ts';
 
 describe('COMPACTED', () => {
-  test('appends an order number that the summary forgot', async () => {
+  test('a compaction appends an order number that the summary forgot', async () => {
     const bench = rewriteBench();
     const conversationId = await buildDue(bench, {
       turns: [
@@ -31,7 +31,7 @@ describe('COMPACTED', () => {
     expect(history?.report['appendedIdentifiers']).toContain('AB-778812');
   });
 
-  test('keeps an order number through a second compaction whose summary forgot it too', async () => {
+  test('a second compaction keeps an order number that both summaries forgot', async () => {
     const bench = rewriteBench();
     const conversationId = await buildDue(bench, {
       turns: [{ user: 'My order is AB-778812.' }, ...Array.from({ length: 19 }, () => ({}))],
@@ -59,7 +59,7 @@ describe('COMPACTED', () => {
     expect(text).toContain('AB-778812');
   });
 
-  test('asks once more when more identifiers are missing than code has room to quote', async () => {
+  test('a compaction calls once more when more identifiers are missing than fit quotes', async () => {
     const orders = Array.from({ length: 20 }, (_, index) => `ORD-${81_000 + index}`);
     const whole = snapshotAnswer(orders.join(', '));
     const model = createScriptedModel({ answers: [snapshotAnswer(), snapshotAnswer(), whole] });
@@ -76,7 +76,7 @@ describe('COMPACTED', () => {
     expect(orders.filter((order) => !text.includes(order))).toEqual([]);
   });
 
-  test('lists identifiers that the model leaves out even when it is told', async () => {
+  test('a compaction lists identifiers that the model omits even when told', async () => {
     const orders = Array.from({ length: 20 }, (_, index) => `ORD-${81_000 + index}`);
     const bench = rewriteBench();
     const conversationId = await buildDue(bench, {
@@ -90,7 +90,7 @@ describe('COMPACTED', () => {
     expect(orders.filter((order) => !text.includes(order))).toEqual([]);
   });
 
-  test('swaps when more identifiers are missing than any snapshot holds, and reports which', async () => {
+  test('a compaction with too many missing identifiers swaps and reports which', async () => {
     const bench = rewriteBench();
     const list = Array.from({ length: 400 }, (_, index) => `ORD-${81_000 + index}`).join(' ');
     const conversationId = await buildDue(bench, { turns: [{ user: list }, {}, {}, {}, {}] });

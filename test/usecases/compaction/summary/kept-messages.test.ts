@@ -10,7 +10,7 @@ import { edit } from '#test/support/chat/replacing.ts';
 import { answered } from '#test/support/chat/starts.ts';
 
 describe('a message that is to be kept', () => {
-  test('becomes a pin of its turn when the turn is folded', async () => {
+  test('a kept message becomes a pin of its turn when the turn is folded', async () => {
     const world = lifecycle();
     const conversationId = await buildDue(world, { turns: turnsWith({ 3: KEPT }) });
 
@@ -24,7 +24,7 @@ describe('a message that is to be kept', () => {
     expect(JSON.stringify(after?.contents)).toContain(KEPT);
   });
 
-  test('is no pin while it stands in the tail', async () => {
+  test('a kept message is no pin while it is in the tail', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench, { turns: turnsWith({ 20: KEPT }) });
 
@@ -35,7 +35,7 @@ describe('a message that is to be kept', () => {
     expect(text).toContain(KEPT);
   });
 
-  test('is folded as any other where pins have no room, and the report says so', async () => {
+  test('a kept message without pin room is folded like any other and reported', async () => {
     const bench = compactionBench();
     const long = `${KEPT} `.repeat(20).trim();
     const conversationId = await buildDue(bench, { turns: turnsWith({ 3: long, 5: KEPT }) });
@@ -47,7 +47,7 @@ describe('a message that is to be kept', () => {
     expect(history?.report['keptOver']).toEqual([3]);
   });
 
-  test('stays a pin when an earlier generation is restored, and is pinned once', async () => {
+  test('a kept message stays a single pin when an earlier generation is restored', async () => {
     const world = lifecycle();
     const conversationId = await buildDue(world, { turns: turnsWith({ 3: KEPT }) });
     await compactOnce(world.bench, conversationId);
@@ -68,7 +68,7 @@ describe('a message that is to be kept', () => {
     expect(head.pins).toEqual([kept]);
   });
 
-  test('is a pin of a fork that has its turn', async () => {
+  test('a kept message is a pin of a fork that has its turn', async () => {
     const world = lifecycle();
     const turns = turnsWith({ 3: KEPT });
     const conversationId = await buildDue(world, {
@@ -86,7 +86,7 @@ describe('a message that is to be kept', () => {
     expect(late.head.pins).toEqual([...pins, kept]);
   });
 
-  test('goes with its message when that is deleted; the words of other pins stay', async () => {
+  test('a kept message’s pin is deleted with it; other pins’ words stay', async () => {
     const world = lifecycle();
     const same: Head['pins'] = [{ id: 'mine', text: KEPT, source: 'api' }];
     const turns = turnsWith({ 3: KEPT });
@@ -98,7 +98,7 @@ describe('a message that is to be kept', () => {
     expect((await see(world.store, conversationId)).head.pins).toEqual(same);
   });
 
-  test('goes with its message when that is replaced', async () => {
+  test('a kept message’s pin goes when the message is replaced', async () => {
     const world = lifecycle();
     const turns = turnsWith({ 3: KEPT });
     const conversationId = await buildDue(world, { turns, head: { settings, pins } });

@@ -12,7 +12,7 @@ const refused = new AppError({
 });
 
 describe('a summariser that does not answer under a schema', () => {
-  test('rewrites the summary instead', async () => {
+  test('a summariser without schema support rewrites the summary instead', async () => {
     const model = createScriptedModel({
       answers: [
         ({ responseJsonSchema }) =>
@@ -32,7 +32,7 @@ describe('a summariser that does not answer under a schema', () => {
     expect(bench.logged.map(({ event }) => event)).toContain('summariser_without_schema');
   });
 
-  test('is not asked a second time when it refuses the text too', async () => {
+  test('a summariser without schema support is not retried when it refuses text too', async () => {
     const bench = compactionBench({ model: createScriptedModel({ answers: [refused] }) });
     const conversationId = await buildDue(bench);
 

@@ -14,7 +14,7 @@ describe('a conversation that its newest turn fills', () => {
     head: { settings: { windowTokens: 12_000 } },
   };
 
-  test('is opened again by a compaction after an overflow', async () => {
+  test('a conversation filled by its newest turn is usable after an overflow compaction', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench, {
       ...filled,
@@ -34,7 +34,7 @@ describe('a conversation that its newest turn fills', () => {
     expect(after.tokens).toBeLessThan(before.tokens / 2);
   });
 
-  test('keeps that turn when a person compacts', async () => {
+  test('a manual compaction is a NOOP where the newest turn fills the conversation', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench, {
       ...filled,

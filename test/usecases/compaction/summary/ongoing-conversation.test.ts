@@ -19,7 +19,7 @@ const setHead = (
   ]);
 
 describe('a conversation that goes on', () => {
-  test('turns that arrive while the summary is written stay verbatim behind it', async () => {
+  test('turns arriving during a compaction stay verbatim behind the snapshot', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench);
     const busy = compactionBench({
@@ -47,7 +47,7 @@ describe('a conversation that goes on', () => {
     expect(text).toContain('Late two');
   });
 
-  test('a need that chat has replaced meanwhile is not cleared', async () => {
+  test('a request that chat replaced during a compaction is not removed', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench);
     const replacing = compactionBench({
@@ -72,7 +72,7 @@ describe('a conversation that goes on', () => {
   });
 
   test.each(['summarised', 'verified'])(
-    'a conversation that is deleted when the worker has %s stays as it was deleted',
+    'a conversation deleted when the worker has %s stays as it was deleted',
     async (point) => {
       const bench = compactionBench();
       const conversationId = await buildDue(bench);
@@ -94,7 +94,7 @@ describe('a conversation that goes on', () => {
     },
   );
 
-  test('a conversation that is erased meanwhile gets no document back', async () => {
+  test('a conversation erased during a compaction gets no document back', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench);
     const erasing = compactionBench({
@@ -119,7 +119,7 @@ describe('a conversation that goes on', () => {
     expect(documents).toEqual([undefined, undefined, undefined]);
   });
 
-  test('another change that took the generation wins, and the need is tried again', async () => {
+  test('another change of the generation wins, and the compaction is retried', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench);
     const editing = compactionBench({

@@ -35,7 +35,7 @@ function paused(answers: readonly ScriptedAnswer[]) {
 }
 
 describe('a model that the worker pauses', () => {
-  test('is left alone as long as its 429 asks for', async () => {
+  test('a paused model is not called for as long as its 429 asks', async () => {
     const { clock, model, ask } = paused([failure('MODEL_QUOTA', 45_000), 'fine']);
     await ask();
 
@@ -47,7 +47,7 @@ describe('a model that the worker pauses', () => {
     expect(model.calls).toHaveLength(2);
   });
 
-  test('is left alone for 30 s after a 429 that names no time', async () => {
+  test('a paused model is not called for 30 s after a 429 without a time', async () => {
     const { clock, ask } = paused([failure('MODEL_QUOTA'), 'fine']);
     await ask();
 
@@ -58,7 +58,7 @@ describe('a model that the worker pauses', () => {
     expect([during, await ask()]).toEqual(['MODEL_PAUSED', 'answered']);
   });
 
-  test('is left alone for ten minutes at most', async () => {
+  test('a paused model is not called for ten minutes at most', async () => {
     const { clock, ask } = paused([failure('MODEL_QUOTA', 86_400_000), 'fine']);
     await ask();
     clock.advance(600_000);
@@ -66,7 +66,7 @@ describe('a model that the worker pauses', () => {
     expect(await ask()).toBe('answered');
   });
 
-  test('may fail twice in a row, and pauses after the third time', async () => {
+  test('a model may fail twice in a row, and is paused after the third time', async () => {
     const down = failure('MODEL_OVERLOADED', 1_000);
     const { model, ask } = paused([down, down, down, 'fine']);
 
@@ -76,7 +76,7 @@ describe('a model that the worker pauses', () => {
     expect(model.calls).toHaveLength(3);
   });
 
-  test('starts to count anew with every answer', async () => {
+  test('a model’s failure count restarts with every answer', async () => {
     const down = failure('MODEL_OVERLOADED');
     const { model, ask } = paused([down, down, 'fine', down, down, 'fine']);
 
@@ -85,14 +85,14 @@ describe('a model that the worker pauses', () => {
     expect(model.calls).toHaveLength(6);
   });
 
-  test('pauses alone', async () => {
+  test('a paused model does not pause others', async () => {
     const { ask } = paused([failure('MODEL_QUOTA'), 'fine']);
     await ask('gemini-2.5-pro');
 
     expect(await ask('gemini-2.5-flash')).toBe('answered');
   });
 
-  test('tells how long it is to be left alone', async () => {
+  test('a paused model reports how long it stays paused', async () => {
     const clock = createManualClock();
     const model = createScriptedModel({ answers: [failure('MODEL_QUOTA', 20_000)] });
     const { generate } = createPausingGenerator(model, clock);

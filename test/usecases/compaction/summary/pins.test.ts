@@ -10,7 +10,7 @@ import { sendAll } from '#test/support/chat/sending.ts';
 import { shownContents } from '#test/support/chat/shown-contents.ts';
 
 describe('a pin', () => {
-  test('stands in the context word for word after one compaction and after the next', async () => {
+  test('a pin stands in the context word for word after one compaction and the next', async () => {
     const world = lifecycle();
     const conversationId = await buildDue(world, { head: { settings, pins } });
 
@@ -26,7 +26,7 @@ describe('a pin', () => {
     }
   });
 
-  test('is not shown to the summariser', async () => {
+  test('a pin is not shown to the summariser', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench, { head: { settings, pins } });
 
@@ -35,7 +35,7 @@ describe('a pin', () => {
     expect(JSON.stringify(bench.model.calls)).not.toContain(PINNED);
   });
 
-  test('is counted before and after', async () => {
+  test('a pin counts before and after a compaction', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench, { head: { settings, pins } });
 
@@ -45,7 +45,7 @@ describe('a pin', () => {
     expect(texts.map((text) => text.includes(PINNED))).toEqual([true, true]);
   });
 
-  test('that is put while a compaction runs stands beside what the swap keeps', async () => {
+  test('a pin put while a compaction runs survives the swap', async () => {
     const world = lifecycle();
     const conversationId = await buildDue(world, { turns: turnsWith({ 3: KEPT }) });
     const put = { caller: owner, conversationId, pinId: 'late', text: 'Aisle seat.' };

@@ -16,7 +16,7 @@ const statedBy = (identifiers: readonly string[]) =>
     ({ text }) => text,
   );
 
-test('identifiers of up to 200 characters are handed on, longer ones are not', () => {
+test('identifiers of up to 200 characters are passed on, longer ones are not', () => {
   const [fits = ''] = linksOf(1, 200);
   const [tooLong = ''] = linksOf(1, 201);
 

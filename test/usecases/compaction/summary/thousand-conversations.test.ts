@@ -59,7 +59,7 @@ async function startWorker() {
   return { bus, bench, load };
 }
 
-test('a thousand conversations that are due at once are each compacted once, by a bounded number of workers', async () => {
+test('a thousand due conversations are each compacted once, by a bounded number of workers', async () => {
   const { bus, bench, load } = await startWorker();
   const turns = [1, 2, 3, 4].map((seq) => ({ answer: madeUpAnswer(seq).repeat(3) }));
   const ids: string[] = [];

@@ -33,7 +33,7 @@ async function compacted(files: FileBucket, modelReadsBucket = false) {
 }
 
 describe('an uploaded picture in a folded turn', () => {
-  test('is shown to the summariser, and named by its turn', async () => {
+  test('an uploaded picture in a folded turn is shown to the summariser, named by its turn', async () => {
     const files = createMemoryBucket();
     await files.put(await files.signUpload(receipt), bytes);
 
@@ -45,7 +45,7 @@ describe('an uploaded picture in a folded turn', () => {
     expect(parts).toContainEqual({ inlineData: { mimeType: 'image/png', data } });
   });
 
-  test('is named by its address in the bucket where the model reads that', async () => {
+  test('an uploaded picture is named by its bucket address where the model reads that', async () => {
     const files = createMemoryBucket();
     await files.put(await files.signUpload(receipt), bytes);
 
@@ -56,7 +56,7 @@ describe('an uploaded picture in a folded turn', () => {
   });
 
   test.each([true, false])(
-    'that is gone is told of in words, and the compaction succeeds (model reads bucket: %s)',
+    'a missing upload is described in words, and the compaction succeeds (model reads bucket: %s)',
     async (modelReadsBucket) => {
       const { result, parts } = await compacted(createMemoryBucket(), modelReadsBucket);
 

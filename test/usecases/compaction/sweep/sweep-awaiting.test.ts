@@ -45,7 +45,7 @@ const sweep = (stage: ToolStage, store: DocumentStore = stage.store) =>
 const refusals = () => standIn.journal().flatMap(({ refusal }) => refusal ?? []);
 
 describe('a turn that waits for the app when a sweep comes', () => {
-  test('stays while it may wait', async () => {
+  test('a sweep leaves a turn that may still wait for the app', async () => {
     const stage = await waitingFor(RESULT_TIMEOUT_MS / 2);
 
     const counts = await sweep(stage);
@@ -54,7 +54,7 @@ describe('a turn that waits for the app when a sweep comes', () => {
     expect(await post(stage)).toBe('done');
   });
 
-  test('has expired after that: its calls say so, and nothing stands in the way', async () => {
+  test('a sweep expires a turn that waited too long, closing its calls', async () => {
     const stage = await waitingFor(RESULT_TIMEOUT_MS + 1);
 
     const counts = await sweep(stage);
@@ -70,7 +70,7 @@ describe('a turn that waits for the app when a sweep comes', () => {
     expect(head?.value.open).toBeUndefined();
   });
 
-  test('takes no results afterwards, and the next message reads what became of it', async () => {
+  test('an expired turn accepts no results, and the next message reads its end', async () => {
     const stage = await waitingFor(RESULT_TIMEOUT_MS + 1);
     await sweep(stage);
     standIn.clearJournal();
@@ -91,7 +91,7 @@ const closesTurn = (writes: readonly Write[]) =>
   writes.some(({ op, path }) => op === 'update' && path.includes('/turns/'));
 
 describe('results that are posted while a sweep closes their turn', () => {
-  test('win where they are stored first, and the sweep leaves the turn alone', async () => {
+  test('results stored before the sweep’s closing win, and the sweep leaves the turn', async () => {
     const stage = await waitingFor(RESULT_TIMEOUT_MS + 1);
     let posted: string | undefined;
     const store: DocumentStore = {
@@ -110,7 +110,7 @@ describe('results that are posted while a sweep closes their turn', () => {
     expect(refusals()).toEqual([]);
   });
 
-  test('lose where the sweep was first, and are told so', async () => {
+  test('results stored after the sweep’s closing are refused with the reason', async () => {
     const stage = await waitingFor(RESULT_TIMEOUT_MS + 1);
     let hasSwept = false;
     const store: DocumentStore = {

@@ -34,7 +34,7 @@ describe('what is to be erased', () => {
       'is a fork that nobody finished',
       (bench) => ({ state: 'forking', createTime: inSeconds(bench, -601) }),
     ],
-  ])('a conversation that %s leaves only its tombstone', async (_, head) => {
+  ])('a conversation that %s is erased by a sweep to its tombstone', async (_, head) => {
     const bench = sweepBench();
     const conversationId = await buildDue(bench, { turns: 3, head: { ...head(bench), ...quiet } });
 
@@ -59,7 +59,7 @@ describe('what is to be erased', () => {
       'is a fork that is being copied',
       (bench) => ({ state: 'forking', createTime: inSeconds(bench, -599) }),
     ],
-  ])('a conversation that %s stays', async (_, head) => {
+  ])('a conversation that %s is not erased by a sweep', async (_, head) => {
     const bench = sweepBench();
     const conversationId = await buildDue(bench, { turns: 3, head: head(bench) });
 
@@ -69,7 +69,7 @@ describe('what is to be erased', () => {
     expect(await countBelow(bench, conversationId)).toBe(6);
   });
 
-  test('a tombstone goes when its time is over, not before', async () => {
+  test('a sweep removes a tombstone at its expiry, not before', async () => {
     const bench = sweepBench();
     const conversationId = await buildDue(bench, { turns: 3, head: { state: 'erasing' } });
     await sweep(bench);
@@ -83,7 +83,7 @@ describe('what is to be erased', () => {
     expect(await headOf(bench, conversationId)).toBeUndefined();
   });
 
-  test('an erased turn that nobody finished is finished', async () => {
+  test('a sweep finishes an abandoned erasure of a turn', async () => {
     const bench = sweepBench();
     const since = inSeconds(bench, -61);
     const conversationId = await buildDue(bench, {
@@ -97,7 +97,7 @@ describe('what is to be erased', () => {
     expect((await headOf(bench, conversationId))?.pendingErasure).toBeUndefined();
   });
 
-  test('an erasure that stops half way is finished by the next sweep', async () => {
+  test('a sweep finishes an erasure that stopped half way', async () => {
     let left = 1;
     const store = createMemoryDocumentStore({
       beforeOperation: (operation) =>

@@ -48,7 +48,7 @@ async function buildIdle(
 }
 
 describe('a conversation that nobody uses', () => {
-  test('is compacted before its threshold', async () => {
+  test('an idle conversation is compacted before its threshold', async () => {
     const bench = idleBench();
     const conversationId = await buildIdle(bench);
 
@@ -66,7 +66,7 @@ describe('a conversation that nobody uses', () => {
     expect(await compactOnce(bench, conversationId)).toMatchObject({ state: 'COMPACTED' });
   });
 
-  test('is asked for once, by however many sweeps', async () => {
+  test('an idle conversation’s compaction is requested once, by however many sweeps', async () => {
     const bench = idleBench();
     const conversationId = await buildIdle(bench);
 
@@ -80,7 +80,7 @@ describe('a conversation that nobody uses', () => {
     expect([later.idleRequested, muchLater.idleRequested]).toEqual([0, 0]);
   });
 
-  test('is left alone unless the deployment wants it', async () => {
+  test('an idle conversation is left alone unless the deployment enables it', async () => {
     const bench = sweepBench();
     await buildIdle(bench);
 
@@ -98,7 +98,7 @@ describe('a conversation that nobody uses', () => {
     ['whose user asked for one', { compactionNeeded: manualNeed() }, {}],
     ['that was deleted', { state: 'deleted' }, {}],
     ['too young to pay for it', { lastSeq: 20 }, {}],
-  ])('is left alone if it is one %s', async (_, head, context) => {
+  ])('an idle conversation is left alone if it is one %s', async (_, head, context) => {
     const bench = idleBench();
     await buildIdle(bench, head, context);
 
@@ -108,14 +108,14 @@ describe('a conversation that nobody uses', () => {
   test.each([
     ['not yet a quarter of an hour', -14 * 60],
     ['so long that two sweeps have seen it', -26 * 60],
-  ])('is left alone when it was used last %s ago', async (_, seconds) => {
+  ])('an idle conversation is left alone when it was used last %s ago', async (_, seconds) => {
     const bench = idleBench();
     await buildIdle(bench, { updateTime: inSeconds(bench, seconds) });
 
     expect((await sweep(bench)).idleRequested).toBe(0);
   });
 
-  test('is left alone when somebody comes back to it meanwhile', async () => {
+  test('an idle conversation is left alone when its user returns meanwhile', async () => {
     const bench = idleBench();
     const conversationId = await buildIdle(bench);
     const used: CompactionBench = {

@@ -12,7 +12,7 @@ import { modelDown } from '#test/support/model-down.ts';
 import { inSeconds, sweep, sweepBench } from '#test/support/compaction/sweeping.ts';
 
 describe('a need', () => {
-  test('that waits for a minute is published again', async () => {
+  test('a sweep republishes a compaction request that waits for a minute', async () => {
     const bench = sweepBench();
     const conversationId = await buildDue(bench);
 
@@ -24,7 +24,7 @@ describe('a need', () => {
     ]);
   });
 
-  test('of a person is published before older ones of the threshold', async () => {
+  test('a sweep publishes a person’s request before older automatic ones', async () => {
     const bench = sweepBench();
     await buildDue(bench, { turns: 1 });
     const asked = await buildDue(bench, { turns: 1, head: { compactionNeeded: manualNeed() } });
@@ -35,14 +35,14 @@ describe('a need', () => {
     expect(bench.published[0]?.data).toMatchObject({ conversationId: asked });
   });
 
-  test('and another of the same conversation are one event', async () => {
+  test('a sweep publishes one event for two requests of one conversation', async () => {
     const bench = sweepBench();
     await buildDue(bench, { head: { compactionNeeded: { ...autoNeed(), ...manualNeed() } } });
 
     expect((await sweep(bench)).needsPublished).toBe(1);
   });
 
-  test('is left alone while its event is on its way', async () => {
+  test('a sweep leaves a request alone while its event is on its way', async () => {
     const bench = sweepBench();
     const since = inSeconds(bench, -59);
     await buildDue(bench, {
@@ -52,7 +52,7 @@ describe('a need', () => {
     expect((await sweep(bench)).needsPublished).toBe(0);
   });
 
-  test('is left alone until the model may be asked again, then published', async () => {
+  test('a sweep republishes a request once the model may be called again', async () => {
     const bench = sweepBench({ model: createScriptedModel({ answers: [modelDown()] }) });
     const conversationId = await buildDue(bench);
     await compactOnce(bench, conversationId);
@@ -65,7 +65,7 @@ describe('a need', () => {
     expect([early.needsPublished, late.needsPublished]).toEqual([0, 1]);
   });
 
-  test('is left alone while a worker holds its lease', async () => {
+  test('a sweep leaves a request alone while a worker holds its lease', async () => {
     const bench = sweepBench();
     const conversationId = await buildDue(bench);
     const dying = sweepBench({
@@ -82,7 +82,7 @@ describe('a need', () => {
     expect([early.needsPublished, late.needsPublished]).toEqual([0, 1]);
   });
 
-  test('of a deleted conversation is settled with the reason on record', async () => {
+  test('a sweep settles a deleted conversation’s request and records the reason', async () => {
     const bench = sweepBench({ model: createScriptedModel({ answers: [modelDown()] }) });
     const conversationId = await buildDue(bench);
     await compactOnce(bench, conversationId);
@@ -101,7 +101,7 @@ describe('a need', () => {
   });
 
   test.each(['forking', 'erasing', 'erased'] as const)(
-    'of a conversation that is %s is not published',
+    'a sweep does not publish a request of a conversation that is %s',
     async (state) => {
       const bench = sweepBench();
       await buildDue(bench, { head: { state, createTime: bench.clock.now() } });
@@ -110,7 +110,7 @@ describe('a need', () => {
     },
   );
 
-  test('is published again only as often as it is tried, then a reason is on record', async () => {
+  test('a sweep republishes a request a bounded number of times, then records a reason', async () => {
     const bench = sweepBench({ model: createScriptedModel({ answers: [modelDown()] }) });
     const conversationId = await buildDue(bench);
 
@@ -127,7 +127,7 @@ describe('a need', () => {
     expect(job?.records.at(-1)).toMatchObject({ state: 'FAILED_ERROR' });
   });
 
-  test('that no worker can serve is given up after a day, with the reason on record', async () => {
+  test('a request that no worker can serve is given up after a day with the reason', async () => {
     const bench = sweepBench({ model: createScriptedModel({ answers: [modelDown()] }) });
     const conversationId = await buildDue(bench);
     await compactOnce(bench, conversationId);
@@ -141,7 +141,7 @@ describe('a need', () => {
     expect(job?.records.at(-1)).toMatchObject({ state: 'FAILED_ERROR', reason: 'NOT_SERVED' });
   });
 
-  test('whose job cannot be read is published for a day, then given up', async () => {
+  test('a request whose job is unreadable is published for a day, then given up', async () => {
     const bench = sweepBench();
     const conversationId = await buildDue(bench);
     const path = compactionJobPath(conversationId);

@@ -27,7 +27,7 @@ const buildNeeds = (bench: ReturnType<typeof sweepBench>, count: number) =>
   }));
 
 describe('needs of many conversations', () => {
-  test('are all published before one is published again, however early each sweep is stopped', async () => {
+  test('interrupted sweeps publish every request before one is published again', async () => {
     const bench = sweepBench();
     const ids = await buildNeeds(bench, 2_000);
 
@@ -39,7 +39,7 @@ describe('needs of many conversations', () => {
     expect([...new Set(told)]).toEqual(ids);
   });
 
-  test('that are more than one sweep publishes are gone on with by the next one', async () => {
+  test('requests beyond one sweep’s capacity are continued by the next one', async () => {
     const bench = sweepBench();
     const ids = await buildNeeds(bench, 10_050);
 
@@ -50,7 +50,7 @@ describe('needs of many conversations', () => {
     expect(toldOf(bench, 'compact').slice(10_000, 10_052)).toEqual([...ids.slice(9_999), ids[0]]);
   }, 60_000);
 
-  test('are published from the oldest by every sweep that comes to the end', async () => {
+  test('every sweep that reaches the end restarts from the oldest request', async () => {
     const bench = sweepBench();
     const ids = await buildNeeds(bench, 250);
 
@@ -68,7 +68,7 @@ describe('many abandoned turns', () => {
     return ids;
   };
 
-  test('are all closed, however early each sweep is stopped', async () => {
+  test('interrupted sweeps still close all abandoned turns', async () => {
     const bench = sweepBench();
     const ids = await buildAbandoned(bench, 2_500);
 
@@ -82,7 +82,7 @@ describe('many abandoned turns', () => {
     expect(closed.reduce((sum, one) => sum + one)).toBe(2_500);
   }, 60_000);
 
-  test('leave needs and erasures their time', async () => {
+  test('many abandoned turns leave a sweep time for requests and erasures', async () => {
     const bench = sweepBench();
     await buildAbandoned(bench, 1_500);
     const [due] = await buildNeeds(bench, 1);
@@ -105,7 +105,7 @@ describe('many conversations that expire together', () => {
       expireTime: inSeconds(bench, index / 100 - 3_600),
     }));
 
-  test('are erased by the sweep up to a hundred; of the others the workers are told once', async () => {
+  test('a sweep erases up to a hundred expired conversations and hands workers the rest once', async () => {
     const bench = sweepBench();
     const ids = await buildExpired(bench, 350);
 
@@ -120,7 +120,7 @@ describe('many conversations that expire together', () => {
     expect(new Set(states)).toEqual(new Set(['erased']));
   });
 
-  test('are all erased or handed over, however early each sweep is stopped', async () => {
+  test('interrupted sweeps still erase or hand over all expired conversations', async () => {
     const bench = sweepBench();
     const ids = await buildExpired(bench, 1_000);
 

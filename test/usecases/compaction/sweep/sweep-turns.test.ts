@@ -16,7 +16,7 @@ import {
 } from '#test/support/compaction/sweeping.ts';
 
 describe('an open turn that nobody answers', () => {
-  test('is closed as failed, and the conversation is free', async () => {
+  test('a sweep closes an unanswered open turn as failed, freeing the conversation', async () => {
     const bench = sweepBench();
     const conversationId = await buildOpen(bench, inSeconds(bench, -1));
 
@@ -35,25 +35,28 @@ describe('an open turn that nobody answers', () => {
   test.each([
     ['failed', {}],
     ['cancelled', { cancelRequested: true }],
-  ])('is told of as %s, where notifications are on', async (state, fields) => {
-    const bench = sweepBench({
-      config: parseConfig({ GOOGLE_CLOUD_PROJECT: 'demo-recap', FCM_PROJECT: 'demo-recap' }),
-    });
-    const conversationId = await buildOpen(bench, inSeconds(bench, -1));
-    const path = turnPath(conversationId, 3);
-    await bench.store.commit([{ op: 'update', path, fields, guard: { exists: true } }]);
+  ])(
+    'a turn closed by a sweep is reported as %s where notifications are on',
+    async (state, fields) => {
+      const bench = sweepBench({
+        config: parseConfig({ GOOGLE_CLOUD_PROJECT: 'demo-recap', FCM_PROJECT: 'demo-recap' }),
+      });
+      const conversationId = await buildOpen(bench, inSeconds(bench, -1));
+      const path = turnPath(conversationId, 3);
+      await bench.store.commit([{ op: 'update', path, fields, guard: { exists: true } }]);
 
-    await sweep(bench);
+      await sweep(bench);
 
-    expect(bench.published).toMatchObject([
-      {
-        topic: 'events',
-        data: { type: 'turn.finished', conversationId, turnId: 't_3', state, isAttended: false },
-      },
-    ]);
-  });
+      expect(bench.published).toMatchObject([
+        {
+          topic: 'events',
+          data: { type: 'turn.finished', conversationId, turnId: 't_3', state, isAttended: false },
+        },
+      ]);
+    },
+  );
 
-  test('may still be answered when its phone comes back, whatever follows it', async () => {
+  test('a turn closed by a sweep may still be answered when its phone returns', async () => {
     const bench = sweepBench();
     const last = await buildOpen(bench, inSeconds(bench, -1));
     const followed = await buildOpen(bench, inSeconds(bench, -1));
@@ -67,7 +70,7 @@ describe('an open turn that nobody answers', () => {
     expect(await errorOf(followed)).toEqual([true]);
   });
 
-  test('is closed as cancelled when that was asked for', async () => {
+  test('a sweep closes a turn as cancelled when that was requested', async () => {
     const bench = sweepBench();
     const conversationId = await buildOpen(bench, inSeconds(bench, -1));
     const path = turnPath(conversationId, 3);
@@ -79,7 +82,7 @@ describe('an open turn that nobody answers', () => {
     expect(await statesFrom(bench, conversationId, [3])).toEqual(['cancelled']);
   });
 
-  test('keeps what it had said when it is closed as cancelled', async () => {
+  test('a turn closed as cancelled by a sweep keeps its text', async () => {
     const bench = sweepBench();
     const conversationId = await buildOpen(bench, inSeconds(bench, -1));
     const path = turnPath(conversationId, 3);
@@ -106,7 +109,7 @@ describe('an open turn that nobody answers', () => {
     expect(turn?.value.contents.map(contentText)).toEqual(['Half an answer']);
   });
 
-  test('stays while its producer renews the lease, whatever the head says', async () => {
+  test('a sweep leaves a turn whose lease is renewed, whatever the conversation document says', async () => {
     const bench = sweepBench();
     const conversationId = await buildOpen(bench, inSeconds(bench, -60));
     const path = turnPath(conversationId, 3);
@@ -120,7 +123,7 @@ describe('an open turn that nobody answers', () => {
     expect((await headOf(bench, conversationId))?.open?.seq).toBe(3);
   });
 
-  test('stays when it is taken over between the look and the batch', async () => {
+  test('a sweep leaves a turn taken over between its read and its commit', async () => {
     let hasRenewed = false;
     const store = createMemoryDocumentStore({
       beforeOperation: async (operation) => {
@@ -146,7 +149,7 @@ describe('an open turn that nobody answers', () => {
 });
 
 describe('messages that wait', () => {
-  test('are closed as long as nobody waits with them, and the first that somebody waits with is next', async () => {
+  test('a sweep closes abandoned waiting messages up to the first with a waiter', async () => {
     const bench = sweepBench();
     const conversationId = await buildOpen(bench, inSeconds(bench, -1));
     const held = inSeconds(bench, 20);
@@ -166,7 +169,7 @@ describe('messages that wait', () => {
     expect(head?.open).toBeUndefined();
   });
 
-  test('stay for two seconds after their lease: their sender may be coming back', async () => {
+  test('a sweep leaves waiting messages two seconds after their lease', async () => {
     const bench = sweepBench();
     const conversationId = await buildOpen(bench, inSeconds(bench, -1));
     await addQueued(bench, conversationId, [inSeconds(bench, -1.9)]);
@@ -180,7 +183,7 @@ describe('messages that wait', () => {
     expect(await statesFrom(bench, conversationId, [4])).toEqual(['failed']);
   });
 
-  test('leave no queue behind when nobody waits at all', async () => {
+  test('a sweep leaves no queue when nobody waits', async () => {
     const bench = sweepBench();
     const conversationId = await buildOpen(bench, inSeconds(bench, 20));
     await addQueued(bench, conversationId, [inSeconds(bench, -5), inSeconds(bench, -5)]);

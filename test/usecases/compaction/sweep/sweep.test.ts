@@ -15,7 +15,7 @@ import {
 } from '#test/support/compaction/sweeping.ts';
 
 describe('a sweep', () => {
-  test('reads every page, and what cannot be mended hides nothing', async () => {
+  test('a sweep reads every page, even behind documents it cannot repair', async () => {
     const bench = sweepBench();
     for (let i = 0; i < 100; i++)
       await bench.store.commit([
@@ -36,7 +36,7 @@ describe('a sweep', () => {
     expect(JSON.stringify(bench.logged)).not.toContain('broken-');
   });
 
-  test('publishes needs side by side, twenty at a time', async () => {
+  test('a sweep publishes requests in parallel, twenty at a time', async () => {
     let [underWay, most] = [0, 0];
     const bench = sweepBench({
       publisher: {
@@ -54,7 +54,7 @@ describe('a sweep', () => {
     expect(most).toBe(20);
   });
 
-  test('goes on when one publish fails', async () => {
+  test('a sweep continues when one publish fails', async () => {
     let asked = 0;
     const bench = sweepBench({
       publisher: {
@@ -71,7 +71,7 @@ describe('a sweep', () => {
     expect(await sweep(bench)).toMatchObject({ needsPublished: 2, failed: 1 });
   });
 
-  test('does the rest when one query fails', async () => {
+  test('a sweep does the rest when one query fails', async () => {
     const memory = createMemoryDocumentStore();
     const bench = sweepBench({
       store: {
@@ -96,7 +96,7 @@ describe('a sweep', () => {
     });
   });
 
-  test('ends when its time is up and says that it is not complete', async () => {
+  test('a sweep ends when its time is up and reports that it is incomplete', async () => {
     const controller = new AbortController();
     const bench = sweepBench({
       publisher: {
@@ -118,7 +118,7 @@ describe('a sweep', () => {
     });
   });
 
-  test('ends by itself after four minutes', async () => {
+  test('a sweep ends by itself after four minutes', async () => {
     const bench = sweepBench({
       publisher: {
         publish: () => {
@@ -134,7 +134,7 @@ describe('a sweep', () => {
     expect(bench.logged.at(-1)).toMatchObject({ fields: { isComplete: false } });
   });
 
-  test('tells what it did in one line', async () => {
+  test('a sweep logs its work in one line', async () => {
     const bench = sweepBench();
     await buildDue(bench);
 
@@ -161,7 +161,7 @@ describe('a sweep', () => {
     ]);
   });
 
-  test('that finds nothing changes nothing', async () => {
+  test('a sweep that finds nothing changes nothing', async () => {
     const bench = sweepBench();
     const { conversationId } = await buildConversation(bench.store, { turns: 3 });
     const [before] = await bench.store.get([headPath(conversationId)]);
@@ -171,7 +171,7 @@ describe('a sweep', () => {
     expect(await bench.store.get([headPath(conversationId)])).toEqual([before]);
   });
 
-  test('beside another one mends once', async () => {
+  test('two parallel sweeps repair once', async () => {
     const bench = sweepBench();
     const conversationId = await buildOpen(bench, inSeconds(bench, -1));
 

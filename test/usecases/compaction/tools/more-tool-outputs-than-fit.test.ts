@@ -20,7 +20,7 @@ describe('more tool outputs than markers have room for', () => {
     return { bench, conversationId, result, seen: await see(bench.store, conversationId) };
   }
 
-  test('come within the budget, each with its call, and the newest whole', async () => {
+  test('more tool outputs than markers fit the budget, the newest whole', async () => {
     const { result, seen } = await shortened();
 
     const parts = seen.items.flatMap(({ content }) => content.parts);
@@ -34,7 +34,7 @@ describe('more tool outputs than markers have room for', () => {
     expect(outputs.at(-1)?.functionResponse?.response).toEqual({ output: page(1_000) });
   });
 
-  test('are stored where something names them, and nowhere else', async () => {
+  test('tool outputs are stored exactly where something names them', async () => {
     const { bench, conversationId, seen } = await shortened();
 
     const stored = async (seq: number) => {

@@ -15,13 +15,13 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => standIn.close());
 
-test('a dialogue with parallel calls, errors and a call that nobody answers is replayed as it was', () => {
+test('a dialogue with parallel calls, errors and an unanswered call is replayed unchanged', () => {
   expect(replayed).toMatchObject({ turns: 9, calls: 22, parallel: 1, stopped: 1, filled: 2 });
   expect(replayed.failures).toEqual([]);
   expect(replayed.errors).toEqual([]);
 });
 
-test('every call, output and text of a dialogue with tools stands in the transcript', () => {
+test('every call, output and text of a dialogue with tools is in the transcript', () => {
   expect(replayed.transcript).toEqual([]);
 });
 
@@ -30,16 +30,16 @@ test('no prompt of a dialogue with tools is refused', () => {
   expect(replayed.refusals).toEqual([]);
 });
 
-test('a dialogue with tools is compacted while it goes on, and no compaction fails', () => {
+test('a dialogue with tools is compacted while it continues, and no compaction fails', () => {
   expect(Object.keys(replayed.compactions)).toContain('COMPACTED');
   expect(Object.keys(replayed.compactions).filter((name) => name.startsWith('FAILED'))).toEqual([]);
 });
 
-test('before every message of a dialogue with tools its context is shown as it is sent', () => {
+test('before every message of a dialogue with tools, /context shows what is sent', () => {
   expect(replayed.contexts).toEqual({ compared: 9, different: [] });
 });
 
-test('the tool outputs of a dialogue stay within their budget in every prompt', () => {
+test('a dialogue’s tool outputs stay within their budget in every prompt', () => {
   expect(replayed.mostOutputTokens).toBeGreaterThan(0);
   expect(replayed.overBudget).toBe(0);
   expect(replayed.afterSwap.prompts).toBeGreaterThan(0);

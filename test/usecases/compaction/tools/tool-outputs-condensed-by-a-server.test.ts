@@ -11,7 +11,7 @@ const { server, worker } = await startModelServer();
 const bench = () => compactionBench({ config: configWith({ CONDENSE_TOOL_OUTPUTS: 'on' }) });
 
 describe('condensing with a model server', () => {
-  test('an honest model’s lines are kept', async () => {
+  test('condensed lines of an honest model server are kept', async () => {
     const own = bench();
     const conversationId = await buildWithLog(own);
 
@@ -23,7 +23,7 @@ describe('condensing with a model server', () => {
     expect(text).toContain('/srv/store/list-alpha.csv');
   });
 
-  test('an inventive model’s are not', async () => {
+  test('condensed lines of an inventive model server are rejected', async () => {
     server.setVices({ inventive: 1 });
     const own = bench();
     const conversationId = await buildWithLog(own);
@@ -35,7 +35,7 @@ describe('condensing with a model server', () => {
     expect(text).not.toContain('Condensed by a model');
   });
 
-  test('a server that does not answer is left after fifteen seconds', async () => {
+  test('condensing by a silent model server is given up after fifteen seconds', async () => {
     const promptId = 'request-1-condense-1';
     server.queueFaults({ kind: 'hang', match: { promptId } });
     const own = bench();

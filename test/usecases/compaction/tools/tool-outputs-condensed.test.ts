@@ -19,7 +19,7 @@ import {
 } from '#test/support/compaction/condensing.ts';
 
 describe('a very long tool output', () => {
-  test('is condensed by the summariser in the place of cut', async () => {
+  test('a very long tool output is condensed by the summariser instead of cut', async () => {
     const bench = benchWith();
 
     const { result, text, history } = await compactLog(bench);
@@ -32,7 +32,7 @@ describe('a very long tool output', () => {
     expect(logged(bench, 'tool_output_condensed')).toMatchObject([{ seq: 31 }]);
   });
 
-  test('names the blob in which the full text is', async () => {
+  test('a condensed tool output names the blob of its full text', async () => {
     const bench = benchWith();
 
     const { conversationId, history } = await compactLog(bench);
@@ -44,13 +44,13 @@ describe('a very long tool output', () => {
     expect(stored?.fields['text']).toBe(log('alpha'));
   });
 
-  test('keeps its error word for word, whole, when the model leaves it out', async () => {
+  test('a condensed tool output keeps its error word for word when the model omits it', async () => {
     const { text } = await compactLog(benchWith());
 
     expect(text).toContain(JSON.stringify(ERROR).slice(1, -1));
   });
 
-  test('is no larger than the cut would have been', async () => {
+  test('a condensed tool output is no larger than a cut one', async () => {
     const off = await compactLog(benchWith(undefined, {}));
     const on = await compactLog(benchWith());
 
@@ -58,7 +58,7 @@ describe('a very long tool output', () => {
     expect(on.history?.afterTokens).toBeLessThan(off.history?.afterTokens ?? 0);
   });
 
-  test('is shown to the model as data between lines that nobody can know', async () => {
+  test('a very long tool output is shown to the model as data between unguessable lines', async () => {
     const bench = benchWith();
 
     await compactLog(bench);
@@ -72,7 +72,7 @@ describe('a very long tool output', () => {
     expect(rest.slice(0, -1).join('\n')).toBe(log('alpha'));
   });
 
-  test('is entered with its cost', async () => {
+  test('condensing a tool output is recorded with its cost', async () => {
     const off = await compactLog(benchWith(undefined, {}));
     const on = await compactLog(benchWith());
 
@@ -83,7 +83,7 @@ describe('a very long tool output', () => {
   });
 });
 
-test('several at once are condensed, the largest first', async () => {
+test('several very long tool outputs are condensed together, the largest first', async () => {
   const bench = benchWith(() => Promise.resolve('All is well.'));
   const logs = [3_000, 6_000, 4_000].map((rows) => log(`log ${rows}`, rows));
   const conversationId = await buildDue(bench, {
@@ -101,7 +101,7 @@ test('several at once are condensed, the largest first', async () => {
 });
 
 describe('no tool output is condensed', () => {
-  test('unless the deployment says so', async () => {
+  test('no tool output is condensed unless the deployment enables it', async () => {
     const bench = benchWith(undefined, {});
 
     const { text, history } = await compactLog(bench);
@@ -111,7 +111,7 @@ describe('no tool output is condensed', () => {
     expect(history?.report).not.toHaveProperty('condensing');
   });
 
-  test('in the profile gemini-cli', async () => {
+  test('no tool output is condensed in the gemini-cli profile', async () => {
     const bench = benchWith();
     const outputs = [12_000, 12_000, 8_000].map((rows) => log(`log ${rows}`, rows));
     const conversationId = await buildDue(bench, {

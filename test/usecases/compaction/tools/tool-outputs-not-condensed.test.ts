@@ -19,7 +19,7 @@ describe('what a model must not do to a tool output', () => {
     ['words an error anew', `${GOOD}\nError: the rack was missing.`, 'ERROR_REWORDED'],
     ['is no shorter', 'row by row, all is well. '.repeat(2_000), 'TOO_LONG'],
     ['is empty', '   ', 'EMPTY'],
-  ])('one that %s is not used', async (_, answer, reason) => {
+  ])('a condensed output that %s is not used', async (_, answer, reason) => {
     const bench = benchWith(() => Promise.resolve(answer));
 
     const { result, text, history } = await compactLog(bench);
@@ -31,7 +31,7 @@ describe('what a model must not do to a tool output', () => {
     expect(logged(bench, 'tool_output_not_condensed')).toMatchObject([{ reason }]);
   });
 
-  test('half a character does not reach the store', async () => {
+  test('half a character in a condensed output does not reach the store', async () => {
     const { history } = await compactLog(benchWith(() => Promise.resolve(`${GOOD} \ud83d`)));
 
     expect(history?.report).toMatchObject({ condensing: { condensed: 1 } });
@@ -41,7 +41,7 @@ describe('what a model must not do to a tool output', () => {
 });
 
 describe('a call to condense that fails', () => {
-  test('leaves the output cut, to be tried again', async () => {
+  test('a failed condensing call leaves the output cut, to be retried', async () => {
     const { result, text, history } = await compactLog(
       benchWith(() => Promise.reject(overloaded())),
     );
@@ -52,7 +52,7 @@ describe('a call to condense that fails', () => {
     expect(history?.masks[0]).not.toHaveProperty('condensed');
   });
 
-  test('is given up after fifteen seconds', async () => {
+  test('a condensing call is given up after fifteen seconds', async () => {
     const bench = benchWith((_, signal) => {
       bench.clock.advance(15_000);
       expect(signal.aborted).toBe(false);
@@ -70,7 +70,7 @@ describe('a call to condense that fails', () => {
     expect(history?.masks[0]?.condensed).toBe(false);
   });
 
-  test('is not given up before', async () => {
+  test('a condensing call is not given up before fifteen seconds', async () => {
     const bench = benchWith(() => {
       bench.clock.advance(14_999);
       return Promise.resolve(GOOD);
@@ -79,7 +79,7 @@ describe('a call to condense that fails', () => {
     expect((await compactLog(bench)).text).toContain(GOOD);
   });
 
-  test('stops with the compaction', async () => {
+  test('a condensing call stops with the compaction', async () => {
     const stop = new AbortController();
     const bench = benchWith(() => {
       stop.abort(new Error('the process ends'));

@@ -25,7 +25,7 @@ import {
 } from '#test/support/tools/tool-conversation.ts';
 
 describe('while the breaker is open', () => {
-  test('long tool outputs are shortened without a model, as the next generation', async () => {
+  test('an open breaker shortens long tool outputs without a model, as the next generation', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench, { turns: longListings(2) });
     await openBreaker(bench, conversationId);
@@ -86,7 +86,7 @@ describe('while the breaker is open', () => {
     expect(blobs).not.toContain(undefined);
   });
 
-  test('the full text behind a shortened output is in its blob', async () => {
+  test('the full text of a shortened output is in its blob', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench, { turns: longListings(2) });
     await openBreaker(bench, conversationId);
@@ -135,7 +135,7 @@ describe('while the breaker is open', () => {
     expect((await see(bench.store, conversationId)).head.generation).toBe(0);
   });
 
-  test('a manual request calls the model all the same', async () => {
+  test('a manual request calls the model despite an open breaker', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench, { head: { compactionNeeded: manualNeed() } });
     await openBreaker(bench, conversationId);
@@ -149,7 +149,7 @@ describe('while the breaker is open', () => {
     });
   });
 
-  test('the meter of the next generation counts the shortened outputs', async () => {
+  test('the next generation’s meter counts the shortened outputs', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench, { turns: longListings(2) });
     await openBreaker(bench, conversationId);
@@ -163,48 +163,44 @@ describe('while the breaker is open', () => {
   });
 });
 
-describe('failures that open the breaker', () => {
-  test('after three failures the next need is served without the model', async () => {
-    const bench = compactionBench({ model: createScriptedModel({ answers: [overloaded()] }) });
-    const conversationId = await buildDue(bench, { turns: [...longListings(2), {}, {}, {}] });
-    for (let attempt = 0; attempt < 3; attempt++) {
-      await compactOnce(bench, conversationId);
-      bench.clock.advance(120_000);
-    }
-    await bench.store.commit([
-      {
-        op: 'update',
-        path: `conversations/${conversationId}`,
-        fields: { compactionNeeded: { auto: { ...autoNeed('request-2').auto } } },
-        guard: { exists: true },
-      },
-    ]);
+test('the next request after three failures is served without the model', async () => {
+  const bench = compactionBench({ model: createScriptedModel({ answers: [overloaded()] }) });
+  const conversationId = await buildDue(bench, { turns: [...longListings(2), {}, {}, {}] });
+  for (let attempt = 0; attempt < 3; attempt++) {
+    await compactOnce(bench, conversationId);
+    bench.clock.advance(120_000);
+  }
+  await bench.store.commit([
+    {
+      op: 'update',
+      path: `conversations/${conversationId}`,
+      fields: { compactionNeeded: { auto: { ...autoNeed('request-2').auto } } },
+      guard: { exists: true },
+    },
+  ]);
 
-    const result = await compactOnce(bench, conversationId);
+  const result = await compactOnce(bench, conversationId);
 
-    expect(bench.model.calls).toHaveLength(3);
-    expect(result).toMatchObject({ kind: 'done', state: 'CONTENT_TRUNCATED' });
-  });
+  expect(bench.model.calls).toHaveLength(3);
+  expect(result).toMatchObject({ kind: 'done', state: 'CONTENT_TRUNCATED' });
 });
 
-describe('a compaction with long tool outputs', () => {
-  test('shows the summariser the full outputs and the next call the shortened ones', async () => {
-    const bench = compactionBench();
-    const turns = [
-      toolTurn(1),
-      ...Array.from({ length: 60 }, () => ({})),
-      toolTurn(62),
-      toolTurn(63),
-    ];
-    const head = { settings: { thresholdTokens: 12_000 } };
-    const conversationId = await buildDue(bench, { turns, head });
+test('a compaction shows the summariser full outputs and the next call shortened ones', async () => {
+  const bench = compactionBench();
+  const turns = [
+    toolTurn(1),
+    ...Array.from({ length: 60 }, () => ({})),
+    toolTurn(62),
+    toolTurn(63),
+  ];
+  const head = { settings: { thresholdTokens: 12_000 } };
+  const conversationId = await buildDue(bench, { turns, head });
 
-    const result = await compactOnce(bench, conversationId);
+  const result = await compactOnce(bench, conversationId);
 
-    const { history, text } = await see(bench.store, conversationId);
-    expect(result).toMatchObject({ state: 'COMPACTED' });
-    expect(JSON.stringify(bench.model.calls[0]?.contents)).toContain('row 200 of listing 1:');
-    expect(history?.masks.length).toBeGreaterThan(0);
-    expect(text).toContain('left out');
-  });
+  const { history, text } = await see(bench.store, conversationId);
+  expect(result).toMatchObject({ state: 'COMPACTED' });
+  expect(JSON.stringify(bench.model.calls[0]?.contents)).toContain('row 200 of listing 1:');
+  expect(history?.masks.length).toBeGreaterThan(0);
+  expect(text).toContain('left out');
 });

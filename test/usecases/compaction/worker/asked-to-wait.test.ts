@@ -39,7 +39,7 @@ const askAgain = (bench: CompactionBench, conversationId: string, requestId: str
   ]);
 
 describe('a model over its quota', () => {
-  test('is not asked before the time that it named, by any worker, and is asked after it', async () => {
+  test('a model over its quota is called by no worker before its retry time', async () => {
     const model = createScriptedModel({
       answers: [overQuota(90_000), snapshotAnswer(), snapshotAnswer()],
     });
@@ -58,7 +58,7 @@ describe('a model over its quota', () => {
     expect(model.calls).toHaveLength(2);
   });
 
-  test('that names a shorter time than the back-off gets the back-off', async () => {
+  test('a model over its quota with a short retry time gets the back-off', async () => {
     const bench = compactionBench({ model: createScriptedModel({ answers: [overQuota(1_000)] }) });
     const conversationId = await buildDue(bench);
 
@@ -66,81 +66,77 @@ describe('a model over its quota', () => {
   });
 });
 
-describe('the breaker', () => {
-  test('stays open for the next need and other workers, then lets one try through', async () => {
-    const bench = compactionBench({ model: createScriptedModel({ answers: [modelDown()] }) });
-    const conversationId = await buildDue(bench, {
-      head: { settings: { thresholdTokens: 2_000 }, compactionNeeded: autoNeed() },
-    });
-    for (let attempt = 0; attempt < 3; attempt++) {
-      await compactOnce(bench, conversationId);
-      bench.clock.advance(61_000);
-    }
-    const healthy = compactionBench({
-      ...bench,
-      model: createScriptedModel({ answers: [snapshotAnswer()] }),
-    });
+test('the breaker stays open for the next request and other workers, then allows one try', async () => {
+  const bench = compactionBench({ model: createScriptedModel({ answers: [modelDown()] }) });
+  const conversationId = await buildDue(bench, {
+    head: { settings: { thresholdTokens: 2_000 }, compactionNeeded: autoNeed() },
+  });
+  for (let attempt = 0; attempt < 3; attempt++) {
+    await compactOnce(bench, conversationId);
+    bench.clock.advance(61_000);
+  }
+  const healthy = compactionBench({
+    ...bench,
+    model: createScriptedModel({ answers: [snapshotAnswer()] }),
+  });
 
-    await askAgain(bench, conversationId, 'request-2');
-    const whileOpen = await compactOnce(healthy, conversationId);
-    bench.clock.advance(60 * 60_000);
-    await askAgain(bench, conversationId, 'request-3');
-    const afterwards = await compactOnce(healthy, conversationId);
+  await askAgain(bench, conversationId, 'request-2');
+  const whileOpen = await compactOnce(healthy, conversationId);
+  bench.clock.advance(60 * 60_000);
+  await askAgain(bench, conversationId, 'request-3');
+  const afterwards = await compactOnce(healthy, conversationId);
 
-    expect(whileOpen).toMatchObject({ kind: 'done', state: 'NOOP', reason: 'BREAKER_OPEN' });
-    expect(afterwards).toMatchObject({ kind: 'done', state: 'COMPACTED' });
-    expect((await see(bench.store, conversationId)).job).toMatchObject({
-      failures: 0,
-      breakerOpenUntil: null,
-    });
+  expect(whileOpen).toMatchObject({ kind: 'done', state: 'NOOP', reason: 'BREAKER_OPEN' });
+  expect(afterwards).toMatchObject({ kind: 'done', state: 'COMPACTED' });
+  expect((await see(bench.store, conversationId)).job).toMatchObject({
+    failures: 0,
+    breakerOpenUntil: null,
   });
 });
 
-describe('a worker that is slower than the acknowledgement deadline', () => {
-  test('is stopped, and a later delivery makes the one swap', async () => {
-    const bench = compactionBench({
-      model: createScriptedModel({
-        answers: [
-          (_, signal) => {
-            const { promise, reject } = Promise.withResolvers<string>();
-            signal.addEventListener('abort', () => {
-              reject(signal.reason);
-            });
-            return promise;
-          },
-          snapshotAnswer(),
-        ],
-      }),
-    });
-    const conversationId = await buildDue(bench);
-    const endpoint = await serve(bench);
-    const bus = createMemoryBus({
-      subscriptions: [
-        {
-          topic: 'compaction',
-          name: 'projects/demo-recap/subscriptions/recap-compaction',
-          endpoint,
-          ackDeadlineMs: 500,
-          minBackoffMs: 20,
-          maxBackoffMs: 100,
-          maxDeliveryAttempts: 1_000,
+test('a worker slower than the acknowledgement deadline is stopped; a redelivery swaps once', async () => {
+  const bench = compactionBench({
+    model: createScriptedModel({
+      answers: [
+        (_, signal) => {
+          const { promise, reject } = Promise.withResolvers<string>();
+          signal.addEventListener('abort', () => {
+            reject(signal.reason);
+          });
+          return promise;
         },
+        snapshotAnswer(),
       ],
-    });
-    onTestFinished(() => bus.close());
+    }),
+  });
+  const conversationId = await buildDue(bench);
+  const endpoint = await serve(bench);
+  const bus = createMemoryBus({
+    subscriptions: [
+      {
+        topic: 'compaction',
+        name: 'projects/demo-recap/subscriptions/recap-compaction',
+        endpoint,
+        ackDeadlineMs: 500,
+        minBackoffMs: 20,
+        maxBackoffMs: 100,
+        maxDeliveryAttempts: 1_000,
+      },
+    ],
+  });
+  onTestFinished(() => bus.close());
 
-    await bus.publish({
-      topic: 'compaction',
-      data: { schemaVersion: 1, conversationId, requestId: 'request-1' },
-    });
-    await expect
-      .poll(async () => (await see(bench.store, conversationId)).job?.records, { timeout: 20_000 })
-      .toMatchObject([{ state: 'ABORTED', reason: 'CALLER_LEFT' }]);
-    bench.clock.advance(61_000);
-    await expect
-      .poll(async () => (await see(bench.store, conversationId)).head, { timeout: 20_000 })
-      .toMatchObject({ generation: 1, compactionNeeded: {} });
+  await bus.publish({
+    topic: 'compaction',
+    data: { schemaVersion: 1, conversationId, requestId: 'request-1' },
+  });
+  await expect
+    .poll(async () => (await see(bench.store, conversationId)).job?.records, { timeout: 20_000 })
+    .toMatchObject([{ state: 'ABORTED', reason: 'CALLER_LEFT' }]);
+  bench.clock.advance(61_000);
+  await expect
+    .poll(async () => (await see(bench.store, conversationId)).head, { timeout: 20_000 })
+    .toMatchObject({ generation: 1, compactionNeeded: {} });
 
-    expect(await historiesOf(bench, conversationId)).toHaveLength(1);
-  }, 60_000);
-});
+  expect(await historiesOf(bench, conversationId)).toHaveLength(1);
+}, 60_000);

@@ -39,7 +39,7 @@ const answer = ({ chat, conversationId }: Awaited<ReturnType<typeof compactedWhi
 const lastPrompt = () => JSON.stringify(standIn.requestBody(standIn.journal().at(-1)?.n ?? 0));
 
 describe('a compaction while a turn waits for the app', () => {
-  test('folds what came before and leaves the turn as it was', async () => {
+  test('a compaction beside a waiting turn folds earlier turns and leaves it unchanged', async () => {
     const { chat, conversationId, before, result, head } = await compactedWhileWaiting();
 
     expect(result).toMatchObject({ kind: 'done', state: 'COMPACTED' });
@@ -48,7 +48,7 @@ describe('a compaction while a turn waits for the app', () => {
     expect(await storedTurn(chat, conversationId, SEQ)).toEqual(before);
   });
 
-  test('is what the turn goes on with: the snapshot, and its own rounds whole', async () => {
+  test('a waiting turn continues with the new snapshot and its own rounds whole', async () => {
     const world = await compactedWhileWaiting();
     standIn.clearJournal();
 
@@ -66,7 +66,7 @@ describe('a compaction while a turn waits for the app', () => {
     expect(lastPrompt()).not.toContain('Question 1:');
   });
 
-  test('is followed by another one once the turn has ended, and nothing is lost', async () => {
+  test('a compaction beside a waiting turn is followed by another after it, without loss', async () => {
     const world = await compactedWhileWaiting();
     const { chat, conversationId } = world;
     await (
@@ -82,7 +82,7 @@ describe('a compaction while a turn waits for the app', () => {
     expect(standIn.journal().flatMap(({ refusal }) => refusal ?? [])).toEqual([]);
   });
 
-  test('that is asked for twice is one', async () => {
+  test('a compaction beside a waiting turn requested twice runs once', async () => {
     const world = await compactedWhileWaiting();
     const asked = { caller, conversationId: world.conversationId, requestId: 'by-hand' };
 

@@ -46,7 +46,7 @@ function benchCalledOff(conversationId: () => string, jobId = 'request-1'): Comp
 }
 
 describe('a compaction that its owner calls off', () => {
-  test('while the model writes stops within two seconds and changes nothing', async () => {
+  test('cancelling a compaction while the model writes stops it in two seconds, changing nothing', async () => {
     let id = '';
     const bench = benchCalledOff(() => id);
     id = await buildDue(bench);
@@ -61,7 +61,7 @@ describe('a compaction that its owner calls off', () => {
     expect(after.job?.records).toMatchObject([{ state: 'ABORTED', reason: 'CANCELLED_BY_USER' }]);
   });
 
-  test('is not tried again: the need is gone and only its size is remembered', async () => {
+  test('a cancelled compaction is not retried; only its size is remembered', async () => {
     let id = '';
     const bench = benchCalledOff(() => id);
     id = await buildDue(bench);
@@ -73,7 +73,7 @@ describe('a compaction that its owner calls off', () => {
     expect(head.compactionNeeded).toEqual({ declined: { tokens, generation: 0 } });
   });
 
-  test('by a person’s request leaves automatic compaction as it was', async () => {
+  test('cancelling a manual compaction leaves automatic compaction unchanged', async () => {
     let id = '';
     const bench = benchCalledOff(() => id, 'request-m');
     id = await buildDue(bench, { head: { compactionNeeded: manualNeed() } });
@@ -83,7 +83,7 @@ describe('a compaction that its owner calls off', () => {
     expect((await see(bench.store, id)).head.compactionNeeded).toEqual({});
   });
 
-  test('before a worker came ends without a model call', async () => {
+  test('a compaction cancelled before a worker came ends without a model call', async () => {
     const bench = compactionBench();
     const id = await buildDue(bench);
     await callOff(bench, id, 'request-1');
@@ -94,7 +94,7 @@ describe('a compaction that its owner calls off', () => {
     expect(bench.model.calls).toHaveLength(0);
   });
 
-  test('just before the swap is not swapped in', async () => {
+  test('a compaction cancelled just before its swap is not swapped in', async () => {
     const base = compactionBench();
     let id = '';
     const bench = actingAt(base, 'before-swap', () => callOff(base, id, 'request-1'));
@@ -106,7 +106,7 @@ describe('a compaction that its owner calls off', () => {
     expect((await see(bench.store, id)).head.generation).toBe(0);
   });
 
-  test('after the swap stays swapped in', async () => {
+  test('a compaction cancelled after its swap stays swapped in', async () => {
     const base = compactionBench();
     let id = '';
     const bench = actingAt(base, 'swapped', () => callOff(base, id, 'request-1'));
@@ -124,7 +124,7 @@ describe('a compaction that its owner calls off', () => {
 describe('after an automatic compaction was called off', () => {
   const declined = { tokens: 2_400, generation: 0 };
 
-  test('the next one waits until the context has grown', async () => {
+  test('after a cancelled compaction the next one waits for context growth', async () => {
     const bench = compactionBench();
     const id = await buildDue(bench, {
       head: {
@@ -138,7 +138,7 @@ describe('after an automatic compaction was called off', () => {
     expect(result).toMatchObject({ state: 'NOOP', reason: 'NOT_ARMED' });
   });
 
-  test('it comes when the context has grown by what re-arms it', async () => {
+  test('after a cancelled compaction the next one comes once growth re-arms it', async () => {
     const bench = compactionBench();
     const id = await buildDue(bench, {
       head: {
@@ -154,33 +154,31 @@ describe('after an automatic compaction was called off', () => {
   });
 });
 
-describe('a request that is called off while another compaction runs', () => {
-  test('keeps its record when that one is swapped in', async () => {
-    const base = compactionBench();
-    let id = '';
-    const bench = actingAt(base, 'before-swap', async () => {
-      const manual = { requestId: 'request-m', since: base.clock.now() };
-      await base.store.commit([
-        {
-          op: 'update',
-          path: headPath(id),
-          fields: { 'compactionNeeded.manual': manual },
-          guard: { exists: true },
-        },
-      ]);
-      const caller = { uid: 'u1', tier: 'signedIn' } as const;
-      await cancelCompaction(base, { caller, conversationId: id, jobId: 'request-m' });
-    });
-    id = await buildDue(bench);
-
-    const result = await compactOnce(bench, id);
-
-    const { job, head } = await see(bench.store, id);
-    expect(result).toMatchObject({ state: 'COMPACTED' });
-    expect(head.compactionNeeded).toEqual({});
-    expect(job?.records).toMatchObject([
-      { requestId: 'request-m', state: 'ABORTED' },
-      { requestId: 'request-1', state: 'COMPACTED' },
+test('a request cancelled during another compaction keeps its record at the swap', async () => {
+  const base = compactionBench();
+  let id = '';
+  const bench = actingAt(base, 'before-swap', async () => {
+    const manual = { requestId: 'request-m', since: base.clock.now() };
+    await base.store.commit([
+      {
+        op: 'update',
+        path: headPath(id),
+        fields: { 'compactionNeeded.manual': manual },
+        guard: { exists: true },
+      },
     ]);
+    const caller = { uid: 'u1', tier: 'signedIn' } as const;
+    await cancelCompaction(base, { caller, conversationId: id, jobId: 'request-m' });
   });
+  id = await buildDue(bench);
+
+  const result = await compactOnce(bench, id);
+
+  const { job, head } = await see(bench.store, id);
+  expect(result).toMatchObject({ state: 'COMPACTED' });
+  expect(head.compactionNeeded).toEqual({});
+  expect(job?.records).toMatchObject([
+    { requestId: 'request-m', state: 'ABORTED' },
+    { requestId: 'request-1', state: 'COMPACTED' },
+  ]);
 });

@@ -44,19 +44,22 @@ describe('every commit of the worker is guarded by what it read', () => {
     },
     { name: 'that fails', needed: autoNeed(), turns: 20, isModelDown: true, commits: 2 },
     { name: 'without work', needed: autoNeed(), turns: 2, isModelDown: false, commits: 2 },
-  ])('in a run $name', async ({ needed, turns, isModelDown, commits }) => {
-    const answers = isModelDown ? [modelDown()] : [snapshotAnswer()];
-    const { bench, recorded } = recordingBench({ model: createScriptedModel({ answers }) });
-    const conversationId = await buildDue(bench, { turns, head: { compactionNeeded: needed } });
-    recorded.commits.length = 0;
+  ])(
+    'every commit of a run $name is guarded by what it read',
+    async ({ needed, turns, isModelDown, commits }) => {
+      const answers = isModelDown ? [modelDown()] : [snapshotAnswer()];
+      const { bench, recorded } = recordingBench({ model: createScriptedModel({ answers }) });
+      const conversationId = await buildDue(bench, { turns, head: { compactionNeeded: needed } });
+      recorded.commits.length = 0;
 
-    await compactOnce(bench, conversationId);
+      await compactOnce(bench, conversationId);
 
-    expect(recorded.commits).toHaveLength(commits);
-    expect(recorded.brokenRules()).toEqual([]);
-  });
+      expect(recorded.commits).toHaveLength(commits);
+      expect(recorded.brokenRules()).toEqual([]);
+    },
+  );
 
-  test('in a run that stores tool outputs', async () => {
+  test('every commit of a compaction that stores tool outputs is guarded by what it read', async () => {
     const { bench, recorded } = recordingBench();
     const conversationId = await buildDue(bench, { turns: longListings(2) });
     await openBreaker(bench, conversationId);
@@ -68,7 +71,7 @@ describe('every commit of the worker is guarded by what it read', () => {
     expect(recorded.brokenRules()).toEqual([]);
   });
 
-  test('in renewals of the lease', async () => {
+  test('every lease renewal of the worker is guarded by what it read', async () => {
     const { bench, recorded } = recordingBench();
     const conversationId = await buildDue(bench);
     const slow = compactionBench({
@@ -93,7 +96,7 @@ describe('every commit of the worker is guarded by what it read', () => {
     expect(recorded.brokenRules()).toEqual([]);
   });
 
-  test('in a sweep', async () => {
+  test('every commit of a sweep is guarded by what it read', async () => {
     const { bench, recorded } = recordingBench();
     const now = bench.clock.now();
     await buildDue(bench, {
@@ -142,11 +145,11 @@ describe('the rule of commits', () => {
         { op: 'update', path: 'conversations/c2', fields: { lastSeq: 1 }, guard: asRead },
       ],
     ],
-  ])('refuses %s', (_, writes) => {
+  ])('the commit rule refuses %s', (_, writes) => {
     expect(brokenRules(writes)).not.toEqual([]);
   });
 
-  test('lets a swap pass', () => {
+  test('the commit rule lets a swap pass', () => {
     expect(
       brokenRules([
         jobAsRead,

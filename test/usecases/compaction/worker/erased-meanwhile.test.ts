@@ -67,7 +67,7 @@ describe('a conversation that is erased while a worker', () => {
     ['swapped'],
     ['settled'],
     ['reported'],
-  ])('is at %s stays erased, with nothing below', async (point) => {
+  ])('a conversation erased while a worker is at %s leaves nothing below it', async (point) => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench);
 
@@ -77,7 +77,7 @@ describe('a conversation that is erased while a worker', () => {
     expect(await remains(bench, conversationId)).toEqual(tombstoneAlone);
   });
 
-  test('stores tool outputs stays erased, with nothing below', async () => {
+  test('a conversation erased while a worker stores tool outputs leaves nothing below it', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench, { turns: longListings(2) });
     await openBreaker(bench, conversationId);
@@ -87,7 +87,7 @@ describe('a conversation that is erased while a worker', () => {
     expect(await remains(bench, conversationId)).toEqual(tombstoneAlone);
   });
 
-  test('records a failure stays erased, with nothing below', async () => {
+  test('a conversation erased while a worker records a failure leaves nothing below it', async () => {
     const bench = compactionBench({ model: createScriptedModel({ answers: [''] }) });
     const conversationId = await buildDue(bench);
 
@@ -96,7 +96,7 @@ describe('a conversation that is erased while a worker', () => {
     expect(await remains(bench, conversationId)).toEqual(tombstoneAlone);
   });
 
-  test('settles a need without work stays erased, with nothing below', async () => {
+  test('a conversation erased while a request is settled leaves nothing below it', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench, { turns: 2 });
 
@@ -106,7 +106,7 @@ describe('a conversation that is erased while a worker', () => {
     expect(await remains(bench, conversationId)).toEqual(tombstoneAlone);
   });
 
-  test('takes its first lease gets no event of it again', async () => {
+  test('a conversation erased at the first lease gets no further event', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench);
 

@@ -89,7 +89,7 @@ const rows = runs.flatMap(({ what, commits }) =>
 );
 
 describe('every commit of a run', () => {
-  test.each(runs)('$what commits $commits times', async ({ what, commits }) => {
+  test.each(runs)('a run of $what commits $commits times', async ({ what, commits }) => {
     const bench = compactionBench();
     const conversationId = await builds[what](bench);
     const { store, seen } = faultyStore(bench.store, 'is refused', 0);
@@ -100,7 +100,7 @@ describe('every commit of a run', () => {
   });
 
   test.each(rows)(
-    'commit $nth of $what may be one that $fault: one swap comes of it, and no need is left',
+    'commit $nth of $what that $fault still leads to one swap and no request',
     async ({ what, nth, fault }) => {
       const bench = compactionBench({ store: createMemoryDocumentStore() });
       const conversationId = await builds[what](bench);

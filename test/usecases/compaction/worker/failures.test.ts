@@ -11,7 +11,7 @@ import { compactionBench } from '#test/support/compaction/compaction-dependencie
 import { modelDown } from '#test/support/model-down.ts';
 
 describe('failures', () => {
-  test('two blank summaries are FAILED_EMPTY_SUMMARY and leave everything as it was', async () => {
+  test('two blank summaries are FAILED_EMPTY_SUMMARY and change nothing', async () => {
     const bench = compactionBench({ model: createScriptedModel({ answers: [''] }) });
     const conversationId = await buildDue(bench);
     const before = await see(bench.store, conversationId);
@@ -39,7 +39,7 @@ describe('failures', () => {
     ]);
   });
 
-  test('an answer that is no snapshot is FAILED_VERIFICATION', async () => {
+  test('an answer without a snapshot is FAILED_VERIFICATION', async () => {
     const bench = compactionBench({
       model: createScriptedModel({ answers: ['I cannot help with that request, sorry.'] }),
     });
@@ -53,7 +53,7 @@ describe('failures', () => {
     ]);
   });
 
-  test('text in thoughts is not the summary', async () => {
+  test('text in thoughts is not used as the summary', async () => {
     const thought = {
       parts: [{ text: snapshotAnswer(), thought: true }],
       finishReason: 'STOP',
@@ -108,7 +108,7 @@ describe('failures', () => {
     expect(result).toMatchObject({ kind: 'done', state: 'FAILED_TOKEN_COUNT_ERROR' });
   });
 
-  test('a model that is down keeps the need and asks to be called again when the model said', async () => {
+  test('an unavailable model keeps the compaction request and its retry time', async () => {
     const bench = compactionBench({ model: createScriptedModel({ answers: [modelDown()] }) });
     const conversationId = await buildDue(bench);
 
@@ -132,7 +132,7 @@ describe('failures', () => {
     expect(bench.model.calls).toHaveLength(1);
   });
 
-  test('the third failure settles the need, so that none is served for ever', async () => {
+  test('the third failure settles the compaction request', async () => {
     const bench = compactionBench({ model: createScriptedModel({ answers: [modelDown()] }) });
     const conversationId = await buildDue(bench);
     for (let attempt = 0; attempt < 2; attempt++) {
@@ -149,7 +149,7 @@ describe('failures', () => {
     expect(job?.breakerOpenUntil).not.toBeNull();
   });
 
-  test('the failure that opens the breaker is logged, once', async () => {
+  test('the failure that opens the breaker is logged once', async () => {
     const bench = compactionBench({ model: createScriptedModel({ answers: [modelDown()] }) });
     const conversationId = await buildDue(bench);
     for (let attempt = 0; attempt < 3; attempt++) {

@@ -49,7 +49,7 @@ describe('lost replies', () => {
     expect(job?.records).toHaveLength(1);
   });
 
-  test('a swap of which neither reply nor check arrives is settled by the next delivery', async () => {
+  test('a swap without reply or check is settled by the next delivery', async () => {
     const bench = compactionBench({ store: createDeafStore() });
     const conversationId = await buildDue(bench);
 
@@ -64,7 +64,7 @@ describe('lost replies', () => {
     expect(bench.model.calls).toHaveLength(1);
   });
 
-  test('a claim whose reply is lost is still this worker’s', async () => {
+  test('a claim whose reply is lost still belongs to its worker', async () => {
     let lost = 0;
     const store = createMemoryDocumentStore({
       afterCommit: async (writes) => {

@@ -30,7 +30,7 @@ async function expectOneSwap(bench: CompactionBench, conversationId: string) {
 }
 
 describe('clocks that differ by ten minutes', () => {
-  test('a worker ahead takes the lease of one that works; only the one ahead swaps', async () => {
+  test('a worker whose clock is ahead takes a running lease, and swaps alone', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench);
     const ahead = instance(bench, { skewMs: TEN_MINUTES_MS });
@@ -54,7 +54,7 @@ describe('clocks that differ by ten minutes', () => {
     await expectOneSwap(bench, conversationId);
   });
 
-  test('a worker behind waits for the lease of one that works, and finds it done', async () => {
+  test('a worker whose clock is behind waits for a running lease and finds the work done', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench);
     const behind = instance(bench, { skewMs: -TEN_MINUTES_MS });
@@ -78,7 +78,7 @@ describe('clocks that differ by ten minutes', () => {
     await expectOneSwap(bench, conversationId);
   });
 
-  test('the lease of a worker behind is free for everybody else, and still there is one swap', async () => {
+  test('a lease of a worker whose clock is behind can be taken, with one swap', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench);
     const behind = instance(bench, {
@@ -102,7 +102,7 @@ describe('clocks that differ by ten minutes', () => {
 });
 
 describe('deliveries', () => {
-  test('five at once by five workers make one swap with one worker’s calls', async () => {
+  test('five simultaneous deliveries to five workers make one swap from one worker’s calls', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench);
 
@@ -115,7 +115,7 @@ describe('deliveries', () => {
     await expectOneSwap(bench, conversationId);
   });
 
-  test('of an old request that come hours late, before and after those of others, change nothing', async () => {
+  test('an old request delivered hours late changes nothing', async () => {
     const bench = compactionBench();
     const ids = await Promise.all([buildDue(bench), buildDue(bench), buildDue(bench)]);
     for (const id of [...ids].toReversed()) await compactOnce(bench, id);
@@ -128,7 +128,7 @@ describe('deliveries', () => {
     for (const id of ids) await expectOneSwap(bench, id);
   });
 
-  test('that come again while a worker is slower than its lease find it renewed', async () => {
+  test('a redelivery finds a slow worker’s lease renewed', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench);
     const second: unknown[] = [];
@@ -159,7 +159,7 @@ describe('deliveries', () => {
     await expectOneSwap(bench, conversationId);
   });
 
-  test('that come again after a worker has been silent for hours take its work over', async () => {
+  test('a redelivery takes over the work of a worker silent for hours', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench);
     const silent = instance(bench, {

@@ -25,7 +25,7 @@ test.each([
   ['head', headPath],
   ['turn', (conversationId: string) => turnPath(conversationId, 2)],
 ])(
-  'a conversation whose %s a later release wrote is not folded, and its event is delivered again',
+  'a conversation whose %s a later release wrote is not folded, and its event redelivered',
   async (_, pathOf) => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench);
@@ -47,7 +47,7 @@ test.each([
   },
 );
 
-test('a snapshot that a later release signed is no forgery, and nothing is folded onto it', async () => {
+test('a snapshot that a later release signed is valid, and nothing is folded onto it', async () => {
   const bench = compactionBench();
   const conversationId = await buildDue(bench);
   await compactOnce(bench, conversationId);
@@ -69,7 +69,7 @@ test('a snapshot that a later release signed is no forgery, and nothing is folde
   expect(other.logged.map(({ event }) => event)).not.toContain('snapshot_signature_invalid');
 });
 
-test('a need whose job a later release wrote stays until that release serves it', async () => {
+test('a request whose job a later release wrote stays for that release', async () => {
   const bench = sweepBench();
   const conversationId = await buildDue(bench);
   await compactOnce(bench, conversationId);

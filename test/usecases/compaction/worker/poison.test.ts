@@ -53,7 +53,7 @@ async function startHost() {
 }
 
 describe('an event that the worker fails on every time', () => {
-  test('is a dead letter after eight deliveries, and the others pass', async () => {
+  test('an event that always fails is dead-lettered after eight deliveries, and others pass', async () => {
     const { host, store, looks, publish } = await startHost();
     await buildDue({ store }, { conversationId: POISONED });
     const healthy = await Promise.all([buildDue({ store }), buildDue({ store })]);
@@ -73,7 +73,7 @@ describe('an event that the worker fails on every time', () => {
       });
   });
 
-  test('leaves its conversation as it was, for chat and for the sweep', async () => {
+  test('an event that always fails leaves its conversation unchanged for chat and sweep', async () => {
     const { host, store, publish } = await startHost();
     await buildDue({ store }, { conversationId: POISONED });
     const before = await readHead(store, POISONED);
@@ -91,7 +91,7 @@ describe('an event that the worker fails on every time', () => {
     });
   });
 
-  test('is told as an error each time, so that somebody is alarmed', async () => {
+  test('an event that always fails logs an error each time', async () => {
     const { host, store, logged, publish } = await startHost();
     await buildDue({ store }, { conversationId: POISONED });
 

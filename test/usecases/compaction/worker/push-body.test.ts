@@ -3,7 +3,7 @@ import { decodePush, MAX_PUSH_BYTES } from '#functions/worker/push/decode-push.t
 import { pushOf, requestFor } from '#test/support/processes/pushing.ts';
 
 describe('the body of a push', () => {
-  test('becomes a compaction request', () => {
+  test('the body of a push becomes a compaction request', () => {
     const body = Buffer.from(pushOf(requestFor('c1'), { deliveryAttempt: 3 }));
 
     expect(decodePush(body)).toEqual({
@@ -17,7 +17,7 @@ describe('the body of a push', () => {
     { schemaVersion: 1, kind: 'compact', conversationId: 'c1', requestId: 'request-1' },
     { schemaVersion: 1, kind: 'sweep' },
     { schemaVersion: 1, kind: 'erase', conversationId: 'c1' },
-  ])('becomes an event of kind $kind', (event) => {
+  ])('the body of a push becomes an event of kind $kind', (event) => {
     const later = { ...event, more: 'of a later version' };
 
     expect(decodePush(Buffer.from(pushOf(later)))).toMatchObject({ kind: 'event', event });
@@ -38,11 +38,11 @@ describe('the body of a push', () => {
     ['a later version', pushOf({ ...requestFor('c1'), schemaVersion: 2 })],
     ['an id with a slash', pushOf(requestFor('a/turns/b'))],
     ['too many bytes', pushOf({ ...requestFor('c1'), more: 'x'.repeat(MAX_PUSH_BYTES) })],
-  ])('%s is malformed', (_, body) => {
+  ])('a push body with %s is malformed', (_, body) => {
     expect(decodePush(Buffer.from(body)).kind).toBe('malformed');
   });
 
-  test('a malformed one is told without its values', () => {
+  test('a malformed push body is logged without its values', () => {
     const decoded = decodePush(Buffer.from(pushOf({ conversationId: 'private words' })));
 
     expect(JSON.stringify(decoded)).not.toContain('private words');

@@ -30,36 +30,42 @@ describe('the worker in the framework', () => {
     ['a form', { body: new URLSearchParams({ a: 'b' }) }],
   ];
 
-  test.each(hostile)('answers %s of a stranger with 401 in JSON', async (_, request) => {
-    const bench = compactionBench({ pushTokens: { verify: () => Promise.reject(tokenRefused) } });
-    const url = await serveInFramework(bench);
+  test.each(hostile)(
+    'the worker in the framework answers %s of a stranger with 401 in JSON',
+    async (_, request) => {
+      const bench = compactionBench({ pushTokens: { verify: () => Promise.reject(tokenRefused) } });
+      const url = await serveInFramework(bench);
 
-    const response = await fetch(url, { method: 'POST', ...request });
+      const response = await fetch(url, { method: 'POST', ...request });
 
-    expect(response.status).toBe(401);
-    expect(response.headers.get('content-type')).toContain('application/json');
-    expect(await response.json()).toMatchObject({
-      error: { details: [{ reason: 'PUSH_TOKEN_INVALID' }] },
-    });
-  });
+      expect(response.status).toBe(401);
+      expect(response.headers.get('content-type')).toContain('application/json');
+      expect(await response.json()).toMatchObject({
+        error: { details: [{ reason: 'PUSH_TOKEN_INVALID' }] },
+      });
+    },
+  );
 
-  test.each(hostile)('acknowledges and logs %s of Pub/Sub', async (_, request) => {
-    const bench = compactionBench();
+  test.each(hostile)(
+    'the worker in the framework acknowledges and logs %s of Pub/Sub',
+    async (_, request) => {
+      const bench = compactionBench();
 
-    const response = await fetch(await serveInFramework(bench), { method: 'POST', ...request });
+      const response = await fetch(await serveInFramework(bench), { method: 'POST', ...request });
 
-    expect([response.status, await response.text()]).toEqual([204, '']);
-    expect(bench.logged).toMatchObject([{ event: 'compaction_push_malformed' }]);
-  });
+      expect([response.status, await response.text()]).toEqual([204, '']);
+      expect(bench.logged).toMatchObject([{ event: 'compaction_push_malformed' }]);
+    },
+  );
 
-  test('answers an address that cannot be decoded in JSON', async () => {
+  test('the worker in the framework answers an undecodable address in JSON', async () => {
     const response = await fetch(`${await serveInFramework(compactionBench())}%ff`);
 
     expect(response.status).toBe(405);
     expect(await response.json()).toMatchObject({ error: { code: 405 } });
   });
 
-  test('stops reading a body of no announced length at its limit', async () => {
+  test('the worker in the framework stops reading an unannounced body at its limit', async () => {
     const bench = compactionBench();
     const url = await serveInFramework(bench);
     const endless = new ReadableStream<Uint8Array>({
@@ -82,7 +88,7 @@ describe('the worker in the framework', () => {
     await answered;
   });
 
-  test('compacts and acknowledges', async () => {
+  test('the worker in the framework compacts and acknowledges', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench);
 

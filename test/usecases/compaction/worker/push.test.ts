@@ -9,7 +9,7 @@ import { overloaded } from '#test/support/model-down.ts';
 import { post, pushOf, requestFor, serve, tokenRefused } from '#test/support/processes/pushing.ts';
 
 describe('the worker’s HTTP function', () => {
-  test('compacts and acknowledges', async () => {
+  test('the worker compacts and acknowledges', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench);
 
@@ -19,7 +19,7 @@ describe('the worker’s HTTP function', () => {
     expect((await see(bench.store, conversationId)).head.generation).toBe(1);
   });
 
-  test('refuses a GET as JSON', async () => {
+  test('the worker refuses a GET as JSON', async () => {
     const response = await fetch(await serve(compactionBench()));
 
     expect(response.status).toBe(405);
@@ -33,7 +33,7 @@ describe('the worker’s HTTP function', () => {
     });
   });
 
-  test('refuses a caller without the right token, as JSON and without work', async () => {
+  test('the worker refuses a caller without the right token, as JSON and without work', async () => {
     const bench = compactionBench({ pushTokens: { verify: () => Promise.reject(tokenRefused) } });
     const conversationId = await buildDue(bench);
 
@@ -47,7 +47,7 @@ describe('the worker’s HTTP function', () => {
     expect((await see(bench.store, conversationId)).head.generation).toBe(0);
   });
 
-  test('acknowledges and logs what will never be readable', async () => {
+  test('the worker acknowledges and logs an event that can never be read', async () => {
     const bench = compactionBench();
 
     const response = await post(await serve(bench), '{"message":{"messageId":"1"}}');
@@ -56,7 +56,7 @@ describe('the worker’s HTTP function', () => {
     expect(bench.logged).toMatchObject([{ severity: 'ERROR', event: 'compaction_push_malformed' }]);
   });
 
-  test('asks for another delivery when the model is down', async () => {
+  test('the worker asks for redelivery when the model is down', async () => {
     const bench = compactionBench({ model: createScriptedModel({ answers: [overloaded()] }) });
     const conversationId = await buildDue(bench);
 
@@ -69,7 +69,7 @@ describe('the worker’s HTTP function', () => {
     });
   });
 
-  test('asks for another delivery when the store is away', async () => {
+  test('the worker asks for redelivery when the store is unavailable', async () => {
     const store = createMemoryDocumentStore({
       beforeOperation: () => Promise.reject(new StoreUnavailableError({ operation: 'get' })),
     });
@@ -80,7 +80,7 @@ describe('the worker’s HTTP function', () => {
     expect(response.headers.get('retry-after')).toBe('1');
   });
 
-  test('stops when the caller has left, and the need stays', async () => {
+  test('the worker stops when its caller has left and keeps the request', async () => {
     const asked = Promise.withResolvers<undefined>();
     const bench = compactionBench({
       model: createScriptedModel({
@@ -111,7 +111,7 @@ describe('the worker’s HTTP function', () => {
     expect((await see(bench.store, conversationId)).head.compactionNeeded.auto).toBeDefined();
   });
 
-  test('sweeps and acknowledges', async () => {
+  test('the worker sweeps and acknowledges', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench);
     bench.clock.advance(120_000);
@@ -122,7 +122,7 @@ describe('the worker’s HTTP function', () => {
     expect(bench.published).toMatchObject([{ topic: 'compaction', data: { conversationId } }]);
   });
 
-  test('acknowledges a sweep that could do nothing: the next one does', async () => {
+  test('the worker acknowledges a sweep that could do nothing', async () => {
     const store = createMemoryDocumentStore({
       beforeOperation: () => Promise.reject(new StoreUnavailableError({ operation: 'query' })),
     });
@@ -134,7 +134,7 @@ describe('the worker’s HTTP function', () => {
     expect(bench.logged.at(-1)).toMatchObject({ event: 'sweep_finished', fields: { failed: 3 } });
   });
 
-  test('erases a marked conversation and acknowledges', async () => {
+  test('the worker erases a marked conversation and acknowledges', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench, { head: { state: 'erasing' } });
     const erase = { schemaVersion: 1, kind: 'erase', conversationId };
@@ -145,7 +145,7 @@ describe('the worker’s HTTP function', () => {
     expect((await see(bench.store, conversationId)).head.state).toBe('erased');
   });
 
-  test('erases nothing that is not marked, whoever publishes the event', async () => {
+  test('the worker erases nothing unmarked, whoever publishes the event', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench);
     const erase = { schemaVersion: 1, kind: 'erase', conversationId };
@@ -159,7 +159,7 @@ describe('the worker’s HTTP function', () => {
     });
   });
 
-  test('asks for another delivery of an erasure that the store interrupts', async () => {
+  test('the worker asks for redelivery of an erasure that the store interrupts', async () => {
     const store = createMemoryDocumentStore({
       beforeOperation: ({ name }) =>
         name === 'deleteBelow'
@@ -175,7 +175,7 @@ describe('the worker’s HTTP function', () => {
     expect(response.status).toBe(503);
   });
 
-  test('answers a defect with 500, so that the event becomes a dead letter', async () => {
+  test('the worker answers a defect with 500, so that the event is dead-lettered', async () => {
     const store = createMemoryDocumentStore({
       beforeOperation: () => Promise.reject(new TypeError('a defect')),
     });
@@ -188,7 +188,7 @@ describe('the worker’s HTTP function', () => {
     expect(bench.logged).toMatchObject([{ severity: 'ERROR', event: 'compaction_push_failed' }]);
   });
 
-  test('passes its last crash point when the answer is out', async () => {
+  test('the worker passes its last crash point when the answer is sent', async () => {
     const reached: string[] = [];
     const bench = compactionBench({
       atCrashPoint: (point) => {
@@ -203,7 +203,7 @@ describe('the worker’s HTTP function', () => {
   });
 });
 
-test('a process that is about to end gives the lease back and asks for another delivery', async () => {
+test('a worker process about to end releases its lease and asks for redelivery', async () => {
   const shutdown = new AbortController();
   const bench = compactionBench({
     shutdown: shutdown.signal,

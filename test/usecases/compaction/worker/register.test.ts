@@ -14,7 +14,7 @@ const serve = async (target: 'chat' | 'compaction') =>
 const notHere = () => Promise.reject(new Error('not here'));
 const never = { clock: createManualClock(), drainMs: 8_000, chat: notHere, compaction: notHere };
 
-test('a function whose start failed once starts with the next request, and only once', async () => {
+test('a function whose start failed once starts with the next request, only once', async () => {
   let starts = 0;
   registerFunctions({
     ...never,
@@ -55,7 +55,7 @@ describe('a process that is told to end', () => {
     return { clock, functions, answer, loaded };
   }
 
-  test('answers the request whose function is still being loaded', async () => {
+  test('a process told to end answers the request whose function is still loading', async () => {
     const { clock, functions, answer, loaded } = await loading('chat');
 
     let isDrained = false;
@@ -69,7 +69,7 @@ describe('a process that is told to end', () => {
   });
 
   test.each(['chat', 'compaction'] as const)(
-    'waits for a %s request no longer than it may',
+    'a process told to end waits for a %s request within its time',
     async (target) => {
       const { clock, functions } = await loading(target);
 
@@ -83,7 +83,7 @@ describe('a process that is told to end', () => {
     },
   );
 
-  test('counts the time of loading as part of the time that it has', async () => {
+  test('a process told to end counts loading as part of its time', async () => {
     const { clock, functions, loaded } = await loading('chat');
     const chat = chatDependencies({ clock });
     let isGivenUp = false;

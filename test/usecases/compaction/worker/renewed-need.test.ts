@@ -41,7 +41,7 @@ async function compactWhileSending(bench: CompactionBench, point: string): Promi
 
 describe('a turn that crosses the threshold while a compaction is under way', () => {
   test.each(['claimed', 'summarised', 'before-swap', 'swapped'])(
-    'and ends at %s has the next compaction follow at once',
+    'a turn over the threshold during a compaction that ends at %s starts the next one',
     async (point) => {
       const bench = compactionBench();
 
@@ -61,7 +61,7 @@ describe('a turn that crosses the threshold while a compaction is under way', ()
     },
   );
 
-  test('and ends after the need was settled asks by itself', async () => {
+  test('a turn over the threshold ending after the settlement requests a compaction itself', async () => {
     const bench = compactionBench();
 
     const conversationId = await compactWhileSending(bench, 'settled');
@@ -70,7 +70,7 @@ describe('a turn that crosses the threshold while a compaction is under way', ()
   });
 });
 
-test('a turn that crosses while a need is found void has it renewed', async () => {
+test('a turn over the threshold renews a request found void meanwhile', async () => {
   const bench = compactionBench();
   const conversationId = await buildDue(bench, {
     head: { ownerUid: 'u1', settings: { thresholdTokens: 3_000 } },
@@ -91,7 +91,7 @@ test('a turn that crosses while a need is found void has it renewed', async () =
   });
 });
 
-test('a turn that crosses while a failure is being settled has the need renewed', async () => {
+test('a turn over the threshold renews the request while a failure is settled', async () => {
   const bench = compactionBench({
     model: createScriptedModel({ answers: [snapshotAnswer()] }),
   });
@@ -110,7 +110,7 @@ test('a turn that crosses while a failure is being settled has the need renewed'
   expect(head.compactionNeeded.auto?.requestId).toEqual(expect.not.stringMatching('request-1'));
 });
 
-test('a worker that dies before it tells of the renewed need leaves it in the head', async () => {
+test('a worker that dies before publishing a renewed request leaves it stored', async () => {
   const bench = compactionBench();
   const conversationId = await buildDue(bench, { head: { ownerUid: 'u1' } });
   const atCrashPoint = async (reached: string) => {
@@ -125,7 +125,7 @@ test('a worker that dies before it tells of the renewed need leaves it in the he
   expect(head.compactionNeeded.auto?.requestId).toEqual(expect.not.stringMatching('request-1'));
 });
 
-test('a swap that left room is followed by nothing', async () => {
+test('a swap that left room is followed by no compaction', async () => {
   const bench = compactionBench();
   const conversationId = await buildDue(bench);
 

@@ -12,7 +12,7 @@ import {
 import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
 
 describe('being stopped', () => {
-  test('a deadline while the model writes is ABORTED and leaves the need for the next delivery', async () => {
+  test('a deadline while the model writes is ABORTED and keeps the request', async () => {
     const controller = new AbortController();
     const bench = compactionBench({
       model: createScriptedModel({
@@ -98,7 +98,7 @@ describe('being stopped', () => {
     expect(job).toMatchObject({ owner: 'another', records: [] });
   });
 
-  test('a worker that is stopped before it begins claims and gives back', async () => {
+  test('a worker stopped before it begins claims and releases', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench);
 

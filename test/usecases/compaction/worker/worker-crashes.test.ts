@@ -77,7 +77,7 @@ const rows = Object.entries(pointsOnTheWay).flatMap(([way, points]) =>
 
 describe('crashes', () => {
   test.each(rows)(
-    'a worker that dies at %s (%s) is finished by sweep and delivery, with one swap',
+    'a worker that dies at %s (%s) is finished by sweep and redelivery, with one swap',
     async (point, way) => {
       const bench = compactionBench({ model: repairingModel() });
       const conversationId = await ways[way](bench);
@@ -96,7 +96,7 @@ describe('crashes', () => {
     },
   );
 
-  test('a worker that dies when it has recorded a failure leaves the need for the next one', async () => {
+  test('a worker that dies after recording a failure leaves the request for the next one', async () => {
     const bench = compactionBench({
       model: createScriptedModel({ answers: ['', '', snapshotAnswer()] }),
     });
@@ -166,7 +166,7 @@ describe('crashes', () => {
     expect(expiredHead?.state).toBe('erased');
   });
 
-  test('every crash point is one that a test dies at', () => {
+  test('a test dies at every crash point', () => {
     const tried = new Set<string>([...rows.map(([point]) => point), 'record-written']);
     const elsewhere = Object.keys(compactionCrashPoints).filter((point) => !tried.has(point));
 
@@ -186,7 +186,7 @@ describe('crashes', () => {
     ]);
   });
 
-  test('before the lease of a dead worker has expired the next one waits', async () => {
+  test('the next worker waits until a dead worker’s lease has expired', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench);
     const dying = compactionBench({
@@ -201,7 +201,7 @@ describe('crashes', () => {
     expect(result).toEqual({ kind: 'retry', reason: 'LEASE_HELD', retryAfterMs: 60_000 });
   });
 
-  test('a need whose worker always dies is settled after three attempts', async () => {
+  test('a request whose worker always dies is settled after three attempts', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench);
     const dying = compactionBench({

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { allowedCalls, newestCalls } from '#functions/chat/turns/answer/newest-calls.ts';
 import { CALLS_PER_ROUND } from '#functions/chat/turns/tools/tool-limits.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
@@ -21,44 +21,42 @@ const open = (count: number): Content[] => [
 ];
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
 
-describe('the open calls of the newest round', () => {
-  test.each<
-    [string, { count: number; app?: number[]; asks?: number[]; approved?: number[] }, object]
-  >([
-    ['the server’s own are due', { count: 2 }, { due: [2, 3], waiting: [], beyond: [] }],
-    ['the app’s wait', { count: 2, app: [3] }, { due: [2], waiting: [3], beyond: [] }],
-    [
-      'one that the user is asked about waits',
-      { count: 1, asks: [2] },
-      { due: [], waiting: [2], beyond: [] },
-    ],
-    [
-      'one that the user has allowed is due',
-      { count: 1, asks: [2], approved: [2] },
-      { due: [2], waiting: [], beyond: [] },
-    ],
-    ['the 33rd is beyond', { count: 33 }, { due: range(2, 34), waiting: [], beyond: [34] }],
-    [
-      'the app’s 33rd is, too',
-      { count: 33, app: range(2, 35) },
-      { due: [], waiting: range(2, 34), beyond: [34] },
-    ],
-    [
-      'those of the server and of the app count together',
-      { count: 34, app: range(2, 22) },
-      { due: range(22, 34), waiting: range(2, 22), beyond: [34, 35] },
-    ],
-  ])('%s', (_, { count, app = [], asks, approved }, expected) => {
-    const sorted = newestCalls({ contents: open(count), rounds: { app, asks, approved } });
+test.each<
+  [string, { count: number; app?: number[]; asks?: number[]; approved?: number[] }, object]
+>([
+  ['the server’s own are due', { count: 2 }, { due: [2, 3], waiting: [], beyond: [] }],
+  ['the app’s wait', { count: 2, app: [3] }, { due: [2], waiting: [3], beyond: [] }],
+  [
+    'one that the user is asked about waits',
+    { count: 1, asks: [2] },
+    { due: [], waiting: [2], beyond: [] },
+  ],
+  [
+    'one that the user has allowed is due',
+    { count: 1, asks: [2], approved: [2] },
+    { due: [2], waiting: [], beyond: [] },
+  ],
+  ['the 33rd is beyond', { count: 33 }, { due: range(2, 34), waiting: [], beyond: [34] }],
+  [
+    'the app’s 33rd is, too',
+    { count: 33, app: range(2, 35) },
+    { due: [], waiting: range(2, 34), beyond: [34] },
+  ],
+  [
+    'those of the server and of the app count together',
+    { count: 34, app: range(2, 22) },
+    { due: range(22, 34), waiting: range(2, 22), beyond: [34, 35] },
+  ],
+])('the open calls of the newest round: %s', (_, { count, app = [], asks, approved }, expected) => {
+  const sorted = newestCalls({ contents: open(count), rounds: { app, asks, approved } });
 
-    expect({
-      due: sorted.due.map(({ index }) => index),
-      waiting: sorted.waiting.map(({ index }) => index),
-      beyond: sorted.beyond.map(({ index }) => index),
-    }).toEqual(expected);
-  });
+  expect({
+    due: sorted.due.map(({ index }) => index),
+    waiting: sorted.waiting.map(({ index }) => index),
+    beyond: sorted.beyond.map(({ index }) => index),
+  }).toEqual(expected);
 });
 
-test('of a round the first calls are allowed', () => {
+test('the first open calls of a round are allowed up to the limit', () => {
   expect(allowedCalls(range(0, 40))).toEqual(range(0, CALLS_PER_ROUND));
 });

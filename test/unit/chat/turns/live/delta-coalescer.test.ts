@@ -17,7 +17,7 @@ test('the first delta goes out at once', () => {
   expect(deltas).toEqual(['a']);
 });
 
-test('deltas within the interval become one', async () => {
+test('deltas within the interval are joined into one', async () => {
   const { push, flush, deltas } = coalescer();
 
   for (const text of ['a', 'b', 'c']) push(text);
@@ -26,7 +26,7 @@ test('deltas within the interval become one', async () => {
   expect(deltas).toEqual(['a', 'bc']);
 });
 
-test('what waits goes out when the interval is over', async () => {
+test('a waiting delta goes out at the end of the interval', async () => {
   const { push, clock, deltas } = coalescer();
 
   push('a');

@@ -24,7 +24,7 @@ const chunk = (
   ...more,
 });
 
-test('chunks that come out of order are given in order, once, when the gap is filled', () => {
+test('chunks out of order are delivered in order, once, when the gap is filled', () => {
   const order = createChunkOrder(1, 0);
 
   order.put(chunk(2, [3, 4]));
@@ -36,7 +36,7 @@ test('chunks that come out of order are given in order, once, when the gap is fi
   expect(order.missing()).toBeUndefined();
 });
 
-test('a chunk that comes twice is given once', () => {
+test('a repeated chunk is delivered once', () => {
   const order = createChunkOrder(1, 0);
   order.put(chunk(1, [1, 2]));
   order.take();
@@ -52,7 +52,7 @@ test.each([
   [2, [3, 4]],
   [4, []],
   [9, []],
-])('after cursor %i come only the frames behind it', (cursor, ids) => {
+])('a reader after cursor %i gets only the later frames', (cursor, ids) => {
   const order = createChunkOrder(1, cursor);
 
   order.put(chunk(1, [0, 1, 2]));
@@ -61,7 +61,7 @@ test.each([
   expect(idsOf(order.take())).toEqual(ids);
 });
 
-test('without a cursor what is there first is collapsed, what comes later is not', () => {
+test('a reader without a cursor gets stored frames collapsed and later ones as they are', () => {
   const order = createChunkOrder(1, undefined);
 
   order.put(chunk(1, [0, 1]));
@@ -72,7 +72,7 @@ test('without a cursor what is there first is collapsed, what comes later is not
   expect(idsOf(order.take())).toEqual([3, 4]);
 });
 
-test('the final chunk ends the attempt, a chunk of a later attempt supersedes it', () => {
+test('the final chunk ends the attempt; a chunk of a later attempt supersedes it', () => {
   const order = createChunkOrder(1, undefined);
 
   order.put(chunk(1, [0], { final: true }));

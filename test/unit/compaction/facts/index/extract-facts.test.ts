@@ -10,7 +10,7 @@ const says = (speaker: Speaker, text: string, seq = 1): Utterance => ({ seq, spe
 
 const factsOf = (text: string, speaker: Speaker = 'user') => extractFacts([says(speaker, text)]);
 
-test('what the user takes back at once is no fact', () => {
+test('a wish that the user takes back at once is no fact', () => {
   const text = 'Never call me after 8 pm. Scratch that, call 030-1234567 whenever you like.';
 
   expect(factsOf(text).map((fact) => fact.text)).toEqual(['030-1234567']);
@@ -57,7 +57,7 @@ describe('extractFacts', () => {
     ['北京乾元酒店的价格是多少钱？', 'name', '北京乾元酒店'],
     ['출발지는 한빛고등학교야', 'name', '한빛고등학교'],
     ['Never book a middle seat.', 'instruction', 'Never book a middle seat.'],
-  ])('finds in %j the %s %j, which the user alone can tell', (text, kind, written) => {
+  ])('extractFacts finds in %j the %s %j, which only the user can state', (text, kind, written) => {
     expect(factsOf(text)).toContainEqual(expect.objectContaining({ kind, text: written, tier: 1 }));
   });
 
@@ -67,7 +67,7 @@ describe('extractFacts', () => {
     ['a word that begins a sentence', 'Wonderful. Really. Indeed it was'],
     ['a single digit', 'I have 3'],
     ['a common thing that is asked for', 'Can you find me a movie directed by her?'],
-  ])('finds nothing in %s', (_, text) => {
+  ])('extractFacts finds nothing in %s', (_, text) => {
     expect(factsOf(text)).toEqual([]);
   });
 
@@ -75,17 +75,17 @@ describe('extractFacts', () => {
     ['model', 2],
     ['call', 2],
     ['tool', 3],
-  ] as const)('gives what a %s says tier %i', (speaker, tier) => {
+  ] as const)('extractFacts ranks a statement of %s in tier %i', (speaker, tier) => {
     expect(factsOf('order ORD-20231', speaker)).toMatchObject([{ tier, speaker }]);
   });
 
-  test('reads of long tool output only links, paths and identifiers', () => {
+  test('extractFacts reads only links, paths and identifiers from long tool output', () => {
     const text = `${'filler words '.repeat(200)} costs $250 at https://a.example/x for ORD-20231`;
 
     expect(factsOf(text, 'tool').map(({ kind }) => kind)).toEqual(['link', 'identifier']);
   });
 
-  test('takes the first words of the user where the model said it before', () => {
+  test('extractFacts attributes a fact to the user’s words even if the model said it first', () => {
     const facts = extractFacts([
       says('model', 'Your code is ZX81QR.', 3),
       says('user', 'Yes, it is ZX81QR!', 4),
@@ -97,21 +97,21 @@ describe('extractFacts', () => {
     ]);
   });
 
-  test('weighs more what is said in more turns', () => {
+  test('extractFacts weights a fact by the number of turns that state it', () => {
     const once = extractFacts([says('user', 'ZX81QR', 1)]);
     const twice = extractFacts([says('user', 'ZX81QR', 1), says('user', 'ZX81QR', 2)]);
 
     expect(twice[0]?.weight).toBeGreaterThan(once[0]?.weight ?? Infinity);
   });
 
-  test('takes one date in two notations for one fact', () => {
+  test('extractFacts treats one date in two notations as one fact', () => {
     const facts = extractFacts([says('user', 'on 2026-05-20'), says('user', 'May 20, 2026', 2)]);
 
     expect(facts).toMatchObject([{ kind: 'date', key: '2026-05-20', seqs: [1, 2] }]);
   });
 
   test.each(['没有啦，谢谢。', '好的谢谢您', '不用了', '괜찮아요', 'ないです'])(
-    'takes the courtesy %j for no value',
+    'extractFacts does not treat the courtesy %j as a value',
     (text) => {
       const facts = extractFacts([says('model', '还有什么需要吗？'), says('user', text, 2)]);
 
@@ -119,7 +119,7 @@ describe('extractFacts', () => {
     },
   );
 
-  test('takes a short answer to a question for a value', () => {
+  test('extractFacts treats a short answer to a question as a value', () => {
     const facts = extractFacts([
       says('model', 'In which language shall the subtitles be?'),
       says('user', 'spanish please', 2),
@@ -130,7 +130,7 @@ describe('extractFacts', () => {
     );
   });
 
-  test('takes for a value what a tool is asked for in the words of the user', () => {
+  test('extractFacts finds values that the user’s words ask a tool for', () => {
     const facts = extractFacts([
       says('user', 'something with green curry, maybe'),
       says('call', 'find: {"dish":"Green Curry"}'),
@@ -141,13 +141,13 @@ describe('extractFacts', () => {
     );
   });
 
-  test('gives what a user shows in a code fence no more than tier 2', () => {
+  test('extractFacts ranks text in a user’s code fence no higher than tier 2', () => {
     const facts = factsOf('Why?\n```\nretry = 4711\n```');
 
     expect(facts.map(({ tier }) => tier)).toEqual([2]);
   });
 
-  test('takes no more than 400 facts of an utterance, the heaviest', () => {
+  test('extractFacts keeps at most 400 facts of an utterance, the heaviest', () => {
     const numbers = Array.from({ length: 900 }, (_, i) => `n ${1_000 + i},`).join(' ');
 
     const facts = factsOf(`${numbers} and ORD-20231`);
@@ -156,7 +156,7 @@ describe('extractFacts', () => {
     expect(facts).toContainEqual(expect.objectContaining({ text: 'ORD-20231' }));
   });
 
-  test('gives sentences that hold the fact, and whole characters only', () => {
+  test('extractFacts returns only whole sentences that contain the fact', () => {
     const piece = fc.constantFrom(
       '😀',
       '👨‍👩‍👧',
@@ -195,7 +195,7 @@ describe('extractFacts', () => {
     );
   });
 
-  test('finds only facts that an index of the same texts holds', () => {
+  test('extractFacts finds only facts that an index of the same texts holds', () => {
     const piece = fc.constantFrom(
       ' ',
       '. ',
@@ -275,7 +275,7 @@ describe('extractFacts', () => {
     '(',
     'not ',
   ])(
-    'comes to an end with a long text of %j',
+    'extractFacts ends in time with a long text of %j',
     (piece) => {
       const text = piece.repeat(Math.floor(200_000 / piece.length));
       const facts = extractFacts([says('user', text), says('model', text), says('tool', text)]);

@@ -43,7 +43,7 @@ describe('isHeld', () => {
       'never book any middle seat (flight)',
     ],
     ['저는 땅콩 알레르기가 있어요.', 'instruction', '- 땅콩 알레르기가 있음'],
-  ] as const)('%j (%s) in %j', (said, kind, snapshot) => {
+  ] as const)('isHeld finds %j (%s) in %j', (said, kind, snapshot) => {
     expect(heldIn(said, kind, snapshot)).toBe(true);
   });
 
@@ -63,11 +63,11 @@ describe('isHeld', () => {
     ['to Ann Lee please', 'name', 'Joann Leeds'],
     ['Never book a middle seat on any flight.', 'instruction', 'book a middle seat on any flight'],
     ['Never book a middle seat on any flight.', 'instruction', 'never\n\nbook\n\nmiddle\n\nseat'],
-  ] as const)('not %j (%s) in %j', (said, kind, snapshot) => {
+  ] as const)('isHeld does not find %j (%s) in %j', (said, kind, snapshot) => {
     expect(heldIn(said, kind, snapshot)).toBe(false);
   });
 
-  test('knows what tomorrow means from the days of saying', () => {
+  test('isHeld resolves tomorrow from the day on which it was said', () => {
     const index = indexFacts(['we meet tomorrow'], [at]);
 
     expect(isHeld({ kind: 'date', key: '2026-11-22', text: '2026-11-22' }, index)).toBe(true);

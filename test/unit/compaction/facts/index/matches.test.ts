@@ -5,19 +5,19 @@ const texts = ['', 'a1b22', 'no figure', '😀1😀', 'été 3 e\u0301', '1\n2\n
 const patterns = [/\d+/g, /(?<=\D)(\d)|x/g, /\b/g, /(?:)/gu, /^/gm, /(ord)-(\d)/gi, /\p{L}*/gu];
 
 describe('all matches of an expression', () => {
-  test.each(patterns)('%s finds what matchAll finds', (pattern) => {
+  test.each(patterns)('the match iterator of %s finds what matchAll finds', (pattern) => {
     for (const text of texts)
       expect(findMatches(text, pattern)).toEqual([...text.matchAll(pattern)]);
   });
 
-  test('are the same however far the expression was used before', () => {
+  test('the match iterator ignores an expression’s earlier lastIndex', () => {
     const figure = /\d/g;
     figure.lastIndex = 4;
 
     expect(findMatches('1 2 3', figure).map(([written]) => written)).toEqual(['1', '2', '3']);
   });
 
-  test('an expression that is not global is refused, or it would find its first match for ever', () => {
+  test('the match iterator refuses an expression that is not global', () => {
     expect(() => findMatches('1 2', /\d/)).toThrow(TypeError);
   });
 });

@@ -45,7 +45,7 @@ test.each(Object.entries(signs))('a text holds %s where an expression finds it',
   );
 });
 
-test('several signs are asked for at once', () => {
+test('the sign index can be asked for several signs at once', () => {
   expect(holdsSign('at 7', signs.colon | signs.figure)).toBe(true);
   expect(holdsSign('at noon', signs.colon | signs.figure)).toBe(false);
 });

@@ -28,7 +28,7 @@ describe('unsupportedIn', () => {
     'room 9 of the other 8',
     'Bought "iPhone" 2台, "bring the red folder\\" now',
     '',
-  ])('finds nothing in %j', (text) => {
+  ])('unsupportedIn finds nothing in %j', (text) => {
     expect(unsupportedIn(text, index)).toEqual([]);
   });
 
@@ -51,7 +51,7 @@ describe('unsupportedIn', () => {
     ['3月0日', ['3月0日']],
     ['a table for 6 people', ['6 people']],
     ['for 50 weeks of holidays', ['50 weeks']],
-  ])('finds in %j %j', (text, unsupported) => {
+  ])('unsupportedIn finds in %j %j', (text, unsupported) => {
     expect(unsupportedIn(text, index)).toEqual(unsupported);
   });
 });

@@ -26,7 +26,7 @@ describe('what a user of Chinese names', () => {
     ['帮我找个不免费的景点', '不免费', 'how something is wanted'],
     ['上海A. Palace酒店在哪？', '上海A. Palace酒店', 'a name with Latin words within'],
     ['大碗(前门店)的电话是多少？', '大碗(前门店)', 'a branch in brackets'],
-  ])('in %j is %j: %s', (text, name) => {
+  ])('a Chinese user’s naming in %j is %j: %s', (text, name) => {
     expect(sure(text)).toContain(name);
   });
 
@@ -35,17 +35,17 @@ describe('what a user of Chinese names', () => {
     ['今天真热闹，大家都高兴', 'a statement'],
     ['热门的学校都在那里', 'words that end as places do'],
     ['我的理想是画画', 'a word with 想 that asks for nothing'],
-  ])('is nothing sure in %j: %s', (text) => {
+  ])('a Chinese user names nothing certain in %j: %s', (text) => {
     expect(sure(text)).toEqual([]);
   });
 
-  test('is the branch in the brackets of a name no second time', () => {
+  test('a branch in the brackets of a Chinese name is not a second name', () => {
     expect(found('胜利涮羊肉(晋元庄店)多少钱？').map((one) => one.text)).toEqual([
       '胜利涮羊肉(晋元庄店)',
     ]);
   });
 
-  test('counts as wanted only in the sentence that asks', () => {
+  test('a Chinese name counts as wanted only in the sentence that asks for it', () => {
     expect(sure('我们练习弹吉他。你知道几点开门吗？')).toEqual([]);
     expect(sure('请教我弹古典吉他。')).not.toEqual([]);
   });

@@ -20,7 +20,7 @@ describe('what a user asks for', () => {
     '请帮我找一家评分4分以上的餐馆。',
     '내일 아침 7시에 알람 설정해 주세요.',
     'ホテルの住所を教えてください。',
-  ])('%j', (text) => {
+  ])('a user’s request is recognised in %j', (text) => {
     expect(found(text)).toEqual([text]);
   });
 
@@ -32,11 +32,11 @@ describe('what a user asks for', () => {
     'I love you to bits.',
     '> Please use the larger one.',
     '请问电话是多少？',
-  ])('not %j', (text) => {
+  ])('no user’s request is recognised in %j', (text) => {
     expect(found(text)).toEqual([]);
   });
 
-  test('weighs less than a standing wish, which stays one of tier 1', () => {
+  test('a request weighs less than a standing wish, which stays in tier 1', () => {
     const [request] = instructionsOf('Please rent the film in Spanish.');
     const [wish] = instructionsOf('Please never rent a film in Spanish.');
 

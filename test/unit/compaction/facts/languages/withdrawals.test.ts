@@ -12,7 +12,7 @@ describe('words that end a wish', () => {
     ['Antworte immer in kurzen Sätzen.', 'In kurzen Sätzen musst du nicht mehr antworten.'],
     ['土曜日の午前中は予約を入れないでください。', '土曜日の午前中に予約を入れても大丈夫です。'],
     ['请不要推荐二手的家具。', '二手的家具也可以了。'],
-  ])('%s | %s', (wish, later) => {
+  ])('words end a wish: %s | %s', (wish, later) => {
     expect(isTakenBack(wish, later)).toBe(true);
   });
 
@@ -22,11 +22,11 @@ describe('words that end a wish', () => {
     ['Always answer in bullet points.', 'Thank you for the bullet points in your answer.'],
     ['Always answer in bullet points.', '> Forget about the bullet points in the answer.'],
     ['Always answer in bullet points.', 'She wrote: "Forget the bullet points in the answer."'],
-  ])('not of %s | %s', (wish, later) => {
+  ])('words do not end a wish: %s | %s', (wish, later) => {
     expect(isTakenBack(wish, later)).toBe(false);
   });
 
-  test('are the user’s alone', () => {
+  test('only the user’s words end a wish', () => {
     expect(withdrawalsIn({ speaker: 'model', text: 'Forget about the lists.' })).toEqual([]);
   });
 });

@@ -107,7 +107,7 @@ describe('constraintsIn', () => {
     '预算是5000元。',
     '我儿子六岁，对鸡蛋过敏，去年住过院。',
     '不要推荐二手的，怕有味道',
-  ])('%j', (text) => {
+  ])('constraintsIn finds the constraint in %j', (text) => {
     expect(found(text)).toEqual([text]);
   });
 
@@ -149,44 +149,42 @@ describe('constraintsIn', () => {
     'On 3 March 2026 at 10:00, Marta wrote:\n> Never pay by card.\n>> Always pay cash.',
     '-----Original Message-----\nNever pay by card.',
     '&gt; Never pay by card.',
-  ])('not %j', (text) => {
+  ])('constraintsIn finds no constraint in %j', (text) => {
     expect(found(text)).toEqual([]);
   });
 
-  test('takes none of a code fence', () => {
+  test('constraintsIn ignores code fences', () => {
     expect(found('```\nnever call this\nalways free it\n```')).toEqual([]);
   });
 
-  test.each(['model', 'call', 'tool'] as const)('takes none of a %s', (speaker) => {
+  test.each(['model', 'call', 'tool'] as const)('constraintsIn ignores a %s', (speaker) => {
     expect(found('Never call me before noon.', speaker)).toEqual([]);
   });
 
-  test('takes what the user says above a mail, and nothing of the mail', () => {
+  test('constraintsIn takes the user’s words above a mail and none of the mail', () => {
     const mail = 'From: Marta <m@x.example>\nSubject: Money\n\nAlways pay first.';
 
     expect(found(`Never pay her.\n${mail}`)).toEqual(['Never pay her.']);
   });
 
-  test('cuts a wish where somebody else begins to speak', () => {
+  test('constraintsIn cuts a wish where another speaker begins', () => {
     expect(found('Never pay her, Marta says: always pay first!')).toEqual([
       'Never pay her, Marta says:',
     ]);
   });
 
-  test('takes the sentence alone out of a message', () => {
+  test('constraintsIn takes the single sentence out of a message', () => {
     expect(found('Hi! Never call me before noon. See you.')).toEqual([
       'Never call me before noon.',
     ]);
   });
 });
 
-describe('what tells a story or asks how', () => {
-  test.each([
-    ['a long one', `I never eat fish, ${'as I said to my uncle in the harbour '.repeat(7)}once.`],
-    ['a question how', 'How can I always answer my customers in French?'],
-    ['a question how without its mark', 'Explain how I never miss a train'],
-    ['a request for help', 'Can you help me to always answer in French?'],
-  ])('holds no wish: %s', (_what, text) => {
-    expect(found(text)).toEqual([]);
-  });
+test.each([
+  ['a long one', `I never eat fish, ${'as I said to my uncle in the harbour '.repeat(7)}once.`],
+  ['a question how', 'How can I always answer my customers in French?'],
+  ['a question how without its mark', 'Explain how I never miss a train'],
+  ['a request for help', 'Can you help me to always answer in French?'],
+])('a story or a question holds no wish: %s', (_what, text) => {
+  expect(found(text)).toEqual([]);
 });

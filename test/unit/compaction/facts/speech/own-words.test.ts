@@ -7,28 +7,26 @@ import { processorMs } from '#test/support/processor-time.ts';
 const gap = '\n\uFFFC\n';
 const order = 'You must always pay the deposit first.';
 
-describe('ownWords keeps nothing of', () => {
-  test.each([
-    ['a quoted line', `> ${order}`],
-    ['a line quoted twice', `>> ${order}\n> > ${order}`],
-    ['a quoted line of a list', `- > ${order}`],
-    ['a quoted line with initials', `MS> ${order}`],
-    ['a quoted line in HTML', `&gt; ${order}`],
-    ['a quoted line in full width', `＞${order}`],
-    ['a code fence', `\`\`\`\n${order}\n\`\`\``],
-    ['a code fence that is never closed', `~~~\n${order}`],
-    ['a fence within a longer fence', `\`\`\`\`\n\`\`\`\n${order}\n\`\`\`\n\`\`\`\``],
-    ['an original message', `-----Original Message-----\n\n${order}`],
-    ['a forwarded message', `---------- Forwarded message ---------\n${order}\n\n${order}`],
-    ['a mail with its head', `From: M <m@x.example>\nTo: me\n\n${order}`],
-    ['a reply', `On 3 March 2026, Marta wrote:\n\n${order}\n\n${order}`],
-    ['a German reply', `Am 3. März 2026 um 10:00 schrieb Marta:\n${order}`],
-    ['an exported chat', `[12:03] Marta: ${order}\n[12:04] Marta: ${order}`],
-    ['an exported chat with dates', `03/03/2026, 12:03 - Marta: ${order}`],
-    ['another role', `System: ${order}`],
-  ])('%s', (_, text) => {
-    expect(ownWords(text)).toBe('');
-  });
+test.each([
+  ['a quoted line', `> ${order}`],
+  ['a line quoted twice', `>> ${order}\n> > ${order}`],
+  ['a quoted line of a list', `- > ${order}`],
+  ['a quoted line with initials', `MS> ${order}`],
+  ['a quoted line in HTML', `&gt; ${order}`],
+  ['a quoted line in full width', `＞${order}`],
+  ['a code fence', `\`\`\`\n${order}\n\`\`\``],
+  ['a code fence that is never closed', `~~~\n${order}`],
+  ['a fence within a longer fence', `\`\`\`\`\n\`\`\`\n${order}\n\`\`\`\n\`\`\`\``],
+  ['an original message', `-----Original Message-----\n\n${order}`],
+  ['a forwarded message', `---------- Forwarded message ---------\n${order}\n\n${order}`],
+  ['a mail with its head', `From: M <m@x.example>\nTo: me\n\n${order}`],
+  ['a reply', `On 3 March 2026, Marta wrote:\n\n${order}\n\n${order}`],
+  ['a German reply', `Am 3. März 2026 um 10:00 schrieb Marta:\n${order}`],
+  ['an exported chat', `[12:03] Marta: ${order}\n[12:04] Marta: ${order}`],
+  ['an exported chat with dates', `03/03/2026, 12:03 - Marta: ${order}`],
+  ['another role', `System: ${order}`],
+])('ownWords keeps nothing of %s', (_, text) => {
+  expect(ownWords(text)).toBe('');
 });
 
 describe('ownWords', () => {
@@ -47,7 +45,7 @@ describe('ownWords', () => {
     ['사장님이 "꼭 추천하세요"라고 말했어요', `사장님이${gap}라고 말했어요`],
     [`What is "${order}" about?`, `What is${gap}about?`],
     [`「a「${order}」b」 what is that`, 'what is that'],
-  ])('takes what others say out of %j', (text, own) => {
+  ])('ownWords removes others’ words from %j', (text, own) => {
     expect(ownWords(text)).toBe(own);
   });
 
@@ -63,18 +61,18 @@ describe('ownWords', () => {
     'My rules:\n- never before nine\n- only trains',
     'Is 3 > 2?',
     'He said no. My rule: only trains.',
-  ])('leaves %j as it is', (text) => {
+  ])('ownWords leaves %j unchanged', (text) => {
     expect(ownWords(text)).toBe(text);
   });
 
-  test('keeps what stands unquoted elsewhere', () => {
+  test('ownWords keeps words that also appear unquoted', () => {
     const text = 'I said "never book before nine in the morning". So never book before nine.';
 
     expect(ownWords(text)).toContain('So never book before nine.');
   });
 
   test.each(['“', '「a「', '"a ', "'a ", '> a\n', 'wrote:\n"x"\n', 'From: a\n', 'said: x\n\n'])(
-    'reads a long text of %j in time',
+    'ownWords reads a long text of %j in time',
     (piece) => {
       const text = piece.repeat(Math.ceil(60_000 / piece.length));
 
@@ -83,31 +81,29 @@ describe('ownWords', () => {
   );
 });
 
-describe('othersSpans', () => {
-  test('are in order, apart and within the text', () => {
-    const pieces = fc.constantFrom(
-      '> ',
-      '\n',
-      '"',
-      '“',
-      '”',
-      '「',
-      '」',
-      'Marta wrote: ',
-      '```',
-      'a ',
-    );
-    fc.assert(
-      fc.property(fc.array(pieces, { maxLength: 40 }), (drawn) => {
-        const text = drawn.join('');
-        let last = -1;
-        for (const { start, end } of othersSpans(text)) {
-          expect(start).toBeGreaterThan(last);
-          expect(end).toBeGreaterThan(start);
-          expect(end).toBeLessThanOrEqual(text.length);
-          last = end;
-        }
-      }),
-    );
-  });
+test('othersSpans returns ordered, separate spans within the text', () => {
+  const pieces = fc.constantFrom(
+    '> ',
+    '\n',
+    '"',
+    '“',
+    '”',
+    '「',
+    '」',
+    'Marta wrote: ',
+    '```',
+    'a ',
+  );
+  fc.assert(
+    fc.property(fc.array(pieces, { maxLength: 40 }), (drawn) => {
+      const text = drawn.join('');
+      let last = -1;
+      for (const { start, end } of othersSpans(text)) {
+        expect(start).toBeGreaterThan(last);
+        expect(end).toBeGreaterThan(start);
+        expect(end).toBeLessThanOrEqual(text.length);
+        last = end;
+      }
+    }),
+  );
 });

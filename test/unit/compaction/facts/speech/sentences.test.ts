@@ -15,21 +15,21 @@ describe('sentencesOf', () => {
     ['> quoted line', ['quoted line']],
     ['', []],
     ['  \n\n ', []],
-  ])('%j', (text, sentences) => {
+  ])('sentencesOf splits %j', (text, sentences) => {
     expect(splitSentences(text)).toEqual(sentences);
   });
 
-  test('takes a code fence as one block', () => {
+  test('sentencesOf treats a code fence as one block', () => {
     const text = 'Look:\n```ts\nconst a = 1. ;\nconst b = 2;\n```\nDone.';
 
     expect(splitSentences(text)).toEqual(['Look:', 'const a = 1. ;\nconst b = 2;', 'Done.']);
   });
 
-  test('takes a fence that is never closed as a block to the end', () => {
+  test('sentencesOf treats an unclosed fence as a block to the end', () => {
     expect(splitSentences('```\na. b. c')).toEqual(['a. b. c']);
   });
 
-  test('cuts a long sentence behind a comma', () => {
+  test('sentencesOf cuts a long sentence behind a comma', () => {
     const clause = 'this goes on without any point for a good while, ';
     const sentences = splitSentences(clause.repeat(12));
 
@@ -42,7 +42,7 @@ describe('sentencesOf', () => {
     ['thousands', '1,439,323,776'],
     ['a time', '14:35:20'],
     ['a full-width number', '１，４３９'],
-  ])('never cuts %s in two', (_what, figure) => {
+  ])('sentencesOf never splits %s', (_what, figure) => {
     for (let length = 0; length < figure.length; length += 1) {
       const text = `${'x'.repeat(length)}<td>${`<td>${figure}</td>`.repeat(60)}`;
 
@@ -52,7 +52,7 @@ describe('sentencesOf', () => {
     }
   });
 
-  test('does not cut an emoji with modifiers', () => {
+  test('sentencesOf does not split an emoji with modifiers', () => {
     const family = '👨‍👩‍👧';
     const joined = splitSentences(family.repeat(200));
 
@@ -60,7 +60,7 @@ describe('sentencesOf', () => {
     expect(joined.every((piece) => piece.startsWith('👨') && piece.endsWith('👧'))).toBe(true);
   });
 
-  test('gives only parts of a text, well formed, of bounded length', () => {
+  test('sentencesOf returns only bounded, well-formed parts of a text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 900 }), (text) => {
         for (const sentence of splitSentences(text)) {

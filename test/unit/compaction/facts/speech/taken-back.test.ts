@@ -22,7 +22,7 @@ describe('a wish that is taken back at once', () => {
     ['いつも敬語で話してください。やっぱり今のは忘れてください。'],
     ['请一直用英文回答。算了，还是用中文吧。'],
     ['항상 영어로 대답해 주세요. 아니, 방금 한 말은 취소해 주세요.'],
-  ])('is none: %s', (text) => {
+  ])('a wish taken back at once is no wish: %s', (text) => {
     expect(takenBack(text)).toHaveLength(1);
     expect(wishesIn(text)).toEqual([]);
   });
@@ -36,12 +36,12 @@ describe('a wish that is taken back at once', () => {
     ['Always use metric units. Never mind the gap between the two tables.', 1],
     ['絶対に玄関の鍵をかけてください。忘れないでください。', 2],
     ['Forget that. Never call me on Sundays.', 1],
-  ])('is told from one that goes on: %s', (text, wishes) => {
+  ])('a wish taken back at once differs from one that continues: %s', (text, wishes) => {
     expect(takenBack(text)).toEqual([]);
     expect(wishesIn(text).length).toBeLessThanOrEqual(wishes);
   });
 
-  test('leaves the wish before it in force', () => {
+  test('a wish taken back at once leaves the wish before it in force', () => {
     const text = 'Never call me on Sundays. Always write in English. Oh, forget that.';
 
     expect(wishesIn(text)).toEqual(['Never call me on Sundays.']);

@@ -27,14 +27,14 @@ const said = (user: Content, contents: Content[]) =>
 const hello: Content = { role: 'user', parts: [{ text: 'hello' }] };
 
 describe('utterancesOf', () => {
-  test('gives who said what, with the turn and its time', () => {
+  test('utterancesOf returns who said what, with the turn and its time', () => {
     expect(readUtterances([turn(hello, [{ role: 'model', parts: [{ text: 'hi' }] }])])).toEqual([
       { seq: 7, speaker: 'user', text: 'hello', at },
       { seq: 7, speaker: 'model', text: 'hi', at },
     ]);
   });
 
-  test('gives the last content of a turn the time at which the turn ended', () => {
+  test('utterancesOf dates the last content of a turn at the turn’s end', () => {
     const finishTime = new Date('2026-11-23T09:00:00Z');
     const contents = ['a moment', 'hi'].map((text): Content => ({
       role: 'model',
@@ -46,7 +46,7 @@ describe('utterancesOf', () => {
     expect(times).toEqual([at, at, finishTime]);
   });
 
-  test('does not take the text of a file for the user’s words', () => {
+  test('utterancesOf does not attribute a file’s text to the user', () => {
     const upload = {
       id: 'u1',
       path: 'users/ada/uploads/u1',
@@ -61,13 +61,13 @@ describe('utterancesOf', () => {
     ]);
   });
 
-  test('leaves thoughts out and joins what the model says in parts', () => {
+  test('utterancesOf leaves thoughts out and joins the model’s parts', () => {
     const parts = [{ text: 'secret', thought: true }, { text: 'a ' }, { text: 'b' }];
 
     expect(said(hello, [{ role: 'model', parts }])).toContainEqual(['model', 'a b']);
   });
 
-  test('gives a call with its arguments and the values of its response with their names', () => {
+  test('utterancesOf returns a call with arguments and its response’s values with names', () => {
     const functionCall = { name: 'find', args: { city: 'Lyon', nights: 2 } };
     const response = {
       output: 'two',
@@ -85,13 +85,13 @@ describe('utterancesOf', () => {
     ]);
   });
 
-  test('lets no text of a tool content speak for the user', () => {
+  test('utterancesOf attributes no tool text to the user', () => {
     const contents: Content[] = [{ role: 'user', parts: [{ text: 'I am the user' }] }];
 
     expect(said(hello, contents)).toContainEqual(['tool', 'I am the user']);
   });
 
-  test('keeps the beginning and the end of a long response', () => {
+  test('utterancesOf keeps the beginning and the end of a long response', () => {
     const response = { output: `first ${'x'.repeat(60_000)} last` };
     const user: Content = {
       role: 'user',

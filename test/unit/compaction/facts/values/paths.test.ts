@@ -13,11 +13,11 @@ describe('findPaths', () => {
     'logger.ts',
     'package-lock.json',
     'src/console.log',
-  ])('%j is a path', (path) => {
+  ])('findPaths finds the path %j', (path) => {
     expect(found(`Open ${path} now`)).toEqual([path]);
   });
 
-  test('a place in a file is no call', () => {
+  test('a file location is no function call', () => {
     expect(found('src/a.ts(12,3): error')).toEqual(['src/a.ts']);
   });
 
@@ -34,7 +34,7 @@ describe('findPaths', () => {
     'store.lock(key)',
     'Node.js',
     'and/or',
-  ])('%j is none', (text) => {
+  ])('findPaths does not take %j for a path', (text) => {
     expect(found(`Leave ${text} there`)).toEqual([]);
   });
 });

@@ -41,11 +41,11 @@ describe('rules of which one says the other', () => {
       ['No meat, please'],
     ],
     ['others stay as they are', ['No meat', 'No fish'], ['No meat', 'No fish']],
-  ])('are one: %s', (_what, rules, merged) => {
+  ])('rules that say the same are merged: %s', (_what, rules, merged) => {
     expect(ofOneTurn(rules)).toEqual(merged);
   });
 
-  test('are one with the turns of both', () => {
+  test('merged rules cite the turns of both', () => {
     const { sections } = mergeConstraints(rulesOf(['No meat', 1], ['User: "No meat"', 2]));
 
     expect(sections['active_constraints']).toMatchObject([{ sources: [1, 2] }]);
@@ -56,11 +56,11 @@ describe('rules of which one says the other', () => {
     ['the later one is the contrary in other words', ['Never call me at work', 'Call me at work']],
     ['the later one is the contrary, in straight marks', ["Don't call me", 'Call me']],
     ['a word goes on', ['No ham', 'No hamburgers']],
-  ])('are two where %s', (_what, rules) => {
+  ])('rules stay separate where %s', (_what, rules) => {
     expect(ofOneTurn(rules)).toEqual(rules);
   });
 
-  test('are two where the user says the narrower one in another turn', () => {
+  test('rules stay separate where the user says the narrower one in another turn', () => {
     const rules = ['No meat', 'No meat on Fridays'];
 
     expect(ofTwoTurns(rules)).toEqual(rules);
@@ -78,7 +78,7 @@ describe('rules beyond their share of the budget', () => {
       { budgetTokens, counting },
     ).map(({ id }) => id);
 
-  test('are none where all have room', () => {
+  test('no rule exceeds the budget where all have room', () => {
     expect(goneOf([{}, {}, {}], 1_000)).toEqual([]);
   });
 
@@ -86,12 +86,12 @@ describe('rules beyond their share of the budget', () => {
     ['of less importance', [{ importance: 3 }, { importance: 1 }, {}], 'i2'],
     ['that code put in', [{}, { by: 'code' as const }, {}], 'i2'],
     ['that are older', [{ sources: [9] }, { sources: [2] }, { sources: [5] }], 'i2'],
-  ])('are first those %s', (_what, rules, id) => {
+  ])('rules over their budget share: %s first', (_what, rules, id) => {
     expect(goneOf(rules, 80)[0]).toBe(id);
   });
 });
 
-test('a rule that had room before keeps it where little is folded', () => {
+test('a rule that had room before keeps it in a small fold', () => {
   const rules = Array.from({ length: 16 }, (_, index) =>
     modelItem(
       index + 1,

@@ -38,11 +38,11 @@ describe('what leaves a snapshot first', () => {
       ],
       'long',
     ],
-  ])('is %s', (_, items, first) => {
+  ])('the first to leave a snapshot is %s', (_, items, first) => {
     expect(orderOf({ key_knowledge: items })[0]).toBe(first);
   });
 
-  test('is knowledge that says nothing rather than files that do', () => {
+  test('uninformative knowledge leaves a snapshot before informative files', () => {
     const sections = {
       artifacts: [item('file', 'Wrote src/door.ts'), item('vague', 'wrote it down')],
       key_knowledge: [item('scrap', '- and so on')],
@@ -51,7 +51,7 @@ describe('what leaves a snapshot first', () => {
     expect(orderOf(sections)).toEqual(['vague', 'scrap', 'file']);
   });
 
-  test('is what the model chose of little worth before the list that code keeps', () => {
+  test('the model’s least important items leave a snapshot before extracted lists', () => {
     const list = item('list', 'Files: src/a.ts src/b.ts src/c.ts', { importance: 1, by: 'code' });
     const sections = {
       artifacts: [list],
@@ -61,7 +61,7 @@ describe('what leaves a snapshot first', () => {
     expect(orderOf(sections)).toEqual(['prose', 'list']);
   });
 
-  test('is what this run brought before what an earlier snapshot says', () => {
+  test('new items leave a snapshot before those of an earlier snapshot', () => {
     const carried = item('carried', 'The gate has `openGate()`');
     const brought = item('brought', 'The door has `openDoor()`');
     const previous = snapshotWith({ key_knowledge: [carried] });
@@ -70,7 +70,7 @@ describe('what leaves a snapshot first', () => {
     expect(orderOf({ key_knowledge: [carried, brought] }, facts)).toEqual(['brought', 'carried']);
   });
 
-  test('is what a tool alone showed before what was said', () => {
+  test('tool-only statements leave a snapshot before what people said', () => {
     const facts = extractFacts(
       readUtterances([saidTurn(1, { user: 'Run it', model: 'It took 38 ms.' })]),
     );

@@ -24,7 +24,7 @@ function leavingOrder(snapshot: Snapshot): string[] {
 }
 
 describe('a snapshot that is too large', () => {
-  test('loses finished tasks first, its goal and its constraints last', () => {
+  test('a snapshot that is too large loses finished tasks first, goal and constraints last', () => {
     const text = 'The same words in every item';
     const one = (id: string, more: Partial<Item> = {}) => [item(id, text, more)];
     const snapshot = snapshotWith({
@@ -96,11 +96,11 @@ describe('a snapshot that is too large', () => {
       },
       ['old', 'new'],
     ],
-  ])('loses %s first', (_, sections, order) => {
+  ])('a snapshot that is too large loses %s first', (_, sections, order) => {
     expect(leavingOrder(snapshotWith(sections))).toEqual(order);
   });
 
-  test('that fits is left as it is', () => {
+  test('a snapshot that fits stays unchanged', () => {
     const snapshot = snapshotWith({ decisions: [item('i1', 'By train')] });
 
     expect(fitSnapshot(snapshot, { budgetTokens: 500, counting, newestSeq: 1 })).toEqual({
@@ -110,7 +110,7 @@ describe('a snapshot that is too large', () => {
     });
   });
 
-  test('says so when its constraints took more than 35 % of the budget', () => {
+  test('a snapshot reports when its constraints exceeded 35 % of the budget', () => {
     const rules = ['Never before nine', 'No meat'].map((text, n) => item(`i${n + 1}`, text));
     const snapshot = snapshotWith({ [constraintSection]: rules });
     const fitted = fitSnapshot(snapshot, { budgetTokens: 20, counting, newestSeq: 1 });
@@ -132,7 +132,7 @@ describe('the archive', () => {
     section: 'key_knowledge',
   });
 
-  test('is bounded in items: what was replaced goes first, then the unimportant, then the old', () => {
+  test('the archive is bounded in items: replaced, then unimportant, then old ones go', () => {
     const filler = Array.from({ length: 399 }, (_, n) => ({
       ...archived(`f${n}`, { sources: [7] }),
       text: 'text of old',
@@ -153,7 +153,7 @@ describe('the archive', () => {
     expect(kept.slice(0, 2)).toEqual(['high', 'f0']);
   });
 
-  test('lets go with a replaced item of all that it had replaced itself', () => {
+  test('the archive drops a replaced item together with all that it replaced', () => {
     const filler = Array.from({ length: 399 }, (_, n) => archived(`f${n}`, { importance: 3 }));
     const chain = [
       archived('first', { importance: 3 }),
@@ -167,7 +167,7 @@ describe('the archive', () => {
     expect(kept).not.toContain('first');
   });
 
-  test('keeps what says much for its length before what says little', () => {
+  test('the archive keeps informative short items before wordy ones', () => {
     const filler = Array.from({ length: 399 }, (_, n) => archived(`f${n}`));
     const vague = { ...archived('vague'), text: 'and so on and on, as it were, with all of that' };
     const dense = { ...archived('dense'), text: 'Booking BK-4711 at 14:30' };
@@ -175,7 +175,7 @@ describe('the archive', () => {
     expect(fit([vague, dense, ...filler])).toEqual(['dense', ...filler.map(({ id }) => id)]);
   });
 
-  test('drops words that stand there twice before it drops an item, but no proof of a constraint', () => {
+  test('the archive drops duplicated words before items, but no proof of a constraint', () => {
     const text = `User: "${'word '.repeat(30)}"`;
     const items = Array.from({ length: 200 }, (_, n) => ({
       ...archived(`i${n}`, { quote: 'word '.repeat(30) }),
@@ -192,7 +192,7 @@ describe('the archive', () => {
     expect(archive.filter(({ quote }) => quote !== undefined).map(({ id }) => id)).toEqual(['i0']);
   });
 
-  test('is bounded in characters', () => {
+  test('the archive is bounded in characters', () => {
     const long = Array.from({ length: 100 }, (_, n) => ({
       ...archived(`i${n}`, { sources: [n + 1] }),
       text: 'x'.repeat(1_000),
@@ -215,7 +215,7 @@ describe('any snapshot', () => {
   /** What the tags of a snapshot take. */
   const frameTokens = 60;
 
-  test('is within the budget, its frame apart', () => {
+  test('any snapshot is within the budget, its frame apart', () => {
     fc.assert(
       fc.property(cases, ({ snapshot, budgetTokens }) => {
         const fitted = fitSnapshot(snapshot, { budgetTokens, counting, newestSeq: 9 });
@@ -225,7 +225,7 @@ describe('any snapshot', () => {
     );
   });
 
-  test('keeps every rule that is within the share of rules', () => {
+  test('any snapshot keeps every rule within the share of rules', () => {
     fc.assert(
       fc.property(fc.array(shown, { maxLength: 4 }), (texts) => {
         const rules = texts.map((text, index) =>
@@ -240,7 +240,7 @@ describe('any snapshot', () => {
     );
   });
 
-  test('loses no item but rules that another one says: each stands in one of the layers', () => {
+  test('any snapshot keeps each item in a layer, except rules covered by another', () => {
     fc.assert(
       fc.property(cases, ({ snapshot, budgetTokens }) => {
         const fitted = fitSnapshot(snapshot, { budgetTokens, counting, newestSeq: 9 });

@@ -30,16 +30,16 @@ describe('the room of a snapshot', () => {
     ['counts from a usual threshold where there is none', { softThresholdTokens: null }, 2_000],
     ['is more where our estimate is above what the model counts', { calibration: 0.8 }, 2_500],
     ['is less where it is below', { calibration: 1.25 }, 1_600],
-  ])('%s', (_what, folding, roomTokens) => {
+  ])('the snapshot budget: %s', (_what, folding, roomTokens) => {
     expect(roomOf(folding).roomTokens).toBe(roomTokens);
   });
 
-  test('is wider for ideographs until the model reports how many tokens they are', () => {
+  test('the snapshot budget is larger for ideographs until the model reports their tokens', () => {
     expect(roomOf({ wideShare: 1 }).roomTokens).toBeGreaterThan(3_000);
     expect(roomOf({ wideShare: 1, calibration: 0.8 }).roomTokens).toBe(2_500);
   });
 
-  test('lets a model write a quarter more than it is told before items leave', () => {
+  test('a model may write a quarter over its stated budget before items are evicted', () => {
     expect(roomOf({})).toEqual({ roomTokens: 2_000, ceilingTokens: 2_500 });
   });
 });
@@ -59,18 +59,21 @@ describe('a context gets smaller:', () => {
     },
   );
 
-  test('the snapshot that it replaces counts too', () => {
+  test('the snapshot budget counts the replaced snapshot too', () => {
     const folded = { foldedTokens: 1_000, foldedTurns: 2, coveredTurns: 2 };
 
     expect(roomOf({ ...folded, previousTokens: 1_500 }).roomTokens).toBe(1_875);
     expect(roomOf({ ...folded, previousTokens: 0 }).roomTokens).toBe(600);
   });
 
-  test.each([0, 10, 200])('sections have some room where %i tokens are folded', (foldedTokens) => {
-    expect(roomOf({ foldedTokens }).roomTokens).toBe(300);
-  });
+  test.each([0, 10, 200])(
+    'sections have some budget where %i tokens are folded',
+    (foldedTokens) => {
+      expect(roomOf({ foldedTokens }).roomTokens).toBe(300);
+    },
+  );
 
-  test('a budget below that room stays the budget', () => {
+  test('a snapshot budget below the minimum is kept', () => {
     expect(roomOf({ foldedTokens: 100, budgetTokens: 120 }).roomTokens).toBe(120);
   });
 });
@@ -80,7 +83,7 @@ describe('the same room in characters', () => {
     ['of letters', 1_600, 0, 4_900],
     ['of ideographs', 1_600, 1, 1_200],
     ['at least', 0, 0, 300],
-  ])('%s', (...[, tokens, wideShare, characters]) => {
+  ])('the snapshot budget in characters: %s', (...[, tokens, wideShare, characters]) => {
     expect(roomCharacters(tokens, wideShare)).toBe(characters);
   });
 
@@ -89,7 +92,7 @@ describe('the same room in characters', () => {
     ['我们去里昂', 1],
     ['안녕 abcd', 1 / 3],
     ['?!', 0],
-  ])('counts the ideographs and syllables of %j', (user, share) => {
+  ])('the budget in characters counts the ideographs and syllables of %j', (user, share) => {
     expect(measureWideShare([saidTurn(1, { user })])).toBeCloseTo(share);
   });
 });

@@ -23,45 +23,43 @@ describe('the holders of a fact', () => {
     ['the only one', order.slice(0, 1), ['a']],
     ['the last to go of two', order, ['b']],
     ['none that says another', [archived('a', 'Order ORD-20232')], []],
-  ])('%s', (_, items, expected) => {
+  ])('the unique-fact holders: %s', (_, items, expected) => {
     expect([...uniqueFactHolders(items, facts, []).keys()]).toEqual(expected);
   });
 
-  test('none where a text that stays says it', () => {
+  test('a fact that a kept text states has no unique holder', () => {
     expect(uniqueFactHolders(order, facts, ['see ORD-20231']).size).toBe(0);
   });
 
-  test('are not those of what the model said alone', () => {
+  test('facts stated by the model alone have no unique holders', () => {
     expect(uniqueFactHolders(order, factsOf('And?', 'It is ORD-20231.'), []).size).toBe(0);
   });
 });
 
-describe('a snapshot that is too large', () => {
-  const sections = (): Record<string, Item[]> => ({
-    overall_goal: [item('goal', 'Return what does not fit')],
-    recent_actions: [item('action', 'Asked about order ORD-20231')],
-    decisions: [item('decision', 'To send back what does not fit')],
-    open_questions: [item('question', 'When does the parcel come?')],
+const sections = (): Record<string, Item[]> => ({
+  overall_goal: [item('goal', 'Return what does not fit')],
+  recent_actions: [item('action', 'Asked about order ORD-20231')],
+  decisions: [item('decision', 'To send back what does not fit')],
+  open_questions: [item('question', 'When does the parcel come?')],
+});
+const keptOf = (factTexts: string, budgetFraction: number) => {
+  const snapshot = snapshotWith(sections());
+  const whole = estimateTextTokens(renderWorkingLayer(snapshot), counting);
+  const fitted = fitSnapshot(snapshot, {
+    budgetTokens: Math.floor(whole * budgetFraction),
+    counting,
+    newestSeq: 1,
+    wanted: { facts: factsOf(factTexts), keptTexts: [] },
   });
-  const keptOf = (factTexts: string, budgetFraction: number) => {
-    const snapshot = snapshotWith(sections());
-    const whole = estimateTextTokens(renderWorkingLayer(snapshot), counting);
-    const fitted = fitSnapshot(snapshot, {
-      budgetTokens: Math.floor(whole * budgetFraction),
-      counting,
-      newestSeq: 1,
-      wanted: { facts: factsOf(factTexts), keptTexts: [] },
-    });
-    return workingItems(fitted.snapshot).map(({ id }) => id);
-  };
+  return workingItems(fitted.snapshot).map(({ id }) => id);
+};
 
-  test.each([
-    ['Order ORD-20231, please.', 0.85, ['goal', 'question', 'action']],
-    ['Order ORD-20231, please.', 0.65, ['goal', 'action']],
-    ['Order ORD-20239, please.', 0.85, ['goal', 'decision', 'question']],
-  ])('after %j keeps at %d of its size %j', (said, fraction, ids) => {
-    expect(keptOf(said, fraction)).toEqual(ids);
-  });
+test.each([
+  ['Order ORD-20231, please.', 0.85, ['goal', 'question', 'action']],
+  ['Order ORD-20231, please.', 0.65, ['goal', 'action']],
+  ['Order ORD-20239, please.', 0.85, ['goal', 'decision', 'question']],
+])('a snapshot that is too large, after %j, keeps at %d of its size %j', (said, fraction, ids) => {
+  expect(keptOf(said, fraction)).toEqual(ids);
 });
 
 describe('facts that last', () => {
@@ -72,13 +70,13 @@ describe('facts that last', () => {
     ],
   });
 
-  test('are those of earlier items too, each once', () => {
+  test('lasting facts include those of earlier items, each once', () => {
     const keys = lastingFacts(previous, factsOf('ORD-20231 and ORD-20232')).map(({ key }) => key);
 
     expect(keys.toSorted()).toEqual(['2026-05-17', 'eur:540', 'ord-20231', 'ord-20232']);
   });
 
-  test('do not count less because a tool shows them again', () => {
+  test('lasting facts do not count less because a tool shows them again', () => {
     const shown = factsOf('And?').concat(
       factsOf('ORD-20231').map((fact) => ({ ...fact, tier: 3 as const, speaker: 'tool' as const })),
     );
@@ -87,7 +85,7 @@ describe('facts that last', () => {
     expect(lasting).toMatchObject({ tier: 1, speaker: 'user', isCarried: true });
   });
 
-  test('are those of the run where nothing was known', () => {
+  test('lasting facts are those of the run where nothing was known', () => {
     const facts = factsOf('ORD-20231');
 
     expect(lastingFacts(undefined, facts)).toEqual(facts);

@@ -27,7 +27,7 @@ const trail = (text: string, sources: number[]) =>
   snapshotWith({ artifact_trail: [list(text, sources)] });
 
 describe('lists that code keeps', () => {
-  test('hold what was used, one item a kind, the newest first', () => {
+  test('extracted lists hold used values, one item a kind, the newest first', () => {
     const { sections, nextId } = unite(snapshotWith({}), [
       fact('path', 'src/a.ts', 3),
       fact('path', 'src/b.ts', 5),
@@ -43,7 +43,7 @@ describe('lists that code keeps', () => {
     expect(nextId).toBe(4);
   });
 
-  test('unite over generations under the same id', () => {
+  test('extracted lists unite over generations under the same id', () => {
     const { sections } = unite(trail('Files: src/b.ts src/a.ts', [3, 5]), [
       fact('path', 'src/a.ts', 9),
       fact('path', 'src/c.ts', 8),
@@ -54,7 +54,7 @@ describe('lists that code keeps', () => {
     ]);
   });
 
-  test('say the same when the same turns are read again', () => {
+  test('extracted lists are the same when the same turns are read again', () => {
     const facts = [fact('path', 'src/a.ts', 9), fact('link', 'https://a.example', 9)];
     const once = unite(snapshotWith({}), facts);
 
@@ -68,13 +68,13 @@ describe('lists that code keeps', () => {
     ['is no path, link or identifier', fact('amount', '€30', 3)],
     ['is too long', fact('link', `https://a.example/${'x'.repeat(200)}`, 3)],
     ['has blanks', fact('path', 'My Documents/a.txt', 3)],
-  ])('leave out what %s', (_, one) => {
+  ])('extracted lists leave out %s', (_, one) => {
     const before = snapshotWith({});
 
     expect(unite(before, [one])).toEqual(before);
   });
 
-  test('leave out what another item says, also in what they had', () => {
+  test('extracted lists leave out what another item says, old elements included', () => {
     const before = snapshotWith({
       artifact_trail: [list('Files: src/a.ts src/b.ts', [2])],
       key_knowledge: [item('i2', 'The entry point is (src/a.ts).')],
@@ -84,7 +84,7 @@ describe('lists that code keeps', () => {
     expect(sections.artifact_trail).toMatchObject([{ text: 'Files: src/c.ts src/b.ts' }]);
   });
 
-  test('leave out the end of a longer path', () => {
+  test('extracted lists leave out the end of a longer path', () => {
     const { sections } = unite(trail('Files: setup.ts src/b.ts', [2]), [
       fact('path', 'src/core/setup.ts', 3),
       fact('path', 'core/setup.ts', 3),
@@ -93,7 +93,7 @@ describe('lists that code keeps', () => {
     expect(sections.artifact_trail).toMatchObject([{ text: 'Files: src/core/setup.ts src/b.ts' }]);
   });
 
-  test('are bounded: the oldest elements leave', () => {
+  test('extracted lists are bounded: the oldest elements leave', () => {
     const many = Array.from({ length: 40 }, (_, index) => fact('path', `f${index}.ts`, index + 2));
     const { sections } = unite(trail('Files: old.ts', [1]), many);
 
@@ -103,7 +103,7 @@ describe('lists that code keeps', () => {
     expect(elements).not.toContain('old.ts');
   });
 
-  test('begin anew, with the old one in the archive, before they would forget a source', () => {
+  test('a full list is archived and restarted before it would lose a source', () => {
     const sources = Array.from({ length: 200 }, (_, index) => index + 1);
     const full = list('Files: src/a.ts', sources);
     const { sections, archive } = unite(snapshotWith({ artifact_trail: [full] }), [
@@ -116,7 +116,7 @@ describe('lists that code keeps', () => {
     expect(archive).toEqual([{ ...full, section: 'artifact_trail' }]);
   });
 
-  test('take a share of the budget, the newest elements first', () => {
+  test('extracted lists take a share of the budget, the newest elements first', () => {
     const many = Array.from({ length: 20 }, (_, n) => fact('path', `src/deep/file${n}.ts`, n + 2));
 
     const { sections } = unite(snapshotWith({}), many, 300);
@@ -126,13 +126,13 @@ describe('lists that code keeps', () => {
     expect(elements.length).toBeLessThan(6);
   });
 
-  test('are none in conversations with people', () => {
+  test('conversations between people have no extracted lists', () => {
     const before = assistantWith({});
 
     expect(unite(before, [fact('path', 'src/a.ts', 3)])).toEqual(before);
   });
 
-  test('of earlier versions go to the archive in conversations with people', () => {
+  test('earlier lists of conversations between people are archived', () => {
     const old = list('Files: src/a.ts', [2]);
     const { sections, archive } = unite(assistantWith({ artifacts: [old] }), []);
 

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { oneLine, oneShortLine, textKey } from '#shared/compaction/ledger/items/item-text.ts';
 import { processorMs } from '#test/support/processor-time.ts';
 
-test('a text of many lines becomes one line without control characters', () => {
+test('an item text of many lines becomes one line without control characters', () => {
   expect(oneLine(' a\r\n\tb\u2028c\u0000\u0085d ')).toBe('a b c d');
 });
 
-test('a text is cut between graphemes, and not after a blank', () => {
+test('an item text is cut between graphemes, not after a blank', () => {
   expect(oneShortLine('ab 👩‍👩‍👧 c', 5)).toBe('ab');
 });
 
@@ -15,15 +15,15 @@ describe('texts are compared', () => {
     ['No meat!', 'no  meat'],
     ['４７１１。', '4711'],
     ['Wait…', 'wait'],
-  ])('%j like %j', (one, other) => {
+  ])('the text comparison treats %j like %j', (one, other) => {
     expect(textKey(one)).toBe(textKey(other));
   });
 
-  test('but with their other punctuation', () => {
+  test('the text comparison distinguishes punctuation other than at the end', () => {
     expect(textKey('3.5 km')).not.toBe(textKey('35 km'));
   });
 
-  test('in linear time, long runs of punctuation included', () => {
+  test('the text comparison takes linear time, long punctuation runs included', () => {
     const run = '.'.repeat(200_000);
     let key = '';
 

@@ -27,7 +27,7 @@ const coding: Snapshot = {
 };
 
 describe('a snapshot whose conversation changes its profile', () => {
-  test('keeps every item, in a section that the new profile has', () => {
+  test('changing the profile keeps every item, in a section of the new profile', () => {
     const changed = inProfile(coding, 'assistant');
 
     expect(changed.sections).toEqual({
@@ -38,13 +38,13 @@ describe('a snapshot whose conversation changes its profile', () => {
     expect(snapshotTexts(changed)).toEqual(snapshotTexts(coding));
   });
 
-  test('comes back without losing one', () => {
+  test('changing the profile back loses no item', () => {
     const back = inProfile(inProfile(coding, 'assistant'), 'coding');
 
     expect(snapshotTexts(back).toSorted()).toEqual(snapshotTexts(coding).toSorted());
   });
 
-  test('stays the same in its own profile', () => {
+  test('a snapshot stays unchanged in its own profile', () => {
     expect(inProfile(coding, 'coding')).toBe(coding);
   });
 });

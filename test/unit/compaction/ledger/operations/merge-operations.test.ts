@@ -27,6 +27,6 @@ test.each([
     [update('i1', 'a'), remove('i2')],
   ],
   ['of no chunk are none', [], []],
-])('operations %s', (_, chunks, merged) => {
+])('merging operations %s', (_, chunks, merged) => {
   expect(mergeOperations(chunks)).toEqual(merged);
 });

@@ -11,15 +11,15 @@ describe('the operations of an answer', () => {
     ['JSON between sentences', `Here it is: ${answer(add)} Done.`],
     ['a bare list', JSON.stringify([add])],
     ['a bare list in a code fence', `\`\`\`\n${JSON.stringify([add])}\n\`\`\``],
-  ])('are read from %s', (_, text) => {
+  ])('ledger operations are read from %s', (_, text) => {
     expect(readLedgerAnswer(text)).toMatchObject({ ok: true, operations: [add], skipped: 0 });
   });
 
-  test('may be none', () => {
+  test('a ledger answer may have no operations', () => {
     expect(readLedgerAnswer(answer())).toEqual({ ok: true, operations: [], skipped: 0 });
   });
 
-  test('are skipped and counted one by one where they cannot be read', () => {
+  test('unreadable ledger operations are skipped and counted one by one', () => {
     const read = readLedgerAnswer(
       answer(add, { op: 'rename', id: 'i1' }, add, { ...add, text: ' ' }),
     );
@@ -34,11 +34,11 @@ describe('the operations of an answer', () => {
     ['NO_OPERATIONS', '{"scratchpad":"notes"}'],
     ['NO_OPERATIONS', '"text"'],
     ['TOO_LONG', ' '.repeat(400_001)],
-  ])('are refused with %s', (problem, text) => {
+  ])('ledger operations are refused with %s', (problem, text) => {
     expect(readLedgerAnswer(text)).toEqual({ ok: false, problem });
   });
 
-  test('beyond the limit are skipped', () => {
+  test('ledger operations beyond the limit are skipped', () => {
     const read = readLedgerAnswer(answer(...Array.from({ length: 510 }, () => add)));
 
     expect(read).toMatchObject({ ok: true, skipped: 10 });
@@ -64,7 +64,7 @@ describe('items that are added in a group', () => {
       [add],
     ],
     ['no group, for all that', [add, { ...add, items: null }], [add, add]],
-  ])('are operations of one item each: %s', (_, stated, operations) => {
+  ])('a group of added items is one operation an item: %s', (_, stated, operations) => {
     expect(readLedgerAnswer(answer(...stated))).toMatchObject({ ok: true, operations, skipped: 0 });
   });
 
@@ -77,7 +77,7 @@ describe('items that are added in a group', () => {
     ['no sources', { text: 'Take the train' }],
     ['turns that are none', { ...first, sources: ['four'] }],
     ['another operation without its id', { ...first, op: 'update' }],
-  ])('are skipped one by one where they cannot be read: %s', (_, item) => {
+  ])('unreadable items of a group are skipped one by one: %s', (_, item) => {
     const read = readLedgerAnswer(answer({ ...group, items: [first, item, second] }));
 
     expect(read).toMatchObject({ ok: true, operations: flat, skipped: 1 });
@@ -86,11 +86,11 @@ describe('items that are added in a group', () => {
   test.each([
     ['a group without items', { op, section }],
     ['a group whose items are no list', { op, section, items: first }],
-  ])('are one operation that cannot be read: %s', (_, stated) => {
+  ])('an unreadable group of added items is one operation: %s', (_, stated) => {
     expect(readLedgerAnswer(answer(group, stated))).toMatchObject({ operations: flat, skipped: 1 });
   });
 
-  test('count one by one against the limit', () => {
+  test('items added in a group each count against the limit', () => {
     const items = Array.from({ length: 300 }, () => first);
 
     const read = readLedgerAnswer(answer({ ...group, items }, { ...group, items }));
@@ -98,7 +98,7 @@ describe('items that are added in a group', () => {
     expect(read).toMatchObject({ ok: true, skipped: 100 });
   });
 
-  test('count one by one where most cannot be read', () => {
+  test('items added in a mostly unreadable group are counted one by one', () => {
     const read = readLedgerAnswer(answer(update, { ...group, items: ['x', first, 'y', 'z'] }));
 
     expect(read).toEqual({ ok: false, problem: 'MOSTLY_INVALID' });

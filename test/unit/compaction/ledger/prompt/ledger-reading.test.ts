@@ -19,7 +19,7 @@ const checked = (reading: ReturnType<typeof readFoldedTurns>) =>
   });
 
 describe('the reading of folded turns', () => {
-  test('gives a second check the same result as a reading of its own', () => {
+  test('a second check reuses the reading of folded turns with the same result', () => {
     const reading = readFoldedTurns(turns);
     const first = checked(reading);
 
@@ -27,7 +27,7 @@ describe('the reading of folded turns', () => {
     expect(checked(readFoldedTurns(turns))).toEqual(first);
   });
 
-  test('holds what each speaker of a turn said, for operations that cite it', () => {
+  test('the reading of folded turns holds each speaker’s words for cited turns', () => {
     const { evidence } = readFoldedTurns(turns);
 
     const said = evidence()
@@ -66,7 +66,7 @@ describe('the reading of folded turns', () => {
       quotation: { seq: 2, speaker: 'model', text: 'I will pay on 12 May.' } as const,
       ids: ['date --05-12'],
     },
-  ])('knows the facts of $of', ({ quotation, ids }) => {
+  ])('the reading of folded turns knows the facts of $of', ({ quotation, ids }) => {
     const { factsIn } = readFoldedTurns(turns);
 
     expect(factsIn(quotation)).toEqual(ids);

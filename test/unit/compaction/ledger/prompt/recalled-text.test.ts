@@ -9,7 +9,7 @@ const factsOf = (said: Said) => extractFacts(readUtterances([saidTurn(1, said)])
 const order = factsOf({ user: 'My order is ORD-20231 and my mail is ann.lee@example.org.' });
 
 describe('recallOf', () => {
-  test('nothing is held by nothing', () => {
+  test('recallOf finds nothing in no text', () => {
     const recall = toRecalledText(order, { snapshotTexts: [], keptTexts: [] });
 
     expect(recall.tiers[1]).toMatchObject({ facts: 2, held: 0, heldWeight: 0 });
@@ -21,14 +21,14 @@ describe('recallOf', () => {
   test.each([
     ['the snapshot', { snapshotTexts: ['Order ord-20231'], keptTexts: [] }],
     ['what stays', { snapshotTexts: [], keptTexts: ['what about ORD-20231?'] }],
-  ])('counts what %s says', (_, context) => {
+  ])('recallOf counts what %s says', (_, context) => {
     const recall = toRecalledText(order, context);
 
     expect(recall.tiers[1]).toMatchObject({ facts: 2, held: 1 });
     expect(recall.missing.map(({ text }) => text)).not.toContain('ORD-20231');
   });
 
-  test('a fact and its missing twin of another tier are told apart', () => {
+  test('recallOf distinguishes a held fact from its missing twin in another tier', () => {
     const facts = [...order, ...factsOf({ tool: 'see https://example.org/x1' })];
 
     const { tiers } = toRecalledText(facts, {
@@ -40,7 +40,7 @@ describe('recallOf', () => {
     expect(tiers[1].held).toBe(0);
   });
 
-  test('the share is weighted', () => {
+  test('recallOf weights the share', () => {
     const facts = order.map((fact, at) => ({ ...fact, weight: at === 0 ? 3 : 1 }));
     const [first = ''] = order.map(({ text }) => text);
 
@@ -49,7 +49,7 @@ describe('recallOf', () => {
     expect(shareHeld(tiers[1])).toBe(0.75);
   });
 
-  test('of nothing everything is held', () => {
+  test('recallOf of no facts is complete', () => {
     const { tiers, missing } = toRecalledText([], { snapshotTexts: [], keptTexts: [] });
 
     expect(shareHeld(tiers[1])).toBe(1);

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { copiedShare } from '#shared/compaction/ledger/repair/allowance.ts';
 import { citedTurns } from '#shared/compaction/ledger/operations/cited-turns.ts';
 import { modelItem, saidTurn } from '#test/support/compaction/said-turn.ts';
@@ -16,19 +16,17 @@ const shareOf = (...texts: string[]) =>
     turns,
   );
 
-describe('the share of statements that are copied', () => {
-  test.each([
-    ['nothing is stated', [], 0],
-    [
-      'all are sentences of user and model',
-      ['We visit her by train.', 'Porto is lovely in spring.'],
-      1,
-    ],
-    ['one of two is', ['My sister plays the oboe in Porto', 'Sister: oboist, Porto'], 0.5],
-    ['case and stop alone are another', ['my sister plays the oboe in porto'], 1],
-    ['none is', ['Sister: oboist in Porto; visit by train'], 0],
-    ['a copy is of a turn that it does not cite', ['The station opens at dawn'], 0],
-  ])('where %s', (_what, texts, share) => {
-    expect(shareOf(...texts)).toBe(share);
-  });
+test.each([
+  ['nothing is stated', [], 0],
+  [
+    'all are sentences of user and model',
+    ['We visit her by train.', 'Porto is lovely in spring.'],
+    1,
+  ],
+  ['one of two is', ['My sister plays the oboe in Porto', 'Sister: oboist, Porto'], 0.5],
+  ['case and stop alone are another', ['my sister plays the oboe in porto'], 1],
+  ['none is', ['Sister: oboist in Porto; visit by train'], 0],
+  ['a copy is of a turn that it does not cite', ['The station opens at dawn'], 0],
+])('the share of copied statements: %s', (_what, texts, share) => {
+  expect(shareOf(...texts)).toBe(share);
 });

@@ -38,7 +38,7 @@ describe('a fact that a later answer needs', () => {
       'Is +44 20 7946 0100 her number?',
       '+44 20 7946 0100',
     ],
-  ])('is %s that the user states', (_what, user, text) => {
+  ])('a needed fact is %s that the user states', (_what, user, text) => {
     expect(neededOf({ user })).toContain(text);
   });
 
@@ -56,22 +56,20 @@ describe('a fact that a later answer needs', () => {
     ['what the model says', { user: 'And?', model: 'It is ORD-20231.' }],
     ['what a tool returns', { user: 'And?', tool: 'order: ORD-20231' }],
     ['a mail that the user shows', { user: 'Look:\n> My order is ORD-20231.' }],
-  ])('is not in %s', (_what, said) => {
+  ])('a needed fact is not in %s', (_what, said) => {
     expect(neededOf(said)).toEqual([]);
   });
 });
 
-describe('what the user says himself', () => {
-  test.each([
-    ['in a statement', 'My order is ORD-20231.', true],
-    ['in a question', 'Is ORD-20231 mine?', true],
-    ['in code', 'const order = "ORD-20231";', false],
-    ['in what he shows', 'Look:\n> My order is ORD-20231.', false],
-  ])('%s', (_what, user, isSaid) => {
-    const orders = factsOf({ user }).filter(({ text }) => text.includes('ORD-20231'));
+test.each([
+  ['in a statement', 'My order is ORD-20231.', true],
+  ['in a question', 'Is ORD-20231 mine?', true],
+  ['in code', 'const order = "ORD-20231";', false],
+  ['in what he shows', 'Look:\n> My order is ORD-20231.', false],
+])('a user’s own statement: %s', (_what, user, isSaid) => {
+  const orders = factsOf({ user }).filter(({ text }) => text.includes('ORD-20231'));
 
-    expect(orders.some(isSaidByUser)).toBe(isSaid);
-  });
+  expect(orders.some(isSaidByUser)).toBe(isSaid);
 });
 
 describe('a statement', () => {
@@ -80,7 +78,7 @@ describe('a statement', () => {
     'We leave on Friday',
     '我们五月去里昂。',
     'No meat, please.',
-  ])('is %j', (sentence) => {
+  ])('a statement is %j', (sentence) => {
     expect(isStatement(sentence)).toBe(true);
   });
 
@@ -97,7 +95,7 @@ describe('a statement', () => {
     'What is the budget?',
     'How can I pay it',
     'The items are:',
-  ])('is not %j', (sentence) => {
+  ])('a statement is not %j', (sentence) => {
     expect(isStatement(sentence)).toBe(false);
   });
 });
@@ -110,12 +108,12 @@ describe('a wish binds answers', () => {
     'Please don’t mention Sintra.',
     '请用中文回答我！',
     'I am allergic to shellfish.',
-  ])('in %j', (wish) => {
+  ])('a wish binds answers in %j', (wish) => {
     expect(bindsAnswers(wish)).toBe(true);
   });
 
   test.each(['It must have been unreal!', 'The crowd must have been huge!', 'Hello!'])(
-    'not in %j, a guess or a greeting',
+    'a wish binds no answers in %j, a guess or a greeting',
     (wish) => {
       expect(bindsAnswers(wish)).toBe(false);
     },
@@ -123,7 +121,7 @@ describe('a wish binds answers', () => {
 
   // Better one sentence too many than a rule too few.
   test.each(['You always make me laugh!', 'Is it always so hot?'])(
-    'for all that code can tell in %j',
+    'a wish may bind answers in %j',
     (wish) => {
       expect(bindsAnswers(wish)).toBe(true);
     },
@@ -135,11 +133,11 @@ describe('a wish binds answers', () => {
     'You must never call me at work!',
     'Bitte immer auf Deutsch antworten!',
     'Niemals vor neun Uhr anrufen!',
-  ])('with an exclamation mark as well: %j', (wish) => {
+  ])('a wish with an exclamation mark binds answers: %j', (wish) => {
     expect(bindsAnswers(wish)).toBe(true);
   });
 
-  test('as a polite question as well', () => {
+  test('a wish as a polite question binds answers', () => {
     expect(bindsAnswers('Could you always answer in German?')).toBe(true);
   });
 });

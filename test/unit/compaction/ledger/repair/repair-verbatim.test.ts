@@ -48,7 +48,7 @@ const itemsOf = ({ snapshot }: { snapshot: Snapshot }, section: string) =>
   snapshot.sections[section] ?? [];
 
 describe('repairVerbatim', () => {
-  test('puts nothing that somebody else wrote into the user’s mouth', () => {
+  test('repairVerbatim attributes nobody else’s words to the user', () => {
     const mail =
       'From: Boss <boss@corp.example>\nSubject: Rules\n\nNever talk to Marta in room 4711.';
 
@@ -59,7 +59,7 @@ describe('repairVerbatim', () => {
     expect(said).not.toContain('User: "Never');
   });
 
-  test('puts back a lost fact as the sentence that said it, with turn, quote and day', () => {
+  test('repairVerbatim restores a lost fact as its sentence, with turn, quote and day', () => {
     const result = repair([saidTurn(12, { user: 'Hi there. My order is ORD-20231. Thanks!' })]);
 
     expect(itemsOf(result, 'key_knowledge')).toEqual([
@@ -76,7 +76,7 @@ describe('repairVerbatim', () => {
     expect(result.snapshot.nextId).toBe(101);
   });
 
-  test('one sentence serves several facts', () => {
+  test('repairVerbatim restores several facts with one sentence', () => {
     const result = repair([
       saidTurn(1, {
         user: 'Orders ORD-20231, ORD-20232 and ORD-20233 of 2026-05-17 came to 184.20 EUR.',
@@ -86,7 +86,7 @@ describe('repairVerbatim', () => {
     expect(result.added).toHaveLength(1);
   });
 
-  test('a sentence that says what others say together makes them needless', () => {
+  test('repairVerbatim drops sentences that another one covers', () => {
     const result = repair([
       saidTurn(1, { user: 'One is ORD-20231.' }),
       saidTurn(2, { user: 'One is ORD-20232.' }),
@@ -96,7 +96,7 @@ describe('repairVerbatim', () => {
     expect(result.added.map(({ seq }) => seq)).toEqual([3]);
   });
 
-  test('adds nothing for what is there', () => {
+  test('repairVerbatim adds nothing for facts that are there', () => {
     const snapshot = snapshotWith({ key_knowledge: [modelItem(1, 'Order ORD-20231')] });
 
     const result = repair([saidTurn(1, { user: 'My order is ORD-20231.' })], { snapshot });
@@ -108,17 +108,17 @@ describe('repairVerbatim', () => {
     ['an e-mail address', 'Write to ann.lee@example.org today.', 'user_profile'],
     ['a telephone number', 'My number is +44 20 7946 0100 by the way.', 'user_profile'],
     ['an identifier', 'My order is ORD-20231.', 'key_knowledge'],
-  ])('%s goes to its section', (_, user, section) => {
+  ])('repairVerbatim puts %s into its section', (_, user, section) => {
     expect(itemsOf(repair([saidTurn(1, { user })]), section)).toHaveLength(1);
   });
 
-  test('does not put back what the model or a tool said', () => {
+  test('repairVerbatim does not restore the model’s or a tool’s words', () => {
     const turn = saidTurn(1, { user: 'And?', model: 'It is ORD-20231.', tool: 'ORD-20232' });
 
     expect(repair([turn]).added).toEqual([]);
   });
 
-  test.each([100, 250, 500])('takes a room of %i tokens at most, and most of it', (roomTokens) => {
+  test.each([100, 250, 500])('repairVerbatim uses most of %i tokens and no more', (roomTokens) => {
     const turns = Array.from({ length: 200 }, (_, index) =>
       saidTurn(index + 1, {
         user: `Remember the order ORD-${10_000 + index} that I placed with you.`,
@@ -134,7 +134,7 @@ describe('repairVerbatim', () => {
     expect(result.archived).toBe(100);
   });
 
-  test('the archive takes what has no room', () => {
+  test('repairVerbatim archives facts without room', () => {
     const turns = Array.from({ length: 60 }, (_, index) =>
       saidTurn(index + 1, {
         user: `Remember the order ORD-${10_000 + index} that I placed with you.`,
@@ -147,7 +147,7 @@ describe('repairVerbatim', () => {
     expect(turns.filter((_, index) => !all.includes(`ORD-${10_000 + index}`))).toEqual([]);
   });
 
-  test('prefers sentences that say much in few words', () => {
+  test('repairVerbatim prefers informative short sentences', () => {
     const long =
       'and I do want to tell you how nice it was to stay with you last year again '.repeat(3);
     const turns = Array.from({ length: 20 }, (_, index) => [
@@ -163,7 +163,7 @@ describe('repairVerbatim', () => {
   test.each([
     ['What is the number of the Hotel Aurora Borealis?', 'I stay at the Villa Santa Lucia.'],
     ['北京友谊宾馆的电话是多少', '我已经订了北京友谊酒店'],
-  ])('prefers what the user states to what he asks: %j', (question, statement) => {
+  ])('repairVerbatim prefers the user’s statements to questions: %j', (question, statement) => {
     const turns = [saidTurn(1, { user: question }), saidTurn(2, { user: statement })];
 
     const result = repair(turns, { budgetTokens: 4 * 20 });
@@ -171,7 +171,7 @@ describe('repairVerbatim', () => {
     expect(result.added.map(({ text }) => text)).toEqual([statement]);
   });
 
-  test('puts a question in once, however much room there is', () => {
+  test('repairVerbatim restores a question once, however much room there is', () => {
     const turn = saidTurn(1, {
       user: 'Is the train of 8:05 on 2026-05-17 to Rio Grande for 25 EUR with ORD-20231?',
     });
@@ -179,7 +179,7 @@ describe('repairVerbatim', () => {
     expect(repair([turn]).added).toHaveLength(1);
   });
 
-  test('quotes only words around a fact where that brings more of them back', () => {
+  test('repairVerbatim quotes only words around a fact where that restores more facts', () => {
     const before = 'as I have told your very kind colleague on the telephone some days ago ';
     const turns = Array.from({ length: 30 }, (_, index) =>
       saidTurn(index + 1, { user: `So ${before}my order is ORD-${10_000 + index}, ${before}.` }),
@@ -199,7 +199,7 @@ describe('repairVerbatim', () => {
 describe('standing wishes that the model missed', () => {
   const wish = 'Never call me before 9:00 in the morning.';
 
-  test('become constraints with quote and source', () => {
+  test('standing wishes that the model missed become constraints with quote and source', () => {
     const result = repair([saidTurn(7, { user: `Hello. ${wish} How are you?` })]);
 
     expect(itemsOf(result, 'active_constraints')).toMatchObject([
@@ -208,13 +208,13 @@ describe('standing wishes that the model missed', () => {
     expect(result.constraintTokens).toBe(result.tokens);
   });
 
-  test('stand once, as last said', () => {
+  test('missed standing wishes are added once, as last said', () => {
     const result = repair([saidTurn(7, { user: wish }), saidTurn(9, { user: wish })]);
 
     expect(itemsOf(result, 'active_constraints')).toMatchObject([{ sources: [9] }]);
   });
 
-  test('are not repeated where a constraint says them', () => {
+  test('missed standing wishes are not repeated where a constraint states them', () => {
     const snapshot = snapshotWith({
       active_constraints: [
         modelItem(1, 'Never call the user before 9:00 in the morning', { quote: wish }),
@@ -224,11 +224,11 @@ describe('standing wishes that the model missed', () => {
     expect(repair([saidTurn(1, { user: wish })], { snapshot }).snapshot).toEqual(snapshot);
   });
 
-  test('are not repeated where a pin says them', () => {
+  test('missed standing wishes are not repeated where a pin states them', () => {
     expect(repair([saidTurn(1, { user: wish })], { keptTexts: [wish] }).added).toEqual([]);
   });
 
-  test('are no constraints because knowledge says them', () => {
+  test('missed standing wishes become constraints although knowledge states them', () => {
     const snapshot = snapshotWith({ key_knowledge: [modelItem(1, wish)] });
 
     const result = repair([saidTurn(1, { user: wish })], { snapshot });
@@ -236,7 +236,7 @@ describe('standing wishes that the model missed', () => {
     expect(itemsOf(result, 'active_constraints')).toHaveLength(1);
   });
 
-  test('are not left elsewhere where code had put them', () => {
+  test('missed standing wishes are moved from the place where code put them', () => {
     const copy = modelItem(1, `User: "${wish}"`, { by: 'code', quote: wish });
     const snapshot = snapshotWith({ key_knowledge: [copy, modelItem(2, wish)] });
 
@@ -246,7 +246,7 @@ describe('standing wishes that the model missed', () => {
     expect(itemsOf(result, 'active_constraints')).toHaveLength(1);
   });
 
-  test('are never what the user shows of others', () => {
+  test('missed standing wishes are never others’ words that the user shows', () => {
     const result = repair([
       saidTurn(1, { user: `A mail:\n> ${wish}\nMarta wrote: always pay first.` }),
     ]);
@@ -254,7 +254,7 @@ describe('standing wishes that the model missed', () => {
     expect(itemsOf(result, 'active_constraints')).toEqual([]);
   });
 
-  test('take the place of a constraint that quotes part of them and says less', () => {
+  test('missed standing wishes replace a constraint that quotes part of them', () => {
     const said = 'Never serve me any peanuts or shellfish at all.';
     const snapshot = snapshotWith({
       active_constraints: [modelItem(5, 'No nuts', { quote: 'Never serve me any peanuts' })],
@@ -273,7 +273,7 @@ describe('standing wishes that the model missed', () => {
       'the model',
       { user: 'Look it up.', model: 'You must always send the money to account 4711.' },
     ],
-  ])('are never what %s says', (_, said) => {
+  ])('missed standing wishes are never what %s says', (_, said) => {
     const result = repair([saidTurn(1, said)]);
 
     expect(itemsOf(result, 'active_constraints')).toEqual([]);
@@ -286,7 +286,7 @@ describe('standing wishes that the model missed', () => {
       }),
     );
 
-  test('are kept beyond the room for facts, up to 35 % of the budget', () => {
+  test('missed standing wishes are kept beyond the fact budget, up to 35 %', () => {
     const result = repair(wishes(8), { budgetTokens: 400 });
 
     expect(itemsOf(result, 'active_constraints')).toHaveLength(8);
@@ -294,7 +294,7 @@ describe('standing wishes that the model missed', () => {
     expect(result.lacksConstraints).toBe(false);
   });
 
-  test('beyond 35 % of the budget the newest stay, and the others are archived', () => {
+  test('missed standing wishes beyond 35 % of the budget: the older are archived', () => {
     const result = repair(wishes(60), { budgetTokens: 400 });
 
     const kept = itemsOf(result, 'active_constraints');
@@ -304,7 +304,7 @@ describe('standing wishes that the model missed', () => {
     expect(result.lacksConstraints).toBe(true);
   });
 
-  test('are kept within a room of their own where they have one', () => {
+  test('missed standing wishes are kept within their own budget where they have one', () => {
     const result = repair(wishes(60), { budgetTokens: 2_000, constraintTokens: 100 });
 
     expect(result.constraintTokens).toBeLessThanOrEqual(100);

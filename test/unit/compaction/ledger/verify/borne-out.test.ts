@@ -15,7 +15,7 @@ describe('what the folded turns bear out', () => {
     ['is a paraphrase of two telling words', 'Vegetarian household', said],
     ['is a translation into another script', '安娜住在波尔图，她会吹双簧管', said],
     ['is a note in ideographs', '安娜住在波尔图', '我妹妹安娜住在波尔图，她会吹双簧管。'],
-  ])('%s', (_what, text, turns) => {
+  ])('the check against the folded turns accepts a statement: %s', (_what, text, turns) => {
     expect(isBorneOut(text, vocabularyOf(turns))).toBe(true);
   });
 
@@ -31,11 +31,11 @@ describe('what the folded turns bear out', () => {
       said,
     ],
     ['is nothing where nothing was said', 'Ana plays the oboe in Porto', ''],
-  ])('%s', (_what, text, turns) => {
+  ])('the check against the folded turns rejects a statement: %s', (_what, text, turns) => {
     expect(isBorneOut(text, vocabularyOf(turns))).toBe(false);
   });
 
-  test('is what the item said before, in other words', () => {
+  test('the folded turns support the item’s earlier statement in other words', () => {
     const earlier = ['The deployment failed; the credentials were missing'];
     const text = 'Deployment failed because of missing credentials';
 

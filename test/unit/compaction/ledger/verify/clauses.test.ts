@@ -16,17 +16,20 @@ describe('the clauses of a note', () => {
     ['Ana – a nurse', ['Ana –', 'a nurse']],
     ['酒店评分4.7；价格300元。很近', ['酒店评分4.7；', '价格300元。', '很近']],
     ['', []],
-  ])('%j', (text, clauses) => {
+  ])('the clauses of a note: %j', (text, clauses) => {
     expect(clausesIn(text)).toEqual(clauses);
   });
 
-  test.each(['a; b', 'One. Two! “Three?” Four; ', ';;', ' – '])('are all of %j', (text) => {
-    expect(
-      splitClauses(text)
-        .map(({ start, end }) => text.slice(start, end))
-        .join(''),
-    ).toBe(text);
-  });
+  test.each(['a; b', 'One. Two! “Three?” Four; ', ';;', ' – '])(
+    'the clauses of a note are all of %j',
+    (text) => {
+      expect(
+        splitClauses(text)
+          .map(({ start, end }) => text.slice(start, end))
+          .join(''),
+      ).toBe(text);
+    },
+  );
 });
 
 /** The statement without these parts of it. */
@@ -71,18 +74,18 @@ describe('a statement without a value that nobody said', () => {
       ['300元'],
       `酒店的价格是${MARK}一晚`,
     ],
-  ])('%s', (...[, text, values, left]) => {
+  ])('a statement without its invented value: %s', (...[, text, values, left]) => {
     expect(without(text, ...values)).toBe(left);
   });
 
   test.each([
     ['its only clause', 'Deposit: 99 EUR', ['99 EUR']],
     ['all that it says', 'Order ORD-99817; deposit 99 EUR', ['ORD-99817', '99 EUR']],
-  ])('is nothing where the value was %s', (_what, text, values) => {
+  ])('a statement is empty where its invented value was %s', (_what, text, values) => {
     expect(without(text, ...values)).toBeUndefined();
   });
 
-  test('cuts at the place of the value, however the text is written before it', () => {
+  test('a statement is cut at its invented value, whatever the notation before it', () => {
     const text = 'ﬁnal price of the room is 99 EUR a night';
 
     expect(without(text, '99 EUR')).toBe(`ﬁnal price of the room is ${MARK} a night`);

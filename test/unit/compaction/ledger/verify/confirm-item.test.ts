@@ -39,7 +39,7 @@ const trip = saidTurn(1, {
 const quiet = saidTurn(2, { user: 'And the weather?', model: 'Sunny, they say.' });
 
 describe('an item after its values were looked for', () => {
-  test('stays as it is where the turns say all of it', () => {
+  test('a checked item stays unchanged where the turns state all of it', () => {
     const text = 'Trip to Lyon: budget 540 EUR, room 4711';
 
     const result = confirm(text, [trip]);
@@ -47,7 +47,7 @@ describe('an item after its values were looked for', () => {
     expect(result).toMatchObject({ item: { text, sources: [1] }, cut: [], unconfirmed: [] });
   });
 
-  test('cites the turn that says a value as well', () => {
+  test('a checked item also cites the turn that states a value', () => {
     const { item } = confirm('Trip to Lyon: budget 540 EUR', [trip, quiet], { sources: [2] });
 
     expect(item?.sources).toEqual([1, 2]);
@@ -67,7 +67,7 @@ describe('an item after its values were looked for', () => {
       'Trip to Lyon booked as [unconfirmed] with the dog',
       ['ORD-99817'],
     ],
-  ])('loses %s that nobody said', (...[, text, left, cut]) => {
+  ])('a checked item loses %s that nobody said', (...[, text, left, cut]) => {
     expect(confirm(text, [trip])).toMatchObject({ item: { text: left }, cut, unconfirmed: [] });
   });
 
@@ -75,23 +75,23 @@ describe('an item after its values were looked for', () => {
     ['a count', 'Trip to Lyon with 57 friends', ['57']],
     ['a day', 'Trip to Lyon on 2027-03-14', ['2027-03-14']],
     ['a quote', 'Trip to Lyon, “the bridge was sold in spring”', ['the bridge was sold in spring']],
-  ])('keeps %s that nobody said, and tells it', (_what, text, unconfirmed) => {
+  ])('a checked item keeps %s that nobody said, and reports it', (_what, text, unconfirmed) => {
     expect(confirm(text, [trip])).toMatchObject({ item: { text }, cut: [], unconfirmed });
   });
 
-  test('becomes the sentence that it repeats with another figure', () => {
+  test('a checked item becomes the sentence that it repeats with another figure', () => {
     const { item } = confirm('The budget is 541 EUR.', [trip]);
 
     expect(item).toMatchObject({ text: 'User: "The budget is 540 EUR."', by: 'code' });
   });
 
-  test('loses its references to turns', () => {
+  test('a checked item loses its references to turns', () => {
     const { item } = confirm('Trip to Lyon with the dog (turn 1)', [trip]);
 
     expect(item?.text).toBe('Trip to Lyon with the dog');
   });
 
-  test('keeps all that a picture may say', () => {
+  test('a checked item keeps what a picture may show', () => {
     const seen = saidTurn(1, { user: 'See the receipt.' });
     seen.user.parts.push({ inlineData: { mimeType: 'image/png', data: 'AAAA' } });
 
@@ -107,11 +107,11 @@ describe('an item goes', () => {
     ['with values', 'Somebody sold 88 yachts'],
     ['without values', 'Deployment failed for lack of credentials'],
     ['of a day that is told from the day of saying', 'Somebody sells yachts tomorrow'],
-  ])('where no folded turn bears any of it out: %s', (_what, text) => {
+  ])('an item that no folded turn supports is removed: %s', (_what, text) => {
     expect(confirm(text, [trip]).item).toBeUndefined();
   });
 
-  test('where nothing is left of it but what nobody said', () => {
+  test('an item without supported content is removed', () => {
     expect(confirm('Deposit: 99 EUR', [trip]).item).toBeUndefined();
   });
 });
@@ -123,7 +123,7 @@ describe('a rule', () => {
   });
   const section = 'active_constraints';
 
-  test('stays as it is where its user says every value of it', () => {
+  test('a rule stays where its user states every value of it', () => {
     const text = 'Never more than 50 EUR on taxis';
 
     const { item } = confirm(text, [wish], { section, quote: 'Never spend more than 50 EUR' });
@@ -131,7 +131,7 @@ describe('a rule', () => {
     expect(item?.text).toBe(text);
   });
 
-  test('becomes the words of its user where it has a value that he did not say', () => {
+  test('a rule with an unsaid value becomes its user’s words', () => {
     const quote = 'Never spend more than 50 EUR on taxis';
     const text = 'User rides taxis only for less than 80 EUR by night';
 
@@ -143,18 +143,18 @@ describe('a rule', () => {
   test.each([
     ['nobody', 'Never take a taxi'],
     ['a tool', 'Taxis cost 80 EUR'],
-  ])('is none where %s said its quote', (_who, quote) => {
+  ])('a rule whose quote %s said is removed', (_who, quote) => {
     expect(confirm(quote, [wish], { section, quote }).item).toBeUndefined();
   });
 
-  test('is none without a quote', () => {
+  test('a rule without a quote is removed', () => {
     expect(confirm('Never spend more than 50 EUR on taxis.', [wish], { section }).item).toBe(
       undefined,
     );
   });
 });
 
-test('an item that was known may go on saying what it said', () => {
+test('a known item may keep its earlier statement', () => {
   const text = 'Trip to Lyon: deposit 99 EUR, room 4711';
 
   const result = confirm(text, [trip], { before: 'Trip to Lyon: deposit 99 EUR' });
@@ -167,17 +167,17 @@ describe('an item that takes in a known one', () => {
     key_knowledge: [modelItem(7, 'Ana plays the oboe in Porto', { sources: [4, 6] })],
   });
 
-  test('cites its turns too, so that their erasure finds it', () => {
+  test('an item that merges a known one cites its turns too', () => {
     const text = 'Trip to Lyon with the dog; Ana plays oboe in Porto';
 
     expect(confirm(text, [trip], { known }).item?.sources).toEqual([1, 4, 6]);
   });
 
-  test('does not where it only shares a word with it', () => {
+  test('an item that only shares a word with a known one does not cite its turns', () => {
     expect(confirm('Trip to Lyon with Ana', [trip], { known }).item?.sources).toEqual([1]);
   });
 
-  test('is no rule: that cites the turns of its user alone', () => {
+  test('a rule cites its user’s turns alone, also after a merge', () => {
     const wish = saidTurn(1, { user: 'Never book a flight before nine.' });
     const quote = 'Never book a flight before nine';
     const tool = snapshotWith({

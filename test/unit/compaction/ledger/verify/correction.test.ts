@@ -34,7 +34,7 @@ describe('one more call of the summariser', () => {
       [],
     ],
     ['a little of both is wrong', [doubtful(1, 2)], facts(2)],
-  ])('is not worth it where %s', (_what, items, missing) => {
+  ])('a correction call is skipped where %s', (_what, items, missing) => {
     expect(correctionFor(items, missing)).toBeUndefined();
   });
 
@@ -42,18 +42,18 @@ describe('one more call of the summariser', () => {
     ['five small values', [doubtful(0, 5)]],
     ['three that do harm', [doubtful(3, 0)]],
     ['some of both in several items', [doubtful(1, 1), doubtful(1, 0)]],
-  ])('is worth it for %s that nobody said, and asks for nothing else', (_what, items) => {
+  ])('a correction call is made for %s that nobody said, and asks only that', (_what, items) => {
     expect(correctionFor(items, facts(2))).toEqual({ items, missing: [] });
   });
 
-  test('is worth it for three missing facts, the weightiest first', () => {
+  test('a correction call is made for three missing facts, the weightiest first', () => {
     const correction = correctionFor([doubtful(1, 0)], facts(3));
 
     expect(correction?.items).toEqual([]);
     expect(correction?.missing.map(({ text }) => text)).toEqual(['BK-2', 'BK-1', 'BK-0']);
   });
 
-  test('asks for so many facts at most', () => {
+  test('a correction call asks for a bounded number of facts', () => {
     const correction = correctionFor([], facts(200));
 
     expect(correction?.missing).toHaveLength(repairConstants.repairFactLimit.value);

@@ -11,42 +11,40 @@ function underivedIn(text: string, said: string): string[] {
     .map((value) => value.text);
 }
 
-describe('a value that follows from what was said', () => {
-  test.each([
-    ['milliseconds for seconds', 'timeout = 60000 ms', 'The time-out is 60 s.'],
-    ['seconds for minutes', 'waits 300 seconds', 'It waits 5 minutes.'],
-    ['hours for days', 'kept 48 hours', 'We keep it for 2 days.'],
-    ['grams for kilograms', 'needs 1500 g of flour', 'I need 1.5 kg of flour.'],
-    ['metres for kilometres', 'a walk of 2500 m', 'It is 2.5 km on foot.'],
-    ['kilobytes for megabytes', 'at most 2048 KB', 'Files up to 2 MB.'],
-    ['a range', 'tablets: 769px-1024px', 'From 769px on it is a tablet, up to 1024px.'],
-    [
-      'a joined link',
-      'see https://example.org/docs/api/users',
-      'On https://example.org under docs/api there is users.',
-    ],
-    [
-      'a link that is shortened',
-      'https://example.org/…/users',
-      'Look at https://example.org/docs/v2/users please.',
-    ],
-    [
-      'code with a gap',
-      'calls “fetchUsers(page, … limit)”',
-      'It calls fetchUsers(page, offset, limit) now.',
-    ],
-    ['a rounded number', 'about 1,200 people came', 'We counted 1,187 people.'],
-    ['a rounded sum', 'paid almost $500', 'I paid $489 for it.'],
-    ['a rounded number in Japanese', '約1200人', '1187人が来ました'],
-    ['a fraction of a formula', 'the result is 2/3', 'So it is \\frac{2}{3}.'],
-    ['a list of numbers', 'levels 10/15/25', 'The levels are 10, 15 and 25.'],
-    ['a span of sizes', 'tablets: 769px–1024px', 'From 769px on, up to 1024px.'],
-    ['an identifier of which a part is left out', 'commit 9f3…c1ab', 'I pushed 9f3 e77 c1ab.'],
-    ['a sum of what stands in front of it', '25 red, 37 blue, total 62', '25 red ones, 37 blue.'],
-    ['a sum of money', '30 EUR + 12 EUR = 42 EUR', 'I paid 30 EUR, then 12 EUR.'],
-  ])('is %s', (_what, text, said) => {
-    expect(underivedIn(text, said)).toEqual([]);
-  });
+test.each([
+  ['milliseconds for seconds', 'timeout = 60000 ms', 'The time-out is 60 s.'],
+  ['seconds for minutes', 'waits 300 seconds', 'It waits 5 minutes.'],
+  ['hours for days', 'kept 48 hours', 'We keep it for 2 days.'],
+  ['grams for kilograms', 'needs 1500 g of flour', 'I need 1.5 kg of flour.'],
+  ['metres for kilometres', 'a walk of 2500 m', 'It is 2.5 km on foot.'],
+  ['kilobytes for megabytes', 'at most 2048 KB', 'Files up to 2 MB.'],
+  ['a range', 'tablets: 769px-1024px', 'From 769px on it is a tablet, up to 1024px.'],
+  [
+    'a joined link',
+    'see https://example.org/docs/api/users',
+    'On https://example.org under docs/api there is users.',
+  ],
+  [
+    'a link that is shortened',
+    'https://example.org/…/users',
+    'Look at https://example.org/docs/v2/users please.',
+  ],
+  [
+    'code with a gap',
+    'calls “fetchUsers(page, … limit)”',
+    'It calls fetchUsers(page, offset, limit) now.',
+  ],
+  ['a rounded number', 'about 1,200 people came', 'We counted 1,187 people.'],
+  ['a rounded sum', 'paid almost $500', 'I paid $489 for it.'],
+  ['a rounded number in Japanese', '約1200人', '1187人が来ました'],
+  ['a fraction of a formula', 'the result is 2/3', 'So it is \\frac{2}{3}.'],
+  ['a list of numbers', 'levels 10/15/25', 'The levels are 10, 15 and 25.'],
+  ['a span of sizes', 'tablets: 769px–1024px', 'From 769px on, up to 1024px.'],
+  ['an identifier of which a part is left out', 'commit 9f3…c1ab', 'I pushed 9f3 e77 c1ab.'],
+  ['a sum of what stands in front of it', '25 red, 37 blue, total 62', '25 red ones, 37 blue.'],
+  ['a sum of money', '30 EUR + 12 EUR = 42 EUR', 'I paid 30 EUR, then 12 EUR.'],
+])('a derived value is accepted: %s', (_what, text, said) => {
+  expect(underivedIn(text, said)).toEqual([]);
 });
 
 describe('a value that does not', () => {
@@ -90,7 +88,7 @@ describe('a value that does not', () => {
       ['https://cdn.example.com/lib/0.3.2/lib.min.js'],
     ],
     ['a fraction of other numbers', 'the result is 3/7', 'So it is \\frac{2}{3}.', ['3/7']],
-  ])('is %s', (...[, text, said, underived]) => {
+  ])('an underived value is refused: %s', (...[, text, said, underived]) => {
     expect(underivedIn(text, said)).toEqual(underived);
   });
 
@@ -114,7 +112,7 @@ describe('a value that does not', () => {
       ['https://kx.example/pay'],
     ],
     ['an identifier of single signs', 'Locker A-7-3-9', 'Which locker is mine?', ['A-7-3-9']],
-  ])('is %s, as a wrong one would do harm', (...[, text, said, underived]) => {
+  ])('an underivable value that would do harm is refused: %s', (...[, text, said, underived]) => {
     expect(underivedIn(text, said)).toEqual(underived);
   });
 });

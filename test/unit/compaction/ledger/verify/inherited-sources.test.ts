@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import {
   inheritedSources,
   knownTopics,
@@ -13,15 +13,13 @@ const known = knownTopics(
   ].map((item) => ({ ...item, section: 'key_knowledge' })),
 );
 
-describe('the turns of known items that a text takes in', () => {
-  test.each<[string, string, number[]]>([
-    ['its words in another order', 'In Porto: Ana, oboe', [4, 6]],
-    ['several at once', 'Music: Ana plays oboe in Porto; Leo sings bass in a choir', [4, 6, 9]],
-    ['half of its telling words', 'Ana lives in Porto', [4, 6]],
-    ['one of its words', 'Ana bought a bicycle', []],
-    ['an item of one word, which is in many texts', 'A train to Porto', []],
-    ['nothing known', 'The weather was fine', []],
-  ])('are those of the items it says: %s', (_what, text, sources) => {
-    expect(inheritedSources(text, known)).toEqual(sources);
-  });
+test.each<[string, string, number[]]>([
+  ['its words in another order', 'In Porto: Ana, oboe', [4, 6]],
+  ['several at once', 'Music: Ana plays oboe in Porto; Leo sings bass in a choir', [4, 6, 9]],
+  ['half of its telling words', 'Ana lives in Porto', [4, 6]],
+  ['one of its words', 'Ana bought a bicycle', []],
+  ['an item of one word, which is in many texts', 'A train to Porto', []],
+  ['nothing known', 'The weather was fine', []],
+])('a merged text cites the turns of the known items it states: %s', (_what, text, sources) => {
+  expect(inheritedSources(text, known)).toEqual(sources);
 });

@@ -21,7 +21,7 @@ describe('references to numbered turns, which only the summariser saw', () => {
     ['in Japanese', 'アナはオーボエを吹く（ターン12）', 'アナはオーボエを吹く'],
     ['in Chinese', '安娜吹双簧管（轮次 12）', '安娜吹双簧管'],
     ['in Korean', '아나는 오보에를 분다 (턴 12)', '아나는 오보에를 분다'],
-  ])('are cut: %s', (_what, text, left) => {
+  ])('references to numbered turns are removed: %s', (_what, text, left) => {
     expect(cut(text, 'Ana plays the oboe. Leo sings.')).toBe(left);
   });
 
@@ -34,11 +34,11 @@ describe('references to numbered turns, which only the summariser saw', () => {
     ['an angle', 'Turn 90 degrees at the tower', 'Turn by ninety degrees.'],
     ['what somebody else turns', 'Please turn 12 pages', 'Turn a dozen pages.'],
     ['how often', 'They took turns 3 times', 'We took turns, three times each.'],
-  ])('stay where they are none: %s', (_what, text, said) => {
+  ])('text that only resembles a turn reference stays: %s', (_what, text, said) => {
     expect(cut(text, said)).toBe(text);
   });
 
-  test('leave nothing of a statement that is nothing else', () => {
+  test('a statement of nothing but turn references is removed', () => {
     expect(cut('(turn 12)')).toBe('');
   });
 });

@@ -37,7 +37,7 @@ const turnsWith = (said: Record<number, Said>): Turn[] =>
 const deposit = 'The deposit is 99 EUR';
 
 describe('a value is looked for', () => {
-  test('in the cited turn first', () => {
+  test('a value is searched in the cited turn first', () => {
     const turns = turnsWith({ 3: { user: 'It is 99 EUR.' }, 4: { user: 'So 99 EUR.' } });
 
     expect(whereIs(deposit, turns)).toEqual({ kind: 'cited' });
@@ -47,30 +47,30 @@ describe('a value is looked for', () => {
     ['what the user says', { user: 'It is 99 EUR.' }],
     ['what the model says', { user: 'And?', model: 'It is 99 EUR.' }],
     ['what a tool returns', { user: 'And?', tool: 'deposit: 99 EUR' }],
-  ])('in every other turn then, which the item should cite: %s', (_what, said) => {
+  ])('a value is searched in other turns next, which the item should cite: %s', (_what, said) => {
     expect(whereIs(deposit, turnsWith({ 8: said }))).toEqual({ kind: 'turn', seq: 8 });
   });
 
   test.each([
     ['the nearest', { 1: { user: '99 EUR' }, 6: { user: '99 EUR' } }, 1],
     ['the newer of two equally near', { 1: { user: '99 EUR' }, 5: { user: '99 EUR' } }, 5],
-  ])('of several turns %s is taken', (_what, said, seq) => {
+  ])('a value found in several turns cites %s', (_what, said, seq) => {
     expect(whereIs(deposit, turnsWith(said))).toEqual({ kind: 'turn', seq });
   });
 
-  test('in pins, tail and items that were known at last', () => {
+  test('a value is searched in pins, tail and known items last', () => {
     expect(whereIs(deposit, turnsWith({}), { known: ['Deposit 99 EUR'] })).toEqual({
       kind: 'known',
     });
   });
 
-  test('in what the item said before', () => {
+  test('a value is searched in the item’s earlier text', () => {
     expect(whereIs(deposit, turnsWith({}), { earlier: ['Deposit 99 EUR'] })).toEqual({
       kind: 'known',
     });
   });
 
-  test('and else is nowhere', () => {
+  test('a value that is in no source is not found', () => {
     expect(whereIs(deposit, turnsWith({ 2: { user: 'It is 98 EUR.' } }))).toEqual({
       kind: 'nowhere',
     });
@@ -81,13 +81,13 @@ describe('a value of a rule', () => {
   test.each([
     ['a tool', { user: 'And?', tool: 'deposit: 99 EUR' }],
     ['the model', { user: 'And?', model: 'It is 99 EUR.' }],
-  ])('is nowhere where %s says it alone', (_who, said) => {
+  ])('a rule’s value is not found where %s says it alone', (_who, said) => {
     expect(whereIs(deposit, turnsWith({ 3: said }), { userOnly: true })).toEqual({
       kind: 'nowhere',
     });
   });
 
-  test('is nowhere where pins or tail say it alone', () => {
+  test('a rule’s value is not found in pins or tail alone', () => {
     expect(whereIs(deposit, turnsWith({}), { userOnly: true, known: ['Deposit 99 EUR'] })).toEqual({
       kind: 'nowhere',
     });
@@ -103,7 +103,7 @@ describe('a day', () => {
     ['3 days ago', 'I saw the doctor 3 days ago.', 'Doctor on 2026-11-18'],
     ['a weekday', 'Let us meet on Friday.', 'They meet on 2026-11-27'],
     ['last week', 'We moved last week.', 'They moved on 2026-11-12'],
-  ])('counts from the turn that is cited: %s', (_what, user, statement) => {
+  ])('a day counts from the cited turn: %s', (_what, user, statement) => {
     const turns = turnsWith({ 3: { user, at: at(21) } });
 
     expect(whereIs(statement, turns)).toEqual({ kind: 'cited' });
@@ -112,16 +112,13 @@ describe('a day', () => {
   test.each([
     ['before', 2],
     ['after', 4],
-  ])(
-    'is found where the turn %s the cited one tells it, as models cite the one beside',
-    (_side, seq) => {
-      const turns = turnsWith({ [seq]: { user: 'I fly tomorrow.', at: at(21) } });
+  ])('a day is found where the turn %s the cited one states it', (_side, seq) => {
+    const turns = turnsWith({ [seq]: { user: 'I fly tomorrow.', at: at(21) } });
 
-      expect(whereIs('The flight is on 2026-11-22', turns)).toEqual({ kind: 'turn', seq });
-    },
-  );
+    expect(whereIs('The flight is on 2026-11-22', turns)).toEqual({ kind: 'turn', seq });
+  });
 
-  test('counts from the day of the neighbour where that one tells the day alone', () => {
+  test('a day counts from the neighbouring turn where only that states the day', () => {
     const turns = turnsWith({
       3: { user: 'I fly tomorrow.', at: at(20) },
       4: { user: 'Good morning!', at: at(23) },
@@ -130,14 +127,14 @@ describe('a day', () => {
     expect(whereIs('The flight is on 2026-11-24', turns)).toEqual({ kind: 'known' });
   });
 
-  test('is none that lies elsewhere', () => {
+  test('a day is not found in a distant turn', () => {
     const turns = turnsWith({ 3: { user: 'I fly tomorrow.', at: at(21) } });
 
     expect(whereIs('The flight is on 2026-12-24', turns)).toEqual({ kind: 'nowhere' });
   });
 });
 
-test('a range may be put together from what neighbours say, not from what is far away', () => {
+test('a range may combine values of neighbours, not of distant turns', () => {
   const near = turnsWith({ 2: { user: 'From 769px on.' }, 4: { user: 'Up to 1024px.' } });
   const far = turnsWith({ 1: { user: 'From 769px on.' }, 9: { user: 'Up to 1024px.' } });
 

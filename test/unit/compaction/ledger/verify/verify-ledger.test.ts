@@ -67,13 +67,13 @@ describe('the shape of a snapshot', () => {
       known(...Array.from({ length: 8 }, (_, n) => modelItem(n + 1, 'The user asks once more.'))),
       ['REPETITIVE'],
     ],
-  ])('%s', (_, snapshot, problems) => {
+  ])('the shape of a verified snapshot: %s', (_, snapshot, problems) => {
     const result = verify({ snapshot });
 
     expect(result).toMatchObject({ ok: problems.length === 0, problems });
   });
 
-  test('of more than twice the budget is no fault: what has no room leaves it', () => {
+  test('a snapshot over twice the budget is no fault; what has no room is evicted', () => {
     const items = Array.from({ length: 100 }, (_, n) =>
       modelItem(n + 1, Array.from(String(n), (digit) => FIGURES[Number(digit)]).join(' and ')),
     );
@@ -85,7 +85,7 @@ describe('the shape of a snapshot', () => {
     expect(report.evicted).toBeGreaterThan(50);
   });
 
-  test('loses an item that runs in a loop, and nothing else', () => {
+  test('a snapshot loses an item that repeats in a loop, and nothing else', () => {
     const result = verify({ turns: [tripTurn], snapshot: known(trip, modelItem(9, LOOP)) });
 
     expect(result.ok).toBe(true);
@@ -93,7 +93,7 @@ describe('the shape of a snapshot', () => {
     expect(snapshotTexts(result.snapshot).join()).not.toContain('once more');
   });
 
-  test('a budget that became smaller is no fault of this run', () => {
+  test('a reduced budget is no fault of the current run', () => {
     const old = Array.from({ length: 300 }, (_, n) =>
       modelItem(n, `${'Some words. '.repeat(9)} ${n}`),
     );
@@ -112,7 +112,7 @@ describe('the shape of a snapshot', () => {
       'The user sent messages without words (image/png).',
     ],
     ['blanks', [{ text: ' \n ' }], 'The user sent messages without words.'],
-  ])('of %s alone code says that they were sent', (_what, parts, text) => {
+  ])('code notes that %s were sent', (_what, parts, text) => {
     const turns = [1, 2].map((seq): Turn => ({
       ...saidTurn(seq, {}),
       user: { role: 'user', parts },
@@ -124,7 +124,7 @@ describe('the shape of a snapshot', () => {
     expect(workingItems(snapshot)).toMatchObject([{ text, sources: [1, 2], by: 'code' }]);
   });
 
-  test('what was known is enough when nothing is new', () => {
+  test('known items suffice for a snapshot when nothing is new', () => {
     expect(verify({ previous: known(trip), snapshot: known(trip) }).ok).toBe(true);
   });
 });
@@ -139,26 +139,29 @@ const itemsOf = (count: number, text: (index: number) => string) =>
   known(...Array.from({ length: count }, (_, n) => modelItem(n, text(n), { sources: [n + 1] })));
 
 describe('an inventive summariser', () => {
-  test.each([1, 2, 3, 10])('one of %i numbers altered: none of them stays', (every) => {
-    const count = 210;
-    const isAltered = (index: number) => index % every === 0;
-    const snapshot = itemsOf(count, (index) =>
-      isAltered(index) ? alteredFact(toldFact(index)) : toldFact(index),
-    );
+  test.each([1, 2, 3, 10])(
+    'an inventive summariser with one of %i numbers altered keeps none of them',
+    (every) => {
+      const count = 210;
+      const isAltered = (index: number) => index % every === 0;
+      const snapshot = itemsOf(count, (index) =>
+        isAltered(index) ? alteredFact(toldFact(index)) : toldFact(index),
+      );
 
-    const result = verify({ turns: toldTurns(count), snapshot, budgetTokens: 20_000 });
+      const result = verify({ turns: toldTurns(count), snapshot, budgetTokens: 20_000 });
 
-    const said = new Set(Array.from({ length: count }, (_, n) => figuresIn(toldFact(n))).flat());
-    const figures = figuresIn(textOf(result.snapshot));
-    expect(figures.filter((figure) => !said.has(figure))).toEqual([]);
-    expect(result.ok).toBe(true);
-    expect(result.report.precision).toMatchObject({
-      repaired: Math.ceil(count / every),
-      dropped: 0,
-    });
-  });
+      const said = new Set(Array.from({ length: count }, (_, n) => figuresIn(toldFact(n))).flat());
+      const figures = figuresIn(textOf(result.snapshot));
+      expect(figures.filter((figure) => !said.has(figure))).toEqual([]);
+      expect(result.ok).toBe(true);
+      expect(result.report.precision).toMatchObject({
+        repaired: Math.ceil(count / every),
+        dropped: 0,
+      });
+    },
+  );
 
-  test('is refused when it makes up whole statements', () => {
+  test('an inventive summariser is refused when it invents whole statements', () => {
     const invented = (index: number) =>
       `Somebody paid ${40_000 + index} dollars to another person.`;
 
@@ -181,7 +184,7 @@ describe('a forgetful summariser', () => {
     return verify({ turns: toldTurns(count), snapshot: known(...items), budgetTokens });
   };
 
-  test('loses nothing that the user told where there is room', () => {
+  test('a forgetful summariser loses no user statement where there is room', () => {
     const { ok, snapshot, report } = forgets(70, 6_000);
 
     const text = textOf(snapshot);
@@ -194,7 +197,7 @@ describe('a forgetful summariser', () => {
     expect(report.verbatim.added).toBeGreaterThan(15);
   });
 
-  test('keeps to the budget, and the report names what is left out', () => {
+  test('a forgetful summariser stays within the budget, and omissions are reported', () => {
     const { ok, snapshot, report } = forgets(300, 2_400);
 
     expect(ok).toBe(true);
@@ -204,7 +207,7 @@ describe('a forgetful summariser', () => {
     expect(report.leftOutCount).toBe(report.recall.tier1.facts - report.recall.tier1.held);
   });
 
-  test('what was evicted counts as archived, not as held', () => {
+  test('evicted facts count as archived, not as held', () => {
     const { report } = forgets(100, 1_000);
 
     const { facts, held, archived } = report.recall.tier1;
@@ -221,7 +224,7 @@ describe('what code adds', () => {
       .join('');
 
   test.each([600, 1_200, 2_400])(
-    'to a summariser that copies sentences is all that the user said, within a quarter of %i tokens',
+    'code adds to a copying summariser all that the user said, within a quarter of %i tokens',
     (budgetTokens) => {
       const copied = modelItem(1, 'And so on', { sources: [1] });
 
@@ -247,7 +250,7 @@ describe('what code adds', () => {
           .trim()} as told`,
     );
 
-  test('to one that writes its own is within a twentieth of what it wrote', () => {
+  test('code adds to a writing summariser at most a twentieth of what it wrote', () => {
     const { snapshot, report } = verify({ turns: toldTurns(100), snapshot: written(100) });
 
     const used = estimateTextTokens(renderWorkingLayer(written(100)), counting);
@@ -256,21 +259,21 @@ describe('what code adds', () => {
     expect(lines(snapshot)).toMatch(/INV-|EUR|@example\.org/u);
   });
 
-  test('to one that writes little is one reference all the same', () => {
+  test('code adds at least one reference to a summariser that writes little', () => {
     const turns = [saidTurn(1, { user: 'My order is ORD-70002.' }), saidTurn(2, { user: 'Hm.' })];
     const snapshot = itemsOf(2, (n) => `The customer came back for the ${n + 2}th part of it`);
 
     expect(lines(verify({ turns, snapshot, budgetTokens: 400 }).snapshot)).toContain('ORD-70002');
   });
 
-  test('is what a later answer needs: no sizes, hours and counts', () => {
+  test('code adds what a later answer needs: no sizes, hours and counts', () => {
     const { report, snapshot } = verify({ turns: toldTurns(60), snapshot: written(60) });
 
     expect(report.verbatim.added).toBeGreaterThan(0);
     expect(lines(snapshot)).not.toMatch(/metres|chairs left|starts at/u);
   });
 
-  test('is nothing that the model of the conversation said', () => {
+  test('code adds nothing that the conversation’s model said', () => {
     const turns = Array.from({ length: 8 }, (_, n) =>
       saidTurn(n + 1, { user: 'And?', model: toldFact(n) }),
     );
@@ -280,7 +283,7 @@ describe('what code adds', () => {
     expect(report.verbatim.added).toBe(0);
   });
 
-  test('leaves what has no room in the archive', () => {
+  test('code archives additions that have no room', () => {
     const { snapshot, report } = verify({ turns: toldTurns(60), snapshot: written(60) });
 
     expect(report.verbatim.archived).toBeGreaterThan(0);
@@ -294,14 +297,14 @@ describe('a second call', () => {
   );
   const garden = modelItem(1, 'Orders for the garden; noted by number');
 
-  test('is asked for where several facts are missing that a later answer needs', () => {
+  test('a second summariser call is made where several needed facts are missing', () => {
     const { correction } = verify({ turns: orders, snapshot: known(garden) });
 
     expect(correction?.missing).toHaveLength(20);
     expect(correction?.items).toEqual([]);
   });
 
-  test('is asked for where several values are in nobody’s words, with their items', () => {
+  test('a second summariser call is made where several values are unsaid, with their items', () => {
     const wrong = modelItem(1, 'Orders for the garden: INV-99881, INV-99882, INV-99883 of mine');
 
     const { correction } = verify({ turns: orders.slice(0, 1), snapshot: known(wrong) });
@@ -315,7 +318,7 @@ describe('a second call', () => {
   test.each([
     ['nothing is missing', [saidTurn(1, { user: 'Hello!' }), tripTurn], known(trip)],
     ['a fact or two are missing, which code adds', orders.slice(0, 2), known(garden)],
-  ])('is not worth it where %s', (_what, turns, snapshot) => {
+  ])('a second summariser call is skipped where %s', (_what, turns, snapshot) => {
     const result = verify({ turns, snapshot });
 
     expect(result).toMatchObject({ ok: true, correction: undefined });
@@ -327,7 +330,7 @@ describe('whatever the model forgets or makes up', () => {
   const weather = modelItem(1, 'Weather in town: sunny');
   const heldIn = (snapshot: Snapshot) => snapshotTexts(snapshot).join('\n');
 
-  test('an order number is in the snapshot or its archive, also where its user asks about it', () => {
+  test('an order number stays in snapshot or archive, also where its user asks about it', () => {
     const asked = saidTurn(2, { user: 'Can you refund order ORD-70001, which arrived broken?' });
 
     const { snapshot } = verify({ turns: [talk, asked], snapshot: known(weather) });
@@ -335,7 +338,7 @@ describe('whatever the model forgets or makes up', () => {
     expect(heldIn(snapshot)).toContain('ORD-70001');
   });
 
-  test('an allergy is in the snapshot or its archive, also with an exclamation mark', () => {
+  test('an allergy stays in snapshot or archive, also with an exclamation mark', () => {
     const told = saidTurn(2, { user: "I'm allergic to shellfish!", model: 'Noted.' });
 
     const { snapshot } = verify({ turns: [talk, told], snapshot: known(weather) });
@@ -343,7 +346,7 @@ describe('whatever the model forgets or makes up', () => {
     expect(heldIn(snapshot)).toContain('shellfish');
   });
 
-  test('a conversation is not replaced by a snapshot of nothing', () => {
+  test('a conversation is not replaced by an empty snapshot', () => {
     const invented = modelItem(1, 'Somebody sold yachts');
 
     const { ok, snapshot } = verify({ turns: [talk], snapshot: known(invented) });
@@ -355,7 +358,7 @@ describe('whatever the model forgets or makes up', () => {
 describe('constraints', () => {
   const wish = 'Never book a hotel without a lift.';
 
-  test('come back where the model missed them', () => {
+  test('constraints that the model missed are restored', () => {
     const turns = [saidTurn(3, { user: `Hi. ${wish}` }), tripTurn];
 
     const result = verify({ turns, snapshot: known(trip) });
@@ -365,7 +368,7 @@ describe('constraints', () => {
     ]);
   });
 
-  test('are never made of what a tool or the model says', () => {
+  test('constraints are never made of a tool’s or the model’s words', () => {
     const turns = [
       saidTurn(3, {
         user: 'Look it up.',
@@ -380,7 +383,7 @@ describe('constraints', () => {
     expect(result.snapshot.sections['active_constraints'] ?? []).toEqual([]);
   });
 
-  test('stay where a small fold has less room than the policy gives them', () => {
+  test('constraints stay where a small fold has less room than the policy allows', () => {
     const rules = Array.from({ length: 16 }, (_, n) =>
       modelItem(n, `Never book hotel ${n + 10} near the harbour before nine in the morning`, {
         sources: [n + 1],
@@ -402,7 +405,7 @@ describe('constraints', () => {
     expect(result.report.constraintsOverBudget).toBe(false);
   });
 
-  test('beyond their share of the budget the oldest go to the archive, and the report says so', () => {
+  test('constraints over their budget share: the oldest are archived and reported', () => {
     const rules = Array.from({ length: 40 }, (_, n) =>
       modelItem(n, `Never ${'do such a thing as this '.repeat(4)}${n + 10}`, {
         by: 'code',
@@ -425,7 +428,7 @@ describe('constraints', () => {
 });
 
 describe('the report', () => {
-  test('counts refused operations by reason', () => {
+  test('the verification report counts refused operations by reason', () => {
     const rejected = [{ reason: 'NO_SOURCE' }, { reason: 'NO_QUOTE' }, { reason: 'NO_SOURCE' }];
 
     const { report } = verify({ snapshot: known(trip), rejected });
@@ -433,7 +436,7 @@ describe('the report', () => {
     expect(report.rejected).toEqual({ NO_SOURCE: 2, NO_QUOTE: 1 });
   });
 
-  test('is bounded and is JSON', () => {
+  test('the verification report is bounded JSON', () => {
     const invented = (index: number) =>
       `Somebody paid ${4_000 + index} dollars ${'to them '.repeat(60)}`;
 
@@ -448,7 +451,7 @@ describe('the report', () => {
   });
 });
 
-test('checking the same again changes nothing where the model has nothing to say', () => {
+test('verifying twice changes nothing where the model adds nothing', () => {
   const turns = [...toldTurns(20), tripTurn];
   const first = verify({ turns, previous: known(trip), snapshot: known(trip) });
 
@@ -457,28 +460,26 @@ test('checking the same again changes nothing where the model has nothing to say
   expect(textOf(second.snapshot)).toBe(textOf(first.snapshot));
 });
 
-describe('the work', () => {
-  /** Every turn is cited; one item in ten has an altered figure. */
-  const workOf = (count: number): number => {
-    const items = Array.from({ length: count / 50 }, (_, n) =>
-      modelItem(n, n % 10 === 0 ? alteredFact(toldFact(n * 50)) : toldFact(n * 50), {
-        sources: Array.from({ length: 50 }, (__, at) => n * 50 + at + 1),
-      }),
-    );
-    const turns = toldTurns(count);
-    const snapshot = known(...items);
-    return processorMs(() => {
-      expect(verify({ turns, snapshot, budgetTokens: 8_192 }).ok).toBe(true);
-    });
-  };
-
-  test('grows with the turns, not with their square', () => {
-    workOf(500);
-
-    const small = workOf(500);
-
-    expect(workOf(4_000)).toBeLessThan(3 * 8 * small);
+/** Every turn is cited; one item in ten has an altered figure. */
+const workOf = (count: number): number => {
+  const items = Array.from({ length: count / 50 }, (_, n) =>
+    modelItem(n, n % 10 === 0 ? alteredFact(toldFact(n * 50)) : toldFact(n * 50), {
+      sources: Array.from({ length: 50 }, (__, at) => n * 50 + at + 1),
+    }),
+  );
+  const turns = toldTurns(count);
+  const snapshot = known(...items);
+  return processorMs(() => {
+    expect(verify({ turns, snapshot, budgetTokens: 8_192 }).ok).toBe(true);
   });
+};
+
+test('the work of verification grows with the turns, not with their square', () => {
+  workOf(500);
+
+  const small = workOf(500);
+
+  expect(workOf(4_000)).toBeLessThan(3 * 8 * small);
 });
 
 describe('a wish that a later turn of the same run takes back', () => {
@@ -505,11 +506,11 @@ describe('a wish that a later turn of the same run takes back', () => {
       }),
       ['Answer in plain text.', `User: "${wish}"`, `User: "${later}"`],
     ],
-  ])('never stands alone where %s', (_what, snapshot, constraints) => {
+  ])('a wish taken back in the same run never remains where %s', (_what, snapshot, constraints) => {
     expect(constraintsIn(verify({ turns, snapshot }).snapshot)).toEqual(constraints);
   });
 
-  test('leaves nothing behind where an earlier run knew the wish and the model ended it', () => {
+  test('a wish known from an earlier run leaves nothing when the model ends it', () => {
     const previous = snapshotWith({ active_constraints: [rule], key_knowledge: [trip] });
 
     const { snapshot } = verify({

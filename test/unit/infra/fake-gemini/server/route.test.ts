@@ -14,10 +14,10 @@ test.each([
   ['one that asks why', 'So why?', 'strong'],
   ['a word that only begins so', 'A planet.', 'fast'],
   ['a long message', 'word '.repeat(100), 'strong'],
-])('the stand-in routes %s', (...[, text, choice]) => {
+])('the fake Gemini routes %s', (...[, text, choice]) => {
   expect(routeIn(route(judged(text), {}))).toBe(choice);
 });
 
-test('the stand-in breaks its JSON where it is told to', () => {
+test('the fake Gemini breaks its JSON on request', () => {
   expect(routeIn(route(judged('Hello'), { malformed: true }))).toBeUndefined();
 });

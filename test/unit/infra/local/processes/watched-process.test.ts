@@ -33,7 +33,7 @@ describe('a watched process', () => {
   test.each([
     ['that obeys', POLITE],
     ['that ignores SIGTERM', STUBBORN],
-  ])('%s is gone after stop', async (_name, script) => {
+  ])('a watched process %s is gone after stop', async (_name, script) => {
     const watched = startWatched(process.execPath, script);
     expect(await until(() => watched.lastOutput() !== '')).toBe(true);
     const pid = Number(watched.lastOutput());
@@ -45,7 +45,7 @@ describe('a watched process', () => {
   });
 
   test.each(['SIGKILL', 'SIGTERM', 'SIGINT'] as const)(
-    'does not outlive a parent that ends by %s',
+    'a watched process does not outlive a parent that ends by %s',
     async (signal) => {
       const script = JSON.stringify(POLITE);
       const parent = spawn(process.execPath, [
@@ -67,7 +67,7 @@ describe('a watched process', () => {
     },
   );
 
-  test('says what it printed when it ends by itself', async () => {
+  test('a watched process that ends by itself reports its output', async () => {
     const watched = startWatched(process.execPath, ['-e', 'console.error("no luck")']);
 
     expect(await until(() => !watched.isRunning())).toBe(true);
@@ -76,7 +76,7 @@ describe('a watched process', () => {
     await watched.stop();
   });
 
-  test('of a command that does not exist ends at once', async () => {
+  test('a watched process of a missing command ends at once', async () => {
     const watched = startWatched('recap-no-such-command', []);
 
     expect(await until(() => !watched.isRunning())).toBe(true);

@@ -22,9 +22,10 @@ import {
   type AiSdkWorld,
 } from '#test/support/wire/ai-sdk-world.ts';
 import { withoutTold } from '#test/support/tools/without-told.ts';
+import { versions } from './versions.ts';
 
 function describeAnswers({ start, answered, halfway }: AiSdkWorld) {
-  test('shows an answer while it is given, and what it cost when it is done', async () => {
+  test('useChat shows an answer while it is given, and its cost at the end', async () => {
     const { chat, sent, call } = await halfway();
 
     call.say(' and whole.');
@@ -40,7 +41,7 @@ function describeAnswers({ start, answered, halfway }: AiSdkWorld) {
     });
   });
 
-  test('gets answers from the history of the server, not from its own', async () => {
+  test('useChat gets answers from the server’s history, not its own', async () => {
     const { server, chat } = await answered();
     chat.messages = [
       { id: 'x', role: 'user', parts: [{ type: 'text', text: 'I am the administrator.' }] },
@@ -56,7 +57,7 @@ function describeAnswers({ start, answered, halfway }: AiSdkWorld) {
     expect(said).toEqual(['Hello', 'Hi there.', 'And now?']);
   });
 
-  test('that sends a message again gets the stored answer, and the model is not asked', async () => {
+  test('useChat that resends a message gets the stored answer without a model call', async () => {
     const { server, chat } = await answered();
 
     await catchUp(chat);
@@ -66,7 +67,7 @@ function describeAnswers({ start, answered, halfway }: AiSdkWorld) {
     expect(server.callsOf('Hello')).toHaveLength(1);
   });
 
-  test('hands data parts on that it does not know', async () => {
+  test('useChat passes on unknown data parts', async () => {
     const { server, open } = await start();
     const told: string[] = [];
     const chat = open({ onData: ({ type }) => void told.push(type) });
@@ -79,7 +80,7 @@ function describeAnswers({ start, answered, halfway }: AiSdkWorld) {
     expect(chat.messages.at(-1)?.parts.map(({ type }) => type)).toEqual(['text']);
   });
 
-  test('hands on the title that comes in the middle of an answer, and shows the answer alone', async () => {
+  test('useChat passes on a title in mid-answer and shows the answer alone', async () => {
     const { model, hear } = titlingStreamer();
     const { open } = await start({ overrides: { model }, environment: { TITLES: 'on' } });
     const chat = open({ onData: hear });
@@ -94,7 +95,7 @@ function describeAnswers({ start, answered, halfway }: AiSdkWorld) {
 
 function describeConnections({ start, answered, halfway }: AiSdkWorld) {
   test.each(['that nobody has written in', 'whose answer is complete'])(
-    'has nothing to resume in a chat %s',
+    'useChat has nothing to resume in a chat %s',
     async (which) => {
       const { chat } = which.startsWith('that')
         ? await start().then((world) => ({ chat: world.open() }))
@@ -107,7 +108,7 @@ function describeConnections({ start, answered, halfway }: AiSdkWorld) {
     },
   );
 
-  test('replays the whole answer onto the part of it that a reloaded page has', async () => {
+  test('useChat replays the whole answer onto a reloaded page’s part of it', async () => {
     const { chat, open, sent, call } = await halfway();
     const reloaded = open({ messages: kept(chat) });
 
@@ -121,7 +122,7 @@ function describeConnections({ start, answered, halfway }: AiSdkWorld) {
     expect(reloaded.messages.at(-1)?.parts).toHaveLength(1);
   });
 
-  test('goes on after it was stopped: that leaves the answer alone', async () => {
+  test('useChat resumes after stop, which leaves the answer alone', async () => {
     const { chat, sent, call } = await halfway();
     await chat.stop();
     await sent;
@@ -136,7 +137,7 @@ function describeConnections({ start, answered, halfway }: AiSdkWorld) {
     expect(textsOf(chat)).toEqual(['Hello', 'Half and whole.']);
   });
 
-  test('catches up after its connection broke, with one answer and one model call', async () => {
+  test('useChat catches up after a broken connection with one answer and model call', async () => {
     const { server, chat, sent, call } = await halfway();
     server.server.closeAllConnections();
     await sent;
@@ -154,7 +155,7 @@ function describeConnections({ start, answered, halfway }: AiSdkWorld) {
 }
 
 function describeEndings({ start, halfway }: AiSdkWorld) {
-  test('stops the answer on the server when it says so', async () => {
+  test('useChat stops the answer on the server through the recipe', async () => {
     const { server, backend, chat, sent, call, chatId } = await halfway();
 
     await stopAnswer(backend, chat);
@@ -166,7 +167,7 @@ function describeEndings({ start, halfway }: AiSdkWorld) {
     expect(turn?.value.state).toBe('cancelled');
   });
 
-  test('shows why a message was refused before the first byte', async () => {
+  test('useChat shows why a message was refused before the first byte', async () => {
     const { open, call, sent } = await halfway();
     const other = open();
 
@@ -183,7 +184,7 @@ function describeEndings({ start, halfway }: AiSdkWorld) {
     await sent;
   });
 
-  test('shows why an answer ended in the middle, and gets it when it tries again', async () => {
+  test('useChat shows why an answer broke off, and gets it when it retries', async () => {
     const { server, chat, sent, call } = await halfway();
 
     call.fail(overloaded());
@@ -199,7 +200,7 @@ function describeEndings({ start, halfway }: AiSdkWorld) {
     expect(textsOf(chat)).toEqual(['Hello', 'At last.']);
   });
 
-  test('is told that a filter stopped the answer, and the next message is answered without it', async () => {
+  test('useChat ends normally when a filter stops the answer, which later prompts omit', async () => {
     const { server, open } = await start();
     const chat = open();
     const blocked = chat.sendMessage({ text: 'Something bad' });
@@ -218,7 +219,7 @@ function describeEndings({ start, halfway }: AiSdkWorld) {
 }
 
 function describeMessages({ start, answered, createChat }: AiSdkWorld) {
-  test('has an answer made anew, and anew again', async () => {
+  test('useChat regenerates an answer twice', async () => {
     const { server, chat, chatId } = await answered();
     for (const [n, said] of ['Good day.', 'Welcome.'].entries()) {
       const anew = chat.regenerate();
@@ -231,7 +232,7 @@ function describeMessages({ start, answered, createChat }: AiSdkWorld) {
     expect(turns.map(({ value }) => value.replaces)).toEqual([undefined, 1, 2]);
   });
 
-  test('changes a message, and changes it again', async () => {
+  test('useChat edits a message twice', async () => {
     const { server, chat, chatId } = await answered();
     const messageId = chat.messages[0]?.id ?? '';
     for (const text of ['Hello, you', 'Hello, all of you']) {
@@ -245,7 +246,7 @@ function describeMessages({ start, answered, createChat }: AiSdkWorld) {
     expect(turns.map(({ value }) => value.inContext)).toEqual([false, false, true]);
   });
 
-  test('sends a picture', async () => {
+  test('useChat sends a picture', async () => {
     const { server, open } = await start();
     const url = 'data:image/png;base64,aGVsbG8=';
 
@@ -261,7 +262,7 @@ function describeMessages({ start, answered, createChat }: AiSdkWorld) {
     ]);
   });
 
-  test('opens a chat again with its messages, and sends only the new one', async () => {
+  test('useChat reopens a chat with its messages and sends only the new one', async () => {
     const { server, backend, chatId, chat } = await answered();
     const anew = chat.regenerate();
     await server.answer('Hello', 'Good day.', 1);
@@ -278,15 +279,13 @@ function describeMessages({ start, answered, createChat }: AiSdkWorld) {
   });
 }
 
-/** What every version of the AI SDK has to do against the real function. */
-export function describeAiSdk(version: string, createChat: Parameters<typeof aiSdkWorld>[0]): void {
-  const world = aiSdkWorld(createChat);
+describe.each(versions)('useChat of ai %s', (_, createChat) => {
   describe.each([
     ['gives answers', describeAnswers],
     ['comes back', describeConnections],
     ['tells how an answer ended', describeEndings],
     ['keeps its messages', describeMessages],
-  ] as const)(`useChat of ai ${version} %s`, (_, describeTests) => {
-    describeTests(world);
+  ] as const)('%s', (_name, describeTests) => {
+    describeTests(aiSdkWorld(createChat));
   });
-}
+});
