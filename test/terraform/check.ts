@@ -24,7 +24,7 @@ async function* steps(): AsyncGenerator<CheckResult> {
 
 async function main(): Promise<0 | 1> {
   if (missingTerraform().length > 0) {
-    console.log(`Nothing of terraform/ is checked here: not its format, types, references, order and tests.
+    console.log(`Nothing of terraform/ is checked here: neither format, types, references and order nor its tests.
 There is no terraform on the PATH. To install it: ${INSTALL_TERRAFORM}.`);
     return 0;
   }
