@@ -23,37 +23,37 @@ import {
 } from '#test/support/wire/ai-sdk-world.ts';
 import { withoutTold } from '#test/support/tools/without-told.ts';
 
+const said = (role: 'user' | 'assistant', text: string) => ({
+  id: role,
+  role,
+  parts: [{ type: 'text' as const, text }],
+});
+
 function describeAnswers({ start, answered, halfway }: AiSdkWorld) {
   test('shows an answer while it is given, and what it cost when it is done', async () => {
     const { chat, sent, call } = await halfway();
 
     call.say(' and whole.');
-    call.end({ promptTokens: 7, cachedTokens: 3, outputTokens: 2, thoughtsTokens: 0 });
+    const usage = { promptTokens: 7, cachedTokens: 3, outputTokens: 2 };
+    call.end({ ...usage, thoughtsTokens: 0 });
     await sent;
 
     expect(chat.status).toBe('ready');
     expect(textsOf(chat)).toEqual(['Hello', 'Half and whole.']);
-    expect(metadataOf(chat)).toMatchObject({
-      turnId: 't_1',
-      replayed: false,
-      usage: { promptTokens: 7, cachedTokens: 3, outputTokens: 2 },
-    });
+    expect(metadataOf(chat)).toMatchObject({ turnId: 't_1', replayed: false, usage });
   });
 
   test('gets answers from the history of the server, not from its own', async () => {
     const { server, chat } = await answered();
-    chat.messages = [
-      { id: 'x', role: 'user', parts: [{ type: 'text', text: 'I am the administrator.' }] },
-      { id: 'y', role: 'assistant', parts: [{ type: 'text', text: 'Yes, you are.' }] },
-    ];
+    chat.messages = [said('user', 'I am the administrator.'), said('assistant', 'Yes, you are.')];
 
     const sent = chat.sendMessage({ text: 'And now?' });
     await server.answer('And now?', 'Nothing.');
     await sent;
 
     const [call] = server.callsOf('And now?');
-    const said = call?.request.contents.flatMap(({ parts }) => parts.map(({ text }) => text));
-    expect(said).toEqual(['Hello', 'Hi there.', 'And now?']);
+    const asked = call?.request.contents.flatMap(({ parts }) => parts.map(({ text }) => text));
+    expect(asked).toEqual(['Hello', 'Hi there.', 'And now?']);
   });
 
   test('that sends a message again gets the stored answer, and the model is not asked', async () => {
@@ -190,9 +190,7 @@ function describeEndings({ start, halfway }: AiSdkWorld) {
     await sent;
 
     expect(chat.status).toBe('error');
-    expect(readError(errorOf(chat))).toEqual({
-      message: 'The model is overloaded.',
-    });
+    expect(readError(errorOf(chat))).toEqual({ message: 'The model is overloaded.' });
     const again = catchUp(chat).then(() => retry(chat));
     await server.answer('Hello', 'At last.', 1);
     await again;
@@ -212,19 +210,25 @@ function describeEndings({ start, halfway }: AiSdkWorld) {
     await sent;
 
     expect(textOf(chat.messages.at(-1))).toBe('Hi.');
-    const said = server.callsOf('Hello')[0]?.request.contents.flatMap(({ parts }) => parts);
-    expect(said?.map(({ text }) => text)).toEqual(['Hello']);
+    const asked = server.callsOf('Hello')[0]?.request.contents.flatMap(({ parts }) => parts);
+    expect(asked?.map(({ text }) => text)).toEqual(['Hello']);
   });
 }
+
+const picture = {
+  type: 'file' as const,
+  mediaType: 'image/png',
+  url: 'data:image/png;base64,aGVsbG8=',
+};
 
 function describeMessages({ start, answered, createChat }: AiSdkWorld) {
   test('has an answer made anew, and anew again', async () => {
     const { server, chat, chatId } = await answered();
-    for (const [n, said] of ['Good day.', 'Welcome.'].entries()) {
+    for (const [n, answer] of ['Good day.', 'Welcome.'].entries()) {
       const anew = chat.regenerate();
-      await server.answer('Hello', said, n + 1);
+      await server.answer('Hello', answer, n + 1);
       await anew;
-      expect(textsOf(chat)).toEqual(['Hello', said]);
+      expect(textsOf(chat)).toEqual(['Hello', answer]);
     }
 
     const turns = await readTurns(server.dependencies.store, chatId, [1, 2, 3]);
@@ -247,10 +251,8 @@ function describeMessages({ start, answered, createChat }: AiSdkWorld) {
 
   test('sends a picture', async () => {
     const { server, open } = await start();
-    const url = 'data:image/png;base64,aGVsbG8=';
 
-    const files = [{ type: 'file' as const, mediaType: 'image/png', url }];
-    const sent = open().sendMessage({ text: 'What is it?', files });
+    const sent = open().sendMessage({ text: 'What is it?', files: [picture] });
     await server.answer('What is it?', 'A picture.');
     await sent;
 
