@@ -7,8 +7,7 @@ import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document
 import { budgetShardPath, usagePath } from '#shared/conversation/documents/paths.ts';
 import { reportedCall } from '#shared/models/find-price.ts';
 import type { Clock, ModelChunk, ModelRequest, ModelUsage } from '#shared/ports/ports.ts';
-import { toDay } from '#shared/quota/day.ts';
-import { encodeUsage, heldAt, noUsage, openAt } from '#shared/quota/usage.ts';
+import { encodeUsage, heldAt, noUsage, openAt, toDay } from '#shared/quota/usage.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import {
   createScriptedModel,
