@@ -7,7 +7,7 @@ export type Children = Map<PartName, Child>;
 /** What can be restarted by itself; in the embedded mode without a supervisor both functions are one process. */
 export type RestartablePart = 'chat' | 'compaction' | 'functions' | 'stand-in';
 
-export interface RunningParts {
+interface RunningParts {
   processIds(): { part: PartName; processId: number }[];
   /** Kills a part (SIGKILL) and resolves when it is there again, on the same port. */
   restart(part: RestartablePart): Promise<void>;

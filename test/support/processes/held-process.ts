@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 
 /** A process of functions that can be held at a point. */
-export interface HeldProcess {
+interface HeldProcess {
   child: ChildProcess;
   /** SIGKILL; resolves when the process is gone. */
   kill: () => Promise<void>;
