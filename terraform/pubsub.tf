@@ -1,5 +1,5 @@
 # Push subscriptions of our own. Why no Eventarc trigger: docs/decisions/0025. The figures are those of
-# infra/local/stack/push-settings.ts, with which the local stack runs.
+# infra/local/stack/pubsub-setup.ts, with which the local stack runs.
 
 locals {
   ack_deadline_seconds  = 600

@@ -123,27 +123,20 @@ async function createProcesses(
   return { chats: await several('chat'), workers: await several('compaction') };
 }
 
-/** Starts emulators, proxies, stand-in, topics and four function processes, in a project of its own. */
-export async function startChaosWorld(options: WorldOptions): Promise<ChaosWorld> {
-  const projectId = `demo-chaos-${randomUUID().slice(0, 8)}`;
-  const services = await startServices();
-  const { emulators, standIn, firestoreProxy, pubsubProxy } = services;
-  const created = await createProcesses(
-    options,
-    environmentOf(services, { projectId, thresholdTokens: options.thresholdTokens }),
-  );
-  const [chatFront, workerFront] = await Promise.all([
-    startHttpFront(created.chats.map(({ port }) => port)),
-    startHttpFront(created.workers.map(({ port }) => port)),
-  ]);
-  const place = { pubsubHost: emulators.pubsubHost, projectId };
+const frontOf = (processes: readonly { port: number }[]) =>
+  startHttpFront(processes.map(({ port }) => port));
+
+async function createTopics(
+  place: { pubsubHost: string; projectId: string },
+  pushEndpoint: string,
+): Promise<void> {
   await Promise.all([
     createTopic(place, EVENTS_TOPIC),
     createTopicAndPushSubscription({
       ...place,
       topicId: TOPIC,
       subscriptionId: TOPIC,
-      pushEndpoint: `${workerFront.url}/`,
+      pushEndpoint,
       ackDeadlineSeconds: 10,
       minBackoffSeconds: 1,
       maxBackoffSeconds: 5,
@@ -151,14 +144,33 @@ export async function startChaosWorld(options: WorldOptions): Promise<ChaosWorld
       maxDeliveryAttempts: 8,
     }),
   ]);
-  const processes = [...created.chats, ...created.workers].map((each) => each.process);
+}
+
+/** What is broken must have its occasions in peace too: a paused worker that lives on, a lost event. */
+const calmed = (settings: RunSettings): RunSettings => ({
+  ...settings,
+  pausedSwapShare: settings.broken === 'fence' ? settings.pausedSwapShare : 0,
+  lostPublishShare: settings.broken === 'sweep' ? settings.lostPublishShare : 0,
+});
+
+/** Starts emulators, proxies, stand-in, topics and four function processes, in a project of its own. */
+export async function startChaosWorld(options: WorldOptions): Promise<ChaosWorld> {
+  const projectId = `demo-chaos-${randomUUID().slice(0, 8)}`;
+  const services = await startServices();
+  const { emulators, standIn, firestoreProxy, pubsubProxy } = services;
+  const environment = environmentOf(services, { ...options, projectId });
+  const { chats, workers } = await createProcesses(options, environment);
+  const [chatFront, workerFront] = await Promise.all([frontOf(chats), frontOf(workers)]);
+  const place = { pubsubHost: emulators.pubsubHost, projectId };
+  await createTopics(place, `${workerFront.url}/`);
+  const processes = [...chats, ...workers].map((each) => each.process);
   let { settings } = options;
   let starts = 0;
   const world: ChaosWorld = {
     projectId,
     standIn,
     chatFront,
-    chatUrls: created.chats.map(({ port }) => `http://127.0.0.1:${port}`),
+    chatUrls: chats.map(({ port }) => `http://127.0.0.1:${port}`),
     firestoreProxy,
     pubsubProxy,
     processes,
@@ -170,10 +182,7 @@ export async function startChaosWorld(options: WorldOptions): Promise<ChaosWorld
       return process.start({ ...settings, seed, skewMs });
     },
     calm: () => {
-      // What is broken must have its occasions in peace too: a paused worker that lives on, a lost event.
-      const pausedSwapShare = settings.broken === 'fence' ? settings.pausedSwapShare : 0;
-      const lostPublishShare = settings.broken === 'sweep' ? settings.lostPublishShare : 0;
-      settings = { ...settings, lostPublishShare, pausedSwapShare };
+      settings = calmed(settings);
     },
     // The next one comes in any case.
     publishSweep: () => publishEvent(place, TOPIC, sweepEvent).catch(() => undefined),

@@ -7,7 +7,7 @@ import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { stackEnvironment } from '#infra/local/stack/stack-environment.ts';
 import { startStandIn, type StandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
-import { decodeHistory } from '#shared/conversation/documents/history.ts';
+import { decodeHistory, type History } from '#shared/conversation/documents/history.ts';
 import { historyPath } from '#shared/conversation/documents/paths.ts';
 import { readHead } from '#shared/conversation/context/read-conversation.ts';
 import type { EventPublisher } from '#shared/ports/ports.ts';
@@ -75,6 +75,16 @@ const mean = (sum: Operations, count: number): Operations => ({
 
 const none = (): Operations => ({ reads: 0, writes: 0, deletes: 0, messages: 0 });
 
+const meanOf = (histories: readonly History[], figure: (history: History) => number): number =>
+  histories.reduce((sum, history) => sum + figure(history), 0) / histories.length;
+
+const meanCompaction = (histories: readonly History[]) => ({
+  calls: meanOf(histories, ({ modelCalls }) => modelCalls),
+  readFactor: meanOf(histories, ({ usage, beforeTokens }) => usage.promptTokens / beforeTokens),
+  outputTokens: meanOf(histories, ({ usage }) => usage.outputTokens),
+  snapshotTokens: meanOf(histories, ({ snapshotTokens }) => snapshotTokens),
+});
+
 /** Tokens of the newest history, as it entered the head. */
 async function newestHistory({ store }: CountedStore, conversationId: string) {
   const head = await readHead(store, conversationId);
@@ -121,14 +131,7 @@ export async function countReplay(
     const conversationId = randomUUID();
     const ofTurns = none();
     const ofCompactions = none();
-    const seen = {
-      count: 0,
-      calls: 0,
-      beforeTokens: 0,
-      readFactor: 0,
-      outputTokens: 0,
-      snapshotTokens: 0,
-    };
+    const histories: History[] = [];
     for (const { user, answer } of turns) {
       await sayAndHear({ chat, standIn, conversationId }, { user, answer });
       const { messages, due } = events.take();
@@ -140,30 +143,18 @@ export async function countReplay(
       add(ofCompactions, counted.take(), messages + events.take().messages);
       const history = await newestHistory(counted, conversationId);
       counted.take();
-      if (history === undefined) continue;
-      seen.count += 1;
-      seen.calls += history.modelCalls;
-      seen.beforeTokens += history.beforeTokens;
-      seen.readFactor += history.usage.promptTokens / history.beforeTokens;
-      seen.outputTokens += history.usage.outputTokens;
-      seen.snapshotTokens += history.snapshotTokens;
+      if (history) histories.push(history);
     }
-    if (seen.count === 0)
+    if (histories.length === 0)
       throw new Error(
         `${turns.length} turns reach no threshold of ${options.thresholdTokens} tokens`,
       );
     return {
       turns: turns.length,
-      compactions: seen.count,
-      beforeTokens: seen.beforeTokens / seen.count,
+      compactions: histories.length,
+      beforeTokens: meanOf(histories, ({ beforeTokens }) => beforeTokens),
       turn: mean(ofTurns, turns.length),
-      compaction: {
-        ...mean(ofCompactions, seen.count),
-        calls: seen.calls / seen.count,
-        readFactor: seen.readFactor / seen.count,
-        outputTokens: seen.outputTokens / seen.count,
-        snapshotTokens: seen.snapshotTokens / seen.count,
-      },
+      compaction: { ...mean(ofCompactions, histories.length), ...meanCompaction(histories) },
     };
   } finally {
     await standIn.close();

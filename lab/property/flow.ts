@@ -45,6 +45,9 @@ export interface Timer extends Task {
   dueMs: number;
 }
 
+/** What nothing comes of any more. */
+export const never = new Promise<never>(() => undefined);
+
 export function createProcess(name: string): Process {
   const { promise: crashed, resolve } = Promise.withResolvers<void>();
   const process: Process = {

@@ -44,3 +44,12 @@ export interface Journal {
   /** What an action threw. */
   errors: { action: string; error: unknown }[];
 }
+
+export const createJournal = (): Journal => ({
+  commits: [],
+  chatCalls: [],
+  acknowledged: [],
+  taken: [],
+  sent: new Map(),
+  errors: [],
+});

@@ -1,5 +1,5 @@
 import type { StoredDocument, Write } from '#shared/ports/ports.ts';
-import type { Rewrite } from './world.ts';
+import type { Rewrite } from './world-store.ts';
 
 /** A way to write that looks right and is not. The programs have to find what it breaks. */
 export interface Mutant {

@@ -3,7 +3,7 @@ import { violationsOf } from './invariants/invariants.ts';
 import { describeProgram, programArbitrary } from './program.ts';
 import { type Program, runProgram, type RunRecord } from './run-program.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
-import type { Rewrite } from './world.ts';
+import type { Rewrite } from './world-store.ts';
 
 export interface Search {
   /** How many programs, each with its schedule. */

@@ -9,7 +9,7 @@ import {
 } from '#shared/conversation/documents/paths.ts';
 import { readHead, readTurns } from '#shared/conversation/context/read-conversation.ts';
 import type { Value } from '#shared/ports/ports.ts';
-import { toDay } from '#shared/quota/day.ts';
+import { toDay } from '#shared/quota/usage.ts';
 import { buildOne, journeyOf, storeWith, type Built } from './corruptions.ts';
 import { call, eraseAll, prove, said, send, type Journey } from './calls.ts';
 import { SUMMARY } from './model-answers.ts';

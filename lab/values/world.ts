@@ -42,31 +42,48 @@ const settings = {
   CONDENSE_TOOL_OUTPUTS: 'always',
 };
 
-export function hostileWorld(store: DocumentStore = createMemoryDocumentStore()): HostileWorld {
-  const model = hostileModel();
-  const give: HostileWorld['give'] = { next: () => undefined };
+/** A log that keeps its errors. */
+function keepErrors() {
   const errors: string[] = [];
   const logged: string[] = [];
   const logger = {
     log: (severity: string, event: string, fields: object) => {
       if (severity !== 'ERROR') return;
-      errors.push(`${event} ${JSON.stringify(fields).slice(0, 1_500)}`);
-      logged.push(`${event} ${JSON.stringify(fields).slice(0, 1_500)}`);
+      const line = `${event} ${JSON.stringify(fields).slice(0, 1_500)}`;
+      errors.push(line);
+      logged.push(line);
     },
   };
+  return { errors, logged, logger };
+}
+
+/** Hooks that give what there is next, in each place of their answer. */
+function hostileHooks(give: HostileWorld['give']) {
   const gives = async (answer: unknown) => Promise.resolve(JSON.parse(jsonText(answer)));
   // What a hook gives is its own affair: nothing holds the code of an operator to the type.
-  const hooksOf = (shapes: readonly ((value: unknown) => unknown)[]) =>
+  const hooksOf = (...shapes: ((value: unknown) => unknown)[]) =>
     shapes.map((shape, index) => ({
       name: `hostile ${index}`,
       run: () => gives(shape(give.next())),
     }));
-  const beforeTurn = hooksOf([(value) => value, (value) => ({ addContext: value })]);
-  const preCompact = hooksOf([
-    (value) => value,
-    (value) => ({ pins: value, veto: null }),
-    (value) => ({ pins: [value, { id: 'a', text: value }, { id: value, text: 'b' }] }),
-  ]);
+  return {
+    beforeTurn: hooksOf(
+      (value) => value,
+      (value) => ({ addContext: value }),
+    ),
+    preCompact: hooksOf(
+      (value) => value,
+      (value) => ({ pins: value, veto: null }),
+      (value) => ({ pins: [value, { id: 'a', text: value }, { id: value, text: 'b' }] }),
+    ),
+  };
+}
+
+export function hostileWorld(store: DocumentStore = createMemoryDocumentStore()): HostileWorld {
+  const model = hostileModel();
+  const give: HostileWorld['give'] = { next: () => undefined };
+  const { errors, logged, logger } = keepErrors();
+  const { beforeTurn, preCompact } = hostileHooks(give);
   const fetchTool = {
     name: 'fetch',
     description: 'Gives whatever there is.',

@@ -1,5 +1,4 @@
-import { findModel } from './find-model.ts';
-import { type ModelTable, modelName } from './model-entry.ts';
+import { findModel, modelName, type ModelTable } from './model-entry.ts';
 import { registry } from './registry.ts';
 
 /** Window in tokens by model id; a key that ends in `*` stands for every id that begins so. */

@@ -1,6 +1,11 @@
 import type { ModelUsage } from '../ports/ports.ts';
-import { findModel } from './find-model.ts';
-import { utcDay, type ModelCatalog, type ModelEntry, type ModelPrice } from './model-entry.ts';
+import {
+  findModel,
+  type ModelCatalog,
+  type ModelEntry,
+  type ModelPrice,
+  utcDay,
+} from './model-entry.ts';
 
 type Pricing = Pick<ModelCatalog, 'models' | 'prices' | 'now'>;
 

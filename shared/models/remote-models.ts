@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { findModel } from './find-model.ts';
-import { modelEntrySchema, type ModelEntry, type ModelTable } from './model-entry.ts';
+import { findModel, type ModelEntry, modelEntrySchema, type ModelTable } from './model-entry.ts';
 import { registry } from './registry.ts';
 import { hasSuccessorLoop } from './retirement.ts';
 

@@ -1,5 +1,4 @@
-import { findModel } from './find-model.ts';
-import { utcDay, type ModelCatalog, type ModelTable } from './model-entry.ts';
+import { findModel, type ModelCatalog, type ModelTable, utcDay } from './model-entry.ts';
 import { isDearer, knownPrice } from './find-price.ts';
 
 /**

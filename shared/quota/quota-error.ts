@@ -1,7 +1,7 @@
 import { AppError } from '../errors.ts';
 import type { CallerTier } from '../ports/ports.ts';
 import type { LimitName } from './limits.ts';
-import { nextDay } from './day.ts';
+import { nextDay } from './usage.ts';
 import { BUSY_RETRY_MS, type QuotaRefusal } from './reserve-decision.ts';
 import type { SpendRefusal, Spending } from './spend-decision.ts';
 

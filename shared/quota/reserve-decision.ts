@@ -1,16 +1,16 @@
-import { nextDay } from './day.ts';
-import type { LimitName, QuotaLimits } from './limits.ts';
 import {
   begunWithin,
   heldAt,
   heldBesideLargest,
   MINUTE_MS,
+  nextDay,
   openAt,
-  totalSpentMicros,
-  sumOfCosts,
   type OpenReservation,
+  sumOfCosts,
+  totalSpentMicros,
   type Usage,
 } from './usage.ts';
+import type { LimitName, QuotaLimits } from './limits.ts';
 
 /** When others of the same user are on their way, one of them may be done after this time. */
 export const BUSY_RETRY_MS = 5_000;

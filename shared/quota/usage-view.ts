@@ -1,17 +1,18 @@
 import type { CallerTier } from '../ports/ports.ts';
 import type { UsageResponse } from '../wire/resources/usage.ts';
-import { toDay, nextDay } from './day.ts';
-import type { QuotaLimits } from './limits.ts';
 import {
   begunWithin,
   heldAt,
   MINUTE_MS,
+  nextDay,
   openAt,
-  totalSpentMicros,
   sumOfCosts,
+  toDay,
+  totalSpentMicros,
   type Usage,
   type WorkName,
 } from './usage.ts';
+import type { QuotaLimits } from './limits.ts';
 
 /** A limit of 0 is none. */
 function limitView(

@@ -1,5 +1,3 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { CompactionDependencies } from '#functions/worker/compaction/compaction-dependencies.ts';
@@ -16,6 +14,7 @@ import {
   firestoreEmulatorHost,
   pubsubEmulatorHost,
 } from '../support/processes/emulator-environment.ts';
+import { forkHeld } from '../support/processes/held-process.ts';
 import { eventually } from '../support/eventually.ts';
 
 const script = fileURLToPath(new URL('held-functions.ts', import.meta.url));
@@ -63,23 +62,12 @@ async function startVictim(environment: NodeJS.ProcessEnv, token: string): Promi
   const reserved = new Set<number>();
   const chatPort = await chooseFreePort(0, reserved);
   const workerPort = await chooseFreePort(0, reserved);
-  const child = fork(script, [String(chatPort), String(workerPort)], {
-    env: environment,
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-  });
-  const ready = Promise.withResolvers<void>();
   const reached: string[] = [];
-  child.on('message', (message: object) => {
-    if ('reached' in message) reached.push(String(message.reached));
-    else ready.resolve();
+  const { child, kill } = await forkHeld(script, {
+    arguments: [String(chatPort), String(workerPort)],
+    environment,
+    onReached: (point) => reached.push(point),
   });
-  child.on('exit', () => ready.reject(new Error('a process ended before it was ready')));
-  await ready.promise;
-  const kill = async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    child.kill('SIGKILL');
-    await once(child, 'exit');
-  };
   const victim: Victim = {
     ask: ({ method, path, body }) =>
       request(`http://127.0.0.1:${chatPort}${path}`, {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { toDay } from '#shared/quota/day.ts';
+import { toDay } from '#shared/quota/usage.ts';
 import { usageResponse } from '#shared/wire/resources/usage.ts';
 import { heldStreamer } from '../fakes/held-streamer.ts';
 import { createManualClock } from '../fakes/manual-clock.ts';

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { budgetShardPath } from '#shared/conversation/documents/paths.ts';
 import type { StoredDocument, Write } from '#shared/ports/ports.ts';
-import { usageExpiry } from '#shared/quota/day.ts';
 import {
   heldAt,
   heldBesideLargest,
+  type HeldCost,
   heldSchema,
   sumOfCosts,
-  type HeldCost,
+  usageExpiry,
 } from '#shared/quota/usage.ts';
 import { BUDGET_SHARDS } from './quota-settings.ts';
 

@@ -1,5 +1,5 @@
 import { budgetShardPath } from '#shared/conversation/documents/paths.ts';
-import { toDay, nextDay } from '#shared/quota/day.ts';
+import { toDay, nextDay } from '#shared/quota/usage.ts';
 import { spendRefusal } from '#shared/quota/spend-decision.ts';
 import { globalBudgetError } from '#shared/quota/quota-error.ts';
 import type {

@@ -10,18 +10,18 @@ import type {
 } from '#shared/ports/ports.ts';
 import { decideCreation } from '#shared/quota/creation-decision.ts';
 import type { Quota, QuotaRequest, Reservation } from '#shared/ports/quota-ports.ts';
-import { toDay } from '#shared/quota/day.ts';
-import { isCounting, type QuotaLimits } from '#shared/quota/limits.ts';
-import { quotaError } from '#shared/quota/quota-error.ts';
-import { takenBy } from '#shared/quota/settle.ts';
-import { decideReservation, spentRefusal, type Wanted } from '#shared/quota/reserve-decision.ts';
 import {
   decodeUsage,
   openAt,
   reservationId,
-  totalSpentMicros,
   sumOfCosts,
+  toDay,
+  totalSpentMicros,
 } from '#shared/quota/usage.ts';
+import { isCounting, type QuotaLimits } from '#shared/quota/limits.ts';
+import { quotaError } from '#shared/quota/quota-error.ts';
+import { takenBy } from '#shared/quota/settle.ts';
+import { decideReservation, spentRefusal, type Wanted } from '#shared/quota/reserve-decision.ts';
 import { QUEUE_MAX } from '#shared/conversation/decisions/queue-decision.ts';
 import type { Config } from '../config.ts';
 import { callCostMicros } from '../models/models-in-use.ts';

@@ -1,10 +1,9 @@
 import { usagePath } from '#shared/conversation/documents/paths.ts';
 import type { UnpaidReason } from '#shared/compaction/trigger/spend-limit.ts';
 import type { Clock, DocumentStore } from '#shared/ports/ports.ts';
-import { toDay } from '#shared/quota/day.ts';
+import { decodeUsage, toDay, totalSpentMicros } from '#shared/quota/usage.ts';
 import { isCounting } from '#shared/quota/limits.ts';
 import { spendRefusal } from '#shared/quota/spend-decision.ts';
-import { decodeUsage, totalSpentMicros } from '#shared/quota/usage.ts';
 import type { Config } from '../config.ts';
 import { shardPaths, sumOfShards } from './budget-shards.ts';
 import { quotaSettings } from './quota-settings.ts';

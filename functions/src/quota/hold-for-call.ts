@@ -9,19 +9,20 @@ import type {
   StoredDocument,
   Write,
 } from '#shared/ports/ports.ts';
-import { toDay, nextDay } from '#shared/quota/day.ts';
+import {
+  decodeUsage,
+  heldAt,
+  type HeldCost,
+  nextDay,
+  openAt,
+  sumOfCosts,
+  toDay,
+  totalSpentMicros,
+} from '#shared/quota/usage.ts';
 import type { QuotaSettings } from '#shared/quota/limits.ts';
 import { globalBudgetError, workRefusedError } from '#shared/quota/quota-error.ts';
 import { OPEN_MAX } from '#shared/quota/reserve-decision.ts';
 import { spendRefusal } from '#shared/quota/spend-decision.ts';
-import {
-  decodeUsage,
-  heldAt,
-  openAt,
-  totalSpentMicros,
-  sumOfCosts,
-  type HeldCost,
-} from '#shared/quota/usage.ts';
 import { CALLS_OF_HEADROOM } from './budget.ts';
 import { shardPaths, shardWrite, sumOfShards } from './budget-shards.ts';
 import { BUDGET_SHARDS } from './quota-settings.ts';

@@ -1,8 +1,7 @@
 import { usagePath } from '#shared/conversation/documents/paths.ts';
 import type { Caller, Clock, DocumentStore } from '#shared/ports/ports.ts';
-import { toDay } from '#shared/quota/day.ts';
+import { decodeUsage, toDay } from '#shared/quota/usage.ts';
 import { usageView } from '#shared/quota/usage-view.ts';
-import { decodeUsage } from '#shared/quota/usage.ts';
 import type { UsageResponse } from '#shared/wire/resources/usage.ts';
 import type { Config } from '../config.ts';
 import { quotaSettings } from './quota-settings.ts';

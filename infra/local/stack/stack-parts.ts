@@ -44,20 +44,32 @@ const pathOf = (file: string): string => fileURLToPath(new URL(file, import.meta
 
 export const localUrl = (port: number): string => `http://127.0.0.1:${port}`;
 
+interface Part {
+  name: PartName;
+  title: string;
+  command: readonly string[];
+  readyUrl: string;
+}
+
 function startPart(
-  settings: PartSettings,
-  part: { name: PartName; title: string; command: readonly string[]; readyUrl: string },
+  { environment, log }: PartSettings,
+  { name: part, title, command, readyUrl }: Part,
 ): Promise<Child> {
-  const { environment, log } = settings;
-  return timedStep(log, { part: part.name, title: part.title }, () =>
-    startChild({
-      part: part.name,
-      command: part.command,
-      readyUrl: part.readyUrl,
-      environment,
-      log,
-    }),
+  return timedStep(log, { part, title }, () =>
+    startChild({ part, command, readyUrl, environment, log }),
   );
+}
+
+/** A function as a process of its own, served by a script of this folder. */
+function functionPart(name: 'chat' | 'compaction', { ports }: PartSettings, script: string): Part {
+  const url = localUrl(ports[name]);
+  return {
+    name,
+    title: `${name} function`,
+    command: [pathOf(script), `${name}=${ports[name]}`],
+    // A GET is no push: any answer but a failure shows that compaction is loaded.
+    readyUrl: name === 'chat' ? `${url}/v1/health` : url,
+  };
 }
 
 export function startStandInPart(settings: PartSettings): Promise<Child> {
@@ -75,26 +87,11 @@ export function startStandInPart(settings: PartSettings): Promise<Child> {
   });
 }
 
-export function startChatPart(settings: PartSettings): Promise<Child> {
-  const { chat: port } = settings.ports;
-  return startPart(settings, {
-    name: 'chat',
-    title: 'chat function',
-    command: [pathOf('function-host.ts'), `chat=${port}`],
-    readyUrl: `${localUrl(port)}/v1/health`,
-  });
-}
-
-export function startCompactionPart(settings: PartSettings): Promise<Child> {
-  const { compaction: port } = settings.ports;
-  return startPart(settings, {
-    name: 'compaction',
-    title: 'compaction function',
-    command: [pathOf('function-host.ts'), `compaction=${port}`],
-    // A GET is no push: any answer but a failure shows that the function is loaded.
-    readyUrl: localUrl(port),
-  });
-}
+/** Chat or compaction over the emulators. */
+export const startFunctionPart = (
+  name: 'chat' | 'compaction',
+  settings: PartSettings,
+): Promise<Child> => startPart(settings, functionPart(name, settings, 'function-host.ts'));
 
 /** Chat and compaction in one process, over a store and a bus in memory. */
 export function startEmbeddedPart(settings: PartSettings): Promise<Child> {
@@ -118,45 +115,34 @@ export function startEmbeddedPart(settings: PartSettings): Promise<Child> {
  * lost with it.
  */
 export function startSplitParts(settings: PartSettings): [PartName, Promise<Child>][] {
-  const { chat, compaction, store } = settings.ports;
+  const { compaction, store } = settings.ports;
   const token = randomBytes(STORE_TOKEN_BYTES).toString('base64url');
   const environment = {
     ...settings.environment,
     RECAP_STORE_URL: localUrl(store),
     RECAP_STORE_TOKEN: token,
   };
-  const start = (part: Parameters<typeof startPart>[1]): [PartName, Promise<Child>] => [
+  const storePart: Part = {
+    name: 'store',
+    title: 'store and bus in memory',
+    command: [
+      pathOf('../embedded/store-main.ts'),
+      `--port=${store}`,
+      `--compaction-url=${localUrl(compaction)}/`,
+      `--push=${JSON.stringify(settings.push)}`,
+      `--sweep-seconds=${settings.sweepSeconds}`,
+    ],
+    // Without the token it refuses, which shows that it is there.
+    readyUrl: localUrl(store),
+  };
+  const script = '../embedded/function-main.ts';
+  const functions = (['chat', 'compaction'] as const).map((name) =>
+    functionPart(name, settings, script),
+  );
+  return [storePart, ...functions].map((part) => [
     part.name,
     startPart({ ...settings, environment }, part),
-  ];
-  const command = (...served: string[]) => [pathOf('../embedded/function-main.ts'), ...served];
-  return [
-    start({
-      name: 'store',
-      title: 'store and bus in memory',
-      command: [
-        pathOf('../embedded/store-main.ts'),
-        `--port=${store}`,
-        `--compaction-url=${localUrl(compaction)}/`,
-        `--push=${JSON.stringify(settings.push)}`,
-        `--sweep-seconds=${settings.sweepSeconds}`,
-      ],
-      // Without the token it refuses, which shows that it is there.
-      readyUrl: localUrl(store),
-    }),
-    start({
-      name: 'chat',
-      title: 'chat function',
-      command: command(`chat=${chat}`),
-      readyUrl: `${localUrl(chat)}/v1/health`,
-    }),
-    start({
-      name: 'compaction',
-      title: 'compaction function',
-      command: command(`compaction=${compaction}`),
-      readyUrl: localUrl(compaction),
-    }),
-  ];
+  ]);
 }
 
 export function startEmulatorParts(log: StackLog): Promise<Emulators | MissingEmulators> {

@@ -15,10 +15,9 @@ import {
   type PartSettings,
   scheduleSweep,
   type StackPorts,
-  startChatPart,
-  startCompactionPart,
   startEmbeddedPart,
   startEmulatorParts,
+  startFunctionPart,
   startSplitParts,
   startStandInPart,
   subscribeWorker,
@@ -194,8 +193,8 @@ function startEmulated(
   emulators: Emulators,
 ): [PartName, Promise<Child | undefined>][] {
   return [
-    ['chat', startChatPart(settings)],
-    ['compaction', startCompactionPart(settings)],
+    ['chat', startFunctionPart('chat', settings)],
+    ['compaction', startFunctionPart('compaction', settings)],
     ['subscriptions', subscribeWorker(settings, emulators.pubsubHost).then(() => undefined)],
   ];
 }

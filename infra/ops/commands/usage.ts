@@ -1,6 +1,11 @@
 import { budgetShardPath, usagePath } from '#shared/conversation/documents/paths.ts';
-import { toDay } from '#shared/quota/day.ts';
-import { decodeUsage, totalSpentMicros, type Usage, type WorkName } from '#shared/quota/usage.ts';
+import {
+  decodeUsage,
+  toDay,
+  totalSpentMicros,
+  type Usage,
+  type WorkName,
+} from '#shared/quota/usage.ts';
 import { BUDGET_SHARDS } from '#functions/quota/quota-settings.ts';
 import { opsCommand, pageArgs } from '../command.ts';
 import { ArgumentError, wholeNumber } from '../arguments.ts';

@@ -41,8 +41,14 @@ export interface ProbeBench {
 
 const messageTimeoutMs = 60_000;
 
+interface Bench {
+  host: EmbeddedHost;
+  standIn: StandIn;
+  client: ChatClient;
+}
+
 async function build(
-  bench: { host: EmbeddedHost; standIn: StandIn; client: ChatClient },
+  bench: Bench,
   conversation: ScriptedConversation,
   run: { name: string; settings: object; onSent: (count: number) => void },
 ): Promise<{ conversationId: string; compactions: number }> {
@@ -63,6 +69,47 @@ async function build(
   if (problem !== undefined)
     throw new Error(`${conversation.recordingId} could not be built up (${run.name}): ${problem}`);
   return { conversationId, compactions: replayed.compactions.length };
+}
+
+/** Builds a conversation up twice, once with compactions. */
+async function prepare(
+  bench: Bench,
+  { conversation, probes }: ProbedConversation,
+  { thresholdTokens, onSent }: { thresholdTokens: number; onSent: (count: number) => void },
+): Promise<Prepared> {
+  const off = { compaction: 'off' };
+  const whole = await build(bench, conversation, { name: 'whole', settings: off, onSent });
+  const compacted = await build(bench, conversation, {
+    name: 'compacted',
+    settings: { thresholdTokens },
+    onSent,
+  });
+  const [head] = await bench.host.store.get([headPath(compacted.conversationId)]);
+  const foldedThrough = head ? decodeHead(head).value.coveredThrough.seq : 0;
+  return {
+    id: conversation.recordingId,
+    wholeId: whole.conversationId,
+    compactedId: compacted.conversationId,
+    compactions: compacted.compactions,
+    foldedThrough,
+    probes: foldedProbes({ probes, script: conversation.script, foldedThrough }),
+  };
+}
+
+/** Asks on a copy of a conversation. */
+async function askCopy(
+  { host, client }: Bench,
+  probe: ChosenProbe,
+  { from, change }: { from: string; change: Parameters<typeof copyConversation>[2] },
+): Promise<string> {
+  const conversationId = await copyConversation(host.store, from, change);
+  const question = `Question: ${probe.question.trim().replace(/[.?]*$/, '?')}`;
+  const { answer } = await sendWithRetries(client, {
+    conversationId,
+    messageId: randomUUID(),
+    texts: [question],
+  });
+  return answer.text;
 }
 
 /** A chat service in this process, with a stand-in model that only knows what its prompt says. */
@@ -91,36 +138,13 @@ export async function startProbeBench(thresholdTokens: number): Promise<ProbeBen
   const bench = { host, standIn, client };
 
   return {
-    prepare: async ({ conversation, probes }, onSent) => {
-      const off = { compaction: 'off' };
-      const whole = await build(bench, conversation, { name: 'whole', settings: off, onSent });
-      const compacted = await build(bench, conversation, {
-        name: 'compacted',
-        settings: { thresholdTokens },
-        onSent,
-      });
-      const [head] = await host.store.get([headPath(compacted.conversationId)]);
-      const foldedThrough = head ? decodeHead(head).value.coveredThrough.seq : 0;
-      return {
-        id: conversation.recordingId,
-        wholeId: whole.conversationId,
-        compactedId: compacted.conversationId,
-        compactions: compacted.compactions,
-        foldedThrough,
-        probes: foldedProbes({ probes, script: conversation.script, foldedThrough }),
-      };
-    },
+    prepare: (probed, onSent) => prepare(bench, probed, { thresholdTokens, onSent }),
     ask: async (prepared, state, probe) => {
       const from = state === 'before' ? prepared.wholeId : prepared.compactedId;
-      const change = state === 'blanked' ? withoutSnapshot : undefined;
-      const conversationId = await copyConversation(host.store, from, change);
-      const question = `Question: ${probe.question.trim().replace(/[.?]*$/, '?')}`;
-      const { answer } = await sendWithRetries(client, {
-        conversationId,
-        messageId: randomUUID(),
-        texts: [question],
+      return askCopy(bench, probe, {
+        from,
+        change: state === 'blanked' ? withoutSnapshot : undefined,
       });
-      return answer.text;
     },
     stop: async () => {
       await host.stop();

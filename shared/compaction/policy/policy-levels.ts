@@ -12,6 +12,17 @@ import { findRow, thresholdTable } from './threshold-table.ts';
 
 export type DecidingLevel = 'conversation' | 'environment' | 'remote' | 'table' | 'default';
 
+/** What each level gives, for a model. */
+export interface GivenSettings {
+  conversation?: PolicySettings | undefined;
+  environment?: PolicySettings | undefined;
+  /** Document `config/compaction`; 0 and unusable values mean "ask the next level". */
+  remote?: PolicySettings | undefined;
+  /** The deployment's own rows; the first that fits model and profile counts, before the table that ships. */
+  table?: readonly PolicyTableEntry[] | undefined;
+  model: string;
+}
+
 export interface Threshold {
   level: DecidingLevel;
   /** 1 where the level gives none, which asks for nothing. */
@@ -74,14 +85,7 @@ export type SettingLevels = Readonly<Partial<Record<keyof PolicySettings, Decidi
  * `gemini-cli` as it is. Throws AppError INVALID_ARGUMENT that names the field.
  */
 export function findLevel(
-  input: {
-    conversation?: PolicySettings | undefined;
-    environment?: PolicySettings | undefined;
-    remote?: PolicySettings | undefined;
-    table?: readonly PolicyTableEntry[] | undefined;
-    model: string;
-    profile: string;
-  },
+  input: GivenSettings & { profile: string },
   options: { isPeer: boolean },
 ): { threshold: Threshold; settings: PolicySettings; levels: SettingLevels } {
   const levels: readonly [DecidingLevel, PolicySettings][] = [

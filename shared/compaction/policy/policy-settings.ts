@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { SplitPolicy } from '../split/split-point.ts';
 import type { TokenRule } from '#shared/tokens/text-weight.ts';
 
@@ -63,6 +64,13 @@ export const numberFields: readonly NumberField[] = [
 /** Whether a setting may have this value at any level. */
 export const isUsableNumber = (field: NumberField, value: number): boolean =>
   range[field].holds(value);
+
+/** A setting that is a number, of a table that somebody has written. */
+export const settingSchema = (field: NumberField) =>
+  z
+    .number()
+    .refine((value) => isUsableNumber(field, value), `no usable ${field}`)
+    .optional();
 
 /** What a setting that is a number may be, for a person. */
 export const allowedText = (field: NumberField): string => range[field].text;

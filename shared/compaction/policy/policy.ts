@@ -8,10 +8,10 @@ import { boundedShift } from './learned-threshold.ts';
 import {
   findLevel,
   type DecidingLevel,
+  type GivenSettings,
   type SettingLevels,
   type Threshold,
 } from './policy-levels.ts';
-import type { PolicySettings, PolicyTableEntry } from './policy-settings.ts';
 import type { SplitPolicy } from '../split/split-point.ts';
 import type { TokenRule } from '#shared/tokens/text-weight.ts';
 
@@ -55,14 +55,7 @@ export interface CompactionPolicy {
   readonly excludesOverhead: boolean;
 }
 
-export interface PolicyInput {
-  conversation?: PolicySettings | undefined;
-  environment?: PolicySettings | undefined;
-  /** Document `config/compaction`; 0 and unusable values mean "ask the next level". */
-  remote?: PolicySettings | undefined;
-  /** The deployment's own rows; the first that fits model and profile counts, before the table that ships. */
-  table?: readonly PolicyTableEntry[] | undefined;
-  model: string;
+export interface PolicyInput extends GivenSettings {
   profile?: string | undefined;
   windowOverrides?: WindowOverrides | undefined;
   /** What is known of models; absent: the registry. */

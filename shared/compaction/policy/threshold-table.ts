@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { modelName } from '#shared/models/model-entry.ts';
-import { isUsableNumber, type PolicyTableEntry } from './policy-settings.ts';
+import { settingSchema, type PolicyTableEntry } from './policy-settings.ts';
 
 /** A row of the table that ships with Recap. */
 interface ThresholdRow extends PolicyTableEntry {
@@ -52,18 +52,12 @@ export const thresholdTable: readonly ThresholdRow[] = [
   },
 ];
 
-const setting = (field: Parameters<typeof isUsableNumber>[0]) =>
-  z
-    .number()
-    .refine((value) => isUsableNumber(field, value), `no usable ${field}`)
-    .optional();
-
 const rowSettingsSchema = z.strictObject({
-  thresholdFraction: setting('thresholdFraction'),
-  thresholdTokens: setting('thresholdTokens'),
-  tailTokens: setting('tailTokens'),
-  snapshotBudgetTokens: setting('snapshotBudgetTokens'),
-  toolOutputBudgetTokens: setting('toolOutputBudgetTokens'),
+  thresholdFraction: settingSchema('thresholdFraction'),
+  thresholdTokens: settingSchema('thresholdTokens'),
+  tailTokens: settingSchema('tailTokens'),
+  snapshotBudgetTokens: settingSchema('snapshotBudgetTokens'),
+  toolOutputBudgetTokens: settingSchema('toolOutputBudgetTokens'),
 });
 
 const PLACE = /^(?<modelPrefix>[\w.-]*)(?:\/(?<profile>assistant|coding|gemini-cli))?$/;

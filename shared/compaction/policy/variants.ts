@@ -1,12 +1,6 @@
 import { z } from 'zod';
-import { isUsableNumber, type PolicySettings } from './policy-settings.ts';
+import { settingSchema, type PolicySettings } from './policy-settings.ts';
 import { splitPolicies } from '../split/split-point.ts';
-
-const setting = (field: Parameters<typeof isUsableNumber>[0]) =>
-  z
-    .number()
-    .refine((value) => isUsableNumber(field, value), `no usable ${field}`)
-    .optional();
 
 /** One arm of a comparison: how many conversations it gets, and what is different for them. */
 const variantSchema = z.strictObject({
@@ -15,14 +9,14 @@ const variantSchema = z.strictObject({
   strategy: z.enum(['ledger', 'rewrite']).optional(),
   splitPolicy: z.enum(splitPolicies).optional(),
   tokenRule: z.enum(['character-class', 'gemini-cli']).optional(),
-  thresholdFraction: setting('thresholdFraction'),
-  thresholdTokens: setting('thresholdTokens'),
-  preserveFraction: setting('preserveFraction'),
-  tailTokens: setting('tailTokens'),
-  toolOutputBudgetTokens: setting('toolOutputBudgetTokens'),
-  snapshotBudgetTokens: setting('snapshotBudgetTokens'),
-  breakerFailures: setting('breakerFailures'),
-  breakerOpenMs: setting('breakerOpenMs'),
+  thresholdFraction: settingSchema('thresholdFraction'),
+  thresholdTokens: settingSchema('thresholdTokens'),
+  preserveFraction: settingSchema('preserveFraction'),
+  tailTokens: settingSchema('tailTokens'),
+  toolOutputBudgetTokens: settingSchema('toolOutputBudgetTokens'),
+  snapshotBudgetTokens: settingSchema('snapshotBudgetTokens'),
+  breakerFailures: settingSchema('breakerFailures'),
+  breakerOpenMs: settingSchema('breakerOpenMs'),
 });
 
 /** Room for the error of adding shares such as 0.1 and 0.2. */

@@ -1,4 +1,4 @@
-import { tongues } from './relayed-orders.ts';
+import { tongues } from './tongues.ts';
 
 /** How people of one language show a text. */
 interface Ways {

@@ -63,6 +63,14 @@ export const textFile = (text: string, name = 'notes.txt'): Attached => ({
 
 export const base64Of = ({ bytes }: Attached) => Buffer.from(bytes).toString('base64');
 
+/** All parts of the newest prompt, in order. */
+function newestPrompt(standIn: StandIn): RequestPart[] {
+  const newest = standIn.journal().findLast(({ operation }) => operation !== 'countTokens');
+  if (!newest) throw new Error('no model was called');
+  const { contents = [] } = modelRequestSchema.parse(standIn.requestBody(newest.n));
+  return contents.flatMap(({ parts = [] }) => parts);
+}
+
 export async function startAttaching(
   environment: Record<string, string> = {},
 ): Promise<AttachingWorld> {
@@ -84,12 +92,6 @@ export async function startAttaching(
     const response = await chat.call('/v1/uploads', { body, ...(uid !== undefined && { uid }) });
     return createUploadResponse.parse(await response.json());
   };
-  const prompt = () => {
-    const newest = standIn.journal().findLast(({ operation }) => operation !== 'countTokens');
-    if (!newest) throw new Error('no model was called');
-    const { contents = [] } = modelRequestSchema.parse(standIn.requestBody(newest.n));
-    return contents.flatMap(({ parts = [] }) => parts);
-  };
   return {
     ...recorded,
     chat,
@@ -109,7 +111,7 @@ export async function startAttaching(
       const path = `/v1/conversations/${conversationId}/messages${rest.path ?? ''}`;
       return chat.call(path, { body: { message }, ...(rest.uid && { uid: rest.uid }) });
     },
-    prompt,
+    prompt: () => newestPrompt(standIn),
     stop: async () => {
       await Promise.all([chat.stop(), standIn.close(), local.storage.close()]);
     },

@@ -51,6 +51,23 @@ export interface ChatServerOptions {
   isGuarded?: boolean;
 }
 
+function request(
+  url: string,
+  { body, method = body === undefined ? 'GET' : 'POST', headers, signal }: CallOptions,
+  token: string | undefined,
+): Promise<Response> {
+  return fetch(url, {
+    method,
+    headers: {
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    ...(signal && { signal }),
+  });
+}
+
 /** The chat function under the functions framework, with signed tokens, on a free port. */
 export async function startChatServer(options: ChatServerOptions = {}): Promise<ChatServer> {
   const { overrides = {}, environment = {}, collaborators = {}, isGuarded = true } = options;
@@ -93,20 +110,7 @@ export async function startChatServer(options: ChatServerOptions = {}): Promise<
     keys,
     dependencies,
     logs,
-    call: async (path, call = {}) => {
-      const token = await tokenOf(call);
-      const { body, method = body === undefined ? 'GET' : 'POST', headers, signal } = call;
-      return fetch(`${url}${path}`, {
-        method,
-        headers: {
-          ...(token !== undefined && { authorization: `Bearer ${token}` }),
-          ...(body !== undefined && { 'content-type': 'application/json' }),
-          ...headers,
-        },
-        ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-        ...(signal && { signal }),
-      });
-    },
+    call: async (path, call = {}) => request(`${url}${path}`, call, await tokenOf(call)),
     stop: async () => {
       await Promise.all([close(), keys.close()]);
     },

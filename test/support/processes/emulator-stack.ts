@@ -1,6 +1,4 @@
-import { type ChildProcess, fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { parseConfig } from '#functions/config.ts';
@@ -14,12 +12,13 @@ import {
 import { stackEnvironment } from '#infra/local/stack/stack-environment.ts';
 import { startStandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { firestoreEmulatorHost, pubsubEmulatorHost } from './emulator-environment.ts';
+import { forkHeld } from './held-process.ts';
 
 const workerScript = fileURLToPath(new URL('held-worker.ts', import.meta.url));
 
 interface Worker {
   /** Resolves when the crash point is reached. */
-  held: Promise<void>;
+  held: Promise<unknown>;
   /** SIGKILL; resolves when the process is gone. */
   kill(): Promise<void>;
 }
@@ -34,26 +33,15 @@ export interface EmulatorStack {
 
 async function forkWorker(
   port: number,
-  options: { holdAt: string; environment: NodeJS.ProcessEnv },
-): Promise<{ child: ChildProcess; worker: Worker }> {
-  const child = fork(workerScript, [String(port), options.holdAt], {
-    env: options.environment,
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-  });
-  const reached = Promise.withResolvers<void>();
-  const ready = Promise.withResolvers<void>();
-  child.on('message', (message: object) =>
-    'reached' in message ? reached.resolve() : ready.resolve(),
-  );
-  child.on('exit', () => ready.reject(new Error('the worker ended before it was ready')));
-  await ready.promise;
-  const kill = async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    child.kill('SIGKILL');
-    await once(child, 'exit');
-  };
-  return { child, worker: { held: reached.promise, kill } };
+  { holdAt, environment }: { holdAt: string; environment: NodeJS.ProcessEnv },
+): Promise<Worker> {
+  const { promise: held, resolve: onReached } = Promise.withResolvers<unknown>();
+  const script = { arguments: [String(port), holdAt], environment, onReached };
+  const { kill } = await forkHeld(workerScript, script);
+  return { held, kill };
 }
+
+const silent = { logger: { log: () => undefined } };
 
 /** Topics of its own per stack, so that tests do not hear each other. */
 export async function startEmulatorStack(
@@ -91,14 +79,12 @@ export async function startEmulatorStack(
   if (listensToEvents(environment)) await subscribe(`events-${name}`);
   else await createTopic(place, `events-${name}`);
   const workers: Worker[] = [];
-  const chat = await createDependencies(parseConfig(environment), {
-    logger: { log: () => undefined },
-  }).chat();
+  const chat = await createDependencies(parseConfig(environment), silent).chat();
   return {
     chat,
     standIn,
     startWorker: async (holdAt = '') => {
-      const { worker } = await forkWorker(port, { holdAt, environment });
+      const worker = await forkWorker(port, { holdAt, environment });
       workers.push(worker);
       return worker;
     },

@@ -16,6 +16,14 @@ export const LEASE_MS = 20_000;
 const THRESHOLD_TOKENS = 1_000;
 const TURNS_BEFORE = 12;
 
+const environment = {
+  TOOL_RESULT_TIMEOUT_MS: String(RESULT_TIMEOUT_MS),
+  TURN_LEASE_MS: String(LEASE_MS),
+  CLIENT_WRITABLE: 'model',
+  ROUTING_FAST_MODEL: 'gemini-3.5-flash',
+  ROUTING_STRONG_MODEL: 'gemini-3.1-pro-preview',
+};
+
 /** Chat, worker and sweep on one store and one clock that can be set forward. */
 export async function createToolStage(model: ReturnType<typeof createGeminiModel>) {
   const store = createMemoryDocumentStore();
@@ -23,13 +31,6 @@ export async function createToolStage(model: ReturnType<typeof createGeminiModel
   let aheadMs = 0;
   const clock: Clock = { ...systemClock, now: () => new Date(Date.now() + aheadMs) };
   const cache = createMemoryCache({ maxBytes: 10_000_000 });
-  const environment = {
-    TOOL_RESULT_TIMEOUT_MS: String(RESULT_TIMEOUT_MS),
-    TURN_LEASE_MS: String(LEASE_MS),
-    CLIENT_WRITABLE: 'model',
-    ROUTING_FAST_MODEL: 'gemini-3.5-flash',
-    ROUTING_STRONG_MODEL: 'gemini-3.1-pro-preview',
-  };
   const instance = (overrides: Partial<ChatDependencies> = {}) =>
     toolChat(model, { environment, tools, overrides: { store, clock, cache, ...overrides } }).chat;
 

@@ -7,8 +7,7 @@ import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document
 import { budgetShardPath, usagePath } from '#shared/conversation/documents/paths.ts';
 import { reportedCall } from '#shared/models/find-price.ts';
 import type { Clock, ModelChunk, ModelRequest, ModelUsage } from '#shared/ports/ports.ts';
-import { toDay } from '#shared/quota/day.ts';
-import { encodeUsage, heldAt, noUsage, openAt } from '#shared/quota/usage.ts';
+import { encodeUsage, heldAt, noUsage, openAt, toDay } from '#shared/quota/usage.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import {
   createScriptedModel,
@@ -65,19 +64,16 @@ const createClock = () => {
 
 export type MeteredWorld = ReturnType<typeof meteredWorld>;
 
-/**
- * Chat and worker of user u1 on one store, with one model behind both ports: every call is counted where it is made,
- * whatever the books say, and is looked for in them while it runs.
- */
-// oxlint-disable-next-line max-lines-per-function -- one world's state, and what closes over it
-export function meteredWorld({ environment, overrides, say, summaries }: MeteredOptions) {
+type Store = ReturnType<typeof createMemoryDocumentStore>;
+
+/** Counts calls where they are made, and looks for them in the books while they run. */
+function createMeter(
+  { store, clock, isLimited }: { store: Store; clock: Clock; isLimited: boolean },
+  config: () => ChatDependencies['config'],
+) {
   const calls: MeteredCall[] = [];
   const running: MeteredCall[] = [];
   const unheld: string[] = [];
-  const recorded = recordCommits();
-  const store = createMemoryDocumentStore({ beforeOperation: recorded.beforeOperation });
-  const clock = createClock();
-  const summariser = createScriptedModel({ answers: summaries ?? [snapshotAnswer()] });
 
   /** An answer runs under a reservation of its own, every other call under what it holds itself. */
   const lookForHold = async (call: MeteredCall) => {
@@ -90,12 +86,12 @@ export function meteredWorld({ environment, overrides, say, summaries }: Metered
   };
   const work = async <T>(request: ModelRequest, usage: ModelUsage, answer: () => Promise<T>) => {
     const { model, role, promptId } = request;
-    const costMicros = callCostMicros(chat.config, reportedCall(model, usage));
+    const costMicros = callCostMicros(config(), reportedCall(model, usage));
     const call = { role, promptId, costMicros };
     calls.push(call);
     running.push(call);
     try {
-      if (environment['USER_DAILY_USD'] !== undefined) await lookForHold(call);
+      if (isLimited) await lookForHold(call);
       for (let turn = 0; turn < TURNS_OF_A_CALL; turn++) await setImmediate();
       return await answer();
     } catch (error) {
@@ -106,6 +102,52 @@ export function meteredWorld({ environment, overrides, say, summaries }: Metered
       running.splice(running.indexOf(call), 1);
     }
   };
+  return { calls, unheld, work };
+}
+
+/** Delivers what was asked for, all at once, as a subscription with many workers does. */
+async function deliverAll(
+  chat: ReturnType<typeof limitedChat>,
+  worker: ReturnType<typeof compactionBench>,
+) {
+  const asked = chat.published.splice(0).concat(worker.published.splice(0));
+  const ids = asked.flatMap(({ topic, data }) =>
+    topic === 'compaction' && 'conversationId' in data ? [String(data.conversationId)] : [],
+  );
+  return Promise.all([...new Set(ids)].map((id) => compactOnce(worker, id)));
+}
+
+/** The user, or all together, have spent so much before. */
+async function spendBefore(
+  { store, clock }: { store: Store; clock: Clock },
+  input: { user?: number; all?: number },
+) {
+  const now = clock.now();
+  const fields = encodeUsage({ ...noUsage, costMicros: input.user ?? 0 }, now);
+  await store.commit([
+    { op: 'create', path: usagePath('u1', toDay(now)), fields },
+    {
+      op: 'create',
+      path: budgetShardPath(toDay(now), BUDGET_SHARDS - 1),
+      fields: { schemaVersion: 1, costMicros: input.all ?? 0, expireTime: now },
+    },
+  ]);
+}
+
+/**
+ * Chat and worker of user u1 on one store, with one model behind both ports: every call is counted where it is made,
+ * whatever the books say, and is looked for in them while it runs.
+ */
+export function meteredWorld({ environment, overrides, say, summaries }: MeteredOptions) {
+  const recorded = recordCommits();
+  const store = createMemoryDocumentStore({ beforeOperation: recorded.beforeOperation });
+  const clock = createClock();
+  const summariser = createScriptedModel({ answers: summaries ?? [snapshotAnswer()] });
+
+  const { calls, unheld, work } = createMeter(
+    { store, clock, isLimited: environment['USER_DAILY_USD'] !== undefined },
+    () => chat.config,
+  );
   const model: ChatDependencies['model'] = {
     async *stream(request) {
       const parts = await work(request, shortUsage, () =>
@@ -128,7 +170,6 @@ export function meteredWorld({ environment, overrides, say, summaries }: Metered
       },
     },
   });
-  const day = () => toDay(clock.now());
   return {
     chat,
     worker,
@@ -142,31 +183,12 @@ export function meteredWorld({ environment, overrides, say, summaries }: Metered
     /** What stands in the books of the user and of all. */
     books: async () => ({
       usage: await usageOf(store),
-      all: sumOfShards(await store.get(shardPaths(day())), clock.now()),
+      all: sumOfShards(await store.get(shardPaths(toDay(clock.now()))), clock.now()),
     }),
     /** As if a worker had been told of it. */
     ask: (conversationId: string) =>
       void chat.published.push({ topic: 'compaction', data: { conversationId } }),
-    /** Delivers what was asked for, all at once, as a subscription with many workers does. */
-    deliver: async () => {
-      const asked = chat.published.splice(0).concat(worker.published.splice(0));
-      const ids = asked.flatMap(({ topic, data }) =>
-        topic === 'compaction' && 'conversationId' in data ? [String(data.conversationId)] : [],
-      );
-      return Promise.all([...new Set(ids)].map((id) => compactOnce(worker, id)));
-    },
-    /** The user, or all together, have spent so much before. */
-    spendBefore: async (input: { user?: number; all?: number }) => {
-      const now = clock.now();
-      const fields = encodeUsage({ ...noUsage, costMicros: input.user ?? 0 }, now);
-      await store.commit([
-        { op: 'create', path: usagePath('u1', day()), fields },
-        {
-          op: 'create',
-          path: budgetShardPath(day(), BUDGET_SHARDS - 1),
-          fields: { schemaVersion: 1, costMicros: input.all ?? 0, expireTime: now },
-        },
-      ]);
-    },
+    deliver: () => deliverAll(chat, worker),
+    spendBefore: (input: { user?: number; all?: number }) => spendBefore({ store, clock }, input),
   };
 }

@@ -9,6 +9,7 @@ import { builtInTools } from '#functions/chat/turns/tools/built-in-tools.ts';
 import { createToolbox } from '#functions/chat/turns/tools/toolbox.ts';
 import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
+import type { StandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import type { ToolResult } from '#shared/conversation/context/tool-results.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import { differsFromShown, promptSchema, type SentPrompt } from '#lab/eval/tools/tool-prompts.ts';
@@ -32,29 +33,32 @@ interface JourneyPrompt extends SentPrompt {
   step: string;
 }
 
-/**
- * A conversation with tools of the server and of the app, before a model server that refuses what Gemini would
- * refuse, and a worker that compacts it whenever a step says so, also in the middle of a tool's work.
- */
-// oxlint-disable-next-line max-lines-per-function -- one conversation's state, and what closes over it
-export async function beginJourney() {
+/** What the model was asked in a journey. */
+function recordPrompts(standIn: StandIn) {
+  const prompts: JourneyPrompt[] = [];
+  const refusals: string[] = [];
+
+  /** Notes what it was asked in a step, and gives the first of it. */
+  function take(step: string): JourneyPrompt | undefined {
+    const asked = standIn.journal();
+    refusals.push(...asked.flatMap(({ refusal }) => (refusal ? [`${step}: ${refusal}`] : [])));
+    const taken = asked
+      .filter(({ role }) => role === 'chat')
+      .map(({ n }) => ({ ...promptSchema.parse(standIn.requestBody(n)), step }));
+    prompts.push(...taken);
+    standIn.clearJournal();
+    return taken[0];
+  }
+
+  return { prompts, refusals, take };
+}
+
+/** Chat and worker on one store; the tool `compact` does what it is told. */
+async function openWorld(conversationId: string, compact: () => Promise<Record<string, unknown>>) {
   const { standIn, model } = await startToolModel();
   const store = createMemoryDocumentStore();
   const cache = createMemoryCache({ maxBytes: 10_000_000 });
   const environment = { THRESHOLD_TOKENS };
-  const conversationId = randomUUID();
-  const compactions: { step: string; state: string }[] = [];
-  let step = '';
-  /** The app owes an answer: the turn is in no context yet. */
-  let isWaiting = false;
-
-  const compact = async () => {
-    await requestCompaction(chat, { caller, conversationId });
-    const signal = new AbortController().signal;
-    const result = await runCompaction(worker, { conversationId, signal });
-    compactions.push({ step, state: result.kind === 'done' ? `${result.state}` : result.reason });
-    return { state: compactions.at(-1)?.state };
-  };
   const bare = toolChat(model, { environment }).chat;
   const tools = [
     tool('list', { page: z.number() }, ({ page }) => Promise.resolve({ output: listing(page) })),
@@ -75,28 +79,36 @@ export async function beginJourney() {
     serverTools: toolbox.declarations,
   };
   await withAppTools(chat, conversationId, ['locate', 'choose']);
+  return { standIn, chat, worker };
+}
 
-  const prompts: JourneyPrompt[] = [];
-  const refusals: string[] = [];
+/**
+ * A conversation with tools of the server and of the app, before a model server that refuses what Gemini would
+ * refuse, and a worker that compacts it whenever a step says so, also in the middle of a tool's work.
+ */
+export async function beginJourney() {
+  const conversationId = randomUUID();
+  const compactions: { step: string; state: string }[] = [];
   const differences: string[] = [];
+  let step = '';
+  /** The app owes an answer: the turn is in no context yet. */
+  let isWaiting = false;
 
-  /** Notes what the model was asked, and gives the first of it. */
-  function take(): JourneyPrompt | undefined {
-    const asked = standIn.journal();
-    refusals.push(...asked.flatMap(({ refusal }) => (refusal ? [`${step}: ${refusal}`] : [])));
-    const taken = asked
-      .filter(({ role }) => role === 'chat')
-      .map(({ n }) => ({ ...promptSchema.parse(standIn.requestBody(n)), step }));
-    prompts.push(...taken);
-    standIn.clearJournal();
-    return taken[0];
-  }
+  const compact = async () => {
+    await requestCompaction(chat, { caller, conversationId });
+    const signal = new AbortController().signal;
+    const result = await runCompaction(worker, { conversationId, signal });
+    compactions.push({ step, state: result.kind === 'done' ? `${result.state}` : result.reason });
+    return { state: compactions.at(-1)?.state };
+  };
+  const { standIn, chat, worker } = await openWorld(conversationId, compact);
+  const asked = recordPrompts(standIn);
 
   return {
     chat,
     conversationId,
-    prompts,
-    refusals,
+    prompts: asked.prompts,
+    refusals: asked.refusals,
     differences,
     compactions,
     stop: () => standIn.close(),
@@ -105,7 +117,7 @@ export async function beginJourney() {
       step = text;
       const shown = await showContext(chat, { caller, conversationId });
       const { turn } = await say(chat, conversationId, text);
-      const first = take();
+      const first = asked.take(step);
       const difference = first && !isWaiting ? differsFromShown(first, shown) : undefined;
       isWaiting = turn.state === 'awaiting_tool';
       if (difference !== undefined) differences.push(`${step}: ${difference}`);
@@ -119,13 +131,13 @@ export async function beginJourney() {
       const handle = await answerCalls(chat, { ...target, results: [result] });
       const { turn } = await handle.result;
       isWaiting = turn.state === 'awaiting_tool';
-      take();
+      asked.take(step);
       return turn;
     },
     compact: async (when: string) => {
       step = when;
       await compact();
-      take();
+      asked.take(step);
     },
   };
 }

@@ -33,6 +33,19 @@ const isThere = async (url: string): Promise<true | undefined> => {
   }
 };
 
+/** Tokens are signed, as in production. */
+const environmentOf = (model: EchoingModel, keys: TokenKeys) =>
+  stackEnvironment({
+    shell: process.env,
+    model: { kind: 'stand-in' },
+    standInUrl: model.url,
+    settings: {
+      FIREBASE_AUTH_EMULATOR_HOST: undefined,
+      ID_TOKEN_KEYS_URL: keys.url,
+      TITLES: 'on',
+    },
+  });
+
 /** `preloaded`: JavaScript that the process runs before anything else. */
 export async function startPrintingHost(
   options: { preloaded?: string } = {},
@@ -42,17 +55,6 @@ export async function startPrintingHost(
   const reserved = new Set<number>();
   const chatPort = await chooseFreePort(0, reserved);
   const compactionPort = await chooseFreePort(0, reserved);
-  const environment = stackEnvironment({
-    shell: process.env,
-    model: { kind: 'stand-in' },
-    standInUrl: model.url,
-    settings: {
-      // Tokens are signed, as in production.
-      FIREBASE_AUTH_EMULATOR_HOST: undefined,
-      ID_TOKEN_KEYS_URL: keys.url,
-      TITLES: 'on',
-    },
-  });
   const child = spawn(
     process.execPath,
     [
@@ -63,7 +65,7 @@ export async function startPrintingHost(
       `--compaction-port=${compactionPort}`,
       `--push=${JSON.stringify({ minBackoffSeconds: 1, maxBackoffSeconds: 1 })}`,
     ],
-    { stdio: ['ignore', 'pipe', 'pipe'], env: environment },
+    { stdio: ['ignore', 'pipe', 'pipe'], env: environmentOf(model, keys) },
   );
   const closed = once(child, 'close');
   let output = '';

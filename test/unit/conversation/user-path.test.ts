@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { userPath } from '#shared/conversation/documents/paths.ts';
-import { uidFault } from '#shared/user/uid.ts';
+import { uidFault } from '#functions/chat/http/authenticate.ts';
 import { checkDocumentPath } from '#shared/store/names.ts';
 
 describe('the path of a user', () => {

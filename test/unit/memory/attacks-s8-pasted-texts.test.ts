@@ -4,7 +4,7 @@ import { ownWords } from '#shared/compaction/facts/speech/own-words.ts';
 import { saidByUser } from '#shared/memory/said-by-user.ts';
 import { pastesIn } from '#test/support/attacks/pasted-texts.ts';
 import { honestWishes } from '#test/support/attacks/honest-wishes.ts';
-import { tongues } from '#test/support/attacks/relayed-orders.ts';
+import { tongues } from '#test/support/attacks/tongues.ts';
 
 const at = new Date('2026-03-02T10:00:00.000Z');
 const languages = tongues.map(({ name }) => name);

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { environmentSchema } from '#functions/config/environment.ts';
 import { compressorModel, modelInService } from '#shared/models/retirement.ts';
-import type { ModelCatalog } from '#shared/models/model-entry.ts';
-import { findModel } from '#shared/models/find-model.ts';
+import { findModel, type ModelCatalog } from '#shared/models/model-entry.ts';
 import { isDearer, findPrice } from '#shared/models/find-price.ts';
 import { registry, VERIFIED_ON } from '#shared/models/registry.ts';
 import { verifiedModels } from '#test/support/verified-models.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { environmentSchema } from '#functions/config/environment.ts';
-import { findModel } from '#shared/models/find-model.ts';
-import { modelEntrySchema } from '#shared/models/model-entry.ts';
+import { findModel, modelEntrySchema } from '#shared/models/model-entry.ts';
 import { findPrice } from '#shared/models/find-price.ts';
 import { registry, VERIFIED_ON } from '#shared/models/registry.ts';
 import { hasSuccessorLoop, modelInService } from '#shared/models/retirement.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { findModel } from '#shared/models/find-model.ts';
+import { findModel } from '#shared/models/model-entry.ts';
 import { knownPrice } from '#shared/models/find-price.ts';
 import { registry } from '#shared/models/registry.ts';
 import { readRemoteModels } from '#shared/models/remote-models.ts';

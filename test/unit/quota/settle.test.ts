@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { toDay, nextDay } from '#shared/quota/day.ts';
+import { nextDay, noUsage, toDay } from '#shared/quota/usage.ts';
 import { takenBy, usageAfter, usageAfterCall } from '#shared/quota/settle.ts';
-import { noUsage } from '#shared/quota/usage.ts';
 
 const now = new Date('2026-01-02T12:00:00.000Z');
 const own = {

@@ -5,7 +5,7 @@ import { BUDGET_SHARDS } from '#functions/quota/quota-settings.ts';
 import { paidCall, type WorkCall } from '#functions/quota/paid-call.ts';
 import { showUsage } from '#functions/quota/show-usage.ts';
 import { budgetShardPath, usagePath } from '#shared/conversation/documents/paths.ts';
-import { toDay, nextDay } from '#shared/quota/day.ts';
+import { nextDay, sumOfCosts, toDay } from '#shared/quota/usage.ts';
 import { buildDue, compactOnce } from '#test/support/compaction/compacted-conversation.ts';
 import { recordCommits } from '#test/support/compaction/commit-rules.ts';
 import {
@@ -15,7 +15,6 @@ import {
 import { serveErasures } from '#test/support/compaction/erasing.ts';
 import { lifecycle, owner } from '#test/support/chat/lifecycle.ts';
 import { AppError } from '#shared/errors.ts';
-import { sumOfCosts } from '#shared/quota/usage.ts';
 import { answerOrReason, HOUSE_PRICES, limitedChat, usageOf } from '#test/support/chat/quotas.ts';
 import { createRecordedStore } from '#test/support/stores/recorded-store.ts';
 

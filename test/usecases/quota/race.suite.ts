@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { usagePath } from '#shared/conversation/documents/paths.ts';
-import { toDay } from '#shared/quota/day.ts';
-import { encodeUsage, noUsage } from '#shared/quota/usage.ts';
+import { encodeUsage, noUsage, toDay } from '#shared/quota/usage.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { answerOrReason, limitedChat, usageOf } from '#test/support/chat/quotas.ts';

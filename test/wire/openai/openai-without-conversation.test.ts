@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { toDay } from '#shared/quota/day.ts';
+import { toDay } from '#shared/quota/usage.ts';
 import { chatCompletionResponse } from '#shared/wire/facades/openai.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { eventually } from '#test/support/eventually.ts';

@@ -2,7 +2,7 @@ import { CANCELLED_BY_USER } from '#shared/compaction/decisions/claim-decision.t
 import { decideSettle } from '#shared/compaction/decisions/settle-decision.ts';
 import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
 import { sameHeadWrite } from '#shared/conversation/writes/status-write.ts';
-import { nextDay } from '#shared/quota/day.ts';
+import { nextDay } from '#shared/quota/usage.ts';
 import { GuardLostError } from '#shared/errors.ts';
 import { retry } from '#functions/lib/retry.ts';
 import type { DocumentFields, DocumentStore, Write } from '#shared/ports/ports.ts';

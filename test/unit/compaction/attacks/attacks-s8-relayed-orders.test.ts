@@ -9,9 +9,9 @@ import {
   relayedTurns,
   relays,
   TOLD_SEQ,
-  tongues,
   type Channel,
 } from '#test/support/attacks/relayed-orders.ts';
+import { tongues } from '#test/support/attacks/tongues.ts';
 import { modelItem, snapshotWith } from '#test/support/compaction/said-turn.ts';
 import { sampled } from '#test/support/search-cases.ts';
 

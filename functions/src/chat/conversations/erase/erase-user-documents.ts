@@ -1,7 +1,6 @@
 import { uploadsCollection, usagePath, userPath } from '#shared/conversation/documents/paths.ts';
 import type { Caller, StoredDocument, Write } from '#shared/ports/ports.ts';
-import { toDay, nextDay } from '#shared/quota/day.ts';
-import { decodeUsage, encodeUsage, type Usage } from '#shared/quota/usage.ts';
+import { decodeUsage, encodeUsage, nextDay, toDay, type Usage } from '#shared/quota/usage.ts';
 import { usageKept, usageSum } from '#shared/quota/usage-kept.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { passCrashPoint } from '#functions/lib/crash-points.ts';

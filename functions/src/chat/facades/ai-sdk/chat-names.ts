@@ -1,13 +1,25 @@
+import { z } from 'zod';
 import { decodeHead } from '#shared/conversation/documents/head.ts';
 import { chatNamePath, headPath } from '#shared/conversation/documents/paths.ts';
 import type { Caller, StoredDocument } from '#shared/ports/ports.ts';
-import { decodeChatName, type ChatName } from '#shared/user/chat-name.ts';
 import { conversationIdSchema } from '#shared/wire/fields.ts';
 import { stableUuid } from '#shared/wire/stable-uuid.ts';
 import { retryWhenLost } from '#functions/lib/retry.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { isOwn } from '#functions/chat/conversations/own-conversation.ts';
 import { idAsStored } from '#functions/chat/id-as-stored.ts';
+
+const chatNameSchema = z.object({
+  schemaVersion: z.literal(1),
+  conversationId: z.string(),
+  updateTime: z.date(),
+});
+
+/** `users/{uid}/chatNames/{hash}`: the conversation that a chat of an AI SDK is, where its id is no UUID. */
+type ChatName = z.infer<typeof chatNameSchema>;
+
+/** Throws ZodError for a shape that this version does not know. */
+const decodeChatName = ({ fields }: StoredDocument): ChatName => chatNameSchema.parse(fields);
 
 type Naming = Pick<ChatDependencies, 'store' | 'sha256'>;
 

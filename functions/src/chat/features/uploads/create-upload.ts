@@ -1,6 +1,6 @@
 import type { SignedRequest } from '#shared/ports/file-ports.ts';
 import type { Caller } from '#shared/ports/ports.ts';
-import { toDay, nextDay } from '#shared/quota/day.ts';
+import { toDay, nextDay } from '#shared/quota/usage.ts';
 import { UNSENT_KEPT_MS } from '#shared/uploads/limits.ts';
 import { uploadPath, uploadsCollection } from '#shared/conversation/documents/paths.ts';
 import { encodeUpload, type Upload } from '#shared/uploads/upload.ts';

@@ -1,0 +1,85 @@
+import type { DocumentStore, StoredDocument, Write } from '#shared/ports/ports.ts';
+import type { Flow, Process } from './flow.ts';
+import type { Interleaving } from './interleaving.ts';
+import type { Journal } from './journal.ts';
+
+/** Turns the writes of one commit into other commits, as a careless program would have made them. */
+export type Rewrite = (commit: {
+  writes: readonly Write[];
+  /** Documents as they are now. */
+  peek: (path: string) => Promise<StoredDocument | undefined>;
+  /** The same document as this process last read it. */
+  lastRead: ReadonlyMap<string, StoredDocument>;
+}) => Promise<readonly (readonly Write[])[]>;
+
+/** A process, and the documents as it last read them. */
+export interface StoreUser {
+  process: Process;
+  lastRead: Map<string, StoredDocument>;
+}
+
+/** `conversations/c1/turns/0000000003` → `turns/3`. */
+const shortPath = (path: string) =>
+  path.replace(/^conversations\/[^/]+\/?/, '').replace(/\/0+(?=\d)/, '/') || 'head';
+
+const describeWrite = (write: Write) => `${write.op} ${shortPath(write.path)}`;
+
+interface Observed {
+  interleaving: Interleaving;
+  store: DocumentStore;
+  journal: Journal;
+  rewrite?: Rewrite | undefined;
+}
+
+async function commit(
+  { interleaving, store, journal, rewrite }: Observed,
+  { user, flow }: { user: StoreUser; flow: Flow },
+  writes: readonly Write[],
+): Promise<string[]> {
+  const peek = async (path: string) => (await store.get([path]))[0];
+  const batches = rewrite ? await rewrite({ writes, peek, lastRead: user.lastRead }) : [writes];
+  let times: string[] = [];
+  for (const batch of batches) {
+    times = await store.commit(batch);
+    const atMs = interleaving.now().getTime();
+    journal.commits.push({ process: user.process.name, flow, atMs, writes: batch });
+  }
+  return times;
+}
+
+/** The store as a process has it: each call is an effect of the interleaving, and commits are noted. */
+export function observedStore(observed: Observed, user: StoreUser, flow: Flow): DocumentStore {
+  const { interleaving, store, rewrite } = observed;
+  return {
+    ...store,
+    get: (paths) =>
+      interleaving.effect(flow, () => `read ${paths.map(shortPath).join(' ')}`, {
+        apply: async () => {
+          const found = await store.get(paths);
+          if (rewrite) for (const each of found) if (each) user.lastRead.set(each.path, each);
+          return found;
+        },
+      }),
+    query: (query) =>
+      interleaving.effect(flow, () => `query ${shortPath(query.collection)}`, {
+        apply: () => store.query(query),
+      }),
+    commit: (writes) =>
+      interleaving.effect(flow, () => `commit ${writes.map(describeWrite).join(', ')}`, {
+        apply: () => commit(observed, { user, flow }, writes),
+      }),
+    async *watch(collection, signal) {
+      await interleaving.effect(flow, () => `watch ${shortPath(collection)}`, {
+        apply: () => Promise.resolve(),
+      });
+      for await (const documents of store.watch(collection, signal)) {
+        await interleaving.step(flow, () => `hears of ${documents.length} documents`);
+        yield documents;
+      }
+    },
+    deleteBelow: (path, signal) =>
+      interleaving.effect(flow, () => `delete below ${shortPath(path)}`, {
+        apply: () => store.deleteBelow(path, signal),
+      }),
+  };
+}
