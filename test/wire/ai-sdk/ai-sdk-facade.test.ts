@@ -92,7 +92,7 @@ describe('the ids of the AI SDK', () => {
   });
 });
 
-describe('a conversation of somebody else', () => {
+describe('another user’s conversation', () => {
   test('the AI SDK route hides another user’s conversation with 404, whatever is requested', async () => {
     const id = randomUUID();
     const message = saying('Mine');
@@ -182,7 +182,7 @@ describe('a message that is changed', () => {
   });
 });
 
-describe('an answer that is made anew', () => {
+describe('regenerating an answer', () => {
   test('an AI SDK regeneration by answer id happens once, however often it is sent', async () => {
     const id = randomUUID();
     const text = `Once ${id}`;
