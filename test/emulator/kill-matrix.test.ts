@@ -19,7 +19,7 @@ const FLUSHED_IN_BETWEEN: ReadonlySet<string> = new Set(['before-flush', 'flushe
 
 const { victims, documentsOf, built, killAt, deliver } = killing();
 
-describe('chat that is killed', () => {
+describe('a killed chat function', () => {
   test.each([
     'turn-started',
     'before-flush',

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { headPath } from '#shared/conversation/documents/paths.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
@@ -10,19 +10,11 @@ import { cutHead as headOfText, cutTail } from '#shared/text-cut.ts';
 import { scriptedStreamer } from '../fakes/scripted-streamer.ts';
 import { chatDependencies } from '../support/chat/chat-dependencies.ts';
 import { errorOf } from '../support/chat/chat-server.ts';
-import {
-  messageBody,
-  messagesPath,
-  startFaultStack,
-  type FaultStack,
-} from '../support/processes/fault-stack.ts';
+import { messageBody, messagesPath, startFaultStack } from '../support/processes/fault-stack.ts';
 import { collect, request } from '../support/chat/sending.ts';
 import { searchCases } from '#test/support/search-cases.ts';
 
-let stack: FaultStack;
-beforeAll(async () => {
-  stack = await startFaultStack();
-});
+const stack = await startFaultStack();
 afterAll(() => stack.stop());
 
 /** What breaks careless programs, between code points of every plane. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
 import { isTerminal } from '#shared/conversation/documents/turn.ts';
@@ -9,7 +9,6 @@ import {
   messageBody,
   messagesPath,
   startFaultStack,
-  type FaultStack,
 } from '../support/processes/fault-stack.ts';
 
 const QUESTION = 'Tell me of the long way from the harbour to the temple.';
@@ -20,12 +19,9 @@ const ANSWER = Array.from({ length: 40 }, (_, stop) => `Stop ${stop} has a view 
 const TOKENS_PER_SECOND = 400;
 const EVENTS = 16;
 
-let stack: FaultStack;
-beforeAll(async () => {
-  stack = await startFaultStack();
-  stack.answerWith(QUESTION, ANSWER);
-  stack.standIn.setTiming({ tokensPerSecond: TOKENS_PER_SECOND });
-});
+const stack = await startFaultStack();
+stack.answerWith(QUESTION, ANSWER);
+stack.standIn.setTiming({ tokensPerSecond: TOKENS_PER_SECOND });
 afterAll(() => stack.stop());
 
 /** Sends over SSE and hangs up as soon as `events` of them have arrived. */

@@ -54,7 +54,7 @@ async function serveEvents(times = 1): Promise<void> {
     for (let delivery = 0; delivery < times; delivery++) await stack.compact(id);
 }
 
-describe('while events cannot be published', () => {
+describe('failing publication of events', () => {
   test('a hundred messages are answered, and keep their compaction requests, while publishing fails', async () => {
     bus.setDown(true);
     const conversations = ids(100);

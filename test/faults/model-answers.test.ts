@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import type { QueuedFault } from '#infra/fake-gemini/server/faults.ts';
 import {
   headOf,
@@ -7,26 +7,22 @@ import {
   messagesPath,
   startFaultStack,
   textsOf,
-  type FaultStack,
 } from '../support/processes/fault-stack.ts';
-
-let stack: FaultStack;
-beforeAll(async () => {
-  stack = await startFaultStack({ modelWaitMs: 1_500 });
-  // The first call loads the SDK.
-  await stack.send(randomUUID(), 'Good morning.');
-  stack.answerWith(QUESTION, ANSWER);
-});
-beforeEach(() => {
-  stack.standIn.clearFaults();
-  stack.standIn.clearJournal();
-});
-afterAll(() => stack.stop());
 
 const QUESTION = 'The gate code is 7731. Which floor has the meeting room with the long table?';
 /** Long enough for several events. */
 const ANSWER =
   'With the gate code 7731 you come to the lift; the room with the long table is on the fourth floor, behind the kitchen, and the door is open until six in the evening.';
+
+const stack = await startFaultStack({ modelWaitMs: 1_500 });
+// The first call loads the SDK.
+await stack.send(randomUUID(), 'Good morning.');
+stack.answerWith(QUESTION, ANSWER);
+beforeEach(() => {
+  stack.standIn.clearFaults();
+  stack.standIn.clearJournal();
+});
+afterAll(() => stack.stop());
 
 interface Failure {
   name: string;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import type { QueuedFault } from '#infra/fake-gemini/server/faults.ts';
 import { createScriptedModel, snapshotAnswer } from '../fakes/scripted-model.ts';
 import {
@@ -10,15 +10,12 @@ import {
 } from '../support/compaction/compacted-conversation.ts';
 import { compactionBench } from '../support/compaction/compaction-dependencies.ts';
 import { madeUpQuestion } from '../support/compaction/conversation-builder.ts';
-import { headOf, startFaultStack, type FaultStack } from '../support/processes/fault-stack.ts';
+import { headOf, startFaultStack } from '../support/processes/fault-stack.ts';
 import { historiesOf } from '../support/compaction/stored-histories.ts';
 
-let stack: FaultStack;
-beforeAll(async () => {
-  stack = await startFaultStack({ modelWaitMs: 1_500 });
-  // The first call loads the SDK.
-  await stack.send(randomUUID(), 'Good morning.');
-});
+const stack = await startFaultStack({ modelWaitMs: 1_500 });
+// The first call loads the SDK.
+await stack.send(randomUUID(), 'Good morning.');
 beforeEach(() => {
   stack.standIn.clearFaults();
   stack.standIn.setVices({});

@@ -82,7 +82,7 @@ async function chatCallsAfter(n: number) {
 const lastCall = async () =>
   callsSchema.parse((await order('/model/calls')).body).calls.at(-1)?.n ?? 0;
 
-describe('who may give orders', () => {
+describe('the callers of the supervisor', () => {
   test.each([
     ['no token', ''],
     ['a wrong token', 'x'.repeat(43)],

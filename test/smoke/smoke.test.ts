@@ -282,7 +282,7 @@ describe('an answer that does not come', () => {
   });
 });
 
-describe('what stands between', () => {
+describe('proxies and other obstacles', () => {
   test('the smoke check detects a proxy that buffers events', async () => {
     const { url, standIn } = await startRecap();
     await answerSlowly(standIn.url);

@@ -190,7 +190,7 @@ describe('a dense ledger', () => {
   });
 });
 
-describe('vices of a dense summariser', () => {
+describe('misbehaviour of a dense summariser', () => {
   test('a forgetful dense summariser drops single statements from items', async () => {
     const all = await fold(garden, { vices: dense });
     const half = await fold(garden, { vices: { ...dense, forgetful: 0.5 }, seed: '3' });

@@ -243,7 +243,7 @@ describe('a summary under a schema', () => {
   });
 });
 
-describe('vices', () => {
+describe('misbehaviour of the fake Gemini', () => {
   test('a forgetful summariser drops exactly what the journal says, repeatably for the same seed', async () => {
     const first = await summarise({ vices: { forgetful: 0.5 }, seed: 's' });
     const dropped = standIn?.journal()[0]?.dropped ?? [];

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { connect, createServer, type Socket } from 'node:net';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { chunksCollection } from '#shared/conversation/documents/paths.ts';
-import { startFaultStack, type FaultStack } from '../support/processes/fault-stack.ts';
+import { startFaultStack } from '../support/processes/fault-stack.ts';
 import { startChatServer } from '../support/chat/chat-server.ts';
 import { openServer } from '#infra/local/processes/open-server.ts';
 import { idTokenClaims } from '../support/token-keys.ts';
@@ -18,10 +18,7 @@ const MIXED = HANGUL_JAMO + ZWJ_EMOJI + RIGHT_TO_LEFT;
 const repeated = (unit: string, times: number) =>
   Array.from({ length: times }, (_, n) => `${'x'.repeat(n % 7)}${unit}`).join('');
 
-let stack: FaultStack;
-beforeAll(async () => {
-  stack = await startFaultStack();
-});
+const stack = await startFaultStack();
 afterAll(() => stack.stop());
 
 /** A network between client and server that hands on `sizeBytes` at a time, in writes of their own. */

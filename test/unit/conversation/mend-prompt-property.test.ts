@@ -56,7 +56,7 @@ function pairsOf(contents: readonly Content[]) {
   });
 }
 
-describe('mendPrompt, whatever the history', () => {
+describe('repairing any prompt', () => {
   test('a repaired prompt has whole call pairs and characters that the strict model server accepts', () => {
     fc.assert(
       fc.property(brokenHistories, models, (contents, model) => {

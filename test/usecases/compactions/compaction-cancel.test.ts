@@ -33,7 +33,7 @@ const hold = (id: string, requestId: string, leaseForMs: number) =>
     leaseUntil: new Date(Date.now() + leaseForMs),
   });
 
-describe('calling a compaction off', () => {
+describe('cancelling a compaction', () => {
   test('cancelling a waiting compaction drops it with a record, once', async () => {
     const id = await create();
     const requestId = randomUUID();

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { conversationResponse } from '#shared/wire/resources/conversations.ts';
 import { errorOf, startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
 import { createConversation, readAs } from '#test/support/chat/http-answers.ts';
@@ -15,12 +15,8 @@ const environment = {
   HOOK_SIGNING_KEY: 'a signing key of thirty-two chars',
 };
 
-let open: ChatServer;
-let closed: ChatServer;
-beforeAll(async () => {
-  open = await startChatServer({ environment: { ...environment, CLIENT_WRITABLE: 'hooks' } });
-  closed = await startChatServer({ environment });
-});
+const open = await startChatServer({ environment: { ...environment, CLIENT_WRITABLE: 'hooks' } });
+const closed = await startChatServer({ environment });
 afterAll(() => Promise.all([open.stop(), closed.stop()]));
 
 async function patch(chat: ChatServer, hooks: unknown) {

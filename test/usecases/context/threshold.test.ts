@@ -17,12 +17,16 @@ describe('the threshold', () => {
     thoughtsTokens: 0,
   });
 
-  test('a turn reaching the threshold stores a request with its finish and publishes once', async () => {
-    const dependencies = chatDependencies(
-      { model: scriptedStreamer(textAnswer('A', usage(990))).model },
+  const reporting = (promptTokens: number) => ({
+    dependencies: chatDependencies(
+      { model: scriptedStreamer(textAnswer('A', usage(promptTokens))).model },
       { THRESHOLD_TOKENS: '1000' },
-    );
-    const id = randomUUID();
+    ),
+    id: randomUUID(),
+  });
+
+  test('a turn reaching the threshold stores a request with its finish and publishes once', async () => {
+    const { dependencies, id } = reporting(990);
 
     await sendAll(dependencies, id, ['a', 'b']);
 
@@ -37,11 +41,7 @@ describe('the threshold', () => {
   });
 
   test('a turn reaching the threshold publishes the request to the events topic', async () => {
-    const dependencies = chatDependencies(
-      { model: scriptedStreamer(textAnswer('A', usage(990))).model },
-      { THRESHOLD_TOKENS: '1000' },
-    );
-    const id = randomUUID();
+    const { dependencies, id } = reporting(990);
 
     await sendAll(dependencies, id, ['a', 'b']);
 
@@ -62,11 +62,7 @@ describe('the threshold', () => {
   });
 
   test('a turn reaching the threshold informs the owner’s devices by the status document', async () => {
-    const dependencies = chatDependencies(
-      { model: scriptedStreamer(textAnswer('A', usage(990))).model },
-      { THRESHOLD_TOKENS: '1000' },
-    );
-    const id = randomUUID();
+    const { dependencies, id } = reporting(990);
 
     await sendAll(dependencies, id, ['a']);
 
@@ -79,11 +75,7 @@ describe('the threshold', () => {
   });
 
   test('a turn below the threshold requests nothing', async () => {
-    const dependencies = chatDependencies(
-      { model: scriptedStreamer(textAnswer('A', usage(989))).model },
-      { THRESHOLD_TOKENS: '1000' },
-    );
-    const id = randomUUID();
+    const { dependencies, id } = reporting(989);
 
     await sendAll(dependencies, id, ['a']);
 

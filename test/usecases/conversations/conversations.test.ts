@@ -1,28 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { headPath } from '#shared/conversation/documents/paths.ts';
 import {
   conversationResponse,
   conversationWithContextResponse,
 } from '#shared/wire/resources/conversations.ts';
-import {
-  errorOf,
-  startChatServer,
-  type CallOptions,
-  type ChatServer,
-} from '#test/support/chat/chat-server.ts';
+import { errorOf, startChatServer, type CallOptions } from '#test/support/chat/chat-server.ts';
 import { createConversation, readAs } from '#test/support/chat/http-answers.ts';
 
-let chat: ChatServer;
-let openChat: ChatServer;
-beforeAll(async () => {
-  chat = await startChatServer({ environment: { THRESHOLD_TOKENS: '20000' } });
-  openChat = await startChatServer({
-    environment: {
-      THRESHOLD_TOKENS: '20000',
-      CLIENT_WRITABLE: 'model,profile,systemInstruction,windowTokens,compaction,onBusy',
-    },
-  });
+const chat = await startChatServer({ environment: { THRESHOLD_TOKENS: '20000' } });
+const openChat = await startChatServer({
+  environment: {
+    THRESHOLD_TOKENS: '20000',
+    CLIENT_WRITABLE: 'model,profile,systemInstruction,windowTokens,compaction,onBusy',
+  },
 });
 afterAll(() => Promise.all([chat.stop(), openChat.stop()]));
 

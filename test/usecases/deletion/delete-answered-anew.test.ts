@@ -16,7 +16,7 @@ import { edit, regenerate, shownTexts } from '#test/support/chat/replacing.ts';
 import { request } from '#test/support/chat/sending.ts';
 import { answered, instances, turnsOf } from '#test/support/chat/starts.ts';
 
-describe('deleting a message that was answered anew', () => {
+describe('deleting a regenerated message', () => {
   /** A message with the canary, answered three times. */
   async function regenerated({ chat }: Pick<Lifecycle, 'chat'>) {
     const id = randomUUID();

@@ -186,7 +186,7 @@ describe('a turn that waits for the app', () => {
   });
 });
 
-describe('nobody is told', () => {
+describe('nobody is notified', () => {
   test.each([
     ['of an answer that somebody waited for', { isAttended: true }],
     ['of an attempt that another one has followed', { attempt: 2 }],

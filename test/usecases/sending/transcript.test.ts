@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { assembleContext, assemblePrompt } from '#shared/conversation/context/assemble-context.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import { headPath, historyPath } from '#shared/conversation/documents/paths.ts';
@@ -8,19 +8,16 @@ import { contextResponse } from '#shared/wire/resources/context.ts';
 import { messageListResponse, sendMessageResponse } from '#shared/wire/resources/messages.ts';
 import { turnResponse } from '#shared/wire/resources/turns.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
-import { errorOf, startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
+import { errorOf, startChatServer } from '#test/support/chat/chat-server.ts';
 import { readAs } from '#test/support/chat/http-answers.ts';
 import { signedFields } from '#test/support/signing.ts';
 
 const SYSTEM_INSTRUCTION = 'You are kind.';
 
-let chat: ChatServer;
 const streamer = scriptedStreamer(textAnswer('Fine.'));
-beforeAll(async () => {
-  chat = await startChatServer({
-    overrides: { model: streamer.model },
-    environment: { SYSTEM_INSTRUCTION },
-  });
+const chat = await startChatServer({
+  overrides: { model: streamer.model },
+  environment: { SYSTEM_INSTRUCTION },
 });
 afterAll(() => chat.stop());
 

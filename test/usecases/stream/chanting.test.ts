@@ -52,7 +52,7 @@ async function answeredWith(...answers: ScriptedAnswer[]) {
   return { ...chat, send, frames, turn };
 }
 
-describe('an answer that chants', () => {
+describe('a repetitive answer', () => {
   test.each([1, 7, 59, 500, CHANT.length])(
     'a repetitive answer in pieces of %i characters is kept up to the repetitions',
     async (size) => {

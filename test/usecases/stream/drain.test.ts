@@ -38,7 +38,7 @@ async function ending() {
   return { ...chat, clock, store, conversationId, send, handle, call };
 }
 
-describe('an instance that is told to end', () => {
+describe('an instance that is stopped', () => {
   test('an ending instance is done at once when nothing runs', async () => {
     const drained = drainChat(chatDependencies({ clock: createManualClock() }), noRequests);
 

@@ -1,17 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { contentText } from '#shared/conversation/documents/content.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { heldStreamer } from '#test/fakes/held-streamer.ts';
-import { errorOf, startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
+import { errorOf, startChatServer } from '#test/support/chat/chat-server.ts';
 import { eventually } from '#test/support/eventually.ts';
 
 const { model, calls, answerAll } = heldStreamer();
-let server: ChatServer;
-beforeAll(async () => {
-  answerAll();
-  server = await startChatServer({ overrides: { model } });
-});
+answerAll();
+const server = await startChatServer({ overrides: { model } });
 afterAll(() => server.stop());
 
 const saying = (text: string, id: string = randomUUID()) => ({
@@ -95,7 +92,7 @@ describe('the ids of the AI SDK', () => {
   });
 });
 
-describe('a conversation of somebody else', () => {
+describe('another user’s conversation', () => {
   test('the AI SDK route hides another user’s conversation with 404, whatever is requested', async () => {
     const id = randomUUID();
     const message = saying('Mine');
@@ -185,7 +182,7 @@ describe('a message that is changed', () => {
   });
 });
 
-describe('an answer that is made anew', () => {
+describe('regenerating an answer', () => {
   test('an AI SDK regeneration by answer id happens once, however often it is sent', async () => {
     const id = randomUUID();
     const text = `Once ${id}`;

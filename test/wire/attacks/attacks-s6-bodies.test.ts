@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { errorOf, startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
 import { expectClean } from '#test/support/chat/http-answers.ts';
 import { idTokenClaims } from '#test/support/token-keys.ts';
@@ -11,12 +11,8 @@ import { errorOfRaw, requestHead, sendHalf, sendRaw } from '#test/support/wire/r
 const MIB = 1_024 * 1_024;
 const GIB = 1_024 * MIB;
 
-let chat: ChatServer;
-let slow: ChatServer;
-beforeAll(async () => {
-  chat = await startChatServer();
-  slow = await startChatServer({ environment: { BODY_TIMEOUT_MS: '300' } });
-});
+const chat = await startChatServer();
+const slow = await startChatServer({ environment: { BODY_TIMEOUT_MS: '300' } });
 afterAll(() => Promise.all([chat.stop(), slow.stop()]));
 
 const tokenOf = (server: ChatServer) => server.keys.sign(idTokenClaims(server.project, 'alice'));

@@ -25,17 +25,13 @@ async function metadataServer() {
 
 const module = new URL('../../../../functions/src/adapters/auth/access-tokens.ts', import.meta.url);
 
-test('the function’s own access token is fetched once and kept', async () => {
-  const { asked, host } = await metadataServer();
-  const program = `
-    import { createAccessTokens } from ${JSON.stringify(module.href)};
-    const tokens = createAccessTokens();
-    console.log(await tokens.get(), await tokens.get());
-  `;
-
+/** Prints what the program prints about `tokens`, in a process of its own. */
+async function runWithTokens(host: string, program: string): Promise<string> {
+  const head = `import { createAccessTokens } from ${JSON.stringify(module.href)};
+    const tokens = createAccessTokens();`;
   const { stdout } = await promisify(execFile)(
     process.execPath,
-    ['--input-type=module', '--eval', program],
+    ['--input-type=module', '--eval', head + program],
     {
       env: {
         GCE_METADATA_HOST: host,
@@ -43,6 +39,17 @@ test('the function’s own access token is fetched once and kept', async () => {
         HOME: '/nonexistent',
       },
     },
+  );
+  return stdout;
+}
+
+test('the function’s own access token is fetched once and kept', async () => {
+  const { asked, host } = await metadataServer();
+  const stdout = await runWithTokens(
+    host,
+    `
+    console.log(await tokens.get(), await tokens.get());
+  `,
   );
 
   const [first, second] = stdout.trim().split(' ');
@@ -55,24 +62,13 @@ test('the function’s own access token is fetched once and kept', async () => {
 
 test('a refused access token is renewed once for all callers that used it', async () => {
   const { asked, host } = await metadataServer();
-  const program = `
-    import { createAccessTokens } from ${JSON.stringify(module.href)};
-    const tokens = createAccessTokens();
+  const stdout = await runWithTokens(
+    host,
+    `
     const refused = await tokens.get();
     const renewed = await tokens.renew(refused);
     console.log(refused, renewed, await tokens.renew(refused), await tokens.get());
-  `;
-
-  const { stdout } = await promisify(execFile)(
-    process.execPath,
-    ['--input-type=module', '--eval', program],
-    {
-      env: {
-        GCE_METADATA_HOST: host,
-        METADATA_SERVER_DETECTION: 'assume-present',
-        HOME: '/nonexistent',
-      },
-    },
+  `,
   );
 
   const [refused, renewed, ...later] = stdout.trim().split(' ');

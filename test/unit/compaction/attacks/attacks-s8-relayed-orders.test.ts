@@ -107,7 +107,7 @@ const takenIn = (variants: readonly Variant[], fold: typeof foldInMemory): strin
     .filter((variant, index) => achieved(variant, index, fold).length > 0)
     .map(({ tongue, carrier, relay }) => `${tongue.name}, ${carrier}, ${relay}`);
 
-describe('S8: an order that the model tells again', () => {
+describe('S8: an order that the model repeats', () => {
   test.each(channels)(
     'S8: an order that the model repeats is no goal, step, rule or wish in %s',
     BUSY,

@@ -12,7 +12,7 @@ const failed: SettleFacts = {
   untilNextDayMs: 5 * HOUR_MS,
 };
 
-describe('what becomes of a need', () => {
+describe('settling a compaction request', () => {
   test.each<[string, Partial<SettleFacts>, object]>([
     ['a swap', { state: 'COMPACTED' }, { kind: 'clear' }],
     ['shortened outputs', { state: 'CONTENT_TRUNCATED' }, { kind: 'clear' }],

@@ -41,7 +41,7 @@ const render: RenderHistory = (snapshot, boundary) => ({
 const without = (gone: Parameters<typeof withoutTurns>[1], input = covering) =>
   withoutTurns(input, gone, render);
 
-describe('a history without a turn', () => {
+describe('a history without an erased turn', () => {
   test('a history repaired after an erasure keeps items that do not cite the turn', () => {
     const mended = without({ seqs: [3] });
 

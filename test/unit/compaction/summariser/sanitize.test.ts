@@ -12,7 +12,7 @@ const response = (name: string, id?: string): Part => ({
   functionResponse: id === undefined ? { name, response: {} } : { id, name, response: {} },
 });
 
-describe('curate', () => {
+describe('sanitising a history', () => {
   test.each<[string, Content[], Content[]]>([
     ['nothing', [], []],
     ['drops empty contents', [user(text('a')), model()], [user(text('a'))]],

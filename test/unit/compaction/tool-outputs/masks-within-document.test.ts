@@ -20,7 +20,7 @@ const masksOf = (count: number, text: string): Mask[] =>
 const bytesOf = (masks: readonly Mask[]) =>
   new TextEncoder().encode(JSON.stringify(masks.map(storedMask))).length;
 
-describe('masks in the history document', () => {
+describe('truncated outputs in the history document', () => {
   test('truncated outputs in the history document stay unchanged while they fit', () => {
     const masks = masksOf(100, 'x'.repeat(1_000));
 

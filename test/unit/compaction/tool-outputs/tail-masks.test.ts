@@ -115,7 +115,7 @@ describe('what a model has condensed', () => {
   });
 });
 
-describe('masks that stand already', () => {
+describe('existing truncated outputs', () => {
   const turns = [toolTurn(1, 400), toolTurn(2, 100)];
 
   test('existing truncations stay while new ones would save little more', () => {

@@ -12,7 +12,7 @@ const nothing: LooseContent = { role: 'user', parts: [] };
 
 const everyHistory = fc.oneof(brokenHistories, wholeHistories);
 
-describe('a whole history', () => {
+describe('a valid history', () => {
   test('a valid history is exactly one in which repair changes nothing', () => {
     fc.assert(
       fc.property(everyHistory, (contents) => {

@@ -4,7 +4,7 @@ import { sendableContents } from '#shared/conversation/repair/sendable.ts';
 
 const user = (text: string): Content => ({ role: 'user', parts: [{ text }] });
 
-describe('what of a turn is sent again', () => {
+describe('the parts of a turn that are sent again', () => {
   test('text of a turn is sent again', () => {
     expect(sendableContents([user('a')])).toEqual([user('a')]);
   });

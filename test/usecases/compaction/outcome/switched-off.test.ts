@@ -24,7 +24,7 @@ const settle = async (
   return { result, after: (await see(bench.store, id)).head };
 };
 
-describe('a need that waits', () => {
+describe('a waiting compaction request', () => {
   test.each<[Head['settings']['compaction'], Trigger]>([
     ['off', 'auto'],
     ['off', 'overflow'],

@@ -11,7 +11,7 @@ import {
 import { modelDown } from '#test/support/model-down.ts';
 import { inSeconds, sweep, sweepBench } from '#test/support/compaction/sweeping.ts';
 
-describe('a need', () => {
+describe('a compaction request before a sweep', () => {
   test('a sweep republishes a compaction request that waits for a minute', async () => {
     const bench = sweepBench();
     const conversationId = await buildDue(bench);

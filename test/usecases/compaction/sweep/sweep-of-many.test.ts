@@ -26,7 +26,7 @@ const buildNeeds = (bench: ReturnType<typeof sweepBench>, count: number) =>
     },
   }));
 
-describe('needs of many conversations', () => {
+describe('compaction requests of many conversations', () => {
   test('interrupted sweeps publish every request before one is published again', async () => {
     const bench = sweepBench();
     const ids = await buildNeeds(bench, 2_000);

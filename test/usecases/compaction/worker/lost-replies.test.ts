@@ -25,25 +25,31 @@ function createDeafStore() {
   });
 }
 
+/** A store that loses the reply to the first commit of a path with `part`, and the lost paths. */
+function losingOneReply(part: string) {
+  const lost: string[] = [];
+  const store = createMemoryDocumentStore({
+    afterCommit: async (writes) => {
+      await Promise.resolve();
+      const found = writes.find(({ path }) => path.includes(part));
+      if (lost.length > 0 || !found) return;
+      lost.push(found.path);
+      throw new StoreUnavailableError({ operation: 'commit' });
+    },
+  });
+  return { store, lost };
+}
+
 describe('lost replies', () => {
   test('a swap whose reply is lost is COMPACTED, once', async () => {
-    let lost = 0;
-    const store = createMemoryDocumentStore({
-      afterCommit: async (writes) => {
-        await Promise.resolve();
-        if (lost === 0 && writes.some(({ path }) => path.includes('/histories/'))) {
-          lost += 1;
-          throw new StoreUnavailableError({ operation: 'commit' });
-        }
-      },
-    });
+    const { store, lost } = losingOneReply('/histories/');
     const bench = compactionBench({ store });
     const conversationId = await buildDue(bench);
 
     const result = await compactOnce(bench, conversationId);
 
     const { head, job } = await see(bench.store, conversationId);
-    expect(lost).toBe(1);
+    expect(lost).toHaveLength(1);
     expect(result).toMatchObject({ kind: 'done', state: 'COMPACTED' });
     expect(head).toMatchObject({ generation: 1, compactionNeeded: {} });
     expect(job?.records).toHaveLength(1);
@@ -65,22 +71,13 @@ describe('lost replies', () => {
   });
 
   test('a claim whose reply is lost still belongs to its worker', async () => {
-    let lost = 0;
-    const store = createMemoryDocumentStore({
-      afterCommit: async (writes) => {
-        await Promise.resolve();
-        if (lost === 0 && writes.some(({ path }) => path.endsWith('/jobs/compaction'))) {
-          lost += 1;
-          throw new StoreUnavailableError({ operation: 'commit' });
-        }
-      },
-    });
+    const { store, lost } = losingOneReply('/jobs/compaction');
     const bench = compactionBench({ store });
     const conversationId = await buildDue(bench);
 
     const result = await compactOnce(bench, conversationId);
 
-    expect(lost).toBe(1);
+    expect(lost).toHaveLength(1);
     expect(result).toMatchObject({ kind: 'done', state: 'COMPACTED' });
     expect((await see(bench.store, conversationId)).job?.fence).toBe(1);
   });

@@ -34,7 +34,7 @@ test('a function whose start failed once starts with the next request, only once
   expect(starts).toBe(2);
 });
 
-describe('a process that is told to end', () => {
+describe('a process that is stopped', () => {
   /** A function whose loading the test ends, with one request that waits for it. */
   async function loading(target: 'chat' | 'compaction') {
     const clock = createManualClock();

@@ -100,7 +100,7 @@ describe('a statement', () => {
   });
 });
 
-describe('a wish binds answers', () => {
+describe('wishes that bind answers', () => {
   test.each([
     'Never call me before nine.',
     'Never call me before nine!',

@@ -325,7 +325,7 @@ describe('a second call', () => {
   });
 });
 
-describe('whatever the model forgets or makes up', () => {
+describe('omissions and inventions of the model', () => {
   const talk = saidTurn(1, { user: 'Nice weather in town today.', model: 'Sunny in town.' });
   const weather = modelItem(1, 'Weather in town: sunny');
   const heldIn = (snapshot: Snapshot) => snapshotTexts(snapshot).join('\n');
