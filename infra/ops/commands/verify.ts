@@ -1,9 +1,8 @@
-import { inParallel } from '#functions/lib/in-parallel.ts';
-import { refreshRemote } from '#functions/config/refresh-remote.ts';
+import { inParallel } from '#functions/lib/promises.ts';
+import { refreshRemote } from '#functions/config/remote-policy.ts';
 import { conversationPolicy } from '#functions/config/conversation-policy.ts';
 import { opsCommand, pageArgs } from '../command.ts';
-import { wholeNumber } from '../arguments.ts';
-import { ArgumentError } from '../arguments.ts';
+import { wholeNumber, ArgumentError } from '../arguments.ts';
 import { conversationIds } from '../conversation-ids.ts';
 import type { Project } from '../project.ts';
 import { counted, figure, type Screen } from '../screen.ts';

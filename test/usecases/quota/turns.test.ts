@@ -2,10 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { cancelTurn } from '#functions/chat/turns/finish/cancel-turn.ts';
-import { showUsage } from '#functions/quota/show-usage.ts';
-import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
+import { showUsage } from '#functions/chat/routes/usage.ts';
+import {
+  createMemoryDocumentStore,
+  type StoreOperation,
+} from '#infra/local/embedded/memory-document-store.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import type { StoreOperation } from '#infra/local/embedded/memory-document-store.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { heldStreamer } from '#test/fakes/held-streamer.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
