@@ -1,7 +1,11 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { needPlacesPath } from '#shared/conversation/documents/paths.ts';
 import type { Clock, DocumentStore } from '#shared/ports/ports.ts';
-import { createDatabaseClock, type DatabaseClock } from './adapters/firestore/database-clock.ts';
+import {
+  createDatabaseClock,
+  type DatabaseClock,
+  onceTimeIsKnown,
+} from './adapters/firestore/database-clock.ts';
 import type { ChatDependencies } from './chat/chat-dependencies.ts';
 import type { builtInTools } from './chat/turns/tools/built-in-tools.ts';
 import type { CompactionDependencies } from './worker/compaction/compaction-dependencies.ts';
@@ -19,7 +23,6 @@ import {
   readsBucket,
   signedPosts,
 } from './bootstrap/configured-adapters.ts';
-import { onceTimeIsKnown } from './bootstrap/once-time-is-known.ts';
 import { createModelWatch } from './models/model-watch.ts';
 import { createRemotePolicy } from './config/remote-policy.ts';
 
@@ -137,7 +140,7 @@ async function createCompaction(...collaborators: Collaborators): Promise<Compac
   const [{ createPushTokenVerifier }, { createPausingGenerator }, { createWebhookHooks }] =
     await Promise.all([
       import('./adapters/auth/push-token-verifier.ts'),
-      import('./worker/compaction/draft/pausing-generator.ts'),
+      import('./models/model-health.ts'),
       import('./adapters/webhooks/webhook-hook.ts'),
     ]);
   const [config, overrides, clocks] = collaborators;

@@ -1,4 +1,7 @@
-import { createDatabaseClock } from '#functions/adapters/firestore/database-clock.ts';
+import {
+  createDatabaseClock,
+  onceTimeIsKnown,
+} from '#functions/adapters/firestore/database-clock.ts';
 import { createFirestoreDocumentStore } from '#functions/adapters/firestore/firestore-document-store.ts';
 import { createIdTokenVerifier } from '#functions/adapters/auth/id-token-verifier.ts';
 import { createPushTokenVerifier } from '#functions/adapters/auth/push-token-verifier.ts';
@@ -6,7 +9,6 @@ import { createPubSubEventPublisher } from '#functions/adapters/google/pubsub-ev
 import { parseConfig } from '#functions/config.ts';
 import { createDependencies } from '#functions/dependencies.ts';
 import { endOnSignal } from '#functions/bootstrap/end-on-signal.ts';
-import { onceTimeIsKnown } from '#functions/bootstrap/once-time-is-known.ts';
 import { registerFunctions } from '#functions/bootstrap/register.ts';
 import { serveFunctions } from '#infra/local/stack/function-host.ts';
 import { needPlacesPath } from '#shared/conversation/documents/paths.ts';

@@ -3,10 +3,9 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createAccountRevocationCheck } from '#functions/adapters/auth/account-revocation-check.ts';
 import { createMemoryCache } from '#functions/adapters/system/memory-cache.ts';
-import { createSubscribers } from '#functions/chat/turns/live/subscribers.ts';
-import { createPausingGenerator } from '#functions/worker/compaction/draft/pausing-generator.ts';
-import { MODELS_REMEMBERED_MAX } from '#functions/models/model-health.ts';
-import { createOneAtATime } from '#functions/quota/one-at-a-time.ts';
+import { createSubscribers } from '#functions/chat/turns/live/live-turn.ts';
+import { createPausingGenerator, MODELS_REMEMBERED_MAX } from '#functions/models/model-health.ts';
+import { createOneAtATime } from '#functions/lib/promises.ts';
 import { createOpenStreams } from '#functions/quota/open-streams.ts';
 import { createMemoryBus } from '#infra/local/embedded/memory-bus.ts';
 import {

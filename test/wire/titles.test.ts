@@ -5,7 +5,7 @@ import { forkConversation } from '#functions/chat/conversations/fork/fork-conver
 import { createConversation } from '#functions/chat/conversations/create-conversation.ts';
 import { updateConversation } from '#functions/chat/conversations/update-conversation.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
-import { showUsage } from '#functions/quota/show-usage.ts';
+import { showUsage } from '#functions/chat/routes/usage.ts';
 import type { LogFields, ModelRequest, ModelStreamer } from '#shared/ports/ports.ts';
 import { readHead } from '#shared/conversation/context/read-conversation.ts';
 import { scriptedStreamer, textAnswer, type ScriptedAnswer } from '../fakes/scripted-streamer.ts';

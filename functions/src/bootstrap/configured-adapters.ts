@@ -146,6 +146,6 @@ export async function createOperatorWebhook(
 ): Promise<EventWebhook | undefined> {
   const { EVENT_WEBHOOK_URL: url } = config;
   if (url === undefined) return undefined;
-  const { createEventWebhook } = await import('../adapters/webhooks/event-webhook.ts');
+  const { createEventWebhook } = await import('../adapters/webhooks/signed-post.ts');
   return createEventWebhook(url, signedPosts(config, clock));
 }

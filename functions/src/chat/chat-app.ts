@@ -16,7 +16,7 @@ import { readJsonBody } from './http/read-body.ts';
 import type { Reply, Route, RouteDependencies, TextReply } from './route.ts';
 import { routerPath, withoutVerb } from './http/route-path.ts';
 import { withStreamPlace } from './http/stream-place.ts';
-import { refreshRemote } from '../config/refresh-remote.ts';
+import { refreshRemote } from '../config/remote-policy.ts';
 import { readTrace, withTrace } from '../lib/trace.ts';
 import { errorForCaller } from './not-found.ts';
 

@@ -1,5 +1,5 @@
 import type { Route } from './route.ts';
-import { served, type ServedRoute } from './served-route.ts';
+import { once } from '#shared/once.ts';
 
 /**
  * Every route of the function: where it is served, and the file that declares it. The router is made from this list. A
@@ -138,4 +138,29 @@ export const servedRoutes: readonly ServedRoute[] = [
 export async function loadRoutes(): Promise<readonly Route[]> {
   const routes = await Promise.all(servedRoutes.map(({ load }) => load()));
   return [...new Set(routes)];
+}
+
+type Method = Route['method'];
+
+/** One address, and how to come by the declaration that serves it. */
+interface ServedRoute {
+  method: Method;
+  /** AIP form, e.g. `/v1/conversations/{conversationId}:compact`. */
+  path: string;
+  /** The declaration with its schemas, made when it is first asked for and kept. */
+  load: () => Promise<Route>;
+}
+
+/** The routes of a file by their names, each with its method and its paths, the usual one first. */
+function served<Name extends string>(
+  load: () => Promise<Record<NoInfer<Name>, Route>>,
+  places: Readonly<Record<Name, readonly [Method, ...paths: string[]]>>,
+): ServedRoute[] {
+  const routes: ServedRoute[] = [];
+  for (const name in places) {
+    const [method, ...paths] = places[name];
+    const route = once(async () => (await load())[name]);
+    routes.push(...paths.map((path) => ({ method, path, load: route })));
+  }
+  return routes;
 }

@@ -7,13 +7,12 @@ import { errorReply } from '#shared/wire/errors/error-body.ts';
 import { HEARTBEAT_INTERVAL_MS } from '#shared/wire/limits.ts';
 import { guardServer } from '../bootstrap/server-guard.ts';
 import { createChatApp } from './chat-app.ts';
-import { breakOff } from './http/break-off.ts';
+import { breakOff, writeText } from './http/write-text.ts';
 import { sentText } from './http/response-body.ts';
-import { writeText } from './http/write-text.ts';
 import type { ChatDependencies } from './chat-dependencies.ts';
 import type { RouteDependencies } from './route.ts';
 import type { SendMessage } from './turns/send/send-request.ts';
-import { ABORT_REASON } from '../lib/abort-reason.ts';
+import { ABORT_REASON } from '../lib/abortable.ts';
 
 const unusableRequest = (cause: unknown) =>
   new AppError({

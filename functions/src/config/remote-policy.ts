@@ -44,3 +44,10 @@ export function createRemotePolicy(
   });
   return { current: () => settings, hooks: () => hooks, models: () => models, ...document };
 }
+
+/** Reads what operators change while the process runs, if it is a minute old. Throws nothing. */
+export async function refreshRemote(
+  documents: Partial<Record<'remotePolicy' | 'appMemory', Pick<RemoteDocument, 'refresh'>>>,
+): Promise<void> {
+  await Promise.all([documents.remotePolicy?.refresh(), documents.appMemory?.refresh()]);
+}

@@ -15,7 +15,7 @@ import type { FileBucket } from '#shared/ports/file-ports.ts';
 import type { Clock, DocumentStore, Query } from '#shared/ports/ports.ts';
 import { isQuestionErased } from '#shared/conversation/writes/erase-turn.ts';
 import { turnKey } from '#shared/uploads/upload.ts';
-import { eraseNotesFrom } from './erase-notes.ts';
+import { eraseNotesFrom } from '../memory/change-notes.ts';
 import { releaseUploads } from './release-uploads.ts';
 import { cleanIndex } from './clean-index.ts';
 import { cleanHistories, type HistoryCleaning } from './clean-histories.ts';

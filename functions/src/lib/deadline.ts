@@ -1,5 +1,5 @@
 import type { Clock } from '#shared/ports/ports.ts';
-import { ABORT_REASON } from './abort-reason.ts';
+import { ABORT_REASON } from './abortable.ts';
 
 type Timers = Pick<Clock, 'wait'>;
 

@@ -2,8 +2,9 @@ import { notesPath } from '#shared/conversation/documents/paths.ts';
 import { decodeNotes, encodeNotes, type Note, type Notes } from '#shared/memory/note.ts';
 import type { Clock, DocumentStore, Write } from '#shared/ports/ports.ts';
 import { retryWhenLost } from '../lib/retry.ts';
+import { withoutNotesFrom } from '#shared/memory/change-notes.ts';
 
-export interface NotesDependencies {
+interface NotesDependencies {
   store: Pick<DocumentStore, 'get' | 'commit'>;
   clock: Pick<Clock, 'wait'>;
 }
@@ -35,3 +36,16 @@ export async function changeNotes<T>(
     return result;
   });
 }
+
+/**
+ * Takes away the notes that a tool made of erased turns, or of a conversation that is erased whole; notes that
+ * their user wrote or edited stay. May be repeated. Throws GuardLostError, StoreUnavailableError.
+ */
+export const eraseNotesFrom = (
+  dependencies: NotesDependencies,
+  erased: { uid: string; conversationId: string; seqs?: readonly number[] },
+): Promise<void> =>
+  changeNotes<void>(dependencies, erased.uid, ({ notes }) => {
+    const left = withoutNotesFrom(notes, erased);
+    return { result: undefined, ...(left.length < notes.length && { notes: left }) };
+  });

@@ -26,7 +26,7 @@ import { QUEUE_MAX } from '#shared/conversation/decisions/queue-decision.ts';
 import type { Config } from '../config.ts';
 import { callCostMicros } from '../models/models-in-use.ts';
 import { createBudget } from './budget.ts';
-import { createOneAtATime } from './one-at-a-time.ts';
+import { createOneAtATime } from '../lib/promises.ts';
 import { createOpenStreams } from './open-streams.ts';
 import { quotaSettings, RESERVED_ANSWER_TOKENS } from './quota-settings.ts';
 import { settleTurn, type SettleDependencies } from './settle-turn.ts';

@@ -5,7 +5,7 @@ import type { Wanted } from '#shared/quota/reserve-decision.ts';
 import { isReserved, takenBy, usageAfter } from '#shared/quota/settle.ts';
 import { decodeUsage } from '#shared/quota/usage.ts';
 import type { Budget } from './budget.ts';
-import type { OneAtATime } from './one-at-a-time.ts';
+import type { OneAtATime } from '../lib/promises.ts';
 import { usageWrite, commitUsage } from './commit-usage.ts';
 
 export interface SettleDependencies {

@@ -1,5 +1,5 @@
 import { selectVariant } from '#functions/config/conversation-policy.ts';
-import { inParallel } from '#functions/lib/in-parallel.ts';
+import { inParallel } from '#functions/lib/promises.ts';
 import { decodeHead } from '#shared/conversation/documents/head.ts';
 import { decodeHistory, type History } from '#shared/conversation/documents/history.ts';
 import { decodeJob } from '#shared/conversation/documents/job.ts';

@@ -1,4 +1,4 @@
-import { refreshRemote } from '#functions/config/refresh-remote.ts';
+import { refreshRemote } from '#functions/config/remote-policy.ts';
 import { conversationPolicy, selectVariant } from '#functions/config/conversation-policy.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
 import { readHistories } from '#shared/conversation/context/find-history.ts';

@@ -1,5 +1,5 @@
-import { inParallel } from '#functions/lib/in-parallel.ts';
-import { refreshRemote } from '#functions/config/refresh-remote.ts';
+import { inParallel } from '#functions/lib/promises.ts';
+import { refreshRemote } from '#functions/config/remote-policy.ts';
 import { conversationPolicy } from '#functions/config/conversation-policy.ts';
 import { opsCommand, pageArgs } from '../command.ts';
 import { ArgumentError, wholeNumber } from '../arguments.ts';

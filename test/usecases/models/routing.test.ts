@@ -4,7 +4,7 @@ import { createConversation } from '#functions/chat/conversations/create-convers
 import { updateConversation } from '#functions/chat/conversations/update-conversation.ts';
 import { parseConfig } from '#functions/config.ts';
 import { conversationPolicy } from '#functions/config/conversation-policy.ts';
-import { showUsage } from '#functions/quota/show-usage.ts';
+import { showUsage } from '#functions/chat/routes/usage.ts';
 import { createQuota } from '#functions/quota/create-quota.ts';
 import { newHead } from '#shared/conversation/documents/new-head.ts';
 import { modelListResponse } from '#shared/wire/facades/openai.ts';

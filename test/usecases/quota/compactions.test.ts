@@ -3,7 +3,7 @@ import { eraseUser } from '#functions/chat/conversations/erase/erase-user.ts';
 import { parseConfig } from '#functions/config.ts';
 import { BUDGET_SHARDS } from '#functions/quota/quota-settings.ts';
 import { paidCall, type WorkCall } from '#functions/quota/paid-call.ts';
-import { showUsage } from '#functions/quota/show-usage.ts';
+import { showUsage } from '#functions/chat/routes/usage.ts';
 import { budgetShardPath, usagePath } from '#shared/conversation/documents/paths.ts';
 import { nextDay, sumOfCosts, toDay } from '#shared/quota/usage.ts';
 import { buildDue, compactOnce } from '#test/support/compaction/compacted-conversation.ts';

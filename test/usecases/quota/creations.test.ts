@@ -7,7 +7,7 @@ import { eraseUser } from '#functions/chat/conversations/erase/erase-user.ts';
 import { forkConversation } from '#functions/chat/conversations/fork/fork-conversation.ts';
 import { listDevices, putDevice } from '#functions/chat/features/devices.ts';
 import { createMemory } from '#functions/chat/features/memory/change-memories.ts';
-import { showUsage } from '#functions/quota/show-usage.ts';
+import { showUsage } from '#functions/chat/routes/usage.ts';
 import { answerId } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/errors.ts';
 import type { Caller } from '#shared/ports/ports.ts';

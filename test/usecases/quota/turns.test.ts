@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { cancelTurn } from '#functions/chat/turns/finish/cancel-turn.ts';
-import { showUsage } from '#functions/quota/show-usage.ts';
+import { showUsage } from '#functions/chat/routes/usage.ts';
 import {
   createMemoryDocumentStore,
   type StoreOperation,

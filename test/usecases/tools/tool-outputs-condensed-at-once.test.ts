@@ -7,7 +7,7 @@ import { showContext } from '#functions/chat/context/show-context.ts';
 import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
 import { readBlob } from '#functions/chat/turns/tools/read-blob.ts';
-import { showUsage } from '#functions/quota/show-usage.ts';
+import { showUsage } from '#functions/chat/routes/usage.ts';
 import { contentSchema, type Content } from '#shared/conversation/documents/content.ts';
 import { turnPath } from '#shared/conversation/documents/paths.ts';
 import type { ModelChunk, ModelRequest } from '#shared/ports/ports.ts';

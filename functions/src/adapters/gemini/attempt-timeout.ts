@@ -1,6 +1,5 @@
 import { abortedError, type ModelCall, timeoutError } from './gemini-errors.ts';
-import { ABORT_REASON } from '#functions/lib/abort-reason.ts';
-import { interruptible } from '#functions/lib/abortable.ts';
+import { ABORT_REASON, interruptible } from '#functions/lib/abortable.ts';
 
 interface WaitLimit {
   timeoutMs: number;

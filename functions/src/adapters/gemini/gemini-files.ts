@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Content, Part } from '#shared/conversation/documents/content.ts';
+import type { Content, Part, UploadedFile } from '#shared/conversation/documents/content.ts';
 import type { FileBucket } from '#shared/ports/file-ports.ts';
 import type { ModelGenerator, ModelStreamer, TokenCounter } from '#shared/ports/ports.ts';
 import {
@@ -10,8 +10,7 @@ import {
 } from '#shared/uploads/files-of-request.ts';
 import { FILES_MAX_BYTES } from '#shared/uploads/limits.ts';
 import { uploadsIn } from '#shared/uploads/upload-parts.ts';
-import type { UploadedFile } from '#shared/conversation/documents/content.ts';
-import { inParallel } from '#functions/lib/in-parallel.ts';
+import { inParallel } from '#functions/lib/promises.ts';
 
 /** The items of what `open` resolves to, opened when the first one is asked for; later ones cost nothing extra. */
 export function opened<T>(open: () => Promise<AsyncIterable<T>>): AsyncIterable<T> {

@@ -6,7 +6,8 @@ import {
   type WebhookHosts,
 } from '#shared/hooks/webhook.ts';
 import { AppError } from '#shared/errors.ts';
-import type { Clock } from '#shared/ports/ports.ts';
+import type { Clock, EventWebhook } from '#shared/ports/ports.ts';
+import { HOOK_TIMEOUT_MS } from '#shared/compaction/summariser/hooks.ts';
 
 export interface SignedPostOptions extends WebhookHosts {
   /** Secret that signs every call. */
@@ -64,3 +65,19 @@ export async function postSigned(
   await response.body?.cancel();
   throw webhookFailed({ url }, `answered ${response.status}`);
 }
+
+/** The operator's webhook of events at `url`: signed as hooks are, within the time that hooks have. */
+export const createEventWebhook = (url: string, options: SignedPostOptions): EventWebhook => ({
+  tell: async (event, signal) => {
+    const late = AbortSignal.timeout(HOOK_TIMEOUT_MS);
+    const body = JSON.stringify(event);
+    try {
+      const either = AbortSignal.any([signal, late]);
+      const response = await postSigned(options, { url, body }, either);
+      await response.body?.cancel();
+    } catch (error) {
+      if (!late.aborted || signal.aborted) throw error;
+      throw webhookFailed({ url }, `took longer than ${HOOK_TIMEOUT_MS} ms`, error);
+    }
+  },
+});

@@ -1,4 +1,4 @@
-import { ABORT_REASON } from '#functions/lib/abort-reason.ts';
+import { ABORT_REASON } from '#functions/lib/abortable.ts';
 
 /** A text that is made while it is sent. */
 export interface SentText {

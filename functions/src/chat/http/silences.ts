@@ -1,5 +1,5 @@
 import type { Clock } from '#shared/ports/ports.ts';
-import { ABORT_REASON } from '#functions/lib/abort-reason.ts';
+import { ABORT_REASON } from '#functions/lib/abortable.ts';
 
 /** What stands in a stream for each interval in which nothing came. */
 export const SILENCE = Symbol('silence');

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { setImmediate as endOfTurn } from 'node:timers/promises';
-import { ABORT_REASON } from '#functions/lib/abort-reason.ts';
+import { ABORT_REASON } from '#functions/lib/abortable.ts';
 import type { SentText } from './response-body.ts';
 
 /** UTF-16 units that wait for the connection at most, before the text is asked for more. */
@@ -78,4 +78,15 @@ export async function writeText(
     outlet.sendNow();
     onBroken(error);
   }
+}
+
+/**
+ * Ends the connection of a response in the middle of its body: what was written still goes out, the last
+ * chunk never does, and every client sees a broken transfer. Waits for the headers, without which there is
+ * nothing to break off.
+ */
+export function breakOff(response: ServerResponse): void {
+  if (response.destroyed || response.writableEnded) return;
+  if (response.headersSent) response.socket?.destroySoon();
+  else setImmediate(breakOff, response);
 }

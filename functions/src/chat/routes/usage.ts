@@ -1,8 +1,13 @@
 import { z } from 'zod';
 import { noQuery } from '#shared/wire/queries.ts';
-import { usageResponse } from '#shared/wire/resources/usage.ts';
-import { showUsage } from '#functions/quota/show-usage.ts';
+import { usageResponse, type UsageResponse } from '#shared/wire/resources/usage.ts';
 import { noBody, userRoute } from '../route.ts';
+import { usagePath } from '#shared/conversation/documents/paths.ts';
+import type { Caller, Clock, DocumentStore } from '#shared/ports/ports.ts';
+import { usageView } from '#shared/quota/usage-view.ts';
+import { decodeUsage, toDay } from '#shared/quota/usage.ts';
+import type { Config } from '#functions/config.ts';
+import { quotaSettings } from '#functions/quota/quota-settings.ts';
 
 export const usageRoute = userRoute({
   operation: 'getUsage',
@@ -20,3 +25,15 @@ export const usageRoute = userRoute({
     body: await showUsage(dependencies, caller),
   }),
 });
+
+/** What a caller has taken and has left; nothing is counted where nothing is limited. */
+export async function showUsage(
+  dependencies: { store: Pick<DocumentStore, 'get'>; clock: Pick<Clock, 'now'>; config: Config },
+  { uid, tier }: Caller,
+): Promise<UsageResponse> {
+  const { store, clock, config } = dependencies;
+  const now = clock.now();
+  const [document] = await store.get([usagePath(uid, toDay(now))]);
+  const limits = quotaSettings(config).byTier[tier];
+  return usageView({ usage: decodeUsage(document), limits, tier, now });
+}

@@ -19,16 +19,18 @@ import {
 import { indexFolded } from './swap/index-folded.ts';
 import { keepLease } from './job-lease.ts';
 import { outcomeOfError, unchanged, type Outcome } from './outcome.ts';
-import { foldFromTokens } from './draft/fallback-strategy.ts';
+import { foldFromTokens, fallbackStrategy } from './draft/fallback-strategy.ts';
 import { reportOutcome, reportStart, reportVerified } from './report-events.ts';
 import { runContext, summariserOfRun, type ClaimedRun, type Run } from './run.ts';
 import { runPostCompactHooks, runPreCompactHooks, tellNoop } from './run-hooks.ts';
 import { settle, type Settlement } from './settle.ts';
 import { outcomeStatusWrite } from './status-write.ts';
 import { swap } from './swap/swap.ts';
-import { selectStrategy } from './draft/select-strategy.ts';
 import { verifyDraft } from './swap/verify-draft.ts';
 import { verifyTruncation } from './swap/verify-truncation.ts';
+import { ledgerStrategy } from './draft/ledger/ledger-strategy.ts';
+import { rewriteStrategy } from './draft/rewrite/rewrite-strategy.ts';
+import type { SnapshotStrategy } from './draft/snapshot-strategy.ts';
 
 export type CompactionResult =
   /** Acknowledge. `state` is absent where there was nothing to do. */
@@ -218,4 +220,16 @@ export async function runCompaction(
     case 'claimed':
       return serve(claim.run, claim, signal);
   }
+}
+
+/** The way in which the snapshots of a run's conversation are written. */
+
+function selectStrategy({
+  dependencies,
+  reading,
+  isModelAllowed,
+}: Pick<Run, 'dependencies' | 'reading' | 'isModelAllowed'>): SnapshotStrategy {
+  if (!isModelAllowed) return fallbackStrategy;
+  const strategies = { ledger: ledgerStrategy, rewrite: rewriteStrategy };
+  return strategies[selectStrategyName(dependencies.config, reading.head.value)];
 }

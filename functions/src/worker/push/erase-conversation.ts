@@ -3,7 +3,7 @@ import { readAnyHead } from '#shared/conversation/context/read-conversation.ts';
 import { tombstoneWrite } from '#shared/conversation/documents/tombstone.ts';
 import { GuardLostError } from '#shared/errors.ts';
 import { isTurnKey } from '#shared/uploads/upload.ts';
-import { eraseNotesFrom } from '#functions/erasure/erase-notes.ts';
+import { eraseNotesFrom } from '#functions/memory/change-notes.ts';
 import { releaseUploads } from '#functions/erasure/release-uploads.ts';
 import type { CompactionDependencies } from '../compaction/compaction-dependencies.ts';
 import { passCrashPoint } from '#functions/lib/crash-points.ts';

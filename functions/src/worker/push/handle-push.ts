@@ -14,7 +14,7 @@ import { StoppedError } from '../compaction/outcome.ts';
 import { runCompaction } from '../compaction/run-compaction.ts';
 import { runSweep } from '../sweep/sweep.ts';
 import { indexConversation } from '#functions/recall/index-conversation.ts';
-import { refreshRemote } from '#functions/config/refresh-remote.ts';
+import { refreshRemote } from '#functions/config/remote-policy.ts';
 import { readTrace, withTrace } from '#functions/lib/trace.ts';
 
 type CompactionHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;

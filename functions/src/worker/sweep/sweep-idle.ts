@@ -5,7 +5,7 @@ import { headPath } from '#shared/conversation/documents/paths.ts';
 import { sweepShards } from '#shared/conversation/decisions/sweep-shard.ts';
 import { GuardLostError } from '#shared/errors.ts';
 import type { StoredDocument } from '#shared/ports/ports.ts';
-import { settleAll } from '#functions/lib/settle-all.ts';
+import { settleAll } from '#functions/lib/promises.ts';
 import { conversationPolicy } from '#functions/config/conversation-policy.ts';
 import { publishCompactionRequested } from '#functions/events/publish-compaction-event.ts';
 import { conversationIdFromPath, forEachItem, readPages, type Sweep } from './sweep-pass.ts';

@@ -1,7 +1,7 @@
 import { CONVERSATIONS } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/errors.ts';
 import type { Query, StoredDocument } from '#shared/ports/ports.ts';
-import { settleAll } from '#functions/lib/settle-all.ts';
+import { settleAll } from '#functions/lib/promises.ts';
 import type { CompactionDependencies } from '../compaction/compaction-dependencies.ts';
 import { CrashedError } from '#functions/lib/crash-points.ts';
 

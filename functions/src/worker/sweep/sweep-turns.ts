@@ -16,7 +16,7 @@ import { publishTurnFinished } from '#functions/events/publish-turn-event.ts';
 import { meterCounting } from '#functions/config/conversation-policy.ts';
 import { requestAfterClosing } from '#functions/context/request-after-closing.ts';
 import { retry } from '#functions/lib/retry.ts';
-import { settleAll } from '#functions/lib/settle-all.ts';
+import { settleAll } from '#functions/lib/promises.ts';
 import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
 import { publishRequest } from '#functions/events/publish-request.ts';
 import {

@@ -1,6 +1,6 @@
 import type { CompactionDependencies } from '../compaction/compaction-dependencies.ts';
 import { timeoutAfter } from '#functions/lib/deadline.ts';
-import { settleAll } from '#functions/lib/settle-all.ts';
+import { settleAll } from '#functions/lib/promises.ts';
 import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
 import { sweepErasures } from './sweep-erasures.ts';
 import { sweepIdle } from './sweep-idle.ts';

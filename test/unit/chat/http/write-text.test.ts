@@ -4,9 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { breakOff } from '#functions/chat/http/break-off.ts';
+import { breakOff, writeText } from '#functions/chat/http/write-text.ts';
 import type { SentText } from '#functions/chat/http/response-body.ts';
-import { writeText } from '#functions/chat/http/write-text.ts';
 
 const head = { status: 200, headers: new Headers({ 'x-turn-id': 't_1' }) };
 

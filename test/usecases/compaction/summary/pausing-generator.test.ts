@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createPausingGenerator } from '#functions/worker/compaction/draft/pausing-generator.ts';
+import { createPausingGenerator } from '#functions/models/model-health.ts';
 import { AppError } from '#shared/errors.ts';
 import type { ModelRequest } from '#shared/ports/ports.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';

@@ -1,6 +1,6 @@
 import type { Head } from '#shared/conversation/documents/head.ts';
 import type { Caller } from '#shared/ports/ports.ts';
-import { settleAll } from '#functions/lib/settle-all.ts';
+import { settleAll } from '#functions/lib/promises.ts';
 import { markErasing } from '#functions/erasure/mark-erasing.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { passCrashPoint } from '#functions/lib/crash-points.ts';

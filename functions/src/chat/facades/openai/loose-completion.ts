@@ -20,11 +20,11 @@ import {
 } from '#functions/models/models-in-use.ts';
 import type { RouteDependencies } from '#functions/chat/route.ts';
 import { refuseOverWindow } from '#functions/chat/turns/start/overflow.ts';
-import { ignoreRejection } from '#functions/lib/ignore-rejection.ts';
+import { ignoreRejection } from '#functions/lib/promises.ts';
 import { shuttingDownError } from '#functions/chat/turns/stream/stream-cut.ts';
 import { badField, toContents, findInstruction } from './message-content.ts';
 import type { Completion, CompletionResult } from './completion.ts';
-import { reserveAlone } from '#functions/chat/turns/send/reserve-alone.ts';
+import { reserveAlone } from '#functions/chat/turns/send/quota-reservation.ts';
 
 interface Asked {
   caller: Caller;

@@ -8,7 +8,7 @@ import type { ChatCompletionBody, OpenAiToolCall } from '#shared/wire/facades/op
 import type { RouteDependencies } from '#functions/chat/route.ts';
 import { answerOptions } from '#functions/chat/routes/parts/message-body.ts';
 import type { SendHandle } from '#functions/chat/turns/send/send-request.ts';
-import { ignoreRejection } from '#functions/lib/ignore-rejection.ts';
+import { ignoreRejection } from '#functions/lib/promises.ts';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
 import { badField, toUserParts } from './message-content.ts';
 import type { Completion, CompletionResult } from './completion.ts';

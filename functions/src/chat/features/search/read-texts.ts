@@ -2,7 +2,7 @@ import type { Head } from '#shared/conversation/documents/head.ts';
 import { isFresh, readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { isFinal, type Turn } from '#shared/conversation/documents/turn.ts';
 import { textsOfTurn, type TurnTexts } from '#shared/search/turn-texts.ts';
-import { inParallel } from '#functions/lib/in-parallel.ts';
+import { inParallel } from '#functions/lib/promises.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 
 /** Turns of one step: the first, and at most. Each may hold a MiB, so steps grow only over small ones. */

@@ -3,7 +3,7 @@ import type { Write } from '#shared/ports/ports.ts';
 import { turnKey } from '#shared/uploads/upload.ts';
 import { uploadsIn } from '#shared/uploads/upload-parts.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { inParallel } from '#functions/lib/in-parallel.ts';
+import { inParallel } from '#functions/lib/promises.ts';
 
 /** Files that are kept side by side: the user waits for it. */
 const KEPT_AT_ONCE = 8;

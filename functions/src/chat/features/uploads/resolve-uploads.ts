@@ -8,7 +8,7 @@ import { uploadPath } from '#shared/conversation/documents/paths.ts';
 import { decodeUpload, type Upload } from '#shared/uploads/upload.ts';
 import { mediaPart, textFilePart, unreadUploadId } from '#shared/uploads/upload-parts.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { inParallel } from '#functions/lib/in-parallel.ts';
+import { inParallel } from '#functions/lib/promises.ts';
 import { requireBucket, filesTooLarge, typeMismatch, uploadNotFound } from './upload-errors.ts';
 
 /** Files that are looked at side by side. */

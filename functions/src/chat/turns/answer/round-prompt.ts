@@ -9,7 +9,7 @@ import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { BegunTurn } from '../start/begun-turn.ts';
 import { viewOfRound } from '../start/next-call.ts';
 import { refuseRoundOverflow } from '../start/overflow.ts';
-import { reserveAlone } from '../send/reserve-alone.ts';
+import { reserveAlone } from '../send/quota-reservation.ts';
 import { usageBeyond } from './add-usage.ts';
 import type { TurnProgress } from '../store/turn-progress.ts';
 

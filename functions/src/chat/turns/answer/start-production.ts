@@ -3,9 +3,8 @@ import { collapseFrames, type StreamFrame } from '#shared/wire/resources/streams
 import { readFramesAfter } from '#shared/conversation/documents/stored-frames.ts';
 import type { BegunTurn } from '../start/begun-turn.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { createSubscribers } from '../live/subscribers.ts';
-import { followFrames } from '../stream/follow-frames.ts';
 import {
+  createSubscribers,
   createFrameLog,
   liveTurnKey,
   type Abandoned,
@@ -13,8 +12,9 @@ import {
   type LiveTurn,
   type Reading,
 } from '../live/live-turn.ts';
+import { followFrames } from '../stream/follow-frames.ts';
 import { produceTurn } from './produce-turn.ts';
-import { ignoreRejection } from '#functions/lib/ignore-rejection.ts';
+import { ignoreRejection } from '#functions/lib/promises.ts';
 import type { SendRequest } from '../send/send-request.ts';
 
 interface ReadTurn {

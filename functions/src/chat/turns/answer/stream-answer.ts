@@ -1,8 +1,8 @@
 import { boundedAnswer } from '#shared/conversation/repair/bounded-answer.ts';
 import type { Part } from '#shared/conversation/documents/content.ts';
 import { AppError } from '#shared/errors.ts';
-import type { Repairs } from '#shared/conversation/repair/repairs.ts';
-import type { ModelChunk, ModelRequest, ModelUsage } from '#shared/ports/ports.ts';
+import { type Repairs, addRepairs } from '#shared/conversation/repair/repairs.ts';
+import type { ModelChunk, ModelRequest, ModelUsage, Logger } from '#shared/ports/ports.ts';
 import { LOOP_OF_TEXT } from '#shared/loops/loop-reasons.ts';
 import { utf8Length } from '#shared/store/names.ts';
 import type { StreamChunk } from '#shared/wire/resources/streams.ts';
@@ -10,10 +10,10 @@ import { toFinishReason } from '#shared/wire/finish-reason.ts';
 import { untilAborted } from '#functions/lib/abortable.ts';
 import { createRepetitionFilter, passEverything, withoutEnd } from './repetition-filter.ts';
 import { logModelCall } from '#functions/models/log-model-call.ts';
-import { repairedRequest } from '#functions/models/repaired-request.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { createDeltaCoalescer } from '../live/delta-coalescer.ts';
 import { timeoutAfter } from '#functions/lib/deadline.ts';
+import { repairPrompt } from '#shared/conversation/repair/repair-prompt.ts';
 
 /** What came of one model call. `parts` are raw: signatures and unknown fields must go back as sent. */
 export interface Answer {
@@ -181,4 +181,22 @@ export async function streamAnswer(
   if (answer.error && timeout.signal.aborted) answer.error = timeoutError(call);
   logModelCall(dependencies, { ...call, ...answer, startMs });
   return answer;
+}
+
+/**
+ * The request as a model takes it, and what was wrong with its history, which is told in the log. Every call that
+ * sends a conversation goes through it; a whole history is passed on as it is.
+ */
+function repairedRequest(
+  { logger }: { logger: Pick<Logger, 'log'> },
+  request: ModelRequest,
+): { request: ModelRequest; repairs: Repairs | undefined } {
+  const mended = repairPrompt(request);
+  const { repairs: earlier, ...whole } = request;
+  const repairs = addRepairs(earlier, mended.repairs);
+  if (repairs) {
+    const { promptId, role, model } = request;
+    logger.log('WARNING', 'history_mended', { promptId, role, model, ...repairs });
+  }
+  return { request: { ...whole, contents: mended.contents }, repairs };
 }

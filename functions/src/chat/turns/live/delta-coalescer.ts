@@ -1,6 +1,6 @@
 import type { Clock } from '#shared/ports/ports.ts';
 import { cutHead } from '#shared/text-cut.ts';
-import { ABORT_REASON } from '#functions/lib/abort-reason.ts';
+import { ABORT_REASON } from '#functions/lib/abortable.ts';
 
 /** One frame per this many milliseconds at most; the first goes out at once. */
 const DELTA_INTERVAL_MS = 40;

@@ -15,7 +15,7 @@ import { commitStart } from '../start/commit-start.ts';
 import type { StartState } from '../start/read-start.ts';
 import { quotaReservationRequest } from '../send/quota-reservation.ts';
 import type { SendRequest } from '../send/send-request.ts';
-import { leaseFrom } from '#functions/chat/turn-lease.ts';
+import { leaseFrom } from '../store/turn-store.ts';
 import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import { storedMessage, regeneratedBy, storedRouting } from '../start/stored-message.ts';
 import { newsOfClient, collectTurnContext } from '../start/turn-context.ts';

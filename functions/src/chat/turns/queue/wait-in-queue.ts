@@ -19,7 +19,7 @@ import type { SendRequest } from '../send/send-request.ts';
 import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import { shuttingDownError, stillQueuedError } from '../stream/stream-cut.ts';
 import { untilNextLook } from './watch-turns.ts';
-import { leaseFrom } from '#functions/chat/turn-lease.ts';
+import { leaseFrom } from '../store/turn-store.ts';
 
 /** Who waits with a queued turn. */
 interface Waiter {

@@ -1,6 +1,6 @@
 import { turnId } from '#shared/conversation/documents/paths.ts';
 import type { StreamFrame } from '#shared/wire/resources/streams.ts';
-import { ignoreRejection } from '#functions/lib/ignore-rejection.ts';
+import { ignoreRejection } from '#functions/lib/promises.ts';
 import type { SendHandle, SendRequest } from './send-request.ts';
 
 /** A turn whose answer begins later: its readers wait, and the connection lives meanwhile. */

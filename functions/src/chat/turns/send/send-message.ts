@@ -22,7 +22,7 @@ import { startProduction } from '../answer/start-production.ts';
 import { toRefusal } from '../start/start-refusal.ts';
 import { shuttingDownError } from '../stream/stream-cut.ts';
 import { isTakenOver } from '../answer/taken-over.ts';
-import { ignoreRejection } from '#functions/lib/ignore-rejection.ts';
+import { ignoreRejection } from '#functions/lib/promises.ts';
 import { readFinished } from '../stream/read-finished.ts';
 import { orFailure } from '../stream/turn-failure.ts';
 import { pendingHandle } from './pending-handle.ts';

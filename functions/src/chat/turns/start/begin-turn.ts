@@ -1,6 +1,6 @@
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { startIndexLoad } from '#functions/chat/features/search/load-index.ts';
-import { leaseFrom } from '#functions/chat/turn-lease.ts';
+import { leaseFrom } from '../store/turn-store.ts';
 import type { BegunTurn } from './begun-turn.ts';
 import { commitBeginning } from './commit-start.ts';
 import { firstReplaced, readBefore, type Begin } from './context-before.ts';

@@ -12,7 +12,6 @@ import { mayBeCommitted } from '#shared/errors.ts';
 import type { DocumentFields, Write } from '#shared/ports/ports.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { ChunkBuffer } from '../live/chunk-buffer.ts';
-import { leaseFrom } from '#functions/chat/turn-lease.ts';
 import { takenOverError } from '../answer/taken-over.ts';
 
 /** An attempt at a turn, as its producer knows it. */
@@ -175,3 +174,9 @@ export async function release(writing: Writing): Promise<void> {
     }
   }
 }
+
+/** Until when a turn is its producer's, or that of who waits with it, unless the lease is renewed. */
+export const leaseFrom = (
+  { clock, config }: Pick<ChatDependencies, 'clock' | 'config'>,
+  now = clock.now(),
+): Date => new Date(now.getTime() + config.TURN_LEASE_MS);

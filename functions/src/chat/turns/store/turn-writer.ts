@@ -5,8 +5,8 @@ import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { createChunkBuffer, type ChunkBuffer } from '../live/chunk-buffer.ts';
 import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import { createFlushSchedule, FLUSH_BYTES } from '../live/flush-schedule.ts';
-import { leaseFrom } from '#functions/chat/turn-lease.ts';
 import {
+  leaseFrom,
   createSerially,
   obsoletePieces,
   recover,
@@ -19,7 +19,7 @@ import {
   type Standing,
   type Writing,
 } from './turn-store.ts';
-import { ABORT_REASON } from '#functions/lib/abort-reason.ts';
+import { ABORT_REASON } from '#functions/lib/abortable.ts';
 
 /**
  * The one who writes to a turn while it is answered. Its writes are serialised: each is guarded by the

@@ -7,7 +7,7 @@ import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { FinishedTurn } from '../live/live-turn.ts';
 import { notFoundError } from '#functions/chat/not-found.ts';
 import { finishedFrom, readRemainder } from './read-finished.ts';
-import { ignoreRejection } from '#functions/lib/ignore-rejection.ts';
+import { ignoreRejection } from '#functions/lib/promises.ts';
 import type { StartState } from '../start/read-start.ts';
 import type { SendHandle, SendRequest } from '../send/send-request.ts';
 import { replayFrames } from '../live/turn-frames.ts';

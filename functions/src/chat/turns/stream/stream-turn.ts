@@ -8,7 +8,7 @@ import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { StreamReader } from '#functions/chat/route.ts';
 import type { SendMessage } from '../send/send-request.ts';
 import { sendStored } from '../send/send-stored.ts';
-import { ignoreRejection } from '#functions/lib/ignore-rejection.ts';
+import { ignoreRejection } from '#functions/lib/promises.ts';
 import { expiredError, followFrames } from './follow-frames.ts';
 import { liveTurnKey, openReading, type Abandoned } from '../live/live-turn.ts';
 import type { OwnConversation } from '#functions/chat/conversations/own-conversation.ts';

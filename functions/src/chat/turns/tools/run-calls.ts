@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { callKey, type ToolCall } from '#shared/conversation/context/tool-calls.ts';
 import { safeParse } from '#shared/safe-parse.ts';
 import type { Caller } from '#shared/ports/ports.ts';
-import { inParallel } from '#functions/lib/in-parallel.ts';
+import { inParallel } from '#functions/lib/promises.ts';
 import { timeoutAfter } from '#functions/lib/deadline.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { ServerTool } from './server-tool.ts';

@@ -13,7 +13,7 @@ import { tokenCounting } from '#shared/compaction/split/context-tokens.ts';
 import type { PlannedMask } from '#shared/compaction/tool-outputs/tail-masks.ts';
 import { toolOutputConstants } from '#shared/compaction/tool-outputs/tool-output-constants.ts';
 import { AppError } from '#shared/errors.ts';
-import { inParallel } from '#functions/lib/in-parallel.ts';
+import { inParallel } from '#functions/lib/promises.ts';
 import { askSummariser, summariserPromptId } from './ask-summariser.ts';
 import { CrashedError } from '#functions/lib/crash-points.ts';
 import { summariserOfRun, type ClaimedRun } from '../run.ts';

@@ -19,7 +19,7 @@ import { snapshotProfile, type ArchivedItem } from '#shared/conversation/documen
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { askSummariser, summariserPromptId } from '../ask-summariser.ts';
 import { CrashedError } from '#functions/lib/crash-points.ts';
-import { inParallel } from '#functions/lib/in-parallel.ts';
+import { inParallel } from '#functions/lib/promises.ts';
 import type { ClaimedRun } from '#functions/worker/compaction/run.ts';
 import type { RunRoom } from './room-for.ts';
 
