@@ -1,3 +1,4 @@
+import { LEAST_THRESHOLD_TOKENS } from '#web/state/context/compaction-steps.ts';
 import type { Bench } from './bench.ts';
 import type { FaultName, Verdict } from './finding.ts';
 import { killWorker, lowerThreshold, redeliver } from './scenarios/compactions.ts';
@@ -5,7 +6,6 @@ import { dropStream, killChat } from './scenarios/interruptions.ts';
 import { blockAnswer, refuseTwice } from './scenarios/refusals.ts';
 import { resend } from './scenarios/resend.ts';
 import { forgetfulSummary, inventiveSummary } from './scenarios/summaries.ts';
-import { LAB_THRESHOLD_TOKENS } from './scenarios/compacting.ts';
 
 interface Fault {
   run: (bench: Bench) => Promise<Verdict>;
@@ -17,7 +17,7 @@ interface Fault {
   isOfModel?: true;
 }
 
-const compacting = { thresholdTokens: LAB_THRESHOLD_TOKENS };
+const compacting = { thresholdTokens: LEAST_THRESHOLD_TOKENS };
 
 export const faults: Readonly<Record<FaultName, Fault>> = {
   drop: { run: dropStream },

@@ -1,8 +1,6 @@
 import { deviceTool, hasDeviceTool, withDeviceTool } from '#web/state/app-tools.ts';
 import type { ConversationProps } from '#web/state/app.ts';
-
-/** The least that a conversation may have (`settings.thresholdTokens`). */
-const LEAST_TOKENS = 1_000;
+import { LEAST_THRESHOLD_TOKENS } from '#web/state/context/compaction-steps.ts';
 
 /** From how many tokens on this conversation is compacted; deployments let users lower it. */
 export function ThresholdField({ app, conversation }: ConversationProps) {
@@ -10,7 +8,7 @@ export function ThresholdField({ app, conversation }: ConversationProps) {
   const thresholdTokens = conversation.context.value?.thresholdTokens;
   if (!conversation.view.value || !thresholdTokens) return null;
   const change = (wanted: number): void => {
-    if (!(wanted >= LEAST_TOKENS) || wanted === thresholdTokens) return;
+    if (!(wanted >= LEAST_THRESHOLD_TOKENS) || wanted === thresholdTokens) return;
     const settings = { thresholdTokens: Math.round(wanted) };
     const send = () => conversation.api.change({ settings }, 'settings.thresholdTokens');
     void conversation.change(send, true);
@@ -20,7 +18,7 @@ export function ThresholdField({ app, conversation }: ConversationProps) {
       <span>{texts.thresholdField}</span>
       <input
         type="number"
-        min={LEAST_TOKENS}
+        min={LEAST_THRESHOLD_TOKENS}
         step={100}
         value={thresholdTokens}
         title={texts.thresholdHint}

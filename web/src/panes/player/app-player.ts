@@ -1,19 +1,15 @@
 import { signal } from '@preact/signals';
 import type { App } from '#web/state/app.ts';
+import { LEAST_THRESHOLD_TOKENS } from '#web/state/context/compaction-steps.ts';
 import { pause } from '#web/state/waiting.ts';
 import { sayTo, showBeside } from '../tools.ts';
 import { createPlayer } from './player.ts';
 import type { PlayableRecording } from './recording.ts';
 
-interface PlayerSettings {
-  thresholdTokens: number;
-  /** Between an answer and the next message. */
-  gapMs: number;
-}
-
 /** A player that says what it plays in a new conversation of the app, which is shown meanwhile. */
 export function createAppPlayer(app: App) {
-  const settings = signal<PlayerSettings>({ thresholdTokens: 1_000, gapMs: 500 });
+  // As low as it may be, so that compactions are seen soon.
+  const settings = signal({ thresholdTokens: LEAST_THRESHOLD_TOKENS, gapMs: 500 });
   const player = createPlayer({
     say: async (text) => {
       const shown = app.open.peek();

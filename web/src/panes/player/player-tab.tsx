@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { App } from '#web/state/app.ts';
+import { LEAST_THRESHOLD_TOKENS } from '#web/state/context/compaction-steps.ts';
 import { Choice } from '../controls.tsx';
 import { perApp, toolTexts } from '../tools.ts';
 import { createAppPlayer } from './app-player.ts';
@@ -9,9 +10,6 @@ import type { PlayableRecording } from './recording.ts';
 
 /** Playing goes on while another tab is shown. */
 const playerOf = perApp(createAppPlayer);
-
-/** As low as a conversation may have it, so that compactions are seen soon. */
-const LOWEST_THRESHOLD_TOKENS = 1_000;
 
 const gapsMs = [0, 500, 1_500, 4_000];
 
@@ -30,12 +28,12 @@ export function PlayerTab({ app }: { app: App }) {
           {texts.threshold}
           <input
             type="number"
-            min={LOWEST_THRESHOLD_TOKENS}
+            min={LEAST_THRESHOLD_TOKENS}
             step={100}
             value={settings.value.thresholdTokens}
             onInput={({ currentTarget }) => {
               const thresholdTokens = currentTarget.valueAsNumber;
-              if (thresholdTokens >= LOWEST_THRESHOLD_TOKENS)
+              if (thresholdTokens >= LEAST_THRESHOLD_TOKENS)
                 settings.value = { ...settings.value, thresholdTokens };
             }}
           />

@@ -1,6 +1,9 @@
 import type { CompactionStatus, ContextObject } from '#shared/wire/resources/context-object.ts';
 import type { CompactionRecordView } from '#shared/wire/resources/compaction.ts';
 
+/** The least that a conversation may have (`settings.thresholdTokens`). */
+export const LEAST_THRESHOLD_TOKENS = 1_000;
+
 /** Outcomes that make the context smaller; an edit or a restore makes it another one. */
 export const isSaving = ({ state }: Pick<CompactionRecordView, 'state'>): boolean =>
   state === 'COMPACTED' || state === 'CONTENT_TRUNCATED';

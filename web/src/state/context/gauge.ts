@@ -47,11 +47,8 @@ export interface Mark {
 }
 
 export interface Gauge {
-  tokens: number;
   segments: Segment[];
   marks: Mark[];
-  /** Tokens at the right end. */
-  scaleTokens: number;
 }
 
 /** Room behind the hard threshold, so that its mark does not stand at the edge. */
@@ -97,24 +94,20 @@ export function toGauge(context: ContextObject, shown: ContextView | undefined):
   const hardTokens = shown?.policy?.hardThreshold.tokens;
   const limit = hardTokens ?? thresholdTokens ?? windowTokens;
   const scaleTokens = Math.max(1, Math.min(windowTokens, limit * SCALE_ROOM), tokens);
-  const sums = tokensByKind(shown?.items ?? []);
-  const estimated = segmentKinds.reduce((sum, kind) => sum + sums[kind], 0);
+  const items = shown?.items ?? [];
+  const sums = tokensByKind(items);
   // Nothing is known of the parts yet: all of it is the tail.
-  if (estimated === 0) sums.tail = tokens;
-  const factor = gaugeScale(tokens, shown?.items ?? []);
+  if (segmentKinds.every((kind) => sums[kind] === 0)) sums.tail = tokens;
+  const factor = gaugeScale(tokens, items);
   const used = segmentKinds.map((kind) => ({
     kind,
     tokens: Math.round(sums[kind] * factor),
     share: (sums[kind] * factor) / scaleTokens,
   }));
-  const freeTokens = Math.max(0, (thresholdTokens ?? windowTokens) - tokens);
-  return {
-    tokens,
-    scaleTokens,
-    segments: [
-      ...used,
-      { kind: 'free', tokens: freeTokens, share: Math.max(0, 1 - tokens / scaleTokens) },
-    ],
-    marks: marksOf(context, hardTokens, scaleTokens),
+  const free: Segment = {
+    kind: 'free',
+    tokens: Math.max(0, (thresholdTokens ?? windowTokens) - tokens),
+    share: Math.max(0, 1 - tokens / scaleTokens),
   };
+  return { segments: [...used, free], marks: marksOf(context, hardTokens, scaleTokens) };
 }

@@ -1,10 +1,7 @@
 import type { CompactionRecordView } from '#shared/wire/resources/compaction.ts';
-import { isUnderWay } from '#web/state/context/compaction-steps.ts';
+import { isUnderWay, LEAST_THRESHOLD_TOKENS } from '#web/state/context/compaction-steps.ts';
 import type { Bench } from '../bench.ts';
 import { labMessage, type LabMessage } from '../lab-messages.ts';
-
-/** The lowest that a conversation may have. */
-export const LAB_THRESHOLD_TOKENS = 1_000;
 
 /** More than enough, even where tools are declared: they weigh, and a fold that would win too little is not asked for. */
 const MESSAGES_MAX = 24;
@@ -20,7 +17,7 @@ export async function talkOverThreshold(bench: Bench): Promise<LabMessage[]> {
     if (context.compaction !== null) return said;
   }
   throw new Error(
-    `${MESSAGES_MAX} messages asked for no compaction at ${LAB_THRESHOLD_TOKENS} tokens`,
+    `${MESSAGES_MAX} messages asked for no compaction at ${LEAST_THRESHOLD_TOKENS} tokens`,
   );
 }
 

@@ -1,13 +1,9 @@
+import { LEAST_THRESHOLD_TOKENS } from '#web/state/context/compaction-steps.ts';
 import { messageText, storedMessages, type Bench } from '../bench.ts';
 import { judgeKilledWorker, judgeRedelivery, judgeThreshold } from '../compaction-verdicts.ts';
 import type { Verdict } from '../finding.ts';
 import { labMessage } from '../lab-messages.ts';
-import {
-  countSwaps,
-  endedCompaction,
-  LAB_THRESHOLD_TOKENS,
-  talkOverThreshold,
-} from './compacting.ts';
+import { countSwaps, endedCompaction, talkOverThreshold } from './compacting.ts';
 
 /** So long the summariser thinks, for the worker to be met at its work. */
 const SLOW_MS = 20_000;
@@ -62,12 +58,12 @@ export async function lowerThreshold(bench: Bench): Promise<Verdict> {
   const { api } = bench;
   for (let index = 0; index < MESSAGES; index += 1) await bench.say(labMessage(index).text);
   const before = await api.read();
-  const settings = { thresholdTokens: LAB_THRESHOLD_TOKENS };
+  const settings = { thresholdTokens: LEAST_THRESHOLD_TOKENS };
   await api.change({ settings }, 'settings.thresholdTokens');
   await bench.say(labMessage(MESSAGES).text);
   const { state, turnsFolded, reason } = await endedCompaction(bench);
   return judgeThreshold({
-    wasCrossed: before.generation === 0 && before.context.tokens >= LAB_THRESHOLD_TOKENS,
+    wasCrossed: before.generation === 0 && before.context.tokens >= LEAST_THRESHOLD_TOKENS,
     state,
     turnsFolded,
     reason,
