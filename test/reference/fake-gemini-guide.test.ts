@@ -7,24 +7,24 @@ const firstCells = (guide: string, heading: string): string[] => {
   const section = guide.split(`## ${heading}\n`)[1]?.split('\n## ')[0] ?? '';
   return [...section.matchAll(/^\| `([^`]+)`/gmu)].map(([, cell = '']) => cell);
 };
-const readGuide = () => readText('docs/guides/stand-in.md');
+const readGuide = () => readText('docs/guides/fake-gemini.md');
 
-test('the guide to the stand-in tells of every vice', async () => {
-  expect(firstCells(await readGuide(), 'Vices').toSorted()).toEqual(
+test('the guide to the fake Gemini lists every misbehaviour', async () => {
+  expect(firstCells(await readGuide(), 'Misbehaviour').toSorted()).toEqual(
     Object.keys(vicesSchema.shape).toSorted(),
   );
 });
 
-test('the guide to the stand-in tells of every fault', async () => {
+test('the guide to the fake Gemini lists every fault', async () => {
   const kinds = faultSchema.options.map(({ shape }) => shape.kind.value);
 
   expect(firstCells(await readGuide(), 'Faults').toSorted()).toEqual(kinds.toSorted());
 });
 
-test('the guide to the stand-in tells of every control', async () => {
+test('the guide to the fake Gemini lists every control', async () => {
   const source = await readText('infra/fake-gemini/server/control.ts');
   const paths = [...source.matchAll(/'(\/control\/\w+)'/gu)].map(([, path = '']) => path);
 
-  const told = firstCells(await readGuide(), 'Controls').map((call) => call.split(' ')[1] ?? '');
-  expect(new Set(told)).toEqual(new Set([...paths, '/control/requests/{n}']));
+  const listed = firstCells(await readGuide(), 'Controls').map((call) => call.split(' ')[1] ?? '');
+  expect(new Set(listed)).toEqual(new Set([...paths, '/control/requests/{n}']));
 });
