@@ -1,11 +1,10 @@
 import { readdir } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { missingTests, namedTests, readText, rowsOf } from './named-tests.ts';
+import { missingTests, namedTests, numberedEntries, readNumber, readText } from './named-tests.ts';
 
 const attacks = Array.from({ length: 22 }, (_, index) => `S${index + 1}`);
 const contracts = Array.from({ length: 12 }, (_, index) => String(index + 1));
-const numberOf = (row: string) => /^\| (S?\d+) /u.exec(row)?.[1] ?? row;
-const readRows = async () => rowsOf(await readText('docs/attacks.md'), 'Number');
+const readEntries = async () => numberedEntries(await readText('docs/attacks.md'));
 
 test('every test that docs/attacks.md names exists under that title', async () => {
   const named = namedTests(await readText('docs/attacks.md'));
@@ -14,17 +13,19 @@ test('every test that docs/attacks.md names exists under that title', async () =
   expect(await missingTests(named)).toEqual([]);
 });
 
-test('docs/attacks.md has a row for each attack and each contract; each names a test, each attack its count', async () => {
-  const rows = await readRows();
+test('docs/attacks.md has an entry for each attack and each contract; each names a test, each attack its count', async () => {
+  const entries = await readEntries();
 
-  expect(rows.map(numberOf)).toEqual([...attacks, ...contracts]);
-  expect(rows.filter((row) => namedTests(row).length === 0)).toEqual([]);
-  const counted = rows.slice(0, attacks.length).map((row) => row.split('|').at(-2) ?? '');
+  expect(entries.map(readNumber)).toEqual([...attacks, ...contracts]);
+  expect(entries.filter((entry) => namedTests(entry).length === 0)).toEqual([]);
+  const counted = entries
+    .slice(0, attacks.length)
+    .map((entry) => entry.split('. Count: ')[1] ?? '');
   expect(counted.filter((count) => !/\d|every/u.test(count))).toEqual([]);
 });
 
-test('every file whose tests carry a number stands in the row of that number', async () => {
-  const rows = await readRows();
+test('every file whose tests carry a number stands in the entry of that number', async () => {
+  const entries = await readEntries();
   const files = await readdir(new URL('../', import.meta.url), { recursive: true });
   const sources = files.filter((file) => file.endsWith('.test.ts'));
 
@@ -38,8 +39,9 @@ test('every file whose tests carry a number stands in the row of that number', a
   );
 
   const lost = numbered.flat().filter(({ file, number }) => {
-    const row = rows.find((each) => numberOf(each) === number.replace('contract ', '')) ?? '';
-    return !row.includes(`\`${file}\``);
+    const entry =
+      entries.find((each) => readNumber(each) === number.replace('contract ', '')) ?? '';
+    return !entry.includes(`\`${file}\``);
   });
   expect(numbered.flat().length).toBeGreaterThan(25);
   expect(lost).toEqual([]);

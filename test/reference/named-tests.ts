@@ -38,3 +38,12 @@ export const rowsOf = (document: string, heading: string): string[] =>
     .split('\n')
     .filter((line) => line.startsWith('| ') && !line.startsWith(`| ${heading}`))
     .filter((line) => !line.startsWith('| ---'));
+
+const entryStart = /^- \*\*([SD]?\d+) /u;
+
+/** The list entries of a document that begin with a number in bold, such as `S15`. */
+export const numberedEntries = (document: string): string[] =>
+  document.split('\n').filter((line) => entryStart.test(line));
+
+/** The number that an entry begins with. */
+export const readNumber = (entry: string): string => entryStart.exec(entry)?.[1] ?? entry;
