@@ -186,8 +186,8 @@ test('every fault that has a name is planted or tried by itself', () => {
 
 test('the guide names every finding beside its invariant', () => {
   const guide = readFileSync(new URL('../../docs/guides/ops.md', import.meta.url), 'utf8');
-  const named = [...guide.matchAll(/^\| (I\d) .*$/gmu)].flatMap(([row, invariant]) =>
-    [...row.matchAll(/`([a-z-]+)`/gu)].map(([, name]) => `${invariant} ${name}`),
+  const named = [...guide.matchAll(/^- \*\*(I\d)\*\* .*$/gmu)].flatMap(([entry, invariant]) =>
+    [...entry.matchAll(/`([a-z-]+)`/gu)].map(([, name]) => `${invariant} ${name}`),
   );
 
   expect(named.toSorted()).toEqual(
