@@ -1,4 +1,4 @@
-# Both functions are built from one archive. Why google_cloudfunctions2_function: docs/decisions/0024.
+# Both functions are built from one archive. Why google_cloudfunctions2_function: docs/decisions/operations/0024.
 
 locals {
   # What Cloud Run gives to so many CPUs.

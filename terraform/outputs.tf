@@ -67,6 +67,6 @@ output "dashboard" {
 }
 
 output "keep_cpu_command" {
-  description = "Has chat keep its CPU between requests, billed by the instance. When that is worth it: docs/decisions/0024."
+  description = "Has chat keep its CPU between requests, billed by the instance. When that is worth it: docs/decisions/operations/0024."
   value       = "gcloud run services update ${google_cloudfunctions2_function.chat.name} --project=${var.project_id} --region=${var.region} --no-cpu-throttling"
 }

@@ -1,4 +1,4 @@
-# The sweep mends what nobody came back to: docs/decisions/0013.
+# The sweep mends what nobody came back to: docs/decisions/compaction/0013.
 resource "google_cloud_scheduler_job" "sweep" {
   project     = var.project_id
   region      = var.region

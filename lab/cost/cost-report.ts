@@ -1,7 +1,7 @@
 import type { TopLevelSpec } from 'vega-lite';
 import type { ModelPrice } from '#shared/models/model-entry.ts';
-import { cloudPrices, PRICED_ON } from './cloud-prices.ts';
-import type { Bill, Counted, Dialogue, GridPoint, Operations } from './cost-model.ts';
+import { PRICED_ON } from './cloud-prices.ts';
+import type { Bill, Counted, Dialogue, GridPoint } from './cost-model.ts';
 
 /** All that was computed for one model. */
 export interface CostRun {
@@ -19,91 +19,62 @@ export interface CostRun {
 
 const dollars = (value: number) => value.toFixed(value < 1 ? 3 : 2);
 const tokens = (value: number) => Math.round(value).toLocaleString('en-US');
-const rate = ({ input, cached, output }: ModelPrice) => `${input} | ${cached} | ${output}`;
 const row = (...cells: (string | number)[]) => `| ${cells.join(' | ')} |`;
 
-const table = (head: readonly string[], ...rows: string[]) =>
-  [row(...head), row(...head.map(() => '---')), ...rows].join('\n');
+/** The thresholds and tails of the page; `--json` has all. */
+const SHOWN_THRESHOLDS = [6_000, 12_000, 24_000, 48_000, 96_000, 256_000];
+const SHOWN_TAILS = [1_000, 4_000];
 
-const billHead = [
-  'Strategy',
-  'Chat',
-  'Of it recall',
-  'Compactions',
-  'Operations',
-  'Total',
-  'Compactions, count',
-  'Largest prompt',
-];
+const table = (columns: readonly string[], rows: readonly string[]) =>
+  [row(...columns), row(...columns.map(() => '---')), ...rows].join('\n');
 
 const billRow = ({ name, bill }: CostRun['bills'][number]) =>
   row(
     name,
     dollars(bill.chat),
-    dollars(bill.recall),
     dollars(bill.compactions),
     dollars(bill.operations),
     `**${dollars(bill.total)}**`,
-    bill.compactionCount,
     tokens(bill.peakTokens),
   );
 
-const gridRow = (run: CostRun) => (thresholdTokens: number) => {
-  const tails = [...new Set(run.grid.map(({ tailTokens }) => tailTokens))];
-  const cells = tails.map((tail) => {
-    const point = run.grid.find(
-      (each) => each.thresholdTokens === thresholdTokens && each.tailTokens === tail,
+const gridRow = (grid: CostRun['grid']) => (thresholdTokens: number) => {
+  const cells = SHOWN_TAILS.map((tailTokens) => {
+    const point = grid.find(
+      (each) => each.thresholdTokens === thresholdTokens && each.tailTokens === tailTokens,
     );
     return point ? dollars(point.total) : '–';
   });
   return row(tokens(thresholdTokens), ...cells);
 };
 
-const per = (value: number) => value.toFixed(1);
+const describeDialogue = ({ dialogue, model, summariser }: CostRun): string =>
+  `US dollars for a thousand turns, from \`npm run cost -- --report\`. The conversation has ${tokens(dialogue.turns)} turns with \`${model}\`, summarised by \`${summariser}\`: ${tokens(dialogue.messageTokens)} tokens a message, ${tokens(dialogue.answerTokens)} an answer, ${tokens(dialogue.overheadTokens)} of instruction and tools. ${Math.round(dialogue.hitFraction * 100)} % of the prompts hit the cache. \`npm run cost -- --help\` lists what you can change.`;
 
-const operationsRow = (name: string, { reads, writes, deletes, messages }: Operations) =>
-  row(name, per(reads), per(writes), per(deletes), per(messages));
+const describeChoice = ({ usual, best }: CostRun): string =>
+  `The default (threshold ${tokens(usual.thresholdTokens)}, tail ${tokens(usual.tailTokens)}) costs ${(usual.total / best.total).toFixed(2)} × the cheapest (${tokens(best.thresholdTokens)} and ${tokens(best.tailTokens)}). It buys [fidelity](fidelity.md).`;
 
-const { perRead, perWrite, perDelete, perMessage } = cloudPrices;
-const millionPrices = [perRead, perWrite, perDelete, perMessage].map((each) =>
-  (each * 1_000_000).toPrecision(2),
-);
+const describeReplay = ({ turn, compaction }: CostRun['counted']): string =>
+  `A replay with the fake Gemini counted ${turn.reads.toFixed(1)} reads and ${turn.writes.toFixed(1)} writes a turn; ${compaction.reads.toFixed(1)} reads, ${compaction.writes.toFixed(1)} writes and ${Math.round(compaction.messages)} messages a compaction. A real model writes other text, and may think.`;
 
 /** The page in Markdown; its picture is `cost.svg` beside it. */
 export function costPage(run: CostRun): string {
-  const { dialogue, counted, best, usual } = run;
-  const { turn, compaction } = counted;
-  const tails = [...new Set(run.grid.map(({ tailTokens }) => tailTokens))];
-  const thresholds = [...new Set(run.grid.map(({ thresholdTokens }) => thresholdTokens))];
   return `${[
     '# Cost',
-    `Written by \`npm run cost -- --report\`. US dollars for a thousand turns of a conversation of ${tokens(dialogue.turns)} turns with \`${run.model}\`, summarised by \`${run.summariser}\`: ${tokens(dialogue.messageTokens)} tokens a message, ${tokens(dialogue.answerTokens)} an answer, ${tokens(dialogue.overheadTokens)} of instruction and tools; ${Math.round(dialogue.hitFraction * 100)} % of the prompts find the one before in the cache. The conversation is computed turn by turn; what a turn and a compaction ask of the model, Firestore and Pub/Sub was counted in a replay.`,
+    describeDialogue(run),
     '![Dollars for a thousand turns by threshold and tail](cost.svg)',
-    table(billHead, ...run.bills.map(billRow)),
-    `The cheapest is a threshold of ${tokens(best.thresholdTokens)} with a tail of ${tokens(best.tailTokens)}: ${dollars(best.total)}. The service takes ${tokens(usual.thresholdTokens)} and ${tokens(usual.tailTokens)}: ${dollars(usual.total)}, ${(usual.total / best.total).toFixed(2)} × the cheapest. What a higher threshold buys is [fidelity](fidelity.md).`,
-    '## By threshold and tail',
     table(
-      ['Threshold', ...tails.map((tail) => `tail ${tokens(tail)}`)],
-      ...thresholds.map(gridRow(run)),
+      ['Strategy', 'Chat', 'Compactions', 'Operations', 'Total', 'Largest prompt'],
+      run.bills.map(billRow),
     ),
-    '## Counted',
-    `A replay of ${counted.turns} turns with ${counted.compactions} compactions, on both functions with a store and a bus in memory and the stand-in as the model.`,
+    describeChoice(run),
     table(
-      ['', 'Reads', 'Writes', 'Deletes', 'Messages'],
-      operationsRow('a turn', turn),
-      operationsRow('a compaction', compaction),
+      ['Threshold', ...SHOWN_TAILS.map((tail) => `tail ${tokens(tail)}`)],
+      SHOWN_THRESHOLDS.map(gridRow(run.grid)),
     ),
-    `A compaction makes ${per(compaction.calls)} calls, which read ${compaction.readFactor.toFixed(2)} × the context and write ${tokens(compaction.outputTokens)} tokens; its snapshot takes ${tokens(compaction.snapshotTokens)}, at whatever threshold. A real model writes other sentences, and may think: the stand-in does not. A publish and a push are a message each.`,
-    '## Prices',
-    table(
-      ['US dollars', 'Input', 'Cached', 'Output'],
-      row(`a million tokens, ${run.model}`, rate(run.prices.chat)),
-      row(`a million tokens, ${run.summariser}`, rate(run.prices.summariser)),
-    ),
-    table(['US dollars', 'Read', 'Write', 'Delete', 'Message'], row('a million', ...millionPrices)),
-    `Models: \`shared/models/registry.ts\`, which says where they are from and when they were read. Cloud: Firestore (standard, us-central1) and Pub/Sub beyond their free quotas, ${PRICED_ON}, \`lab/cost/cloud-prices.ts\`. Functions, network and storage are not in it: they do not differ between the strategies by more than the operations do.`,
-    '## Assumed',
-    'Naive resending is charged nothing for a store, and drops what exceeds the window. Gemini CLI is charged nothing for a store either: at half of the window it asks twice over the whole history, keeps the newest 30 %, and is given our snapshot’s size. Prompts below 4,096 tokens are not cached; after a compaction only instruction and tools are. Once something is folded, every message brings back as much as recall may, which no cache holds.',
+    describeReplay(run.counted),
+    'Not included: functions, network and storage. Free quotas are not deducted. The other two strategies pay nothing for a store; Gemini CLI compacts at half of its window and keeps 30 %.',
+    `Prices: \`shared/models/registry.ts\` for models, \`lab/cost/cloud-prices.ts\` for the cloud (us-central1, ${PRICED_ON}).`,
   ].join('\n\n')}\n`;
 }
 

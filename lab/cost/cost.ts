@@ -130,7 +130,11 @@ async function write(run: CostRun): Promise<void> {
   const svg = await drawChart(costChart(run));
   await mkdir(reportFolder, { recursive: true });
   await writeFile(`${reportFolder}/cost.svg`, `${svg}\n`);
-  const page = await format(costPage(run), { parser: 'markdown', printWidth: 100 });
+  const page = await format(costPage(run), {
+    parser: 'markdown',
+    printWidth: 120,
+    proseWrap: 'always',
+  });
   await writeFile(`${reportFolder}/cost.md`, page);
 }
 

@@ -23,6 +23,9 @@ const whole = (value: number | undefined): string =>
   value === undefined ? '–' : Math.round(value).toLocaleString('en-US');
 const row = (cells: readonly (string | number)[]): string => `| ${cells.join(' | ')} |`;
 
+const table = (columns: readonly string[], rows: readonly string[]): string =>
+  [row(columns), row(columns.map(() => '---')), ...rows].join('\n');
+
 const columns = [
   'File',
   'Strategy',
@@ -46,23 +49,75 @@ const pointRow = (point: CurvePoint): string =>
     `${point.failed} of ${point.conversations}`,
   ]);
 
-function sectionOf(axis: Axis, points: readonly CurvePoint[]): string {
-  const ofAxis = points.filter(({ axis: name }) => name === axis.name);
-  if (ofAxis.length === 0) return '';
-  return [
-    `## By ${axis.title}`,
-    [row(columns), row(columns.map(() => '---')), ...ofAxis.map(pointRow)].join('\n'),
-  ].join('\n\n');
+function axisTable(axis: Axis, points: readonly CurvePoint[]): string {
+  const measured = points.filter(({ axis: name }) => name === axis.name);
+  if (measured.length === 0) return '';
+  return [`## By ${axis.title}`, table(columns, measured.map(pointRow))].join('\n\n');
 }
 
-/** The page in Markdown; its picture is `fidelity.svg` beside it. */
-export function curvesPage(points: readonly CurvePoint[], written: string): string {
+/** All points for the terminal, a table for each axis that was measured. */
+export const curveTables = (points: readonly CurvePoint[]): string =>
+  `${axes
+    .map((axis) => axisTable(axis, points))
+    .filter((section) => section !== '')
+    .join('\n\n')}\n`;
+
+const DEFAULT_THRESHOLD_TOKENS = 24_000;
+
+/** The points of each file on the axis of thresholds. */
+function byFile(points: readonly CurvePoint[]): Map<string, CurvePoint[]> {
+  return Map.groupBy(
+    points.filter(({ axis }) => axis === 'threshold'),
+    ({ file }) => file,
+  );
+}
+
+function defaultRow([file, points]: [string, CurvePoint[]]): string {
+  const at = (strategy: Strategy) =>
+    points.find((each) => each.strategy === strategy && each.value === DEFAULT_THRESHOLD_TOKENS);
+  const both = (share: 'carried' | 'answered' | 'invented') => {
+    const cells = [at('ledger')?.[share], at('rewrite')?.[share]];
+    return cells.every((cell) => cell === undefined) ? '–' : cells.map(percent).join(' / ');
+  };
+  return row([file, both('carried'), both('answered'), both('invented')]);
+}
+
+const otherThresholds = (points: readonly CurvePoint[]): number[] =>
+  [...new Set(points.filter(({ axis }) => axis === 'threshold').map(({ value }) => value))].filter(
+    (value) => value !== DEFAULT_THRESHOLD_TOKENS,
+  );
+
+const thresholdRow =
+  (thresholds: readonly number[]) =>
+  ([file, points]: [string, CurvePoint[]]): string =>
+    row([
+      file,
+      ...thresholds.map((value) =>
+        percent(points.find((each) => each.strategy === 'ledger' && each.value === value)?.carried),
+      ),
+    ]);
+
+/** The page in Markdown; its picture is `fidelity.svg` beside it. `remarks` are written by hand. */
+export function curvesPage(
+  points: readonly CurvePoint[],
+  { written, remarks }: { written: string; remarks: string },
+): string {
+  const files = [...byFile(points)];
+  const thresholds = otherThresholds(points);
   return `${[
     '# Fidelity',
-    `Written by \`npm run eval:curves -- --report\` on ${written}. What is left of recorded conversations after compactions, by what they are given. The stand-in summarises and leaves out three statements of ten; a snapshot may have 1,500 tokens, 30 % of the text stay word for word: where a curve says nothing else. A threshold sets the size of its snapshots itself.`,
+    `How much of a recorded conversation survives compaction. From \`npm run eval:curves -- --report\` of ${written}. **The summariser is the fake Gemini, which leaves out three statements of ten**; a real model writes otherwise. 30 % of the text stays verbatim. Three conversations per file; \`pi-sessions\` (coding) has one.`,
     '![What snapshots carry, by what they are given](fidelity.svg)',
-    '*Carried*: facts of the folded turns that the kept ones do not hold, weighed, and that the snapshot does. *Answered*: questions of the data set to the folded part that the context answers, from what another conversation answers (0) to what the whole history does (100); only files with questions have it. *Invented*: numbers, dates, links and ids of the snapshot that nobody said in these words: of the ledger they are days that the code worked out of words such as “tomorrow”. All three are measured by a module that knows nothing of the service.',
-    ...axes.map((axis) => sectionOf(axis, points)).filter((section) => section !== ''),
+    [
+      '- _Carried_: share of the weighted facts of folded turns, absent from the kept ones, that the snapshot holds.',
+      '- _Answered_: questions on the folded part that the context answers; 0 is another conversation, 100 the whole history.',
+      "- _Invented_: numbers, dates, links and ids that nobody said in these words. `ledger`'s are days that code derived from words such as “tomorrow”.",
+    ].join('\n'),
+    'At the default threshold of 24,000, `ledger` (the default) / `rewrite`:',
+    table(['File', 'Carried %', 'Answered %', 'Invented %'], files.map(defaultRow)),
+    'Carried % of `ledger` by threshold:',
+    table(['File', ...thresholds.map(whole)], files.map(thresholdRow(thresholds))),
+    remarks,
   ].join('\n\n')}\n`;
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { axes, pointsOf } from './axes.ts';
-import { curvesPage, type CurvePoint } from './curves-report.ts';
+import { curvesPage, curveTables, type CurvePoint } from './curves-report.ts';
 import { meanOf, scoresOf } from './score.ts';
 import type { EvalResult } from '../eval/run/eval-run.ts';
 import type { Recording } from '../eval/replay/recording.ts';
@@ -74,20 +74,29 @@ describe('the scores of conversations', () => {
   });
 });
 
-test('the page has a table for each axis that was measured, and tells failures', () => {
-  const point: CurvePoint = {
-    axis: 'budget',
-    value: 1_000,
-    strategy: 'ledger',
-    file: 'dialogues',
-    conversations: 3,
-    failed: 1,
-    carried: 0.7214,
-    snapshotTokens: 749.4,
-  };
+const point: CurvePoint = {
+  axis: 'threshold',
+  value: 24_000,
+  strategy: 'ledger',
+  file: 'dialogues',
+  conversations: 3,
+  failed: 1,
+  carried: 0.7214,
+  snapshotTokens: 749.4,
+};
 
-  const page = curvesPage([point], '2026-11-22');
+test('the terminal shows a table for each axis that was measured, with its failures', () => {
+  const tables = curveTables([point]);
 
-  expect(page).toContain('| dialogues | ledger | 1,000 | 72.1 | – | – | 749 | 1 of 3 |');
-  expect(page.match(/^## /gm)).toHaveLength(1);
+  expect(tables).toContain('| dialogues | ledger | 24,000 | 72.1 | – | – | 749 | 1 of 3 |');
+  expect(tables.match(/^## /gm)).toHaveLength(1);
+});
+
+test('the page has both strategies at the default threshold, the others by threshold, and its remarks', () => {
+  const points = [point, { ...point, value: 6_000, carried: 0.5 }];
+  const page = curvesPage(points, { written: '2026-11-22', remarks: 'What falls short: much.' });
+
+  expect(page).toContain('| dialogues | 72.1 / – | – | – |');
+  expect(page).toContain('| File | 6,000 |\n| --- | --- |\n| dialogues | 50.0 |');
+  expect(page.endsWith('What falls short: much.\n')).toBe(true);
 });

@@ -18,7 +18,7 @@ import { parseRecordings, type Recording } from '../eval/replay/recording.ts';
 import { readChoice, readCommandLine, readInteger } from '../eval/replay/replay-arguments.ts';
 import { runCommand } from '#test/support/processes/run-command.ts';
 import { axes, pointsOf, type PointSettings } from './axes.ts';
-import { curvesChart, curvesPage, type CurvePoint } from './curves-report.ts';
+import { curvesChart, curvesPage, curveTables, type CurvePoint } from './curves-report.ts';
 import { loadMeasure, meanOf, scoresOf } from './score.ts';
 
 const help = `Usage: npm run eval:curves -- --data FILE.jsonl --measure MODULE.mjs [options]
@@ -36,7 +36,7 @@ snapshots carry: by size of the snapshot, threshold, vices of the summariser and
 ${answerOptionsHelp}
   --seed TEXT           of the stand-in's vices (default 1)
   --json OUT            write the points to this file
-  --report              write docs/benchmarks/fidelity.md and its pictures
+  --report              write docs/benchmarks/fidelity.md and its picture; keep its remarks, to be read again
   --help                this text
 
 Exit code: 0 there are figures, or no data file; 2 wrong arguments.`;
@@ -99,11 +99,14 @@ async function writeReport(points: readonly CurvePoint[]): Promise<void> {
     import('prettier'),
   ]);
   const svg = await drawChart(curvesChart(points));
-  const page = curvesPage(points, new Date().toISOString().slice(0, 10));
+  const pagePath = `${reportFolder}/fidelity.md`;
+  const [, remarks = ''] = /(What falls short:[^]*)$/u.exec(await readFile(pagePath, 'utf8')) ?? [];
+  const written = new Date().toISOString().slice(0, 10);
+  const page = curvesPage(points, { written, remarks: remarks.trim() });
   await writeFile(`${reportFolder}/fidelity.svg`, `${svg}\n`);
   await writeFile(
-    `${reportFolder}/fidelity.md`,
-    await format(page, { parser: 'markdown', printWidth: 100 }),
+    pagePath,
+    await format(page, { parser: 'markdown', printWidth: 120, proseWrap: 'always' }),
   );
 }
 
@@ -185,7 +188,7 @@ process.exitCode = await runCommand(help, async (argv) => {
     answerFolder,
   });
   if (points.length === 0) return 0;
-  process.stdout.write(curvesPage(points, new Date().toISOString().slice(0, 10)));
+  process.stdout.write(curveTables(points));
   if (values.json !== undefined)
     await writeFile(values.json, `${JSON.stringify(points, null, 2)}\n`);
   if (values.report) await writeReport(points);

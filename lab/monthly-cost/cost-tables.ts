@@ -1,12 +1,5 @@
-import {
-  assumed,
-  costAtRest,
-  monthlyCost,
-  sizes,
-  sweepsPerMonth,
-  unitPrices,
-} from './monthly-cost.ts';
-import { documentCounts, type Operations } from './document-counts.ts';
+import { assumed, costAtRest, monthlyCost, sizes, sweepsPerMonth } from './monthly-cost.ts';
+import { documentCounts } from './document-counts.ts';
 
 const table = (head: string[], rows: string[][]) =>
   [head, head.map((_, i) => (i === 0 ? '---' : '--:')), ...rows]
@@ -19,47 +12,6 @@ const usd = (value: number) =>
     ? Math.round(Number(value.toPrecision(3))).toLocaleString('en-US')
     : String(Number(value.toPrecision(2)));
 
-const plain = (value: number) => value.toFixed(10).replace(/0+$/, '').replace(/\.$/, '');
-
-const prices = () =>
-  table(
-    ['What', 'Name', 'US dollars'],
-    Object.entries(unitPrices).map(([name, { usd: price, of }]) => [
-      of,
-      `\`${name}\``,
-      plain(price),
-    ]),
-  );
-
-const labels: Record<keyof typeof documentCounts, string> = {
-  turn: 'a turn of 300 tokens in 6 s (`turn`)',
-  elsewhere: 'a turn at once, on an instance that must read its 51 turns (`elsewhere`)',
-  compaction: 'a compaction of 52 turns in 6 s (`compaction`)',
-  sweep: 'a sweep with nothing to do (`sweep`)',
-};
-
-const counts = () => {
-  const row = (name: string, one: Operations) => [
-    name,
-    ...[one.reads, one.writes, one.expiring, one.messages].map(String),
-  ];
-  return table(
-    ['One', 'Reads', 'Writes', 'Of these deleted by TTL', 'Messages'],
-    [
-      row(labels.turn, documentCounts.turn),
-      row(labels.elsewhere, documentCounts.elsewhere),
-      row(labels.compaction, documentCounts.compaction),
-      row(labels.sweep, documentCounts.sweep),
-    ],
-  );
-};
-
-const assumptions = () =>
-  table(
-    ['Assumed', 'Value'],
-    Object.entries(assumed).map(([name, value]) => [`\`${name}\``, value.toLocaleString('en-US')]),
-  );
-
 const parts = {
   firestoreOperations: 'Firestore: operations',
   firestoreStorage: 'Firestore: storage and backups',
@@ -69,7 +21,8 @@ const parts = {
   modelCompactions: 'model: compactions',
 } as const;
 
-const months = () => {
+/** What `docs/operations.md` has between its marks. */
+export const costTable = (): string => {
   const costs = sizes.map((size) => monthlyCost(size, documentCounts));
   const sum = (cost: (typeof costs)[number]) =>
     Object.values(cost).reduce((total: number, one: number) => total + one, 0);
@@ -94,12 +47,6 @@ const months = () => {
     ],
   );
 };
-
-/** What `docs/operations.md` has between its marks. */
-export const costTables = (): string =>
-  ['Prices:', prices(), 'Counted:', counts(), 'Assumed:', assumptions(), 'The sum:', months()].join(
-    '\n\n',
-  );
 
 /** What `docs/deploy.md` has between its marks. */
 export function restTable(alertConditions: number): string {

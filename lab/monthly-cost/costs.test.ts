@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { monitoring } from '#test/terraform/texts.ts';
-import { costTables, restTable } from './cost-tables.ts';
+import { costTable, restTable } from './cost-tables.ts';
 import { countDocuments } from './count-documents.ts';
 import { documentCounts } from './document-counts.ts';
 import { scalePart } from './scale-tables.ts';
@@ -25,7 +25,7 @@ const marked = (name: string) =>
 
 describe('costs', () => {
   test('of a month stand in docs/operations.md as npm run cost:monthly writes them', () => {
-    expect(cellsOf(marked('operations.md'))).toEqual(cellsOf(costTables()));
+    expect(cellsOf(marked('operations.md'))).toEqual(cellsOf(costTable()));
   });
 
   test('at rest stand in docs/deploy.md as npm run cost:monthly writes them', async () => {

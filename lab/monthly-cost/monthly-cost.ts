@@ -9,7 +9,7 @@ import { documentCounts, type DocumentCounts } from './document-counts.ts';
  * List prices of us-central1 in US dollars, November 2026, as public pages quote them; they change, and the
  * bill is what counts. Free allowances are left out but where one is named.
  */
-export const unitPrices = {
+const unitPrices = {
   cpuSecond: { usd: 0.000024, of: 'a vCPU-second of a function that serves a request' },
   memoryGibSecond: { usd: 0.0000025, of: 'a GiB-second of memory' },
   idleCpuSecond: { usd: 0.0000025, of: 'a vCPU-second of a minimum instance that serves nothing' },

@@ -31,7 +31,7 @@ const rows: Row[] = [
   ['documents written a second', ({ writes }) => figure(writes)],
   ['hours from a new database to that', ({ rampHours }) => figure(rampHours)],
   [
-    `head writes a second, of the ${limits.sequentialWrites} that one index takes`,
+    `conversation writes a second, of the ${limits.sequentialWrites} that one index takes`,
     ({ sequentialWrites }) => ofLimit(sequentialWrites, limits.sequentialWrites),
   ],
   [
@@ -82,5 +82,5 @@ export function scaleTable(columns: readonly Size[]): string {
 export const scalePart = (): string =>
   [
     scaleTable(scaleSizes),
-    `Assumed: ${assumed.turnsPerUserDay} messages a user and day, ${assumedPeak.peakFactor} times as many in the busiest minutes, an answer of ${assumed.answerSeconds} s, a compaction of ${assumed.compactionSeconds} s every ${assumed.turnsPerCompaction} turns, an instance ${assumedPeak.filledShare * 100} % full when the next one starts, and what [operations](../operations.md#cost) assumes for money. Counted: documents and messages of a turn and of a compaction.`,
+    `Assumed: ${assumed.turnsPerUserDay} messages a user and day, ${assumedPeak.peakFactor} times as many in the busiest minutes, an answer of ${assumed.answerSeconds} s, a compaction of ${assumed.compactionSeconds} s every ${assumed.turnsPerCompaction} turns, an instance ${assumedPeak.filledShare * 100} % full when the next one starts, and [what costs assume](../../lab/monthly-cost/monthly-cost.ts). Counted: documents and messages of a turn and of a compaction.`,
   ].join('\n\n');

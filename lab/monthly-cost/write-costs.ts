@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { endedByArguments } from '#test/support/only-help.ts';
 import { monitoring } from '#test/terraform/texts.ts';
-import { betweenMarks, costTables, restTable } from './cost-tables.ts';
+import { betweenMarks, costTable, restTable } from './cost-tables.ts';
 import { scalePart } from './scale-tables.ts';
 
 const help = `Usage: npm run cost:monthly
@@ -16,7 +16,7 @@ Exit code: 0 written; 2 wrong arguments.`;
 async function write(): Promise<0> {
   const { alerts, objectives } = await monitoring();
   const tables = {
-    'operations.md': costTables(),
+    'operations.md': costTable(),
     'deploy.md': restTable(alerts.length + objectives.length),
     'guides/scale.md': scalePart(),
   };

@@ -57,7 +57,7 @@ export interface Query {
 
 /**
  * The database, as Firestore gives it: reads by id, and atomic commits in which every write carries
- * its own guard. There are no read-write transactions (docs/decisions/0002).
+ * its own guard. There are no read-write transactions (docs/decisions/storage/0002).
  * Throws GuardLostError, InvalidWriteError, StoreUnavailableError.
  */
 export interface DocumentStore {

@@ -10,7 +10,7 @@ import { TELLING_MIN, toldBy, type Telling } from './telling.ts';
 /**
  * UTF-16 units that an excerpt shows: much of what fits best, for the answer may stand beside the words that were
  * found, and little of the rest, for more passages have room then. Chosen by what readers could answer
- * (docs/decisions/0038).
+ * (docs/decisions/compaction/0038).
  */
 const EXCERPT_CHARACTERS = [240, 240, 160, 160] as const;
 /** UTF-16 units of each further one. */

@@ -184,8 +184,8 @@ test('every named fault is planted or tried by itself', () => {
 
 test('the guide to ops names every finding beside its invariant', () => {
   const guide = readFileSync(new URL('../../docs/guides/ops.md', import.meta.url), 'utf8');
-  const named = [...guide.matchAll(/^\| (I\d) .*$/gmu)].flatMap(([row, invariant]) =>
-    [...row.matchAll(/`([a-z-]+)`/gu)].map(([, name]) => `${invariant} ${name}`),
+  const named = [...guide.matchAll(/^- \*\*(I\d)\*\* .*$/gmu)].flatMap(([entry, invariant]) =>
+    [...entry.matchAll(/`([a-z-]+)`/gu)].map(([, name]) => `${invariant} ${name}`),
   );
 
   expect(named.toSorted()).toEqual(

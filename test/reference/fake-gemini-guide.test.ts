@@ -8,16 +8,16 @@ const controls = [
 ].map(([, path = '']) => path);
 
 test.each([
-  ['Vices', Object.keys(vicesSchema.shape)],
+  ['Misbehaviour', Object.keys(vicesSchema.shape)],
   ['Faults', faultSchema.options.map(({ shape }) => shape.kind.value)],
   ['Controls', [...new Set([...controls, '/control/requests/{n}'])]],
 ])(
   'the guide to the fake Gemini lists under %s all that the code takes',
   async (heading, names) => {
-    const guide = await readText('docs/guides/stand-in.md');
+    const guide = await readText('docs/guides/fake-gemini.md');
     const section = guide.split(`## ${heading}\n`)[1]?.split('\n## ')[0] ?? '';
 
-    const cells = [...section.matchAll(/^\| `(?:[A-Z]+ )?([^`]+)`/gmu)].map(
+    const cells = [...section.matchAll(/^- `(?:[A-Z]+ )?([^`]+)`: /gmu)].map(
       ([, cell = '']) => cell,
     );
 

@@ -32,9 +32,18 @@ export async function missingTests(named: readonly NamedTest[]): Promise<NamedTe
   return named.filter(({ file, title }) => titles.get(file)?.has(title) !== true);
 }
 
-/** The rows of all tables of a document but for those whose first cell begins with `heading`. */
-export const rowsOf = (document: string, heading: string): string[] =>
-  document
-    .split('\n')
-    .filter((line) => line.startsWith('| ') && !line.startsWith(`| ${heading}`))
-    .filter((line) => !line.startsWith('| ---'));
+/** What a document proves, one a line: the entries of its lists that begin in bold, and the rows of its tables. */
+export const entriesIn = (document: string): string[] =>
+  document.split('\n').filter((line, index, lines) => {
+    const isHeading = lines[index + 1]?.startsWith('| ---') === true;
+    return /^- \*\*|^\| (?!---)/u.test(line) && !isHeading;
+  });
+
+const entryStart = /^- \*\*([SD]?\d+) /u;
+
+/** The list entries of a document that begin with a number in bold, such as `S15`. */
+export const numberedEntries = (document: string): string[] =>
+  document.split('\n').filter((line) => entryStart.test(line));
+
+/** The number that an entry begins with. */
+export const readNumber = (entry: string): string => entryStart.exec(entry)?.[1] ?? entry;

@@ -4,7 +4,7 @@ import { once } from '#shared/once.ts';
 /**
  * Every route of the function: where it is served, and the file that declares it. The router is made from this list. A
  * file is loaded with the first request to one of its routes, because the schemas of all of them would be a seventh of
- * every start (docs/decisions/0027-a-bundle-is-deployed.md).
+ * every start (docs/decisions/operations/0027-a-bundle-is-deployed.md).
  */
 export const servedRoutes: readonly ServedRoute[] = [
   ...served(() => import('./routes/health.ts'), {

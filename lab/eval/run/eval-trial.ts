@@ -11,7 +11,7 @@ import { withAnswers } from './eval-clarify.ts';
 import { workedExamples } from './eval-examples.ts';
 import { ArgumentError } from '../replay/replay-arguments.ts';
 
-/** What is tried in place of what the service does; see docs/decisions/0017. */
+/** What is tried in place of what the service does; see docs/decisions/compaction/0017. */
 export type Trial =
   /** The same calls, each of which forgets afresh: what the others are compared with. */
   | { kind: 'repair' }

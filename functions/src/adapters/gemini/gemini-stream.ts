@@ -68,7 +68,7 @@ function chunksOf(call: ModelCall, pieces: Pieces): AsyncIterator<Iterable<Model
 
 /**
  * The events of one read together, read here: the SDK makes the request, and of a stream it would make a response, a
- * copy and five promises for every event (docs/decisions/0029-streams-are-read-here.md).
+ * copy and five promises for every event (docs/decisions/chat/0029-streams-are-read-here.md).
  */
 export const openHere: OpenStream = async ({ models }, { call, request, signal }) => {
   const { fetch, body } = keepAnswer();
