@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { needPlacesPath } from '#shared/conversation/documents/paths.ts';
+import { requestPlacesPath } from '#shared/conversation/documents/paths.ts';
 import type { Clock, DocumentStore } from '#shared/ports/ports.ts';
 import {
   createDatabaseClock,
@@ -49,7 +49,7 @@ function clocksOf({ clock }: Overrides): Clocks {
 const hearing =
   (store: DocumentStore, { ofDatabase }: Clocks, overrides: Overrides) =>
   async (): Promise<void> => {
-    if (!overrides.store && !ofDatabase.isSet()) await store.get([needPlacesPath]);
+    if (!overrides.store && !ofDatabase.isSet()) await store.get([requestPlacesPath]);
   };
 
 /** The functions that the chat function runs for the model; the worker measures their declarations. */

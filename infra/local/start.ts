@@ -38,7 +38,7 @@ async function start(wanted: StartArguments): Promise<Stack> {
       ports: {
         chat: port,
         compaction: port + 1,
-        standIn: port + 2,
+        fakeGemini: port + 2,
         page: port + 3,
         supervisor: port + 4,
         line: port + 5,

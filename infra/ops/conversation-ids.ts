@@ -7,7 +7,7 @@ const PAGE = 200;
 interface Walk {
   after?: string | undefined;
   limit: number;
-  /** Also ids under which no head stands, and something below. */
+  /** Also ids under which no conversation document stands, and something below. */
   isWithOrphans?: boolean;
 }
 

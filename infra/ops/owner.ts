@@ -1,22 +1,22 @@
-import type { Head, Versioned } from '#shared/conversation/documents/head.ts';
-import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { AppError } from '#shared/errors.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import type { Project } from './project.ts';
 
 export interface Owned {
   conversationId: string;
-  head: Versioned<Head>;
+  conversation: Versioned<Conversation>;
   /** In whose name use cases are asked. */
   caller: Caller;
 }
 
 /** A conversation with its owner. Throws AppError NO_CONVERSATION. */
 export async function readOwned({ chat, name }: Project, conversationId: string): Promise<Owned> {
-  const head = await readHead(chat.store, conversationId);
-  if (head) {
-    const caller: Caller = { uid: head.value.ownerUid, tier: 'signedIn' };
-    return { conversationId, head, caller };
+  const conversation = await readConversation(chat.store, conversationId);
+  if (conversation) {
+    const caller: Caller = { uid: conversation.value.ownerUid, tier: 'signedIn' };
+    return { conversationId, conversation, caller };
   }
   const text = `there is no conversation ${conversationId} in ${name}; \`conversations\` lists what there is`;
   throw new AppError({

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import {
-  headPath,
+  conversationPath,
   historiesCollection,
   turnsCollection,
 } from '#shared/conversation/documents/paths.ts';
@@ -85,8 +85,8 @@ export async function billsOfConversation(
   store: ReadStore,
   conversationId: string,
 ): Promise<Bill[]> {
-  const [head] = await store.get([headPath(conversationId)]);
-  const model = head?.fields['model'];
+  const [conversation] = await store.get([conversationPath(conversationId)]);
+  const model = conversation?.fields['model'];
   const ofModel = typeof model === 'string' ? model : '';
   let bills: Bill[] = [];
   const turns = { collection: turnsCollection(conversationId), limit: PER_PAGE };

@@ -19,8 +19,10 @@ export const openApiText = () => `${JSON.stringify(servedDocument(), null, 2)}\n
 
 const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 
-const table = (head: readonly string[], rows: readonly (readonly string[])[]): string[] =>
-  [head, head.map(() => '---'), ...rows].map((row) => `| ${row.map(cell).join(' | ')} |`);
+const table = (conversation: readonly string[], rows: readonly (readonly string[])[]): string[] =>
+  [conversation, conversation.map(() => '---'), ...rows].map(
+    (row) => `| ${row.map(cell).join(' | ')} |`,
+  );
 
 const sentence = (schema: JsonSchema, description = schema.description) =>
   [description, boundsText(schema)].filter((text) => text !== undefined && text !== '').join(' ');

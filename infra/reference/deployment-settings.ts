@@ -21,7 +21,7 @@ const setByTerraform = [
 /** What terraform/*.tf hands over through Secret Manager. */
 export const secretVariables = ['SNAPSHOT_KEYS', 'GEMINI_API_KEY', 'HOOK_SIGNING_KEY'];
 
-/** What is of use beside an emulator or a stand-in alone. */
+/** What is of use beside an emulator or a fake Gemini alone. */
 const localVariables = ['FIREBASE_AUTH_EMULATOR_HOST', 'PUBSUB_EMULATOR_HOST'];
 
 /** The text of `terraform/settings.json`: the environment variables that an operator may set as `settings`. */

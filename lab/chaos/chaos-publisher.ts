@@ -7,8 +7,8 @@ interface ChaosPublisherOptions {
   settings: Pick<EntrySettings, 'broken' | 'lostPublishShare'>;
   random: Random;
   tell: (message: EntryMessage) => void;
-  /** Whether this process has noted the need in a head itself, and has not published it yet. */
-  takeOwnNeed: (requestId: string) => boolean;
+  /** Whether this process has noted the need in a conversation document itself, and has not published it yet. */
+  takeOwnRequest: (requestId: string) => boolean;
 }
 
 const refused = () =>
@@ -26,13 +26,13 @@ const refused = () =>
  */
 export function chaosPublisher(
   inner: EventPublisher,
-  { settings, random, tell, takeOwnNeed }: ChaosPublisherOptions,
+  { settings, random, tell, takeOwnRequest }: ChaosPublisherOptions,
 ): EventPublisher {
   return {
     async publish(event) {
       const requestId = 'requestId' in event.data ? String(event.data.requestId) : undefined;
       if (event.topic === 'compaction' && requestId !== undefined) {
-        const isFirst = takeOwnNeed(requestId);
+        const isFirst = takeOwnRequest(requestId);
         if (settings.broken === 'sweep' && !isFirst) return;
         if (random.chance(settings.lostPublishShare)) {
           tell({ kind: 'fault', name: 'lost publish' });

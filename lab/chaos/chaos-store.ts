@@ -42,7 +42,7 @@ function requestIdsOf(writes: readonly Write[]): string[] {
 }
 
 /** The batch that ends a turn, without the need that it notes. */
-const withoutNeed = (writes: readonly Write[]): Write[] =>
+const withoutRequest = (writes: readonly Write[]): Write[] =>
   writes.map((write) => {
     if (write.op !== 'update' || write.fields[NEED] === undefined) return write;
     const { [NEED]: _, ...fields } = write.fields;
@@ -71,7 +71,7 @@ export function chaosStore(inner: DocumentStore, options: ChaosStoreOptions): Do
   const { settings, random, clock, tell } = options;
 
   async function altered(writes: readonly Write[]): Promise<readonly Write[]> {
-    if (settings.broken === 'outbox') return withoutNeed(writes);
+    if (settings.broken === 'outbox') return withoutRequest(writes);
     if (settings.broken === 'fence' && historyOf(writes)) return withoutFence(inner, writes);
     return writes;
   }

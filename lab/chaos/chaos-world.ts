@@ -7,7 +7,7 @@ import {
   publishEvent,
 } from '#infra/local/stack/pubsub-setup.ts';
 import { stackEnvironment } from '#infra/local/stack/stack-environment.ts';
-import { type StandIn, startStandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { type FakeGemini, startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { sweepEvent } from '#shared/compaction/decisions/event.ts';
 import type { EntrySettings } from './phones/entry-settings.ts';
 import { createFunctionProcess, type FunctionProcess } from './function-process.ts';
@@ -30,7 +30,7 @@ export type RunSettings = Omit<EntrySettings, 'skewMs'>;
 /** Everything that a chaos run is made of, all of it running. */
 export interface ChaosWorld {
   projectId: string;
-  standIn: StandIn;
+  fakeGemini: FakeGemini;
   /** Before the two chat processes. */
   chatFront: HttpFront;
   /** The chat processes themselves, past the front. */
@@ -60,12 +60,12 @@ interface WorldOptions {
 async function startServices() {
   const emulators = await startEmulators({ log: () => undefined });
   if ('missing' in emulators) throw new Error(emulators.missing);
-  const [standIn, firestoreProxy, pubsubProxy] = await Promise.all([
-    startStandIn({ timeToFirstTokenMs: 30, tokensPerSecond: 300 }),
+  const [fakeGemini, firestoreProxy, pubsubProxy] = await Promise.all([
+    startFakeGemini({ timeToFirstTokenMs: 30, tokensPerSecond: 300 }),
     startReplyLosingProxy(emulators.firestoreHost),
     startReplyLosingProxy(emulators.pubsubHost),
   ]);
-  return { emulators, standIn, firestoreProxy, pubsubProxy };
+  return { emulators, fakeGemini, firestoreProxy, pubsubProxy };
 }
 
 type Services = Awaited<ReturnType<typeof startServices>>;
@@ -74,7 +74,7 @@ const environmentOf = (services: Services, input: { projectId: string; threshold
   stackEnvironment({
     shell: process.env,
     model: { kind: 'stand-in' },
-    standInUrl: services.standIn.url,
+    fakeGeminiUrl: services.fakeGemini.url,
     emulators: {
       firestoreHost: services.firestoreProxy.host,
       pubsubHost: services.pubsubProxy.host,
@@ -153,11 +153,11 @@ const calmed = (settings: RunSettings): RunSettings => ({
   lostPublishShare: settings.broken === 'sweep' ? settings.lostPublishShare : 0,
 });
 
-/** Starts emulators, proxies, stand-in, topics and four function processes, in a project of its own. */
+/** Starts emulators, proxies, fake Gemini, topics and four function processes, in a project of its own. */
 export async function startChaosWorld(options: WorldOptions): Promise<ChaosWorld> {
   const projectId = `demo-chaos-${randomUUID().slice(0, 8)}`;
   const services = await startServices();
-  const { emulators, standIn, firestoreProxy, pubsubProxy } = services;
+  const { emulators, fakeGemini, firestoreProxy, pubsubProxy } = services;
   const environment = environmentOf(services, { ...options, projectId });
   const { chats, workers } = await createProcesses(options, environment);
   const [chatFront, workerFront] = await Promise.all([frontOf(chats), frontOf(workers)]);
@@ -168,7 +168,7 @@ export async function startChaosWorld(options: WorldOptions): Promise<ChaosWorld
   let starts = 0;
   const world: ChaosWorld = {
     projectId,
-    standIn,
+    fakeGemini,
     chatFront,
     chatUrls: chats.map(({ port }) => `http://127.0.0.1:${port}`),
     firestoreProxy,
@@ -190,7 +190,7 @@ export async function startChaosWorld(options: WorldOptions): Promise<ChaosWorld
       await Promise.all(processes.map((process) => process.kill()));
       const fronts = [chatFront, workerFront, firestoreProxy, pubsubProxy];
       await Promise.all(fronts.map((front) => front.stop()));
-      await standIn.close();
+      await fakeGemini.close();
       await emulators.stop();
     },
   };

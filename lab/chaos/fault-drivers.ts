@@ -56,7 +56,7 @@ export async function driveFaults(
   world: ChaosWorld,
   { random, tally, signal }: { random: Random; tally: Tally; signal: AbortSignal },
 ): Promise<void> {
-  const modelFaults = new ModelFaults(world.standIn, random.fork('model'), (name) =>
+  const modelFaults = new ModelFaults(world.fakeGemini, random.fork('model'), (name) =>
     tally.countFault(name),
   );
   const rate = (name: string, minMs: number, maxMs: number) => ({
@@ -86,7 +86,7 @@ export async function driveFaults(
 export async function restartCalm(world: ChaosWorld): Promise<void> {
   world.calm();
   // A slow model gave the kills their chance; what is left to do is now done as fast as it can be.
-  world.standIn.setTiming({ timeToFirstTokenMs: 0, tokensPerSecond: 50_000 });
+  world.fakeGemini.setTiming({ timeToFirstTokenMs: 0, tokensPerSecond: 50_000 });
   await Promise.all(
     world.processes.map(async (process) => {
       await process.kill();

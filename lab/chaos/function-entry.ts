@@ -11,7 +11,7 @@ import { createDependencies } from '#functions/dependencies.ts';
 import { endOnSignal } from '#functions/bootstrap/end-on-signal.ts';
 import { registerFunctions } from '#functions/bootstrap/register.ts';
 import { serveFunctions } from '#infra/local/stack/function-host.ts';
-import { needPlacesPath } from '#shared/conversation/documents/paths.ts';
+import { requestPlacesPath } from '#shared/conversation/documents/paths.ts';
 import { createShiftedClock } from '#test/fakes/shifted-clock.ts';
 import { chaosPublisher } from './chaos-publisher.ts';
 import { chaosStore } from './chaos-store.ts';
@@ -50,12 +50,12 @@ const publisher = chaosPublisher(
     topicIds: { compaction: config.COMPACTION_TOPIC, events: config.EVENTS_TOPIC },
     deadlineMs: config.PUBLISH_DEADLINE_MS,
   }),
-  { settings, random, tell, takeOwnNeed: (requestId) => ownNeeds.delete(requestId) },
+  { settings, random, tell, takeOwnRequest: (requestId) => ownNeeds.delete(requestId) },
 );
 
 /** As the functions do where nobody gives them a store. */
 const hear = async () => {
-  if (!time.isSet()) await store.get([needPlacesPath]);
+  if (!time.isSet()) await store.get([requestPlacesPath]);
 };
 const shutdown = new AbortController();
 const functions = registerFunctions(

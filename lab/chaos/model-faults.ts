@@ -1,5 +1,5 @@
 import type { Fault } from '#infra/fake-gemini/server/faults.ts';
-import type { StandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import type { FakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import type { Random } from './random.ts';
 
 /** More than this wait for their request only when nobody asks the model. */
@@ -28,15 +28,15 @@ const faults: readonly { weight: number; draw: (random: Random) => Fault }[] = [
 
 const roles = ['chat', 'utility_compressor'] as const;
 
-/** Lets requests to the stand-in meet faults, and counts those that did. */
+/** Lets requests to the fake Gemini meet faults, and counts those that did. */
 export class ModelFaults {
-  readonly #standIn: StandIn;
+  readonly #fakeGemini: FakeGemini;
   readonly #random: Random;
   readonly #waiting = { chat: 0, utility_compressor: 0 };
   readonly #onFault: (name: string) => void;
 
-  constructor(standIn: StandIn, random: Random, onFault: (name: string) => void) {
-    this.#standIn = standIn;
+  constructor(fakeGemini: FakeGemini, random: Random, onFault: (name: string) => void) {
+    this.#fakeGemini = fakeGemini;
     this.#random = random;
     this.#onFault = onFault;
   }
@@ -48,22 +48,22 @@ export class ModelFaults {
     if (this.#waiting[role] >= MOST_WAITING) return;
     this.#waiting[role] += 1;
     const fault = this.#random.weighted(faults).draw(this.#random);
-    this.#standIn.queueFaults({ ...fault, match: { role } });
+    this.#fakeGemini.queueFaults({ ...fault, match: { role } });
   }
 
-  /** Counts what was met since the last time; the journal of the stand-in forgets. */
+  /** Counts what was met since the last time; the journal of the fake Gemini forgets. */
   count(): void {
-    for (const { role, fault } of this.#standIn.journal()) {
+    for (const { role, fault } of this.#fakeGemini.journal()) {
       if (fault === undefined) continue;
       this.#onFault(`model: ${fault}`);
       const known = roles.find((each) => each === role);
       if (known) this.#waiting[known] -= 1;
     }
-    this.#standIn.clearJournal();
+    this.#fakeGemini.clearJournal();
   }
 
   stop(): void {
-    this.#standIn.clearFaults();
+    this.#fakeGemini.clearFaults();
     this.count();
   }
 }

@@ -88,7 +88,7 @@ function createPhones(
       count: tally.countAction,
       onMessage: ({ messageId, text }) => {
         const answers = answersTo(text, own.fork(`answers to ${text}`));
-        world.standIn.registerAnswers(...answers);
+        world.fakeGemini.registerAnswers(...answers);
         ledger.canaries.set(messageId, canariesIn(`${text} ${JSON.stringify(answers)}`));
       },
     });

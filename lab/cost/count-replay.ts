@@ -6,10 +6,10 @@ import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { stackEnvironment } from '#infra/local/stack/stack-environment.ts';
-import { startStandIn, type StandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { startFakeGemini, type FakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { decodeHistory, type History } from '#shared/conversation/documents/history.ts';
 import { historyPath } from '#shared/conversation/documents/paths.ts';
-import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import type { EventPublisher } from '#shared/ports/ports.ts';
 import { countStore, type CountedStore } from '../bench/worlds/counted-store.ts';
 import type { Counted, Operations } from './cost-model.ts';
@@ -42,13 +42,13 @@ function countPublisher() {
 
 const sha256 = (text: string) => createHash('sha256').update(text, 'utf8').digest('hex');
 
-function openWorld(standIn: StandIn, settings: Record<string, string>) {
+function openWorld(fakeGemini: FakeGemini, settings: Record<string, string>) {
   const counted = countStore(createMemoryDocumentStore());
   const events = countPublisher();
   const environment = stackEnvironment({
     shell: {},
     model: { kind: 'stand-in' },
-    standInUrl: standIn.url,
+    fakeGeminiUrl: fakeGemini.url,
     settings: { TELL_TIME: 'with-context', ...settings },
   });
   const dependencies = createDependencies(parseConfig(environment), {
@@ -85,28 +85,30 @@ const meanCompaction = (histories: readonly History[]) => ({
   snapshotTokens: meanOf(histories, ({ snapshotTokens }) => snapshotTokens),
 });
 
-/** Tokens of the newest history, as it entered the head. */
+/** Tokens of the newest history, as it entered the conversation document. */
 async function newestHistory({ store }: CountedStore, conversationId: string) {
-  const head = await readHead(store, conversationId);
-  const [document] = await store.get([historyPath(conversationId, head?.value.generation ?? 0)]);
+  const conversation = await readConversation(store, conversationId);
+  const [document] = await store.get([
+    historyPath(conversationId, conversation?.value.generation ?? 0),
+  ]);
   return document && decodeHistory(document);
 }
 
 /** Sends one message whose answer is given, and reads it to its end. */
 async function sayAndHear(
-  target: { chat: ChatDependencies; standIn: StandIn; conversationId: string },
+  target: { chat: ChatDependencies; fakeGemini: FakeGemini; conversationId: string },
   { user, answer }: ReplayedTurn,
 ): Promise<void> {
-  const { chat, standIn, conversationId } = target;
-  standIn.clearAnswers();
+  const { chat, fakeGemini, conversationId } = target;
+  fakeGemini.clearAnswers();
   const contents = [{ role: 'model', parts: [{ text: answer }] }];
-  standIn.registerAnswers({ userHash: sha256(user), ordinal: 1, contents });
+  fakeGemini.registerAnswers({ userHash: sha256(user), ordinal: 1, contents });
   const handle = await sendMessage(chat, {
     caller: { uid: 'u1', tier: 'signedIn' },
     conversationId,
     message: { id: randomUUID(), parts: [{ text: user }] },
   });
-  handle.attend(new AbortController().signal);
+  handle.subscribe(new AbortController().signal);
   for await (const _ of handle.frames());
   await handle.result;
 }
@@ -120,9 +122,9 @@ export async function countReplay(
   turns: readonly ReplayedTurn[],
   options: { model: string; thresholdTokens: number },
 ): Promise<Counted & { turns: number; compactions: number; beforeTokens: number }> {
-  const standIn = await startStandIn();
+  const fakeGemini = await startFakeGemini();
   try {
-    const { counted, events, dependencies } = openWorld(standIn, {
+    const { counted, events, dependencies } = openWorld(fakeGemini, {
       MODEL: options.model,
       THRESHOLD_FRACTION: '1',
       THRESHOLD_TOKENS: String(options.thresholdTokens),
@@ -133,7 +135,7 @@ export async function countReplay(
     const ofCompactions = none();
     const histories: History[] = [];
     for (const { user, answer } of turns) {
-      await sayAndHear({ chat, standIn, conversationId }, { user, answer });
+      await sayAndHear({ chat, fakeGemini, conversationId }, { user, answer });
       const { messages, due } = events.take();
       // What a crossing publishes is the compaction's.
       add(ofTurns, counted.take(), due.length === 0 ? messages : 0);
@@ -157,6 +159,6 @@ export async function countReplay(
       compaction: { ...mean(ofCompactions, histories.length), ...meanCompaction(histories) },
     };
   } finally {
-    await standIn.close();
+    await fakeGemini.close();
   }
 }

@@ -54,7 +54,7 @@ describe('the scores of conversations', () => {
     }),
     probeSurvival: (...given: unknown[]) => {
       others.push(given[4]);
-      return { head: { n: 0, normalised: null } };
+      return { conversation: { n: 0, normalised: null } };
     },
   };
 

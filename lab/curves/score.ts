@@ -9,7 +9,7 @@ const survivalSchema = z.looseObject({
   snapshotTokens: z.number(),
 });
 const probeSurvivalSchema = z.looseObject({
-  head: z.looseObject({ n: z.number(), normalised: z.number().nullable() }),
+  conversation: z.looseObject({ n: z.number(), normalised: z.number().nullable() }),
 });
 
 /** What the module of `--measure` exports; it measures without anything of ours. */
@@ -74,14 +74,14 @@ export function scoresOf(
     const facts = survivalSchema.parse(module.survival(turns, keepFrom, snapshot));
     const other = standings[(index + 1) % standings.length];
     const noise = other === undefined || other === standing ? {} : { other };
-    const { head } = probeSurvivalSchema.parse(
+    const { conversation } = probeSurvivalSchema.parse(
       module.probeSurvival(turns, probes, keepFrom, snapshot, noise),
     );
     return {
       carried: facts.carried,
       invented: facts.inventedRate,
       snapshotTokens: facts.snapshotTokens,
-      ...(head.normalised !== null && { answered: head.normalised }),
+      ...(conversation.normalised !== null && { answered: conversation.normalised }),
     };
   });
 }

@@ -37,9 +37,9 @@ export interface ModeArguments {
 export interface ModeDefaults {
   strategies: string;
   repeat: string;
-  /** Of the stand-in. */
+  /** Of the fake Gemini. */
   vices: string;
-  /** Default: the stand-in. */
+  /** Default: the fake Gemini. */
   model?: ModeArguments['model'];
 }
 

@@ -1,7 +1,7 @@
 import { createGeminiModel } from '#functions/adapters/gemini/gemini-model.ts';
 import type { CompactionDependencies } from '#functions/worker/compaction/compaction-dependencies.ts';
 import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
-import { startStandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import { appendTurns, askForCompaction, storeConversation } from '../eval/run/eval-store.ts';
 import type { RecordedTurn } from '../eval/run/eval-turns.ts';
@@ -74,7 +74,7 @@ export async function compactGolden(conversation: GoldenConversation): Promise<G
   const turns = await readGoldenTurns(name);
   const start = turns[0]?.at ?? new Date(0);
   const clock = createManualClock(start);
-  const server = await startStandIn({ seed: SEED });
+  const server = await startFakeGemini({ seed: SEED });
   try {
     const worker = workerAt(server.url, clock, snapshotBudgetTokens);
     const { store } = worker;

@@ -1,8 +1,8 @@
 import { assumed, costAtRest, monthlyCost, sizes, sweepsPerMonth } from './monthly-cost.ts';
 import { documentCounts } from './document-counts.ts';
 
-const table = (head: string[], rows: string[][]) =>
-  [head, head.map((_, i) => (i === 0 ? '---' : '--:')), ...rows]
+const table = (conversation: string[], rows: string[][]) =>
+  [conversation, conversation.map((_, i) => (i === 0 ? '---' : '--:')), ...rows]
     .map((cells) => `| ${cells.join(' | ')} |`)
     .join('\n');
 

@@ -4,7 +4,7 @@ import { environmentSchema } from '#functions/config/environment.ts';
 import { startEmbeddedHost } from '#infra/local/embedded/host.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { localProjectId, stackEnvironment } from '#infra/local/stack/stack-environment.ts';
-import { startStandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
 import { sweepEvent } from '#shared/compaction/decisions/event.ts';
 import type { ConversationCache } from '#shared/conversation/context/read-conversation.ts';
@@ -94,17 +94,17 @@ function changingCache() {
   return { cache, empty };
 }
 
-/** Both functions before a stand-in, over a store that counts. */
+/** Both functions before a fake Gemini, over a store that counts. */
 async function startCounted() {
   const counts = none();
   const late: { bus?: EventPublisher } = {};
   let swaps = 0;
   const { cache, empty } = changingCache();
-  const standIn = await startStandIn();
+  const fakeGemini = await startFakeGemini();
   const environment = stackEnvironment({
     shell: {},
     model: { kind: 'stand-in' },
-    standInUrl: standIn.url,
+    fakeGeminiUrl: fakeGemini.url,
     settings: limits,
   });
   const host = await startEmbeddedHost({
@@ -124,7 +124,7 @@ async function startCounted() {
   late.bus = host.bus;
   return {
     host,
-    standIn,
+    fakeGemini,
     emptyCache: empty,
     swaps: () => swaps,
     count: async (work: () => Promise<unknown>): Promise<Operations> => {
@@ -136,13 +136,13 @@ async function startCounted() {
     },
     stop: async () => {
       await host.stop();
-      await standIn.close();
+      await fakeGemini.close();
     },
   };
 }
 
 /** Calls of one user about one conversation. */
-function talkTo({ host, standIn, swaps }: Awaited<ReturnType<typeof startCounted>>) {
+function talkTo({ host, fakeGemini, swaps }: Awaited<ReturnType<typeof startCounted>>) {
   const token = unsignedToken({ uid: 'ada', projectId: localProjectId, now: new Date() });
   const conversation = `${host.chatUrl}/v1/conversations/${randomUUID()}`;
   const call = async (address: string, body: object) => {
@@ -157,7 +157,7 @@ function talkTo({ host, standIn, swaps }: Awaited<ReturnType<typeof startCounted
   return {
     send: async () => {
       const text = `What is the harbour like? ${randomUUID()}`;
-      standIn.registerAnswers({
+      fakeGemini.registerAnswers({
         userHash: createHash('sha256').update(text).digest('hex'),
         ordinal: 1,
         contents: [{ role: 'model', parts: [{ text: ANSWER }] }],
@@ -175,21 +175,21 @@ function talkTo({ host, standIn, swaps }: Awaited<ReturnType<typeof startCounted
 
 /**
  * What a turn, a compaction and a sweep read and write: both functions over an embedded store that counts,
- * with the limits of a deployment, before a stand-in that answers as slowly as a model.
+ * with the limits of a deployment, before a fake Gemini that answers as slowly as a model.
  */
 export async function countDocuments(): Promise<DocumentCounts> {
   const counted = await startCounted();
-  const { host, standIn, count, emptyCache } = counted;
+  const { host, fakeGemini, count, emptyCache } = counted;
   const { send, compact } = talkTo(counted);
   try {
     for (let i = 0; i < FOLDED_TURNS; i++) await send();
-    standIn.setTiming({ tokensPerSecond: 300 / ANSWER_SECONDS });
+    fakeGemini.setTiming({ tokensPerSecond: 300 / ANSWER_SECONDS });
     const turn = await count(send);
-    standIn.setTiming({ tokensPerSecond: 0 });
+    fakeGemini.setTiming({ tokensPerSecond: 0 });
     emptyCache();
     const elsewhere = await count(send);
     emptyCache();
-    standIn.setTiming({ timeToFirstTokenMs: SUMMARY_SECONDS * 1_000 });
+    fakeGemini.setTiming({ timeToFirstTokenMs: SUMMARY_SECONDS * 1_000 });
     const compaction = await count(compact);
     const sweep = await count(() => host.bus.publish({ topic: 'compaction', data: sweepEvent }));
     return { turn, elsewhere, compaction, sweep };

@@ -68,10 +68,13 @@ const rows: Row[] = [
 /** A table of what each size asks for at its peak. */
 export function scaleTable(columns: readonly Size[]): string {
   const scales = columns.map((size) => ({ size, scale: scaleOf(size, documentCounts) }));
-  const head = ['Daily users', ...columns.map(({ users }) => users.toLocaleString('en-US'))];
+  const conversation = [
+    'Daily users',
+    ...columns.map(({ users }) => users.toLocaleString('en-US')),
+  ];
   return [
-    head,
-    head.map((_, i) => (i === 0 ? '---' : '--:')),
+    conversation,
+    conversation.map((_, i) => (i === 0 ? '---' : '--:')),
     ...rows.map(([name, cell]) => [name, ...scales.map(({ scale, size }) => cell(scale, size))]),
   ]
     .map((cells) => `| ${cells.join(' | ')} |`)

@@ -29,8 +29,8 @@ export const limits = {
   rampMinutes: 5,
 } as const;
 
-/** A start and a finish write the head, with times that are later than all others. */
-const HEAD_WRITES_OF_TURN = 2;
+/** A start and a finish write the conversation document, with times that are later than all others. */
+const CONVERSATION_WRITES_OF_TURN = 2;
 /** What operators change while instances run is read so often by each of them. */
 const CONFIG_EVERY_SECONDS = 60;
 /** An event of a topic is published and pushed. */
@@ -95,7 +95,7 @@ export function scaleOf(size: { users: number; atOnce: number }, counts: Documen
   const compactionsAtOnce = compactions * assumed.compactionSeconds;
   const chatInstances = instancesFor(answersAtOnce, deployed.chat.concurrency);
   const workerInstances = instancesFor(compactionsAtOnce, deployed.compaction.concurrency);
-  const sequentialWrites = turns * HEAD_WRITES_OF_TURN;
+  const sequentialWrites = turns * CONVERSATION_WRITES_OF_TURN;
   const budgetWriters = Math.min(turns, chatInstances / (BUDGET_WRITE_EVERY_MS / 1_000));
   return {
     turns,

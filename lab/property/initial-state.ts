@@ -1,4 +1,4 @@
-import type { Head } from '#shared/conversation/documents/head.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import type { Write } from '#shared/ports/ports.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
 import { answerText, PIN, questionText } from './scripted-models.ts';
@@ -20,7 +20,7 @@ const BEFORE = new Date('2026-01-02T03:00:00.000Z');
 const MARKS = ['first', 'second', 'third', 'fourth', 'fifth'];
 
 /** About 93 tokens a turn. */
-async function built(text: string, marks: readonly string[], head: Partial<Head>) {
+async function built(text: string, marks: readonly string[], conversation: Partial<Conversation>) {
   const writes: Write[] = [];
   const sink = {
     commit: (batch: readonly Write[]) => {
@@ -32,10 +32,10 @@ async function built(text: string, marks: readonly string[], head: Partial<Head>
     conversationId: CONVERSATION,
     now: BEFORE,
     turns: marks.map((mark) => ({ user: questionText(mark), answer: answerText(mark) })),
-    head: {
+    conversation: {
       epoch: 'epoch',
       pins: [{ id: 'pin', text: PIN, source: 'api' }],
-      ...head,
+      ...conversation,
     },
   });
   return { text, marks, writes } satisfies InitialState;

@@ -13,14 +13,14 @@ export interface Mutant {
 
 type Update = Extract<Write, { op: 'update' }>;
 
-const isHead = ({ path }: Write) => path.split('/').length === 2;
+const isConversation = ({ path }: Write) => path.split('/').length === 2;
 const isHistory = ({ path }: Write) => path.includes('/histories/');
 
 const unguarded = (write: Write): Write =>
   write.op === 'update' ? { ...write, guard: { exists: true } } : write;
 
-function withoutNeed(write: Write): Write {
-  if (write.op !== 'update' || !isHead(write)) return write;
+function withoutRequest(write: Write): Write {
+  if (write.op !== 'update' || !isConversation(write)) return write;
   const { 'compactionNeeded.auto': _, ...fields } = write.fields;
   return { ...write, fields };
 }
@@ -30,7 +30,7 @@ const noOutbox: Mutant = {
   name: 'a finish that publishes its need and does not write it',
   breaks: /^I6/,
   seed: 1,
-  rewrite: ({ writes }) => Promise.resolve([writes.map(withoutNeed)]),
+  rewrite: ({ writes }) => Promise.resolve([writes.map(withoutRequest)]),
 };
 
 /** The swap looks whether the history is there, and then writes it whoever has come in between. */
@@ -47,7 +47,7 @@ const noFence: Mutant = {
   },
 };
 
-/** The head as it was read, with the change in it, over whatever stands there now. */
+/** The conversation document as it was read, with the change in it, over whatever stands there now. */
 function whole(write: Update, read: StoredDocument): Update {
   const fields: Record<string, Update['fields'][string]> = { ...read.fields };
   for (const [path, value] of Object.entries(write.fields)) {
@@ -78,31 +78,33 @@ const wholeDocument: Mutant = {
     Promise.resolve([
       writes.map((write) => {
         const read = lastRead.get(write.path);
-        return write.op === 'update' && isHead(write) && read ? whole(write, read) : write;
+        return write.op === 'update' && isConversation(write) && read ? whole(write, read) : write;
       }),
     ]),
 };
 
-/** `lastSeq` goes up by one in a write that only asks whether the head exists. */
+/** `lastSeq` goes up by one in a write that only asks whether the conversation document exists. */
 const bareCounter: Mutant = {
   name: 'a counter of turns that rises beside the batch of its turn, without a guard',
   breaks: /^I1 /,
   seed: 1,
   rewrite: async ({ writes, peek }) => {
-    const head = writes.find(
+    const conversation = writes.find(
       (write): write is Update => write.op === 'update' && 'lastSeq' in write.fields,
     );
-    if (!head) return [writes];
-    const { lastSeq: _, ...fields } = head.fields;
-    const before = (await peek(head.path))?.fields['lastSeq'];
+    if (!conversation) return [writes];
+    const { lastSeq: _, ...fields } = conversation.fields;
+    const before = (await peek(conversation.path))?.fields['lastSeq'];
     const counter: Write = {
       op: 'update',
-      path: head.path,
+      path: conversation.path,
       fields: { lastSeq: Number(before ?? 0) + 1 },
       guard: { exists: true },
     };
     const rest = writes.map((write) =>
-      write === head ? { ...head, fields, guard: { exists: true } as const } : write,
+      write === conversation
+        ? { ...conversation, fields, guard: { exists: true } as const }
+        : write,
     );
     return [[counter], rest];
   },
@@ -132,7 +134,9 @@ const silentUndelete: Mutant = {
   rewrite: ({ writes }) =>
     Promise.resolve([
       writes.map((write) =>
-        write.op === 'update' && isHead(write) && write.fields['compactionNeeded'] !== undefined
+        write.op === 'update' &&
+        isConversation(write) &&
+        write.fields['compactionNeeded'] !== undefined
           ? { ...write, fields: { ...write.fields, compactionNeeded: {} } }
           : write,
       ),
@@ -148,7 +152,7 @@ const closesBlindly: Mutant = {
   breaks: /^I6 a crossing/,
   seed: 2,
   rewrite: ({ writes }) =>
-    Promise.resolve([writes.some(closesTurn) ? writes.map(withoutNeed) : writes]),
+    Promise.resolve([writes.some(closesTurn) ? writes.map(withoutRequest) : writes]),
 };
 
 export const mutants = {

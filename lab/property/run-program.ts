@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import { showContext } from '#functions/chat/context/show-context.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
-import { headPath } from '#shared/conversation/documents/paths.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/errors.ts';
 import type { ModelRequest } from '#shared/ports/ports.ts';
 import { runSweep } from '#functions/worker/sweep/sweep.ts';
-import { conversation, send, type Action, type Sending } from './actions/actors.ts';
+import { ownConversation, send, type Action, type Sending } from './actions/actors.ts';
 import { connectBus, deliverOnce } from './actions/delivery.ts';
 import { shownContents } from '#test/support/chat/shown-contents.ts';
 import { readDocuments, readTexts, type Documents } from './invariants/documents.ts';
@@ -143,13 +143,13 @@ async function sendUntilEnded(running: Running, sending: Sending): Promise<void>
 async function showOn(running: Running, server: string): Promise<ShownContext> {
   const { world } = running;
   const dependencies = world.chat(world.server(server), calmFlow(running, server));
-  const { items } = await showContext(dependencies, conversation);
+  const { items } = await showContext(dependencies, ownConversation);
   return { server, contents: shownContents(items) };
 }
 
 /** The app never comes back: what waits for it expires. */
 async function expireWaiting(running: Running): Promise<void> {
-  const turns = { collection: `${headPath(CONVERSATION)}/turns`, limit: TURNS_MAX };
+  const turns = { collection: `${conversationPath(CONVERSATION)}/turns`, limit: TURNS_MAX };
   const found = await running.world.store.query(turns);
   if (!found.some(({ fields }) => fields['state'] === 'awaiting_tool')) return;
   running.interleaving.elapse(TOOL_RESULT_TIMEOUT_MS);
@@ -169,7 +169,7 @@ async function comeToRest(running: Running, program: Program) {
   await complete(running, 'the delivery after that', () => deliverAll(running));
   const settled = await readDocuments(world.store, CONVERSATION);
   const shown: ShownContext[] = [];
-  if (settled.head?.state === 'live')
+  if (settled.conversation?.state === 'live')
     for (const server of ['chat-cold', ...world.warmServers()]) {
       const context = await complete(running, `the context on ${server}`, () =>
         showOn(running, server),
@@ -214,7 +214,7 @@ export async function runProgram(
   const writes = journal.commits.flatMap((commit) => commit.writes);
   const isErasing = writes.some((write) => eraseTimeOf(write) !== undefined);
   const lastSeq = initial.marks.length + journal.sent.size + 1;
-  const isForked = writes.some(({ path }) => path === headPath(FORK));
+  const isForked = writes.some(({ path }) => path === conversationPath(FORK));
   return {
     ...rest,
     remains: isErasing ? await readTexts(store, { conversationId: CONVERSATION, lastSeq }) : [],

@@ -25,12 +25,12 @@ const THRESHOLD_TOKENS = 2_000;
 const directory = fileURLToPath(new URL('../../docs/images/', import.meta.url));
 
 async function control({ stack }: PageStack, what: string, body: object): Promise<void> {
-  const url = `${stack.standInUrl}/control/${what}`;
+  const url = `${stack.fakeGeminiUrl}/control/${what}`;
   const response = await fetch(url, { method: 'POST', body: JSON.stringify(body) });
   if (!response.ok) throw new Error(`${url}: ${await response.text()}`);
 }
 
-/** The stand-in says what the story has. */
+/** The fake Gemini says what the story has. */
 const learnStory = (stack: PageStack): Promise<void> =>
   control(stack, 'answers', {
     // Once for the conversation that is compacted, once for the one that is cut.

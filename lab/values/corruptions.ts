@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
-import { headPath } from '#shared/conversation/documents/paths.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import type { DocumentFields, DocumentStore, StoredDocument, Value } from '#shared/ports/ports.ts';
 import { describeValue, hostileJson, jsonText } from './hostile-json.ts';
 import {
@@ -146,7 +146,7 @@ function fieldOf({ documents }: Built, { document, field }: Corruption) {
   return { path, name, before: fields[name] ?? null };
 }
 
-/** Without these a head is of nobody, or says nothing that one could go on with. */
+/** Without these a conversation document is of nobody, or says nothing that one could go on with. */
 const TELLING = ['epoch', 'state', 'ownerUid', 'model', 'generation', 'coveredThrough'];
 const ALSO_TELLING = ['lastSeq', 'changedIn', 'schemaVersion'];
 
@@ -159,29 +159,29 @@ export async function liveWith(built: Built, corruption: Corruption): Promise<st
   const { value } = corruption;
   if (isForm(before) && isForm(value) && Number(value) < 1e10) return [];
   if (name === 'schemaVersion' && isForm(value)) return [];
-  const isHead = wrongPath === headPath(built.conversationId);
+  const isConversation = wrongPath === conversationPath(built.conversationId);
   const store = await storeWith(built, { path: wrongPath, name, value });
   const journey = journeyOf(store, built);
   const { problems, path } = journey;
   await look(journey);
   await send(journey, said('And now?'));
-  const isTelling = isHead && [...TELLING, ...ALSO_TELLING].includes(name);
+  const isTelling = isConversation && [...TELLING, ...ALSO_TELLING].includes(name);
   if (!isTelling) await prove(journey, 'by a document');
   await call(journey, { method: 'POST', path: `${path}:compact`, body: {} });
   try {
     await journey.compact(built.conversationId);
   } catch (error) {
-    // The need stays for whoever mends the head.
+    // The need stays for whoever mends the conversation document.
     if (!isTelling)
       problems.push(`the compaction threw ${error instanceof Error ? error.stack : ''}`);
   }
   await changeMessages(journey, 'm_1');
   await call(journey, { method: 'DELETE', path });
   await call(journey, { method: 'POST', path: `${path}:undelete`, body: {} });
-  const isTheirs = !(isHead && (name === 'ownerUid' || name === 'schemaVersion'));
-  const isThere = !(isHead && name === 'state');
+  const isTheirs = !(isConversation && (name === 'ownerUid' || name === 'schemaVersion'));
+  const isThere = !(isConversation && name === 'state');
   if (isTheirs && isThere) await eraseAll(journey);
-  const [left] = await store.get([headPath(built.conversationId)]);
+  const [left] = await store.get([conversationPath(built.conversationId)]);
   if (isTheirs && isThere && left?.fields['state'] !== 'erased')
     problems.push('its head is not erased');
   return problems.map((problem) => `${wrongPath} ${name} = ${describeValue(value)}\n  ${problem}`);

@@ -2,12 +2,12 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { LEFT_OUT } from '#shared/bounded-json.ts';
 import {
   compactionJobPath,
-  headPath,
+  conversationPath,
   historyPath,
   turnPath,
   usagePath,
 } from '#shared/conversation/documents/paths.ts';
-import { readHead, readTurns } from '#shared/conversation/context/read-conversation.ts';
+import { readConversation, readTurns } from '#shared/conversation/context/read-conversation.ts';
 import type { Value } from '#shared/ports/ports.ts';
 import { toDay } from '#shared/quota/usage.ts';
 import { buildOne, journeyOf, storeWith, type Built } from './corruptions.ts';
@@ -102,9 +102,9 @@ describe('a turn', () => {
 
     const outcome = await journey.compact(built.conversationId);
 
-    const head = await readHead(store, built.conversationId);
+    const conversation = await readConversation(store, built.conversationId);
     expect(outcome).toMatch(/^done COMPACTED/);
-    expect(head?.value.coveredThrough.seq).toBeGreaterThan(4);
+    expect(conversation?.value.coveredThrough.seq).toBeGreaterThan(4);
     await expectInUse(journey);
   });
 });
@@ -113,22 +113,22 @@ describe('a head', () => {
   test.each([1e308, Infinity, NaN, -1])('whose meter says %d is measured anew', async (tokens) => {
     const { context } =
       (
-        await readHead(
+        await readConversation(
           await storeWith(built, { path: '', name: '', value: null }),
           built.conversationId,
         )
       )?.value ?? {};
-    const { store, journey } = await withField(headPath, 'context', { ...context, tokens });
+    const { store, journey } = await withField(conversationPath, 'context', { ...context, tokens });
 
     await expectInUse(journey);
 
-    const head = await readHead(store, built.conversationId);
-    expect(head?.problems).toBeUndefined();
-    expect(head?.value.context.tokens).toBeLessThan(1_000_000);
+    const conversation = await readConversation(store, built.conversationId);
+    expect(conversation?.problems).toBeUndefined();
+    expect(conversation?.value.context.tokens).toBeLessThan(1_000_000);
   });
 
   test('that nobody can go on with is told to its owner alone, and can be deleted', async () => {
-    const { store, journey } = await withField(headPath, 'lastSeq', 'many');
+    const { store, journey } = await withField(conversationPath, 'lastSeq', 'many');
     const { app, path, conversationId } = journey;
 
     const own = await get(journey, '');
@@ -145,7 +145,7 @@ describe('a head', () => {
     expect([listed.status, listed.text]).toEqual([200, '{"conversations":[]}']);
     expect(deleted.status).toBe(200);
     expect(journey.problems).toEqual([]);
-    const [left] = await store.get([headPath(conversationId)]);
+    const [left] = await store.get([conversationPath(conversationId)]);
     expect(left?.fields['state']).toBe('erased');
     expect(await store.get([turnPath(conversationId, 1)])).toEqual([undefined]);
   });

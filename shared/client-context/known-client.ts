@@ -3,7 +3,7 @@ import { validZone, type ClientContext } from './client-context.ts';
 
 /**
  * What is remembered of a conversation's client: the time zone and the locale that were named last. It stands in the
- * head, which every start reads and writes anyway.
+ * conversation document, which every start reads and writes anyway.
  */
 export const knownClientSchema = z.object({
   timeZone: z.string().optional(),
@@ -22,6 +22,6 @@ export function knownAfter(
   return { ...(timeZone !== undefined && { timeZone }), ...(locale !== undefined && { locale }) };
 }
 
-/** Whether a message tells of its client what is not in the head yet. */
+/** Whether a message tells of its client what is not in the conversation document yet. */
 export const isNews = (known: KnownClient | undefined, after: KnownClient): boolean =>
   known?.timeZone !== after.timeZone || known?.locale !== after.locale;

@@ -80,7 +80,7 @@ export class RepeatedChunks {
   }
 
   /** Whether the unit that was taken last completes a chant. */
-  get isChant(): boolean {
+  get isRepetition(): boolean {
     return this.#isChant;
   }
 

@@ -1,7 +1,7 @@
-import type { Head } from '../conversation/documents/head.ts';
+import type { Conversation } from '../conversation/documents/conversation.ts';
 import { isTerminal, type TurnDocument } from '../conversation/documents/turn.ts';
 import type { Notice } from './notice-schema.ts';
-import type { TurnRested } from './told-event.ts';
+import type { TurnRested } from './published-event.ts';
 
 /** How long whoever sends is left alone: two tries at FCM and three calls of the store, with room. */
 export const NOTICE_LEASE_MS = 45_000;
@@ -38,9 +38,13 @@ const none = (reason: string): NoticeDecision => ({ kind: 'none', reason });
 /** Why nobody is to be told of this end or pause of a turn, or undefined. */
 function whyNot(
   event: TurnRested,
-  { head, turn, now }: { head: Head; turn: TurnDocument['value']; now: Date },
+  {
+    conversation,
+    turn,
+    now,
+  }: { conversation: Conversation; turn: TurnDocument['value']; now: Date },
 ): string | undefined {
-  if (head.state !== 'live') return 'NOT_LIVE';
+  if (conversation.state !== 'live') return 'NOT_LIVE';
   if (turn.eraseTime !== undefined) return 'ERASED';
   if (!restsAs(event, turn)) return 'GOES_ON';
   if (turn.state === 'cancelled') return 'CANCELLED';
@@ -57,12 +61,16 @@ function whyNot(
  */
 export function decideNotice(
   event: TurnRested,
-  found: { head: Head | undefined; turn: TurnDocument['value'] | undefined; now: Date },
+  found: {
+    conversation: Conversation | undefined;
+    turn: TurnDocument['value'] | undefined;
+    now: Date;
+  },
 ): NoticeDecision {
-  const { head, turn, now } = found;
+  const { conversation, turn, now } = found;
   if (event.isAttended) return none('ATTENDED');
-  if (!head || !turn) return none('NOT_FOUND');
-  const reason = whyNot(event, { head, turn, now });
+  if (!conversation || !turn) return none('NOT_FOUND');
+  const reason = whyNot(event, { conversation, turn, now });
   if (reason !== undefined) return none(reason);
   const { attempt, round } = restPlace(event);
   const isSame = turn.notice?.attempt === attempt && turn.notice.round === round;

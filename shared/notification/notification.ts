@@ -17,7 +17,7 @@ const COLLAPSE_KEY_CHARACTERS = 32;
 export type NotificationText = 'none' | 'title' | 'preview';
 
 /** A turn that has ended or waits, as far as a notification tells of it. */
-export interface TurnToTell {
+export interface TurnToNotify {
   conversationId: string;
   seq: number;
   state: 'done' | 'failed' | 'awaiting_tool';
@@ -35,7 +35,7 @@ const onOneLine = (text: string) => text.replaceAll(/\s+/gu, ' ').trim();
 const shortened = (text: string, maxCharacters: number): string =>
   text.length <= maxCharacters ? text : `${cutHead(text, maxCharacters - 1)}…`;
 
-function bodyOf({ state, answer }: TurnToTell, locale: string | undefined): string {
+function bodyOf({ state, answer }: TurnToNotify, locale: string | undefined): string {
   const said = answer ? onOneLine(answer.contents.map(contentText).join(' ')) : '';
   return said === '' ? noticeTexts(locale)[state] : shortened(said, PREVIEW_CHARACTERS);
 }
@@ -46,7 +46,7 @@ function bodyOf({ state, answer }: TurnToTell, locale: string | undefined): stri
  * conversation takes the place of an older one, and so does one that is sent twice.
  */
 export function createNotification(
-  turn: TurnToTell,
+  turn: TurnToNotify,
   shown: {
     text: NotificationText;
     /** Where the conversation's is not shown. */

@@ -1,4 +1,4 @@
-import type { Head } from '../conversation/documents/head.ts';
+import type { Conversation } from '../conversation/documents/conversation.ts';
 
 /** After this turn a title is made once more: by then the talk has shown what it is about. */
 const SECOND_TITLE_TURN = 4;
@@ -12,7 +12,7 @@ const TITLE_TRIES = 4;
  * for ever.
  */
 export function wantsTitle(
-  { title, autoTitle }: Pick<Head, 'title' | 'autoTitle'>,
+  { title, autoTitle }: Pick<Conversation, 'title' | 'autoTitle'>,
   seq: number,
 ): boolean {
   if (title === undefined) return seq <= TITLE_TRIES;
@@ -21,17 +21,17 @@ export function wantsTitle(
 }
 
 /**
- * Whether a title that was made of the turns up to `throughSeq` may be stored. `madeFrom`: the head as the
- * turn began. Not when the user has set one meanwhile, when a title of more turns is there, or when one of
- * those turns was changed or erased.
+ * Whether a title that was made of the turns up to `throughSeq` may be stored. `madeFrom`: the conversation document as
+ * the turn began. Not when the user has set one meanwhile, when a title of more turns is there, or when one of those
+ * turns was changed or erased.
  */
 export function mayStoreTitle(
-  head: Pick<Head, 'state' | 'epoch' | 'changedIn' | 'title' | 'autoTitle'>,
-  made: { madeFrom: Pick<Head, 'epoch' | 'changedIn'>; throughSeq: number },
+  conversation: Pick<Conversation, 'state' | 'epoch' | 'changedIn' | 'title' | 'autoTitle'>,
+  made: { madeFrom: Pick<Conversation, 'epoch' | 'changedIn'>; throughSeq: number },
 ): boolean {
   const { madeFrom, throughSeq } = made;
-  if (head.state !== 'live' || head.epoch !== madeFrom.epoch) return false;
-  if (head.changedIn !== madeFrom.changedIn) return false;
-  if (head.title === undefined) return true;
-  return head.autoTitle !== undefined && head.autoTitle.throughSeq < throughSeq;
+  if (conversation.state !== 'live' || conversation.epoch !== madeFrom.epoch) return false;
+  if (conversation.changedIn !== madeFrom.changedIn) return false;
+  if (conversation.title === undefined) return true;
+  return conversation.autoTitle !== undefined && conversation.autoTitle.throughSeq < throughSeq;
 }

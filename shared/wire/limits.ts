@@ -19,7 +19,10 @@ export const PARTS_MAX = 100;
 /** UTF-16 units of a conversation's title: one line of a list. */
 export const TITLE_MAX_CHARACTERS = 256;
 
-/** Entries of a conversation's metadata, UTF-16 units of a key and of a value; the head must stay small. */
+/**
+ * Entries of a conversation's metadata, UTF-16 units of a key and of a value; the conversation document must stay
+ * small.
+ */
 export const METADATA_ENTRIES_MAX = 32;
 export const METADATA_KEY_MAX_CHARACTERS = 64;
 export const METADATA_VALUE_MAX_CHARACTERS = 1_024;

@@ -25,7 +25,7 @@ describe.skipIf(missingBrowser().length > 0)('the page', () => {
     return opened.page;
   };
   const fail = (fault: object) =>
-    fetch(`${stack.stack.standInUrl}/control/faults`, {
+    fetch(`${stack.stack.fakeGeminiUrl}/control/faults`, {
       method: 'POST',
       body: JSON.stringify({ faults: [{ match: { role: 'chat' }, ...fault }] }),
     });
@@ -57,7 +57,7 @@ describe.skipIf(missingBrowser().length > 0)('the page', () => {
     const change = page.getByRole('button', { name: 'Change it' });
     await change.waitFor();
     await page.getByRole('button', { name: 'Try again' }).waitFor({ state: 'detached' });
-    await fetch(`${stack.stack.standInUrl}/control/faults`, { method: 'DELETE' });
+    await fetch(`${stack.stack.fakeGeminiUrl}/control/faults`, { method: 'DELETE' });
 
     await change.click();
 

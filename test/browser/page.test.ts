@@ -25,7 +25,7 @@ describe.skipIf(missingBrowser().length > 0)('the page', () => {
   });
 
   async function control(what: string, body: object): Promise<void> {
-    await fetch(`${stack.stack.standInUrl}/control/${what}`, {
+    await fetch(`${stack.stack.fakeGeminiUrl}/control/${what}`, {
       method: 'POST',
       body: JSON.stringify(body),
     });

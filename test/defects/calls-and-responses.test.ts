@@ -90,7 +90,7 @@ describe('D22: pending calls folded, and pairs broken', () => {
     });
     const world = worldWith('ledger', [snapshotAnswer()], { model, clock: systemClock });
     const conversationId = await buildDue(world, {
-      head: { settings: { thresholdTokens: 2_000 } },
+      conversation: { settings: { thresholdTokens: 2_000 } },
     });
     const handle = await sendMessage(world.chat, request(conversationId, 'Which door is it?'));
 
@@ -98,9 +98,9 @@ describe('D22: pending calls folded, and pairs broken', () => {
     gate.resolve();
     await handle.result;
 
-    const { head, items } = await see(world.store, conversationId);
+    const { conversation, items } = await see(world.store, conversationId);
     expect(result).toMatchObject({ state: 'COMPACTED' });
-    expect(head.coveredThrough.seq).toBeLessThan(21);
+    expect(conversation.coveredThrough.seq).toBeLessThan(21);
     expect(items.slice(-2).map(({ content }) => contentText(content))).toEqual([
       'Which door is it?',
       'It is the third door.',

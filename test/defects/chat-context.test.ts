@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
-import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import type { ModelChunk } from '#shared/ports/ports.ts';
 import { snapshotAnswer } from '../fakes/scripted-model.ts';
 import { scriptedStreamer, textAnswer } from '../fakes/scripted-streamer.ts';
@@ -44,7 +44,7 @@ describe('D14: cumulative counts added up', () => {
 
     await sendAll(chat, id, ['One.', 'Two.', 'Three.']);
 
-    expect((await readHead(chat.store, id))?.value.context.tokens).toBe(10_010);
+    expect((await readConversation(chat.store, id))?.value.context.tokens).toBe(10_010);
   });
 });
 
@@ -73,7 +73,7 @@ describe('D21: an end after 25 documents, and one block that poisons every later
     });
     const { conversationId } = await buildConversation(store, {
       turns: 1_000,
-      head: { coveredThrough: { seq: 990, contentIndex: 0 } },
+      conversation: { coveredThrough: { seq: 990, contentIndex: 0 } },
     });
 
     await sendAll(chatDependencies({ store }), conversationId, ['And now?']);
@@ -94,7 +94,7 @@ describe('D21: an end after 25 documents, and one block that poisons every later
       const world = worldWith('ledger', [snapshotAnswer()], { model });
       const { conversationId } = await buildConversation(world.store, {
         turns: 20,
-        head: { settings: { thresholdTokens: 2_000 } },
+        conversation: { settings: { thresholdTokens: 2_000 } },
       });
       await sendAll(world.chat, conversationId, ['Hello.']);
 

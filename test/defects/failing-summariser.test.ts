@@ -32,7 +32,7 @@ describe('D4: a failing summary thrown into the user’s turn', () => {
       const world = worldWith(strategy, [failing, modelDown()], { model });
       conversationId = await buildDue(world, {
         turns,
-        head: { settings: { thresholdTokens: 2_000 } },
+        conversation: { settings: { thresholdTokens: 2_000 } },
       });
 
       const result = await compactOnce(world.bench, conversationId);
@@ -150,7 +150,7 @@ describe('D10: turns lost to a model error', () => {
       await compactOnce(failing.bench, conversationId);
 
       const after = await see(failing.store, conversationId);
-      expect(after.head.generation).toBe(0);
+      expect(after.conversation.generation).toBe(0);
       expect(after.items).toEqual(before.items);
       failing.bench.clock.advance(60 * 60_000);
       await needAgain(failing, conversationId, 'request-2');
@@ -181,7 +181,7 @@ describe('D15: the history deleted, and an error stored as the memory', () => {
       await compactOnce(world.bench, conversationId);
 
       const after = await see(world.store, conversationId);
-      expect(after.head).toMatchObject({ generation: 0, coveredThrough: { seq: 0 } });
+      expect(after.conversation).toMatchObject({ generation: 0, coveredThrough: { seq: 0 } });
       expect(after.items).toEqual(before.items);
       expect(JSON.stringify(await world.documents())).not.toContain(text);
     },
@@ -193,7 +193,7 @@ describe('D15: the history deleted, and an error stored as the memory', () => {
       const world = worldWith(strategy, [modelDown()]);
       const conversationId = await buildDue(world, {
         turns,
-        head: { settings: { thresholdTokens: 2_000 } },
+        conversation: { settings: { thresholdTokens: 2_000 } },
       });
       const before = await see(world.store, conversationId);
 

@@ -175,12 +175,12 @@ describe('S10: D11: rules of the user evicted before the newest trivia', () => {
     const asked: number[] = [];
 
     for (let round = 1; round <= 4; round++) {
-      const { head } = await see(bench.store, conversationId);
+      const { conversation } = await see(bench.store, conversationId);
       const more = round === 1 ? 0 : 15;
       for (let turn = 1; turn <= more; turn++)
         await addTurn(bench.store, conversationId, {
-          user: madeUpQuestion(head.lastSeq + turn),
-          answer: madeUpAnswer(head.lastSeq + turn),
+          user: madeUpQuestion(conversation.lastSeq + turn),
+          answer: madeUpAnswer(conversation.lastSeq + turn),
         });
       bench.clock.advance(600_000);
       await needAgain(bench, conversationId, `request-${round}`);

@@ -4,7 +4,7 @@ import { ledgerConstants } from '#shared/compaction/ledger/ledger-constants.ts';
 import { isArmed, resolvePolicy } from '#shared/compaction/policy/policy.ts';
 import { estimateContentTokens, estimateTextTokens } from '#shared/tokens/token-estimate.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
-import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import type { ModelRequest } from '#shared/ports/ports.ts';
 import { snapshotAnswer } from '../fakes/scripted-model.ts';
 import { scriptedStreamer } from '../fakes/scripted-streamer.ts';
@@ -39,7 +39,7 @@ describe('D1: compressed on every turn, and never smaller', () => {
 
     expect(world.bench.model.calls).toHaveLength(1);
     expect(Math.max(...sizes)).toBeLessThan(THRESHOLD_TOKENS);
-    expect((await see(world.store, conversationId)).head.generation).toBe(1);
+    expect((await see(world.store, conversationId)).conversation.generation).toBe(1);
   });
 
   test('D1: a summary that saves next to nothing is not swapped in', async () => {
@@ -51,7 +51,7 @@ describe('D1: compressed on every turn, and never smaller', () => {
 
     const after = await see(bench.store, conversationId);
     expect(result).toMatchObject({ kind: 'done', state: 'FAILED_INFLATED_TOKEN_COUNT' });
-    expect(after.head.generation).toBe(0);
+    expect(after.conversation.generation).toBe(0);
     expect(after.items).toEqual(before.items);
   });
 
@@ -96,7 +96,9 @@ describe('D2: a longer context accepted as a shorter one', () => {
     const pins = [
       { id: 'p', text: 'Call me Captain.', source: 'api' as const, createTime: new Date(0) },
     ];
-    const conversationId = await buildDue(bench, { head: { systemInstruction, pins, context } });
+    const conversationId = await buildDue(bench, {
+      conversation: { systemInstruction, pins, context },
+    });
 
     const result = await compactOnce(bench, conversationId);
 
@@ -115,14 +117,14 @@ describe('D2: a longer context accepted as a shorter one', () => {
     const bench = benchWith('rewrite', [snapshotAnswer(proseOf(200))]);
     const conversationId = await buildDue(bench, {
       turns: 12,
-      head: { systemInstruction, settings: {}, compactionNeeded: manualNeed() },
+      conversation: { systemInstruction, settings: {}, compactionNeeded: manualNeed() },
     });
 
     const result = await compactOnce(bench, conversationId);
 
-    const { head, job } = await see(bench.store, conversationId);
+    const { conversation, job } = await see(bench.store, conversationId);
     expect(result).toMatchObject({ kind: 'done', state: 'FAILED_INFLATED_TOKEN_COUNT' });
-    expect(head.generation).toBe(0);
+    expect(conversation.generation).toBe(0);
     expect(job?.records[0]?.beforeTokens).toBeGreaterThan(overheadTokens);
   });
 });
@@ -159,10 +161,10 @@ describe('D9: an estimate with a cliff and a blind spot', () => {
 
     await sendAll(chat, id, ['字'.repeat(100_001)]);
 
-    const head = (await readHead(chat.store, id))?.value;
-    expect(head?.context).toMatchObject({ source: 'estimated' });
-    expect(head?.context.tokens).toBeGreaterThan(100_000);
-    expect(head?.compactionNeeded.auto?.trigger).toBe('auto');
+    const conversation = (await readConversation(chat.store, id))?.value;
+    expect(conversation?.context).toMatchObject({ source: 'estimated' });
+    expect(conversation?.context.tokens).toBeGreaterThan(100_000);
+    expect(conversation?.compactionNeeded.auto?.trigger).toBe('auto');
   });
 });
 
@@ -192,7 +194,7 @@ describe('D19: a summary that grows with what it covers', () => {
       const bench = benchWith('ledger', [everythingKept]);
       const conversationId = await buildDue(bench, {
         turns,
-        head: { settings: { thresholdTokens: 10_000 } },
+        conversation: { settings: { thresholdTokens: 10_000 } },
       });
       expect(await compactOnce(bench, conversationId)).toMatchObject({ state: 'COMPACTED' });
       const { history } = await see(bench.store, conversationId);

@@ -52,7 +52,7 @@ async function blobsOf({ documents }: Pick<Lifecycle, 'documents'>, conversation
 async function shortened(world: Lifecycle, outputs: readonly string[]): Promise<string> {
   const conversationId = await buildDue(world, {
     turns: outputs.map(toolTurn),
-    head: { settings: { thresholdTokens: THRESHOLD_TOKENS } },
+    conversation: { settings: { thresholdTokens: THRESHOLD_TOKENS } },
   });
   await openBreaker(world.bench, conversationId);
   expect(await compactOnce(world.bench, conversationId)).toMatchObject({
@@ -68,7 +68,7 @@ describe('D7: a budget for each output and none for all', () => {
     const world = worldWith('ledger', [snapshotAnswer()]);
     const conversationId = await buildDue(world, {
       turns: outputs.map(toolTurn),
-      head: { settings: { thresholdTokens: THRESHOLD_TOKENS } },
+      conversation: { settings: { thresholdTokens: THRESHOLD_TOKENS } },
     });
     const before = tokensOf(responsesIn(await see(world.store, conversationId)));
     await openBreaker(world.bench, conversationId);

@@ -70,7 +70,7 @@ describe('D12: a summary request that no window holds', () => {
     });
     const conversationId = await buildDue(bench, {
       turns: 2_500,
-      head: { compactionNeeded: manualNeed() },
+      conversation: { compactionNeeded: manualNeed() },
     });
 
     const result = await compactOnce(bench, conversationId);
@@ -94,7 +94,7 @@ describe('D12: a summary request that no window holds', () => {
       });
       const conversationId = await buildDue(bench, {
         turns: Array.from({ length: 5_000 }, () => ({ user, answer: said })),
-        head: { compactionNeeded: manualNeed() },
+        conversation: { compactionNeeded: manualNeed() },
       });
 
       await compactOnce(bench, conversationId);
@@ -117,15 +117,15 @@ describe('D13: turns that share a time', () => {
       const conversationId = await buildDue(bench, {
         now: new Date(1_000),
         turns: 60,
-        head: { settings: { thresholdTokens: 6_000 } },
+        conversation: { settings: { thresholdTokens: 6_000 } },
       });
       const before = await see(bench.store, conversationId);
 
       await compactOnce(bench, conversationId);
 
-      const { head, items } = await see(bench.store, conversationId);
+      const { conversation, items } = await see(bench.store, conversationId);
       const kept = items.filter(({ kind }) => kind === 'turn');
-      const covered = head.coveredThrough.seq;
+      const covered = conversation.coveredThrough.seq;
       expect(covered).toBeGreaterThan(30);
       expect(covered).toBeLessThan(57);
       expect(kept).toEqual(before.items.filter(({ seq = 0 }) => seq > covered));
@@ -149,13 +149,13 @@ describe('D16: a summariser that sees a sixth of what it replaces', () => {
 
     const result = await compactOnce(bench, conversationId);
 
-    const { head, items, history } = await see(bench.store, conversationId);
+    const { conversation, items, history } = await see(bench.store, conversationId);
     const shown = bench.model.calls.map(({ contents }) => JSON.stringify(contents));
     const kept = JSON.stringify(items.filter(({ kind }) => kind === 'turn'));
     const known = history?.snapshot ? snapshotTexts(history.snapshot).join('\n') : '';
     expect(result).toMatchObject({ state: 'COMPACTED' });
     expect(shown.length).toBeGreaterThan(1);
-    expect(head.coveredThrough.seq).toBeGreaterThan(50);
+    expect(conversation.coveredThrough.seq).toBeGreaterThan(50);
     expect(lostIn(shown.join('\n') + kept)).toEqual([]);
     expect(lostIn(known + kept)).toEqual([]);
   });
@@ -168,11 +168,11 @@ describe('D16: a summariser that sees a sixth of what it replaces', () => {
 
     await compactOnce(bench, conversationId);
 
-    const { head, items } = await see(bench.store, conversationId);
-    const folded = orders.slice(0, head.coveredThrough.seq);
+    const { conversation, items } = await see(bench.store, conversationId);
+    const folded = orders.slice(0, conversation.coveredThrough.seq);
     const kept = JSON.stringify(items.filter(({ kind }) => kind === 'turn'));
     const shown = JSON.stringify(bench.model.calls[0]?.contents);
-    expect(head.generation).toBe(1);
+    expect(conversation.generation).toBe(1);
     expect(folded.filter((order) => !shown.includes(order))).toEqual([]);
     expect(lostIn(shown + kept)).toEqual([]);
   });

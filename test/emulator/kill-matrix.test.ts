@@ -6,7 +6,7 @@ import { forkConversation } from '#functions/chat/conversations/fork/fork-conver
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { eraseEvent, sweepEvent } from '#shared/compaction/decisions/event.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
-import { headPath, turnPath } from '#shared/conversation/documents/paths.ts';
+import { conversationPath, turnPath } from '#shared/conversation/documents/paths.ts';
 import { again, openBreaker, problemsOf, swapProblemsOf } from '../kill-matrix/recovery.ts';
 import { madeUpAnswer, madeUpQuestion } from '../support/compaction/conversation-builder.ts';
 import { longListings } from '../support/tools/tool-conversation.ts';
@@ -38,9 +38,9 @@ describe('a killed chat function', () => {
       const path = `/v1/conversations/${conversationId}/messages`;
       const body = { message: { id, parts: [{ type: 'text', text }] } };
 
-      victims().standIn.setTiming({ tokensPerSecond: FLUSHED_IN_BETWEEN.has(point) ? 100 : 0 });
+      victims().fakeGemini.setTiming({ tokensPerSecond: FLUSHED_IN_BETWEEN.has(point) ? 100 : 0 });
       await killAt(point, (victim) => victim.ask({ method: 'POST', path, body }));
-      victims().standIn.setTiming({ tokensPerSecond: 0 });
+      victims().fakeGemini.setTiming({ tokensPerSecond: 0 });
       const { turn } = await again(
         async () => (await sendMessage(victims().chat, { caller, conversationId, message })).result,
       );
@@ -51,7 +51,7 @@ describe('a killed chat function', () => {
       const stored = documents.turns.filter(({ messageId }) => messageId === id);
       expect(stored).toMatchObject([{ seq: 8, state: 'done', contents: turn.contents }]);
       expect(stored.map(({ user }) => contentText(user))).toEqual([text]);
-      expect(documents.head).toMatchObject({ lastSeq: 8, generation: 1 });
+      expect(documents.conversation).toMatchObject({ lastSeq: 8, generation: 1 });
     },
     60_000,
   );
@@ -115,7 +115,7 @@ describe('a worker that is killed', () => {
   ])(
     'a worker killed at %s leaves a conversation that the next delivery compacts once',
     async (point) => {
-      const conversationId = await built({ head: { compactionNeeded: auto() } });
+      const conversationId = await built({ conversation: { compactionNeeded: auto() } });
 
       await killAt(point, (victim) => victim.push(compact(conversationId)));
       await deliver(compact(conversationId));
@@ -129,11 +129,11 @@ describe('a worker that is killed', () => {
       user: madeUpQuestion(i),
       answer: `The parcel weighs ${31 + i} kg. ${madeUpAnswer(i)}`,
     }));
-    const conversationId = await built({ turns, head: { compactionNeeded: auto() } });
-    victims().standIn.setVices({ forgetful: 0.7 });
+    const conversationId = await built({ turns, conversation: { compactionNeeded: auto() } });
+    victims().fakeGemini.setVices({ forgetful: 0.7 });
 
     await killAt('repaired', (victim) => victim.push(compact(conversationId)));
-    victims().standIn.setVices({});
+    victims().fakeGemini.setVices({});
     await deliver(compact(conversationId));
 
     expect(swapProblemsOf(await documentsOf(conversationId))).toEqual([]);
@@ -143,7 +143,7 @@ describe('a worker that is killed', () => {
     const conversationId = await built({
       turns: longListings(2),
       isReported: true,
-      head: { compactionNeeded: auto() },
+      conversation: { compactionNeeded: auto() },
     });
     await openBreaker(victims().chat.store, conversationId);
 
@@ -155,16 +155,16 @@ describe('a worker that is killed', () => {
 
   test('a worker killed at record-written leaves a compaction request that the next delivery settles', async () => {
     const manual = { requestId: 'manual-1', since: since() };
-    const conversationId = await built({ head: { compactionNeeded: { manual } } });
-    victims().standIn.setVices({ empty: true });
+    const conversationId = await built({ conversation: { compactionNeeded: { manual } } });
+    victims().fakeGemini.setVices({ empty: true });
 
     await killAt('record-written', (victim) => victim.push(compact(conversationId)));
-    victims().standIn.setVices({});
+    victims().fakeGemini.setVices({});
     await deliver(compact(conversationId));
 
     const documents = await documentsOf(conversationId);
     expect(problemsOf(documents)).toEqual([]);
-    expect(documents.head?.generation).toBe(0);
+    expect(documents.conversation?.generation).toBe(0);
     expect(documents.job?.records).toMatchObject([{ state: 'FAILED_EMPTY_SUMMARY' }]);
   });
 
@@ -180,8 +180,8 @@ describe('a worker that is killed', () => {
     await killAt(point, (victim) => victim.push(eraseEvent({ conversationId })));
     await deliver(eraseEvent({ conversationId }));
 
-    const { head, ...below } = await documentsOf(conversationId);
-    expect(head).toMatchObject({ state: 'erased', ownerUid: '' });
+    const { conversation, ...below } = await documentsOf(conversationId);
+    expect(conversation).toMatchObject({ state: 'erased', ownerUid: '' });
     expect(below).toEqual({ job: undefined, turns: [], histories: [], messages: new Map() });
   });
 });
@@ -191,10 +191,10 @@ const PAST = new Date(0);
 /** Conversations that were left in every way that a sweep puts right. */
 async function neglected() {
   const [left, binned, expired, due] = await Promise.all([
-    built({ turns: 2, head: { open: { seq: 2, leaseUntil: PAST } } }),
-    built({ turns: 2, head: { state: 'deleted', compactionNeeded: auto() } }),
-    built({ turns: 2, head: { expireTime: PAST } }),
-    built({ head: { compactionNeeded: auto() } }),
+    built({ turns: 2, conversation: { open: { seq: 2, leaseUntil: PAST } } }),
+    built({ turns: 2, conversation: { state: 'deleted', compactionNeeded: auto() } }),
+    built({ turns: 2, conversation: { expireTime: PAST } }),
+    built({ conversation: { compactionNeeded: auto() } }),
   ]);
   await victims().chat.store.commit([
     {
@@ -223,12 +223,12 @@ test.each([
 
   expect(problemsOf(await documentsOf(left))).toEqual([]);
   expect((await documentsOf(left)).turns[1]?.state).toBe('failed');
-  const [binnedHead, ...tombstone] = await victims().chat.store.get([
-    headPath(binned),
-    headPath(expired),
+  const [binnedConversation, ...tombstone] = await victims().chat.store.get([
+    conversationPath(binned),
+    conversationPath(expired),
     turnPath(expired, 1),
   ]);
-  expect(binnedHead?.fields['compactionNeeded']).toEqual({});
+  expect(binnedConversation?.fields['compactionNeeded']).toEqual({});
   expect(tombstone.map((document) => document?.fields['state'])).toEqual(['erased', undefined]);
   expect(swapProblemsOf(await documentsOf(due))).toEqual([]);
 });

@@ -16,14 +16,14 @@ afterEach(async () => {
 
 test('an unwatched answer reaches the devices over both emulators, and a dead token is removed', async () => {
   stack = await startEmulatorStack({ FCM_PROJECT: 'demo-recap' });
-  const { chat, standIn } = stack;
+  const { chat, fakeGemini } = stack;
   await stack.startWorker();
   const uid = `user-${randomUUID()}`;
   const [phone, tablet, gone] = ['phone', 'tablet', 'gone'].map((name) => `${name}-${uid}`);
   for (const token of [phone, tablet, gone])
     await addDevice(chat.store, { uid, id: String(token).slice(0, 6), token: String(token) });
-  standIn.messaging.unregister(String(gone));
-  standIn.messaging.refuse({ status: 503, retryAfter: '1' }, String(tablet));
+  fakeGemini.messaging.unregister(String(gone));
+  fakeGemini.messaging.refuse({ status: 503, retryAfter: '1' }, String(tablet));
   const conversationId = randomUUID();
 
   const handle = await sendMessage(chat, {
@@ -33,13 +33,13 @@ test('an unwatched answer reaches the devices over both emulators, and a dead to
   await handle.result;
 
   await eventually('both notifications', async () =>
-    standIn.messaging.sent().length >= 2 ? true : undefined,
+    fakeGemini.messaging.sent().length >= 2 ? true : undefined,
   );
   await eventually('the note of what was sent', async () => {
     const [turn] = await readTurns(chat.store, conversationId, [1]);
     return turn?.value.notice?.state === 'sent' ? true : undefined;
   });
-  expect(standIn.messaging.sent().map(({ token }) => token)).toEqual([phone, tablet]);
-  expect(standIn.messaging.sent()[0]?.data).toMatchObject({ conversationId, turnId: 't_1' });
+  expect(fakeGemini.messaging.sent().map(({ token }) => token)).toEqual([phone, tablet]);
+  expect(fakeGemini.messaging.sent()[0]?.data).toMatchObject({ conversationId, turnId: 't_1' });
   expect(await chat.store.get([devicePath(uid, String(gone).slice(0, 6))])).toEqual([undefined]);
 }, 120_000);

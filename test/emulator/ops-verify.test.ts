@@ -8,7 +8,7 @@ import {
   pullMessages,
   publishEvent,
 } from '#infra/local/stack/pubsub-setup.ts';
-import { headPath, turnPath } from '#shared/conversation/documents/paths.ts';
+import { conversationPath, turnPath } from '#shared/conversation/documents/paths.ts';
 import { plantedSuite } from '../ops/planted.suite.ts';
 import { buildConversation } from '../support/compaction/conversation-builder.ts';
 import {
@@ -30,7 +30,7 @@ test('verification finds and erases documents below missing conversations', asyn
   const tree = createDocumentTree({ projectId, emulatorHost: firestoreEmulatorHost() });
   const { conversationId: lost } = await buildConversation(world.store, { turns: 2 });
   const { conversationId: whole } = await buildConversation(world.store, { turns: 2 });
-  await world.store.commit([{ op: 'delete', path: headPath(lost) }]);
+  await world.store.commit([{ op: 'delete', path: conversationPath(lost) }]);
 
   const { code, out } = await ops(world, ['verify', '--all', '--orphans', '--json'], { tree });
   const plain = await ops(world, ['verify', '--all'], { tree });

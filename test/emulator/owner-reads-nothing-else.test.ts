@@ -5,7 +5,7 @@ import {
   chunkPath,
   compactionJobPath,
   devicePath,
-  headPath,
+  conversationPath,
   historyPath,
   messageGuardPath,
   notesPath,
@@ -35,7 +35,7 @@ const chunk = { attempt: 1, n: 1 };
 
 /** Every document of the store but the status, by its path in a conversation of ann. */
 const hidden: { name: string; path: (conversationId: string) => string }[] = [
-  { name: 'the head', path: headPath },
+  { name: 'the head', path: conversationPath },
   { name: 'a turn', path: (c) => turnPath(c, 1) },
   { name: 'a piece of a turn', path: (c) => turnPiecePath({ conversationId: c, seq: 1 }, piece) },
   { name: 'a message guard', path: (c) => messageGuardPath(c, 'm1') },
@@ -44,7 +44,7 @@ const hidden: { name: string; path: (conversationId: string) => string }[] = [
   { name: 'the compaction job', path: compactionJobPath },
   { name: 'a stored tool output', path: (c) => blobPiecePath(c, { sha256: 'ab', index: 0 }) },
   { name: 'a chunk of a stream', path: (c) => chunkPath({ conversationId: c, seq: 1 }, chunk) },
-  { name: 'another public document', path: (c) => `${headPath(c)}/public/other` },
+  { name: 'another public document', path: (c) => `${conversationPath(c)}/public/other` },
   { name: 'a document below the status', path: (c) => `${statusPath(c)}/more/other` },
   { name: 'a user', path: () => userPath('ann') },
   { name: 'the usage of a user', path: () => usagePath('ann', '2026-01-02') },
@@ -103,7 +103,7 @@ describe('S19: everything else', () => {
 });
 
 describe('S19: a list', () => {
-  const inConversation = (c: string) => `/${headPath(c)}`;
+  const inConversation = (c: string) => `/${conversationPath(c)}`;
   const ofUser = () => `/${userPath('ann')}`;
   const collections = [
     { parent: () => '', collectionId: 'conversations' },

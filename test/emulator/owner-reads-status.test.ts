@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { headPath, statusPath } from '#shared/conversation/documents/paths.ts';
+import { conversationPath, statusPath } from '#shared/conversation/documents/paths.ts';
 import {
   asGuest,
   asServer,
@@ -52,7 +52,7 @@ describe('S19: the status document', () => {
 
   test('the status document is hidden where the conversation document names no owner', async () => {
     const conversationId = randomUUID();
-    await write(headPath(conversationId), { state: { stringValue: 'live' } }, asServer);
+    await write(conversationPath(conversationId), { state: { stringValue: 'live' } }, asServer);
     await write(statusPath(conversationId), { tokens: { integerValue: '1' } }, asServer);
 
     expect((await read(statusPath(conversationId), asUser('ann'))).status).toBe(403);
@@ -61,8 +61,8 @@ describe('S19: the status document', () => {
 
   test('the owner cannot create a missing status document', async () => {
     const conversationId = randomUUID();
-    const head = { ownerUid: { stringValue: 'ann' }, state: { stringValue: 'live' } };
-    await write(headPath(conversationId), head, asServer);
+    const conversation = { ownerUid: { stringValue: 'ann' }, state: { stringValue: 'live' } };
+    await write(conversationPath(conversationId), conversation, asServer);
     const fields = { tokens: { integerValue: '0' } };
 
     expect((await write(statusPath(conversationId), fields, asUser('ann'))).status).toBe(403);

@@ -10,7 +10,7 @@ import { unzipSync } from 'fflate';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { chooseFreePort } from '#infra/local/processes/free-port.ts';
 import { createTopic } from '#infra/local/stack/pubsub-setup.ts';
-import { startStandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
 import { archiveFiles } from '#infra/package/archive.ts';
 import { toZip } from '#infra/package/zip.ts';
@@ -30,7 +30,7 @@ const projectId = demoProjectId();
 
 let folder: string;
 let built: string;
-let standIn: Awaited<ReturnType<typeof startStandIn>>;
+let fakeGemini: Awaited<ReturnType<typeof startFakeGemini>>;
 const started: { child: ChildProcess; output: string }[] = [];
 const urls = { chat: '', compaction: '' };
 
@@ -43,7 +43,7 @@ const environment = () => {
 const inFolder = (command: string, ...line: string[]) =>
   run(command, line, { cwd: folder, env: environment() });
 
-/** What terraform/functions.tf gives both functions, with emulators and the stand-in in Google's place. */
+/** What terraform/functions.tf gives both functions, with emulators and the fake Gemini in Google's place. */
 const variables = () => ({
   NODE_ENV: 'production',
   GOOGLE_CLOUD_PROJECT: projectId,
@@ -56,7 +56,7 @@ const variables = () => ({
   PUSH_AUDIENCE: 'https://recap-compaction.example.com',
   PUSH_SERVICE_ACCOUNT: `recap-push@${projectId}.iam.gserviceaccount.com`,
   GEMINI_API_KEY: 'stand-in',
-  GEMINI_BASE_URL: standIn.url,
+  GEMINI_BASE_URL: fakeGemini.url,
   FIRESTORE_EMULATOR_HOST: firestoreEmulatorHost(),
   PUBSUB_EMULATOR_HOST: pubsubEmulatorHost(),
   FIREBASE_AUTH_EMULATOR_HOST: '127.0.0.1:9099',
@@ -87,7 +87,7 @@ async function start(target: 'chat' | 'compaction'): Promise<string> {
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'recap-deployed-'));
-  standIn = await startStandIn();
+  fakeGemini = await startFakeGemini();
   for (const [name, content] of Object.entries(unzipSync(toZip(await archiveFiles(root)))))
     await writeFile(join(folder, name), content);
   await inFolder('npm', 'ci', '--prefer-offline', '--no-audit', '--no-fund');
@@ -105,7 +105,7 @@ afterAll(async () => {
     child.kill('SIGTERM');
     await once(child, 'exit');
   }
-  await standIn?.close();
+  await fakeGemini?.close();
   if (folder) await rm(folder, { recursive: true });
 });
 

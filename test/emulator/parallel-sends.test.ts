@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
-import { readHead, readTurns } from '#shared/conversation/context/read-conversation.ts';
+import { readConversation, readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { AppError } from '#shared/errors.ts';
 import { startEmulatorStack, type EmulatorStack } from '../support/processes/emulator-stack.ts';
 
@@ -29,7 +29,7 @@ async function sendUntilAnswered(conversationId: string, text: string) {
       ).result;
     } catch (error) {
       if (!(error instanceof AppError && error.retryable)) throw error;
-      // What it is told is for the length of an answer; the stand-in answers at once.
+      // What it is told is for the length of an answer; the fake Gemini answers at once.
       await delay(Math.random() * 50);
     }
   }
@@ -39,7 +39,7 @@ describe('contract 8: on the database, twenty sends at once', () => {
   test('twenty sends of one message id on the database are one turn and one model call', async () => {
     const conversationId = randomUUID();
     const send = request(conversationId, 'Hello there');
-    stack.standIn.clearJournal();
+    stack.fakeGemini.clearJournal();
 
     const handles = await Promise.all(
       Array.from({ length: 20 }, () => sendMessage(stack.chat, send)),
@@ -47,8 +47,8 @@ describe('contract 8: on the database, twenty sends at once', () => {
     const results = await Promise.all(handles.map(({ result }) => result));
 
     expect(new Set(results.map(({ turn }) => JSON.stringify(turn.contents))).size).toBe(1);
-    expect((await readHead(stack.chat.store, conversationId))?.value.lastSeq).toBe(1);
-    expect(stack.standIn.journal().map(({ promptId }) => promptId)).toEqual(['t_1']);
+    expect((await readConversation(stack.chat.store, conversationId))?.value.lastSeq).toBe(1);
+    expect(stack.fakeGemini.journal().map(({ promptId }) => promptId)).toEqual(['t_1']);
   });
 
   test('twenty messages sent at once on the database are all stored, with dense seq', async () => {

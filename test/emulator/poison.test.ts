@@ -11,7 +11,7 @@ import {
 } from '#infra/local/stack/pubsub-setup.ts';
 import { sweepEvent } from '#shared/compaction/decisions/event.ts';
 import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
-import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { buildDue } from '../support/compaction/compacted-conversation.ts';
 import { compactionBench } from '../support/compaction/compaction-dependencies.ts';
 import { demoProjectId, pubsubEmulatorHost } from '../support/processes/emulator-environment.ts';
@@ -73,7 +73,7 @@ test('an event on which the worker always fails is dead-lettered, and others pas
   await publish(healthy);
 
   await eventually('the other conversation is compacted', async () =>
-    (await readHead(bench.store, healthy))?.value.generation === 1 ? true : undefined,
+    (await readConversation(bench.store, healthy))?.value.generation === 1 ? true : undefined,
   );
   const [letter] = await eventually('a dead letter', async () => {
     const letters = await pullMessages(place, 'compaction-dead');
@@ -81,7 +81,7 @@ test('an event on which the worker always fails is dead-lettered, and others pas
   });
   expect(Buffer.from(letter?.data ?? '', 'base64').toString()).toContain(poisoned);
   expect(looks.poisoned).toBeGreaterThanOrEqual(ATTEMPTS);
-  expect((await readHead(bench.store, poisoned))?.value).toMatchObject({ state: 'live' });
+  expect((await readConversation(bench.store, poisoned))?.value).toMatchObject({ state: 'live' });
 }, 120_000);
 
 test('a sweep event as the scheduler publishes it is pushed and acknowledged', async () => {

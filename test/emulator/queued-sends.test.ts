@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { contentText } from '#shared/conversation/documents/content.ts';
-import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { startEmulatorStack, type EmulatorStack } from '../support/processes/emulator-stack.ts';
 import { edit, shownTexts } from '../support/chat/replacing.ts';
 import { request } from '../support/chat/sending.ts';
@@ -16,7 +16,7 @@ afterAll(() => stack.stop());
 describe('on the database', () => {
   test('twenty queued messages sent at once are all answered in the order of seq', async () => {
     const conversationId = randomUUID();
-    stack.standIn.clearJournal();
+    stack.fakeGemini.clearJournal();
 
     const turns = await Promise.all(
       Array.from({ length: 20 }, (_, i) => answered(stack.chat, queued(conversationId, `m${i}`))),
@@ -25,10 +25,10 @@ describe('on the database', () => {
     const seqs = turns.map(({ seq }) => seq).toSorted((a, b) => a - b);
     expect(seqs).toEqual(Array.from({ length: 20 }, (_, i) => i + 1));
     expect(turns.every(({ state }) => state === 'done')).toBe(true);
-    expect(stack.standIn.journal().map(({ promptId }) => promptId)).toEqual(
+    expect(stack.fakeGemini.journal().map(({ promptId }) => promptId)).toEqual(
       seqs.map((seq) => `t_${seq}`),
     );
-    expect((await readHead(stack.chat.store, conversationId))?.value.queue).toBeUndefined();
+    expect((await readConversation(stack.chat.store, conversationId))?.value.queue).toBeUndefined();
   }, 60_000);
 
   test('an edit takes everything after it out of the context in one batch', async () => {

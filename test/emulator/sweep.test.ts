@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { createFirestoreDocumentStore } from '#functions/adapters/firestore/firestore-document-store.ts';
 import { runSweep } from '#functions/worker/sweep/sweep.ts';
-import { headPath } from '#shared/conversation/documents/paths.ts';
-import { readHead, readTurns } from '#shared/conversation/context/read-conversation.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
+import { readConversation, readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { newTurnWrites, startWrites } from '#shared/conversation/writes/turn-writes.ts';
 import { createManualClock } from '../fakes/manual-clock.ts';
 import {
@@ -50,13 +50,13 @@ describe('on the database, a sweep', () => {
     const bench = databaseBench();
     const { store } = bench;
     const { conversationId } = await buildConversation(store, { turns: 2 });
-    const head = await readHead(store, conversationId);
-    if (!head) throw new Error('no head');
-    await store.commit(startWrites({ ...newTurn(conversationId, 3), head }));
+    const conversation = await readConversation(store, conversationId);
+    if (!conversation) throw new Error('no head');
+    await store.commit(startWrites({ ...newTurn(conversationId, 3), conversation }));
     await store.commit([
       {
         op: 'update',
-        path: headPath(conversationId),
+        path: conversationPath(conversationId),
         fields: { lastSeq: 4, queue: { first: 4, leaseUntil: past } },
         guard: { exists: true },
       },
@@ -65,7 +65,7 @@ describe('on the database, a sweep', () => {
 
     const counts = await sweep(bench);
 
-    const after = (await readHead(store, conversationId))?.value;
+    const after = (await readConversation(store, conversationId))?.value;
     const turns = await readTurns(store, conversationId, [3, 4]);
     expect(counts).toMatchObject({ turnsClosed: 2, failed: 0 });
     expect(turns.map(({ value }) => value.state)).toEqual(['failed', 'failed']);
@@ -76,40 +76,45 @@ describe('on the database, a sweep', () => {
     const bench = databaseBench();
     const due = { compactionNeeded: autoNeed() };
     await Promise.all(
-      Array.from({ length: 102 }, () => buildConversation(bench.store, { turns: 0, head: due })),
+      Array.from({ length: 102 }, () =>
+        buildConversation(bench.store, { turns: 0, conversation: due }),
+      ),
     );
-    await buildDue(bench, { turns: 1, head: { compactionNeeded: manualNeed() } });
-    const deleted = await buildDue(bench, { turns: 1, head: { state: 'deleted' } });
+    await buildDue(bench, { turns: 1, conversation: { compactionNeeded: manualNeed() } });
+    const deleted = await buildDue(bench, { turns: 1, conversation: { state: 'deleted' } });
 
     const counts = await sweep(bench);
 
     expect(counts).toMatchObject({ needsPublished: 103, needsDropped: 1, failed: 0 });
-    expect((await readHead(bench.store, deleted))?.value.compactionNeeded).toEqual({});
+    expect((await readConversation(bench.store, deleted))?.value.compactionNeeded).toEqual({});
   });
 
   test('a sweep erases expired conversations, those deleted long ago and unfinished forks', async () => {
     const bench = databaseBench();
     const ids = await Promise.all([
-      buildDue(bench, { turns: 1, head: { expireTime: past } }),
-      buildDue(bench, { turns: 1, head: { state: 'deleted', purgeTime: past } }),
-      buildDue(bench, { turns: 1, head: { state: 'forking', createTime: past } }),
-      buildDue(bench, { turns: 1, head: { state: 'erasing' } }),
+      buildDue(bench, { turns: 1, conversation: { expireTime: past } }),
+      buildDue(bench, { turns: 1, conversation: { state: 'deleted', purgeTime: past } }),
+      buildDue(bench, { turns: 1, conversation: { state: 'forking', createTime: past } }),
+      buildDue(bench, { turns: 1, conversation: { state: 'erasing' } }),
     ]);
 
     const counts = await sweep(bench);
 
     expect(counts).toMatchObject({ conversationsErased: 4, failed: 0 });
     for (const id of ids) {
-      expect((await readHead(bench.store, id))?.value.state).toBe('erased');
-      expect(await bench.store.deleteBelow(headPath(id))).toBe(0);
+      expect((await readConversation(bench.store, id))?.value.state).toBe('erased');
+      expect(await bench.store.deleteBelow(conversationPath(id))).toBe(0);
     }
   });
 
   test('a sweep finishes the erasure of a turn and drops tombstones when they expire', async () => {
     const bench = databaseBench();
     const pendingErasure = { since: past, seqs: [1] };
-    const id = await buildDue(bench, { turns: 1, head: { pendingErasure, compactionNeeded: {} } });
-    const gone = await buildDue(bench, { turns: 1, head: { state: 'erasing' } });
+    const id = await buildDue(bench, {
+      turns: 1,
+      conversation: { pendingErasure, compactionNeeded: {} },
+    });
+    const gone = await buildDue(bench, { turns: 1, conversation: { state: 'erasing' } });
 
     const first = await sweep(bench);
     bench.clock.advance(31 * 24 * 60 * 60_000);
@@ -117,7 +122,7 @@ describe('on the database, a sweep', () => {
 
     expect(first).toMatchObject({ erasuresFinished: 1, conversationsErased: 1, failed: 0 });
     expect(second).toMatchObject({ tombstonesDropped: 1, failed: 0 });
-    expect((await readHead(bench.store, id))?.value.pendingErasure).toBeUndefined();
-    expect(await readHead(bench.store, gone)).toBeUndefined();
+    expect((await readConversation(bench.store, id))?.value.pendingErasure).toBeUndefined();
+    expect(await readConversation(bench.store, gone)).toBeUndefined();
   });
 });

@@ -6,7 +6,7 @@ import { contentText } from '#shared/conversation/documents/content.ts';
 import { historyPath } from '#shared/conversation/documents/paths.ts';
 import {
   readContextParts,
-  readHead,
+  readConversation,
   readTurns,
 } from '#shared/conversation/context/read-conversation.ts';
 import { plainSource } from '../support/signing.ts';
@@ -35,16 +35,18 @@ async function talkOverThreshold(conversationId: string): Promise<string[]> {
     const text = `Order ORD-20${i} goes to door ${i}. ${'It should be wrapped with care. '.repeat(8)}`;
     said.push(text);
     await send(conversationId, text);
-    if ((await readHead(stack.chat.store, conversationId))?.value.compactionNeeded.auto)
+    if ((await readConversation(stack.chat.store, conversationId))?.value.compactionNeeded.auto)
       return said;
   }
   throw new Error('the threshold was not crossed');
 }
 
-const settledHead = (conversationId: string) =>
+const settledConversation = (conversationId: string) =>
   eventually('one swap, settled', async () => {
-    const head = (await readHead(stack.chat.store, conversationId))?.value;
-    return head && head.generation > 0 && !head.compactionNeeded.auto ? head : undefined;
+    const conversation = (await readConversation(stack.chat.store, conversationId))?.value;
+    return conversation && conversation.generation > 0 && !conversation.compactionNeeded.auto
+      ? conversation
+      : undefined;
   });
 
 test.each(['claimed', 'planned', 'summarised', 'verified', 'swapped'])(
@@ -59,20 +61,20 @@ test.each(['claimed', 'planned', 'summarised', 'verified', 'swapped'])(
     await first.kill();
 
     const second = await stack.startWorker();
-    const head = await settledHead(conversationId);
+    const conversation = await settledConversation(conversationId);
     await second.kill();
 
-    expect(head.generation).toBe(1);
+    expect(conversation.generation).toBe(1);
     const { store } = stack.chat;
     expect(await store.get([historyPath(conversationId, 2)])).toEqual([undefined]);
-    const seqs = Array.from({ length: head.lastSeq }, (_, i) => i + 1);
+    const seqs = Array.from({ length: conversation.lastSeq }, (_, i) => i + 1);
     const transcript = await readTurns(store, conversationId, seqs);
     expect(transcript.map(({ value }) => contentText(value.user))).toEqual([...said, meanwhile]);
-    const parts = await readContextParts(plainSource(store), { conversationId, head });
-    const context = assembleContext({ ...head, ...parts });
+    const parts = await readContextParts(plainSource(store), { conversationId, conversation });
+    const context = assembleContext({ ...conversation, ...parts });
     expect(context[0]?.kind).toBe('snapshot');
     expect(context.filter(({ kind }) => kind === 'turn').map(({ seq }) => seq)).toEqual(
-      seqs.filter((seq) => seq > head.coveredThrough.seq).flatMap((seq) => [seq, seq]),
+      seqs.filter((seq) => seq > conversation.coveredThrough.seq).flatMap((seq) => [seq, seq]),
     );
   },
   120_000,

@@ -5,7 +5,7 @@ import {
   type Part,
 } from '#shared/conversation/documents/content.ts';
 import type { ModelStreamer } from '#shared/ports/ports.ts';
-import { withoutTold } from '../support/tools/without-told.ts';
+import { withoutTold } from '../support/tools/without-context.ts';
 
 const callLine = /^call (\w+) ?(\{.*\})?$/;
 

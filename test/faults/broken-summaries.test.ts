@@ -90,7 +90,7 @@ describe('S13: a summary in the shape of', () => {
       const { result, before, after } = await compactWith(answer);
 
       expect(result.kind).toBe('retry');
-      expect(after.head).toMatchObject({ generation: 0, compactionNeeded: autoNeed() });
+      expect(after.conversation).toMatchObject({ generation: 0, compactionNeeded: autoNeed() });
       expect(after.items).toEqual(before.items);
       expect(after.job?.records[0]?.state).toMatch(/^FAILED_(VERIFICATION|EMPTY_SUMMARY)$/);
     },
@@ -104,7 +104,7 @@ describe('S13: a summary with', () => {
       const { result, after } = await compactWith(bad.answer);
 
       expect(result).toMatchObject({ state: 'COMPACTED' });
-      expect(after.head.generation).toBe(1);
+      expect(after.conversation.generation).toBe(1);
       expect(after.text).toContain('meat');
       expect(lostOrders(after.text)).toEqual([]);
     },

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
-import { headPath } from '#shared/conversation/documents/paths.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
 import { cutIntoPieces } from '#shared/conversation/documents/json-pieces.ts';
@@ -88,7 +88,7 @@ describe('text of any characters', () => {
         const { http, message } = await errorOf(response);
         expect(http).toBe(400);
         expect(message).toContain('message.parts[0].text');
-        expect(await stack.store.get([headPath(id)])).toEqual([undefined]);
+        expect(await stack.store.get([conversationPath(id)])).toEqual([undefined]);
       }),
       { numRuns: searchCases(500) },
     );

@@ -21,7 +21,7 @@ import {
   neverAborted,
   see,
 } from '../support/compaction/compacted-conversation.ts';
-import { headOf } from '../support/processes/fault-stack.ts';
+import { storedConversation } from '../support/processes/fault-stack.ts';
 import { overloaded } from '../support/model-down.ts';
 import { passTime } from '../support/pass-time.ts';
 import { answerOrReason, limitedChat } from '../support/chat/quotas.ts';
@@ -98,12 +98,12 @@ describe('instances whose machines differ by a day and more', () => {
       instances.map(async (instance) => (await sendMessage(instance, send)).result),
     );
 
-    const head = await headOf(store, id);
+    const conversation = await storedConversation(store, id);
     const [turn] = await readTurns(store, id, [1]);
     const failures = results.flatMap((result) =>
       result.status === 'rejected' ? [result.reason] : [],
     );
-    expect(head).toMatchObject({ lastSeq: 1 });
+    expect(conversation).toMatchObject({ lastSeq: 1 });
     expect(turn?.value).toMatchObject({ state: 'done' });
     expect(turn?.value.contents.map(contentText)).toEqual(['Fine.']);
     expect(failures.filter((error) => !(error instanceof AppError && error.retryable))).toEqual([]);
@@ -204,7 +204,7 @@ describe('workers whose machines differ by a day and more', () => {
     async (offsetMs) => {
       const bench = compactionBench();
       const store = bench.store;
-      const id = await buildDue(bench, { head: { compactionNeeded: autoNeed() } });
+      const id = await buildDue(bench, { conversation: { compactionNeeded: autoNeed() } });
       const workers = [0, offsetMs].map((offset) => ({
         ...compactionBench(),
         ...skewed(store, systemClock, offset),
@@ -217,12 +217,12 @@ describe('workers whose machines differ by a day and more', () => {
         ),
       );
 
-      const { head, job, items } = await see(store, id);
+      const { conversation, job, items } = await see(store, id);
       const tail = [...new Set(items.flatMap(({ seq }) => seq ?? []))];
-      expect(head.generation).toBe(1);
+      expect(conversation.generation).toBe(1);
       expect(await historiesOf({ store }, id)).toHaveLength(1);
       expect(job?.records.filter(({ state }) => state === 'COMPACTED')).toHaveLength(1);
-      expect(tail[0]).toBe(head.coveredThrough.seq + 1);
+      expect(tail[0]).toBe(conversation.coveredThrough.seq + 1);
       expect(tail.at(-1)).toBe(20);
     },
   );
@@ -232,7 +232,7 @@ describe('workers whose machines differ by a day and more', () => {
     async (offsetMs) => {
       const bench = compactionBench();
       const { store, clock: time } = bench;
-      const id = await buildDue(bench, { head: { compactionNeeded: autoNeed() } });
+      const id = await buildDue(bench, { conversation: { compactionNeeded: autoNeed() } });
       const worker = (ms: number) => ({ ...compactionBench(), ...skewed(store, time, ms) });
       const claimed = Promise.withResolvers<void>();
       const dead = worker(offsetMs);
@@ -263,7 +263,7 @@ describe('workers whose machines differ by a day and more', () => {
 
       expect(atOnce).toMatchObject({ kind: 'retry', reason: 'LEASE_HELD' });
       expect(later).toMatchObject({ kind: 'done', state: 'COMPACTED' });
-      expect((await see(store, id)).head.generation).toBe(1);
+      expect((await see(store, id)).conversation.generation).toBe(1);
     },
   );
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import {
   isStalled,
-  needOfContext,
+  requestForContext,
   unproductiveSwapsAfter,
 } from '#shared/compaction/trigger/compaction-trigger.ts';
 import { planCompaction } from '#shared/compaction/split/plan.ts';
@@ -11,15 +11,15 @@ import { decideSwap } from '#shared/compaction/decisions/swap-decision.ts';
 import { storedMasks } from '#shared/compaction/tool-outputs/tail-masks.ts';
 import type { ContextSource } from '#shared/conversation/context/assemble-context.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
-import type { Trigger } from '#shared/conversation/documents/head.ts';
+import type { Trigger } from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
-import { newHead } from '#shared/conversation/documents/new-head.ts';
+import { newConversation } from '#shared/conversation/documents/new-conversation.ts';
 import { continuedHistory, nothingCovered } from '#shared/conversation/writes/next-generation.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 
 const model = 'gemini-2.5-flash';
 const now = new Date('2026-01-02T03:04:05Z');
-const head = newHead({
+const conversation = newConversation({
   epoch: 'e',
   ownerUid: 'owner',
   model,
@@ -92,7 +92,7 @@ function compact(
   if (!swap) return { ...world, modelCalls };
   const next = {
     ...continuedHistory({
-      head: { generation: history?.generation ?? 0 },
+      conversation: { generation: history?.generation ?? 0 },
       source: undefined,
       state: 'RESTORED',
       changedSeqs: [],
@@ -126,7 +126,14 @@ describe('one huge turn and then a tool loop', () => {
       world = { ...world, context: { ...world.context, turns } };
       const tokens = estimateContextTokens(world.context, { policy, calibration: 1 });
       const { history } = world;
-      const need = needOfContext({ head, history, tokens, policy, requestId: 'r', now });
+      const need = requestForContext({
+        conversation,
+        history,
+        tokens,
+        policy,
+        requestId: 'r',
+        now,
+      });
       if (need) world = compact(world, { policy, trigger: 'auto', snapshotWords: 1_000 });
     }
 

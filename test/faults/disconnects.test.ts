@@ -5,7 +5,7 @@ import { contentText } from '#shared/conversation/documents/content.ts';
 import { isTerminal } from '#shared/conversation/documents/turn.ts';
 import { eventually } from '../support/eventually.ts';
 import {
-  headOf,
+  storedConversation,
   messageBody,
   messagesPath,
   startFaultStack,
@@ -21,7 +21,7 @@ const EVENTS = 16;
 
 const stack = await startFaultStack();
 stack.answerWith(QUESTION, ANSWER);
-stack.standIn.setTiming({ tokensPerSecond: TOKENS_PER_SECOND });
+stack.fakeGemini.setTiming({ tokensPerSecond: TOKENS_PER_SECOND });
 afterAll(() => stack.stop());
 
 /** Sends over SSE and hangs up as soon as `events` of them have arrived. */
@@ -61,7 +61,7 @@ describe('a client that hangs up', () => {
       expect(turn).toMatchObject({ state: 'done', attempt: 1, inContext: true });
       expect(turn.contents.map(contentText)).toEqual([ANSWER]);
       expect(replay).toEqual({ http: 200, text: ANSWER });
-      expect((await headOf(stack.store, id)).lastSeq).toBe(1);
+      expect((await storedConversation(stack.store, id)).lastSeq).toBe(1);
     },
   );
 
@@ -89,11 +89,11 @@ describe('a message that is sent twice', () => {
     const [id, messageId] = [randomUUID(), randomUUID()];
 
     const first = await stack.send(id, QUESTION, messageId);
-    stack.standIn.clearJournal();
+    stack.fakeGemini.clearJournal();
     const second = await stack.send(id, QUESTION, messageId);
 
     expect(second).toEqual(first);
-    expect(stack.standIn.journal()).toEqual([]);
+    expect(stack.fakeGemini.journal()).toEqual([]);
     expect((await stack.transcript(id)).map(({ seq }) => seq)).toEqual([1, 1]);
   });
 
@@ -109,7 +109,7 @@ describe('a message that is sent twice', () => {
       { http: 200, text: ANSWER },
       { http: 200, text: ANSWER },
     ]);
-    expect((await headOf(stack.store, id)).lastSeq).toBe(1);
+    expect((await storedConversation(stack.store, id)).lastSeq).toBe(1);
   });
 
   test('a message repeated with another text is refused, and the first one stands', async () => {

@@ -5,7 +5,7 @@ import { AppError } from '#shared/errors.ts';
 import type { EventPublisher } from '#shared/ports/ports.ts';
 import { neverAborted, see } from '../support/compaction/compacted-conversation.ts';
 import {
-  headOf,
+  storedConversation,
   startFaultStack,
   textsOf,
   type FaultStack,
@@ -61,7 +61,7 @@ describe('failing publication of events', () => {
 
     for (const id of conversations) {
       expect(await stack.send(id, LONG)).toMatchObject({ http: 200 });
-      expect((await headOf(stack.store, id)).compactionNeeded.auto).toBeDefined();
+      expect((await storedConversation(stack.store, id)).compactionNeeded.auto).toBeDefined();
     }
 
     expect(bus.published).toEqual([]);
@@ -94,8 +94,8 @@ describe('once events can be published again', () => {
     await serveEvents();
 
     for (const id of conversations) {
-      const { head } = await see(stack.store, id);
-      expect(head).toMatchObject({ generation: 1, compactionNeeded: {}, lastSeq: 2 });
+      const { conversation } = await see(stack.store, id);
+      expect(conversation).toMatchObject({ generation: 1, compactionNeeded: {}, lastSeq: 2 });
     }
   }, 60_000);
 
@@ -113,9 +113,13 @@ describe('once events can be published again', () => {
     expect(new Set(bus.published)).toEqual(new Set(conversations));
     await serveEvents();
 
-    const heads = await Promise.all(conversations.map((id) => headOf(stack.store, id)));
-    expect(heads.filter(({ generation }) => generation !== 1)).toEqual([]);
-    expect(heads.filter(({ compactionNeeded }) => compactionNeeded.auto)).toEqual([]);
+    const conversationDocuments = await Promise.all(
+      conversations.map((id) => storedConversation(stack.store, id)),
+    );
+    expect(conversationDocuments.filter(({ generation }) => generation !== 1)).toEqual([]);
+    expect(conversationDocuments.filter(({ compactionNeeded }) => compactionNeeded.auto)).toEqual(
+      [],
+    );
   }, 120_000);
 });
 
@@ -129,8 +133,8 @@ describe('events that come twice, late or in another order', () => {
     await serveEvents(5);
 
     for (const id of conversations) {
-      const { head, job } = await see(stack.store, id);
-      expect(head.generation).toBe(1);
+      const { conversation, job } = await see(stack.store, id);
+      expect(conversation.generation).toBe(1);
       expect(job?.records.filter(({ state }) => state === 'COMPACTED')).toHaveLength(1);
     }
   });
@@ -141,13 +145,13 @@ describe('events that come twice, late or in another order', () => {
     await stack.send(id, 'Thank you.');
     await stack.compact(id);
     const before = await see(stack.store, id);
-    stack.standIn.clearJournal();
+    stack.fakeGemini.clearJournal();
 
     stack.clock.shift(3_600_000);
     const result = await stack.compact(id);
 
     expect(result).toEqual({ kind: 'done', reason: 'NO_NEED' });
-    expect(stack.standIn.journal()).toEqual([]);
+    expect(stack.fakeGemini.journal()).toEqual([]);
     expect((await see(stack.store, id)).items).toEqual(before.items);
   });
 });

@@ -13,7 +13,7 @@ import {
   THRESHOLD_TOKENS,
 } from '../support/compaction/compacted-conversation.ts';
 import { compactionBench } from '../support/compaction/compaction-dependencies.ts';
-import { headOf } from '../support/processes/fault-stack.ts';
+import { storedConversation } from '../support/processes/fault-stack.ts';
 import { sendAll } from '../support/chat/sending.ts';
 import { searchCases } from '#test/support/search-cases.ts';
 
@@ -37,7 +37,7 @@ beforeAll(async () => {
 /** Whether a turn that ends at `tokens` asks for a compaction, `afterTokens` after the last one. */
 const asks = (tokens: number, afterTokens: number | null) =>
   compactionNeed({
-    head: { settings: {}, compactionNeeded: {} },
+    conversation: { settings: {}, compactionNeeded: {} },
     history: afterTokens === null || !stored ? undefined : { ...stored, afterTokens },
     meter: {
       tokens,
@@ -133,11 +133,13 @@ test('a snapshot over the threshold is not compacted again until the context has
   const chat = chatDependencies({ store: bench.store, model });
 
   await sendAll(chat, conversationId, ['one', 'two', 'three', 'four']);
-  const quiet = await headOf(bench.store, conversationId);
+  const quiet = await storedConversation(bench.store, conversationId);
   await sendAll(chat, conversationId, ['five']);
 
   const { history: snapshot } = await see(bench.store, conversationId);
   expect(snapshot?.afterTokens).toBeGreaterThan(THRESHOLD_TOKENS);
   expect(quiet.compactionNeeded).toEqual({});
-  expect((await headOf(bench.store, conversationId)).compactionNeeded.auto).toBeDefined();
+  expect(
+    (await storedConversation(bench.store, conversationId)).compactionNeeded.auto,
+  ).toBeDefined();
 });

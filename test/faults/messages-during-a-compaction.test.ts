@@ -3,7 +3,7 @@ import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
 import { buildDue, neverAborted, see } from '../support/compaction/compacted-conversation.ts';
 import { madeUpQuestion } from '../support/compaction/conversation-builder.ts';
 import {
-  headOf,
+  storedConversation,
   startFaultStack,
   textsOf,
   type FaultStack,
@@ -18,7 +18,7 @@ afterEach(() => stack.stop());
 const TURNS = 20;
 const questions = Array.from({ length: TURNS }, (_, index) => madeUpQuestion(index + 1));
 
-const due = () => buildDue(stack, { turns: TURNS, head: { ownerUid: 'alice' } });
+const due = () => buildDue(stack, { turns: TURNS, conversation: { ownerUid: 'alice' } });
 
 /** Compacts while something happens once at every step; returns the steps that were passed. */
 async function compactWhile(
@@ -72,7 +72,7 @@ describe('contract 9: messages that are sent at every step of a compaction', () 
       await stack.send(id, `Sent at ${point}.`);
     });
 
-    const { generation, coveredThrough, lastSeq } = await headOf(stack.store, id);
+    const { generation, coveredThrough, lastSeq } = await storedConversation(stack.store, id);
     expect(generation).toBe(1);
     expect(lastSeq).toBe(TURNS + steps.length);
     expect(await shownSeqs(id)).toEqual(upTo(coveredThrough.seq + 1, lastSeq));
@@ -83,11 +83,11 @@ describe('contract 9: messages that are sent at every step of a compaction', () 
     const seen: { generation: number; seqs: number[] }[] = [];
 
     await compactWhile(id, async () => {
-      const { generation } = await headOf(stack.store, id);
+      const { generation } = await storedConversation(stack.store, id);
       seen.push({ generation, seqs: await shownSeqs(id) });
     });
 
-    const { coveredThrough } = await headOf(stack.store, id);
+    const { coveredThrough } = await storedConversation(stack.store, id);
     const firstOf = (generation: number) => (generation === 0 ? 1 : coveredThrough.seq + 1);
     expect(new Set(seen.map(({ generation }) => generation))).toEqual(new Set([0, 1]));
     for (const { generation, seqs } of seen) expect(seqs).toEqual(upTo(firstOf(generation), TURNS));
@@ -113,7 +113,7 @@ describe('contract 9: messages that are sent at every step of a compaction', () 
   test('messages begun before the swap and ended after it are in the next context', async () => {
     const id = await due();
     const isSwapped = Promise.withResolvers<void>();
-    stack.standIn.queueFaults({ kind: 'delay', delayMs: 400, match: { role: 'chat' } });
+    stack.fakeGemini.queueFaults({ kind: 'delay', delayMs: 400, match: { role: 'chat' } });
     const across = stack.send(id, 'I span the swap.');
     await compactWhile(id, async (point) => {
       if (point === 'swapped') isSwapped.resolve();
@@ -148,7 +148,7 @@ test.each([
     expect(changed.status).toBe(200);
   });
 
-  const head = await headOf(stack.store, id);
-  expect(head).toMatchObject({ ...change, generation: 1, compactionNeeded: {} });
-  expect(await shownSeqs(id)).toEqual(upTo(head.coveredThrough.seq + 1, TURNS));
+  const conversation = await storedConversation(stack.store, id);
+  expect(conversation).toMatchObject({ ...change, generation: 1, compactionNeeded: {} });
+  expect(await shownSeqs(id)).toEqual(upTo(conversation.coveredThrough.seq + 1, TURNS));
 });

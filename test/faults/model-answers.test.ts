@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import type { QueuedFault } from '#infra/fake-gemini/server/faults.ts';
 import {
-  headOf,
+  storedConversation,
   messageBody,
   messagesPath,
   startFaultStack,
@@ -19,8 +19,8 @@ const stack = await startFaultStack({ modelWaitMs: 1_500 });
 await stack.send(randomUUID(), 'Good morning.');
 stack.answerWith(QUESTION, ANSWER);
 beforeEach(() => {
-  stack.standIn.clearFaults();
-  stack.standIn.clearJournal();
+  stack.fakeGemini.clearFaults();
+  stack.fakeGemini.clearJournal();
 });
 afterAll(() => stack.stop());
 
@@ -103,13 +103,13 @@ describe('a model that fails with', () => {
     'a model failure $name is reported as $reason, and the message stays in the transcript',
     async ({ fault, http, reason, calls }) => {
       const id = randomUUID();
-      stack.standIn.queueFaults(fault);
+      stack.fakeGemini.queueFaults(fault);
 
       const sent = await stack.send(id, QUESTION);
 
       const messages = await stack.transcript(id);
       expect(sent).toMatchObject({ http, reason });
-      expect(stack.standIn.journal()).toHaveLength(calls);
+      expect(stack.fakeGemini.journal()).toHaveLength(calls);
       expect(textsOf(messages, 'user')).toEqual([QUESTION]);
       expect(messages[0]).toMatchObject({ state: 'failed', inContext: false });
     },
@@ -119,14 +119,14 @@ describe('a model that fails with', () => {
     'a message after the model failure $name is answered in the same turn when resent',
     async ({ fault }) => {
       const [id, messageId] = [randomUUID(), randomUUID()];
-      stack.standIn.queueFaults(fault);
+      stack.fakeGemini.queueFaults(fault);
       await stack.send(id, QUESTION, messageId);
 
       const again = await stack.sendUntilAnswered(id, QUESTION, messageId);
 
       const messages = await stack.transcript(id);
       expect(again.http).toBe(200);
-      expect((await headOf(stack.store, id)).lastSeq).toBe(1);
+      expect((await storedConversation(stack.store, id)).lastSeq).toBe(1);
       expect(textsOf(messages, 'user')).toEqual([QUESTION]);
       expect(textsOf(messages, 'model')).toEqual([again.text]);
     },
@@ -136,7 +136,7 @@ describe('a model that fails with', () => {
     'a model failure $name leaves no half answer in a later prompt',
     async ({ fault }) => {
       const id = randomUUID();
-      stack.standIn.queueFaults(fault);
+      stack.fakeGemini.queueFaults(fault);
       await stack.send(id, QUESTION);
 
       expect(await stack.send(id, 'Good morning.')).toMatchObject({ http: 200 });
@@ -148,7 +148,7 @@ describe('a model that fails with', () => {
   test.each(failures)(
     'a model failure $name ends a stream with error, finish and [DONE]',
     async ({ fault }) => {
-      stack.standIn.queueFaults(fault);
+      stack.fakeGemini.queueFaults(fault);
 
       const response = await stack.chat.call(messagesPath(randomUUID()), {
         body: messageBody(QUESTION),
@@ -173,40 +173,40 @@ describe('a model that is back after', () => {
     { name: 'a reset before the first event', fault: { kind: 'cut', afterEvents: 0 } },
   ])('a model back after $name answers within the same send', async ({ fault }) => {
     const id = randomUUID();
-    stack.standIn.queueFaults(fault);
+    stack.fakeGemini.queueFaults(fault);
 
     const sent = await stack.send(id, QUESTION);
 
     expect(sent.http).toBe(200);
-    expect(stack.standIn.journal()).toHaveLength(2);
+    expect(stack.fakeGemini.journal()).toHaveLength(2);
     expect(await stack.transcript(id)).toHaveLength(2);
   });
 
   test('a model that answers 429 is left alone for as long as its RetryInfo says', async () => {
-    stack.standIn.queueFaults({ kind: 'quota', retryDelayMs: 300 });
+    stack.fakeGemini.queueFaults({ kind: 'quota', retryDelayMs: 300 });
 
     await stack.send(randomUUID(), QUESTION);
 
-    const [first, second] = stack.standIn.journal().map(({ at }) => Date.parse(at));
+    const [first, second] = stack.fakeGemini.journal().map(({ at }) => Date.parse(at));
     expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(300);
   });
 
   test('a model with a long 429 is not called earlier, however often a phone retries', async () => {
     const [id, messageId] = [randomUUID(), randomUUID()];
-    stack.standIn.queueFaults({ kind: 'quota', retryDelayMs: 20_000 });
+    stack.fakeGemini.queueFaults({ kind: 'quota', retryDelayMs: 20_000 });
     await stack.send(id, QUESTION, messageId);
 
     const tooEarly = await stack.send(id, QUESTION, messageId);
 
     expect(tooEarly).toMatchObject({ http: 429, retryAfterSeconds: 20 });
-    expect(stack.standIn.journal()).toHaveLength(1);
+    expect(stack.fakeGemini.journal()).toHaveLength(1);
   });
 });
 
 describe('an answer that the model', () => {
   test('an answer cut at MAX_TOKENS is reported as length and used in the next prompt', async () => {
     const id = randomUUID();
-    stack.standIn.queueFaults({ kind: 'maxTokens' });
+    stack.fakeGemini.queueFaults({ kind: 'maxTokens' });
 
     const sent = await stack.send(id, QUESTION);
     await stack.send(id, 'Go on.');
@@ -228,7 +228,7 @@ describe('an answer that the model', () => {
     async ({ fault }) => {
       const id = randomUUID();
       await stack.send(id, 'Good morning.');
-      stack.standIn.queueFaults(fault);
+      stack.fakeGemini.queueFaults(fault);
 
       const sent = await stack.send(id, QUESTION);
       const next = await stack.send(id, 'Good evening.');
@@ -244,31 +244,31 @@ describe('an answer that the model', () => {
 
   test('an answer without usageMetadata is estimated, and the next report corrects it', async () => {
     const id = randomUUID();
-    stack.standIn.queueFaults({ kind: 'missingUsage' });
+    stack.fakeGemini.queueFaults({ kind: 'missingUsage' });
 
     await stack.send(id, QUESTION);
-    const estimated = (await headOf(stack.store, id)).context;
+    const estimated = (await storedConversation(stack.store, id)).context;
     await stack.send(id, 'Good evening.');
 
     expect(estimated).toMatchObject({ source: 'estimated' });
     expect(estimated.tokens).toBeGreaterThan(10);
-    expect((await headOf(stack.store, id)).context.source).toBe('reported');
+    expect((await storedConversation(stack.store, id)).context.source).toBe('reported');
   });
 
   test('an answer over a connection that stays open is kept and counted', async () => {
     const id = randomUUID();
-    stack.standIn.queueFaults({ kind: 'openEnd' });
+    stack.fakeGemini.queueFaults({ kind: 'openEnd' });
 
     const sent = await stack.send(id, QUESTION);
 
     expect(sent).toMatchObject({ http: 200, text: ANSWER });
     expect((await stack.transcript(id))[1]).toMatchObject({ finishReason: 'stop', state: 'done' });
-    expect((await headOf(stack.store, id)).context.source).toBe('reported');
+    expect((await storedConversation(stack.store, id)).context.source).toBe('reported');
   });
 
   test('an answer with a malformed function call keeps its text and no half call', async () => {
     const id = randomUUID();
-    stack.standIn.queueFaults({ kind: 'malformedFunctionCall', afterEvents: 1 });
+    stack.fakeGemini.queueFaults({ kind: 'malformedFunctionCall', afterEvents: 1 });
 
     const sent = await stack.send(id, QUESTION);
     await stack.send(id, 'Go on.');

@@ -10,16 +10,16 @@ import {
 } from '../support/compaction/compacted-conversation.ts';
 import { compactionBench } from '../support/compaction/compaction-dependencies.ts';
 import { madeUpQuestion } from '../support/compaction/conversation-builder.ts';
-import { headOf, startFaultStack } from '../support/processes/fault-stack.ts';
+import { storedConversation, startFaultStack } from '../support/processes/fault-stack.ts';
 import { historiesOf } from '../support/compaction/stored-histories.ts';
 
 const stack = await startFaultStack({ modelWaitMs: 1_500 });
 // The first call loads the SDK.
 await stack.send(randomUUID(), 'Good morning.');
 beforeEach(() => {
-  stack.standIn.clearFaults();
-  stack.standIn.setVices({});
-  stack.standIn.clearJournal();
+  stack.fakeGemini.clearFaults();
+  stack.fakeGemini.setVices({});
+  stack.fakeGemini.clearJournal();
 });
 afterAll(() => stack.stop());
 
@@ -33,7 +33,7 @@ const orderTurns = orders.map((order, index) => ({
 const due = () =>
   buildDue(stack, {
     turns: orderTurns,
-    head: {
+    conversation: {
       ownerUid: 'alice',
       settings: { thresholdTokens: 2_000 },
       compactionNeeded: autoNeed(),
@@ -94,7 +94,7 @@ describe('a summariser that gives', () => {
     async ({ fault, record }) => {
       const id = await due();
       const before = await see(stack.store, id);
-      stack.standIn.queueFaults(always(fault));
+      stack.fakeGemini.queueFaults(always(fault));
 
       const result = await stack.compact(id);
 
@@ -102,14 +102,14 @@ describe('a summariser that gives', () => {
       expect(result.kind).toBe('retry');
       expect(after.job?.records).toMatchObject([record]);
       expect(after.items).toEqual(before.items);
-      expect(after.head).toMatchObject({ generation: 0, compactionNeeded: autoNeed() });
+      expect(after.conversation).toMatchObject({ generation: 0, compactionNeeded: autoNeed() });
       expect(await historiesOf(stack, id)).toEqual([]);
     },
   );
 
   test.each(failures)('a summariser failure $name does not delay the chat', async ({ fault }) => {
     const id = await due();
-    stack.standIn.queueFaults(always(fault));
+    stack.fakeGemini.queueFaults(always(fault));
     await stack.compact(id);
 
     const sent = await stack.send(id, 'Good evening.');
@@ -122,23 +122,23 @@ describe('a summariser that gives', () => {
     'a single summariser failure $name is recovered by the next delivery',
     async ({ fault }) => {
       const id = await due();
-      stack.standIn.queueFaults(always(fault));
+      stack.fakeGemini.queueFaults(always(fault));
       await stack.compact(id);
-      stack.standIn.clearFaults();
+      stack.fakeGemini.clearFaults();
 
       stack.clock.shift(120_000);
       const result = await stack.compact(id);
 
       expect(result).toMatchObject({ kind: 'done', state: 'COMPACTED' });
-      const { head, text } = await see(stack.store, id);
-      expect(head).toMatchObject({ generation: 1, compactionNeeded: {} });
+      const { conversation, text } = await see(stack.store, id);
+      expect(conversation).toMatchObject({ generation: 1, compactionNeeded: {} });
       expect(orders.filter((order) => !text.includes(order))).toEqual([]);
     },
   );
 
   test('a snapshot larger than the history is discarded and not requested again', async () => {
     const id = await due();
-    stack.standIn.setVices({ verbose: 60 });
+    stack.fakeGemini.setVices({ verbose: 60 });
     const before = await see(stack.store, id);
 
     let result = await stack.compact(id);
@@ -147,11 +147,11 @@ describe('a summariser that gives', () => {
       result = await stack.compact(id);
     }
 
-    const { head, items } = await see(stack.store, id);
+    const { conversation, items } = await see(stack.store, id);
     expect(result.kind).toBe('done');
-    expect(head).toMatchObject({ generation: 0, compactionNeeded: {} });
+    expect(conversation).toMatchObject({ generation: 0, compactionNeeded: {} });
     expect(items).toEqual(before.items);
-    expect(stack.standIn.journal().length).toBeLessThan(20);
+    expect(stack.fakeGemini.journal().length).toBeLessThan(20);
   });
 });
 
@@ -164,7 +164,7 @@ describe('a token counter that', () => {
     'a token counter that $name delays nothing: sizes are estimated and the swap is made',
     async ({ fault }) => {
       const id = await due();
-      stack.standIn.queueFaults({ ...fault, match: { operation: 'countTokens' }, times: 12 });
+      stack.fakeGemini.queueFaults({ ...fault, match: { operation: 'countTokens' }, times: 12 });
 
       const result = await stack.compact(id);
 
@@ -196,7 +196,7 @@ describe('a token counter that', () => {
 
   test('a token counter that is down is not called by a send', async () => {
     const id = await due();
-    stack.standIn.queueFaults({
+    stack.fakeGemini.queueFaults({
       kind: 'internal',
       match: { operation: 'countTokens' },
       times: 12,
@@ -204,9 +204,9 @@ describe('a token counter that', () => {
 
     expect(await stack.send(id, 'Good evening.')).toMatchObject({ http: 200 });
 
-    expect(stack.standIn.journal().map(({ operation }) => operation)).toEqual([
+    expect(stack.fakeGemini.journal().map(({ operation }) => operation)).toEqual([
       'streamGenerateContent',
     ]);
-    expect((await headOf(stack.store, id)).context.source).toBe('reported');
+    expect((await storedConversation(stack.store, id)).context.source).toBe('reported');
   });
 });

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
-import { headPath } from '#shared/conversation/documents/paths.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import type { Write } from '#shared/ports/ports.ts';
 import { scriptedStreamer, textAnswer } from '../fakes/scripted-streamer.ts';
@@ -12,7 +12,7 @@ import { errorOf } from '../support/chat/chat-server.ts';
 import { autoNeed, see } from '../support/compaction/compacted-conversation.ts';
 import { buildConversation } from '../support/compaction/conversation-builder.ts';
 import {
-  headOf,
+  storedConversation,
   messageBody,
   messagesPath,
   startFaultStack,
@@ -57,7 +57,7 @@ describe('a message of 900 KiB', () => {
     });
 
     expect(await errorOf(response)).toMatchObject({ http: 400, reason: 'TEXT_TOO_LONG' });
-    expect(await stack.store.get([headPath(id)])).toEqual([undefined]);
+    expect(await stack.store.get([conversationPath(id)])).toEqual([undefined]);
   });
 
   test.each([
@@ -142,9 +142,9 @@ describe('a single turn of twice the threshold', () => {
     stack = await startFaultStack({ environment: { THRESHOLD_TOKENS: String(THRESHOLD) } });
     const { conversationId } = await buildConversation(stack.store, {
       turns: texts.map((user) => ({ user, answer: 'Noted.' })),
-      head: { ownerUid: 'alice', compactionNeeded: autoNeed() },
+      conversation: { ownerUid: 'alice', compactionNeeded: autoNeed() },
     });
-    stack.standIn.clearJournal();
+    stack.fakeGemini.clearJournal();
     return { stack, id: conversationId };
   }
 
@@ -153,10 +153,10 @@ describe('a single turn of twice the threshold', () => {
 
     const result = await running.compact(id);
 
-    const head = await headOf(running.store, id);
+    const conversation = await storedConversation(running.store, id);
     expect(result).toMatchObject({ kind: 'done', state: 'NOOP', reason: 'NOTHING_TO_FOLD' });
-    expect(head).toMatchObject({ generation: 0, compactionNeeded: {} });
-    expect(running.standIn.journal()).toEqual([]);
+    expect(conversation).toMatchObject({ generation: 0, compactionNeeded: {} });
+    expect(running.fakeGemini.journal()).toEqual([]);
   });
 
   test('a turn of twice the threshold is folded in one compaction once another follows', async () => {
@@ -164,9 +164,9 @@ describe('a single turn of twice the threshold', () => {
 
     const result = await running.compact(id);
 
-    const { head, items } = await see(running.store, id);
+    const { conversation, items } = await see(running.store, id);
     expect(result).toMatchObject({ state: 'COMPACTED' });
-    expect(head).toMatchObject({ generation: 1, coveredThrough: { seq: 1 } });
+    expect(conversation).toMatchObject({ generation: 1, coveredThrough: { seq: 1 } });
     expect(items.filter(({ seq }) => seq === 2)).toHaveLength(2);
   });
 
@@ -176,16 +176,16 @@ describe('a single turn of twice the threshold', () => {
 
     for (let i = 0; i < 4; i++) {
       await running.send(id, long(3 + i));
-      const need = (await headOf(running.store, id)).compactionNeeded.auto;
+      const need = (await storedConversation(running.store, id)).compactionNeeded.auto;
       if (need) requests.add(need.requestId);
       await running.compact(id);
     }
 
-    const { head } = await see(running.store, id);
+    const { conversation } = await see(running.store, id);
     expect(requests.size).toBeLessThanOrEqual(5);
-    expect(head.lastSeq).toBe(6);
-    expect(head.compactionNeeded).toEqual({});
-    expect(head.coveredThrough.seq).toBeGreaterThanOrEqual(4);
+    expect(conversation.lastSeq).toBe(6);
+    expect(conversation.compactionNeeded).toEqual({});
+    expect(conversation.coveredThrough.seq).toBeGreaterThanOrEqual(4);
   });
 
   test('a message that no window holds is refused with both token counts', async () => {
@@ -197,6 +197,6 @@ describe('a single turn of twice the threshold', () => {
 
     await expect(sent).rejects.toMatchObject({ reason: 'CONTEXT_WINDOW_WILL_OVERFLOW' });
     await sendAll(chat, id, ['hello again']);
-    expect((await headOf(chat.store, id)).lastSeq).toBe(2);
+    expect((await storedConversation(chat.store, id)).lastSeq).toBe(2);
   });
 });

@@ -1,9 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
-import { headPath } from '#shared/conversation/documents/paths.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { autoNeed, neverAborted, see } from '../support/compaction/compacted-conversation.ts';
 import { buildConversation } from '../support/compaction/conversation-builder.ts';
-import { headOf, startFaultStack, type FaultStack } from '../support/processes/fault-stack.ts';
+import {
+  storedConversation,
+  startFaultStack,
+  type FaultStack,
+} from '../support/processes/fault-stack.ts';
 
 const SMALL = 'gemini-small';
 const SMALL_WINDOW_TOKENS = 8_000;
@@ -17,7 +21,7 @@ beforeEach(async () => {
       COMPRESSOR_MODEL: SMALL,
     },
   });
-  stack.standIn.setWindow(SMALL, SMALL_WINDOW_TOKENS);
+  stack.fakeGemini.setWindow(SMALL, SMALL_WINDOW_TOKENS);
 });
 afterEach(() => stack.stop());
 
@@ -25,7 +29,7 @@ afterEach(() => stack.stop());
 async function conversationOf(turns: number): Promise<string> {
   const { conversationId } = await buildConversation(stack.store, {
     turns,
-    head: { ownerUid: 'alice' },
+    conversation: { ownerUid: 'alice' },
   });
   return conversationId;
 }
@@ -39,7 +43,7 @@ async function switchModel(id: string): Promise<void> {
 /** Runs the worker until nothing is asked for; each run folds what its window holds. */
 async function compactUntilQuiet(id: string): Promise<number> {
   for (let runs = 0; runs < 20; runs++) {
-    const { compactionNeeded } = await headOf(stack.store, id);
+    const { compactionNeeded } = await storedConversation(stack.store, id);
     if (!compactionNeeded.auto && !compactionNeeded.manual) return runs;
     await stack.compact(id);
     stack.clock.shift(120_000);
@@ -48,7 +52,7 @@ async function compactUntilQuiet(id: string): Promise<number> {
 }
 
 const refusedForLength = () =>
-  stack.standIn.journal().filter(({ refusal }) => refusal !== undefined);
+  stack.fakeGemini.journal().filter(({ refusal }) => refusal !== undefined);
 
 describe('a conversation that is switched to a model with a smaller window', () => {
   test('a conversation switched to a smaller window is answered within that window', async () => {
@@ -61,7 +65,9 @@ describe('a conversation that is switched to a model with a smaller window', () 
       await compactUntilQuiet(id);
     }
 
-    const prompts = stack.standIn.journal().filter(({ operation }) => operation !== 'countTokens');
+    const prompts = stack.fakeGemini
+      .journal()
+      .filter(({ operation }) => operation !== 'countTokens');
     expect(refusedForLength()).toEqual([]);
     expect(Math.max(...prompts.map(({ promptTokens }) => promptTokens))).toBeLessThanOrEqual(
       SMALL_WINDOW_TOKENS,
@@ -75,8 +81,8 @@ describe('a conversation that is switched to a model with a smaller window', () 
     await stack.send(id, 'What is next?');
     await compactUntilQuiet(id);
 
-    const { head, tokens } = await see(stack.store, id);
-    expect(head).toMatchObject({ generation: 1, lastSeq: 61 });
+    const { conversation, tokens } = await see(stack.store, id);
+    expect(conversation).toMatchObject({ generation: 1, lastSeq: 61 });
     expect(tokens).toBeLessThan(0.5 * SMALL_WINDOW_TOKENS);
   });
 
@@ -85,7 +91,7 @@ describe('a conversation that is switched to a model with a smaller window', () 
     await stack.store.commit([
       {
         op: 'update',
-        path: headPath(id),
+        path: conversationPath(id),
         fields: {
           settings: { thresholdTokens: 5_000 },
           compactionNeeded: { auto: { ...autoNeed().auto } },
@@ -104,8 +110,8 @@ describe('a conversation that is switched to a model with a smaller window', () 
       { conversationId: id, signal: neverAborted() },
     );
 
-    const head = await headOf(stack.store, id);
-    expect(head).toMatchObject({ model: SMALL, generation: 1, compactionNeeded: {} });
+    const conversation = await storedConversation(stack.store, id);
+    expect(conversation).toMatchObject({ model: SMALL, generation: 1, compactionNeeded: {} });
     expect(await stack.send(id, 'What is next?')).toMatchObject({ http: 200 });
     expect(refusedForLength()).toEqual([]);
   });
@@ -119,8 +125,8 @@ describe('a conversation that is switched to a model with a smaller window', () 
       await compactUntilQuiet(id);
     }
 
-    const { head, tokens } = await see(stack.store, id);
-    expect(head.generation).toBeGreaterThan(0);
+    const { conversation, tokens } = await see(stack.store, id);
+    expect(conversation.generation).toBeGreaterThan(0);
     expect(tokens).toBeLessThan(0.5 * SMALL_WINDOW_TOKENS);
   });
 });

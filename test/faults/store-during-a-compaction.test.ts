@@ -41,15 +41,16 @@ async function compactUnder(fault: StoreFault) {
   faulty.arm();
   // A last delivery: whatever the fault left behind is settled now.
   await deliver(bench, conversationId);
-  const { head, job, items } = await see(bench.store, conversationId);
+  const { conversation, job, items } = await see(bench.store, conversationId);
   const tail = [...new Set(items.flatMap(({ seq }) => seq ?? []))];
   return {
     fault,
-    generation: head.generation,
-    isSettled: head.compactionNeeded.auto === undefined && job?.owner === '',
+    generation: conversation.generation,
+    isSettled: conversation.compactionNeeded.auto === undefined && job?.owner === '',
     histories: (await historiesOf(bench, conversationId)).length,
     swaps: job?.records.filter(({ state }) => state === 'COMPACTED').length,
-    isWhole: tail[0] === head.coveredThrough.seq + 1 && tail.at(-1) === head.lastSeq,
+    isWhole:
+      tail[0] === conversation.coveredThrough.seq + 1 && tail.at(-1) === conversation.lastSeq,
   };
 }
 

@@ -12,7 +12,7 @@ import { errorOf, startChatServer, type ChatServer } from '../support/chat/chat-
 import { chatDependencies } from '../support/chat/chat-dependencies.ts';
 import { compactionBench } from '../support/compaction/compaction-dependencies.ts';
 import { buildDue, compactOnce } from '../support/compaction/compacted-conversation.ts';
-import { headOf, messageBody, messagesPath } from '../support/processes/fault-stack.ts';
+import { storedConversation, messageBody, messagesPath } from '../support/processes/fault-stack.ts';
 import { createFaultyStore, storeFaults, type StoreFault } from '../support/stores/faulty-store.ts';
 import { request } from '../support/chat/sending.ts';
 
@@ -56,14 +56,14 @@ async function sendUnder(fault: StoreFault) {
   const tries = await insist(bench, randomUUID());
   const { store, conversationId, requests } = bench;
   bench.faulty.arm();
-  const head = await headOf(store, conversationId);
+  const conversation = await storedConversation(store, conversationId);
   const [turn] = await readTurns(store, conversationId, [21]);
   return {
     fault,
     tries,
     modelCalls: requests.length,
-    lastSeq: head.lastSeq,
-    open: head.open,
+    lastSeq: conversation.lastSeq,
+    open: conversation.open,
     state: turn?.value.state,
     user: turn && contentText(turn.value.user),
     answer: turn?.value.contents.map(contentText).join(),

@@ -1,7 +1,7 @@
 import { cancelTurn } from '#functions/chat/turns/finish/cancel-turn.ts';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
-import { conversation, messageIdOf } from '#lab/property/actions/actors.ts';
+import { ownConversation, messageIdOf } from '#lab/property/actions/actors.ts';
 import { questionText } from '#lab/property/scripted-models.ts';
 import {
   autoNeed,
@@ -20,17 +20,17 @@ const twoTurns = await stateOf('two turns, far below the threshold', {
 
 const crossing = await stateOf('eight turns, the next one crosses the threshold', {
   turns: markedTurns(MARKS),
-  head: { settings: { thresholdTokens: 780 } },
+  conversation: { settings: { thresholdTokens: 780 } },
 });
 
 const farOver = await stateOf('eight turns, far over the threshold, a compaction is due', {
   turns: markedTurns(MARKS),
-  head: { settings: { thresholdTokens: 350 }, compactionNeeded: autoNeed },
+  conversation: { settings: { thresholdTokens: 350 }, compactionNeeded: autoNeed },
 });
 
 const withAppTools = await stateOf('two turns, and an app that runs functions', {
   turns: markedTurns(['first', 'second']),
-  head: {
+  conversation: {
     toolsJson: JSON.stringify(
       ['locate', 'choose'].map((name) => ({ name, parameters: { type: 'object' } })),
     ),
@@ -42,7 +42,7 @@ const answerCall = (stage: Stage, index: number) =>
   stage.phone(`answering call ${index}`, async (chat) => {
     const callId = `t_3_c${index}`;
     const results = [{ callId, kind: 'response' as const, response: { index } }];
-    const asked = { ...conversation, turnId: 't_3', results, locale: undefined };
+    const asked = { ...ownConversation, turnId: 't_3', results, locale: undefined };
     return (await answerCalls(chat, asked)).result;
   });
 
@@ -51,7 +51,7 @@ const askTheApp = ({ phone, world }: Stage) => {
   const message = { id: messageIdOf('apped'), parts: [{ text: questionText('apped') }] };
   world.journal.sent.set(message.id, { name: 'apped', replacing: undefined });
   return phone('asking the app', async (chat) => {
-    return (await sendMessage(chat, { ...conversation, message })).result;
+    return (await sendMessage(chat, { ...ownConversation, message })).result;
   });
 };
 
@@ -82,7 +82,7 @@ async function queueAndDie(stage: Stage): Promise<void> {
     const flow = { lane: interleaving.lane('of old'), process: old.process };
     const message = { id: messageIdOf(name), parts: [{ text: questionText(name) }] };
     world.journal.sent.set(message.id, { name, replacing: undefined });
-    await sendMessage(world.chat(old, flow), { ...conversation, message, onBusy: 'queue' });
+    await sendMessage(world.chat(old, flow), { ...ownConversation, message, onBusy: 'queue' });
   }
   old.process.crash();
   await stage.pass(3_000);
@@ -90,7 +90,7 @@ async function queueAndDie(stage: Stage): Promise<void> {
 
 const cancel = (stage: Stage, seq: number) =>
   stage.phone(`cancelling turn ${seq}`, (chat) =>
-    cancelTurn(chat, { ...conversation, turnId: `t_${seq}` }),
+    cancelTurn(chat, { ...ownConversation, turnId: `t_${seq}` }),
   );
 
 const sends: Scenario[] = [

@@ -44,7 +44,7 @@ export function killing() {
       const { conversationId } = await buildConversation(victims().chat.store, {
         turns: 20,
         ...options,
-        head: { settings: { thresholdTokens: THRESHOLD_TOKENS }, ...options.head },
+        conversation: { settings: { thresholdTokens: THRESHOLD_TOKENS }, ...options.conversation },
       });
       return conversationId;
     },

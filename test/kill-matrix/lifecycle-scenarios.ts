@@ -7,7 +7,7 @@ import { eraseUser } from '#functions/chat/conversations/erase/erase-user.ts';
 import { forkConversation } from '#functions/chat/conversations/fork/fork-conversation.ts';
 import { restoreGeneration } from '#functions/chat/context/restore-generation.ts';
 import { undeleteConversation } from '#functions/chat/conversations/erase/undelete-conversation.ts';
-import { caller, conversation } from '#lab/property/actions/actors.ts';
+import { caller, ownConversation } from '#lab/property/actions/actors.ts';
 import { answerMark, marksIn, questionMark } from '#lab/property/scripted-models.ts';
 import { due, MARKS, problem, type After, type Scenario } from './scenario.ts';
 import type { Stage } from './stage.ts';
@@ -40,7 +40,7 @@ const tellsOf = (after: After, mark: string): string[] =>
     .map(({ path }) => `${path} still tells of ${mark}`);
 
 function forkProblems(after: After): string[] {
-  const [head] = under(after, `conversations/${FORK}`).filter(
+  const [conversation] = under(after, `conversations/${FORK}`).filter(
     ({ path }) => path.split('/').length === 2,
   );
   const turns = under(after, `conversations/${FORK}/turns`);
@@ -49,8 +49,11 @@ function forkProblems(after: After): string[] {
     .flatMap((mark) => [questionMark(mark), answerMark(mark)])
     .toSorted();
   return [
-    ...problem(head?.fields['state'] !== 'live', 'the fork is not live'),
-    ...problem(head?.fields['lastSeq'] !== 3, 'the head of the fork does not name its turns'),
+    ...problem(conversation?.fields['state'] !== 'live', 'the fork is not live'),
+    ...problem(
+      conversation?.fields['lastSeq'] !== 3,
+      'the head of the fork does not name its turns',
+    ),
     ...problem(turns.length !== 3, `the fork has ${turns.length} turns`),
     ...problem(marks.toSorted().join() !== wanted.join(), `the fork says ${marks.join(' ')}`),
   ];
@@ -58,8 +61,8 @@ function forkProblems(after: After): string[] {
 
 const isState = (state: string) => (after: After) =>
   problem(
-    after.documents.head?.state !== state,
-    `it is ${after.documents.head?.state}, not ${state}`,
+    after.documents.conversation?.state !== state,
+    `it is ${after.documents.conversation?.state}, not ${state}`,
   );
 
 const changes: Scenario[] = [
@@ -71,7 +74,7 @@ const changes: Scenario[] = [
       await compact(stage);
       await stage.phone('restoring', (chat) =>
         restoreGeneration(chat, {
-          ...conversation,
+          ...ownConversation,
           generation: 0,
           requestId: 'restore-1',
           locale: undefined,
@@ -91,13 +94,16 @@ const changes: Scenario[] = [
     run: async (stage) => {
       await compact(stage);
       await stage.phone('deleting a message', (chat) =>
-        deleteMessage(chat, { ...conversation, messageId: 'message-1' }),
+        deleteMessage(chat, { ...ownConversation, messageId: 'message-1' }),
       );
     },
     problems: (after) => [
       ...tellsOf(after, 'q-first-mark'),
       ...tellsOf(after, 'a-first-mark'),
-      ...problem(after.documents.head?.pendingErasure !== undefined, 'an erasure is left over'),
+      ...problem(
+        after.documents.conversation?.pendingErasure !== undefined,
+        'an erasure is left over',
+      ),
     ],
   },
   {
@@ -105,8 +111,8 @@ const changes: Scenario[] = [
     points: ['conversation-deleted', 'conversation-undeleted'],
     initial: due,
     run: async ({ phone }) => {
-      await phone('deleting', (chat) => deleteConversation(chat, conversation));
-      await phone('undeleting', (chat) => undeleteConversation(chat, conversation));
+      await phone('deleting', (chat) => deleteConversation(chat, ownConversation));
+      await phone('undeleting', (chat) => undeleteConversation(chat, ownConversation));
     },
     problems: isState('live'),
   },
@@ -120,7 +126,7 @@ const copies: Scenario[] = [
     run: async (stage) => {
       await compact(stage);
       await stage.phone('forking', (chat) =>
-        forkConversation(chat, { ...conversation, messageId: 'message-3', id: FORK }),
+        forkConversation(chat, { ...ownConversation, messageId: 'message-3', id: FORK }),
       );
     },
     problems: forkProblems,
@@ -141,7 +147,7 @@ const erasures: Scenario[] = [
     initial: due,
     run: async (stage) => {
       await compact(stage);
-      await stage.phone('erasing', (chat) => eraseOwnConversation(chat, conversation));
+      await stage.phone('erasing', (chat) => eraseOwnConversation(chat, ownConversation));
     },
     problems: remains,
   },

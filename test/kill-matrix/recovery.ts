@@ -38,30 +38,31 @@ export const isNeedLeft = (compactionNeeded: unknown): boolean =>
   Object.keys(Object(compactionNeeded)).some((name) => name !== 'declined');
 
 /** What is wrong with a conversation when all has recovered. */
-export function problemsOf({ head, job, turns, histories }: Documents): string[] {
+export function problemsOf({ conversation, job, turns, histories }: Documents): string[] {
   const ids = turns.map(({ messageId }) => messageId);
   const problems = {
-    'the conversation is not live': head?.state !== 'live',
-    'a turn is open': head?.open !== undefined || turns.some(({ state }) => !isTerminal(state)),
-    'turns are missing': turns.length !== head?.lastSeq,
+    'the conversation is not live': conversation?.state !== 'live',
+    'a turn is open':
+      conversation?.open !== undefined || turns.some(({ state }) => !isTerminal(state)),
+    'turns are missing': turns.length !== conversation?.lastSeq,
     'a message has two turns': new Set(ids).size !== ids.length,
-    'a need is left': isNeedLeft(head?.compactionNeeded),
+    'a need is left': isNeedLeft(conversation?.compactionNeeded),
     'the lease is held': job !== undefined && job.owner !== '',
     'generations are missing':
       histories.map(({ generation }) => generation).join() !==
-      Array.from({ length: head?.generation ?? 0 }, (_, i) => i + 1).join(),
-    'something is left to erase': head?.pendingErasure !== undefined,
+      Array.from({ length: conversation?.generation ?? 0 }, (_, i) => i + 1).join(),
+    'something is left to erase': conversation?.pendingErasure !== undefined,
   };
   return Object.entries(problems).flatMap(([text, isWrong]) => (isWrong ? [text] : []));
 }
 
 /** What is wrong with a conversation that was to be compacted once. */
 export function swapProblemsOf(documents: Documents): string[] {
-  const { head, job } = documents;
+  const { conversation, job } = documents;
   const records = job?.records.filter(({ generation }) => generation === 1) ?? [];
   return [
     ...problemsOf(documents),
-    ...(head?.generation === 1 ? [] : [`the generation is ${head?.generation}`]),
+    ...(conversation?.generation === 1 ? [] : [`the generation is ${conversation?.generation}`]),
     ...(records.length === 1 ? [] : [`the swap is recorded ${records.length} times`]),
   ];
 }

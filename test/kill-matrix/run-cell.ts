@@ -1,8 +1,8 @@
 import { showContext } from '#functions/chat/context/show-context.ts';
 import { contentText, type Content } from '#shared/conversation/documents/content.ts';
-import { headPath } from '#shared/conversation/documents/paths.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import type { StoredDocument, Write } from '#shared/ports/ports.ts';
-import { conversation } from '#lab/property/actions/actors.ts';
+import { ownConversation } from '#lab/property/actions/actors.ts';
 import { readDocuments, type Documents } from '#lab/property/invariants/documents.ts';
 import { CONVERSATION } from '#lab/property/initial-state.ts';
 import { createInterleaving } from '#lab/property/interleaving.ts';
@@ -86,7 +86,7 @@ async function showOn(running: Running, server: string): Promise<ShownContext> {
   const { world, interleaving } = running;
   const input = world.server(server);
   const flow = { lane: interleaving.lane('shows'), process: input.process };
-  const { items } = await showContext(world.chat(input, flow), conversation);
+  const { items } = await showContext(world.chat(input, flow), ownConversation);
   return { server, contents: shownContents(items) };
 }
 
@@ -123,9 +123,9 @@ const leftovers = (everything: readonly StoredDocument[]): string[] =>
   });
 
 /** The transcript as a person reads it, without numbers that another order of events makes different. */
-const visibleOf = ({ head, turns }: Documents): string =>
+const visibleOf = ({ conversation, turns }: Documents): string =>
   [
-    `the conversation is ${head?.state}`,
+    `the conversation is ${conversation?.state}`,
     ...turns.map(
       ({ messageId, state, inContext, user, contents }) =>
         `${messageId} ${state} ${inContext ? 'in' : 'out'} ${seen(user)} / ${contents.map(seen).join(' ')}`,
@@ -149,7 +149,7 @@ function faultyWorld(scenario: Scenario, { fault, isLeftAlone, rewrite }: CellOp
 
 /** The journal of the one conversation that the invariants know. */
 function journalOf({ journal }: FaultyWorld): RunRecord['journal'] {
-  const root = headPath(CONVERSATION);
+  const root = conversationPath(CONVERSATION);
   const isOwn = ({ path }: Write) => path === root || path.startsWith(`${root}/`);
   const commits = journal.commits.map((commit) => ({
     ...commit,
@@ -165,7 +165,7 @@ async function recordOf(
 ): Promise<{ record: RunRecord; settled: Documents }> {
   const { world, stuck, interleaving } = running;
   const settled = await readDocuments(world.store, CONVERSATION);
-  const isLive = settled.head?.state === 'live';
+  const isLive = settled.conversation?.state === 'live';
   const shown = isLive ? await showEverywhere(running) : [];
   const calls = world.journal.chatCalls.length;
   if (isLive) {
@@ -203,7 +203,8 @@ export async function runCell(scenario: Scenario, options: CellOptions = {}): Pr
     fault?.column === 'hang' || fault?.column === 'late commit' ? await thaw(running) : [];
   const { record, settled } = await recordOf(running, scenario);
   const everything = await documents();
-  const isGone = settled.head?.state !== 'live' && settled.head?.state !== 'deleted';
+  const isGone =
+    settled.conversation?.state !== 'live' && settled.conversation?.state !== 'deleted';
   const common = isGone ? running.stuck : violationsOf(record);
   const own = isLeftAlone ? [] : (scenario.problems?.({ documents: settled, everything }) ?? []);
   return {

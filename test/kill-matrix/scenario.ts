@@ -72,5 +72,5 @@ export const problem = (isWrong: boolean, text: string): string[] => (isWrong ? 
 /** Saves enough to be worth a summary. */
 export const due = await stateOf('eight turns over the threshold, a compaction is due', {
   turns: markedTurns(MARKS),
-  head: { settings: { thresholdTokens: 700 }, compactionNeeded: autoNeed },
+  conversation: { settings: { thresholdTokens: 700 }, compactionNeeded: autoNeed },
 });

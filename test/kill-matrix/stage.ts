@@ -3,9 +3,9 @@ import { drainChat } from '#functions/chat/drain.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import type { Replacing } from '#functions/chat/turns/send/send-request.ts';
 import { sweepEvent } from '#shared/compaction/decisions/event.ts';
-import type { OnBusy } from '#shared/conversation/documents/head.ts';
+import type { OnBusy } from '#shared/conversation/documents/conversation.ts';
 import { AppError } from '#shared/errors.ts';
-import { conversation, messageIdOf } from '#lab/property/actions/actors.ts';
+import { ownConversation, messageIdOf } from '#lab/property/actions/actors.ts';
 import type { Interleaving } from '#lab/property/interleaving.ts';
 import { questionText } from '#lab/property/scripted-models.ts';
 import { isInjected } from './fault.ts';
@@ -126,7 +126,7 @@ function sending({ world: { journal } }: Scene, { name, onBusy, replacing }: Say
   journal.sent.set(id, { name, replacing });
   return async (chat: ChatDependencies) => {
     const handle = await sendMessage(chat, {
-      ...conversation,
+      ...ownConversation,
       message,
       ...(onBusy && { onBusy }),
       ...(replacing && { replacing }),

@@ -7,7 +7,7 @@ import { pushBody } from '#infra/local/embedded/push-delivery.ts';
 import { chooseFreePort } from '#infra/local/processes/free-port.ts';
 import { createTopic } from '#infra/local/stack/pubsub-setup.ts';
 import { stackEnvironment } from '#infra/local/stack/stack-environment.ts';
-import { startStandIn, type StandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { startFakeGemini, type FakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
 import {
   demoProjectId,
@@ -44,7 +44,7 @@ export interface Victims {
   /** A server that lives: what people and the bus meet when they come again. */
   chat: ChatDependencies;
   worker: CompactionDependencies;
-  standIn: StandIn;
+  fakeGemini: FakeGemini;
   /** The next process to be killed. */
   next(): Promise<Victim>;
   stop(): Promise<void>;
@@ -111,12 +111,12 @@ async function startVictim(environment: NodeJS.ProcessEnv, token: string): Promi
  */
 export async function startVictims(): Promise<Victims> {
   const projectId = demoProjectId();
-  const standIn = await startStandIn();
+  const fakeGemini = await startFakeGemini();
   const emulators = { firestoreHost: firestoreEmulatorHost(), pubsubHost: pubsubEmulatorHost() };
   const environment = stackEnvironment({
     shell: process.env,
     model: { kind: 'stand-in' },
-    standInUrl: standIn.url,
+    fakeGeminiUrl: fakeGemini.url,
     emulators,
     settings: {
       GOOGLE_CLOUD_PROJECT: projectId,
@@ -144,7 +144,7 @@ export async function startVictims(): Promise<Victims> {
   return {
     chat,
     worker,
-    standIn,
+    fakeGemini,
     next: async () => {
       const present = started.at(-1);
       start();
@@ -154,7 +154,7 @@ export async function startVictims(): Promise<Victims> {
     stop: async () => {
       const all = await Promise.allSettled(started);
       for (const each of all) if (each.status === 'fulfilled') await each.value.kill();
-      await standIn.close();
+      await fakeGemini.close();
     },
   };
 }

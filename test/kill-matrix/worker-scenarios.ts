@@ -1,6 +1,10 @@
 import type { ModelResponse, StoredDocument } from '#shared/ports/ports.ts';
 import { decodeUsage, totalSpentMicros } from '#shared/quota/usage.ts';
-import { compactionJobPath, headPath, turnPath } from '#shared/conversation/documents/paths.ts';
+import {
+  compactionJobPath,
+  conversationPath,
+  turnPath,
+} from '#shared/conversation/documents/paths.ts';
 import { CONVERSATION } from '#lab/property/initial-state.ts';
 import { madeUpAnswer, madeUpQuestion } from '../support/compaction/conversation-builder.ts';
 import { longListings } from '../support/tools/tool-conversation.ts';
@@ -16,7 +20,7 @@ import {
 } from './scenario.ts';
 import type { Stage } from './stage.ts';
 
-const deliverNeed = ({ deliver }: Stage) =>
+const deliverRequest = ({ deliver }: Stage) =>
   deliver({ schemaVersion: 1, conversationId: CONVERSATION, requestId: 'before' });
 
 /** What the calls cost is in the books of the user and of all alike. */
@@ -54,7 +58,7 @@ const manyOrders = await stateOf('twenty orders, whose numbers a summary has to 
     user: `My order is ${order}. ${madeUpQuestion(index)}`,
     answer: madeUpAnswer(index),
   })),
-  head: { settings: { thresholdTokens: 1_000 }, compactionNeeded: autoNeed },
+  conversation: { settings: { thresholdTokens: 1_000 }, compactionNeeded: autoNeed },
 });
 
 /** As after three failures in a row: no model is asked, outputs are shortened. */
@@ -80,12 +84,12 @@ const listings = await stateOf('long tool outputs, and no model to be asked', {
   turns: longListings(2),
   // Outputs that come within their budget alone would leave it below the threshold.
   isReported: true,
-  head: { settings: { thresholdTokens: 1_000 }, compactionNeeded: autoNeed },
+  conversation: { settings: { thresholdTokens: 1_000 }, compactionNeeded: autoNeed },
 });
 
 const tooMuchAtOnce = await stateOf('more than the summariser can read at once', {
   turns: 40,
-  head: {
+  conversation: {
     // Its two passes read all at once or in steps; a ledger reads several chunks at a time.
     profile: 'gemini-cli',
     model: 'gemini-2.5-flash',
@@ -118,7 +122,7 @@ const compactions: Scenario[] = [
       'acknowledged',
     ],
     initial: due,
-    run: deliverNeed,
+    run: deliverRequest,
     problems: (after) => [...compactedOnce(after), ...booked(after)],
   },
   {
@@ -127,28 +131,28 @@ const compactions: Scenario[] = [
     initial: due,
     run: async (stage) => {
       const said = stage.say({ name: 'alpha' }, ['chat-1', 'chat-1']);
-      await Promise.all([said, deliverNeed(stage)]);
+      await Promise.all([said, deliverRequest(stage)]);
     },
   },
   {
     name: 'a compaction whose summary is repaired',
     points: ['repaired', 'verified', 'swapped'],
     initial: manyOrders,
-    run: deliverNeed,
+    run: deliverRequest,
     problems: compactedOnce,
   },
   {
     name: 'a compaction that shortens tool outputs',
     points: ['blobs-saved', 'verified', 'swapped'],
     initial: { ...listings, writes: [...listings.writes, openBreaker] },
-    run: deliverNeed,
+    run: deliverRequest,
     problems: compactedOnce,
   },
   {
     name: 'a compaction in steps',
     points: ['swapped', 'need-renewed'],
     initial: tooMuchAtOnce,
-    run: deliverNeed,
+    run: deliverRequest,
     problems: ({ documents }) =>
       problem(
         documents.histories.length < 2,
@@ -160,7 +164,7 @@ const compactions: Scenario[] = [
     points: ['record-written', 'settled', 'reported'],
     initial: due,
     summary: (call) => (call <= 2 ? noSummary : undefined),
-    run: deliverNeed,
+    run: deliverRequest,
     problems: compactedOnce,
   },
 ];
@@ -180,24 +184,28 @@ const neglected = [
   ...(await writesOf({
     conversationId: LEFT,
     turns: 2,
-    head: { open: { seq: 2, leaseUntil: BEFORE } },
+    conversation: { open: { seq: 2, leaseUntil: BEFORE } },
   })),
   ...(await writesOf({
     conversationId: BINNED,
     turns: 2,
-    head: { state: 'deleted', compactionNeeded: autoNeed },
+    conversation: { state: 'deleted', compactionNeeded: autoNeed },
   })),
   ...(await writesOf({
     conversationId: EXPIRED,
     turns: 2,
-    head: { expireTime: BEFORE },
+    conversation: { expireTime: BEFORE },
   })),
 ];
 
 function sweepProblems(after: After): string[] {
   const fieldsOf = (path: string) => after.everything.find((each) => each.path === path)?.fields;
-  const [left, binned, expired] = [LEFT, BINNED, EXPIRED].map((id) => fieldsOf(headPath(id)));
-  const below = after.everything.filter(({ path }) => path.startsWith(`${headPath(EXPIRED)}/`));
+  const [left, binned, expired] = [LEFT, BINNED, EXPIRED].map((id) =>
+    fieldsOf(conversationPath(id)),
+  );
+  const below = after.everything.filter(({ path }) =>
+    path.startsWith(`${conversationPath(EXPIRED)}/`),
+  );
   return [
     ...problem(left?.['open'] !== undefined, 'an abandoned turn is still open'),
     ...problem(fieldsOf(turnPath(LEFT, 2))?.['state'] !== 'failed', 'an abandoned turn still runs'),

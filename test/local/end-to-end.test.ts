@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { startEmbeddedHost, type EmbeddedHost } from '#infra/local/embedded/host.ts';
-import { startStandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { localProjectId, stackEnvironment } from '#infra/local/stack/stack-environment.ts';
 import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
 import { contextResponse } from '#shared/wire/resources/context.ts';
@@ -10,15 +10,15 @@ import { conversationWithContextResponse } from '#shared/wire/resources/conversa
 import { messageListResponse } from '#shared/wire/resources/messages.ts';
 import { eventually } from '../support/eventually.ts';
 
-let standIn: Awaited<ReturnType<typeof startStandIn>>;
+let fakeGemini: Awaited<ReturnType<typeof startFakeGemini>>;
 let host: EmbeddedHost;
 beforeAll(async () => {
-  standIn = await startStandIn();
+  fakeGemini = await startFakeGemini();
   host = await startEmbeddedHost({
     environment: stackEnvironment({
       shell: {},
       model: { kind: 'stand-in' },
-      standInUrl: standIn.url,
+      fakeGeminiUrl: fakeGemini.url,
       settings: { THRESHOLD_TOKENS: '1500', SYSTEM_INSTRUCTION: 'You work for a flower shop.' },
     }),
     overrides: { logger: { log: () => undefined } },
@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await host.stop();
-  await standIn.close();
+  await fakeGemini.close();
 });
 
 const token = unsignedToken({ uid: 'ada', projectId: localProjectId, now: new Date() });
@@ -93,17 +93,17 @@ describe('a conversation that grows past its threshold', () => {
     await talk(id);
 
     const context = contextResponse.parse(await call(`/v1/conversations/${id}/context`));
-    standIn.clearJournal();
+    fakeGemini.clearJournal();
     await send(id, 'Thank you.');
 
-    const entry = standIn.journal().find(({ role }) => role === 'chat');
+    const entry = fakeGemini.journal().find(({ role }) => role === 'chat');
     const prompt = z
       .object({
         contents: z.array(z.unknown()),
         systemInstruction: z.unknown(),
         tools: z.array(z.object({ functionDeclarations: z.array(z.unknown()) })),
       })
-      .parse(standIn.requestBody(entry?.n ?? 0));
+      .parse(fakeGemini.requestBody(entry?.n ?? 0));
     const shown = context.items
       .filter(({ kind }) => kind !== 'system' && kind !== 'tools')
       .map(({ content }) => content);

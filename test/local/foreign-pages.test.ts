@@ -2,28 +2,28 @@ import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type EmbeddedHost, startEmbeddedHost } from '#infra/local/embedded/host.ts';
 import { stackEnvironment } from '#infra/local/stack/stack-environment.ts';
-import { type StandIn, startStandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { type FakeGemini, startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { startStorage, type LocalStorage } from '#infra/local/storage/start-storage.ts';
 import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
 
 const LISTED = 'https://app.example.test';
 
-let standIn: StandIn;
+let fakeGemini: FakeGemini;
 let host: EmbeddedHost;
 let storage: LocalStorage;
 beforeAll(async () => {
-  standIn = await startStandIn();
+  fakeGemini = await startFakeGemini();
   storage = await startStorage({ bucket: 'b' });
   host = await startEmbeddedHost({
     environment: stackEnvironment({
       shell: {},
       model: { kind: 'stand-in' },
-      standInUrl: standIn.url,
+      fakeGeminiUrl: fakeGemini.url,
       settings: { CORS_ORIGINS: LISTED },
     }),
   });
 });
-afterAll(() => Promise.all([host.stop(), standIn.close(), storage.close()]));
+afterAll(() => Promise.all([host.stop(), fakeGemini.close(), storage.close()]));
 
 const authorization = `Bearer ${unsignedToken({ uid: 'ada', projectId: 'demo-recap', now: new Date() })}`;
 
@@ -52,7 +52,7 @@ const push = JSON.stringify({ message: { data: '', messageId: '1' }, subscriptio
 const servers: [string, () => string, Sent][] = [
   ['chat', () => host.chatUrl, { path: '/v1/conversations' }],
   ['the worker', () => host.compactionUrl, { method: 'POST', body: push }],
-  ['the stand-in for Gemini', () => standIn.url, { path: '/control/journal' }],
+  ['the stand-in for Gemini', () => fakeGemini.url, { path: '/control/journal' }],
   ['the stand-in for Cloud Storage', () => storage.url, { path: '/storage/v1/b/b/o' }],
 ];
 
@@ -98,8 +98,8 @@ test('S2: a foreign page can start no fault of the fake Gemini', async () => {
   const body = JSON.stringify({ faults: [{ kind: 'internal' }] });
   const headers = { origin: 'https://evil.example', 'content-type': 'text/plain' };
 
-  await statusOf(standIn.url, { path: '/control/faults', method: 'POST', headers, body });
+  await statusOf(fakeGemini.url, { path: '/control/faults', method: 'POST', headers, body });
 
-  const waiting = await fetch(`${standIn.url}/control/faults`);
+  const waiting = await fetch(`${fakeGemini.url}/control/faults`);
   expect(JSON.stringify(await waiting.json())).toContain('0');
 });

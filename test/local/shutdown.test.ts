@@ -5,21 +5,21 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { chooseFreePort } from '#infra/local/processes/free-port.ts';
 import { localProjectId, stackEnvironment } from '#infra/local/stack/stack-environment.ts';
-import { startStandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
 import { eventually } from '../support/eventually.ts';
 
 const script = fileURLToPath(new URL('../../infra/local/embedded/main.ts', import.meta.url));
 const token = unsignedToken({ uid: 'ada', projectId: localProjectId, now: new Date() });
 
-let standIn: Awaited<ReturnType<typeof startStandIn>>;
+let fakeGemini: Awaited<ReturnType<typeof startFakeGemini>>;
 const children: ChildProcess[] = [];
 beforeEach(async () => {
-  standIn = await startStandIn();
+  fakeGemini = await startFakeGemini();
 });
 afterEach(async () => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
-  await standIn.close();
+  await fakeGemini.close();
 });
 
 /** Both functions as a process of their own, which answers. */
@@ -29,7 +29,7 @@ async function startProcess(drainMs: number) {
   const environment = stackEnvironment({
     shell: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE },
     model: { kind: 'stand-in' },
-    standInUrl: standIn.url,
+    fakeGeminiUrl: fakeGemini.url,
     settings,
   });
   const child = spawn(process.execPath, [script, `--chat-port=${port}`], {
@@ -64,7 +64,7 @@ test('an idle process ends at once on SIGTERM', async () => {
 });
 
 test('a process ends after the answer it was giving', async () => {
-  standIn.queueFaults({ kind: 'stall', delayMs: 1_500 });
+  fakeGemini.queueFaults({ kind: 'stall', delayMs: 1_500 });
   const { child, exit, url } = await startProcess(30_000);
   const response = await send(url);
 
@@ -76,7 +76,7 @@ test('a process ends after the answer it was giving', async () => {
 });
 
 test('a process whose answer takes too long cuts its readers’ connections and ends', async () => {
-  standIn.queueFaults({ kind: 'hang' });
+  fakeGemini.queueFaults({ kind: 'hang' });
   const { child, exit, url } = await startProcess(200);
   const response = await send(url);
   const read: string[] = [];

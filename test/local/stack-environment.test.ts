@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { parseConfig } from '#functions/config.ts';
 import { chooseModel, stackEnvironment } from '#infra/local/stack/stack-environment.ts';
 
-const standIn = { model: { kind: 'stand-in' }, standInUrl: 'http://127.0.0.1:1' } as const;
+const fakeGemini = { model: { kind: 'stand-in' }, fakeGeminiUrl: 'http://127.0.0.1:1' } as const;
 
 describe('stackEnvironment', () => {
   test('stackEnvironment is a configuration that accepts unsigned tokens and pushes', () => {
-    const config = parseConfig(stackEnvironment({ shell: {}, ...standIn }));
+    const config = parseConfig(stackEnvironment({ shell: {}, ...fakeGemini }));
 
     expect(config).toMatchObject({ allowUnsignedIdTokens: true, allowUnsignedPush: true });
   });
@@ -19,7 +19,7 @@ describe('stackEnvironment', () => {
       GOOGLE_API_KEY: 'secret',
     };
 
-    const environment = stackEnvironment({ shell, ...standIn });
+    const environment = stackEnvironment({ shell, ...fakeGemini });
 
     expect(environment.GOOGLE_CLOUD_PROJECT).toBe('demo-recap');
     expect(Object.values(environment)).not.toContain('/key.json');
@@ -30,7 +30,7 @@ describe('stackEnvironment', () => {
   test('stackEnvironment lets a setting override the local defaults', () => {
     const settings = { MAX_PART_BYTES: '900000' };
 
-    expect(stackEnvironment({ shell: {}, ...standIn, settings }).MAX_PART_BYTES).toBe('900000');
+    expect(stackEnvironment({ shell: {}, ...fakeGemini, settings }).MAX_PART_BYTES).toBe('900000');
   });
 });
 

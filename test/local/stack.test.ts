@@ -77,7 +77,7 @@ describe('the embedded stack', () => {
   test('the embedded stack restarts a crashed part and leaves the others alone', async () => {
     const { stack, events } = await startEmbedded();
     const find = (part: string) => stack.processIds().find((each) => each.part === part)?.processId;
-    const [functions, standIn] = [find('functions') ?? 0, find('stand-in')];
+    const [functions, fakeGemini] = [find('functions') ?? 0, find('stand-in')];
 
     process.kill(functions, 'SIGKILL');
     await eventually('the functions are back', async () =>
@@ -88,7 +88,7 @@ describe('the embedded stack', () => {
       expect.objectContaining({ kind: 'crashed', part: 'functions', exit: 'SIGKILL' }),
     );
     expect(await isAnswering(stack.chatUrl)).toBe(true);
-    expect(find('stand-in')).toBe(standIn);
+    expect(find('stand-in')).toBe(fakeGemini);
   });
 
   test('the embedded stack stops all parts when one does not start', async () => {

@@ -57,7 +57,7 @@ describe('the schedule of sweeps', () => {
       environment: stackEnvironment({
         shell: {},
         model: { kind: 'stand-in' },
-        standInUrl: 'http://127.0.0.1:9',
+        fakeGeminiUrl: 'http://127.0.0.1:9',
       }),
       sweepSeconds: 0.05,
       overrides: { logger: { log: (_, event) => events.push(event) } },

@@ -2,23 +2,23 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startEmbeddedHost, type EmbeddedHost } from '#infra/local/embedded/host.ts';
 import { localProjectId, stackEnvironment } from '#infra/local/stack/stack-environment.ts';
-import { startStandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
 import type { LogFields } from '#shared/ports/ports.ts';
 import { eventually } from '../support/eventually.ts';
 
 const TRACE = 'logging.googleapis.com/trace';
 
-let standIn: Awaited<ReturnType<typeof startStandIn>>;
+let fakeGemini: Awaited<ReturnType<typeof startFakeGemini>>;
 let host: EmbeddedHost;
 const lines: { event: string; fields: LogFields | undefined }[] = [];
 beforeAll(async () => {
-  standIn = await startStandIn();
+  fakeGemini = await startFakeGemini();
   host = await startEmbeddedHost({
     environment: stackEnvironment({
       shell: {},
       model: { kind: 'stand-in' },
-      standInUrl: standIn.url,
+      fakeGeminiUrl: fakeGemini.url,
       settings: { THRESHOLD_TOKENS: '1500' },
     }),
     overrides: { logger: { log: (_, event, fields) => void lines.push({ event, fields }) } },
@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await host.stop();
-  await standIn.close();
+  await fakeGemini.close();
 });
 
 const token = unsignedToken({ uid: 'ada', projectId: localProjectId, now: new Date() });

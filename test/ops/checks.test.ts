@@ -15,8 +15,8 @@ import {
 } from '#infra/ops/verify/load/loaded.ts';
 import { assembleContext } from '#shared/conversation/context/assemble-context.ts';
 import { decodeHistory, type History } from '#shared/conversation/documents/history.ts';
-import { headPath, historyPath, turnPath } from '#shared/conversation/documents/paths.ts';
-import { readHead, readTurns } from '#shared/conversation/context/read-conversation.ts';
+import { conversationPath, historyPath, turnPath } from '#shared/conversation/documents/paths.ts';
+import { readConversation, readTurns } from '#shared/conversation/context/read-conversation.ts';
 import type { Item } from '#shared/conversation/documents/snapshot.ts';
 import { planted } from './planted.ts';
 import { compactedThrice, verifyWorld } from '../support/compaction/verifying.ts';
@@ -26,21 +26,21 @@ async function loaded() {
   const world = verifyWorld();
   const { store } = world;
   const conversationId = await compactedThrice(world);
-  const head = (await readHead(store, conversationId))?.value;
+  const conversation = (await readConversation(store, conversationId))?.value;
   const [document] = await store.get([historyPath(conversationId, 3)]);
-  if (!head || !document) throw new Error('the conversation was not compacted');
+  if (!conversation || !document) throw new Error('the conversation was not compacted');
   const history = decodeHistory(document);
   const turns = (await readTurns(store, conversationId, [29, 30])).map(({ value }) => value);
-  const items = assembleContext({ ...head, history, turns });
+  const items = assembleContext({ ...conversation, history, turns });
   const context = { history, turns, items, expected: items, shown: undefined };
   const stored = turns.map((turn) => toStoredTurn(conversationId, turn));
-  return { conversationId, head, history, turns, stored, context };
+  return { conversationId, conversation, history, turns, stored, context };
 }
 
 const input = await loaded();
 const told = (findings: readonly { name: string; path: string }[]) =>
   findings.map(({ name, path }) => `${name} ${path}`);
-const atHead = (name: string) => [`${name} ${headPath(input.conversationId)}`];
+const atConversation = (name: string) => [`${name} ${conversationPath(input.conversationId)}`];
 
 describe('the check that each content stands in the context once', () => {
   test('the check for duplicated content finds nothing in an assembled context', () => {
@@ -65,9 +65,9 @@ describe('the check that each content stands in the context once', () => {
   });
 
   test('the check for duplicated content finds a turn both folded and shown', () => {
-    const head = { coveredThrough: { seq: 29, contentIndex: 0 } };
+    const conversation = { coveredThrough: { seq: 29, contentIndex: 0 } };
 
-    expect(told(checkOnce({ ...input, head, turns: input.stored }))).toEqual([
+    expect(told(checkOnce({ ...input, conversation, turns: input.stored }))).toEqual([
       `not-once-in-context ${turnPath(input.conversationId, 29)}`,
     ]);
   });
@@ -120,7 +120,7 @@ describe('the check of what stands always', () => {
   test('verification reports a constraint missing from the text by its id alone', () => {
     const findings = checkStanding(withConstraint('Nothing of the kind.'));
 
-    expect(told(findings)).toEqual(atHead('constraint-not-in-context'));
+    expect(told(findings)).toEqual(atConversation('constraint-not-in-context'));
     expect(JSON.stringify(findings)).not.toContain('rivals');
   });
 
@@ -128,7 +128,7 @@ describe('the check of what stands always', () => {
     const items = input.context.items.filter(({ kind }) => kind !== 'pin');
 
     expect(told(checkStanding({ ...input, context: { ...input.context, items } }))).toEqual(
-      atHead('pin-not-in-context'),
+      atConversation('pin-not-in-context'),
     );
   });
 });
@@ -152,7 +152,7 @@ describe('the check of what /context shows', () => {
     ['an item less', { items: input.context.items.slice(1) }],
     ['an item more', { items: [...input.context.items, ...input.context.items] }],
   ])('the check of /context finds %s', (_, changes) => {
-    expect(told(checkShown(shown(changes)))).toEqual(atHead('context-differs'));
+    expect(told(checkShown(shown(changes)))).toEqual(atConversation('context-differs'));
   });
 });
 
@@ -161,9 +161,9 @@ test('a history that names a missing blob is reported with the blob’s name', (
     ...toStoredHistory(input.conversationId, { ...input.history, generation: 1, parent: 0 }),
     brokenBlobs: ['a'.repeat(64)],
   };
-  const head = { ...input.head, generation: 1 };
+  const conversation = { ...input.conversation, generation: 1 };
 
-  const [found] = checkHistories({ ...input, head, histories: [stored] });
+  const [found] = checkHistories({ ...input, conversation, histories: [stored] });
 
   expect(found).toMatchObject({ name: 'blob-missing', invariant: 'I3' });
   expect(found?.is).toContain('a'.repeat(64));

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { rateCompaction } from '#functions/chat/features/rate-compaction.ts';
-import { headPath, turnPath, usagePath } from '#shared/conversation/documents/paths.ts';
-import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { conversationPath, turnPath, usagePath } from '#shared/conversation/documents/paths.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { encodeUsage, noUsage } from '#shared/quota/usage.ts';
 import { compactOnce } from '../support/compaction/compacted-conversation.ts';
 import { buildConversation } from '../support/compaction/conversation-builder.ts';
@@ -27,8 +27,8 @@ async function chatted(world: VerifyWorld): Promise<string> {
   return conversationId;
 }
 
-const headOf = async ({ store }: VerifyWorld, conversationId: string) =>
-  (await readHead(store, conversationId))?.value;
+const storedConversation = async ({ store }: VerifyWorld, conversationId: string) =>
+  (await readConversation(store, conversationId))?.value;
 
 describe('a command that only looks', () => {
   const world = verifyWorld();
@@ -165,14 +165,17 @@ describe('a command that changes something', () => {
     const world = verifyWorld();
     const id = await compactedThrice(world);
     const dry = await ops(world, ['restore', id, '--generation', '0']);
-    const before = await headOf(world, id);
+    const before = await storedConversation(world, id);
     const done = await ops(world, ['restore', id, '--generation', '0', '--yes']);
 
     expect(dry.out).toContain('histories/00000004: ');
     expect(dry.out).toContain('generation = 4');
     expect(before?.generation).toBe(3);
     expect(done.out).toContain('generation 4 goes on from 0');
-    expect(await headOf(world, id)).toMatchObject({ generation: 4, coveredThrough: { seq: 0 } });
+    expect(await storedConversation(world, id)).toMatchObject({
+      generation: 4,
+      coveredThrough: { seq: 0 },
+    });
     expect(await foundIn(world, id)).toEqual([]);
   });
 
@@ -185,17 +188,17 @@ describe('a command that changes something', () => {
 
     expect(code).toBe(1);
     expect(err).toContain('SNAPSHOT_KEYS');
-    expect((await headOf(world, id))?.generation).toBe(3);
+    expect((await storedConversation(world, id))?.generation).toBe(3);
   });
 
   test('ops shows what a compaction would fold, and requests it with --yes', async () => {
     const world = verifyWorld();
     const { conversationId: id } = await buildConversation(world.store, {
       turns: 20,
-      head: { settings: { thresholdTokens: 1_000 } },
+      conversation: { settings: { thresholdTokens: 1_000 } },
     });
     const dry = await ops(world, ['compact', id]);
-    const before = await headOf(world, id);
+    const before = await storedConversation(world, id);
     const asked = await ops(world, ['compact', id, '--yes']);
     await compactOnce(world.bench, id);
 
@@ -203,20 +206,20 @@ describe('a command that changes something', () => {
     expect(before?.compactionNeeded).toEqual({});
     expect(asked.out).toContain('is QUEUED');
     expect(world.chat.published).toHaveLength(1);
-    expect((await headOf(world, id))?.generation).toBe(1);
+    expect((await storedConversation(world, id))?.generation).toBe(1);
   });
 
   test('ops describes an erasure, and marks the conversation with --yes', async () => {
     const world = verifyWorld();
     const id = await chatted(world);
     const dry = await ops(world, ['erase', id]);
-    const before = await headOf(world, id);
+    const before = await storedConversation(world, id);
     const done = await ops(world, ['erase', id, '--yes']);
 
-    expect(dry.out).toContain(`update ${headPath(id)}: state = erasing`);
+    expect(dry.out).toContain(`update ${conversationPath(id)}: state = erasing`);
     expect(before?.state).toBe('live');
     expect(done.code).toBe(0);
-    expect((await headOf(world, id))?.state).toBe('erasing');
+    expect((await storedConversation(world, id))?.state).toBe('erasing');
   });
 
   test('ops erases everything of a user, and nothing of another', async () => {
@@ -224,21 +227,21 @@ describe('a command that changes something', () => {
     const ids = [await chatted(world), await chatted(world)];
     const { conversationId: other } = await buildConversation(world.store, {
       turns: 1,
-      head: { ownerUid: 'u2' },
+      conversation: { ownerUid: 'u2' },
     });
     const dry = await ops(world, ['erase', '--user', 'u1']);
     const done = await ops(world, ['erase', '--user', 'u1', '--yes']);
 
     expect(dry.out).toContain('would erase 2 conversations');
     expect(done.out).toContain('2 conversations are marked');
-    for (const id of ids) expect((await headOf(world, id))?.state).toBe('erasing');
-    expect((await headOf(world, other))?.state).toBe('live');
+    for (const id of ids) expect((await storedConversation(world, id))?.state).toBe('erasing');
+    expect((await storedConversation(world, other))?.state).toBe('live');
   });
 
   test('ops deletes what is stored below a missing conversation', async () => {
     const world = verifyWorld();
     const id = await chatted(world);
-    await world.store.commit([{ op: 'delete', path: headPath(id) }]);
+    await world.store.commit([{ op: 'delete', path: conversationPath(id) }]);
     const tree = {
       collectionsBelow: () => Promise.resolve(['turns', 'messages']),
       documentsIn: async function* () {
@@ -308,7 +311,7 @@ test('ops shows a retired model with its successor, and settings that name it wi
   const world = verifyWorld();
   const { conversationId } = await buildConversation(world.store, {
     turns: 1,
-    head: { model: 'gemini-2.5-pro' },
+    conversation: { model: 'gemini-2.5-pro' },
   });
   const { config } = afterShutdown({ ...world.chat.config, TITLE_MODEL: 'gemini-2.5-flash' });
   const after = { ...world, chat: { ...world.chat, config } };

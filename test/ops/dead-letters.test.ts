@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { createDeadLetterBox } from '#infra/ops/letters/dead-letter-box.ts';
 import type { DeadLetter } from '#infra/ops/letters/dead-letter-client.ts';
 import { buildDue } from '../support/compaction/compacted-conversation.ts';
-import { setHead } from '../support/chat/lifecycle.ts';
+import { setConversation } from '../support/chat/lifecycle.ts';
 import { ops } from '../support/processes/ops.ts';
 import { verifyWorld } from '../support/compaction/verifying.ts';
 
@@ -47,10 +47,10 @@ describe('dead letters', () => {
     ['was served since', { compactionNeeded: {} }, 'settled since'],
     ['is in the bin', { state: 'deleted' }, 'the conversation is deleted'],
     ['a later release wrote', { schemaVersion: 2 }, 'deploy that one, or a later one'],
-  ])('a dead letter shows the state of a conversation that %s', async (_, head, why) => {
+  ])('a dead letter shows the state of a conversation that %s', async (_, conversation, why) => {
     const world = verifyWorld();
     const id = await buildDue(world);
-    await setHead(world, id, head);
+    await setConversation(world, id, conversation);
     const { deadLetters } = boxOf([letter('m1', request(id, 'request-1'))]);
 
     const { code, out } = await ops(world, ['dead-letters', 'list'], { deadLetters });

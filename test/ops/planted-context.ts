@@ -1,6 +1,6 @@
 import {
   compactionJobPath,
-  headPath,
+  conversationPath,
   recallPath,
   turnPath,
 } from '#shared/conversation/documents/paths.ts';
@@ -23,14 +23,14 @@ export const inContext: readonly Planted[] = [
     name: 'head-unreadable',
     kind: 'a negative meter',
     at: '',
-    writes: ({ conversationId: id }) => [update(headPath(id), { 'context.tokens': -1 })],
+    writes: ({ conversationId: id }) => [update(conversationPath(id), { 'context.tokens': -1 })],
   },
   {
     name: 'covered-differs',
     kind: 'a head that folds one turn less',
     at: '',
     writes: ({ conversationId: id }) => [
-      update(headPath(id), { coveredThrough: { seq: 27, contentIndex: 0 } }),
+      update(conversationPath(id), { coveredThrough: { seq: 27, contentIndex: 0 } }),
     ],
   },
   {
@@ -38,7 +38,7 @@ export const inContext: readonly Planted[] = [
     at: '',
     besides: ['covered-differs'],
     writes: ({ conversationId: id }) => [
-      update(headPath(id), { coveredThrough: { seq: 40, contentIndex: 0 } }),
+      update(conversationPath(id), { coveredThrough: { seq: 40, contentIndex: 0 } }),
     ],
   },
   {
@@ -59,14 +59,14 @@ export const inContext: readonly Planted[] = [
   {
     name: 'meter-ahead',
     at: '',
-    writes: ({ conversationId: id }) => [update(headPath(id), { 'context.seq': 99 })],
+    writes: ({ conversationId: id }) => [update(conversationPath(id), { 'context.seq': 99 })],
   },
   {
     name: 'pin-not-in-context',
     at: '',
     kind: 'the same pin twice',
     writes: (input) => {
-      const path = headPath(input.conversationId);
+      const path = conversationPath(input.conversationId);
       const { pins } = fieldsAt(input, path);
       return [update(path, { pins: Array.isArray(pins) ? [...pins, ...pins] : [] })];
     },
@@ -75,7 +75,7 @@ export const inContext: readonly Planted[] = [
     name: 'crossing-forgotten',
     at: '',
     writes: ({ conversationId: id }) => [
-      update(headPath(id), { context: meter }),
+      update(conversationPath(id), { context: meter }),
       update(compactionJobPath(id), { records: [] }),
     ],
   },
@@ -83,7 +83,7 @@ export const inContext: readonly Planted[] = [
     name: 'need-overdue',
     at: '',
     writes: ({ conversationId: id }) => [
-      update(headPath(id), { 'compactionNeeded.auto': need(PAST) }),
+      update(conversationPath(id), { 'compactionNeeded.auto': need(PAST) }),
     ],
   },
 ];

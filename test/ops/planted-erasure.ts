@@ -1,5 +1,5 @@
 import {
-  headPath,
+  conversationPath,
   messageGuardPath,
   turnPath,
   turnPiecePath,
@@ -52,14 +52,14 @@ export const inErasure: readonly Planted[] = [
     besides: ['erased-turn-tells', 'history-cites-erased', 'index-tells-erased'],
     writes: ({ conversationId: id }) => [
       update(turnPath(id, 4), emptied),
-      update(headPath(id), { pins: [{ id: 'kept', text: 'x', source: 'api', seq: 4 }] }),
+      update(conversationPath(id), { pins: [{ id: 'kept', text: 'x', source: 'api', seq: 4 }] }),
     ],
   },
   {
     name: 'erasure-stuck',
     at: '',
     writes: ({ conversationId: id }) => [
-      update(headPath(id), { pendingErasure: { since: PAST, seqs: [4] } }),
+      update(conversationPath(id), { pendingErasure: { since: PAST, seqs: [4] } }),
     ],
   },
   {
@@ -73,11 +73,11 @@ export const inErasure: readonly Planted[] = [
     name: 'tombstone-tells',
     at: '',
     besides: ['below-erased-head'],
-    writes: ({ conversationId: id }) => [update(headPath(id), { state: 'erased' })],
+    writes: ({ conversationId: id }) => [update(conversationPath(id), { state: 'erased' })],
   },
   {
     name: 'below-missing-head',
     at: turn(1),
-    writes: ({ conversationId: id }) => [remove(headPath(id))],
+    writes: ({ conversationId: id }) => [remove(conversationPath(id))],
   },
 ];

@@ -1,6 +1,6 @@
 import {
   compactionJobPath,
-  headPath,
+  conversationPath,
   historyPath,
   messageGuardPath,
   turnPath,
@@ -21,7 +21,7 @@ const failure = { status: 'INTERNAL', reason: 'PLANTED', message: '', retryable:
 
 /** Documents that a later release wrote, of each kind that carries a version. */
 const ofLaterRelease: readonly Planted[] = [
-  { at: '', path: headPath },
+  { at: '', path: conversationPath },
   { at: turn(4), path: (id: string) => turnPath(id, 4) },
   { at: history(2), path: (id: string) => historyPath(id, 2) },
   { at: 'jobs/compaction', path: compactionJobPath },
@@ -99,7 +99,7 @@ export const inTranscript: readonly Planted[] = [
     name: 'open-turn-ended',
     at: '',
     writes: ({ conversationId: id }) => [
-      update(headPath(id), { open: { seq: 30, leaseUntil: FAR } }),
+      update(conversationPath(id), { open: { seq: 30, leaseUntil: FAR } }),
     ],
   },
   {
@@ -133,7 +133,7 @@ export const inTranscript: readonly Planted[] = [
     name: 'turn-abandoned',
     at: '',
     writes: ({ conversationId: id }) => [
-      update(headPath(id), { open: { seq: 30, leaseUntil: PAST } }),
+      update(conversationPath(id), { open: { seq: 30, leaseUntil: PAST } }),
       update(turnPath(id, 30), { state: 'running', inContext: false, leaseUntil: PAST }, [
         'finishTime',
       ]),

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { verifyConversation } from '#infra/ops/verify/verify-conversation.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
-import { headPath } from '#shared/conversation/documents/paths.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import {
   compactedThrice,
   foundIn,
@@ -32,7 +32,7 @@ export function plantedSuite(storeName: string, createStore: () => DocumentStore
           verifyConversation(readingOf(world, { askContext: undefined }), into.conversationId),
         );
 
-        const root = headPath(into.conversationId);
+        const root = conversationPath(into.conversationId);
         expect(findings.map((found) => `${found.name} ${found.path}`)).toContain(
           `${name} ${at === '' ? root : `${root}/${at}`}`,
         );

@@ -1,5 +1,5 @@
 import type { FaultName } from '#infra/ops/verify/finding.ts';
-import { headPath } from '#shared/conversation/documents/paths.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import type { DocumentFields, DocumentStore, StoredDocument, Write } from '#shared/ports/ports.ts';
 
 /** What was wrong with a database that somebody wrote into, or that lost a document. */
@@ -8,7 +8,7 @@ export interface Planted {
   name: FaultName;
   /** Which kind of it, where there are several. */
   kind?: string;
-  /** Of the document that the finding is to name, below the conversation; '' is the head. */
+  /** Of the document that the finding is to name, below the conversation; '' is the conversation document. */
   at: string;
   /** Findings that follow from it. */
   besides?: readonly FaultName[];
@@ -82,11 +82,11 @@ export async function documentsOf(
   store: DocumentStore,
   conversationId: string,
 ): Promise<ReadonlyMap<string, StoredDocument>> {
-  const root = headPath(conversationId);
+  const root = conversationPath(conversationId);
   const names = ['turns', 'messages', 'histories', 'jobs', 'blobs', 'public', 'recall'];
   const below = await Promise.all(
     names.map((name) => store.query({ collection: `${root}/${name}`, limit: 300 })),
   );
-  const head = (await store.get([root])).flatMap((document) => document ?? []);
-  return new Map([...head, ...below.flat()].map((document) => [document.path, document]));
+  const conversation = (await store.get([root])).flatMap((document) => document ?? []);
+  return new Map([...conversation, ...below.flat()].map((document) => [document.path, document]));
 }

@@ -8,7 +8,7 @@ import { undeleteConversation } from '#functions/chat/conversations/erase/undele
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { eraseConversation } from '#functions/worker/push/erase-conversation.ts';
 import { verifyConversation } from '#infra/ops/verify/verify-conversation.ts';
-import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { buildDue, compactOnce } from '../support/compaction/compacted-conversation.ts';
 import { fork } from '../support/chat/forks.ts';
 import { owner, removeMessage } from '../support/chat/lifecycle.ts';
@@ -30,7 +30,7 @@ describe('a conversation that the service wrote is found to be whole', () => {
     const world = verifyWorld();
     const conversationId = await compactedThrice(world);
 
-    expect((await readHead(world.store, conversationId))?.value.generation).toBe(3);
+    expect((await readConversation(world.store, conversationId))?.value.generation).toBe(3);
     expect(await foundIn(world, conversationId)).toEqual([]);
   });
 
@@ -92,7 +92,7 @@ describe('a conversation that the service wrote is found to be whole', () => {
     await openBreaker(world.bench, conversationId);
     await compactOnce(world.bench, conversationId);
 
-    expect((await readHead(world.store, conversationId))?.value.generation).toBe(1);
+    expect((await readConversation(world.store, conversationId))?.value.generation).toBe(1);
     expect(await foundIn(world, conversationId)).toEqual([]);
   });
 
@@ -111,8 +111,8 @@ describe('a conversation that the service wrote is found to be whole', () => {
   });
 
   test('verification accepts a conversation with an app call waiting or expired', async () => {
-    const { standIn, model } = await startToolModel();
-    await using _ = { [Symbol.asyncDispose]: () => standIn.close() };
+    const { fakeGemini, model } = await startToolModel();
+    await using _ = { [Symbol.asyncDispose]: () => fakeGemini.close() };
     const { chat } = toolChat(model);
     const conversationId = randomUUID();
     await withAppTools(chat, conversationId, ['locate']);

@@ -10,25 +10,28 @@ import {
   titlesIn,
 } from './named-tests.ts';
 
-const documents: [path: string, entries: number, tests: number, read: typeof entriesIn][] = [
-  ['docs/attacks.md', 34, 60, numberedEntries],
-  ['docs/defects.md', 22, 40, numberedEntries],
-  ['docs/faults.md', 50, 100, entriesIn],
-  ['docs/reference/bounds.md', 15, 15, entriesIn],
+const documents = [
+  { path: 'docs/attacks.md', entries: 34, tests: 60, read: numberedEntries },
+  { path: 'docs/defects.md', entries: 22, tests: 40, read: numberedEntries },
+  { path: 'docs/faults.md', entries: 50, tests: 100, read: entriesIn },
+  { path: 'docs/reference/bounds.md', entries: 15, tests: 15, read: entriesIn },
 ];
 
-test.each(documents)('every test that %s names exists under that title', async (path, _, count) => {
-  const named = namedTests(await readText(path));
+test.each(documents)(
+  'every test that $path names exists under that title',
+  async ({ path, tests }) => {
+    const named = namedTests(await readText(path));
 
-  expect(named.length).toBeGreaterThan(count);
-  expect(await missingTests(named)).toEqual([]);
-});
+    expect(named.length).toBeGreaterThan(tests);
+    expect(await missingTests(named)).toEqual([]);
+  },
+);
 
-test.each(documents)('every entry of %s names a test', async (path, count, _, read) => {
-  const entries = read(await readText(path));
+test.each(documents)('every entry of $path names a test', async ({ path, entries, read }) => {
+  const found = read(await readText(path));
 
-  expect(entries.length).toBeGreaterThanOrEqual(count);
-  expect(entries.filter((entry) => namedTests(entry).length === 0)).toEqual([]);
+  expect(found.length).toBeGreaterThanOrEqual(entries);
+  expect(found.filter((entry) => namedTests(entry).length === 0)).toEqual([]);
 });
 
 const range = (count: number, prefix = '') =>

@@ -6,7 +6,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { Overrides } from '#functions/dependencies.ts';
 import { startEmbeddedHost } from '#infra/local/embedded/host.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
-import { startStandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { localProjectId, stackEnvironment } from '#infra/local/stack/stack-environment.ts';
 import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
 import { firstText } from '#infra/smoke/chat-steps.ts';
@@ -28,20 +28,20 @@ async function startRecap({
   overrides = {},
   settings = {},
 }: { overrides?: Overrides; settings?: Record<string, string> } = {}) {
-  const standIn = await startStandIn();
-  closings.push(() => standIn.close());
+  const fakeGemini = await startFakeGemini();
+  closings.push(() => fakeGemini.close());
   const host = await startEmbeddedHost({
     environment: stackEnvironment({
       shell: {},
       model: { kind: 'stand-in' },
-      standInUrl: standIn.url,
+      fakeGeminiUrl: fakeGemini.url,
       settings,
     }),
     overrides: { logger: { log: () => undefined }, ...overrides },
     push: { minBackoffSeconds: 1, maxBackoffSeconds: 1 },
   });
   closings.push(() => host.stop());
-  return { url: host.chatUrl, standIn };
+  return { url: host.chatUrl, fakeGemini };
 }
 
 async function behind(url: string, fault: ProxyFault): Promise<string> {
@@ -81,18 +81,18 @@ const post = (url: string, body: object) =>
 const CODE_WORD = 'zebra000000';
 
 /** The first message gets an answer of some length, which takes more than a second to come. */
-async function answerSlowly(standInUrl: string): Promise<void> {
+async function answerSlowly(fakeGeminiUrl: string): Promise<void> {
   const userHash = createHash('sha256').update(firstText(CODE_WORD)).digest('hex');
   const text = `${CODE_WORD}, noted. ${'One two three four five six seven eight nine ten. '.repeat(8)}`;
   const contents = [{ role: 'model', parts: [{ text }] }];
-  await post(`${standInUrl}/control/answers`, { answers: [{ userHash, ordinal: 1, contents }] });
-  await post(`${standInUrl}/control/timing`, { tokensPerSecond: 80 });
+  await post(`${fakeGeminiUrl}/control/answers`, { answers: [{ userHash, ordinal: 1, contents }] });
+  await post(`${fakeGeminiUrl}/control/timing`, { tokensPerSecond: 80 });
 }
 
-async function refuseKey(standInUrl: string, code: number): Promise<void> {
+async function refuseKey(fakeGeminiUrl: string, code: number): Promise<void> {
   const status = code === 401 ? 'UNAUTHENTICATED' : 'PERMISSION_DENIED';
   const faults = [{ kind: 'http', code, status, times: 100 }];
-  await post(`${standInUrl}/control/faults`, { faults });
+  await post(`${fakeGeminiUrl}/control/faults`, { faults });
 }
 
 /** Nobody is signed in: what needs nobody is looked at, and the rest is skipped. */
@@ -111,8 +111,8 @@ describe('a deployment that works', () => {
   });
 
   test('the smoke check does not report buffering for a stream that arrives piecewise', async () => {
-    const { url, standIn } = await startRecap();
-    await answerSlowly(standIn.url);
+    const { url, fakeGemini } = await startRecap();
+    await answerSlowly(fakeGemini.url);
 
     const { results } = await check(url, { waitMs: 1, codeWord: CODE_WORD });
 
@@ -123,8 +123,8 @@ describe('a deployment that works', () => {
   });
 
   test('the smoke check erases only its conversation, or its new user on request', async () => {
-    const { url, standIn } = await startRecap();
-    await refuseKey(standIn.url, 403);
+    const { url, fakeGemini } = await startRecap();
+    await refuseKey(fakeGemini.url, 403);
 
     const { results } = await check(url, { erasesUser: true });
 
@@ -171,10 +171,10 @@ describe('a compaction that never comes', () => {
   );
 
   test('the smoke check reports a refused summariser by the compaction’s outcome', async () => {
-    const { url, standIn } = await startRecap();
+    const { url, fakeGemini } = await startRecap();
     const fault = { kind: 'http', code: 403, status: 'PERMISSION_DENIED' };
     const match = { operation: 'generateContent' };
-    await post(`${standIn.url}/control/faults`, { faults: [{ ...fault, match, times: 100 }] });
+    await post(`${fakeGemini.url}/control/faults`, { faults: [{ ...fault, match, times: 100 }] });
 
     const { failed } = await check(url, { waitMs: 5_000 });
 
@@ -188,8 +188,8 @@ describe('an answer that does not come', () => {
   test.each([401, 403])(
     'the smoke check reports a model that refuses the key with %i',
     async (code) => {
-      const { url, standIn } = await startRecap();
-      await refuseKey(standIn.url, code);
+      const { url, fakeGemini } = await startRecap();
+      await refuseKey(fakeGemini.url, code);
 
       const { failed, outcomes } = await check(url);
 
@@ -213,9 +213,9 @@ describe('an answer that does not come', () => {
       told: ['MODEL_QUOTA', 'VERTEX_LOCATION=global'],
     },
   ])('the smoke check reports $what and its fix', async ({ fault, told }) => {
-    const { url, standIn } = await startRecap();
+    const { url, fakeGemini } = await startRecap();
     const faults = [{ kind: 'http', ...fault, times: 100 }];
-    await post(`${standIn.url}/control/faults`, { faults });
+    await post(`${fakeGemini.url}/control/faults`, { faults });
 
     const { failed } = await check(url);
 
@@ -284,8 +284,8 @@ describe('an answer that does not come', () => {
 
 describe('proxies and other obstacles', () => {
   test('the smoke check detects a proxy that buffers events', async () => {
-    const { url, standIn } = await startRecap();
-    await answerSlowly(standIn.url);
+    const { url, fakeGemini } = await startRecap();
+    await answerSlowly(fakeGemini.url);
 
     const { failed } = await check(await behind(url, { kind: 'buffers' }), {
       waitMs: 1,

@@ -3,20 +3,20 @@ import {
   createGeminiModel,
   type GeminiModelOptions,
 } from '#functions/adapters/gemini/gemini-model.ts';
-import { startStandIn, type StandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { startFakeGemini, type FakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
 import { AppError } from '#shared/errors.ts';
 import type { ModelChunk, ModelRequest } from '#shared/ports/ports.ts';
 
-/** The model's stand-in of the test that runs; see `startStandInForEachTest`. */
-export let standIn: StandIn;
+/** The fake Gemini of the test that runs; see `startFakeGeminiForEachTest`. */
+export let fakeGemini: FakeGemini;
 
-/** Gives every test of the file that calls this a stand-in of its own. */
-export function startStandInForEachTest(): void {
+/** Gives every test of the file that calls this a fake Gemini of its own. */
+export function startFakeGeminiForEachTest(): void {
   beforeEach(async () => {
-    standIn = await startStandIn();
+    fakeGemini = await startFakeGemini();
   });
-  afterEach(() => standIn.close());
+  afterEach(() => fakeGemini.close());
 }
 
 /** Who reads the streams of `connect`. */
@@ -47,11 +47,11 @@ export const request: ModelRequest = {
   promptId: 't_17',
 };
 
-/** The adapter, connected to the stand-in. */
+/** The adapter, connected to the fake Gemini. */
 export function connect(options: Partial<GeminiModelOptions> = {}) {
   return createGeminiModel({
     apiKey: 'no-key',
-    baseUrl: standIn.url,
+    baseUrl: fakeGemini.url,
     streamReader,
     firstEventTimeoutMs: 5_000,
     eventIdleTimeoutMs: 5_000,

@@ -1,14 +1,14 @@
 import { onTestFinished } from 'vitest';
 import { createFcmNotifier } from '#functions/adapters/google/fcm-notifier.ts';
 import { parseConfig } from '#functions/config.ts';
-import { startStandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { devicePath } from '#shared/conversation/documents/paths.ts';
 import {
   turnFinishedEvent,
   turnWaitingEvent,
   type TurnFinished,
   type TurnWaiting,
-} from '#shared/notification/told-event.ts';
+} from '#shared/notification/published-event.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
 import { buildConversation, type ConversationToBuild } from './compaction/conversation-builder.ts';
 import { compactionBench, type CompactionBench } from './compaction/compaction-dependencies.ts';
@@ -71,12 +71,12 @@ function countedTokens() {
   };
 }
 
-/** A worker behind HTTP that sends notifications to a stand-in of FCM. */
+/** A worker behind HTTP that sends notifications to a fake of FCM. */
 export async function notifyingWorker(
   options: { environment?: Record<string, string>; bench?: Partial<CompactionBench> } = {},
 ) {
-  const standIn = await startStandIn();
-  onTestFinished(() => standIn.close());
+  const fakeGemini = await startFakeGemini();
+  onTestFinished(() => fakeGemini.close());
   const clock = createManualClock(NOW);
   const bench = compactionBench({
     clock,
@@ -88,7 +88,7 @@ export async function notifyingWorker(
     }),
     notifier: createFcmNotifier({
       projectId: 'demo-recap',
-      baseUrl: standIn.url,
+      baseUrl: fakeGemini.url,
       accessTokens: countedTokens(),
       clock,
     }),
@@ -98,7 +98,7 @@ export async function notifyingWorker(
   return {
     bench,
     clock,
-    messaging: standIn.messaging,
+    messaging: fakeGemini.messaging,
     /** Delivers an event; resolves to the status that Pub/Sub sees. */
     deliver: async (event: object) => (await post(url, pushOf(event))).status,
   };

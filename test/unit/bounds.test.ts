@@ -165,11 +165,11 @@ test('only present readers are remembered out of a thousand that came and left',
   const audience = createSubscribers();
   for (let i = 0; i < 1_000; i++) {
     const left = new AbortController();
-    audience.attend(left.signal);
+    audience.subscribe(left.signal);
     left.abort();
   }
   const stays = new AbortController();
-  audience.attend(stays.signal);
+  audience.subscribe(stays.signal);
 
   expect(audience.present()).toEqual([stays.signal]);
 });

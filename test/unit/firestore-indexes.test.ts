@@ -2,13 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Content } from '#shared/conversation/documents/content.ts';
-import type { Head } from '#shared/conversation/documents/head.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import {
   emptySections,
   snapshotOfSections,
 } from '#shared/compaction/snapshot/snapshot-sections.ts';
 import { encodeHistory, type History } from '#shared/conversation/documents/history.ts';
-import { newHead } from '#shared/conversation/documents/new-head.ts';
+import { newConversation } from '#shared/conversation/documents/new-conversation.ts';
 import { finishWrites, startWrites } from '#shared/conversation/writes/turn-writes.ts';
 import type { DocumentFields, Value, Write } from '#shared/ports/ports.ts';
 
@@ -58,8 +58,8 @@ const now = new Date('2026-11-01T12:00:00Z');
 // More than one document holds, so that the overflow pieces are written too.
 const long: Content = { role: 'user', parts: [{ text: said.repeat(50_000) }] };
 
-const head: Head = {
-  ...newHead({
+const conversation: Conversation = {
+  ...newConversation({
     epoch: 'e1',
     ownerUid: 'ann',
     model: 'gemini-3.5-flash',
@@ -113,7 +113,7 @@ const writes: Write[] = [
     userTokens: 1,
     lease: { producer: 'p1', leaseUntil: now },
     now,
-    head: { create: head },
+    conversation: { create: conversation },
   }),
   ...finishWrites({
     conversationId: 'c1',

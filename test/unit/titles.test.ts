@@ -16,21 +16,21 @@ test.each([
   ['with one of the first turn, when the fourth gave none', auto(1), 7, true],
   ['with one of the first turn, after that', auto(1), 8, false],
   ['with one of the fourth turn', auto(4), 5, false],
-])('a title is wanted: %s', (...[, head, seq, isWanted]) => {
-  expect(wantsTitle(head, seq)).toBe(isWanted);
+])('a title is wanted: %s', (...[, conversation, seq, isWanted]) => {
+  expect(wantsTitle(conversation, seq)).toBe(isWanted);
 });
 
-const head = { state: 'live', epoch: 'e', changedIn: 0 } as const;
+const conversation = { state: 'live', epoch: 'e', changedIn: 0 } as const;
 const made = { madeFrom: { epoch: 'e', changedIn: 0 }, throughSeq: 4 };
 
 test.each([
-  ['when there is none', head, true],
-  ['over one of fewer turns', { ...head, title: 'a', autoTitle: { throughSeq: 1 } }, true],
-  ['over one of as many', { ...head, title: 'a', autoTitle: { throughSeq: 4 } }, false],
-  ['over the user’s own', { ...head, title: 'a' }, false],
-  ['after a turn was changed', { ...head, changedIn: 1 }, false],
-  ['in a conversation that came back with the id', { ...head, epoch: 'f' }, false],
-  ['in the bin', { ...head, state: 'deleted' as const }, false],
+  ['when there is none', conversation, true],
+  ['over one of fewer turns', { ...conversation, title: 'a', autoTitle: { throughSeq: 1 } }, true],
+  ['over one of as many', { ...conversation, title: 'a', autoTitle: { throughSeq: 4 } }, false],
+  ['over the user’s own', { ...conversation, title: 'a' }, false],
+  ['after a turn was changed', { ...conversation, changedIn: 1 }, false],
+  ['in a conversation that came back with the id', { ...conversation, epoch: 'f' }, false],
+  ['in the bin', { ...conversation, state: 'deleted' as const }, false],
 ])('a title may be stored: %s', (...[, now, isAllowed]) => {
   expect(mayStoreTitle(now, made)).toBe(isAllowed);
 });

@@ -55,7 +55,7 @@ async function answerThrough(text: string, sizeBytes: number) {
   const conversationId = randomUUID();
   const question = `Say it. ${conversationId}`;
   stack.answerWith(question, text);
-  stack.standIn.queueFaults({ kind: 'splitBytes', sizeBytes });
+  stack.fakeGemini.queueFaults({ kind: 'splitBytes', sizeBytes });
   const url = await narrowNetwork(stack.chat.url, sizeBytes);
   const path = `/v1/conversations/${conversationId}`;
   const body = { message: { id: randomUUID(), parts: [{ type: 'text', text: question }] } };
@@ -89,7 +89,7 @@ test.each([
 );
 
 test('another instance reads the same text from stored chunks, whatever lies on their borders', async () => {
-  stack.standIn.setTiming({ tokensPerSecond: 1_500 });
+  stack.fakeGemini.setTiming({ tokensPerSecond: 1_500 });
   const text = repeated(MIXED, 40);
   const { conversationId, path, events } = await answerThrough(text, 1_024);
   const other = await startChatServer({ overrides: { store: stack.store } });

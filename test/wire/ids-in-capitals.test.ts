@@ -136,8 +136,8 @@ describe('an id of a conversation in capitals', () => {
   test('an upper-case conversation id keeps naming a conversation stored under it before', async () => {
     const id = capitals();
     await send(id.toLowerCase(), message(randomUUID()));
-    const [head] = await store.get([`conversations/${id.toLowerCase()}`]);
-    const fields = { ...head?.fields, title: 'Of an earlier release' };
+    const [conversation] = await store.get([`conversations/${id.toLowerCase()}`]);
+    const fields = { ...conversation?.fields, title: 'Of an earlier release' };
     await store.commit([{ op: 'create', path: `conversations/${id}`, fields }]);
 
     const shown = await app.ok({ method: 'GET', path: pathOf(id), uid });

@@ -10,8 +10,8 @@ afterAll(() => chat.stop());
 
 /** A conversation of alice. */
 const build = async (turns: readonly TurnToBuild[]) => {
-  const head = { ownerUid: 'alice' };
-  return (await buildConversation(chat.dependencies.store, { turns, head })).conversationId;
+  const conversation = { ownerUid: 'alice' };
+  return (await buildConversation(chat.dependencies.store, { turns, conversation })).conversationId;
 };
 
 const ask = (id: string, q: string, more = '') =>

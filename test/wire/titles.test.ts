@@ -7,7 +7,7 @@ import { updateConversation } from '#functions/chat/conversations/update-convers
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { showUsage } from '#functions/chat/routes/usage.ts';
 import type { LogFields, ModelRequest, ModelStreamer } from '#shared/ports/ports.ts';
-import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { scriptedStreamer, textAnswer, type ScriptedAnswer } from '../fakes/scripted-streamer.ts';
 import { chatDependencies } from '../support/chat/chat-dependencies.ts';
 import { startChatServer, type ChatServer } from '../support/chat/chat-server.ts';
@@ -56,8 +56,8 @@ type Titled = ReturnType<typeof titled>;
 const afterwork = ({ dependencies }: Pick<Titled, 'dependencies'>) =>
   Promise.all(dependencies.afterwork);
 
-const headOf = async ({ dependencies }: Titled, id: string) =>
-  (await readHead(dependencies.store, id))?.value;
+const storedConversation = async ({ dependencies }: Titled, id: string) =>
+  (await readConversation(dependencies.store, id))?.value;
 
 /** Sends messages one after the other; the title of each is waited for. */
 async function talk(world: Titled, id: string, ...texts: string[]) {
@@ -76,7 +76,7 @@ describe('the title of a conversation', () => {
 
     await talk(world, id, 'Tell me about boats.', 'And ships?');
 
-    expect(await headOf(world, id)).toMatchObject({
+    expect(await storedConversation(world, id)).toMatchObject({
       title: 'Boats for beginners',
       autoTitle: { throughSeq: 1 },
     });
@@ -96,7 +96,7 @@ describe('the title of a conversation', () => {
 
     await talk(world, id, '1', '2', '3', '4', '5', '6');
 
-    expect(await headOf(world, id)).toMatchObject({
+    expect(await storedConversation(world, id)).toMatchObject({
       title: 'Second',
       autoTitle: { throughSeq: 4 },
     });
@@ -112,7 +112,9 @@ describe('the title of a conversation', () => {
 
     await talk(world, created.conversationId, '1', '2', '3', '4');
 
-    expect(await headOf(world, created.conversationId)).toMatchObject({ title: 'Mine' });
+    expect(await storedConversation(world, created.conversationId)).toMatchObject({
+      title: 'Mine',
+    });
     expect(world.requests).toEqual([]);
   });
 
@@ -128,8 +130,8 @@ describe('the title of a conversation', () => {
     await afterwork(world);
     await talk(world, id, '2', '3', '4');
 
-    const head = await headOf(world, id);
-    expect([head?.title, head?.autoTitle]).toEqual(['Mine', undefined]);
+    const conversation = await storedConversation(world, id);
+    expect([conversation?.title, conversation?.autoTitle]).toEqual(['Mine', undefined]);
     expect(world.requests).toHaveLength(1);
   });
 
@@ -142,8 +144,8 @@ describe('the title of a conversation', () => {
     await updateConversation(world.dependencies, { ...target, patch: { title: 'Mine' } });
     await talk(world, id, '2', '3', '4');
 
-    const head = await headOf(world, id);
-    expect([head?.title, head?.autoTitle]).toEqual(['Mine', undefined]);
+    const conversation = await storedConversation(world, id);
+    expect([conversation?.title, conversation?.autoTitle]).toEqual(['Mine', undefined]);
   });
 
   test('a generated title stays generated when something else is changed', async () => {
@@ -155,7 +157,7 @@ describe('the title of a conversation', () => {
     await updateConversation(world.dependencies, { ...target, patch: { metadata: { a: '1' } } });
     await talk(world, id, '2', '3', '4');
 
-    expect((await headOf(world, id))?.title).toBe('Again');
+    expect((await storedConversation(world, id))?.title).toBe('Again');
   });
 
   test('a title with markup is not stored, and the next turn tries again', async () => {
@@ -163,10 +165,13 @@ describe('the title of a conversation', () => {
     const id = randomUUID();
 
     await talk(world, id, '1');
-    expect((await headOf(world, id))?.title).toBeUndefined();
+    expect((await storedConversation(world, id))?.title).toBeUndefined();
     await talk(world, id, '2');
 
-    expect(await headOf(world, id)).toMatchObject({ title: 'Good', autoTitle: { throughSeq: 2 } });
+    expect(await storedConversation(world, id)).toMatchObject({
+      title: 'Good',
+      autoTitle: { throughSeq: 2 },
+    });
   });
 
   test('a title cut off by its token limit is not stored', async () => {
@@ -175,7 +180,7 @@ describe('the title of a conversation', () => {
 
     await talk(world, id, '1');
 
-    expect((await headOf(world, id))?.title).toBeUndefined();
+    expect((await storedConversation(world, id))?.title).toBeUndefined();
   });
 
   test('a title is not made of a failed or filtered turn', async () => {
@@ -192,7 +197,10 @@ describe('the title of a conversation', () => {
     expect(world.requests).toEqual([]);
     await talk(world, id, '3');
 
-    expect(await headOf(world, id)).toMatchObject({ title: 'Made', autoTitle: { throughSeq: 3 } });
+    expect(await storedConversation(world, id)).toMatchObject({
+      title: 'Made',
+      autoTitle: { throughSeq: 3 },
+    });
   });
 
   test('a title is not made where titles are off', async () => {
@@ -256,7 +264,7 @@ describe('the stream of an answer whose title is made', () => {
     const id = randomUUID();
     const handle = await sendMessage(dependencies, request(id, 'boats'));
     const frames = collect(handle.frames());
-    await eventually('a title', async () => (await headOf(world, id))?.title);
+    await eventually('a title', async () => (await storedConversation(world, id))?.title);
     await afterwork(world);
     held.resolve();
 
@@ -322,7 +330,7 @@ describe('the stream of an answer whose title is made', () => {
     await afterwork(world);
 
     expect(types).not.toContain('data-title');
-    expect((await headOf(world, id))?.title).toBe('Mine');
+    expect((await storedConversation(world, id))?.title).toBe('Mine');
   });
 });
 
@@ -348,7 +356,7 @@ describe('a title that does not come', () => {
     expect(waits).toEqual([5_000]);
     const line = world.logs.find(({ event }) => event === 'title_failed');
     expect(line?.fields).toMatchObject({ reason: 'TIMEOUT' });
-    expect((await headOf(world, id))?.title).toBeUndefined();
+    expect((await storedConversation(world, id))?.title).toBeUndefined();
   });
 
   test('a slow title is given up when the process is told to end', async () => {
@@ -369,7 +377,7 @@ describe('a title that does not come', () => {
 
     await talk(world, id, 'boats');
 
-    expect((await headOf(world, id))?.lastSeq).toBe(1);
+    expect((await storedConversation(world, id))?.lastSeq).toBe(1);
     expect(world.logs.map(({ event }) => event)).toContain('title_failed');
   });
 });
@@ -381,17 +389,17 @@ describe('erasing what a title was made of', () => {
     ['takes a title along that was made of the message', 'm_1', canaryTitle, undefined],
     ['leaves one that was made of earlier messages', 'm_3', canaryTitle, canaryTitle.title],
     ['leaves the user’s own', 'm_1', { title: 'Mine' }, 'Mine'],
-  ])('erasing the source of a title: %s', async (...[, messageId, head, left]) => {
+  ])('erasing the source of a title: %s', async (...[, messageId, conversation, left]) => {
     const world = titled([textAnswer('x')], { environment: { TITLES: 'off' } });
     const id = randomUUID();
     await talk(world, id, '1', '2', '3');
     const { store } = world.dependencies;
     const path = `conversations/${id}`;
-    await store.commit([{ op: 'update', path, fields: head, guard: { exists: true } }]);
+    await store.commit([{ op: 'update', path, fields: conversation, guard: { exists: true } }]);
 
     await deleteMessage(world.dependencies, { caller: owner, conversationId: id, messageId });
 
-    expect((await headOf(world, id))?.title).toBe(left);
+    expect((await storedConversation(world, id))?.title).toBe(left);
   });
 
   test('an erasure prevents storing a title that was on its way', async () => {
@@ -405,7 +413,7 @@ describe('erasing what a title was made of', () => {
     held.resolve();
     await afterwork(world);
 
-    expect((await headOf(world, id))?.title).toBeUndefined();
+    expect((await storedConversation(world, id))?.title).toBeUndefined();
   });
 
   test('erasing a user leaves nothing of a title', async () => {
@@ -418,7 +426,9 @@ describe('erasing what a title was made of', () => {
     await erase(world);
 
     expect(await remainsOf(world)).toEqual([]);
-    expect((await readHead(world.store, conversationId))?.value).not.toHaveProperty('autoTitle');
+    expect((await readConversation(world.store, conversationId))?.value).not.toHaveProperty(
+      'autoTitle',
+    );
   });
 
   test('an erasure in a fork removes the copied title', async () => {
@@ -428,11 +438,11 @@ describe('erasing what a title was made of', () => {
     const target = { caller: owner, conversationId: id };
     const fork = await forkConversation(world.dependencies, { ...target, messageId: 'm_1' });
 
-    expect(fork.head).toMatchObject({ title: 'Made', autoTitle: { throughSeq: 1 } });
+    expect(fork.conversation).toMatchObject({ title: 'Made', autoTitle: { throughSeq: 1 } });
     const inFork = { ...target, conversationId: fork.conversationId, messageId: 'm_1' };
     await deleteMessage(world.dependencies, inFork);
 
-    expect((await headOf(world, fork.conversationId))?.title).toBeUndefined();
+    expect((await storedConversation(world, fork.conversationId))?.title).toBeUndefined();
   });
 });
 

@@ -75,7 +75,7 @@ export async function createFiles(config: Config, clock: Clock): Promise<FileBuc
   return createGcsBucket({
     bucket,
     baseUrl,
-    // The stand-in signs as well.
+    // The fake Gemini signs as well.
     iamUrl: isDemo ? baseUrl : 'https://iamcredentials.googleapis.com',
     signer: signer ?? LOCAL_SIGNER,
     accessTokens: isDemo ? localTokens : createAccessTokens(),
@@ -83,7 +83,7 @@ export async function createFiles(config: Config, clock: Clock): Promise<FileBuc
   });
 }
 
-/** Vertex AI reads the project's own buckets; a stand-in's bucket nobody but this process can read. */
+/** Vertex AI reads the project's own buckets; a fake bucket nobody but this process can read. */
 export const readsBucket = ({ GEMINI_API_KEY, GEMINI_BASE_URL, isDemo }: Config): boolean =>
   !isDemo && GEMINI_API_KEY === undefined && GEMINI_BASE_URL === undefined;
 

@@ -1,5 +1,5 @@
 import { NewerDocumentError } from '#shared/conversation/documents/schema-version.ts';
-import { UnreadableHeadError } from '#shared/conversation/documents/unreadable-head.ts';
+import { UnreadableConversationError } from '#shared/conversation/documents/unreadable-conversation.ts';
 import { AppError } from '#shared/errors.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 
@@ -18,7 +18,8 @@ export const notFoundError = (conversationId: string) =>
  * learns that it is there.
  */
 export function errorForCaller(error: unknown, caller: Caller | undefined): unknown {
-  if (!(error instanceof NewerDocumentError || error instanceof UnreadableHeadError)) return error;
+  if (!(error instanceof NewerDocumentError || error instanceof UnreadableConversationError))
+    return error;
   const { ownerUid, path } = error;
   if (ownerUid === undefined || ownerUid === caller?.uid) return error;
   return notFoundError(path.slice(path.lastIndexOf('/') + 1));

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { headPath } from '#shared/conversation/documents/paths.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/errors.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import type { ErrorReasonName } from '#shared/wire/errors/error-reasons.ts';
@@ -162,7 +162,7 @@ async function paramsAsStored(
 ): Promise<Record<string, string>> {
   const { conversationId: id } = params;
   if (id === undefined || !conversationIdSchema.safeParse(id).success) return params;
-  return { ...params, conversationId: await idAsStored(dependencies, id, headPath) };
+  return { ...params, conversationId: await idAsStored(dependencies, id, conversationPath) };
 }
 
 function readParams<Params>(

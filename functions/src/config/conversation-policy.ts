@@ -5,7 +5,7 @@ import { snapshotConstants } from '#shared/compaction/snapshot/snapshot-constant
 import { findMediaFamily } from '#shared/tokens/media-tokens.ts';
 import type { TokenCounting } from '#shared/tokens/token-estimate.ts';
 import { drawVariant, type Variant } from '#shared/compaction/policy/variants.ts';
-import type { Head } from '#shared/conversation/documents/head.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { limitingModel } from '#shared/routing/answering-models.ts';
 import type { Config } from '../config.ts';
 import {
@@ -26,7 +26,7 @@ const FREE_FRACTION = 0.1;
  */
 export const recallTokens = (
   { RECALL_TOKENS }: Pick<Config, 'RECALL_TOKENS'>,
-  { settings, profile }: Pick<Head, 'settings' | 'profile'>,
+  { settings, profile }: Pick<Conversation, 'settings' | 'profile'>,
   input: { request?: { recallTokens?: number }; freeTokens?: number } = {},
 ): number => {
   if (profile === 'gemini-cli') return 0;
@@ -41,7 +41,7 @@ export const recallTokens = (
  */
 export const selectVariant = (
   config: Pick<Config, 'COMPACTION_VARIANTS'>,
-  { epoch, profile }: Pick<Head, 'epoch' | 'profile'>,
+  { epoch, profile }: Pick<Conversation, 'epoch' | 'profile'>,
 ): Variant | undefined =>
   profile === 'gemini-cli' ? undefined : drawVariant(config.COMPACTION_VARIANTS, epoch);
 
@@ -77,37 +77,40 @@ type PolicyConfig = ModelsConfig &
     | 'COMPACTION_VARIANTS'
   >;
 
-type PolicyHead = Pick<
-  Head,
+type PolicyConversation = Pick<
+  Conversation,
   'epoch' | 'settings' | 'profile' | 'model' | 'context' | 'thresholdShift'
 >;
 
-/** What a policy is made of beside the head. */
+/** What a policy is made of beside the conversation document. */
 interface Deciding {
   config: object;
   remote: PolicySettings | undefined;
 }
 
-/** A head is never changed once it is read, and one piece of work asks for its policy many times. */
+/** A conversation document is never changed once it is read, and one piece of work asks for its policy many times. */
 const policies = new WeakMap<object, Deciding & { policy: CompactionPolicy }>();
 
 /** The policy of one conversation in this deployment: its own settings, then those of the deployment. */
-export function conversationPolicy(config: PolicyConfig, head: PolicyHead): CompactionPolicy {
+export function conversationPolicy(
+  config: PolicyConfig,
+  conversation: PolicyConversation,
+): CompactionPolicy {
   const remote = config.remotePolicy?.current();
-  const known = policies.get(head);
+  const known = policies.get(conversation);
   if (known && known.config === config && known.remote === remote) return known.policy;
-  const policy = decidePolicy(config, head, remote);
-  policies.set(head, { config, remote, policy });
+  const policy = decidePolicy(config, conversation, remote);
+  policies.set(conversation, { config, remote, policy });
   return policy;
 }
 
 function decidePolicy(
   config: PolicyConfig,
-  head: PolicyHead,
+  conversation: PolicyConversation,
   remote: PolicySettings | undefined,
 ): CompactionPolicy {
-  const { windowTokens, thresholdFraction, thresholdTokens } = head.settings;
-  const model = modelThatLimits(config, head.model);
+  const { windowTokens, thresholdFraction, thresholdTokens } = conversation.settings;
+  const model = modelThatLimits(config, conversation.model);
   const ownWindow = modelWindowTokens(config, model);
   return resolvePolicy({
     conversation: { thresholdFraction, thresholdTokens },
@@ -116,20 +119,20 @@ function decidePolicy(
       thresholdTokens: config.THRESHOLD_TOKENS,
       splitPolicy: config.SPLIT_POLICY,
       ...config.policySettings,
-      ...selectVariant(config, head)?.settings,
+      ...selectVariant(config, conversation)?.settings,
     },
     remote,
     table: config.THRESHOLD_TABLE,
     model,
-    profile: head.profile,
+    profile: conversation.profile,
     models: knownModels(config),
     windowOverrides: {
       ...config.MODEL_WINDOWS,
       // It may have been set for another model, and makes no model larger.
       ...(windowTokens !== undefined && { [model]: Math.min(windowTokens, ownWindow) }),
     },
-    overheadTokens: head.context.overheadTokens,
-    thresholdShift: config.LEARN_THRESHOLD === 'on' ? head.thresholdShift : undefined,
+    overheadTokens: conversation.context.overheadTokens,
+    thresholdShift: config.LEARN_THRESHOLD === 'on' ? conversation.thresholdShift : undefined,
   });
 }
 
@@ -154,10 +157,10 @@ export function selectSummariser(
  */
 export function readAgainTokens(
   config: Parameters<typeof conversationPolicy>[0] & Parameters<typeof selectSummariser>[0],
-  head: Parameters<typeof conversationPolicy>[1],
+  conversation: Parameters<typeof conversationPolicy>[1],
 ): number {
-  const { windowTokens } = conversationPolicy(config, head);
-  const summariser = selectSummariser(config, { model: head.model, windowTokens });
+  const { windowTokens } = conversationPolicy(config, conversation);
+  const summariser = selectSummariser(config, { model: conversation.model, windowTokens });
   return snapshotConstants.summariserPartialFraction.value * summariser.windowTokens;
 }
 
@@ -172,11 +175,11 @@ export const spendAllowance = (
 /** How snapshots of a conversation are written where a model may be asked. */
 export const selectStrategyName = (
   config: Pick<Config, 'SUMMARY_STRATEGY' | 'COMPACTION_VARIANTS'>,
-  head: Pick<Head, 'epoch' | 'profile'>,
+  conversation: Pick<Conversation, 'epoch' | 'profile'>,
 ): Config['SUMMARY_STRATEGY'] =>
-  head.profile === 'gemini-cli'
+  conversation.profile === 'gemini-cli'
     ? 'rewrite'
-    : (selectVariant(config, head)?.strategy ?? config.SUMMARY_STRATEGY);
+    : (selectVariant(config, conversation)?.strategy ?? config.SUMMARY_STRATEGY);
 
 /**
  * How the meter estimates what no model has reported yet: by character class, in the profile `gemini-cli` as
@@ -185,7 +188,7 @@ export const selectStrategyName = (
 export const meterCounting = ({
   model,
   profile,
-}: Pick<Head, 'model' | 'profile'>): TokenCounting => ({
+}: Pick<Conversation, 'model' | 'profile'>): TokenCounting => ({
   rule: profile === 'gemini-cli' ? 'gemini-cli' : 'character-class',
   mediaFamily: findMediaFamily(model),
 });

@@ -18,25 +18,26 @@ type Sized = Parameters<typeof conversationPolicy>[1];
 /** What a call shows of these items, which weigh `tokens` by the meter. */
 export const shrunkenView = (
   { config }: Pick<Viewing, 'config'>,
-  head: Sized,
+  conversation: Sized,
   input: { items: readonly ContextItem[]; tokens: number; forms: OutputForms },
 ): ShrunkenView =>
   shrinkContext({
     ...input,
-    ...head.context,
+    ...conversation.context,
     tokens: input.tokens,
-    policy: conversationPolicy(config, head),
+    policy: conversationPolicy(config, conversation),
   });
 
 /** What the next call leaves out of a context that weighs `tokens`; undefined: nothing, without a look at the turns. */
 export function countLeftOut(
   viewing: Viewing,
-  head: Sized,
+  conversation: Sized,
   context: Pick<ShownSource, 'history' | 'coveredThrough' | 'turns'> & { tokens: number },
 ): Shrinkage | undefined {
   const { tokens } = context;
-  const policy = conversationPolicy(viewing.config, head);
-  if (!isOverLimit({ ...head.context, tokens, policy })) return undefined;
-  const forms = selectOutputForms(viewing, head);
-  return shrunkenView(viewing, head, { items: itemsOfTurns(context), tokens, forms }).shrinkage;
+  const policy = conversationPolicy(viewing.config, conversation);
+  if (!isOverLimit({ ...conversation.context, tokens, policy })) return undefined;
+  const forms = selectOutputForms(viewing, conversation);
+  return shrunkenView(viewing, conversation, { items: itemsOfTurns(context), tokens, forms })
+    .shrinkage;
 }

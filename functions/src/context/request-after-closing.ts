@@ -1,13 +1,16 @@
 import {
   acceptsAutomaticRequest,
-  needOfContext,
+  requestForContext,
 } from '#shared/compaction/trigger/compaction-trigger.ts';
 import {
   closedTurn,
   staysInContext,
   type ClosingTurn,
 } from '#shared/conversation/writes/end-abandoned.ts';
-import type { CompactionNeeded, Head } from '#shared/conversation/documents/head.ts';
+import type {
+  CompactionNeeded,
+  Conversation,
+} from '#shared/conversation/documents/conversation.ts';
 import { contextTokens } from '#shared/conversation/context/meter.ts';
 import {
   readContextParts,
@@ -25,26 +28,29 @@ interface Closing extends HistorySource, Viewing {
 }
 
 /**
- * The need of the context that an open turn comes into as it is closed by another than its producer, for the
- * batch that closes it under the head's update time: until then it was not counted, so what was asked for
- * while it ran may have been settled as not due. Undefined: nothing to ask for, or asked for already.
- * One read of the tail, and only for a turn that stays in the context. Throws StoreUnavailableError.
+ * The need of the context that an open turn comes into as it is closed by another than its producer, for the batch that
+ * closes it under the conversation document's update time: until then it was not counted, so what was asked for while
+ * it ran may have been settled as not due. Undefined: nothing to ask for, or asked for already. One read of the tail,
+ * and only for a turn that stays in the context. Throws StoreUnavailableError.
  */
 export async function requestAfterClosing(
   dependencies: Closing,
-  target: { conversationId: string; head: Head; closing: ClosingTurn },
+  target: { conversationId: string; conversation: Conversation; closing: ClosingTurn },
 ): Promise<CompactionNeeded['auto']> {
-  const { conversationId, head, closing } = target;
-  if (head.state !== 'live' || !acceptsAutomaticRequest(head)) return undefined;
+  const { conversationId, conversation, closing } = target;
+  if (conversation.state !== 'live' || !acceptsAutomaticRequest(conversation)) return undefined;
   if (!staysInContext(closing)) return undefined;
-  const { history, turns, open } = await readContextParts(dependencies, { conversationId, head });
+  const { history, turns, open } = await readContextParts(dependencies, {
+    conversationId,
+    conversation,
+  });
   if (open?.seq !== closing.seq) return undefined;
-  const after = { head, history, turns: [...turns, closedTurn(open, closing)] };
-  return needOfContext({
-    head,
+  const after = { conversation, history, turns: [...turns, closedTurn(open, closing)] };
+  return requestForContext({
+    conversation,
     history,
-    tokens: contextTokens(after, selectOutputForms(dependencies, head)).tokens,
-    policy: conversationPolicy(dependencies.config, head),
+    tokens: contextTokens(after, selectOutputForms(dependencies, conversation)).tokens,
+    policy: conversationPolicy(dependencies.config, conversation),
     requestId: dependencies.randomness.uuid(),
     now: dependencies.clock.now(),
   });

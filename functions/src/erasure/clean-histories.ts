@@ -1,6 +1,6 @@
 import { withoutTurns, type Gone } from '#shared/compaction/snapshot/repair-history.ts';
 import { emptiedHistory, erasedFields } from '#shared/conversation/writes/erased-history.ts';
-import type { Head } from '#shared/conversation/documents/head.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import { cleanedHistory, readSignedHistory } from '#shared/conversation/context/signed-history.ts';
 import type {
@@ -27,11 +27,11 @@ export interface HistoryCleaning {
 
 interface Erased {
   conversationId: string;
-  head: Head;
+  conversation: Conversation;
   /** The erased turns of which a history may tell. */
   seqs: readonly number[];
   /** Items that repeat them. */
-  items: NonNullable<NonNullable<Head['pendingErasure']>['items']>;
+  items: NonNullable<NonNullable<Conversation['pendingErasure']>['items']>;
 }
 
 /** A history of a generation before the erasure, with nothing of the erased turns. */
@@ -40,14 +40,14 @@ function withoutErased(
   erased: Erased,
   history: History,
 ): History {
-  const { head, seqs } = erased;
+  const { conversation, seqs } = erased;
   // What somebody else wrote may hold anything, whatever it cites.
   if (history.isUntrusted) return emptiedHistory(history);
   const repeating = erased.items.filter(({ generation }) => generation === history.generation);
   if (repeating.some(({ ids }) => ids.length === 0)) return emptiedHistory(history);
   const ids = new Set(repeating.flatMap((items) => items.ids));
   const gone: Gone = { seqs, isGoneItem: ({ id }) => ids.has(id) };
-  return withoutTurns(history, gone, createRenderer(config, head));
+  return withoutTurns(history, gone, createRenderer(config, conversation));
 }
 
 interface Cleaned {
@@ -58,11 +58,11 @@ interface Cleaned {
 
 /** The same, signed so that no earlier form of it is valid any more; one that says nothing needs no signature. */
 function cleaned({ signer, config }: HistoryCleaning, erased: Erased, history: History): Cleaned {
-  const { conversationId, head } = erased;
+  const { conversationId, conversation } = erased;
   const left = withoutErased(config, erased, history);
   const isSame = left === history;
   if (left.erased === true) return isSame ? { left } : { left, fields: erasedFields(left) };
-  const signed = cleanedHistory(signer, { conversationId, erasedIn: head.changedIn }, left);
+  const signed = cleanedHistory(signer, { conversationId, erasedIn: conversation.changedIn }, left);
   return { left: signed, fields: isSame ? { cleaned: signed.cleaned } : erasedFields(signed) };
 }
 
@@ -97,7 +97,7 @@ export async function cleanHistories(
   const all = documents.map((document): Cleaned & { document: StoredDocument } => {
     const history = readSignedHistory(cleaning, erased, document);
     // Later generations were made without the turn: the change emptied it before they began.
-    const isOlder = history.generation < erased.head.changedIn;
+    const isOlder = history.generation < erased.conversation.changedIn;
     return { document, ...(isOlder ? cleaned(cleaning, erased, history) : { left: history }) };
   });
   const writes = all.flatMap(({ document: { path, updateTime }, fields }) =>

@@ -1,4 +1,4 @@
-import type { Head } from '#shared/conversation/documents/head.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { queueSeqs } from '#shared/conversation/decisions/queue-decision.ts';
 import { readTurnDocuments } from '#shared/conversation/context/read-conversation.ts';
 import { abandonedFields, endAbandonedWrites } from '#shared/conversation/writes/end-abandoned.ts';
@@ -8,24 +8,24 @@ import type { DocumentStore, Write } from '#shared/ports/ports.ts';
 import { meterCounting } from '../config/conversation-policy.ts';
 
 /** The turns that run or wait: the open one and the queue behind it. */
-const unfinishedSeqs = (head: Head): number[] => [
-  ...new Set([...(head.open ? [head.open.seq] : []), ...queueSeqs(head)]),
+const unfinishedSeqs = (conversation: Conversation): number[] => [
+  ...new Set([...(conversation.open ? [conversation.open.seq] : []), ...queueSeqs(conversation)]),
 ];
 
 /**
  * Ends every turn that runs or waits, each under its own update time: its producer finds it lost and
  * stops. `keepsAnswers`: what one had said and stored so far stays, as a cancellation leaves it. For the
- * batch that ends the conversation itself, which takes `open` and `queue` off the head.
+ * batch that ends the conversation itself, which takes `open` and `queue` off the conversation document.
  */
 export async function closingWrites(
   store: Pick<DocumentStore, 'get'>,
-  target: { conversationId: string; head: Head; now: Date; keepsAnswers: boolean },
+  target: { conversationId: string; conversation: Conversation; now: Date; keepsAnswers: boolean },
 ): Promise<Write[]> {
-  const { conversationId, head, now } = target;
-  const seqs = unfinishedSeqs(head);
+  const { conversationId, conversation, now } = target;
+  const seqs = unfinishedSeqs(conversation);
   if (seqs.length === 0) return [];
   const turns = await readTurnDocuments(store, conversationId, seqs);
-  const counting = meterCounting(head);
+  const counting = meterCounting(conversation);
   const writes: Write[] = [];
   for (const turn of turns) {
     if (!turn || isTerminal(turn.value.state)) continue;

@@ -1,15 +1,18 @@
 import { blobsNamedBy } from '#shared/conversation/writes/erased-history.ts';
-import type { Head, Versioned } from '#shared/conversation/documents/head.ts';
+import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
 import {
   blobPiecePath,
-  headPath,
+  conversationPath,
   historyPath,
   streamPath,
   turnPath,
   turnPiecesCollection,
 } from '#shared/conversation/documents/paths.ts';
-import { readHead, readTurnDocuments } from '#shared/conversation/context/read-conversation.ts';
-import { sameHeadWrite } from '#shared/conversation/writes/status-write.ts';
+import {
+  readConversation,
+  readTurnDocuments,
+} from '#shared/conversation/context/read-conversation.ts';
+import { sameConversationWrite } from '#shared/conversation/writes/status-write.ts';
 import type { TurnDocument } from '#shared/conversation/documents/turn.ts';
 import type { FileBucket } from '#shared/ports/file-ports.ts';
 import type { Clock, DocumentStore, Query } from '#shared/ports/ports.ts';
@@ -21,7 +24,9 @@ import { cleanIndex } from './clean-index.ts';
 import { cleanHistories, type HistoryCleaning } from './clean-histories.ts';
 import { retryWhenLost } from '../lib/retry.ts';
 
-/** Sends change the head while this works; the last step, which lost to one, is tried again this often. */
+/**
+ * Sends change the conversation document while this works; the last step, which lost to one, is tried again this often.
+ */
 const FINISH_TRIES = 50;
 
 /** Histories of one read; each may hold most of a MiB. */
@@ -45,21 +50,21 @@ interface Erasure {
   dependencies: Omit<ErasureDependencies, 'clock'>;
   store: Store;
   conversationId: string;
-  head: Versioned<Head>;
-  pending: NonNullable<Head['pendingErasure']>;
+  conversation: Versioned<Conversation>;
+  pending: NonNullable<Conversation['pendingErasure']>;
 }
 
-/** The erasure that the head says is to be finished, or undefined. */
+/** The erasure that the conversation document says is to be finished, or undefined. */
 async function readErasure(
   dependencies: ErasureDependencies,
   conversationId: string,
 ): Promise<Erasure | undefined> {
   const { store } = dependencies;
-  const head = await readHead(store, conversationId);
-  const pending = head?.value.pendingErasure;
+  const conversation = await readConversation(store, conversationId);
+  const pending = conversation?.value.pendingErasure;
   // What is being erased as a whole needs no erasing in part.
-  if (!head || !pending || head.value.state === 'erasing') return undefined;
-  return { dependencies, store, conversationId, head, pending };
+  if (!conversation || !pending || conversation.value.state === 'erasing') return undefined;
+  return { dependencies, store, conversationId, conversation, pending };
 }
 
 async function readErasedTurns(erasure: Erasure): Promise<TurnDocument[]> {
@@ -101,15 +106,20 @@ async function eraseHistories(
   erasure: Erasure,
   turns: readonly TurnDocument[],
 ): Promise<Set<string>> {
-  const { dependencies, store, conversationId, head, pending } = erasure;
+  const { dependencies, store, conversationId, conversation, pending } = erasure;
   // A failed turn without tool rounds was never in a context, so no history can hold something of it.
   const seqs = turns.flatMap(({ value }) =>
     value.state === 'failed' && value.rounds === undefined ? [] : [value.seq],
   );
-  const erased = { conversationId, head: head.value, seqs, items: pending.items ?? [] };
+  const erased = {
+    conversationId,
+    conversation: conversation.value,
+    seqs,
+    items: pending.items ?? [],
+  };
   const stillNamed = new Set<string>();
-  for (let first = 1; first <= head.value.generation; first += HISTORIES_PER_PAGE) {
-    const length = Math.min(HISTORIES_PER_PAGE, head.value.generation - first + 1);
+  for (let first = 1; first <= conversation.value.generation; first += HISTORIES_PER_PAGE) {
+    const length = Math.min(HISTORIES_PER_PAGE, conversation.value.generation - first + 1);
     const paths = Array.from({ length }, (_, i) => historyPath(conversationId, first + i));
     const documents = (await store.get(paths)).filter((document) => document !== undefined);
     for (const history of await cleanHistories(dependencies, erased, documents))
@@ -121,10 +131,10 @@ async function eraseHistories(
 
 /** Deletes the files that only the erased questions named. */
 async function eraseUploads(
-  { dependencies, store, conversationId, head }: Erasure,
+  { dependencies, store, conversationId, conversation }: Erasure,
   turns: readonly TurnDocument[],
 ): Promise<void> {
-  const { ownerUid } = head.value;
+  const { ownerUid } = conversation.value;
   const keys = new Set(
     turns
       .filter(({ value }) => isQuestionErased(value))
@@ -149,7 +159,10 @@ async function blobPiecePaths(
   }
 }
 
-/** Erases all that the head has no part in; returns the paths of the blob pieces that are left to erase. */
+/**
+ * Erases all that the conversation document has no part in; returns the paths of the blob pieces that are left to
+ * erase.
+ */
 async function eraseBelow(erasure: Erasure): Promise<string[]> {
   const turns = await readErasedTurns(erasure);
   for (const turn of turns) await eraseBelowTurn(erasure, turn);
@@ -164,17 +177,18 @@ async function eraseBelow(erasure: Erasure): Promise<string[]> {
 }
 
 /**
- * Erases blob pieces and takes the note off the head, each batch only while the head is as it was read: a
- * swap may name a blob again. The last pieces go first, so that a blob that is begun is found again.
+ * Erases blob pieces and takes the note off the conversation document, each batch only while the conversation document
+ * is as it was read: a swap may name a blob again. The last pieces go first, so that a blob that is begun is found
+ * again.
  */
 async function settle(
-  { store, conversationId, head }: Erasure,
+  { store, conversationId, conversation }: Erasure,
   blobPaths: readonly string[],
 ): Promise<void> {
   const paths = blobPaths.toReversed();
   for (let first = 0; first < paths.length; first += BLOB_PIECES_PER_BATCH)
     await store.commit([
-      sameHeadWrite(conversationId, head.updateTime),
+      sameConversationWrite(conversationId, conversation.updateTime),
       ...paths
         .slice(first, first + BLOB_PIECES_PER_BATCH)
         .map((path) => ({ op: 'delete', path }) as const),
@@ -182,29 +196,29 @@ async function settle(
   await store.commit([
     {
       op: 'update',
-      path: headPath(conversationId),
-      fields: { erasedIn: head.value.changedIn },
+      path: conversationPath(conversationId),
+      fields: { erasedIn: conversation.value.changedIn },
       remove: ['pendingErasure'],
-      guard: { updateTime: head.updateTime },
+      guard: { updateTime: conversation.updateTime },
     },
   ]);
 }
 
-/** What `eraseBelow` depends on: messages change the head, and nothing of this. */
-const stateOf = ({ head, pending }: Erasure): string =>
+/** What `eraseBelow` depends on: messages change the conversation document, and nothing of this. */
+const stateOf = ({ conversation, pending }: Erasure): string =>
   JSON.stringify([
-    head.value.generation,
-    head.value.changedIn,
+    conversation.value.generation,
+    conversation.value.changedIn,
     pending.seqs,
     pending.blobs,
     pending.items,
   ]);
 
 /**
- * Erases turns that have been emptied from all that was made of them: overflow pieces, stream chunks,
- * every history that covers them, the index of recall, blobs that only they name, notes that a tool made of them; then takes the note off the head. May stop
- * anywhere and be repeated; nothing pending → nothing to do. Throws GuardLostError when others changed
- * the conversation all the while, StoreUnavailableError.
+ * Erases turns that have been emptied from all that was made of them: overflow pieces, stream chunks, every history
+ * that covers them, the index of recall, blobs that only they name, notes that a tool made of them; then takes the note
+ * off the conversation document. May stop anywhere and be repeated; nothing pending → nothing to do. Throws
+ * GuardLostError when others changed the conversation all the while, StoreUnavailableError.
  */
 export async function finishErasure(
   dependencies: ErasureDependencies,
@@ -218,7 +232,7 @@ export async function finishErasure(
       if (!erasure) return;
       const state = stateOf(erasure);
       if (below?.state !== state) {
-        const { ownerUid: uid } = erasure.head.value;
+        const { ownerUid: uid } = erasure.conversation.value;
         await eraseNotesFrom(dependencies, { uid, conversationId, seqs: erasure.pending.seqs });
         below = { state, blobPaths: await eraseBelow(erasure) };
       }

@@ -1,34 +1,37 @@
-import type { Head } from '#shared/conversation/documents/head.ts';
-import { compactionJobPath, headPath, statusPath } from '#shared/conversation/documents/paths.ts';
-import { readAnyHead } from '#shared/conversation/context/read-conversation.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
+import {
+  compactionJobPath,
+  conversationPath,
+  statusPath,
+} from '#shared/conversation/documents/paths.ts';
+import { readAnyConversation } from '#shared/conversation/context/read-conversation.ts';
 import type { Clock, DocumentStore } from '#shared/ports/ports.ts';
 import { closingWrites } from './close-turns.ts';
 import { retryWhenLost } from '../lib/retry.ts';
 
 /**
- * The first step of erasing a conversation, one batch: the head is `erasing` and takes a generation, open
- * turns end, the compaction job and the status go. From here on every guard of chat and worker fails, so
- * nothing new appears below it. `isWanted` is asked again with every
- * reading, and may throw.
- * `erasing`: it is marked, now or before. `kept`: it is not wanted. `gone`: there is none, or a tombstone.
- * Throws GuardLostError when others won every try, StoreUnavailableError.
+ * The first step of erasing a conversation, one batch: the conversation document is `erasing` and takes a generation,
+ * open turns end, the compaction job and the status go. From here on every guard of chat and worker fails, so nothing
+ * new appears below it. `isWanted` is asked again with every reading, and may throw. `erasing`: it is marked, now or
+ * before. `kept`: it is not wanted. `gone`: there is none, or a tombstone. Throws GuardLostError when others won every
+ * try, StoreUnavailableError.
  */
 export async function markErasing(
   { store, clock }: { store: Pick<DocumentStore, 'get' | 'commit'>; clock: Clock },
   conversationId: string,
-  isWanted: (head: Head, updateTime: string) => boolean,
+  isWanted: (conversation: Conversation, updateTime: string) => boolean,
 ): Promise<'erasing' | 'kept' | 'gone'> {
   return retryWhenLost(clock, async () => {
-    const head = await readAnyHead(store, conversationId);
-    if (!head || head.value.state === 'erased') return 'gone';
-    if (!isWanted(head.value, head.updateTime)) return 'kept';
-    if (head.value.state === 'erasing') return 'erasing';
-    const generation = head.value.generation + 1;
+    const conversation = await readAnyConversation(store, conversationId);
+    if (!conversation || conversation.value.state === 'erased') return 'gone';
+    if (!isWanted(conversation.value, conversation.updateTime)) return 'kept';
+    if (conversation.value.state === 'erasing') return 'erasing';
+    const generation = conversation.value.generation + 1;
     const now = clock.now();
     await store.commit([
       {
         op: 'update',
-        path: headPath(conversationId),
+        path: conversationPath(conversationId),
         fields: {
           state: 'erasing',
           generation,
@@ -37,11 +40,11 @@ export async function markErasing(
           compactionNeeded: {},
         },
         remove: ['open', 'queue', 'pendingErasure'],
-        guard: { updateTime: head.updateTime },
+        guard: { updateTime: conversation.updateTime },
       },
       ...(await closingWrites(store, {
         conversationId,
-        head: head.value,
+        conversation: conversation.value,
         now,
         keepsAnswers: false,
       })),

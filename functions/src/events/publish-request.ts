@@ -1,6 +1,6 @@
 import { eraseEvent, requestEvent } from '#shared/compaction/decisions/event.ts';
 import { REPUBLISH_AFTER_MS } from '#shared/compaction/trigger/sweep-decision.ts';
-import type { CompactionNeeded } from '#shared/conversation/documents/head.ts';
+import type { CompactionNeeded } from '#shared/conversation/documents/conversation.ts';
 import type { Clock, EventPublisher, Logger } from '#shared/ports/ports.ts';
 import { publishCompactionRequested, type CompactionEvent } from './publish-compaction-event.ts';
 
@@ -36,7 +36,10 @@ const publishToWorkers = (
     conversationId,
   });
 
-/** Tells the workers, and whoever listens, of a compaction request that stands in the head. Never throws. */
+/**
+ * Tells the workers, and whoever listens, of a compaction request that stands in the conversation document. Never
+ * throws.
+ */
 export async function publishRequest(
   dependencies: Publishing,
   request: Pick<CompactionEvent, 'conversationId' | 'requestId' | 'trigger' | 'beforeTokens'>,
@@ -48,8 +51,9 @@ export async function publishRequest(
 }
 
 /**
- * Publishes a request again that waits in the head for longer than a compaction takes: its event was lost, or its
- * worker died. The sweep does it every five minutes; whoever meets such a request does not wait for it. Never throws.
+ * Publishes a request again that waits in the conversation document for longer than a compaction takes: its event was
+ * lost, or its worker died. The sweep does it every five minutes; whoever meets such a request does not wait for it.
+ * Never throws.
  */
 export async function publishOverdue(
   dependencies: Publishing & { clock: Clock },
@@ -63,7 +67,7 @@ export async function publishOverdue(
   await publishToWorkers(dependencies, { conversationId, requestId: waiting.requestId });
 }
 
-/** Tells the workers to erase a conversation whose head is marked as erasing. Never throws. */
+/** Tells the workers to erase a conversation whose document is marked as erasing. Never throws. */
 export const publishErase = (dependencies: Publishing, conversationId: string): Promise<void> =>
   publishBestEffort(dependencies, {
     event: eraseEvent({ conversationId }),

@@ -4,7 +4,7 @@ import {
   type TurnFinished,
   type TurnRested,
   type TurnWaiting,
-} from '#shared/notification/told-event.ts';
+} from '#shared/notification/published-event.ts';
 import type { EventPublisher, Logger } from '#shared/ports/ports.ts';
 import type { Config } from '../config.ts';
 

@@ -1,6 +1,10 @@
-import { decodeHead } from '#shared/conversation/documents/head.ts';
-import { budgetShardPath, headPath, usagePath } from '#shared/conversation/documents/paths.ts';
-import { sameHeadWrite } from '#shared/conversation/writes/status-write.ts';
+import { decodeConversation } from '#shared/conversation/documents/conversation.ts';
+import {
+  budgetShardPath,
+  conversationPath,
+  usagePath,
+} from '#shared/conversation/documents/paths.ts';
+import { sameConversationWrite } from '#shared/conversation/writes/status-write.ts';
 import { AppError } from '#shared/errors.ts';
 import type {
   Clock,
@@ -62,7 +66,7 @@ const notLive = (conversationId: string) =>
 /** The documents as one read found them. */
 interface Found {
   usage: StoredDocument | undefined;
-  head: StoredDocument | undefined;
+  conversation: StoredDocument | undefined;
   shards: readonly (StoredDocument | undefined)[];
 }
 
@@ -93,7 +97,7 @@ function refuseOver(
 /** The write to the user's document; one that is not there is created below a live conversation alone. */
 function usageWrites(
   hold: Hold,
-  { usage: document, head }: Found,
+  { usage: document, conversation }: Found,
   { conversationId, now }: { conversationId: string; now: Date },
 ): Write[] {
   const { id, costMicros, until } = hold;
@@ -101,8 +105,9 @@ function usageWrites(
   const held = [...heldAt(before.held, now), { id, costMicros, until }];
   const write = usageWrite({ path: hold.usagePath, document }, { ...before, held }, now);
   if (document) return [write];
-  if (!head || decodeHead(head).value.state !== 'live') throw notLive(conversationId);
-  return [write, sameHeadWrite(conversationId, head.updateTime)];
+  if (!conversation || decodeConversation(conversation).value.state !== 'live')
+    throw notLive(conversationId);
+  return [write, sameConversationWrite(conversationId, conversation.updateTime)];
 }
 
 /**
@@ -126,10 +131,14 @@ export async function holdForCall(
     const day = toDay(now);
     const path = usagePath(call.ownerUid, day);
     const paths = limitMicros > 0 ? shardPaths(day) : [];
-    const [usage, head, ...shards] = await store.get([path, headPath(conversationId), ...paths]);
+    const [usage, conversation, ...shards] = await store.get([
+      path,
+      conversationPath(conversationId),
+      ...paths,
+    ]);
     // The commit before was applied, and its reply was lost.
     if (tried && decodeUsage(usage).held.some((held) => held.id === id)) return tried;
-    const found = { usage, head, shards };
+    const found = { usage, conversation, shards };
     const until = new Date(now.getTime() + call.holdMs);
     const hold: Hold = { id, costMicros, until, day, usagePath: path };
     const takenMicros = refuseOver(settings, found, { wantedMicros: costMicros, now });

@@ -1,5 +1,5 @@
-import { headPath, recallPath } from '#shared/conversation/documents/paths.ts';
-import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { conversationPath, recallPath } from '#shared/conversation/documents/paths.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
 import { firstOfSegment, lastOfSegment, segmentNumber } from '#shared/recall/segment.ts';
 import { retryWhenLost } from '../lib/retry.ts';
@@ -25,21 +25,21 @@ async function firstBrokenSegment(
   return undefined;
 }
 
-/** Takes back what the head says of the index, to before the first segment that is broken. */
+/** Takes back what the conversation document says of the index, to before the first segment that is broken. */
 async function takeBack(dependencies: IndexDependencies, conversationId: string): Promise<void> {
   const { store, clock } = dependencies;
   await retryWhenLost(clock, async () => {
-    const head = await readHead(store, conversationId);
-    const indexedThrough = head?.value.indexedThrough ?? 0;
-    if (!head || indexedThrough === 0) return;
+    const conversation = await readConversation(store, conversationId);
+    const indexedThrough = conversation?.value.indexedThrough ?? 0;
+    if (!conversation || indexedThrough === 0) return;
     const broken = await firstBrokenSegment(store, conversationId, indexedThrough);
     if (broken === undefined) return;
     await store.commit([
       {
         op: 'update',
-        path: headPath(conversationId),
+        path: conversationPath(conversationId),
         fields: { indexedThrough: firstOfSegment(broken) - 1 },
-        guard: { updateTime: head.updateTime },
+        guard: { updateTime: conversation.updateTime },
       },
     ]);
   });
@@ -57,9 +57,9 @@ export async function indexConversation(
 ): Promise<void> {
   const { conversationId, isBroken } = target;
   if (isBroken) await takeBack(dependencies, conversationId);
-  const head = await readHead(dependencies.store, conversationId);
-  if (!head) return;
-  const throughSeq = foldedThrough(head.value);
+  const conversation = await readConversation(dependencies.store, conversationId);
+  if (!conversation) return;
+  const throughSeq = foldedThrough(conversation.value);
   const indexedThrough = await indexTurns(dependencies, { conversationId, throughSeq, signal });
   dependencies.logger.log('INFO', 'recall_indexed', { conversationId, indexedThrough });
 }

@@ -1,7 +1,7 @@
-import type { Head, Versioned } from '#shared/conversation/documents/head.ts';
-import { headPath, recallPath } from '#shared/conversation/documents/paths.ts';
+import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
+import { conversationPath, recallPath } from '#shared/conversation/documents/paths.ts';
 import {
-  readHead,
+  readConversation,
   readTurnRange,
   type ConversationCache,
 } from '#shared/conversation/context/read-conversation.ts';
@@ -41,13 +41,13 @@ interface Indexing {
 function keptPassages(
   { logger }: IndexDependencies,
   document: StoredDocument | undefined,
-  { fromSeq, head }: { fromSeq: number; head: Head },
+  { fromSeq, conversation }: { fromSeq: number; conversation: Conversation },
 ): Passage[] | undefined {
   if (!document) return undefined;
   try {
     const { segment, throughSeq } = unpackSegment(document);
     if (throughSeq < fromSeq - 1) return undefined;
-    const hidden = head.pendingErasure?.seqs ?? [];
+    const hidden = conversation.pendingErasure?.seqs ?? [];
     return segment.passages.filter(({ seq }) => seq < fromSeq && !hidden.includes(seq));
   } catch (error) {
     logger.log('WARNING', 'recall_segment_unreadable', {
@@ -61,14 +61,19 @@ function keptPassages(
 async function readPassages(
   dependencies: IndexDependencies,
   { conversationId, signal }: Indexing,
-  range: { head: Head; fromSeq: number; toSeq: number },
+  range: { conversation: Conversation; fromSeq: number; toSeq: number },
 ): Promise<Passage[]> {
   const passages: Passage[] = [];
   for (let fromSeq = range.fromSeq; fromSeq <= range.toSeq; fromSeq += TURNS_PER_READ) {
     signal?.throwIfAborted();
     const toSeq = Math.min(fromSeq + TURNS_PER_READ - 1, range.toSeq);
-    const { head } = range;
-    const turns = await readTurnRange(dependencies, { conversationId, head, fromSeq, toSeq });
+    const { conversation } = range;
+    const turns = await readTurnRange(dependencies, {
+      conversationId,
+      conversation,
+      fromSeq,
+      toSeq,
+    });
     passages.push(...passagesOfTurns(turns.map(textsOfTurn)));
   }
   return passages;
@@ -78,39 +83,39 @@ async function readPassages(
 async function nextSegment(
   dependencies: IndexDependencies,
   indexing: Indexing,
-  { value: head, updateTime }: Versioned<Head>,
+  { value: conversation, updateTime }: Versioned<Conversation>,
 ): Promise<{ writes: Write[]; indexedThrough: number } | undefined> {
   const { conversationId } = indexing;
-  const done = head.indexedThrough ?? 0;
-  const throughSeq = Math.min(indexing.throughSeq, head.lastSeq);
-  if (head.state !== 'live' || done >= throughSeq) return undefined;
+  const done = conversation.indexedThrough ?? 0;
+  const throughSeq = Math.min(indexing.throughSeq, conversation.lastSeq);
+  if (conversation.state !== 'live' || done >= throughSeq) return undefined;
   const number = segmentNumber(done + 1);
   const first = firstOfSegment(number);
   const toSeq = Math.min(lastOfSegment(number), throughSeq);
   const path = recallPath(conversationId, number);
   const [document] = await dependencies.store.get([path]);
   const kept =
-    done < first ? [] : keptPassages(dependencies, document, { fromSeq: done + 1, head });
+    done < first ? [] : keptPassages(dependencies, document, { fromSeq: done + 1, conversation });
   const fromSeq = kept === undefined ? first : Math.max(first, done + 1);
-  const added = await readPassages(dependencies, indexing, { head, fromSeq, toSeq });
+  const added = await readPassages(dependencies, indexing, { conversation, fromSeq, toSeq });
   const fields = fittingSegment([...(kept ?? []), ...added], toSeq);
   const segmentWrite: Write = document
     ? { op: 'update', path, fields, guard: { updateTime: document.updateTime } }
     : { op: 'create', path, fields };
-  const headWrite: Write = {
+  const conversationWrite: Write = {
     op: 'update',
-    path: headPath(conversationId),
+    path: conversationPath(conversationId),
     fields: { indexedThrough: toSeq },
     guard: { updateTime },
   };
-  return { writes: [headWrite, segmentWrite], indexedThrough: toSeq };
+  return { writes: [conversationWrite, segmentWrite], indexedThrough: toSeq };
 }
 
 /**
  * Puts the turns up to `throughSeq`, which must have ended, into the index of recall: segment by segment, the oldest
- * first, each in one batch with what the head says of it. May stop anywhere and be repeated; what is there is kept.
- * Whoever changes a turn or the head meanwhile wins, and it is read again. Resolves to the last turn that is in it.
- * Throws GuardLostError, StoreUnavailableError, and the signal's reason.
+ * first, each in one batch with what the conversation document says of it. May stop anywhere and be repeated; what is
+ * there is kept. Whoever changes a turn or the conversation document meanwhile wins, and it is read again. Resolves to
+ * the last turn that is in it. Throws GuardLostError, StoreUnavailableError, and the signal's reason.
  */
 export async function indexTurns(
   dependencies: IndexDependencies,
@@ -120,10 +125,10 @@ export async function indexTurns(
   for (;;) {
     indexing.signal?.throwIfAborted();
     const written = await retryWhenLost(clock, async () => {
-      const head = await readHead(store, indexing.conversationId);
-      if (!head) return { isDone: true, indexedThrough: 0 };
-      const next = await nextSegment(dependencies, indexing, head);
-      if (!next) return { isDone: true, indexedThrough: head.value.indexedThrough ?? 0 };
+      const conversation = await readConversation(store, indexing.conversationId);
+      if (!conversation) return { isDone: true, indexedThrough: 0 };
+      const next = await nextSegment(dependencies, indexing, conversation);
+      if (!next) return { isDone: true, indexedThrough: conversation.value.indexedThrough ?? 0 };
       await store.commit(next.writes);
       return { isDone: false, indexedThrough: next.indexedThrough };
     });

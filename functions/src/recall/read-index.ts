@@ -1,4 +1,4 @@
-import type { Head } from '#shared/conversation/documents/head.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { recallPath } from '#shared/conversation/documents/paths.ts';
 import {
   firstTailSeq,
@@ -31,16 +31,17 @@ export interface LoadedIndex {
   throughSeq: number;
   /** Whether the oldest turn is among them. */
   isWhole: boolean;
-  /** Whether something that the head says is there is missing or cannot be read. */
+  /** Whether something that the conversation document says is there is missing or cannot be read. */
   isBroken: boolean;
 }
 
 /** The last turn that is folded whole: the context does not show it word for word. */
-export const foldedThrough = (head: Pick<Head, 'coveredThrough'>): number => firstTailSeq(head) - 1;
+export const foldedThrough = (conversation: Pick<Conversation, 'coveredThrough'>): number =>
+  firstTailSeq(conversation) - 1;
 
 async function readSegments(
   { store, logger }: IndexSource,
-  { conversationId, head }: { conversationId: string; head: Head },
+  { conversationId, conversation }: { conversationId: string; conversation: Conversation },
   numbers: readonly number[],
 ): Promise<Map<number, SegmentEntry>> {
   const found = new Map<number, SegmentEntry>();
@@ -49,10 +50,10 @@ async function readSegments(
     if (!document) continue;
     try {
       const { segment, throughSeq } = unpackSegment(document);
-      // What stands there of later turns is older than the head.
-      const trusted = Math.min(throughSeq, head.indexedThrough ?? 0);
+      // What stands there of later turns is older than the conversation document.
+      const trusted = Math.min(throughSeq, conversation.indexedThrough ?? 0);
       const sizeBytes = segmentSize(segment);
-      const entry = { segment, throughSeq: trusted, loadedAt: head.generation, sizeBytes };
+      const entry = { segment, throughSeq: trusted, loadedAt: conversation.generation, sizeBytes };
       found.set(numbers[i] ?? 0, entry);
     } catch (error) {
       logger.log('WARNING', 'recall_segment_unreadable', {
@@ -65,17 +66,17 @@ async function readSegments(
 }
 
 /**
- * The index of recall, from this instance's cache where it is as the head says; else read, the newest turns first,
- * until one conversation has taken its share of the cache. No read where nothing is folded or all is known.
- * Throws StoreUnavailableError.
+ * The index of recall, from this instance's cache where it is as the conversation document says; else read, the newest
+ * turns first, until one conversation has taken its share of the cache. No read where nothing is folded or all is
+ * known. Throws StoreUnavailableError.
  */
 export async function loadIndex(
   source: IndexSource,
-  target: { conversationId: string; head: Head },
+  target: { conversationId: string; conversation: Conversation },
 ): Promise<LoadedIndex> {
   const { cache } = source;
-  const { head } = target;
-  const throughSeq = Math.min(head.indexedThrough ?? 0, foldedThrough(head));
+  const { conversation } = target;
+  const throughSeq = Math.min(conversation.indexedThrough ?? 0, foldedThrough(conversation));
   const newest = segmentNumber(throughSeq);
   const count = Math.min(SEGMENTS_MAX, newest);
   const numbers = Array.from({ length: count }, (_, i) => newest - i);
@@ -88,8 +89,8 @@ export async function loadIndex(
     const asked = numbers.slice(i, i + SEGMENTS_PER_READ);
     const known = new Map<number, SegmentEntry>();
     for (const number of asked) {
-      const entry = cache.segment(head.epoch, number);
-      if (isFresh(head, entry) && isWhole(number, entry)) known.set(number, entry);
+      const entry = cache.segment(conversation.epoch, number);
+      if (isFresh(conversation, entry) && isWhole(number, entry)) known.set(number, entry);
     }
     const missing = asked.filter((number) => !known.has(number));
     const read =
@@ -101,7 +102,8 @@ export async function loadIndex(
       if (!entry || !isWhole(number, entry)) isBroken = true;
       if (!entry) continue;
       // While an erasure is under way the document may still change; nothing of it may outlive that here.
-      if (read.has(number) && !head.pendingErasure) cache.keepSegment(head.epoch, number, entry);
+      if (read.has(number) && !conversation.pendingErasure)
+        cache.keepSegment(conversation.epoch, number, entry);
       segments.push(entry.segment);
       bytesLeft -= entry.sizeBytes;
     }

@@ -1,7 +1,7 @@
 import type { ModelRequestBody, RequestContent, RequestPart } from '../server/request.ts';
 
 /*
- * The one token rule of the stand-in, used for usageMetadata, countTokens, the window and the length
+ * The one token rule of the fake Gemini, used for usageMetadata, countTokens, the window and the length
  * of every answer:
  *   - text: 0.25 token per ASCII code point, 1.3 per any other; thoughts count as text;
  *   - function calls, function responses, tool declarations and response schemas: their JSON as text;

@@ -18,7 +18,7 @@ import { firstCodePoints } from '../answers/sentences.ts';
 import { type Vices, vicesFor } from './misbehaviour.ts';
 import { wait } from './events.ts';
 
-/** What one stand-in is made of. */
+/** What one fake Gemini is made of. */
 export interface Model {
   seed: string;
   timing: Timing;

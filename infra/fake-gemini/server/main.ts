@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
-import { startStandIn } from './start-fake-gemini.ts';
+import { startFakeGemini } from './start-fake-gemini.ts';
 
 /*
- * The stand-in as a process: `node infra/fake-gemini/server/main.ts [--port 8790] [--seed s] [--window tokens]`,
+ * The fake Gemini as a process: `node infra/fake-gemini/server/main.ts [--port 8790] [--seed s] [--window tokens]`,
  * or STAND_IN_PORT and STAND_IN_SEED. Prints one line with its URL, then serves until it is ended.
  */
 const { values } = parseArgs({
@@ -15,15 +15,15 @@ const { values } = parseArgs({
   },
 });
 
-const standIn = await startStandIn({
+const fakeGemini = await startFakeGemini({
   port: Number(values.port),
   seed: values.seed,
   defaultWindowTokens: Number(values.window),
   timeToFirstTokenMs: Number(values['time-to-first-token-ms']),
   tokensPerSecond: Number(values['tokens-per-second']),
 });
-console.log(standIn.url);
+console.log(fakeGemini.url);
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => void standIn.close().then(() => process.exit(0)));
+  process.once(signal, () => void fakeGemini.close().then(() => process.exit(0)));
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /*
- * A stand-in of Firebase Cloud Messaging, HTTP v1: `POST /v1/projects/{p}/messages:send`. It checks what FCM
+ * A fake of Firebase Cloud Messaging, HTTP v1: `POST /v1/projects/{p}/messages:send`. It checks what FCM
  * checks of a message that we send, keeps the newest, and refuses as it is told.
  */
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /**
- * The parts of Gemini's REST requests that the stand-in reads. Declared here and not taken from
+ * The parts of Gemini's REST requests that the fake Gemini reads. Declared here and not taken from
  * `shared/`, so that the product is not tested against its own idea of the wire. Unknown fields stay.
  */
 const partSchema = z.looseObject({

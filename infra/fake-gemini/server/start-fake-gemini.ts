@@ -14,7 +14,7 @@ import { modelRequestSchema, readAddress } from './request.ts';
 import { sendJson, type Timing } from './respond.ts';
 import { type Vices, vicesSchema } from './misbehaviour.ts';
 
-interface StandInOptions {
+interface FakeGeminiOptions {
   /** Default 0: any free port. */
   port?: number;
   /** Seed of forgetfulness and invention. Default `stand-in`. */
@@ -32,7 +32,7 @@ interface StandInOptions {
 }
 
 /** A local server that speaks Gemini's REST API and can be driven in process or over `/control/…`. */
-export interface StandIn {
+export interface FakeGemini {
   url: string;
   port: number;
   /** The newest 2,000 requests, oldest first. */
@@ -49,7 +49,7 @@ export interface StandIn {
   registerAnswers(...answers: RecordedAnswer[]): void;
   clearAnswers(): void;
   setWindow(model: string, tokens: number): void;
-  /** The stand-in of Firebase Cloud Messaging behind the same address. */
+  /** The fake of Firebase Cloud Messaging behind the same address. */
   messaging: Messaging;
   setTiming(timing: Partial<Timing>): void;
   /** Ends open requests and stops listening. */
@@ -59,7 +59,7 @@ export interface StandIn {
 const defaultWindowTokens = 1_048_576;
 const defaultKeepRequests = 50;
 
-function createModel(options: StandInOptions): Model {
+function createModel(options: FakeGeminiOptions): Model {
   return {
     seed: options.seed ?? 'stand-in',
     timing: {
@@ -148,11 +148,11 @@ async function serve(
   if (arrival !== undefined) await serveModel(model, arrival, response);
 }
 
-/** Starts the stand-in on the loopback interface. */
-export async function startStandIn(options: StandInOptions = {}): Promise<StandIn> {
+/** Starts the fake Gemini on the loopback interface. */
+export async function startFakeGemini(options: FakeGeminiOptions = {}): Promise<FakeGemini> {
   const model = createModel(options);
   const server = createServer((request, response) => {
-    // A defect of the stand-in must fail the request that met it, not hang it.
+    // A defect of the fake Gemini must fail the request that met it, not hang it.
     serve(model, request, response).catch((error: unknown) => {
       console.error(error);
       response.destroy();

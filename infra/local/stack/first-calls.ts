@@ -2,15 +2,18 @@ import type { Stack } from './stack-children.ts';
 import { LOCAL_USER } from './stack-page.ts';
 import { unsignedToken } from '../processes/unsigned-token.ts';
 
-/** How to be told of an answer that nobody waited for; '' where no stand-in takes notifications. */
-function notificationCalls({ chatUrl, standInUrl }: Pick<Stack, 'chatUrl' | 'standInUrl'>): string {
-  if (standInUrl === undefined) return '';
+/** How to be told of an answer that nobody waited for; '' where no fake Gemini takes notifications. */
+function notificationCalls({
+  chatUrl,
+  fakeGeminiUrl,
+}: Pick<Stack, 'chatUrl' | 'fakeGeminiUrl'>): string {
+  if (fakeGeminiUrl === undefined) return '';
   return `A device, and what it was told after a client has left early (curl --max-time 0.1):
 
 curl -s -X PUT ${chatUrl}/v1/users/me/devices/phone \\
   -H "Authorization: Bearer $RECAP_TOKEN" -H 'Content-Type: application/json' \\
   -d '{"token":"a-token","platform":"ios"}'
-curl -s ${standInUrl}/control/notifications
+curl -s ${fakeGeminiUrl}/control/notifications
 
 `;
 }
@@ -22,7 +25,7 @@ export function welcomeText(
     | 'chatUrl'
     | 'compactionUrl'
     | 'pageUrl'
-    | 'standInUrl'
+    | 'fakeGeminiUrl'
     | 'firestoreHost'
     | 'projectId'
     | 'backend'
@@ -43,7 +46,7 @@ export function welcomeText(
   return `
 ${stack.pageUrl ? `  Page        ${stack.pageUrl}/\n\n` : ''}  chat        ${stack.chatUrl}
   compaction  ${stack.compactionUrl}
-  model       ${stack.standInUrl ? `${stack.standInUrl}  ` : ''}${stack.model}
+  model       ${stack.fakeGeminiUrl ? `${stack.fakeGeminiUrl}  ` : ''}${stack.model}
   data        ${stack.firestoreHost ? `${stack.firestoreHost}  ` : ''}${stack.backend}
 
 A token for user ${LOCAL_USER}, then a message whose answer streams:

@@ -21,7 +21,7 @@ export interface Stack extends RunningParts {
   /** Where faults are ordered, with the token of this start; absent where that was not asked for. */
   supervisor?: { url: string; token: string };
   /** Absent when a real model answers. */
-  standInUrl?: string | undefined;
+  fakeGeminiUrl?: string | undefined;
   /** Absent in the embedded mode. */
   firestoreHost?: string;
   projectId: string;
@@ -48,10 +48,10 @@ export const runningParts = (children: () => Children): RunningParts => ({
 
 /** The functions first: an answer that is under way shall not fail because its model has gone. */
 export async function stopAll(children: Children): Promise<void> {
-  const standIn = children.get('stand-in');
-  const functions = [...children.values()].filter((child) => child !== standIn);
+  const fakeGemini = children.get('stand-in');
+  const functions = [...children.values()].filter((child) => child !== fakeGemini);
   await Promise.all(functions.map((child) => child.stop()));
-  await standIn?.stop();
+  await fakeGemini?.stop();
 }
 
 /** Waits for every start; when one failed, stops what did start and throws what the first one threw. */

@@ -32,7 +32,7 @@ export type ModelChoice =
   | { kind: 'vertex'; project: string; location: string; credentials: string | undefined };
 
 /**
- * The stand-in, unless the user's shell has a key of the Gemini API, or the variables with which Google's
+ * The fake Gemini, unless the user's shell has a key of the Gemini API, or the variables with which Google's
  * SDK chooses Vertex AI (GOOGLE_GENAI_USE_VERTEXAI=true and GOOGLE_CLOUD_PROJECT; application default
  * credentials sign the calls).
  */
@@ -47,10 +47,10 @@ export function chooseModel(environment: Environment): ModelChoice {
   return { kind: 'vertex', project, location, credentials };
 }
 
-function modelVariables(model: ModelChoice, standInUrl: string | undefined): Environment {
+function modelVariables(model: ModelChoice, fakeGeminiUrl: string | undefined): Environment {
   switch (model.kind) {
     case 'stand-in':
-      return { GEMINI_API_KEY: 'stand-in', GEMINI_BASE_URL: standInUrl };
+      return { GEMINI_API_KEY: 'stand-in', GEMINI_BASE_URL: fakeGeminiUrl };
     case 'gemini':
       return { GEMINI_API_KEY: model.apiKey };
     case 'vertex':
@@ -70,7 +70,7 @@ function modelVariables(model: ModelChoice, standInUrl: string | undefined): Env
 export function stackEnvironment(options: {
   shell: Environment;
   model: ModelChoice;
-  standInUrl?: string;
+  fakeGeminiUrl?: string;
   /** Absent in the embedded mode. */
   emulators?: { firestoreHost: string; pubsubHost: string };
   settings?: Environment;
@@ -91,7 +91,7 @@ export function stackEnvironment(options: {
     PUBSUB_EMULATOR_HOST: options.emulators?.pubsubHost ?? '127.0.0.1:8085',
     ...(options.emulators && { FIRESTORE_EMULATOR_HOST: options.emulators.firestoreHost }),
     CLIENT_WRITABLE: options.shell.CLIENT_WRITABLE ?? CLIENT_WRITABLE_FIELDS.join(','),
-    ...modelVariables(options.model, options.standInUrl),
+    ...modelVariables(options.model, options.fakeGeminiUrl),
     ...options.settings,
   };
 }

@@ -33,7 +33,7 @@ export interface StackPage extends LocalPage {
 export async function startStackPage(options: {
   ports: StackPorts;
   hasSupervisor: boolean;
-  stack: Pick<Stack, 'chatUrl' | 'compactionUrl' | 'standInUrl' | 'processIds' | 'restart'>;
+  stack: Pick<Stack, 'chatUrl' | 'compactionUrl' | 'fakeGeminiUrl' | 'processIds' | 'restart'>;
   log: StackLog;
 }): Promise<StackPage> {
   const { ports, stack, log } = options;

@@ -18,7 +18,7 @@ import { startSweepSchedule, type SweepSchedule } from '../sweep-schedule.ts';
 export interface StackPorts {
   chat: number;
   compaction: number;
-  standIn: number;
+  fakeGemini: number;
   page: number;
   supervisor: number;
   /** Of the store in memory, where the functions are processes of their own beside it. */
@@ -31,7 +31,7 @@ export interface StackPorts {
 export interface PartSettings {
   ports: StackPorts;
   environment: Readonly<Record<string, string | undefined>>;
-  standInArguments: readonly string[];
+  fakeGeminiArguments: readonly string[];
   push: Partial<PushSettings>;
   /** 0: no sweep. */
   sweepSeconds: number;
@@ -72,8 +72,8 @@ function functionPart(name: 'chat' | 'compaction', { ports }: PartSettings, scri
   };
 }
 
-export function startStandInPart(settings: PartSettings): Promise<Child> {
-  const { standIn: port } = settings.ports;
+export function startFakeGeminiPart(settings: PartSettings): Promise<Child> {
+  const { fakeGemini: port } = settings.ports;
   return startPart(settings, {
     name: 'stand-in',
     title: 'stand-in for Gemini',
@@ -81,7 +81,7 @@ export function startStandInPart(settings: PartSettings): Promise<Child> {
       pathOf('../../fake-gemini/server/main.ts'),
       '--port',
       `${port}`,
-      ...settings.standInArguments,
+      ...settings.fakeGeminiArguments,
     ],
     readyUrl: `${localUrl(port)}/control/faults`,
   });

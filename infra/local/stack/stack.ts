@@ -19,7 +19,7 @@ import {
   startEmulatorParts,
   startFunctionPart,
   startSplitParts,
-  startStandInPart,
+  startFakeGeminiPart,
   subscribeWorker,
 } from './stack-parts.ts';
 import { allOrNone, type Children, runningParts, type Stack, stopAll } from './stack-children.ts';
@@ -35,8 +35,8 @@ export interface StackOptions {
   embedded?: boolean;
   /** Wanted ports; one that is taken is replaced by the next free one. Default: any free ones. */
   ports?: Partial<StackPorts>;
-  /** Arguments of the stand-in process, e.g. `['--tokens-per-second', '80']`. */
-  standInArguments?: readonly string[];
+  /** Arguments of the fake Gemini process, e.g. `['--tokens-per-second', '80']`. */
+  fakeGeminiArguments?: readonly string[];
   /** Variables of the functions that differ from the local defaults. */
   environment?: Environment;
   push?: Partial<PushSettings>;
@@ -51,9 +51,9 @@ export interface StackOptions {
   log: StackLog;
 }
 
-/** Notifications go to the stand-in of FCM, where there is one. */
-const messagingOf = (standInUrl: string | undefined): Environment =>
-  standInUrl === undefined ? {} : { FCM_PROJECT: localProjectId, FCM_URL: standInUrl };
+/** Notifications go to the fake of FCM, where there is one. */
+const messagingOf = (fakeGeminiUrl: string | undefined): Environment =>
+  fakeGeminiUrl === undefined ? {} : { FCM_PROJECT: localProjectId, FCM_URL: fakeGeminiUrl };
 
 /** The bucket of uploads, as its name is on this machine. */
 const LOCAL_BUCKET = 'recap-uploads';
@@ -78,7 +78,7 @@ async function choosePorts({ ports, log }: StackOptions): Promise<StackPorts> {
   return {
     chat: await choose('chat', ports?.chat),
     compaction: await choose('compaction', ports?.compaction),
-    standIn: await choose('stand-in', ports?.standIn),
+    fakeGemini: await choose('stand-in', ports?.fakeGemini),
     page: await choose('page', ports?.page),
     supervisor: await choose('supervisor', ports?.supervisor),
     line: await choose('supervisor', ports?.line),
@@ -108,23 +108,23 @@ async function startOwnParts(options: StackOptions, children: () => Children) {
   const model = chooseModel(shell);
   const ports = await choosePorts(options);
   const storage = await startBucket({ ...shell, ...environment });
-  const standInUrl = model.kind === 'stand-in' ? localUrl(ports.standIn) : undefined;
+  const fakeGeminiUrl = model.kind === 'stand-in' ? localUrl(ports.fakeGemini) : undefined;
   const chatUrl = localUrl(ports.chat);
   const compactionUrl = localUrl(ports.compaction);
-  const functions = { chatUrl, compactionUrl, standInUrl, ...runningParts(children) };
+  const functions = { chatUrl, compactionUrl, fakeGeminiUrl, ...runningParts(children) };
   const page = options.hasPage
     ? await startStackPage({ ports, hasSupervisor, stack: functions, log })
     : undefined;
   const settings = {
-    ...messagingOf(standInUrl),
+    ...messagingOf(fakeGeminiUrl),
     ...uploadsOf(storage),
     ...(page && pageEnvironment(shell, ports.page)),
     ...environment,
   };
   const settingsWith = (emulators?: Emulators): PartSettings => ({
     ports,
-    environment: stackEnvironment({ shell, model, standInUrl, emulators, settings }),
-    standInArguments: options.standInArguments ?? [],
+    environment: stackEnvironment({ shell, model, fakeGeminiUrl, emulators, settings }),
+    fakeGeminiArguments: options.fakeGeminiArguments ?? [],
     push: options.push ?? {},
     sweepSeconds: options.sweepSeconds ?? defaultSweepSeconds,
     log,
@@ -133,17 +133,18 @@ async function startOwnParts(options: StackOptions, children: () => Children) {
 }
 
 /**
- * Starts chat, compaction, the stand-in and the emulators side by side, and resolves when all of them
- * answer. Without emulators, or on demand, both functions run in one process over a store and a bus in
- * memory; with a supervisor each has a process of its own. When a part does not start, the others are stopped again and its error is thrown.
+ * Starts chat, compaction, the fake Gemini and the emulators side by side, and resolves when all of them answer.
+ * Without emulators, or on demand, both functions run in one process over a store and a bus in memory; with a
+ * supervisor each has a process of its own. When a part does not start, the others are stopped again and its error is
+ * thrown.
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const { log, embedded = false, hasSupervisor = false } = options;
   let children: Children = new Map();
   const own = await startOwnParts(options, () => children);
   const { functions, page, settingsWith } = own;
-  const standIn = functions.standInUrl
-    ? startStandInPart(settingsWith())
+  const fakeGemini = functions.fakeGeminiUrl
+    ? startFakeGeminiPart(settingsWith())
     : Promise.resolve(undefined);
   const emulators = embedded ? { missing: '' } : await startEmulatorParts(log);
   const found = 'missing' in emulators ? undefined : emulators;
@@ -155,7 +156,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     await found?.stop();
   };
   children = await allOrNone([
-    ['stand-in', standIn],
+    ['stand-in', fakeGemini],
     ...(found ? startEmulated(settings, found) : startEmbedded(settings, hasSupervisor)),
   ]).catch(async (error: unknown) => {
     await close();

@@ -8,7 +8,7 @@ import { jsonApi, type StorageAnswer } from './json-api.ts';
 import { findRefusal } from './verify-signature.ts';
 
 /*
- * A stand-in of Cloud Storage and of IAM's signBlob: one bucket, in a folder of this machine. It takes what is
+ * A fake of Cloud Storage and of IAM's signBlob: one bucket, in a folder of this machine. It takes what is
  * signed as Cloud Storage does, and the JSON API with any access token. The folder goes when it is closed.
  */
 
@@ -116,7 +116,7 @@ async function xmlApi(
   return { status: 200 };
 }
 
-/** Starts the stand-in on the loopback interface. */
+/** Starts the fake Gemini on the loopback interface. */
 export async function startStorage(options: StorageOptions): Promise<LocalStorage> {
   const { bucket, origins = [], now = () => new Date() } = options;
   const files = await createDiskFiles();
@@ -149,7 +149,7 @@ export async function startStorage(options: StorageOptions): Promise<LocalStorag
   };
 
   const server = createServer((request, response) => {
-    // A defect of the stand-in must fail the request that met it, not hang it.
+    // A defect of the fake Gemini must fail the request that met it, not hang it.
     serve(request, response).catch((error: unknown) => {
       console.error(error);
       response.destroy();

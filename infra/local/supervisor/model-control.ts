@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What the fault panel can do to the stand-in for Gemini: a small part of its controls. */
+/** What the fault panel can do to the fake Gemini: a small part of its controls. */
 export const modelFaultsBody = z.strictObject({
   kind: z.enum(['quota', 'unavailable', 'safety']),
   /** How many calls it befalls. */
@@ -29,10 +29,10 @@ export const timingBody = z.strictObject({
 });
 type ModelTiming = z.infer<typeof timingBody>;
 
-/** The stand-in as it starts in `npm start`. */
+/** The fake Gemini as it starts in `npm start`. */
 const usualTiming = { timeToFirstTokenMs: 0, tokensPerSecond: 0 } satisfies ModelTiming;
 
-/** One call of the stand-in, without any text of a conversation. */
+/** One call of the fake Gemini, without any text of a conversation. */
 const modelCallSchema = z.object({
   n: z.number(),
   at: z.string(),
@@ -68,7 +68,7 @@ export interface ModelControl {
   reset(): Promise<void>;
 }
 
-/** The controls of the stand-in at `url`. Its failures are thrown as Error. */
+/** The controls of the fake Gemini at `url`. Its failures are thrown as Error. */
 export function createModelControl(url: string): ModelControl {
   let vices: ModelVices = {};
   let timing: ModelTiming = usualTiming;

@@ -21,7 +21,7 @@ export interface Supervisor {
 }
 
 interface SupervisorOptions {
-  stack: Pick<Stack, 'chatUrl' | 'compactionUrl' | 'standInUrl' | 'processIds' | 'restart'>;
+  stack: Pick<Stack, 'chatUrl' | 'compactionUrl' | 'fakeGeminiUrl' | 'processIds' | 'restart'>;
   /** Wanted ports; one that is taken is replaced by the next free one. Default: any free ones. */
   ports?: { supervisor: number; line: number };
   /** Origins under which the page may be open. */
@@ -50,7 +50,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
       onFailure: (part, error) =>
         log({ kind: 'failed', part, problem: error instanceof Error ? error.message : 'unknown' }),
     }),
-    model: stack.standInUrl === undefined ? undefined : createModelControl(stack.standInUrl),
+    model: stack.fakeGeminiUrl === undefined ? undefined : createModelControl(stack.fakeGeminiUrl),
     redeliver: (redelivery) => redeliver(stack.compactionUrl, redelivery),
   });
   const listen = getRequestListener(app.fetch, { overrideGlobalObjects: false });

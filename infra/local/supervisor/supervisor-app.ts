@@ -121,7 +121,7 @@ function routeModel(app: Hono, given: ModelControl | undefined): void {
 
 /**
  * The faults of the local stack over HTTP, one route each, for the page's fault panel. Nothing here is part of the
- * functions, and they know nothing of it: it kills their processes, cuts the line to them, and drives the stand-in.
+ * functions, and they know nothing of it: it kills their processes, cuts the line to them, and drives the fake Gemini.
  */
 export function createSupervisorApp(parts: SupervisorParts): Hono {
   const { line, kills, model } = parts;

@@ -1,11 +1,11 @@
 import { selectVariant } from '#functions/config/conversation-policy.ts';
 import { inParallel } from '#functions/lib/promises.ts';
-import { decodeHead } from '#shared/conversation/documents/head.ts';
+import { decodeConversation } from '#shared/conversation/documents/conversation.ts';
 import { decodeHistory, type History } from '#shared/conversation/documents/history.ts';
 import { decodeJob } from '#shared/conversation/documents/job.ts';
 import {
   compactionJobPath,
-  headPath,
+  conversationPath,
   historiesCollection,
 } from '#shared/conversation/documents/paths.ts';
 import { readRatings } from '#shared/conversation/documents/rating.ts';
@@ -87,12 +87,12 @@ async function compareOne(
   conversationId: string,
 ): Promise<{ variant: string; outcomes: ComparedOutcome[] } | 'unreadable' | undefined> {
   const { chat } = project;
-  const [head, job] = await chat.store.get([
-    headPath(conversationId),
+  const [conversation, job] = await chat.store.get([
+    conversationPath(conversationId),
     compactionJobPath(conversationId),
   ]);
   try {
-    const decoded = head && decodeHead(head).value;
+    const decoded = conversation && decodeConversation(conversation).value;
     if (!decoded || (decoded.state !== 'live' && decoded.state !== 'deleted')) return undefined;
     const histories = await historiesOf(project, conversationId);
     const generations = histories.map(({ generation }) => generation);

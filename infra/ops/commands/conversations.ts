@@ -1,6 +1,10 @@
 import { conversationPolicy } from '#functions/config/conversation-policy.ts';
 import type { Config } from '#functions/config.ts';
-import { decodeHead, headSchema, type Head } from '#shared/conversation/documents/head.ts';
+import {
+  decodeConversation,
+  conversationSchema,
+  type Conversation,
+} from '#shared/conversation/documents/conversation.ts';
 import { CONVERSATIONS } from '#shared/conversation/documents/paths.ts';
 import { NewerDocumentError } from '#shared/conversation/documents/schema-version.ts';
 import type { StoredDocument } from '#shared/ports/ports.ts';
@@ -9,77 +13,92 @@ import { ArgumentError, wholeNumber } from '../arguments.ts';
 import { lastSegment } from '../pages.ts';
 import { figure, toTable, time } from '../screen.ts';
 
-const states = headSchema.shape.state.options;
+const states = conversationSchema.shape.state.options;
 
 /** A line of the list: ids and figures. */
 interface Listed {
   id: string;
   /** `newer`: a later release wrote it; `unreadable`: of a shape that nobody knows. `verify` says more. */
-  state: Head['state'] | 'newer' | 'unreadable';
-  head?: Head;
+  state: Conversation['state'] | 'newer' | 'unreadable';
+  conversation?: Conversation;
   thresholdTokens?: number | null;
 }
 
 function listedOf(config: Config, document: StoredDocument): Listed {
   const id = lastSegment(document.path);
   try {
-    const head = decodeHead(document).value;
-    const { softThresholdTokens } = conversationPolicy(config, head);
-    return { id, state: head.state, head, thresholdTokens: softThresholdTokens };
+    const conversation = decodeConversation(document).value;
+    const { softThresholdTokens } = conversationPolicy(config, conversation);
+    return { id, state: conversation.state, conversation, thresholdTokens: softThresholdTokens };
   } catch (error) {
     return { id, state: error instanceof NewerDocumentError ? 'newer' : 'unreadable' };
   }
 }
 
-const needOf = ({ head }: Listed): string => {
-  const kinds = (['manual', 'auto'] as const).filter((kind) => head?.compactionNeeded[kind]);
+const needOf = ({ conversation }: Listed): string => {
+  const kinds = (['manual', 'auto'] as const).filter(
+    (kind) => conversation?.compactionNeeded[kind],
+  );
   return kinds.length > 0 ? kinds.join('+') : '-';
 };
 
-const shareOf = ({ head, thresholdTokens }: Listed): string =>
-  head && thresholdTokens ? `${Math.round((100 * head.context.tokens) / thresholdTokens)} %` : '-';
+const shareOf = ({ conversation, thresholdTokens }: Listed): string =>
+  conversation && thresholdTokens
+    ? `${Math.round((100 * conversation.context.tokens) / thresholdTokens)} %`
+    : '-';
 
 /** The meter is of the last answered turn; a swap or a change since leaves it behind. */
-const isBehind = ({ head }: Listed) =>
-  head !== undefined && head.context.generation !== head.generation;
+const isBehind = ({ conversation }: Listed) =>
+  conversation !== undefined && conversation.context.generation !== conversation.generation;
 
 const tokensOf = (listed: Listed): string =>
-  `${figure(listed.head?.context.tokens)}${isBehind(listed) ? '*' : ''}`;
+  `${figure(listed.conversation?.context.tokens)}${isBehind(listed) ? '*' : ''}`;
 
 const tableText = (listed: readonly Listed[]) =>
   toTable<Listed>(
     [
       { title: 'conversation', text: ({ id }) => id },
       { title: 'state', text: ({ state }) => state },
-      { title: 'turns', text: ({ head }) => figure(head?.lastSeq), isFigure: true },
-      { title: 'generation', text: ({ head }) => figure(head?.generation), isFigure: true },
-      { title: 'folded', text: ({ head }) => figure(head?.coveredThrough.seq), isFigure: true },
+      { title: 'turns', text: ({ conversation }) => figure(conversation?.lastSeq), isFigure: true },
+      {
+        title: 'generation',
+        text: ({ conversation }) => figure(conversation?.generation),
+        isFigure: true,
+      },
+      {
+        title: 'folded',
+        text: ({ conversation }) => figure(conversation?.coveredThrough.seq),
+        isFigure: true,
+      },
       { title: 'tokens', text: tokensOf, isFigure: true },
       { title: 'of threshold', text: shareOf, isFigure: true },
       { title: 'need', text: needOf },
-      { title: 'open', text: ({ head }) => (head?.open ? `turn ${head.open.seq}` : '-') },
-      { title: 'updated', text: ({ head }) => time(head?.updateTime) },
+      {
+        title: 'open',
+        text: ({ conversation }) => (conversation?.open ? `turn ${conversation.open.seq}` : '-'),
+      },
+      { title: 'updated', text: ({ conversation }) => time(conversation?.updateTime) },
     ],
     listed,
   );
 
 const jsonOf = (listed: Listed) => {
-  const { head } = listed;
+  const { conversation } = listed;
   return {
     id: listed.id,
     state: listed.state,
-    ...(head && {
-      ownerUid: head.ownerUid,
-      model: head.model,
-      turns: head.lastSeq,
-      generation: head.generation,
-      foldedThrough: head.coveredThrough.seq,
-      contextTokens: head.context.tokens,
+    ...(conversation && {
+      ownerUid: conversation.ownerUid,
+      model: conversation.model,
+      turns: conversation.lastSeq,
+      generation: conversation.generation,
+      foldedThrough: conversation.coveredThrough.seq,
+      contextTokens: conversation.context.tokens,
       thresholdTokens: listed.thresholdTokens,
       need: needOf(listed),
-      open: head.open?.seq ?? null,
-      createTime: head.createTime,
-      updateTime: head.updateTime,
+      open: conversation.open?.seq ?? null,
+      createTime: conversation.createTime,
+      updateTime: conversation.updateTime,
     }),
   };
 };

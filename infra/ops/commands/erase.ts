@@ -1,7 +1,11 @@
 import { eraseOwnConversation } from '#functions/chat/conversations/erase/delete-conversation.ts';
 import { eraseUser } from '#functions/chat/conversations/erase/erase-user.ts';
 import { ownConversations } from '#functions/chat/conversations/own-conversations.ts';
-import { headPath, uploadsCollection, userPath } from '#shared/conversation/documents/paths.ts';
+import {
+  conversationPath,
+  uploadsCollection,
+  userPath,
+} from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/errors.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import { opsCommand, yesArg, type ExitCode } from '../command.ts';
@@ -20,9 +24,9 @@ interface Erasing {
   isMeant: boolean;
 }
 
-/** What nobody owns any more: documents below a head that is not there, or below a tombstone. */
+/** What nobody owns any more: documents below a conversation document that is not there, or below a tombstone. */
 async function eraseOrphans({ project, screen, isMeant }: Erasing, id: string): Promise<ExitCode> {
-  const path = headPath(id);
+  const path = conversationPath(id);
   const below = (await project.tree?.collectionsBelow(path)) ?? [];
   if (!isMeant) {
     screen.json({ dryRun: true, collections: below });
@@ -41,8 +45,9 @@ async function eraseOrphans({ project, screen, isMeant }: Erasing, id: string): 
 
 async function eraseOne(erasing: Erasing, conversationId: string): Promise<ExitCode> {
   const { project, screen, isMeant } = erasing;
-  const [head] = await project.chat.store.get([headPath(conversationId)]);
-  if (!head || head.fields['state'] === 'erased') return eraseOrphans(erasing, conversationId);
+  const [conversation] = await project.chat.store.get([conversationPath(conversationId)]);
+  if (!conversation || conversation.fields['state'] === 'erased')
+    return eraseOrphans(erasing, conversationId);
   const { caller } = await readOwned(project, conversationId);
   const target = { caller, conversationId };
   if (isMeant) {
@@ -94,8 +99,8 @@ async function eraseAllOf({ project, screen, isMeant }: Erasing, uid: string): P
   }
   const ids: string[] = [];
   let conversations = 0;
-  for await (const { conversationId, head } of ownConversations(project.chat, caller)) {
-    if (head.value.state === 'erased') continue;
+  for await (const { conversationId, conversation } of ownConversations(project.chat, caller)) {
+    if (conversation.value.state === 'erased') continue;
     conversations += 1;
     if (ids.length < TOLD_MAX) ids.push(conversationId);
     screen.progress(`${figure(conversations)} conversations`);

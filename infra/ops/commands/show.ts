@@ -19,24 +19,27 @@ const GENERATIONS_MAX = 10;
 /** Turns of one page; each is read whole. */
 const TURNS_MAX = 200;
 
-function headText({ chat }: Project, { conversationId, head: { value: head } }: Owned): string {
-  const { softThresholdTokens } = conversationPolicy(chat.config, head);
-  const { coveredThrough, context } = head;
+function conversationText(
+  { chat }: Project,
+  { conversationId, conversation: { value: conversation } }: Owned,
+): string {
+  const { softThresholdTokens } = conversationPolicy(chat.config, conversation);
+  const { coveredThrough, context } = conversation;
   const rows = [
     ['conversation', conversationId],
-    ['state', head.state],
-    ['owner', head.ownerUid],
-    ['model', `${modelText(chat.config, head.model)}, profile ${head.profile}`],
-    ['turns', `${figure(head.lastSeq)}, folded through ${coveredThrough.seq}`],
-    ['generation', `${head.generation}, last change in ${head.changedIn}`],
+    ['state', conversation.state],
+    ['owner', conversation.ownerUid],
+    ['model', `${modelText(chat.config, conversation.model)}, profile ${conversation.profile}`],
+    ['turns', `${figure(conversation.lastSeq)}, folded through ${coveredThrough.seq}`],
+    ['generation', `${conversation.generation}, last change in ${conversation.changedIn}`],
     [
       'context',
       `${figure(context.tokens)} tokens (${context.source}), compacted at ${figure(softThresholdTokens ?? undefined)}`,
     ],
-    ['pins', figure(head.pins.length)],
-    ['variant', selectVariant(chat.config, head)?.name ?? '-'],
-    ['created', time(head.createTime)],
-    ['updated', time(head.updateTime)],
+    ['pins', figure(conversation.pins.length)],
+    ['variant', selectVariant(chat.config, conversation)?.name ?? '-'],
+    ['created', time(conversation.createTime)],
+    ['updated', time(conversation.updateTime)],
   ];
   return rows.map(([name = '', text = '']) => `${name.padEnd(14)}${text}`).join('\n');
 }
@@ -119,15 +122,15 @@ const historyJson = ({
 
 async function readAll(project: Project, owned: Owned, page: { from: number; limit: number }) {
   const { chat } = project;
-  const { conversationId, head } = owned;
-  const { generation, lastSeq } = head.value;
+  const { conversationId, conversation } = owned;
+  const { generation, lastSeq } = conversation.value;
   const last = Math.min(lastSeq, page.from + page.limit - 1);
   const seqs = Array.from({ length: Math.max(0, last - page.from + 1) }, (_, i) => page.from + i);
   const newest = Array.from(
     { length: Math.min(GENERATIONS_MAX, generation) },
     (_, i) => generation - i,
   );
-  const target = { conversationId, head: head.value };
+  const target = { conversationId, conversation: conversation.value };
   const [turns, histories, [job]] = await Promise.all([
     readTurns(chat.store, conversationId, seqs),
     readHistories(chat, target, newest),
@@ -137,7 +140,10 @@ async function readAll(project: Project, owned: Owned, page: { from: number; lim
   return { turns: turns.map(({ value }) => value), histories, records };
 }
 
-/** One conversation: its head, a page of its turns, its newest generations and attempts at compacting it. */
+/**
+ * One conversation: its conversation document, a page of its turns, its newest generations and attempts at compacting
+ * it.
+ */
 export const showCommand = opsCommand({
   name: 'show',
   description: 'Shows one conversation: figures, and with --text what was said.',
@@ -151,22 +157,28 @@ export const showCommand = opsCommand({
     const limit = wholeNumber(args.limit, { option: '--limit', least: 1, most: TURNS_MAX });
     await refreshRemote(project.chat.config);
     const owned = await readOwned(project, args.conversation);
-    const { lastSeq } = owned.head.value;
+    const { lastSeq } = owned.conversation.value;
     const newest = Math.max(1, lastSeq - limit + 1);
     const from =
       args.from === undefined
         ? newest
         : wholeNumber(args.from, { option: '--from', least: 1, most: Math.max(1, lastSeq) });
     const { turns, histories, records } = await readAll(project, owned, { from, limit });
-    const { systemInstruction: _i, toolsJson: _t, title: _n, pins, ...head } = owned.head.value;
+    const {
+      systemInstruction: _i,
+      toolsJson: _t,
+      title: _n,
+      pins,
+      ...conversation
+    } = owned.conversation.value;
     screen.json({
       id: args.conversation,
-      head: { ...head, pins: pins.length },
+      head: { ...conversation, pins: pins.length },
       turns: turns.map((turn) => turnJson(turn, args.text)),
       generations: histories.map(historyJson),
       attempts: records,
     });
-    screen.print(headText(project, owned));
+    screen.print(conversationText(project, owned));
     if (turns.length > 0) screen.print(`\n${turnsText(turns)}`);
     if (histories.length > 0) screen.print(`\n${generationsText(histories)}`);
     if (records.length > 0) screen.print(`\n${recordsText(records)}`);

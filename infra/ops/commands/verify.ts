@@ -8,7 +8,7 @@ import type { Project } from '../project.ts';
 import { counted, figure, type Screen } from '../screen.ts';
 import type { Checking } from '../verify/check-all.ts';
 import { retiredSettings } from '../retired-models.ts';
-import { OVERDUE_MS } from '../verify/check-needs.ts';
+import { OVERDUE_MS } from '../verify/check-requests.ts';
 import type { Reading } from '../verify/load/load-conversation.ts';
 import { verifyConversation, type Verified } from '../verify/verify-conversation.ts';
 
@@ -28,7 +28,7 @@ const readingOf = (
   askContext,
   collectionsBelow: tree && ((path) => tree.collectionsBelow(path)),
   now: () => chat.clock.now(),
-  policyOf: (head) => conversationPolicy(chat.config, head),
+  policyOf: (conversation) => conversationPolicy(chat.config, conversation),
   overdueMs,
 });
 

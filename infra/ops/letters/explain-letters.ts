@@ -1,7 +1,10 @@
 import { z } from 'zod';
-import { decodeHead, type Head } from '#shared/conversation/documents/head.ts';
+import {
+  decodeConversation,
+  type Conversation,
+} from '#shared/conversation/documents/conversation.ts';
 import { decodeJob, type CompactionJob } from '#shared/conversation/documents/job.ts';
-import { compactionJobPath, headPath } from '#shared/conversation/documents/paths.ts';
+import { compactionJobPath, conversationPath } from '#shared/conversation/documents/paths.ts';
 import { NewerDocumentError } from '#shared/conversation/documents/schema-version.ts';
 import type { StoredDocument } from '#shared/ports/ports.ts';
 import { DEAD_LETTER_ATTRIBUTE } from './dead-letter-box.ts';
@@ -44,18 +47,18 @@ function eventOf({ data }: DeadLetter): z.infer<typeof eventSchema> | undefined 
 function explainLetter(facts: {
   event: { conversationId?: string | undefined; requestId?: string | undefined } | undefined;
   /** `newer`: a later release wrote it. */
-  head: Head | 'newer' | undefined;
+  conversation: Conversation | 'newer' | undefined;
   job: CompactionJob | 'newer' | undefined;
 }): string {
-  const { event, head, job } = facts;
+  const { event, conversation, job } = facts;
   if (!event) return 'no event that this version knows: replaying it helps nobody';
   const { conversationId, requestId } = event;
   if (conversationId === undefined) return 'not about one conversation';
-  if (!head) return 'there is no such conversation, or its head cannot be read';
-  if (head === 'newer' || job === 'newer')
+  if (!conversation) return 'there is no such conversation, or its head cannot be read';
+  if (conversation === 'newer' || job === 'newer')
     return 'a later release wrote it: deploy that one, or a later one, then replay';
-  if (head.state !== 'live') return `the conversation is ${head.state}`;
-  const { auto, manual } = head.compactionNeeded;
+  if (conversation.state !== 'live') return `the conversation is ${conversation.state}`;
+  const { auto, manual } = conversation.compactionNeeded;
   const record = job?.records.findLast((each) => each.requestId === requestId);
   const outcome =
     record && `${record.state}${record.reason === undefined ? '' : ` ${record.reason}`}`;
@@ -90,10 +93,10 @@ export async function explainLetters(
     letters.map(async (letter) => {
       const event = eventOf(letter);
       const { conversationId, requestId } = event ?? {};
-      const [head, job] =
+      const [conversation, job] =
         conversationId === undefined
           ? []
-          : await store.get([headPath(conversationId), compactionJobPath(conversationId)]);
+          : await store.get([conversationPath(conversationId), compactionJobPath(conversationId)]);
       const { messageId, publishTime } = letter;
       return {
         messageId,
@@ -104,7 +107,7 @@ export async function explainLetters(
         ...(requestId !== undefined && { requestId }),
         why: explainLetter({
           event,
-          head: decoded(head, decodeHead),
+          conversation: decoded(conversation, decodeConversation),
           job: decoded(job, decodeJob),
         }),
       };

@@ -1,5 +1,5 @@
 import type { CompactionPolicy } from '#shared/compaction/policy/policy.ts';
-import type { Head } from '#shared/conversation/documents/head.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import {
   checkCovered,
   checkInContext,
@@ -12,14 +12,14 @@ import { checkErasedTurns, checkRemains } from './check-erasure.ts';
 import { checkHistories } from './check-histories.ts';
 import { checkIndex } from './check-index.ts';
 import { checkJob } from './check-job.ts';
-import { checkCrossing, checkWaiting } from './check-needs.ts';
+import { checkCrossing, checkWaiting } from './check-requests.ts';
 import { checkAnswers, checkGuards, checkOpen, checkTurns } from './check-transcript.ts';
 import { finding, type Finding } from './finding.ts';
 import type { Loaded } from './load/loaded.ts';
 
 /** What the checks depend on beside the documents. */
 export interface Checking {
-  policyOf: (head: Head) => CompactionPolicy;
+  policyOf: (conversation: Conversation) => CompactionPolicy;
   /** How long a need may wait. */
   overdueMs?: number | undefined;
 }
@@ -29,8 +29,11 @@ const unreadable = ({ unreadable: found }: Loaded): Finding[] =>
     finding(isNewer ? 'newer-version' : `${of}-unreadable`, path, problem),
   );
 
-function checkLive(loaded: Loaded & { head: Head }, { policyOf }: Checking): Finding[] {
-  const { context, head } = loaded;
+function checkLive(
+  loaded: Loaded & { conversation: Conversation },
+  { policyOf }: Checking,
+): Finding[] {
+  const { context, conversation } = loaded;
   if (!context) return [];
   const { history } = context;
   return [
@@ -38,22 +41,22 @@ function checkLive(loaded: Loaded & { head: Head }, { policyOf }: Checking): Fin
     ...checkMasks({ ...loaded, context }),
     ...checkStanding({ ...loaded, context }),
     ...checkShown({ ...loaded, context }),
-    ...checkCrossing({ ...loaded, history, policy: policyOf(head) }),
+    ...checkCrossing({ ...loaded, history, policy: policyOf(conversation) }),
   ];
 }
 
 /** All that is wrong with one conversation, in the order of the invariants. Pure. */
 export function checkAll(loaded: Loaded, checking: Checking): Finding[] {
-  const { head } = loaded;
+  const { conversation } = loaded;
   const shape = unreadable(loaded);
-  // What is below a head that cannot be read, and what a later release meant, nobody here can judge.
+  // What is below a conversation document that cannot be read, and what a later release meant, nobody here can judge.
   if (loaded.unreadable.some(({ of, isNewer }) => of === 'head' || isNewer)) return shape;
-  if (!head || head.state === 'erased') return [...shape, ...checkRemains(loaded)];
+  if (!conversation || conversation.state === 'erased') return [...shape, ...checkRemains(loaded)];
   const { overdueMs } = checking;
-  const input = { ...loaded, head, ...(overdueMs !== undefined && { overdueMs }) };
-  if (head.state === 'erasing') return [...shape, ...checkErasedTurns(input)];
+  const input = { ...loaded, conversation, ...(overdueMs !== undefined && { overdueMs }) };
+  if (conversation.state === 'erasing') return [...shape, ...checkErasedTurns(input)];
   // A fork is copied turn by turn: only a finished one is whole.
-  if (head.state === 'forking') return shape;
+  if (conversation.state === 'forking') return shape;
   return [
     ...shape,
     ...checkTurns(input),

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { decodeXml, escapeXml } from '#shared/compaction/snapshot/xml-scan.ts';
 import { oneLine } from '#shared/compaction/ledger/items/item-text.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
-import type { Head } from '#shared/conversation/documents/head.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { isReplaced } from '#shared/conversation/writes/replaced-by.ts';
 import { constraintSection } from '#shared/conversation/documents/snapshot.ts';
 import { isTerminal } from '#shared/conversation/documents/turn.ts';
@@ -10,7 +10,7 @@ import { firstTailSeq } from '#shared/conversation/context/read-conversation.ts'
 import { toFinishReason } from '#shared/wire/finish-reason.ts';
 import { finding, findingWhen, type Finding } from './finding.ts';
 import {
-  pathOfHead,
+  conversationOfPath,
   type Loaded,
   type LoadedContext,
   type ShownItem,
@@ -18,20 +18,20 @@ import {
 } from './load/loaded.ts';
 
 type Folded = Pick<Loaded, 'conversationId' | 'turns' | 'histories'> & {
-  head: Pick<Head, 'coveredThrough' | 'generation' | 'lastSeq' | 'context'>;
+  conversation: Pick<Conversation, 'coveredThrough' | 'generation' | 'lastSeq' | 'context'>;
 };
 
-const placeText = ({ seq, contentIndex }: Head['coveredThrough']) =>
+const placeText = ({ seq, contentIndex }: Conversation['coveredThrough']) =>
   contentIndex > 0 ? `turn ${seq} up to content ${contentIndex}` : `turn ${seq}`;
 
-/** I2: head and history agree on what is folded, and all of it has ended. */
+/** I2: conversation and history agree on what is folded, and all of it has ended. */
 export function checkCovered(input: Folded): Finding[] {
-  const { head, turns, histories } = input;
-  const { coveredThrough: covered, context } = head;
-  const path = pathOfHead(input);
-  const history = histories.find(({ fields }) => fields.generation === head.generation);
+  const { conversation, turns, histories } = input;
+  const { coveredThrough: covered, context } = conversation;
+  const path = conversationOfPath(input);
+  const history = histories.find(({ fields }) => fields.generation === conversation.generation);
   const wanted = history?.fields.coveredThrough ?? { seq: 0, contentIndex: 0 };
-  const isKnown = history !== undefined || head.generation === 0;
+  const isKnown = history !== undefined || conversation.generation === 0;
   const unended = turns.find(
     ({ fields }) => fields.seq <= covered.seq && !isTerminal(fields.state),
   );
@@ -40,19 +40,19 @@ export function checkCovered(input: Folded): Finding[] {
       isKnown && !isDeepStrictEqual(wanted, covered),
       'covered-differs',
       path,
-      `the head folds up to ${placeText(covered)}, generation ${head.generation} up to ${placeText(wanted)}`,
+      `the head folds up to ${placeText(covered)}, generation ${conversation.generation} up to ${placeText(wanted)}`,
     ),
     ...findingWhen(
-      covered.seq > head.lastSeq,
+      covered.seq > conversation.lastSeq,
       'covered-beyond',
       path,
-      `it folds up to turn ${covered.seq}, lastSeq is ${head.lastSeq}`,
+      `it folds up to turn ${covered.seq}, lastSeq is ${conversation.lastSeq}`,
     ),
     ...(unended
       ? [finding('covered-beyond', unended.path, `it is ${unended.fields.state} and folded`)]
       : []),
     ...findingWhen(
-      context.generation > head.generation || context.seq > head.lastSeq,
+      context.generation > conversation.generation || context.seq > conversation.lastSeq,
       'meter-ahead',
       path,
       `it measured turn ${context.seq} in generation ${context.generation}`,
@@ -93,7 +93,7 @@ export const checkInContext = ({ turns }: Pick<Loaded, 'turns'>): Finding[] =>
 function contentsWanted(
   seq: number,
   contents: number,
-  { coveredThrough }: Pick<Head, 'coveredThrough'>,
+  { coveredThrough }: Pick<Conversation, 'coveredThrough'>,
 ) {
   const isCut = seq === coveredThrough.seq && coveredThrough.contentIndex > 0;
   return 1 + (isCut ? Math.max(0, contents - coveredThrough.contentIndex) : contents);
@@ -102,21 +102,23 @@ function contentsWanted(
 /** I2: each content behind the folded ones stands in the assembled context once. */
 export function checkOnce(target: {
   conversationId: string;
-  head: Pick<Head, 'coveredThrough'>;
+  conversation: Pick<Conversation, 'coveredThrough'>;
   turns: readonly StoredTurn[];
   context: Pick<LoadedContext, 'items' | 'turns'>;
 }): Finding[] {
-  const { head, context } = target;
+  const { conversation, context } = target;
   const shown = Map.groupBy(
     context.items.filter(({ kind }) => kind === 'turn'),
     ({ seq }) => seq ?? 0,
   );
   const loaded = new Map(context.turns.map((turn) => [turn.seq, turn]));
-  const first = firstTailSeq(head);
+  const first = firstTailSeq(conversation);
   return target.turns.flatMap(({ path, fields: { seq, inContext, state } }) => {
     const items = shown.get(seq) ?? [];
     const isWanted = inContext && seq >= first && isTerminal(state);
-    const wanted = isWanted ? contentsWanted(seq, loaded.get(seq)?.contents.length ?? 0, head) : 0;
+    const wanted = isWanted
+      ? contentsWanted(seq, loaded.get(seq)?.contents.length ?? 0, conversation)
+      : 0;
     const isMended = items.some(({ repairs }) => repairs !== undefined);
     return findingWhen(
       isMended ? items.length === 0 : items.length !== wanted,
@@ -142,7 +144,7 @@ export function checkMasks(target: {
   if (!mask) return [];
   const { seq, contentIndex, partIndex } = mask;
   const what = `${astray.length} of generation ${history?.generation} name no part, the first is turn ${seq}, content ${contentIndex}, part ${partIndex}`;
-  return [finding('mask-astray', pathOfHead(target), what)];
+  return [finding('mask-astray', conversationOfPath(target), what)];
 }
 
 /** Whether a snapshot's text has a statement, written as either strategy writes it. */
@@ -155,20 +157,20 @@ const says = (snapshotText: string, statement: string): boolean => {
 /** I8: pins and active constraints stand in the context. No text of either is told. */
 export function checkStanding(target: {
   conversationId: string;
-  head: Pick<Head, 'pins'>;
+  conversation: Pick<Conversation, 'pins'>;
   context: Pick<LoadedContext, 'history' | 'items'>;
 }): Finding[] {
-  const { head, context } = target;
-  const path = pathOfHead(target);
+  const { conversation, context } = target;
+  const path = conversationOfPath(target);
   const pinned = context.items
     .filter(({ kind }) => kind === 'pin')
     .map(({ content }) => contentText(content))
     .join('\n');
-  const ids = head.pins.map(({ id }) => id);
+  const ids = conversation.pins.map(({ id }) => id);
   const { snapshot, snapshotText = '', generation } = context.history ?? {};
   const constraints = snapshot?.sections[constraintSection] ?? [];
   return [
-    ...head.pins.flatMap(({ id, text }) =>
+    ...conversation.pins.flatMap(({ id, text }) =>
       findingWhen(!pinned.includes(text), 'pin-not-in-context', path, `pin ${id} is not in it`),
     ),
     ...[...new Set(ids.filter((id, index) => ids.indexOf(id) !== index))].map((id) =>
@@ -197,18 +199,18 @@ const isAssembled = ({ kind }: ShownItem) => kind !== 'system' && kind !== 'tool
 /** I9: what `/context` shows is what the documents make. */
 export function checkShown(target: {
   conversationId: string;
-  head: Pick<Head, 'generation'>;
+  conversation: Pick<Conversation, 'generation'>;
   context: Pick<LoadedContext, 'expected' | 'shown'>;
 }): Finding[] {
   const { shown, expected } = target.context;
   if (!shown) return [];
-  const path = pathOfHead(target);
-  if (shown.generation !== target.head.generation)
+  const path = conversationOfPath(target);
+  if (shown.generation !== target.conversation.generation)
     return [
       finding(
         'context-differs',
         path,
-        `it shows generation ${shown.generation}, the head is in ${target.head.generation}`,
+        `it shows generation ${shown.generation}, the head is in ${target.conversation.generation}`,
       ),
     ];
   const items = shown.items.filter(isAssembled);

@@ -1,7 +1,10 @@
-import { headSchema, type Head } from '#shared/conversation/documents/head.ts';
+import {
+  conversationSchema,
+  type Conversation,
+} from '#shared/conversation/documents/conversation.ts';
 import { finding, findingWhen, type Finding } from './finding.ts';
-import { pathOfHead, type Loaded } from './load/loaded.ts';
-import { OVERDUE_MS } from './check-needs.ts';
+import { conversationOfPath, type Loaded } from './load/loaded.ts';
+import { OVERDUE_MS } from './check-requests.ts';
 
 /** Fields that a tombstone has not. */
 const TELLING_FIELDS = [
@@ -17,39 +20,43 @@ const TELLING_FIELDS = [
   'forkedFrom',
   'memoryRevision',
   'client',
-] as const satisfies readonly (keyof Head)[];
+] as const satisfies readonly (keyof Conversation)[];
 
-const known = new Set(Object.keys(headSchema.shape));
+const known = new Set(Object.keys(conversationSchema.shape));
 
 /** I7: a tombstone says nothing of anybody. */
 function checkTombstone(target: {
   conversationId: string;
-  head: Head;
-  headFields: readonly string[];
+  conversation: Conversation;
+  conversationFields: readonly string[];
 }): Finding[] {
-  const { head, headFields } = target;
-  const { ownerUid, epoch, model, lastSeq, metadata, pins, settings } = head;
+  const { conversation, conversationFields } = target;
+  const { ownerUid, epoch, model, lastSeq, metadata, pins, settings } = conversation;
   const says = [
     ...(ownerUid || epoch || model ? ['it names somebody or something'] : []),
     ...(lastSeq > 0 || pins.length > 0 ? ['it tells of turns or pins'] : []),
     ...(Object.keys({ ...metadata, ...settings }).length > 0 ? ['it has settings'] : []),
-    ...TELLING_FIELDS.filter((name) => headFields.includes(name)).map((name) => `it has a ${name}`),
-    ...headFields.filter((name) => !known.has(name)).map((name) => `it has a field ${name}`),
+    ...TELLING_FIELDS.filter((name) => conversationFields.includes(name)).map(
+      (name) => `it has a ${name}`,
+    ),
+    ...conversationFields
+      .filter((name) => !known.has(name))
+      .map((name) => `it has a field ${name}`),
   ];
-  return says.map((what) => finding('tombstone-tells', pathOfHead(target), what));
+  return says.map((what) => finding('tombstone-tells', conversationOfPath(target), what));
 }
 
-/** I7: nothing stands below a head that is erased or not there. */
+/** I7: nothing stands below a conversation document that is erased or not there. */
 export function checkRemains(
-  target: Pick<Loaded, 'conversationId' | 'head' | 'headFields' | 'remains'>,
+  target: Pick<Loaded, 'conversationId' | 'conversation' | 'conversationFields' | 'remains'>,
 ): Finding[] {
-  const { head, headFields, remains } = target;
-  if (head && head.state !== 'erased') return [];
-  const name = head ? 'below-erased-head' : 'below-missing-head';
+  const { conversation, conversationFields, remains } = target;
+  if (conversation && conversation.state !== 'erased') return [];
+  const name = conversation ? 'below-erased-head' : 'below-missing-head';
   return [
-    ...(head ? checkTombstone({ ...target, head, headFields }) : []),
+    ...(conversation ? checkTombstone({ ...target, conversation, conversationFields }) : []),
     ...remains.map((path) =>
-      finding(name, path, head ? 'it was not erased' : 'it has no conversation'),
+      finding(name, path, conversation ? 'it was not erased' : 'it has no conversation'),
     ),
   ];
 }
@@ -57,22 +64,23 @@ export function checkRemains(
 /** I7: of erased turns nothing is left, and an erasure that was begun ends. */
 export function checkErasedTurns(
   target: Pick<Loaded, 'conversationId' | 'now' | 'turns' | 'histories'> & {
-    head: Pick<Head, 'state' | 'updateTime' | 'pendingErasure' | 'pins'>;
+    conversation: Pick<Conversation, 'state' | 'updateTime' | 'pendingErasure' | 'pins'>;
     overdueMs?: number;
   },
 ): Finding[] {
-  const { now, head, turns, histories, overdueMs = OVERDUE_MS } = target;
-  const since = head.state === 'erasing' ? head.updateTime : head.pendingErasure?.since;
+  const { now, conversation, turns, histories, overdueMs = OVERDUE_MS } = target;
+  const since =
+    conversation.state === 'erasing' ? conversation.updateTime : conversation.pendingErasure?.since;
   const isStuck = since !== undefined && now.getTime() - since.getTime() > overdueMs;
   const stuck = findingWhen(
     isStuck,
     'erasure-stuck',
-    pathOfHead(target),
+    conversationOfPath(target),
     `it is under way since ${since?.toISOString()}`,
   );
   // What is under way is not finished yet.
-  if (head.state === 'erasing') return stuck;
-  const pending = new Set(head.pendingErasure?.seqs);
+  if (conversation.state === 'erasing') return stuck;
+  const pending = new Set(conversation.pendingErasure?.seqs);
   const erased = turns.filter(({ fields }) => fields.eraseTime && !pending.has(fields.seq));
   // A failed turn without tool rounds was never in a context, so nothing can have come of it.
   const toldOf = new Set(
@@ -95,11 +103,11 @@ export function checkErasedTurns(
         `its statements cite turn ${cited.join(', ')}`,
       );
     }),
-    ...head.pins.flatMap(({ id, seq }) =>
+    ...conversation.pins.flatMap(({ id, seq }) =>
       findingWhen(
         seq !== undefined && toldOf.has(seq),
         'pin-of-erased',
-        pathOfHead(target),
+        conversationOfPath(target),
         `pin ${id} comes of turn ${seq}`,
       ),
     ),

@@ -1,10 +1,10 @@
-import type { Head } from '#shared/conversation/documents/head.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { historyPath } from '#shared/conversation/documents/paths.ts';
 import { finding, findingWhen, type Finding } from './finding.ts';
 import type { Loaded, StoredHistory } from './load/loaded.ts';
 
 type Generations = Pick<Loaded, 'conversationId' | 'histories'> & {
-  head: Pick<Head, 'generation' | 'coveredThrough'>;
+  conversation: Pick<Conversation, 'generation' | 'coveredThrough'>;
   unreadable?: readonly { path: string }[];
 };
 
@@ -43,28 +43,32 @@ function checkHistory(conversationId: string, history: StoredHistory): Finding[]
   ];
 }
 
-/** I3: generations 1 to the head's, each a whole, signed child of the one before. */
+/** I3: generations 1 to the conversation document's, each a whole, signed child of the one before. */
 export function checkHistories(generations: Generations): Finding[] {
-  const { conversationId, head, histories, unreadable = [] } = generations;
+  const { conversationId, conversation, histories, unreadable = [] } = generations;
   const there = new Set([...histories, ...unreadable].map(({ path }) => path));
   const found: Finding[] = [];
-  for (let generation = 1; generation <= head.generation; generation += 1) {
+  for (let generation = 1; generation <= conversation.generation; generation += 1) {
     const path = historyPath(conversationId, generation);
     if (!there.has(path))
       found.push(
         finding(
           'history-missing',
           path,
-          `there is no history of generation ${generation}, the head is in ${head.generation}`,
+          `there is no history of generation ${generation}, the head is in ${conversation.generation}`,
         ),
       );
   }
   for (const history of histories) {
     const { generation } = history.fields;
     found.push(...checkHistory(conversationId, history));
-    if (generation > head.generation)
+    if (generation > conversation.generation)
       found.push(
-        finding('history-beyond', history.path, `the head is in generation ${head.generation}`),
+        finding(
+          'history-beyond',
+          history.path,
+          `the head is in generation ${conversation.generation}`,
+        ),
       );
   }
   return found;

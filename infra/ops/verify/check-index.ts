@@ -1,16 +1,16 @@
-import type { Head } from '#shared/conversation/documents/head.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { lastOfSegment } from '#shared/recall/segment.ts';
 import { findingWhen, type Finding } from './finding.ts';
 import type { Loaded } from './load/loaded.ts';
 
-/** What the head says of the index of recall is there, and nothing of erased turns. */
+/** What the conversation document says of the index of recall is there, and nothing of erased turns. */
 export function checkIndex(
   loaded: Pick<Loaded, 'index' | 'turns'> & {
-    head: Pick<Head, 'indexedThrough' | 'pendingErasure'>;
+    conversation: Pick<Conversation, 'indexedThrough' | 'pendingErasure'>;
   },
 ): Finding[] {
-  const { head, index, turns } = loaded;
-  const { indexedThrough = 0, pendingErasure } = head;
+  const { conversation, index, turns } = loaded;
+  const { indexedThrough = 0, pendingErasure } = conversation;
   const pending = new Set(pendingErasure?.seqs ?? []);
   const erased = new Set(
     turns.flatMap(({ fields: { seq, eraseTime } }) =>

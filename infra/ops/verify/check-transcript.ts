@@ -1,25 +1,30 @@
 import { queueSeqs } from '#shared/conversation/decisions/queue-decision.ts';
 import { turnPath } from '#shared/conversation/documents/paths.ts';
 import { isTerminal } from '#shared/conversation/documents/turn.ts';
-import type { Head } from '#shared/conversation/documents/head.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { finding, findingWhen, type Finding } from './finding.ts';
-import { pathOfHead, type Loaded, type StoredGuard, type StoredTurn } from './load/loaded.ts';
+import {
+  conversationOfPath,
+  type Loaded,
+  type StoredGuard,
+  type StoredTurn,
+} from './load/loaded.ts';
 
 /** Numbers of one kind of finding that are told one by one; of more the first and how many. */
 const TOLD_MAX = 20;
 
 type Transcript = Pick<Loaded, 'conversationId' | 'turns' | 'guards'> & {
-  head: Pick<Head, 'lastSeq' | 'open' | 'queue' | 'state'>;
+  conversation: Pick<Conversation, 'lastSeq' | 'open' | 'queue' | 'state'>;
   /** Turns that are there and cannot be read. */
   unreadable?: readonly { path: string }[];
 };
 
 /** I1: turns stand without a gap, under their own ids, and with all their pieces. */
 export function checkTurns(transcript: Transcript): Finding[] {
-  const { conversationId, head, turns, unreadable = [] } = transcript;
+  const { conversationId, conversation, turns, unreadable = [] } = transcript;
   const there = new Set([...turns, ...unreadable].map(({ path }) => path));
   const missing: number[] = [];
-  for (let seq = 1; seq <= head.lastSeq; seq += 1)
+  for (let seq = 1; seq <= conversation.lastSeq; seq += 1)
     if (!there.has(turnPath(conversationId, seq))) missing.push(seq);
   const more = missing.length - TOLD_MAX;
   return [
@@ -29,11 +34,16 @@ export function checkTurns(transcript: Transcript): Finding[] {
         finding(
           'turn-missing',
           turnPath(conversationId, seq),
-          `there is no turn ${seq}, lastSeq is ${head.lastSeq}${more > 0 && seq === missing[TOLD_MAX - 1] ? `, and ${more} more are missing` : ''}`,
+          `there is no turn ${seq}, lastSeq is ${conversation.lastSeq}${more > 0 && seq === missing[TOLD_MAX - 1] ? `, and ${more} more are missing` : ''}`,
         ),
       ),
     ...turns.flatMap(({ path, fields: { seq }, missingPieces }) => [
-      ...findingWhen(seq > head.lastSeq, 'turn-beyond', path, `lastSeq is ${head.lastSeq}`),
+      ...findingWhen(
+        seq > conversation.lastSeq,
+        'turn-beyond',
+        path,
+        `lastSeq is ${conversation.lastSeq}`,
+      ),
       ...findingWhen(
         path !== turnPath(conversationId, seq),
         'turn-misplaced',
@@ -78,27 +88,27 @@ export function checkGuards({ turns, guards }: Pick<Transcript, 'turns' | 'guard
 
 /** I1: the one turn that runs is the open one, those that wait are in the queue. */
 export function checkOpen(transcript: Transcript): Finding[] {
-  const { head, turns } = transcript;
-  const queue = new Set(queueSeqs(head));
+  const { conversation, turns } = transcript;
+  const queue = new Set(queueSeqs(conversation));
   const unended = turns.filter(({ fields }) => !isTerminal(fields.state));
-  const open = turns.find(({ fields }) => fields.seq === head.open?.seq);
+  const open = turns.find(({ fields }) => fields.seq === conversation.open?.seq);
   const isOpenRunning =
     open !== undefined && !isTerminal(open.fields.state) && open.fields.state !== 'queued';
   return [
     ...findingWhen(
-      head.open !== undefined && !isOpenRunning,
+      conversation.open !== undefined && !isOpenRunning,
       'open-turn-ended',
-      pathOfHead(transcript),
-      `head.open names turn ${head.open?.seq}, which is ${open?.fields.state ?? 'not there'}`,
+      conversationOfPath(transcript),
+      `head.open names turn ${conversation.open?.seq}, which is ${open?.fields.state ?? 'not there'}`,
     ),
     ...unended.flatMap(({ path, fields: { seq, state } }) =>
       state === 'queued'
         ? findingWhen(!queue.has(seq), 'queued-not-in-queue', path, 'it waits and is not queued')
         : findingWhen(
-            head.open?.seq !== seq,
+            conversation.open?.seq !== seq,
             'running-not-open',
             path,
-            `it is ${state}, and head.open is ${head.open ? `turn ${head.open.seq}` : 'absent'}`,
+            `it is ${state}, and head.open is ${conversation.open ? `turn ${conversation.open.seq}` : 'absent'}`,
           ),
     ),
   ];

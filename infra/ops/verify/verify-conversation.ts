@@ -1,4 +1,4 @@
-import { compactionJobPath, headPath } from '#shared/conversation/documents/paths.ts';
+import { compactionJobPath, conversationPath } from '#shared/conversation/documents/paths.ts';
 import { checkAll, type Checking } from './check-all.ts';
 import type { Finding } from './finding.ts';
 import { loadConversation, type Reading } from './load/load-conversation.ts';
@@ -20,7 +20,7 @@ export interface Verified {
 
 /**
  * Reads all documents of a conversation and checks them. Documents are read one after the other, so a conversation
- * in which head or job changed meanwhile is read again. Throws StoreUnavailableError.
+ * in which conversation document or job changed meanwhile is read again. Throws StoreUnavailableError.
  */
 export async function verifyConversation(
   reading: Reading & Checking,
@@ -34,10 +34,10 @@ export async function verifyConversation(
     if (isBusy && tries < READ_TRIES) continue;
     return {
       conversationId,
-      state: loaded.head?.state ?? (loaded.unreadable.length > 0 ? 'unreadable' : 'none'),
+      state: loaded.conversation?.state ?? (loaded.unreadable.length > 0 ? 'unreadable' : 'none'),
       findings: isBusy ? [] : findings,
       turns: loaded.turns.length,
-      generations: loaded.head?.generation ?? 0,
+      generations: loaded.conversation?.generation ?? 0,
       isBusy,
     };
   }
@@ -45,6 +45,9 @@ export async function verifyConversation(
 
 /** What changes with every step of a turn's life or a compaction's. */
 async function stampOf({ store }: Reading, conversationId: string): Promise<string> {
-  const documents = await store.get([headPath(conversationId), compactionJobPath(conversationId)]);
+  const documents = await store.get([
+    conversationPath(conversationId),
+    compactionJobPath(conversationId),
+  ]);
   return documents.map((document) => document?.updateTime ?? '-').join(' ');
 }

@@ -6,7 +6,7 @@ import { countReplay } from '#lab/cost/count-replay.ts';
 import { buildConversation, madeUpAnswer } from '#test/support/compaction/conversation-builder.ts';
 import type { BenchCase, BenchGroup } from '../bench-case.ts';
 import { benchTurns } from '../bench-conversation.ts';
-import { runHost, startFreeModel, startStandInHost } from '../hosts/start-host.ts';
+import { runHost, startFreeModel, startFakeGeminiHost } from '../hosts/start-host.ts';
 import { startEmulatedChat } from '../worlds/emulated-chat.ts';
 import { manualNeed } from '#test/support/compaction/compacted-conversation.ts';
 
@@ -37,23 +37,23 @@ async function compactedPerSecond(): Promise<number> {
 /** MiB above idle that a worker comes to when it compacts a conversation of 581,000 tokens. */
 async function peakMiB(tell: (text: string) => void): Promise<number> {
   const world = await startEmulatedChat();
-  const standIn = await startStandInHost();
+  const fakeGemini = await startFakeGeminiHost();
   try {
     const store = world.counted.store;
     const small = await buildConversation(store, {
       turns: 60,
-      head: { compactionNeeded: manualNeed('bench') },
+      conversation: { compactionNeeded: manualNeed('bench') },
     });
     const turns = Array.from({ length: LARGE_TURNS }, (_, index) => ({
       answer: Array.from({ length: 9 }, (__, part) => madeUpAnswer(9 * index + part)).join('\n'),
     }));
     const large = await buildConversation(store, {
       turns,
-      head: { compactionNeeded: manualNeed('bench') },
+      conversation: { compactionNeeded: manualNeed('bench') },
     });
-    const tokens = large.head.context.tokens;
+    const tokens = large.conversation.context.tokens;
     const message = await runHost(scriptOf('worker-memory'), {}, [
-      standIn.url,
+      fakeGemini.url,
       small.conversationId,
       large.conversationId,
     ]);
@@ -64,7 +64,7 @@ async function peakMiB(tell: (text: string) => void): Promise<number> {
     );
     return (peakBytes - idleBytes) / 2 ** 20;
   } finally {
-    await Promise.all([standIn.close(), world.close()]);
+    await Promise.all([fakeGemini.close(), world.close()]);
   }
 }
 

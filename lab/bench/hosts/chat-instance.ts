@@ -8,8 +8,10 @@ import { chooseFreePort } from '#infra/local/processes/free-port.ts';
 import { serveFunctions } from '#infra/local/stack/function-host.ts';
 import { hostConfig } from './host-environment.ts';
 
-const [standInUrl = ''] = process.argv.slice(2);
+const [fakeGeminiUrl = ''] = process.argv.slice(2);
 const port = await chooseFreePort(0, new Set());
-registerFunctions(createDependencies(hostConfig(standInUrl), { logger: { log: () => undefined } }));
+registerFunctions(
+  createDependencies(hostConfig(fakeGeminiUrl), { logger: { log: () => undefined } }),
+);
 await serveFunctions([{ target: 'chat', port }]);
 process.stdout.write(`http://127.0.0.1:${port}\n`);

@@ -1,5 +1,5 @@
 /*
- * A model that costs nothing: it answers every request at once. What it says comes from the stand-in, which is asked
+ * A model that costs nothing: it answers every request at once. What it says comes from the fake Gemini, which is asked
  * the first time alone: all conversations of a benchmark hold the same words. `node free-model.ts STAND_IN_URL`;
  * prints its own URL.
  */
@@ -7,14 +7,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { serveHost } from './serve-host.ts';
 
-const [standInUrl = ''] = process.argv.slice(2);
+const [fakeGeminiUrl = ''] = process.argv.slice(2);
 
 /** Bytes of a request body that make a token, about. */
 const BYTES_BY_TOKEN = 5;
 const json = { 'content-type': 'application/json; charset=UTF-8' };
 
 async function said(path: string, body: Buffer): Promise<string> {
-  const answer = await fetch(`${standInUrl}${path}`, {
+  const answer = await fetch(`${fakeGeminiUrl}${path}`, {
     method: 'POST',
     headers: json,
     body: new Uint8Array(body),

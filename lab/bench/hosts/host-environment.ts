@@ -1,13 +1,15 @@
 import { parseConfig, type Config } from '#functions/config.ts';
 import { stackEnvironment } from '#infra/local/stack/stack-environment.ts';
 
-/** The configuration of a host whose emulators are named by its environment, before the stand-in at `standInUrl`. */
-export const hostConfig = (standInUrl: string): Config =>
+/**
+ * The configuration of a host whose emulators are named by its environment, before the fake Gemini at `fakeGeminiUrl`.
+ */
+export const hostConfig = (fakeGeminiUrl: string): Config =>
   parseConfig(
     stackEnvironment({
       shell: {},
       model: { kind: 'stand-in' },
-      standInUrl,
+      fakeGeminiUrl,
       emulators: {
         firestoreHost: process.env['FIRESTORE_EMULATOR_HOST'] ?? '',
         pubsubHost: process.env['PUBSUB_EMULATOR_HOST'] ?? '',

@@ -14,8 +14,8 @@ import { serveHost } from './serve-host.ts';
 const AT_ONCE = 8;
 const WAIT_MS = 10_000;
 
-const [standInUrl = ''] = process.argv.slice(2);
-const config = hostConfig(standInUrl);
+const [fakeGeminiUrl = ''] = process.argv.slice(2);
+const config = hostConfig(fakeGeminiUrl);
 const counted = countStore(
   createFirestoreDocumentStore({ projectId: config.GOOGLE_CLOUD_PROJECT, deadlineMs: 30_000 }),
 );

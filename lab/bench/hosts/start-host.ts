@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { deployedNodeOptions } from '#infra/local/stack/stack-environment.ts';
 
 const leash = new URL('../../../infra/local/processes/exit-with-parent.ts', import.meta.url).href;
-const standIn = fileURLToPath(
+const fakeGemini = fileURLToPath(
   new URL('../../../infra/fake-gemini/server/main.ts', import.meta.url),
 );
 const freeModel = fileURLToPath(new URL('free-model.ts', import.meta.url));
@@ -37,15 +37,15 @@ export async function startHost(script: string, args: readonly string[] = []): P
   throw new Error(`${script} ended before it was ready`);
 }
 
-/** The stand-in for Gemini as a process of its own, so that its work is not counted as ours. */
-export const startStandInHost = (args: readonly string[] = []): Promise<Host> =>
-  startHost(standIn, args);
+/** The fake Gemini as a process of its own, so that its work is not counted as ours. */
+export const startFakeGeminiHost = (args: readonly string[] = []): Promise<Host> =>
+  startHost(fakeGemini, args);
 
-/** A model that answers at once what the stand-in has said to the first request. */
+/** A model that answers at once what the fake Gemini has said to the first request. */
 export async function startFreeModel(): Promise<Host> {
-  const standInHost = await startStandInHost();
-  const free = await startHost(freeModel, [standInHost.url]);
-  const close = async () => void (await Promise.all([free.close(), standInHost.close()]));
+  const fakeGeminiHost = await startFakeGeminiHost();
+  const free = await startHost(freeModel, [fakeGeminiHost.url]);
+  const close = async () => void (await Promise.all([free.close(), fakeGeminiHost.close()]));
   return { ...free, close };
 }
 

@@ -7,13 +7,13 @@ import { parseConfig } from '#functions/config.ts';
 import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
 import { stackEnvironment } from '#infra/local/stack/stack-environment.ts';
 
-const [standInUrl = '', small = '', large = ''] = process.argv.slice(2);
+const [fakeGeminiUrl = '', small = '', large = ''] = process.argv.slice(2);
 const firestoreHost = process.env['FIRESTORE_EMULATOR_HOST'] ?? '';
 const config = parseConfig(
   stackEnvironment({
     shell: {},
     model: { kind: 'stand-in' },
-    standInUrl,
+    fakeGeminiUrl,
     emulators: { firestoreHost, pubsubHost: '127.0.0.1:1' },
   }),
 );

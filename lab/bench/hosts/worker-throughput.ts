@@ -17,9 +17,9 @@ const CONVERSATIONS = 96;
 const WARM_UP = 96;
 const AT_ONCE = 8;
 
-const [standInUrl = ''] = process.argv.slice(2);
+const [fakeGeminiUrl = ''] = process.argv.slice(2);
 const store = createMemoryDocumentStore();
-const environment = stackEnvironment({ shell: {}, model: { kind: 'stand-in' }, standInUrl });
+const environment = stackEnvironment({ shell: {}, model: { kind: 'stand-in' }, fakeGeminiUrl });
 const worker = await createDependencies(parseConfig(environment), {
   store,
   publisher: { publish: () => Promise.resolve() },
@@ -28,11 +28,11 @@ const worker = await createDependencies(parseConfig(environment), {
 const turns = benchTurns(400, 'chat').map(({ user, contents }) => ({ user, answer: contents }));
 const ids: string[] = [];
 for (let i = 0; i < WARM_UP + CONVERSATIONS; i++) {
-  const head = {
+  const conversation = {
     settings: { thresholdTokens: THRESHOLD_TOKENS },
     compactionNeeded: manualNeed('bench'),
   };
-  ids.push((await buildConversation(store, { turns, head })).conversationId);
+  ids.push((await buildConversation(store, { turns, conversation })).conversationId);
 }
 const { signal } = new AbortController();
 

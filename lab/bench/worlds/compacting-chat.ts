@@ -77,12 +77,12 @@ export async function startCompactingChat(): Promise<CompactingChat> {
     sweepSeconds: 0,
     log: () => undefined,
   });
-  const { chatUrl, standInUrl = '', firestoreHost } = stack;
+  const { chatUrl, fakeGeminiUrl = '', firestoreHost } = stack;
   if (firestoreHost === undefined) throw new Error('the emulators are not installed');
   const before = process.env['FIRESTORE_EMULATOR_HOST'];
   const store = storeAt(firestoreHost);
   const timing = { timeToFirstTokenMs: MODEL_MS, tokensPerSecond: 0 };
-  await fetch(`${standInUrl}/control/timing`, { method: 'POST', body: JSON.stringify(timing) });
+  await fetch(`${fakeGeminiUrl}/control/timing`, { method: 'POST', body: JSON.stringify(timing) });
   const agent = new Agent({ keepAlive: true });
   const build = async (): Promise<Conversation> => {
     const { conversationId } = await buildConversation(store, { turns: TURNS });

@@ -42,17 +42,19 @@ export function parallelSendsMs(world: EmulatedChat): Promise<number> {
   );
 }
 
-/** Adds to one head under its update time what a turn adds, in two batches; begins again where it lost. */
+/**
+ * Adds to one conversation document under its update time what a turn adds, in two batches; begins again where it lost.
+ */
 async function writeUntilDone({ raw }: EmulatedChat, conversationId: string): Promise<void> {
-  const head = raw.doc(`contention/${conversationId}`);
-  const turn = head.collection('turns').doc();
+  const conversation = raw.doc(`contention/${conversationId}`);
+  const turn = conversation.collection('turns').doc();
   for (;;) {
-    const { updateTime } = await head.get();
+    const { updateTime } = await conversation.get();
     if (updateTime === undefined) throw new Error('the head is gone');
     const start = raw.batch();
-    start.update(head, { seq: randomUUID() }, { lastUpdateTime: updateTime });
+    start.update(conversation, { seq: randomUUID() }, { lastUpdateTime: updateTime });
     start.create(turn, { text: 'Hello there' });
-    start.create(head.collection('messages').doc(turn.id), { seq: 1 });
+    start.create(conversation.collection('messages').doc(turn.id), { seq: 1 });
     try {
       await start.commit();
       break;
@@ -61,7 +63,7 @@ async function writeUntilDone({ raw }: EmulatedChat, conversationId: string): Pr
     }
   }
   const finish = raw.batch();
-  finish.update(head, { open: randomUUID() });
+  finish.update(conversation, { open: randomUUID() });
   finish.update(turn, { answer: 'Noted.' });
   finish.create(turn.collection('chunks').doc('1'), { text: 'Noted.' });
   await finish.commit();

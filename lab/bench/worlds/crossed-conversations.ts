@@ -1,4 +1,4 @@
-import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
 import { autoNeed, THRESHOLD_TOKENS } from '#test/support/compaction/compacted-conversation.ts';
 import { buildConversation, madeUpAnswer } from '#test/support/compaction/conversation-builder.ts';
@@ -34,7 +34,10 @@ export async function buildCrossed(
   await inLanes(count, async () => {
     const { conversationId } = await buildConversation(store, {
       turns,
-      head: { settings: { thresholdTokens: THRESHOLD_TOKENS }, compactionNeeded: autoNeed() },
+      conversation: {
+        settings: { thresholdTokens: THRESHOLD_TOKENS },
+        compactionNeeded: autoNeed(),
+      },
     });
     if (ids.push(conversationId) % 250 === 0) tell(ids.length);
   });
@@ -45,8 +48,8 @@ export async function buildCrossed(
 export async function settledOf(store: DocumentStore, ids: readonly string[]): Promise<Settled> {
   const settled = { once: 0, twice: 0 };
   await inLanes(ids.length, async (index) => {
-    const head = await readHead(store, ids[index] ?? '');
-    const { generation = 0, compactionNeeded } = head?.value ?? {};
+    const conversation = await readConversation(store, ids[index] ?? '');
+    const { generation = 0, compactionNeeded } = conversation?.value ?? {};
     if (generation > 1) settled.twice += 1;
     else if (generation === 1 && !compactionNeeded?.auto) settled.once += 1;
   });

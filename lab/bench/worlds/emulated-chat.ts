@@ -6,7 +6,7 @@ import { parseConfig } from '#functions/config.ts';
 import { createDependencies } from '#functions/dependencies.ts';
 import { startEmulators } from '#infra/local/emulators.ts';
 import { localProjectId, stackEnvironment } from '#infra/local/stack/stack-environment.ts';
-import { startStandIn, type StandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { startFakeGemini, type FakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { countStore, type CountedStore } from './counted-store.ts';
 import { startWireCounter, type WireCounter } from './wire-counter.ts';
 
@@ -14,7 +14,7 @@ import { startWireCounter, type WireCounter } from './wire-counter.ts';
 export interface EmulatedChat {
   chat: ChatDependencies;
   compaction: CompactionDependencies;
-  standIn: StandIn;
+  fakeGemini: FakeGemini;
   counted: CountedStore;
   wire: WireCounter;
   /** The client of Google, as anybody would use it, over the same wire. */
@@ -27,7 +27,10 @@ export async function startEmulatedChat(): Promise<EmulatedChat> {
   const emulators = await startEmulators({ log: () => undefined });
   if ('missing' in emulators) throw new Error(emulators.missing);
   const { firestoreHost, pubsubHost } = emulators;
-  const [standIn, wire] = await Promise.all([startStandIn(), startWireCounter(firestoreHost)]);
+  const [fakeGemini, wire] = await Promise.all([
+    startFakeGemini(),
+    startWireCounter(firestoreHost),
+  ]);
   const before = process.env['FIRESTORE_EMULATOR_HOST'];
   // Google's client knows no other way to an emulator.
   process.env['FIRESTORE_EMULATOR_HOST'] = wire.host;
@@ -35,7 +38,7 @@ export async function startEmulatedChat(): Promise<EmulatedChat> {
   const environment = stackEnvironment({
     shell: {},
     model: { kind: 'stand-in' },
-    standInUrl: standIn.url,
+    fakeGeminiUrl: fakeGemini.url,
     emulators: { firestoreHost: wire.host, pubsubHost },
   });
   const config = parseConfig(environment);
@@ -52,13 +55,13 @@ export async function startEmulatedChat(): Promise<EmulatedChat> {
   return {
     chat,
     compaction,
-    standIn,
+    fakeGemini,
     counted,
     wire,
     raw,
     close: async () => {
       await raw.terminate();
-      await Promise.all([standIn.close(), wire.close()]);
+      await Promise.all([fakeGemini.close(), wire.close()]);
       await emulators.stop();
       if (before === undefined) delete process.env['FIRESTORE_EMULATOR_HOST'];
       else process.env['FIRESTORE_EMULATOR_HOST'] = before;

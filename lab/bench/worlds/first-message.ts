@@ -3,7 +3,7 @@ import { startEmulators } from '#infra/local/emulators.ts';
 import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
 import { firstAnswer } from '../cold-start/first-answer.ts';
 import { NOBODY_THERE } from '../cold-start/start-function.ts';
-import { startStandInHost } from '../hosts/start-host.ts';
+import { startFakeGeminiHost } from '../hosts/start-host.ts';
 
 /** What a packed chat function needs to answer, and a user who writes to it. */
 export interface FirstMessage {
@@ -13,18 +13,18 @@ export interface FirstMessage {
   close(): Promise<void>;
 }
 
-/** Emulators and the stand-in, which answers at once. Throws Error where no emulators are installed. */
+/** Emulators and the fake Gemini, which answers at once. Throws Error where no emulators are installed. */
 export async function startFirstMessage(): Promise<FirstMessage> {
   const emulators = await startEmulators({ log: () => undefined });
   if ('missing' in emulators) throw new Error(emulators.missing);
-  const standIn = await startStandInHost();
+  const fakeGemini = await startFakeGeminiHost();
   const projectId = NOBODY_THERE.GOOGLE_CLOUD_PROJECT;
   const token = unsignedToken({ uid: 'bench', projectId, now: new Date() });
   return {
     environment: {
       FIRESTORE_EMULATOR_HOST: emulators.firestoreHost,
       PUBSUB_EMULATOR_HOST: emulators.pubsubHost,
-      GEMINI_BASE_URL: standIn.url,
+      GEMINI_BASE_URL: fakeGemini.url,
     },
     send: async (url) => {
       const parts = [{ type: 'text', text: 'My dog is called Pixel.' }];
@@ -41,7 +41,7 @@ export async function startFirstMessage(): Promise<FirstMessage> {
       return (await firstAnswer(path, sent, '"type":"text-delta"')) !== undefined;
     },
     close: async () => {
-      await standIn.close();
+      await fakeGemini.close();
       await emulators.stop();
     },
   };

@@ -12,7 +12,7 @@ import { localProjectId } from '#infra/local/stack/stack-environment.ts';
 import { requestEvent } from '#shared/compaction/decisions/event.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
 import { useOf } from '../hosts/process-use.ts';
-import { type Host, startHost, startStandInHost } from '../hosts/start-host.ts';
+import { type Host, startHost, startFakeGeminiHost } from '../hosts/start-host.ts';
 
 const TOPIC = 'recap-compaction';
 const PUBLISHED_AT_ONCE = 20;
@@ -41,7 +41,7 @@ export interface LoadWorld {
   /** Publishes the needs of conversations, twenty at a time. */
   publish(conversationIds: readonly string[]): Promise<void>;
   figures(): Promise<WorkerFigures>;
-  /** Processor time of the stand-in for the model, and of chat, ms. */
+  /** Processor time of the fake Gemini, and of chat, ms. */
   modelCpuMs(): Promise<number>;
   chatCpuMs(): Promise<number>;
   /** Holds the worker where it is, and lets it go on. */
@@ -89,9 +89,9 @@ export async function startLoadWorld(): Promise<LoadWorld> {
   if ('missing' in emulators) throw new Error(emulators.missing);
   const { pubsubHost } = emulators;
   const resetEmulators = setEmulators(emulators);
-  const standIn = await startStandInHost();
+  const fakeGemini = await startFakeGeminiHost();
   const [worker, chat]: Host[] = await Promise.all(
-    ['queue-worker', 'chat-instance'].map((name) => startHost(scriptOf(name), [standIn.url])),
+    ['queue-worker', 'chat-instance'].map((name) => startHost(scriptOf(name), [fakeGemini.url])),
   );
   if (!worker || !chat) throw new Error('a host is missing');
   const place = { pubsubHost, projectId: localProjectId };
@@ -111,12 +111,12 @@ export async function startLoadWorld(): Promise<LoadWorld> {
     store: createFirestoreDocumentStore({ projectId: localProjectId, deadlineMs: 30_000 }),
     publish: (ids) => publishAll(pubsubHost, ids),
     figures: async () => figuresSchema.parse(await getJson(worker.url)),
-    modelCpuMs: async () => (await useOf(standIn.processId)).cpuMs,
+    modelCpuMs: async () => (await useOf(fakeGemini.processId)).cpuMs,
     chatCpuMs: async () => (await useOf(chat.processId)).cpuMs,
     pauseWorker: pausing(worker).pause,
     resumeWorker: pausing(worker).resume,
     close: async () => {
-      await Promise.all([worker.close(), chat.close(), standIn.close()]);
+      await Promise.all([worker.close(), chat.close(), fakeGemini.close()]);
       await emulators.stop();
       resetEmulators();
     },

@@ -41,7 +41,7 @@ export async function buildLongConversation(world: EmulatedChat, turns: number):
       user: userText(index + 1),
       answer: answerText(index + 1),
     })),
-    head: {
+    conversation: {
       ...(isFolded && {
         coveredThrough: { seq: turns - UNCOVERED_TURNS, contentIndex: 0 },
         compactionNeeded: {

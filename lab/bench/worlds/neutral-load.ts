@@ -15,7 +15,7 @@ export interface CompactionWeight {
   reads: number;
   commits: number;
   writes: number;
-  /** Of the worker and the stand-in for the model. */
+  /** Of the worker and the fake Gemini. */
   cpuMs: number;
 }
 

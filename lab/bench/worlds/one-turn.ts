@@ -24,9 +24,9 @@ export async function oneTurn(
   conversationId: string,
   options: { recallTokens?: number } = {},
 ): Promise<TurnWork> {
-  const { chat, counted, wire, standIn } = world;
+  const { chat, counted, wire, fakeGemini } = world;
   counted.take();
-  standIn.clearJournal();
+  fakeGemini.clearJournal();
   const bytesBefore = wire.bytes();
   const startedAt = performance.now();
   const handle = await sendMessage(chat, {
@@ -35,14 +35,14 @@ export async function oneTurn(
     message: { id: randomUUID(), parts: [{ text: ASKED }] },
     ...options,
   });
-  handle.attend(new AbortController().signal);
+  handle.subscribe(new AbortController().signal);
   let firstTextMs = Number.NaN;
   for await (const { chunk } of handle.frames())
     if (chunk.type === 'text-delta' && Number.isNaN(firstTextMs))
       firstTextMs = performance.now() - startedAt;
   const { turn } = await handle.result;
   const ms = performance.now() - startedAt;
-  const promptTokens = standIn.journal()[0]?.promptTokens ?? Number.NaN;
+  const promptTokens = fakeGemini.journal()[0]?.promptTokens ?? Number.NaN;
   return {
     ...counted.take(),
     ms,

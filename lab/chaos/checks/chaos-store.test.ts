@@ -71,8 +71,8 @@ describe('the store of a chaos run', () => {
 
     await store.commit([finish('conversations/c1')]);
 
-    const [head] = await store.get(['conversations/c1']);
-    expect(head?.fields).toEqual({ lastSeq: 2 });
+    const [conversation] = await store.get(['conversations/c1']);
+    expect(conversation?.fields).toEqual({ lastSeq: 2 });
     expect(needs).toEqual(['r1']);
   });
 
@@ -97,7 +97,7 @@ describe('the publisher of a chaos run', () => {
       settings,
       random: createRandom(1),
       tell: () => undefined,
-      takeOwnNeed: (requestId) => own.delete(requestId),
+      takeOwnRequest: (requestId) => own.delete(requestId),
     });
     const publish = async (requestId: string) =>
       publisher.publish({ topic: 'compaction', data: { requestId } }).catch(() => undefined);

@@ -1,5 +1,8 @@
-import { headSchema, decodeHead } from '#shared/conversation/documents/head.ts';
-import { headPath } from '#shared/conversation/documents/paths.ts';
+import {
+  conversationSchema,
+  decodeConversation,
+} from '#shared/conversation/documents/conversation.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
 import { type Finding, type Ledger, placeOf } from './ledger.ts';
 import { canariesIn } from '../phones/message-text.ts';
@@ -47,12 +50,12 @@ export function soughtWords(
 /** A tombstone says nothing of anybody. */
 function checkTombstone(
   conversationId: string,
-  document: Parameters<typeof decodeHead>[0] | undefined,
+  document: Parameters<typeof decodeConversation>[0] | undefined,
 ): Finding[] {
   if (!document) return [];
-  const known = new Set(Object.keys(headSchema.shape));
-  const head = decodeHead(document).value;
-  const { state, ownerUid, epoch, model, lastSeq, metadata, pins, settings } = head;
+  const known = new Set(Object.keys(conversationSchema.shape));
+  const conversation = decodeConversation(document).value;
+  const { state, ownerUid, epoch, model, lastSeq, metadata, pins, settings } = conversation;
   const says = [
     ...(state === 'erased' ? [] : [`its head is ${state}`]),
     ...(ownerUid || epoch || model ? ['its tombstone names somebody or something'] : []),
@@ -111,8 +114,8 @@ export async function checkErased(run: ErasedRun): Promise<Finding[]> {
   const findings = await checkDatabase(run);
   for (const [conversationId, { uid, state }] of ledger.erased) {
     if (state !== 'told') continue;
-    const [head] = await store.get([headPath(conversationId)]);
-    findings.push(...checkTombstone(conversationId, head));
+    const [conversation] = await store.get([conversationPath(conversationId)]);
+    findings.push(...checkTombstone(conversationId, conversation));
     findings.push(...(await checkAnswers(run, conversationId, uid)));
   }
   for (const line of tally.leaks)

@@ -43,7 +43,7 @@ async function checkDocuments(
     const found = await verifyStored({ store: run.store, config, askContext }, conversationId);
     findings.push(...found.filter(({ what }) => findings.every((known) => known.what !== what)));
   }
-  if (stored.head.generation < run.tally.highestGeneration(conversationId))
+  if (stored.conversation.generation < run.tally.highestGeneration(conversationId))
     findings.push({ kind: 'lost', conversationId, what: 'the generation went back' });
   return findings;
 }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { parseConfig } from '#functions/config.ts';
-import type { Head } from '#shared/conversation/documents/head.ts';
-import { headPath, turnPath } from '#shared/conversation/documents/paths.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
+import { conversationPath, turnPath } from '#shared/conversation/documents/paths.ts';
 import { checkStored } from './check-stored.ts';
 import { readStoredConversation } from './stored-conversation.ts';
 import { verifyStored } from './verify-stored.ts';
@@ -10,9 +10,9 @@ import { buildConversation } from '#test/support/compaction/conversation-builder
 
 const config = parseConfig({ GOOGLE_CLOUD_PROJECT: 'demo-recap', THRESHOLD_TOKENS: '100000' });
 
-async function stored(head: Partial<Head> = {}) {
+async function stored(conversation: Partial<Conversation> = {}) {
   const store = createMemoryDocumentStore();
-  const { conversationId } = await buildConversation(store, { turns: 3, head });
+  const { conversationId } = await buildConversation(store, { turns: 3, conversation });
   const read = await readStoredConversation(store, conversationId);
   if (!read) throw new Error('the conversation was not stored');
   return { store, read };
@@ -69,7 +69,7 @@ describe('the check of documents', () => {
 
   test('knows nothing of a conversation that nobody created', async () => {
     const { store, read } = await stored();
-    await store.commit([{ op: 'delete', path: headPath(read.conversationId) }]);
+    await store.commit([{ op: 'delete', path: conversationPath(read.conversationId) }]);
 
     expect(await readStoredConversation(store, read.conversationId)).toBeUndefined();
   });

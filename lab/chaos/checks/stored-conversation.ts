@@ -1,5 +1,5 @@
-import { readHead, readTurns } from '#shared/conversation/context/read-conversation.ts';
-import type { Head } from '#shared/conversation/documents/head.ts';
+import { readConversation, readTurns } from '#shared/conversation/context/read-conversation.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { type CompactionJob, decodeJob } from '#shared/conversation/documents/job.ts';
 import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
@@ -8,7 +8,7 @@ import type { DocumentStore } from '#shared/ports/ports.ts';
 /** A conversation as its documents show it, read past every process of the run. */
 export interface StoredConversation {
   conversationId: string;
-  head: Head;
+  conversation: Conversation;
   job: CompactionJob | undefined;
   /** All of them, by seq; a missing one is left out. */
   turns: Turn[];
@@ -21,29 +21,33 @@ export async function readStoredConversation(
   store: DocumentStore,
   conversationId: string,
 ): Promise<StoredConversation | undefined> {
-  const head = (await readHead(store, conversationId))?.value;
-  if (!head) return undefined;
+  const conversation = (await readConversation(store, conversationId))?.value;
+  if (!conversation) return undefined;
   const [jobDocument] = await store.get([compactionJobPath(conversationId)]);
-  const turns = await readTurns(store, conversationId, countTo(head.lastSeq));
+  const turns = await readTurns(store, conversationId, countTo(conversation.lastSeq));
   return {
     conversationId,
-    head,
+    conversation,
     job: jobDocument && decodeJob(jobDocument).value,
     turns: turns.map(({ value }) => value),
   };
 }
 
 /** What keeps a conversation from being at rest, in words; empty when it is. */
-export function unrest(storedConversation: Pick<StoredConversation, 'head' | 'job'>): string[] {
-  const { auto, manual } = storedConversation.head.compactionNeeded;
+export function unrest(
+  storedConversation: Pick<StoredConversation, 'conversation' | 'job'>,
+): string[] {
+  const { auto, manual } = storedConversation.conversation.compactionNeeded;
   const { job } = storedConversation;
   return [
     ...(auto ? [`an automatic need waits since ${auto.since.toISOString()}`] : []),
     ...(manual ? [`a manual need waits since ${manual.since.toISOString()}`] : []),
     ...(job && job.owner !== '' ? [`a worker holds the lease, step ${job.step}`] : []),
-    ...(storedConversation.head.state === 'erasing' ? ['it is being erased'] : []),
-    ...(storedConversation.head.pendingErasure ? ['deleted turns are not erased yet'] : []),
-    ...(storedConversation.head.open ? [`turn ${storedConversation.head.open.seq} is open`] : []),
+    ...(storedConversation.conversation.state === 'erasing' ? ['it is being erased'] : []),
+    ...(storedConversation.conversation.pendingErasure ? ['deleted turns are not erased yet'] : []),
+    ...(storedConversation.conversation.open
+      ? [`turn ${storedConversation.conversation.open.seq} is open`]
+      : []),
   ];
 }
 
@@ -54,13 +58,13 @@ export async function readUnrest(
 ): Promise<Map<string, string[]>> {
   const found = new Map<string, string[]>();
   for (const conversationId of conversationIds) {
-    const [head, [jobDocument]] = await Promise.all([
-      readHead(store, conversationId),
+    const [conversation, [jobDocument]] = await Promise.all([
+      readConversation(store, conversationId),
       store.get([compactionJobPath(conversationId)]),
     ]);
-    if (!head) continue;
+    if (!conversation) continue;
     const job = jobDocument && decodeJob(jobDocument).value;
-    const reasons = unrest({ head: head.value, job });
+    const reasons = unrest({ conversation: conversation.value, job });
     if (reasons.length > 0) found.set(conversationId, reasons);
   }
   return found;

@@ -38,7 +38,7 @@ export async function verifyStored(
       hasKeys: true,
       askContext,
       now: () => new Date(),
-      policyOf: (head) => conversationPolicy(config, head),
+      policyOf: (conversation) => conversationPolicy(config, conversation),
     },
     conversationId,
   );

@@ -34,7 +34,7 @@ const answerWords = (random: Random): string =>
   ).join(' ');
 
 /**
- * What the stand-in is to answer: other words in every attempt, so that an answer that is not the stored
+ * What the fake Gemini is to answer: other words in every attempt, so that an answer that is not the stored
  * one can be told from it.
  */
 export function answersTo(text: string, random: Random): RecordedAnswer[] {

@@ -11,7 +11,7 @@ export interface ScriptedConversation {
 }
 
 /**
- * What the stand-in needs to say what the recording says: each answer by the text of the user message, and
+ * What the fake Gemini needs to say what the recording says: each answer by the text of the user message, and
  * by how often that text has been sent before, in the order in which the replay sends.
  */
 export function recordedAnswers(conversations: readonly ScriptedConversation[]) {
@@ -29,13 +29,13 @@ export function recordedAnswers(conversations: readonly ScriptedConversation[]) 
   );
 }
 
-/** Hands the recorded answers to a running stand-in. Throws an Error when it refuses them. */
+/** Hands the recorded answers to a running fake Gemini. Throws an Error when it refuses them. */
 export async function registerRecordedAnswers(
-  standInUrl: string,
+  fakeGeminiUrl: string,
   conversations: readonly ScriptedConversation[],
 ): Promise<number> {
   const answers = recordedAnswers(conversations);
-  const response = await fetch(`${standInUrl}/control/answers`, {
+  const response = await fetch(`${fakeGeminiUrl}/control/answers`, {
     method: 'POST',
     body: JSON.stringify({ answers }),
   });

@@ -18,7 +18,7 @@ export type Summariser = 'stand-in' | 'laundering';
 
 export interface AttackSettings {
   channel: Channel;
-  /** Default: the stand-in as it is. */
+  /** Default: the fake Gemini as it is. */
   summariser?: Summariser;
   snapshotTokens?: number;
 }

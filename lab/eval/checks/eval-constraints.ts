@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { readUtterances } from '#shared/compaction/facts/speech/utterances.ts';
-import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { aligned, percentage } from '#infra/text-table.ts';
 import { isPresent, readValues, valuesOf, type ValueReading } from './eval-constraints-score.ts';
@@ -57,7 +57,7 @@ async function constrain(wanted: ModeArguments, task: Task): Promise<Constrained
   if (standing === undefined || last === undefined) return { ...result, listed: 0, listedOf: 0 };
   const { history, folded, kept, statements } = standing;
   const report = reportSchema.parse(history.report);
-  const head = await readHead(bench.dependencies.store, conversationId);
+  const conversation = await readConversation(bench.dependencies.store, conversationId);
   const all = await storedTurns(bench, conversationId, { first: 1, last: last.stored });
   const leftOut = [...report.leftOut.map(({ text }) => text), ...report.missingIdentifiers];
   return {
@@ -67,7 +67,7 @@ async function constrain(wanted: ModeArguments, task: Task): Promise<Constrained
     values: readValues(valuesOf(recording), {
       foldedUser: userTexts(folded),
       snapshot: statements,
-      pins: head?.value.pins.map(({ text }) => text) ?? [],
+      pins: conversation?.value.pins.map(({ text }) => text) ?? [],
       tail: readUtterances(kept).map(({ text }) => text),
       leftOut,
       archive: history.snapshot?.archive.map(({ text }) => text) ?? [],

@@ -49,7 +49,7 @@ async function saidOnce(
 async function fade(wanted: ModeArguments, task: Task): Promise<Faded> {
   const { bench, recording, strategy, file } = task;
   const beforeEach = (generation: number): void =>
-    bench.standIn?.setSeed(`${wanted.seed}/${generation}`);
+    bench.fakeGemini?.setSeed(`${wanted.seed}/${generation}`);
   const settings = { ...wanted, goesOn: true, beforeEach };
   const { conversationId, generations } = await compactGrowing(bench, settings, recording);
   const states = generations.map(({ state }) => state);

@@ -7,7 +7,7 @@ interface Alteration {
   to: string;
 }
 
-/** Dates, times and amounts are one number each, as the stand-in takes them. */
+/** Dates, times and amounts are one number each, as the fake Gemini takes them. */
 const number = /\d+(?:[.,:/-]\d+)*/g;
 
 const numbersIn = (text: string): string[] => text.match(number) ?? [];

@@ -30,11 +30,11 @@ interface Invented {
 
 async function invent(wanted: ModeArguments, task: Task): Promise<Invented> {
   const { bench, recording, strategy, file } = task;
-  bench.standIn?.clearJournal();
+  bench.fakeGemini?.clearJournal();
   const { conversationId, generations } = await compactGrowing(bench, wanted, recording);
   const last = generations.at(-1);
   const standing = await standingAfter(bench, conversationId, last);
-  const alterations = bench.standIn?.journal().flatMap(({ altered = [] }) => altered) ?? [];
+  const alterations = bench.fakeGemini?.journal().flatMap(({ altered = [] }) => altered) ?? [];
   const days = turnsOf(recording).map(({ at }) => at.toISOString().slice(0, 10));
   return {
     strategy,

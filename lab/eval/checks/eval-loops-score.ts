@@ -5,7 +5,7 @@ import {
   LOOP_TIMES,
   type LoopCall,
 } from '#shared/loops/call-loop.ts';
-import { createChantDetector } from '#shared/loops/chant-detector.ts';
+import { createRepetitionDetector } from '#shared/loops/repetition-detector.ts';
 import { CHUNK_TIMES } from '#shared/loops/repeated-chunks.ts';
 import { CHUNK_CHARACTERS } from '#shared/loops/rolling-hash.ts';
 import type { Recording } from '../replay/recording.ts';
@@ -21,7 +21,7 @@ export interface LoopReading {
   characters: number;
   chantAlarms: number;
   plantedCalls: { planted: number; found: number };
-  plantedChants: { planted: number; found: number };
+  plantedRepetitions: { planted: number; found: number };
 }
 
 const isToolResult = ({ parts }: Pick<Content, 'parts'>) =>
@@ -83,7 +83,7 @@ function plantCalls(rounds: readonly LoopCall[][]): { planted: number; found: nu
 const PHRASES = [6, 20, CHUNK_CHARACTERS, 120, 250];
 
 /** Phrases from the words of a text, said until the rule must have found them. */
-function plantChants(text: string): { planted: number; found: number } {
+function plantRepetitions(text: string): { planted: number; found: number } {
   // Without what the rule leaves out: code, tables, rulers.
   const words = text.replaceAll(/[^\p{L}\p{N}]+/gu, ' ').trim();
   const phrases = PHRASES.filter((length) => length <= words.length).map(
@@ -92,7 +92,7 @@ function plantChants(text: string): { planted: number; found: number } {
   const isFound = (phrase: string) => {
     const distance = Math.ceil(CHUNK_CHARACTERS / phrase.length) * phrase.length;
     const needed = (CHUNK_TIMES - 1) * distance + CHUNK_CHARACTERS + phrase.length;
-    return createChantDetector().see(phrase.repeat(Math.ceil(needed / phrase.length)));
+    return createRepetitionDetector().see(phrase.repeat(Math.ceil(needed / phrase.length)));
   };
   return { planted: phrases.length, found: phrases.filter(isFound).length };
 }
@@ -114,8 +114,8 @@ export function readLoops(recording: Pick<Recording, 'turns'>): LoopReading {
     blindAlarms: turns.reduce((all, rounds) => all + alarmsOf(withoutResponses(rounds)), 0),
     texts: texts.length,
     characters: texts.reduce((all, text) => all + text.length, 0),
-    chantAlarms: texts.filter((text) => createChantDetector().see(text)).length,
+    chantAlarms: texts.filter((text) => createRepetitionDetector().see(text)).length,
     plantedCalls: sum(turns.map(plantCalls)),
-    plantedChants: sum(texts.map(plantChants)),
+    plantedRepetitions: sum(texts.map(plantRepetitions)),
   };
 }

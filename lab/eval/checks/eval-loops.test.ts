@@ -40,8 +40,8 @@ test('planted loops are counted, and found', () => {
     ...asked('sent'),
     model({ text }),
   ];
-  const { plantedCalls, plantedChants } = readLoops({ turns });
+  const { plantedCalls, plantedRepetitions } = readLoops({ turns });
 
   expect(plantedCalls).toEqual({ planted: 2, found: 2 });
-  expect(plantedChants).toEqual({ planted: 3, found: 3 });
+  expect(plantedRepetitions).toEqual({ planted: 3, found: 3 });
 });

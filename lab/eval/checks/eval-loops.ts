@@ -54,8 +54,8 @@ const rowOf = ({ file, readings }: FileReading): string[] => [
     sumOf(readings, ({ texts }) => texts),
     sumOf(readings, ({ characters }) => characters),
     sumOf(readings, ({ chantAlarms }) => chantAlarms),
-    sumOf(readings, ({ plantedChants }) => plantedChants.planted),
-    sumOf(readings, ({ plantedChants }) => plantedChants.found),
+    sumOf(readings, ({ plantedRepetitions }) => plantedRepetitions.planted),
+    sumOf(readings, ({ plantedRepetitions }) => plantedRepetitions.found),
   ].map(String),
 ];
 
@@ -67,11 +67,16 @@ const readFile = (wanted: ModeArguments, { name, text }: DataFile): FileReading 
     .map(readLoops),
 });
 
-const isGood = ({ callAlarms, chantAlarms, plantedCalls, plantedChants }: LoopReading): boolean =>
+const isGood = ({
+  callAlarms,
+  chantAlarms,
+  plantedCalls,
+  plantedRepetitions,
+}: LoopReading): boolean =>
   callAlarms === 0 &&
   chantAlarms === 0 &&
   plantedCalls.found === plantedCalls.planted &&
-  plantedChants.found === plantedChants.planted;
+  plantedRepetitions.found === plantedRepetitions.planted;
 
 const loops: Mode = {
   help,

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { type EmbeddedHost, startEmbeddedHost } from '#infra/local/embedded/host.ts';
 import { localProjectId, stackEnvironment } from '#infra/local/stack/stack-environment.ts';
-import { type StandIn, startStandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { type FakeGemini, startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
-import { decodeHead } from '#shared/conversation/documents/head.ts';
-import { headPath } from '#shared/conversation/documents/paths.ts';
+import { decodeConversation } from '#shared/conversation/documents/conversation.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { ChatClient } from '../replay/chat-client.ts';
 import { copyConversation, withoutSnapshot } from '../replay/copy-conversation.ts';
 import { type ChosenProbe, foldedProbes } from './probe-selection.ts';
@@ -43,7 +43,7 @@ const messageTimeoutMs = 60_000;
 
 interface Bench {
   host: EmbeddedHost;
-  standIn: StandIn;
+  fakeGemini: FakeGemini;
   client: ChatClient;
 }
 
@@ -54,8 +54,8 @@ async function build(
 ): Promise<{ conversationId: string; compactions: number }> {
   const conversationId = stableUuid(`${run.name}/${conversation.conversationId}`);
   // Ordinals count from the first send of a text: each run begins anew.
-  bench.standIn.clearAnswers();
-  bench.standIn.registerAnswers(...recordedAnswers([conversation]));
+  bench.fakeGemini.clearAnswers();
+  bench.fakeGemini.registerAnswers(...recordedAnswers([conversation]));
   const replayed = await replayConversation(
     {
       client: bench.client,
@@ -84,8 +84,8 @@ async function prepare(
     settings: { thresholdTokens },
     onSent,
   });
-  const [head] = await bench.host.store.get([headPath(compacted.conversationId)]);
-  const foldedThrough = head ? decodeHead(head).value.coveredThrough.seq : 0;
+  const [document] = await bench.host.store.get([conversationPath(compacted.conversationId)]);
+  const foldedThrough = document ? decodeConversation(document).value.coveredThrough.seq : 0;
   return {
     id: conversation.recordingId,
     wholeId: whole.conversationId,
@@ -112,14 +112,14 @@ async function askCopy(
   return answer.text;
 }
 
-/** A chat service in this process, with a stand-in model that only knows what its prompt says. */
+/** A chat service in this process, with a fake model that only knows what its prompt says. */
 export async function startProbeBench(thresholdTokens: number): Promise<ProbeBench> {
-  const standIn = await startStandIn();
+  const fakeGemini = await startFakeGemini();
   const host = await startEmbeddedHost({
     environment: stackEnvironment({
       shell: {},
       model: { kind: 'stand-in' },
-      standInUrl: standIn.url,
+      fakeGeminiUrl: fakeGemini.url,
       settings: {
         MAX_PART_BYTES: '900000',
         MAX_MESSAGE_BYTES: '2000000',
@@ -135,7 +135,7 @@ export async function startProbeBench(thresholdTokens: number): Promise<ProbeBen
     transport: 'sse',
     timeoutMs: messageTimeoutMs,
   });
-  const bench = { host, standIn, client };
+  const bench = { host, fakeGemini, client };
 
   return {
     prepare: (probed, onSent) => prepare(bench, probed, { thresholdTokens, onSent }),
@@ -148,7 +148,7 @@ export async function startProbeBench(thresholdTokens: number): Promise<ProbeBen
     },
     stop: async () => {
       await host.stop();
-      await standIn.close();
+      await fakeGemini.close();
     },
   };
 }

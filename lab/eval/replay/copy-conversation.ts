@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { DocumentFields, DocumentStore, StoredDocument } from '#shared/ports/ports.ts';
-import { decodeHead } from '#shared/conversation/documents/head.ts';
+import { decodeConversation } from '#shared/conversation/documents/conversation.ts';
 import {
   compactionJobPath,
-  headPath,
+  conversationPath,
   historiesCollection,
 } from '#shared/conversation/documents/paths.ts';
 import { readTurnDocument } from '#shared/conversation/documents/turn.ts';
@@ -25,7 +25,7 @@ async function readCollection(store: DocumentStore, collection: string): Promise
 }
 
 async function readBelow(store: DocumentStore, from: string): Promise<StoredDocument[]> {
-  const turns = await readCollection(store, `${headPath(from)}/turns`);
+  const turns = await readCollection(store, `${conversationPath(from)}/turns`);
   const pieces = await store.get(
     turns
       .flatMap((turn) => readTurnDocument(from, turn).piecePaths)
@@ -48,16 +48,20 @@ export async function copyConversation(
   change: (path: string, fields: DocumentFields) => DocumentFields = (_, fields) => fields,
 ): Promise<string> {
   const to = randomUUID();
-  const [document] = await store.get([headPath(from)]);
+  const [document] = await store.get([conversationPath(from)]);
   if (!document) throw new Error(`there is no conversation ${from} to copy`);
-  const { settings } = decodeHead(document).value;
+  const { settings } = decodeConversation(document).value;
   // Its own epoch, or caches would take the copy for the original.
-  const head = { ...document.fields, epoch: randomUUID() };
-  const fields = { ...head, settings: { ...settings, compaction: 'off' } };
+  const conversation = { ...document.fields, epoch: randomUUID() };
+  const fields = { ...conversation, settings: { ...settings, compaction: 'off' } };
   const writes = [
-    { op: 'create' as const, path: headPath(to), fields: change(headPath(to), fields) },
+    {
+      op: 'create' as const,
+      path: conversationPath(to),
+      fields: change(conversationPath(to), fields),
+    },
     ...(await readBelow(store, from)).map((below) => {
-      const path = `${headPath(to)}${below.path.slice(headPath(from).length)}`;
+      const path = `${conversationPath(to)}${below.path.slice(conversationPath(from).length)}`;
       return { op: 'create' as const, path, fields: change(path, below.fields) };
     }),
   ];

@@ -35,7 +35,7 @@ export interface ReplayArguments {
   settings: { thresholdTokens?: number; thresholdFraction?: number; windowTokens?: number };
   answers: 'recorded' | 'model';
   url?: string;
-  standInUrl?: string;
+  fakeGeminiUrl?: string;
   token?: string;
   isEmbedded: boolean;
   transport: 'sse' | 'json';
@@ -122,7 +122,7 @@ const options = {
 
 /**
  * Reads the command line; `'help'` when that was asked for. `hasOwnModel`: the user's shell has a key, so
- * no stand-in will answer. Throws ArgumentError.
+ * no fake Gemini will answer. Throws ArgumentError.
  */
 export function parseReplayArguments(
   argv: readonly string[],
@@ -131,7 +131,7 @@ export function parseReplayArguments(
   const { values, positionals } = readCommandLine(argv, options);
   if (values.help) return 'help';
   const url = readUrl('--url', values.url);
-  const standInUrl = readUrl('--stand-in-url', values['stand-in-url']);
+  const fakeGeminiUrl = readUrl('--stand-in-url', values['stand-in-url']);
   const usual = url === undefined && !hasOwnModel ? 'recorded' : 'model';
   const answers = readChoice('--answers', values.answers ?? usual, ['recorded', 'model']);
   const thresholdTokens = readInteger('--threshold-tokens', values['threshold-tokens']);
@@ -141,7 +141,7 @@ export function parseReplayArguments(
     throw new ArgumentError('--threshold-tokens and --threshold-fraction exclude each other');
   if (url !== undefined && values.embedded)
     throw new ArgumentError('--embedded starts an own stack and --url uses another: choose one');
-  if (url !== undefined && answers === 'recorded' && standInUrl === undefined)
+  if (url !== undefined && answers === 'recorded' && fakeGeminiUrl === undefined)
     throw new ArgumentError(
       '--answers recorded with --url needs --stand-in-url: a real model says what it likes',
     );
@@ -159,7 +159,7 @@ export function parseReplayArguments(
     seed: values.seed,
     ...(values.conversation !== undefined && { conversation: values.conversation }),
     ...(url !== undefined && { url }),
-    ...(standInUrl !== undefined && { standInUrl }),
+    ...(fakeGeminiUrl !== undefined && { fakeGeminiUrl }),
     ...(values.token !== undefined && { token: values.token }),
     ...(values.json !== undefined && { jsonPath: values.json }),
   };

@@ -7,7 +7,7 @@ import type { ReplayArguments } from './replay-arguments.ts';
 /** Where a replay goes, and how long its texts may be there. */
 export interface ReplayTarget {
   url: string;
-  standInUrl?: string;
+  fakeGeminiUrl?: string;
   token: string;
   maxPartBytes: number;
   notes: string[];
@@ -50,7 +50,7 @@ export async function openReplayTarget(wanted: ReplayArguments): Promise<ReplayT
   if (wanted.url !== undefined)
     return {
       url: wanted.url,
-      ...(wanted.standInUrl !== undefined && { standInUrl: wanted.standInUrl }),
+      ...(wanted.fakeGeminiUrl !== undefined && { fakeGeminiUrl: wanted.fakeGeminiUrl }),
       token: wanted.token ?? localToken(),
       maxPartBytes: defaultMaxPartBytes,
       notes: [`service ${wanted.url}`],
@@ -58,13 +58,13 @@ export async function openReplayTarget(wanted: ReplayArguments): Promise<ReplayT
     };
   const starts: string[] = [];
   const stack = await startOwnStack(wanted, starts);
-  if (wanted.answers === 'recorded' && stack.standInUrl === undefined) {
+  if (wanted.answers === 'recorded' && stack.fakeGeminiUrl === undefined) {
     await stack.stop();
     throw new Error('--answers recorded needs the stand-in: unset GEMINI_API_KEY');
   }
   return {
     url: stack.chatUrl,
-    ...(stack.standInUrl !== undefined && { standInUrl: stack.standInUrl }),
+    ...(stack.fakeGeminiUrl !== undefined && { fakeGeminiUrl: stack.fakeGeminiUrl }),
     token: localToken(),
     maxPartBytes: raised.maxPartBytes,
     notes: [

@@ -87,8 +87,8 @@ async function replay(wanted: ReplayArguments): Promise<boolean> {
       const text = scriptText(script);
       if (text !== undefined) write(`${recordingId}: ${text}\n`);
     }
-    if (wanted.answers === 'recorded' && target.standInUrl !== undefined) {
-      const count = await registerRecordedAnswers(target.standInUrl, conversations);
+    if (wanted.answers === 'recorded' && target.fakeGeminiUrl !== undefined) {
+      const count = await registerRecordedAnswers(target.fakeGeminiUrl, conversations);
       write(`${count} recorded answers handed to the stand-in\n`);
     }
     const figures = replayFigures(await replayAll(wanted, target, conversations));

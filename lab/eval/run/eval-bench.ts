@@ -3,14 +3,14 @@ import { parseConfig } from '#functions/config.ts';
 import { createDependencies, type Overrides } from '#functions/dependencies.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { localProjectId } from '#infra/local/stack/stack-environment.ts';
-import { type StandIn, startStandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { type FakeGemini, startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import type { AnswerFolder } from '../answers/answer-folder.ts';
 import { startAnswerServer } from '../answers/answer-server.ts';
 import { countedIds } from '../answers/counted-ids.ts';
 import type { EvalArguments } from '../eval-arguments.ts';
 
-/** Whose conversations they are while the stand-in or a file speaks for it. */
+/** Whose conversations they are while the fake Gemini or a file answers for it. */
 const spokenForModel = 'gemini-2.5-flash';
 
 export interface EvalBench {
@@ -20,7 +20,7 @@ export interface EvalBench {
   model: string;
   strategy: EvalArguments['strategy'];
   /** Absent with every other model. */
-  standIn?: StandIn;
+  fakeGemini?: FakeGemini;
   /** With the model `files` alone. */
   answers?: AnswerFolder;
   stop(): Promise<void>;
@@ -80,7 +80,7 @@ async function benchOnFiles(wanted: BenchSettings, answers: AnswerFolder): Promi
 }
 
 /**
- * Starts the stand-in or a server that answers from files, or takes the Gemini API, for the same worker.
+ * Starts the fake Gemini or a server that answers from files, or takes the Gemini API, for the same worker.
  * Throws an Error when a Gemini model is asked for and there is no key.
  */
 export async function startEvalBench(
@@ -96,8 +96,14 @@ export async function startEvalBench(
     const dependencies = await workerOf(wanted, server);
     return { dependencies, model: wanted.model, strategy, stop: () => Promise.resolve() };
   }
-  const standIn: StandIn = await startStandIn({ seed: wanted.seed, vices: wanted.vices });
-  const server = { model: spokenForModel, apiKey: 'stand-in', baseUrl: standIn.url };
+  const fakeGemini: FakeGemini = await startFakeGemini({ seed: wanted.seed, vices: wanted.vices });
+  const server = { model: spokenForModel, apiKey: 'stand-in', baseUrl: fakeGemini.url };
   const dependencies = await workerOf(wanted, server);
-  return { dependencies, model: spokenForModel, strategy, standIn, stop: () => standIn.close() };
+  return {
+    dependencies,
+    model: spokenForModel,
+    strategy,
+    fakeGemini,
+    stop: () => fakeGemini.close(),
+  };
 }

@@ -1,7 +1,7 @@
 import type { CompactionDependencies } from '#functions/worker/compaction/compaction-dependencies.ts';
 import {
   readContext,
-  readHeadAndJob,
+  readConversationAndJob,
 } from '#functions/worker/compaction/draft/read-for-compaction.ts';
 import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
 import type { PolicySettings } from '#shared/compaction/policy/policy-settings.ts';
@@ -43,9 +43,9 @@ interface CompactionToRun {
 
 async function reading(dependencies: CompactionDependencies, conversationId: string) {
   const uncached = { ...dependencies, cache: noCache };
-  const { head, job } = await readHeadAndJob(uncached, conversationId);
-  if (!head) throw new Error(`there is no conversation ${conversationId}`);
-  return readContext(uncached, conversationId, { head, job });
+  const { conversation, job } = await readConversationAndJob(uncached, conversationId);
+  if (!conversation) throw new Error(`there is no conversation ${conversationId}`);
+  return readContext(uncached, conversationId, { conversation, job });
 }
 
 /**
@@ -56,8 +56,8 @@ async function preserveFractionFor(
   dependencies: CompactionDependencies,
   { conversationId, lastFoldedSeq }: CompactionToRun,
 ): Promise<number> {
-  const { head, history, turns, policy } = await reading(dependencies, conversationId);
-  const { model, coveredThrough } = head.value;
+  const { conversation, history, turns, policy } = await reading(dependencies, conversationId);
+  const { model, coveredThrough } = conversation.value;
   const masks = planMasks({
     turns,
     coveredThrough,

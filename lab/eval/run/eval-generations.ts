@@ -107,9 +107,9 @@ export async function compactGrowing(
         lastFoldedSeq: folded,
         ...budgetsOf(wanted),
         ...(wanted.trial && { trial: wanted.trial }),
-        // Asked again with one seed the stand-in would forget the same statements.
+        // Asked again with one seed the fake Gemini would forget the same statements.
         beforeCall: (call) =>
-          bench.standIn?.setSeed(call === 1 ? wanted.seed : `${wanted.seed}/${call}`),
+          bench.fakeGemini?.setSeed(call === 1 ? wanted.seed : `${wanted.seed}/${call}`),
       });
       const isWaiting = bench.answers?.isWaiting() === true;
       generations.push({ ...(isWaiting ? waiting(run) : run), stored });

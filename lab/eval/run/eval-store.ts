@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
 import type { Profile } from '#shared/conversation/documents/snapshot.ts';
-import { newHead } from '#shared/conversation/documents/new-head.ts';
-import { headPath, turnPath } from '#shared/conversation/documents/paths.ts';
+import { newConversation } from '#shared/conversation/documents/new-conversation.ts';
+import { conversationPath, turnPath } from '#shared/conversation/documents/paths.ts';
 import { encodeAnswer, encodeUser } from '#shared/conversation/documents/encode-turn.ts';
 import type { DocumentStore, Randomness, Write } from '#shared/ports/ports.ts';
 import type { RecordedTurn } from './eval-turns.ts';
@@ -29,7 +29,7 @@ export async function storeConversation(
 ): Promise<string> {
   const conversationId = randomness.uuid();
   const instruction = { role: 'user' as const, parts: [{ text: systemInstruction ?? '' }] };
-  const head = newHead({
+  const conversation = newConversation({
     epoch: randomness.uuid(),
     ownerUid: 'eval',
     model,
@@ -38,8 +38,10 @@ export async function storeConversation(
     now,
   });
   const overheadTokens = systemInstruction === undefined ? 0 : tokensOf([instruction]);
-  head.context.overheadTokens = Math.ceil(overheadTokens);
-  await store.commit([{ op: 'create', path: headPath(conversationId), fields: { ...head } }]);
+  conversation.context.overheadTokens = Math.ceil(overheadTokens);
+  await store.commit([
+    { op: 'create', path: conversationPath(conversationId), fields: { ...conversation } },
+  ]);
   return conversationId;
 }
 
@@ -85,7 +87,7 @@ export async function appendTurns(
   await store.commit([
     {
       op: 'update',
-      path: headPath(conversationId),
+      path: conversationPath(conversationId),
       fields: { lastSeq: stored + turns.length },
       guard: { exists: true },
     },
@@ -101,7 +103,7 @@ export async function askForCompaction(
   await store.commit([
     {
       op: 'update',
-      path: headPath(conversationId),
+      path: conversationPath(conversationId),
       fields: { compactionNeeded: { manual: { requestId, since } } },
       guard: { exists: true },
     },

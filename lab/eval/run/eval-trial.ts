@@ -43,7 +43,7 @@ export interface TriedModel {
   calls(): number;
 }
 
-interface TrialSurroundings {
+interface TrialContext {
   model: Model;
   /** Before each call, counted from 1. */
   beforeCall: (call: number) => void;
@@ -97,7 +97,7 @@ function questionsRequest(
 }
 
 /** The model of the service, with what is tried between the two: the service itself is not changed. */
-export function triedModel(trial: Trial, around: TrialSurroundings): TriedModel {
+export function triedModel(trial: Trial, around: TrialContext): TriedModel {
   let calls = 0;
   const ask: Model['generate'] = (request, signal) => {
     calls += 1;

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { startStandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { createProgressBar } from '../replay/progress-bar.ts';
 import { parseRecordings } from '../replay/recording.ts';
 import { ArgumentError } from '../replay/replay-arguments.ts';
@@ -43,7 +43,7 @@ async function replayFiles(
     isTerminal: process.stderr.isTTY,
     write: writeError,
   });
-  const standIn = await startStandIn({ keepRequests: KEPT_REQUESTS });
+  const fakeGemini = await startFakeGemini({ keepRequests: KEPT_REQUESTS });
   const replayed: ReplayedFile[] = [];
   try {
     for (const { file, dialogues } of files) {
@@ -51,11 +51,13 @@ async function replayFiles(
       replayed.push(done);
       for (const dialogue of dialogues) {
         const onTurn = () => bar.advance(1, dialogue.recording.id);
-        done.dialogues.push(await replayDialogue(dialogue, { standIn, thresholdTokens, onTurn }));
+        done.dialogues.push(
+          await replayDialogue(dialogue, { fakeGemini, thresholdTokens, onTurn }),
+        );
       }
     }
   } finally {
-    await standIn.close();
+    await fakeGemini.close();
     bar.end();
   }
   return replayed;

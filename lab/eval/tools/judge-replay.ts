@@ -1,4 +1,4 @@
-import type { StandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import type { FakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { toolOutputConstants } from '#shared/compaction/tool-outputs/tool-output-constants.ts';
 import {
   differsFromShown,
@@ -68,17 +68,17 @@ interface Before {
 
 /** Judges all that the model was asked since the turn began. */
 export function judgePrompts(
-  { standIn, found }: { standIn: StandIn; found: ToolReplay },
+  { fakeGemini, found }: { fakeGemini: FakeGemini; found: ToolReplay },
   seq: number,
   before: Before,
 ): void {
-  const asked = standIn.journal();
+  const asked = fakeGemini.journal();
   found.prompts += asked.length;
   found.refusals.push(
     ...asked.flatMap(({ refusal, role }) => (refusal ? [`turn ${seq}, ${role}: ${refusal}`] : [])),
   );
   for (const [index, { n }] of asked.filter(({ role }) => role === 'chat').entries()) {
-    const prompt = promptSchema.parse(standIn.requestBody(n));
+    const prompt = promptSchema.parse(fakeGemini.requestBody(n));
     const tokens = outputTokensOf(prompt);
     found.mostOutputTokens = Math.max(found.mostOutputTokens, tokens);
     if (tokens > found.outputBudgetTokens) found.overBudget += 1;

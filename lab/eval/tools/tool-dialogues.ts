@@ -1,4 +1,4 @@
-import type { StandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import type { FakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { policyConstants } from '#shared/compaction/policy/policy-constants.ts';
 import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
 import { THRESHOLD_MIN_TOKENS } from '#shared/wire/limits.ts';
@@ -48,16 +48,16 @@ export const dialoguesOf = (
 /** Replays one dialogue and lets the detectors of loops judge it. */
 export async function replayDialogue(
   { recording, script }: DialogueToReplay,
-  options: { standIn: StandIn; thresholdTokens?: number | undefined; onTurn?: () => void },
+  options: { fakeGemini: FakeGemini; thresholdTokens?: number | undefined; onTurn?: () => void },
 ): Promise<ReplayedDialogue> {
-  const { standIn, onTurn } = options;
+  const { fakeGemini, onTurn } = options;
   const replay = await replayTools({
     id: recording.id,
     script,
     systemInstruction: recording.system,
     profile: mostRounds(script) > ASSISTANT_ROUNDS ? 'coding' : 'assistant',
     thresholdTokens: options.thresholdTokens ?? smallThreshold(recording),
-    standIn,
+    fakeGemini,
     ...(onTurn && { onTurn }),
   });
   const { callAlarms, chantAlarms } = readLoops(recording);

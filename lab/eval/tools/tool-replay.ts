@@ -7,7 +7,7 @@ import { createConversation } from '#functions/chat/conversations/create-convers
 import { listMessages } from '#functions/chat/conversations/list-messages.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import type { ServerTool } from '#functions/chat/turns/tools/server-tool.ts';
-import type { StandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import type { FakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import type { MessageView } from '#shared/wire/resources/messages.ts';
 import { judgePrompts, nothingYet, type ToolReplay } from './judge-replay.ts';
@@ -27,7 +27,7 @@ interface ToolReplayOptions {
   profile: 'assistant' | 'coding';
   /** Absent: the product's own. */
   thresholdTokens: number | undefined;
-  standIn: StandIn;
+  fakeGemini: FakeGemini;
   onTurn?: () => void;
 }
 
@@ -60,11 +60,11 @@ interface Replaying extends ToolReplayOptions {
 }
 
 /** The model says what is recorded of this turn: each content once, however often the same was asked before. */
-function prepareModel({ id, standIn }: Replaying, { userTexts, answers }: ScriptedTurn): void {
+function prepareModel({ id, fakeGemini }: Replaying, { userTexts, answers }: ScriptedTurn): void {
   const userHash = createHash('sha256').update(userTexts.join('\n')).digest('hex');
-  standIn.clearAnswers();
-  standIn.clearJournal();
-  standIn.registerAnswers(
+  fakeGemini.clearAnswers();
+  fakeGemini.clearJournal();
+  fakeGemini.registerAnswers(
     ...answers.map((content, index) => ({
       conversation: id,
       userHash,
@@ -164,7 +164,7 @@ export async function replayTools(options: ToolReplayOptions): Promise<ToolRepla
   const stage: Stage = { turn: undefined, onOpenCall: () => undefined };
   const names = new Set(options.script.turns.flatMap(({ calls }) => calls.map(({ name }) => name)));
   const world = await openToolWorld({
-    standInUrl: options.standIn.url,
+    fakeGeminiUrl: options.fakeGemini.url,
     tools: [...names].map((name) => recordedTool(name, stage)),
   });
   const found = nothingYet(options.id, options.script);

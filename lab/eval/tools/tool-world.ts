@@ -29,13 +29,13 @@ export interface ToolEvalWorld {
  * refuses a prompt that lacks a signature.
  */
 export async function openToolWorld(options: {
-  standInUrl: string;
+  fakeGeminiUrl: string;
   tools: readonly ServerTool[];
 }): Promise<ToolEvalWorld> {
   const environment = stackEnvironment({
     shell: {},
     model: { kind: 'stand-in' },
-    standInUrl: options.standInUrl,
+    fakeGeminiUrl: options.fakeGeminiUrl,
     settings: { MODEL: 'gemini-3.5-flash', TELL_TIME: 'with-context' },
   });
   const config = parseConfig(environment);

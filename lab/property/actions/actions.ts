@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { requestCompaction } from '#functions/chat/context/request-compaction.ts';
 import { updateConversation } from '#functions/chat/conversations/update-conversation.ts';
 import { appActions } from './app-actions.ts';
-import { chatOf, conversation, send, type Action } from './actors.ts';
+import { chatOf, ownConversation, send, type Action } from './actors.ts';
 import { deliver } from './delivery.ts';
 import { lifecycleActions } from './lifecycle-actions.ts';
 import { questionText } from '../scripted-models.ts';
@@ -57,7 +57,7 @@ const setsThreshold = fc
     server: input.server,
     run: async (stage) => {
       const patch = { settings: { thresholdTokens: input.tokens } };
-      await updateConversation(chatOf(stage), { ...conversation, patch });
+      await updateConversation(chatOf(stage), { ...ownConversation, patch });
     },
   }));
 
@@ -65,7 +65,7 @@ export const askingForCompaction = (input: { server: string; requestId: string }
   text: `${input.server} is asked for a compaction (${input.requestId})`,
   server: input.server,
   run: async (stage) => {
-    await requestCompaction(chatOf(stage), { ...conversation, requestId: input.requestId });
+    await requestCompaction(chatOf(stage), { ...ownConversation, requestId: input.requestId });
   },
 });
 const requestsCompaction = fc

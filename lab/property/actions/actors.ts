@@ -25,7 +25,7 @@ export interface Stage {
 }
 
 export const caller = { uid: 'u1', tier: 'signedIn' } as const;
-export const conversation = { caller, conversationId: CONVERSATION };
+export const ownConversation = { caller, conversationId: CONVERSATION };
 
 export const messageIdOf = (name: string) => `message-${name}`;
 
@@ -48,7 +48,7 @@ export async function send(stage: Stage, { name, text, replacing }: Sending): Pr
   const said = text ?? (replacing?.kind === 'regenerate' ? undefined : questionText(name));
   if (!journal.sent.has(id)) journal.sent.set(id, { name, replacing });
   const handle = await sendMessage(chatOf(stage), {
-    ...conversation,
+    ...ownConversation,
     message: { id, parts: said === undefined ? [] : [{ text: said }] },
     ...(replacing && { replacing }),
   });

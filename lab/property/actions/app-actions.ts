@@ -3,7 +3,7 @@ import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
 import { messageGuardPath } from '#shared/conversation/documents/paths.ts';
 import { callId } from '#shared/conversation/context/tool-calls.ts';
 import { isTerminal } from '#shared/conversation/documents/turn.ts';
-import { chatOf, conversation, messageIdOf, send, type Action, type Stage } from './actors.ts';
+import { chatOf, ownConversation, messageIdOf, send, type Action, type Stage } from './actors.ts';
 import { CONVERSATION } from '../initial-state.ts';
 
 const chat = fc.constantFrom('chat-0', 'chat-1');
@@ -39,7 +39,7 @@ const answersCalls = fc
       const seq = await seqOfApped(stage);
       const given = input.indexes.map((index) => ({ seq, index, response: { said: input.said } }));
       const handle = await answerCalls(chatOf(stage), {
-        ...conversation,
+        ...ownConversation,
         turnId: `t_${seq}`,
         results: given.map(({ index, response }) => ({
           callId: callId(seq, index),

@@ -9,7 +9,7 @@ import { deleteMessage } from '#functions/chat/conversations/erase/delete-messag
 import { restoreGeneration } from '#functions/chat/context/restore-generation.ts';
 import { undeleteConversation } from '#functions/chat/conversations/erase/undelete-conversation.ts';
 import { runSweep } from '#functions/worker/sweep/sweep.ts';
-import { chatOf, conversation, messageIdOf, send, type Action } from './actors.ts';
+import { chatOf, ownConversation, messageIdOf, send, type Action } from './actors.ts';
 import { FORK } from '../initial-state.ts';
 
 const chat = fc.constantFrom('chat-0', 'chat-1');
@@ -27,7 +27,7 @@ const cancels = fc.record({ server: chat, seq }).map((input): Action => ({
   text: `turn ${input.seq} is cancelled on ${input.server}`,
   server: input.server,
   run: async (stage) => {
-    await cancelTurn(chatOf(stage), { ...conversation, turnId: `t_${input.seq}` });
+    await cancelTurn(chatOf(stage), { ...ownConversation, turnId: `t_${input.seq}` });
   },
 }));
 
@@ -51,7 +51,7 @@ const deletesMessage = fc.record({ server: chat, messageId: message }).map((inpu
   text: `${input.messageId} is deleted on ${input.server}`,
   server: input.server,
   run: async (stage) => {
-    await deleteMessage(chatOf(stage), { ...conversation, messageId: input.messageId });
+    await deleteMessage(chatOf(stage), { ...ownConversation, messageId: input.messageId });
   },
 }));
 
@@ -66,7 +66,7 @@ const restores = fc
     server: input.server,
     run: async (stage) => {
       const { generation, requestId } = input;
-      const request = { ...conversation, generation, requestId, locale: undefined };
+      const request = { ...ownConversation, generation, requestId, locale: undefined };
       await restoreGeneration(chatOf(stage), request);
     },
   }));
@@ -75,7 +75,7 @@ const deletes = fc.record({ server: chat }).map(({ server }): Action => ({
   text: `the conversation is put into the bin on ${server}`,
   server,
   run: async (stage) => {
-    await deleteConversation(chatOf(stage), conversation);
+    await deleteConversation(chatOf(stage), ownConversation);
   },
 }));
 
@@ -83,7 +83,7 @@ const undeletes = fc.record({ server: chat }).map(({ server }): Action => ({
   text: `the conversation is taken out of the bin on ${server}`,
   server,
   run: async (stage) => {
-    await undeleteConversation(chatOf(stage), conversation);
+    await undeleteConversation(chatOf(stage), ownConversation);
   },
 }));
 
@@ -91,8 +91,8 @@ export const passingThroughBin = ({ server }: { server: string }): Action => ({
   text: `the conversation is put into the bin and taken out again on ${server}`,
   server,
   run: async (stage) => {
-    await deleteConversation(chatOf(stage), conversation);
-    await undeleteConversation(chatOf(stage), conversation);
+    await deleteConversation(chatOf(stage), ownConversation);
+    await undeleteConversation(chatOf(stage), ownConversation);
   },
 });
 const passesThroughBin = fc.record({ server: chat }).map(passingThroughBin);
@@ -101,7 +101,7 @@ const erases = fc.record({ server: chat }).map(({ server }): Action => ({
   text: `the conversation is erased on ${server}`,
   server,
   run: async (stage) => {
-    await eraseOwnConversation(chatOf(stage), conversation);
+    await eraseOwnConversation(chatOf(stage), ownConversation);
   },
 }));
 
@@ -110,7 +110,7 @@ const forks = fc.record({ server: chat, seq }).map((input): Action => ({
   server: input.server,
   run: async (stage) => {
     await forkConversation(chatOf(stage), {
-      ...conversation,
+      ...ownConversation,
       messageId: `m_${input.seq}`,
       id: FORK,
     });

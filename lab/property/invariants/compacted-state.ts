@@ -1,5 +1,5 @@
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
-import { headPath } from '#shared/conversation/documents/paths.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import type { DocumentStore, Write } from '#shared/ports/ports.ts';
 import { CONVERSATION, initialStates, type InitialState } from '../initial-state.ts';
 import { runProgram } from '../run-program.ts';
@@ -7,7 +7,7 @@ import { runProgram } from '../run-program.ts';
 const collections = ['turns', 'messages', 'histories', 'jobs', 'public'];
 
 async function creations(store: DocumentStore): Promise<Write[]> {
-  const root = headPath(CONVERSATION);
+  const root = conversationPath(CONVERSATION);
   const below = collections.map((name) =>
     store.query({ collection: `${root}/${name}`, limit: 20 }),
   );

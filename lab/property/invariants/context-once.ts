@@ -28,11 +28,13 @@ const staying = (histories: Documents['histories'], turns: readonly Turn[]): str
 const namedOnce = (marks: readonly string[], twice: readonly string[]): string[] =>
   marks.filter((mark, index) => !twice.includes(mark) || marks.indexOf(mark) === index);
 
-function doubleOrMissing({ head, turns, histories }: Documents): string[] {
-  if (head?.state !== 'live') return [];
-  const history = histories.find(({ generation }) => generation === head.generation);
-  const tail = turns.filter(({ seq, state }) => seq >= firstTailSeq(head) && isTerminal(state));
-  const texts = assembleContext({ ...head, history, turns: tail }).map(({ content }) =>
+function doubleOrMissing({ conversation, turns, histories }: Documents): string[] {
+  if (conversation?.state !== 'live') return [];
+  const history = histories.find(({ generation }) => generation === conversation.generation);
+  const tail = turns.filter(
+    ({ seq, state }) => seq >= firstTailSeq(conversation) && isTerminal(state),
+  );
+  const texts = assembleContext({ ...conversation, history, turns: tail }).map(({ content }) =>
     contentText(content),
   );
   const wanted = turns.flatMap(marksOf).toSorted();

@@ -1,19 +1,22 @@
-import { decodeHead, type Head } from '#shared/conversation/documents/head.ts';
+import {
+  decodeConversation,
+  type Conversation,
+} from '#shared/conversation/documents/conversation.ts';
 import { decodeHistory, type History } from '#shared/conversation/documents/history.ts';
 import { decodeJob, type CompactionJob } from '#shared/conversation/documents/job.ts';
 import { decodeMessageGuard } from '#shared/conversation/documents/message-guard.ts';
 import {
   chunksCollection,
   compactionJobPath,
-  headPath,
+  conversationPath,
 } from '#shared/conversation/documents/paths.ts';
 import { decodeTurn, readTurnDocument, type Turn } from '#shared/conversation/documents/turn.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
 import { readableFields } from '#test/support/stores/readable-fields.ts';
 
-/** A conversation as it stands in the store; `undefined` head: there is none. */
+/** A conversation as it stands in the store; `undefined`: there is none. */
 export interface Documents {
-  head: Head | undefined;
+  conversation: Conversation | undefined;
   job: CompactionJob | undefined;
   turns: Turn[];
   histories: History[];
@@ -32,7 +35,10 @@ export async function readTexts(
   { conversationId, lastSeq }: { conversationId: string; lastSeq: number },
 ): Promise<string[]> {
   const chunks = Array.from({ length: lastSeq }, (_, i) => chunksCollection(conversationId, i + 1));
-  const all = [...collections.map((name) => `${headPath(conversationId)}/${name}`), ...chunks];
+  const all = [
+    ...collections.map((name) => `${conversationPath(conversationId)}/${name}`),
+    ...chunks,
+  ];
   const found = await Promise.all(
     all.map((collection) => store.query({ collection, limit: LIMIT })),
   );
@@ -44,16 +50,16 @@ export async function readDocuments(
   store: DocumentStore,
   conversationId: string,
 ): Promise<Documents> {
-  const root = headPath(conversationId);
+  const root = conversationPath(conversationId);
   const all = (name: string) => store.query({ collection: `${root}/${name}`, limit: LIMIT });
-  const [[head, job], turns, histories, messages] = await Promise.all([
+  const [[conversation, job], turns, histories, messages] = await Promise.all([
     store.get([root, compactionJobPath(conversationId)]),
     all('turns'),
     all('histories'),
     all('messages'),
   ]);
   return {
-    head: head && decodeHead(head).value,
+    conversation: conversation && decodeConversation(conversation).value,
     job: job && decodeJob(job).value,
     turns: turns.map((turn) => decodeTurn(readTurnDocument(conversationId, turn)).value),
     histories: histories.map(decodeHistory),

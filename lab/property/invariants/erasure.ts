@@ -1,5 +1,5 @@
 import { contentText } from '#shared/conversation/documents/content.ts';
-import { headPath } from '#shared/conversation/documents/paths.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import type { Write } from '#shared/ports/ports.ts';
 import { FORK } from '../initial-state.ts';
 import { when, type Invariant } from './invariant.ts';
@@ -10,14 +10,15 @@ import { storedFaults } from './stored-checks.ts';
 
 /** What an erased conversation leaves: one document that says nothing. */
 function leftOfAll({ final, remains = [] }: RunRecord): string[] {
-  const { head } = final;
-  if (head?.state === 'erasing') return ['the conversation is marked, and not erased to the end'];
-  if (head?.state !== 'erased') return [];
-  const text = JSON.stringify(head);
+  const { conversation } = final;
+  if (conversation?.state === 'erasing')
+    return ['the conversation is marked, and not erased to the end'];
+  if (conversation?.state !== 'erased') return [];
+  const text = JSON.stringify(conversation);
   return [
     ...remains.map((document) => `${document.split(' ', 1)[0]} is left`),
     ...when(marksIn(text).length > 0 || text.includes(PIN), 'the tombstone tells what was said'),
-    ...when(head.ownerUid !== '', 'the tombstone tells whose it was'),
+    ...when(conversation.ownerUid !== '', 'the tombstone tells whose it was'),
   ];
 }
 
@@ -58,27 +59,27 @@ function laterCalls({ journal }: RunRecord) {
 function isLaterFork({ journal }: RunRecord): boolean {
   const { commits } = journal;
   const isWhole = (write: Write) =>
-    write.path === headPath(FORK) && fieldOf(write, 'state') === 'live';
+    write.path === conversationPath(FORK) && fieldOf(write, 'state') === 'live';
   const erasure = commits.findLastIndex(({ writes }) => writes.some(isTurnErasure));
   return commits.findLastIndex(({ writes }) => writes.some(isWhole)) > erasure;
 }
 
 function leftOfTurns(record: RunRecord): string[] {
   const { final, remains = [], shown, fork } = record;
-  if (final.head?.state === 'erased' || final.head?.state === 'erasing') return [];
+  if (final.conversation?.state === 'erased' || final.conversation?.state === 'erasing') return [];
   if (!final.turns.some(({ eraseTime }) => eraseTime !== undefined)) return [];
   const forgotten = forgottenMarks(record);
   const tells = (where: string, text: string) =>
     marksIn(text).flatMap((mark) => (forgotten.has(mark) ? [`${where} tells ${mark}`] : []));
   return [
-    ...tells('the head', JSON.stringify(final.head)),
+    ...tells('the head', JSON.stringify(final.conversation)),
     ...remains.flatMap((document) => tells(document.split(' ', 1)[0] ?? '', document)),
     ...shown.flatMap(({ server, contents }) => tells(server, JSON.stringify(contents))),
     ...laterCalls(record).flatMap(({ promptId, contents }) =>
       tells(`the prompt of ${promptId}`, JSON.stringify(contents)),
     ),
     ...when(
-      final.head?.pendingErasure !== undefined && final.head.state === 'live',
+      final.conversation?.pendingErasure !== undefined && final.conversation.state === 'live',
       'an erasure is not finished',
     ),
     ...(fork && isLaterFork(record) ? tells('the fork', JSON.stringify(fork)) : []),
@@ -89,7 +90,7 @@ export const erasures: Invariant = {
   name: 'I7 what was erased is nowhere, and an erased conversation is a tombstone',
   violations: (record) =>
     // Without erasure there is nothing to look for.
-    (record.remains ?? []).length === 0 && record.final.head?.state !== 'erased'
+    (record.remains ?? []).length === 0 && record.final.conversation?.state !== 'erased'
       ? []
       : [...leftOfAll(record), ...leftOfTurns(record), ...storedFaults(record.final, 'erasure')],
 };

@@ -4,10 +4,10 @@ import { isTerminal, type Turn } from '#shared/conversation/documents/turn.ts';
 import { refuseGeneration } from '#infra/fake-gemini/server/refusals.ts';
 import { AppError } from '#shared/errors.ts';
 import { contextOnce } from './context-once.ts';
-import { crossings } from './crossing.ts';
+import { crossings } from './threshold.ts';
 import { erasures } from './erasure.ts';
 import { type Invariant, when } from './invariant.ts';
-import { fieldOf, isHead, isHistory, isJob, isTurn } from './journal-writes.ts';
+import { fieldOf, isConversation, isHistory, isJob, isTurn } from './journal-writes.ts';
 import type { RunRecord } from '../run-program.ts';
 import { storedFaults } from './stored-checks.ts';
 import { PIN } from '../scripted-models.ts';
@@ -18,8 +18,8 @@ const isErased = ({ eraseTime }: Turn) => eraseTime !== undefined;
 const transcript: Invariant = {
   name: 'I1 turns stand without a gap, and nothing acknowledged is missing or other than it was told',
   violations({ final, journal }) {
-    const { head, turns } = final;
-    if (head?.state === 'erased') return [];
+    const { conversation, turns } = final;
+    if (conversation?.state === 'erased') return [];
     return [
       ...storedFaults(final, 'transcript'),
       ...journal.acknowledged.flatMap(({ messageId, text, turn }) => {
@@ -44,9 +44,9 @@ const transcript: Invariant = {
 const nothingOpen: Invariant = {
   name: 'I1 nothing is left open, and a turn that runs is the open one',
   violations({ final }) {
-    const { head, turns } = final;
+    const { conversation, turns } = final;
     const running = turns.filter(({ state }) => !isTerminal(state)).map(({ seq }) => seq);
-    const isOpen = head?.open && running.includes(head.open.seq);
+    const isOpen = conversation?.open && running.includes(conversation.open.seq);
     return [
       ...storedFaults(final, 'open'),
       ...when(running.length > 0 && !isOpen, `turns ${running.join(',')} run and are not open`),
@@ -61,7 +61,7 @@ const histories: Invariant = {
   violations({ final, journal }) {
     const writes = journal.commits.flatMap((commit) => commit.writes);
     const generations = writes
-      .filter(isHead)
+      .filter(isConversation)
       .flatMap((write) => fieldOf(write, 'generation') ?? [])
       .map(Number);
     const changed = writes.filter(
@@ -164,10 +164,10 @@ const acceptedPrompts: Invariant = {
 const settledNeeds: Invariant = {
   name: 'I6 no need stays unsettled',
   violations: ({ settled, final }) =>
-    [settled, final].flatMap(({ head }) =>
+    [settled, final].flatMap(({ conversation }) =>
       when(
         // `declined` asks for nothing: it lets the next one wait.
-        Object.values({ ...head?.compactionNeeded, declined: undefined }).some(
+        Object.values({ ...conversation?.compactionNeeded, declined: undefined }).some(
           (need) => need !== undefined,
         ),
         'a need is left in the head',

@@ -1,17 +1,17 @@
 import {
   compactionJobPath,
-  headPath,
+  conversationPath,
   historiesCollection,
 } from '#shared/conversation/documents/paths.ts';
 import type { Write } from '#shared/ports/ports.ts';
 import { CONVERSATION } from '../initial-state.ts';
 
-const turnPrefix = `${headPath(CONVERSATION)}/turns/`;
+const turnPrefix = `${conversationPath(CONVERSATION)}/turns/`;
 
 /** What the writes of a journal are about; those of forks are none of these. */
 export const isHistory = ({ path }: Write) =>
   path.startsWith(`${historiesCollection(CONVERSATION)}/`);
-export const isHead = ({ path }: Write) => path === headPath(CONVERSATION);
+export const isConversation = ({ path }: Write) => path === conversationPath(CONVERSATION);
 export const isJob = ({ path }: Write) => path === compactionJobPath(CONVERSATION);
 export const fieldOf = (write: Write, name: string) =>
   write.op === 'delete' ? undefined : write.fields[name];
@@ -26,6 +26,6 @@ export const isTurn = ({ path }: Write) =>
 
 /** Makes a turn the open one: its begin, or the begin of another attempt. */
 export function isOpening(write: Write, seq: number): boolean {
-  const open = isHead(write) ? fieldOf(write, 'open') : undefined;
+  const open = isConversation(write) ? fieldOf(write, 'open') : undefined;
   return typeof open === 'object' && open !== null && 'seq' in open && open.seq === seq;
 }

@@ -10,17 +10,17 @@ import {
 } from '#infra/ops/verify/check-transcript.ts';
 import type { Finding } from '#infra/ops/verify/finding.ts';
 import { toStoredGuards, toStoredHistory, toStoredTurn } from '#infra/ops/verify/load/loaded.ts';
-import type { Head } from '#shared/conversation/documents/head.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import type { Documents } from './documents.ts';
 import { CONVERSATION } from '../initial-state.ts';
 
 /** What the checks look at, of the documents of a run. */
-function loaded(documents: Documents, head: Head) {
+function loaded(documents: Documents, conversation: Conversation) {
   return {
     conversationId: CONVERSATION,
     // Times of a run are its own; what waits for too long is asked for elsewhere.
-    now: head.updateTime,
-    head,
+    now: conversation.updateTime,
+    conversation,
     job: documents.job,
     turns: documents.turns.map((turn) => toStoredTurn(CONVERSATION, turn)),
     guards: toStoredGuards(CONVERSATION, documents.messages),
@@ -41,9 +41,10 @@ const checks = {
 
 /** What an operator would be told of the documents of a run. */
 export function storedFaults(documents: Documents, name: keyof typeof checks): string[] {
-  const { head } = documents;
-  if (!head || head.state === 'erased' || head.state === 'erasing') return [];
-  return checks[name](loaded(documents, head)).map(
+  const { conversation } = documents;
+  if (!conversation || conversation.state === 'erased' || conversation.state === 'erasing')
+    return [];
+  return checks[name](loaded(documents, conversation)).map(
     (found) => `${found.name} ${found.path}: ${found.is}`,
   );
 }

@@ -1,9 +1,9 @@
-import type { Head } from '#shared/conversation/documents/head.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import type { CompactionJob } from '#shared/conversation/documents/job.ts';
-import type { Need } from './claim-decision.ts';
+import type { CompactionRequest } from './claim-decision.ts';
 
 export interface CancelFacts {
-  head: Pick<Head, 'compactionNeeded'>;
+  conversation: Pick<Conversation, 'compactionNeeded'>;
   job: CompactionJob | undefined;
   jobId: string;
   now: Date;
@@ -16,14 +16,14 @@ export type CancelDecision =
   /** A worker is at it: it is told, unless it has been. */
   | { kind: 'running'; isTold: boolean }
   /** It waits for a worker, or its worker died: it is taken off. */
-  | { kind: 'queued'; need: Need };
+  | { kind: 'queued'; need: CompactionRequest };
 
 /**
  * What the cancellation of a compaction comes to. A job is named by the id of its request, an automatic one
  * too; one that has ended stays as it is.
  */
-export function decideCancel({ head, job, jobId, now }: CancelFacts): CancelDecision {
-  const { manual, auto, cancel } = head.compactionNeeded;
+export function decideCancel({ conversation, job, jobId, now }: CancelFacts): CancelDecision {
+  const { manual, auto, cancel } = conversation.compactionNeeded;
   const isHeld = job !== undefined && job.owner !== '' && job.leaseUntil > now;
   if (isHeld && job.requestId === jobId) return { kind: 'running', isTold: cancel === jobId };
   if (manual?.requestId === jobId)

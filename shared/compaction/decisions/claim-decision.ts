@@ -1,12 +1,12 @@
-import type { Head, Trigger } from '#shared/conversation/documents/head.ts';
+import type { Conversation, Trigger } from '#shared/conversation/documents/conversation.ts';
 import type { CompactionJob } from '#shared/conversation/documents/job.ts';
 import { waitsForBudget, holdsBackForBudget, type UnpaidReason } from '../trigger/spend-limit.ts';
 
 /** A need is tried this often; then it is settled with what was found, so that none is served for ever. */
 export const ATTEMPTS_PER_NEED = 3;
 
-/** What the head asks for: a person's request comes before the threshold's. */
-export interface Need {
+/** What the conversation document asks for: a person's request comes before the threshold's. */
+export interface CompactionRequest {
   kind: 'auto' | 'manual';
   requestId: string;
   trigger: Trigger;
@@ -14,8 +14,10 @@ export interface Need {
   focus?: string | undefined;
 }
 
-export function waitingRequest(head: Pick<Head, 'compactionNeeded'>): Need | undefined {
-  const { manual, auto } = head.compactionNeeded;
+export function waitingRequest(
+  conversation: Pick<Conversation, 'compactionNeeded'>,
+): CompactionRequest | undefined {
+  const { manual, auto } = conversation.compactionNeeded;
   if (manual) return { kind: 'manual', trigger: 'manual', ...manual };
   return auto && { kind: 'auto', ...auto };
 }
@@ -23,7 +25,9 @@ export function waitingRequest(head: Pick<Head, 'compactionNeeded'>): Need | und
 /** What a worker found in the documents before it takes the lease. */
 export interface ClaimFacts {
   now: Date;
-  head: (Pick<Head, 'state' | 'compactionNeeded'> & Partial<Pick<Head, 'settings'>>) | undefined;
+  conversation:
+    | (Pick<Conversation, 'state' | 'compactionNeeded'> & Partial<Pick<Conversation, 'settings'>>)
+    | undefined;
   job: CompactionJob | undefined;
   /** Of the context as the documents show it now; without a need nobody asks. */
   isOverThreshold: boolean;
@@ -45,13 +49,18 @@ export type ClaimDecision =
   | { kind: 'nothing'; reason: 'UNPAID' }
   | { kind: 'busy'; reason: 'LEASE_HELD' | 'RETRY_LATER'; retryAfterMs: number }
   /** The outcome stands in the job already; only the need is left to clear. */
-  | { kind: 'settled'; need: Need }
+  | { kind: 'settled'; need: CompactionRequest }
   /** An outcome without work. */
-  | { kind: 'outcome'; need: Need; state: 'NOOP' | 'FAILED_ERROR' | 'ABORTED'; reason: string }
+  | {
+      kind: 'outcome';
+      need: CompactionRequest;
+      state: 'NOOP' | 'FAILED_ERROR' | 'ABORTED';
+      reason: string;
+    }
   /** With a `refusal` no model is asked: outputs may be shortened, or turns folded by code. */
   | {
       kind: 'claim';
-      need: Need;
+      need: CompactionRequest;
       attempt: number;
       isModelAllowed: boolean;
       refusal?: ModelRefusal;
@@ -65,7 +74,7 @@ const NEEDS_THRESHOLD: Readonly<Record<Trigger, boolean>> = {
   idle: false,
 };
 
-function isRecorded(job: CompactionJob | undefined, need: Need): boolean {
+function isRecorded(job: CompactionJob | undefined, need: CompactionRequest): boolean {
   return (job?.records ?? []).some(
     ({ requestId, state, reason }) =>
       requestId === need.requestId &&
@@ -76,24 +85,30 @@ function isRecorded(job: CompactionJob | undefined, need: Need): boolean {
 }
 
 /** Attempts at a need so far, by whichever counter knows it. */
-function attemptsAt(job: CompactionJob | undefined, need: Need): number {
+function attemptsAt(job: CompactionJob | undefined, need: CompactionRequest): number {
   if (job?.autoAttempts?.requestId === need.requestId) return job.autoAttempts.count;
   return job?.requestId === need.requestId ? job.attempts : 0;
 }
 
 /** Whether the settings keep an automatic need from being served: the owner may have changed them while it waited. */
-export function isSwitchedOff(settings: Head['settings'] | undefined, trigger: Trigger): boolean {
+export function isSwitchedOff(
+  settings: Conversation['settings'] | undefined,
+  trigger: Trigger,
+): boolean {
   const { compaction = 'auto' } = settings ?? {};
   return compaction === 'off' || (compaction === 'manual' && trigger !== 'overflow');
 }
 
 /** Money comes before a breaker that a person passes. */
-function refusalOf({ isSpent, isBreakerClosed }: ClaimFacts, need: Need): ModelRefusal | undefined {
+function refusalOf(
+  { isSpent, isBreakerClosed }: ClaimFacts,
+  need: CompactionRequest,
+): ModelRefusal | undefined {
   if (isSpent === true) return 'SPEND_LIMIT';
   return need.kind === 'manual' || isBreakerClosed ? undefined : 'BREAKER_OPEN';
 }
 
-function decideNeed(facts: ClaimFacts, need: Need): ClaimDecision {
+function decideRequest(facts: ClaimFacts, need: CompactionRequest): ClaimDecision {
   const { job, now } = facts;
   const attempts = attemptsAt(job, need);
   const isManual = need.kind === 'manual';
@@ -104,14 +119,14 @@ function decideNeed(facts: ClaimFacts, need: Need): ClaimDecision {
       retryAfterMs: job.leaseUntil.getTime() - now.getTime(),
     };
   if (isRecorded(job, need)) return { kind: 'settled', need };
-  if (facts.head?.compactionNeeded.cancel === need.requestId)
+  if (facts.conversation?.compactionNeeded.cancel === need.requestId)
     return { kind: 'outcome', need, state: 'ABORTED', reason: CANCELLED_BY_USER };
   if (attempts >= ATTEMPTS_PER_NEED)
     return { kind: 'outcome', need, state: 'FAILED_ERROR', reason: 'ATTEMPTS_USED_UP' };
   const waitMs = Math.max(0, (job?.retryAt?.getTime() ?? 0) - now.getTime());
   if (waitMs > 0 && holdsBackForBudget(job, need)) return { kind: 'nothing', reason: 'UNPAID' };
   if (waitMs > 0 && !isManual) return { kind: 'busy', reason: 'RETRY_LATER', retryAfterMs: waitMs };
-  if (!isManual && isSwitchedOff(facts.head?.settings, need.trigger))
+  if (!isManual && isSwitchedOff(facts.conversation?.settings, need.trigger))
     return { kind: 'outcome', need, state: 'NOOP', reason: 'SWITCHED_OFF' };
   if (NEEDS_THRESHOLD[need.trigger] && !facts.isOverThreshold)
     return { kind: 'outcome', need, state: 'NOOP', reason: 'BELOW_THRESHOLD' };
@@ -137,9 +152,9 @@ function decideNeed(facts: ClaimFacts, need: Need): ClaimDecision {
  * threshold, breaker and back-off, but neither another worker's lease nor what may be spent.
  */
 export function decideClaim(facts: ClaimFacts): ClaimDecision {
-  if (facts.head?.state !== 'live') return { kind: 'nothing', reason: 'NOT_LIVE' };
-  const need = waitingRequest(facts.head);
-  return need ? decideNeed(facts, need) : { kind: 'nothing', reason: 'NO_NEED' };
+  if (facts.conversation?.state !== 'live') return { kind: 'nothing', reason: 'NOT_LIVE' };
+  const need = waitingRequest(facts.conversation);
+  return need ? decideRequest(facts, need) : { kind: 'nothing', reason: 'NO_NEED' };
 }
 /** Why a compaction ended that its owner called off. */
 

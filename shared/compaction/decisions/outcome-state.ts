@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Trigger } from '#shared/conversation/documents/head.ts';
+import type { Trigger } from '#shared/conversation/documents/conversation.ts';
 
 /**
  * Where a compaction stands or how it ended. Gemini CLI calls COMPACTED `COMPRESSED` and FAILED_x

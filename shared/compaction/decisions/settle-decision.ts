@@ -1,4 +1,4 @@
-import { ATTEMPTS_PER_NEED, CANCELLED_BY_USER, type Need } from './claim-decision.ts';
+import { ATTEMPTS_PER_NEED, CANCELLED_BY_USER, type CompactionRequest } from './claim-decision.ts';
 import type { OutcomeState } from './outcome-state.ts';
 import { waitsForBudget } from '../trigger/spend-limit.ts';
 
@@ -17,7 +17,7 @@ const LONGEST_UNPAID_MS = 60 * 60_000;
 const SHORTEST_UNPAID_MS = 60_000;
 
 export interface SettleFacts {
-  kind: Need['kind'];
+  kind: CompactionRequest['kind'];
   state: OutcomeState;
   reason?: string | undefined;
   /** Of FAILED_ERROR: whether the same attempt may succeed later. */
@@ -30,7 +30,7 @@ export interface SettleFacts {
 }
 
 type SettleDecision =
-  /** The need is settled and leaves the head. */
+  /** The need is settled and leaves the conversation document. */
   | { kind: 'clear' }
   /** The need stays; the event is to be delivered again. */
   | { kind: 'retry'; retryAfterMs: number }

@@ -1,4 +1,4 @@
-import type { Trigger } from '#shared/conversation/documents/head.ts';
+import type { Trigger } from '#shared/conversation/documents/conversation.ts';
 import type { OutcomeState } from './outcome-state.ts';
 import type { CompactionPolicy } from '../policy/policy.ts';
 

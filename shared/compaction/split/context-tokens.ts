@@ -5,7 +5,7 @@ import {
   type ContextSource,
 } from '#shared/conversation/context/assemble-context.ts';
 import type { Part } from '#shared/conversation/documents/content.ts';
-import type { Trigger } from '#shared/conversation/documents/head.ts';
+import type { Trigger } from '#shared/conversation/documents/conversation.ts';
 import { findMediaFamily } from '#shared/tokens/media-tokens.ts';
 import { estimatePromptTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
 import { wantedSaving } from '../decisions/swap-decision.ts';

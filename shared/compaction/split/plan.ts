@@ -1,6 +1,6 @@
 import type { ContextSource } from '#shared/conversation/context/assemble-context.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
-import type { CoveredThrough, Trigger } from '#shared/conversation/documents/head.ts';
+import type { CoveredThrough, Trigger } from '#shared/conversation/documents/conversation.ts';
 import type { Repairs } from '#shared/conversation/repair/repairs.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import type { CompactionPolicy } from '../policy/policy.ts';
@@ -48,7 +48,7 @@ export interface FoldPlan {
   upTo: number;
   /** > 0: of turn `upTo` only the answer contents up to this one are folded. */
   contentIndex: number;
-  /** Both, as the head of the next generation has them. */
+  /** Both, as the conversation document of the next generation has them. */
   coveredThrough: CoveredThrough;
   /** Not all that should be folded: the summariser could not have read more. */
   isPartial: boolean;

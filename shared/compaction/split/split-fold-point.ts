@@ -4,7 +4,7 @@ import {
   assemblePrompt,
   type ContextSource,
 } from '#shared/conversation/context/assemble-context.ts';
-import type { CoveredThrough, Trigger } from '#shared/conversation/documents/head.ts';
+import type { CoveredThrough, Trigger } from '#shared/conversation/documents/conversation.ts';
 import { policyConstants } from '../policy/policy-constants.ts';
 import type { CompactionPolicy } from '../policy/policy.ts';
 import { maskedTurn } from '../summariser/shown-turns.ts';

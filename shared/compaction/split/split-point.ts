@@ -3,7 +3,7 @@ import {
   hasFunctionResponse,
   type Content,
 } from '#shared/conversation/documents/content.ts';
-import type { CoveredThrough } from '#shared/conversation/documents/head.ts';
+import type { CoveredThrough } from '#shared/conversation/documents/conversation.ts';
 
 /**
  * How the place is found up to which turns are folded. `tail-tokens`: the newest turns stay, counted in

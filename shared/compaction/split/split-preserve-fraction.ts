@@ -3,7 +3,7 @@ import {
   type ContextSource,
 } from '#shared/conversation/context/assemble-context.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
-import type { CoveredThrough } from '#shared/conversation/documents/head.ts';
+import type { CoveredThrough } from '#shared/conversation/documents/conversation.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { findSplitPoint, foldRange } from './split-point.ts';
 

@@ -1,5 +1,5 @@
 import { hasFunctionResponse, type Content } from '#shared/conversation/documents/content.ts';
-import type { CoveredThrough } from '#shared/conversation/documents/head.ts';
+import type { CoveredThrough } from '#shared/conversation/documents/conversation.ts';
 import { shownUser } from '#shared/conversation/context/shown-user.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { foldedContents, sentPart } from '../summariser/shown-turns.ts';

@@ -1,4 +1,4 @@
-import type { CoveredThrough } from '#shared/conversation/documents/head.ts';
+import type { CoveredThrough } from '#shared/conversation/documents/conversation.ts';
 import { policyConstants } from '../policy/policy-constants.ts';
 import { tailValues, type CompactionPolicy } from '../policy/policy.ts';
 import type { Block, SizedTurn, SizedTurns } from './split-sizes.ts';

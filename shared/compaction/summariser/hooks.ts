@@ -1,4 +1,4 @@
-import type { Trigger } from '#shared/conversation/documents/head.ts';
+import type { Trigger } from '#shared/conversation/documents/conversation.ts';
 import type { FoldedTurnsAccess } from '#shared/hooks/folded-turns.ts';
 import type { Hook } from '#shared/hooks/webhook.ts';
 

@@ -1,6 +1,6 @@
 import { maskedContents, type MasksBySeq } from '#shared/conversation/context/assemble-context.ts';
 import type { Content, Part } from '#shared/conversation/documents/content.ts';
-import type { CoveredThrough } from '#shared/conversation/documents/head.ts';
+import type { CoveredThrough } from '#shared/conversation/documents/conversation.ts';
 import type { Mask } from '#shared/conversation/documents/history.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 

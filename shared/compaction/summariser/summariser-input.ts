@@ -4,7 +4,7 @@ import {
   type ContextSource,
 } from '#shared/conversation/context/assemble-context.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
-import type { CoveredThrough } from '#shared/conversation/documents/head.ts';
+import type { CoveredThrough } from '#shared/conversation/documents/conversation.ts';
 import type { Mask } from '#shared/conversation/documents/history.ts';
 import { CALIBRATION_MAX } from '#shared/conversation/context/meter.ts';
 import { addRepairs, type Repairs } from '#shared/conversation/repair/repairs.ts';

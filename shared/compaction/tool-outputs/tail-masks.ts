@@ -3,7 +3,7 @@ import {
   type Content,
   type Part,
 } from '#shared/conversation/documents/content.ts';
-import type { CoveredThrough } from '#shared/conversation/documents/head.ts';
+import type { CoveredThrough } from '#shared/conversation/documents/conversation.ts';
 import type { Mask } from '#shared/conversation/documents/history.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { emptiedResponse } from '#shared/conversation/context/tool-calls.ts';

@@ -1,4 +1,8 @@
-import type { CompactionNeeded, ContextMeter, Head } from '#shared/conversation/documents/head.ts';
+import type {
+  CompactionNeeded,
+  ContextMeter,
+  Conversation,
+} from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import { policyConstants } from '../policy/policy-constants.ts';
 import { isOverLimit } from '../summariser/shrunken-view.ts';
@@ -71,22 +75,22 @@ export function isStalled(context: {
   return tokens - history.afterTokens < policy.rearmFraction * scaleTokens;
 }
 
-const isAutomatic = ({ settings }: Pick<Head, 'settings'>) =>
+const isAutomatic = ({ settings }: Pick<Conversation, 'settings'>) =>
   (settings.compaction ?? 'auto') === 'auto';
 
 /** Whether a compaction may be requested without a person: compaction is automatic, and no such request waits. */
 export const acceptsAutomaticRequest = (
-  head: Pick<Head, 'settings' | 'compactionNeeded'>,
-): boolean => isAutomatic(head) && !head.compactionNeeded.auto;
+  conversation: Pick<Conversation, 'settings' | 'compactionNeeded'>,
+): boolean => isAutomatic(conversation) && !conversation.compactionNeeded.auto;
 
 /** The threshold at which a conversation is compacted by itself; null: at none. */
 export const automaticThreshold = (
   { softThresholdTokens }: Pick<CompactionPolicy, 'softThresholdTokens'>,
-  head: Pick<Head, 'settings'>,
-): number | null => (isAutomatic(head) ? softThresholdTokens : null);
+  conversation: Pick<Conversation, 'settings'>,
+): number | null => (isAutomatic(conversation) ? softThresholdTokens : null);
 
 interface DueContext {
-  head: Pick<Head, 'settings' | 'context' | 'compactionNeeded'>;
+  conversation: Pick<Conversation, 'settings' | 'context' | 'compactionNeeded'>;
   history: History | undefined;
   tokens: number;
   policy: CompactionPolicy;
@@ -98,16 +102,16 @@ interface DueContext {
  * Whether a context takes a size that no threshold keeps it from: where none is set, the hard one, over which answers
  * leave turns out; else so much of the window that no message fits behind it.
  */
-function isOverflowing({ head, tokens, policy }: DueContext): boolean {
-  const { overheadTokens } = head.context;
+function isOverflowing({ conversation, tokens, policy }: DueContext): boolean {
+  const { overheadTokens } = conversation.context;
   return policy.softThresholdTokens === null
     ? isOverLimit({ tokens, overheadTokens, policy })
     : tokens > policyConstants.overflowFraction.value * policy.windowTokens;
 }
 
 /** Whether the owner has called a compaction of about this context off, or one of it saved too little. */
-function isDeclined({ head, history, tokens, policy }: DueContext): boolean {
-  const { declined } = head.compactionNeeded;
+function isDeclined({ conversation, history, tokens, policy }: DueContext): boolean {
+  const { declined } = conversation.compactionNeeded;
   if (declined?.generation !== (history?.generation ?? 0)) return false;
   const scaleTokens = policy.softThresholdTokens ?? policy.hardThresholdTokens;
   return tokens - declined.tokens < policy.rearmFraction * scaleTokens;
@@ -118,14 +122,14 @@ function isDeclined({ head, history, tokens, policy }: DueContext): boolean {
  * threshold, not armed since the last swap, or compaction is not automatic. Equal to the threshold compacts. What
  * overflows waits for neither.
  */
-export function needOfContext(context: DueContext): CompactionNeeded['auto'] {
-  const { head, history, tokens, policy, requestId, now } = context;
-  if (!isAutomatic(head)) return undefined;
+export function requestForContext(context: DueContext): CompactionNeeded['auto'] {
+  const { conversation, history, tokens, policy, requestId, now } = context;
+  if (!isAutomatic(conversation)) return undefined;
   if (isOverflowing(context) && !isDeclined(context))
     return { requestId, since: now, trigger: 'overflow' };
-  if (!isOverThreshold({ tokens, overheadTokens: head.context.overheadTokens, policy }))
+  if (!isOverThreshold({ tokens, overheadTokens: conversation.context.overheadTokens, policy }))
     return undefined;
-  const tokensBefore = tokensToGrowFrom(history, head.compactionNeeded);
+  const tokensBefore = tokensToGrowFrom(history, conversation.compactionNeeded);
   if (!isArmed({ tokens, tokensAfterLastSwap: tokensBefore, policy })) return undefined;
   return { requestId, since: now, trigger: 'auto' };
 }
@@ -143,12 +147,12 @@ export function needOfContext(context: DueContext): CompactionNeeded['auto'] {
  *
  * A person's own request is none of the threshold's: it does not matter whether one waits.
  */
-export function needOfChangedContext(context: DueContext): CompactionNeeded['auto'] {
-  const { head, history, tokens, policy, requestId, now } = context;
-  if (!acceptsAutomaticRequest(head)) return undefined;
-  const need = needOfContext(context);
+export function requestForChangedContext(context: DueContext): CompactionNeeded['auto'] {
+  const { conversation, history, tokens, policy, requestId, now } = context;
+  if (!acceptsAutomaticRequest(conversation)) return undefined;
+  const need = requestForContext(context);
   if (need) return need;
-  if (tokens - head.context.overheadTokens >= policy.hardThresholdTokens)
+  if (tokens - conversation.context.overheadTokens >= policy.hardThresholdTokens)
     return { requestId, since: now, trigger: 'overflow' };
   return history?.rederiveFrom !== undefined && policy.softThresholdTokens !== null
     ? { requestId, since: now, trigger: 'auto' }
@@ -156,12 +160,12 @@ export function needOfChangedContext(context: DueContext): CompactionNeeded['aut
 }
 
 /**
- * The need that a finished turn leaves in the head, or undefined: nothing to ask for (`needOfContext`), or
- * asked for already. A person's request is none of the threshold's: the context may grow beyond it. A
- * prompt that the model found too long always asks, unless compaction is off.
+ * The need that a finished turn leaves in the conversation document, or undefined: nothing to ask for
+ * (`needOfContext`), or asked for already. A person's request is none of the threshold's: the context may grow beyond
+ * it. A prompt that the model found too long always asks, unless compaction is off.
  */
 export function compactionNeed(turn: {
-  head: Pick<Head, 'settings' | 'compactionNeeded'>;
+  conversation: Pick<Conversation, 'settings' | 'compactionNeeded'>;
   history: History | undefined;
   /** Absent when the turn left the context as it was. */
   meter: ContextMeter | undefined;
@@ -171,32 +175,36 @@ export function compactionNeed(turn: {
   requestId: string;
   now: Date;
 }): CompactionNeeded['auto'] {
-  const { head, meter, requestId, now } = turn;
-  if (head.compactionNeeded.auto) return undefined;
-  if (turn.isOverflow && head.settings.compaction !== 'off')
+  const { conversation, meter, requestId, now } = turn;
+  if (conversation.compactionNeeded.auto) return undefined;
+  if (turn.isOverflow && conversation.settings.compaction !== 'off')
     return { requestId, since: now, trigger: 'overflow' };
   if (meter === undefined) return undefined;
-  return needOfContext({ ...turn, head: { ...head, context: meter }, tokens: meter.tokens });
+  return requestForContext({
+    ...turn,
+    conversation: { ...conversation, context: meter },
+    tokens: meter.tokens,
+  });
 }
 
 /**
- * The need that a change of the model, or of the window, leaves in the head: the window has become smaller
- * and the context is over the threshold that comes with it. What was saved since the last swap does not
- * count: with the new window the context may be too long for any answer. Undefined where compaction is not
- * automatic, or an automatic need waits already.
+ * The need that a change of the model, or of the window, leaves in the conversation document: the window has become
+ * smaller and the context is over the threshold that comes with it. What was saved since the last swap does not count:
+ * with the new window the context may be too long for any answer. Undefined where compaction is not automatic, or an
+ * automatic need waits already.
  */
-export function needOfSmallerWindow(change: {
-  head: Pick<Head, 'settings' | 'compactionNeeded' | 'context'>;
+export function requestForSmallerWindow(change: {
+  conversation: Pick<Conversation, 'settings' | 'compactionNeeded' | 'context'>;
   tokens: number;
   before: Pick<CompactionPolicy, 'windowTokens'>;
   after: CompactionPolicy;
   requestId: string;
   now: Date;
 }): CompactionNeeded['auto'] {
-  const { head, tokens, before, after, requestId, now } = change;
-  if (!isAutomatic(head) || head.compactionNeeded.auto) return undefined;
+  const { conversation, tokens, before, after, requestId, now } = change;
+  if (!isAutomatic(conversation) || conversation.compactionNeeded.auto) return undefined;
   if (after.windowTokens >= before.windowTokens) return undefined;
-  const { overheadTokens } = head.context;
+  const { overheadTokens } = conversation.context;
   if (!isOverThreshold({ tokens, overheadTokens, policy: after })) return undefined;
   return { requestId, since: now, trigger: 'modelSwitch' };
 }

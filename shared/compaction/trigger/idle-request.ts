@@ -1,4 +1,7 @@
-import type { CompactionNeeded, Head } from '#shared/conversation/documents/head.ts';
+import type {
+  CompactionNeeded,
+  Conversation,
+} from '#shared/conversation/documents/conversation.ts';
 import { breakEvenTurns, USUAL_PRICES } from '../policy/break-even.ts';
 import { isArmed, type CompactionPolicy } from '../policy/policy.ts';
 
@@ -18,7 +21,10 @@ function expectedTokensAfter(policy: CompactionPolicy, contentTokens: number): n
 }
 
 /** Whether the owner called a compaction of what there is off, and little has come since. */
-function isDeclined({ compactionNeeded, context }: Head, policy: CompactionPolicy): boolean {
+function isDeclined(
+  { compactionNeeded, context }: Conversation,
+  policy: CompactionPolicy,
+): boolean {
   const { declined } = compactionNeeded;
   if (declined?.generation !== context.generation) return false;
   return !isArmed({ tokens: context.tokens, tokensAfterLastSwap: declined.tokens, policy });
@@ -30,28 +36,28 @@ function isDeclined({ compactionNeeded, context }: Head, policy: CompactionPolic
  * has lasted long lasts on). Undefined where something runs or waits, compaction is not automatic, or
  * no turn has come since the last swap.
  */
-export function needOfIdle(idle: {
-  head: Head;
+export function requestForIdle(idle: {
+  conversation: Conversation;
   policy: CompactionPolicy;
   requestId: string;
   now: Date;
 }): CompactionNeeded['auto'] {
-  const { head, policy, requestId, now } = idle;
-  const { state, settings, compactionNeeded, open, queue, context, generation } = head;
+  const { conversation, policy, requestId, now } = idle;
+  const { state, settings, compactionNeeded, open, queue, context, generation } = conversation;
   if (state !== 'live' || open || queue) return undefined;
   if ((settings.compaction ?? 'auto') !== 'auto' || policy.softThresholdTokens === null)
     return undefined;
   if (compactionNeeded.auto || compactionNeeded.manual) return undefined;
   if (context.generation !== generation) return undefined;
-  if (now.getTime() - head.updateTime.getTime() < IDLE_AFTER_MS) return undefined;
+  if (now.getTime() - conversation.updateTime.getTime() < IDLE_AFTER_MS) return undefined;
   const contentTokens = context.tokens - context.overheadTokens;
   if (contentTokens < IDLE_FROM_TOKENS) return undefined;
-  if (isDeclined(head, policy)) return undefined;
+  if (isDeclined(conversation, policy)) return undefined;
   const turns = breakEvenTurns({
     tokensBefore: contentTokens,
     tokensAfter: expectedTokensAfter(policy, contentTokens),
     summaryTokens: policy.snapshotBudgetTokens,
     prices: USUAL_PRICES,
   });
-  return turns <= head.lastSeq ? { requestId, since: now, trigger: 'idle' } : undefined;
+  return turns <= conversation.lastSeq ? { requestId, since: now, trigger: 'idle' } : undefined;
 }

@@ -1,6 +1,6 @@
-import type { Head } from '#shared/conversation/documents/head.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import type { CompactionJob } from '#shared/conversation/documents/job.ts';
-import type { Need } from '../decisions/claim-decision.ts';
+import type { CompactionRequest } from '../decisions/claim-decision.ts';
 import { holdsBackForBudget } from './spend-limit.ts';
 
 /** A need that waits longer than its event travels is published again. */
@@ -25,8 +25,8 @@ type OverdueDecision =
  */
 export function decideOverdue(facts: {
   now: Date;
-  state: Head['state'];
-  need: Pick<Need, 'kind' | 'since' | 'requestId'>;
+  state: Conversation['state'];
+  need: Pick<CompactionRequest, 'kind' | 'since' | 'requestId'>;
   job: Pick<CompactionJob, 'owner' | 'leaseUntil' | 'retryAt' | 'records'> | undefined;
 }): OverdueDecision {
   const { now, state, need, job } = facts;

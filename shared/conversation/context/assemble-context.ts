@@ -3,7 +3,7 @@ import type { Prompt, ToolDeclaration } from '#shared/ports/ports.ts';
 import type { Content, Part } from '../documents/content.ts';
 import { declaredTools } from '../documents/declared-tools.ts';
 import { emptiedResponse } from './tool-calls.ts';
-import type { CoveredThrough, Pin } from '../documents/head.ts';
+import type { CoveredThrough, Pin } from '../documents/conversation.ts';
 import type { History, Mask } from '../documents/history.ts';
 import { pinText } from '../pins/pin-budget.ts';
 import { condensedPart } from '#shared/compaction/tool-outputs/tool-output-mask.ts';
@@ -20,14 +20,14 @@ import type { Turn } from '../documents/turn.ts';
 export interface ContextSource {
   model: string;
   systemInstruction?: string | undefined;
-  /** Functions that the app runs, as the head has them. */
+  /** Functions that the app runs, as the conversation document has them. */
   toolsJson?: string | undefined;
   /** Functions that this server runs; which of them the prompt names is decided with it. */
   serverTools?: readonly ToolDeclaration[] | undefined;
   /** What is remembered across conversations, as the prefix shows it; absent: nothing is. */
   memory?: MemoryTexts | undefined;
   pins: readonly Pin[];
-  /** Of the history document of the head's generation; absent in generation 0. */
+  /** Of the history document of the conversation document's generation; absent in generation 0. */
   history: Pick<History, 'snapshotText' | 'masks'> | undefined;
   coveredThrough: CoveredThrough;
   /** The terminal turns after `coveredThrough` in seq order. */

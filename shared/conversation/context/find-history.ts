@@ -1,5 +1,5 @@
 import { cleanHistory } from '../writes/erased-history.ts';
-import type { Head } from '../documents/head.ts';
+import type { Conversation } from '../documents/conversation.ts';
 import type { History } from '../documents/history.ts';
 import { historyPath } from '../documents/paths.ts';
 import type { HistorySource } from './read-conversation.ts';
@@ -13,13 +13,13 @@ type StoredHistories = Omit<HistorySource, 'cache'>;
 
 interface Of {
   conversationId: string;
-  head: Head;
+  conversation: Conversation;
 }
 
 /** The histories of some generations in the order asked for; missing ones are left out. */
 export async function readHistories(
   source: StoredHistories,
-  { conversationId, head }: Of,
+  { conversationId, conversation }: Of,
   generations: readonly number[],
 ): Promise<History[]> {
   const documents = await source.store.get(
@@ -27,7 +27,12 @@ export async function readHistories(
   );
   return documents.flatMap((document) =>
     document
-      ? [cleanHistory(head, readSignedHistory(source, { conversationId, head }, document))]
+      ? [
+          cleanHistory(
+            conversation,
+            readSignedHistory(source, { conversationId, conversation }, document),
+          ),
+        ]
       : [],
   );
 }
@@ -47,7 +52,7 @@ export async function newestHistoryThrough(
   throughSeq: number,
 ): Promise<History | undefined> {
   let lastSeq = throughSeq;
-  for (let newest = target.head.generation; newest > 0; newest -= PAGE) {
+  for (let newest = target.conversation.generation; newest > 0; newest -= PAGE) {
     const generations = Array.from({ length: Math.min(PAGE, newest) }, (_, i) => newest - i);
     for (const history of await readHistories(source, target, generations)) {
       const { erased, isUntrusted, coveredThrough } = history;
@@ -85,8 +90,8 @@ export async function changesSince(
 ): Promise<ChangesSince> {
   let first = Infinity;
   const erasedSeqs: number[] = [];
-  for (let next = generation + 1; next <= target.head.changedIn; next += PAGE) {
-    const length = Math.min(PAGE, target.head.changedIn - next + 1);
+  for (let next = generation + 1; next <= target.conversation.changedIn; next += PAGE) {
+    const length = Math.min(PAGE, target.conversation.changedIn - next + 1);
     const generations = Array.from({ length }, (_, i) => next + i);
     for (const history of await readHistories(source, target, generations)) {
       first = Math.min(first, replacedFrom(history));

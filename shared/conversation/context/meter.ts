@@ -4,7 +4,7 @@ import { memoryTokens, type MemoryTexts } from '#shared/memory/render-memory.ts'
 import { itemsOfTurns } from './assemble-context.ts';
 import { hasFunctionResponse } from '../documents/content.ts';
 import type { z } from 'zod';
-import type { ContextMeter, Head, measuredSchema } from '../documents/head.ts';
+import type { ContextMeter, Conversation, measuredSchema } from '../documents/conversation.ts';
 import type { History } from '../documents/history.ts';
 import { nothingCovered } from '../writes/next-generation.ts';
 import { pinnedTokens } from '../pins/kept-pins.ts';
@@ -23,7 +23,7 @@ export type MeteredTurn = Pick<
 >;
 
 interface MeterSource {
-  head: Pick<Head, 'context' | 'generation' | 'pins'>;
+  conversation: Pick<Conversation, 'context' | 'generation' | 'pins'>;
   history: History | undefined;
   /** As the prefix shows it; absent: as it was when the last turn finished. */
   memory?: MemoryTexts | undefined;
@@ -70,14 +70,14 @@ const outputTokens = (shown: Shown, forms: OutputForms): number =>
 type Measured = z.infer<typeof measuredSchema> & Pick<ContextMeter, 'tokens'>;
 
 /** What the swap counted that made this generation; undefined: none did, or it is not known. */
-const countedBySwap = ({ head, history }: MeterSource): Measured | undefined =>
-  history?.counted && history.generation === head.generation
+const countedBySwap = ({ conversation, history }: MeterSource): Measured | undefined =>
+  history?.counted && history.generation === conversation.generation
     ? { ...history.counted, tokens: history.afterTokens }
     : undefined;
 
 /** The last figure of this generation that a model gave: its report of a turn, else the count of the swap. */
 function measuredOf(source: MeterSource): Measured | undefined {
-  const { context, generation } = source.head;
+  const { context, generation } = source.conversation;
   const isReported = context.generation === generation && context.source !== 'estimated';
   return isReported ? context : countedBySwap(source);
 }
@@ -85,11 +85,11 @@ function measuredOf(source: MeterSource): Measured | undefined {
 const ownMemoryTokens = (source: MeterSource): number =>
   source.memory
     ? memoryTokens(source.memory)
-    : ((measuredOf(source) ?? source.head.context).memoryTokens ?? 0);
+    : ((measuredOf(source) ?? source.conversation.context).memoryTokens ?? 0);
 
 /** Of pins and memory. */
 const standingTokens = (source: MeterSource): number =>
-  pinnedTokens(source.head.pins, source.history, ownMemoryTokens(source));
+  pinnedTokens(source.conversation.pins, source.history, ownMemoryTokens(source));
 
 /** The same as the meter stores it. */
 function standingFigures(source: MeterSource): Pick<ContextMeter, 'pinTokens' | 'memoryTokens'> {
@@ -107,7 +107,7 @@ const estimatedContentTokens = (source: MeterSource, forms: OutputForms): number
 
 /** A measured figure with an estimate for what came after it, for outputs that take another form since, for pins and notes. */
 function grownTokens(source: MeterSource, measured: Measured, forms: OutputForms): number {
-  const { head, history, turns } = source;
+  const { conversation, history, turns } = source;
   const later = turns.filter(({ seq }) => seq > measured.seq);
   const then = turns.filter(({ seq }) => seq <= measured.seq);
   const outputsThen = measured.outputTokens ?? outputTokens({ history, turns: then }, forms);
@@ -115,7 +115,7 @@ function grownTokens(source: MeterSource, measured: Measured, forms: OutputForms
     wordTokens({ history, turns: later }, forms) +
     (outputTokens(source, forms) - outputsThen) +
     (standingTokens(source) - (measured.pinTokens ?? 0));
-  return Math.max(0, Math.ceil(measured.tokens + head.context.calibration * moreTokens));
+  return Math.max(0, Math.ceil(measured.tokens + conversation.context.calibration * moreTokens));
 }
 
 /**
@@ -128,7 +128,7 @@ export function contextTokens(
   source: MeterSource,
   forms: OutputForms,
 ): { tokens: number; source: ContextMeter['source'] } {
-  const { overheadTokens, calibration } = source.head.context;
+  const { overheadTokens, calibration } = source.conversation.context;
   const measured = measuredOf(source);
   if (measured) return { tokens: grownTokens(source, measured, forms), source: measured.source };
   return {
@@ -155,7 +155,7 @@ export function roundTokens(
   forms: OutputForms,
   reported: ReportedCall | undefined,
 ): number {
-  const { head, turn, history } = source;
+  const { conversation, turn, history } = source;
   const turns = [...source.turns, turn];
   if (!reported) return contextTokens({ ...source, turns }, forms).tokens;
   const newer = { ...turn, contents: turn.contents.slice(reported.contents) };
@@ -164,7 +164,10 @@ export function roundTokens(
     .filter((part) => part.functionResponse === undefined)
     .reduce((sum, part) => sum + estimatePartTokens(part, forms.counting), 0);
   const outputs = outputTokens({ history, turns }, forms) - reported.outputTokens;
-  return Math.max(0, Math.ceil(reported.tokens + head.context.calibration * (words + outputs)));
+  return Math.max(
+    0,
+    Math.ceil(reported.tokens + conversation.context.calibration * (words + outputs)),
+  );
 }
 
 export function nextCalibration(
@@ -195,7 +198,7 @@ export function meterAfterTurn(
   forms: OutputForms,
 ): ContextMeter {
   const { before, own, usage, saidTokens = 0 } = turn;
-  const { context, generation } = before.head;
+  const { context, generation } = before.conversation;
   const after = { ...before, turns: [...before.turns, { ...own, inContext: true }] };
   const estimate = turn.overheadTokens + estimatedContentTokens(after, forms);
   const outputs = outputTokens(after, forms);

@@ -1,6 +1,6 @@
 import { wholeOutputs, type OutputForms } from '#shared/compaction/tool-outputs/sent-outputs.ts';
 import { newestHistoryThrough } from './find-history.ts';
-import type { CoveredThrough, Head } from '../documents/head.ts';
+import type { CoveredThrough, Conversation } from '../documents/conversation.ts';
 import type { History } from '../documents/history.ts';
 import { contextTokens } from './meter.ts';
 import { nothingCovered } from '../writes/next-generation.ts';
@@ -27,7 +27,7 @@ export interface FoldingBase {
 
 interface Of {
   conversationId: string;
-  head: Head;
+  conversation: Conversation;
 }
 
 /** The last turn that the base of a compaction may cover; undefined: the present history will do. */
@@ -38,13 +38,13 @@ function lastTrusted({ isUntrusted, rederiveFrom, coveredThrough }: History): nu
 
 async function readBehind(
   source: HistorySource,
-  { conversationId, head }: Of,
+  { conversationId, conversation }: Of,
   history: History | undefined,
 ): Promise<Omit<FoldingBase, 'present'>> {
   const coveredThrough = history?.coveredThrough ?? nothingCovered;
-  const fromSeq = firstTailSeq({ ...head, coveredThrough });
-  const toSeq = head.lastSeq;
-  const turns = await readTurnRange(source, { conversationId, head, fromSeq, toSeq });
+  const fromSeq = firstTailSeq({ ...conversation, coveredThrough });
+  const toSeq = conversation.lastSeq;
+  const turns = await readTurnRange(source, { conversationId, conversation, fromSeq, toSeq });
   return {
     history,
     coveredThrough,
@@ -55,17 +55,20 @@ async function readBehind(
 
 /** Calibrated estimate of what the base makes. */
 export const baseTokens = (
-  head: Head,
+  conversation: Conversation,
   base: Pick<FoldingBase, 'history' | 'turns'>,
   forms: OutputForms,
 ): number =>
   contextTokens(
-    { ...base, head: { ...head, context: { ...head.context, source: 'estimated' } } },
+    {
+      ...base,
+      conversation: { ...conversation, context: { ...conversation.context, source: 'estimated' } },
+    },
     forms,
   ).tokens;
 
 /**
- * What a compaction of `head` folds: the present context, unless its history is not the server's own, or
+ * What a compaction of `conversation` folds: the present context, unless its history is not the server's own, or
  * lost statements that are to be derived again. Then the newest earlier history that may go on and tells
  * nothing of those turns, or none, with the turns behind it verbatim. Statements are derived again only
  * where that makes at most `readAgainTokens`; else the mended history stays. Undefined when the document of
@@ -76,12 +79,18 @@ export async function readFoldingBase(
   target: Of,
   { readAgainTokens, forms }: { readAgainTokens: number; forms: OutputForms },
 ): Promise<FoldingBase | undefined> {
-  const { head } = target;
+  const { conversation } = target;
   const parts = await readContextParts(source, target);
-  // The document of a generation stands before the head names it; missing means the head is old.
-  if (head.generation > 0 && parts.history === undefined) return undefined;
-  const present = contextTokens({ head, ...parts }, forms);
-  const unchanged = { ...parts, coveredThrough: head.coveredThrough, isReadAgain: false, present };
+  // The document of a generation stands before the conversation document names it; missing means the conversation
+  // document is old.
+  if (conversation.generation > 0 && parts.history === undefined) return undefined;
+  const present = contextTokens({ conversation, ...parts }, forms);
+  const unchanged = {
+    ...parts,
+    coveredThrough: conversation.coveredThrough,
+    isReadAgain: false,
+    present,
+  };
   const throughSeq = parts.history && lastTrusted(parts.history);
   if (throughSeq === undefined) return unchanged;
   const base = await readBehind(
@@ -90,7 +99,7 @@ export async function readFoldingBase(
     await newestHistoryThrough(source, target, throughSeq),
   );
   // The summariser reads outputs whole.
-  const wholeTokens = baseTokens(head, base, wholeOutputs(forms));
+  const wholeTokens = baseTokens(conversation, base, wholeOutputs(forms));
   const isReadAgain = parts.history?.isUntrusted || wholeTokens <= readAgainTokens;
   return isReadAgain ? { ...base, present } : unchanged;
 }

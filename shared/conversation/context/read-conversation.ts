@@ -3,10 +3,15 @@ import type { DocumentStore, Logger, Signer, StoredDocument } from '#shared/port
 import type { Segment } from '#shared/recall/segment.ts';
 import type { TurnTexts } from '#shared/search/turn-texts.ts';
 import { cleanHistory } from '../writes/erased-history.ts';
-import { decodeAnyHead, decodeHead, type Head, type Versioned } from '../documents/head.ts';
+import {
+  decodeAnyConversation,
+  decodeConversation,
+  type Conversation,
+  type Versioned,
+} from '../documents/conversation.ts';
 import type { History } from '../documents/history.ts';
 import type { KnownJob } from '../decisions/known-job.ts';
-import { headPath, historyPath, turnPath } from '../documents/paths.ts';
+import { conversationPath, historyPath, turnPath } from '../documents/paths.ts';
 import { readSignedHistory } from './signed-history.ts';
 import {
   decodeStoredTurn,
@@ -71,21 +76,21 @@ export const noCache: ConversationCache = {
   keepJob: () => undefined,
 };
 
-export async function readHead(
+export async function readConversation(
   store: Pick<DocumentStore, 'get'>,
   conversationId: string,
-): Promise<Versioned<Head> | undefined> {
-  const [document] = await store.get([headPath(conversationId)]);
-  return document && decodeHead(document);
+): Promise<Versioned<Conversation> | undefined> {
+  const [document] = await store.get([conversationPath(conversationId)]);
+  return document && decodeConversation(document);
 }
 
 /** The same for who erases: also one that cannot be read. */
-export async function readAnyHead(
+export async function readAnyConversation(
   store: Pick<DocumentStore, 'get'>,
   conversationId: string,
-): Promise<Versioned<Head> | undefined> {
-  const [document] = await store.get([headPath(conversationId)]);
-  return document && decodeAnyHead(document);
+): Promise<Versioned<Conversation> | undefined> {
+  const [document] = await store.get([conversationPath(conversationId)]);
+  return document && decodeAnyConversation(document);
 }
 
 async function getInPages(
@@ -161,13 +166,13 @@ export const readTurns = (
 
 /** Whether what a cache gave is as it was loaded: no finished turn has changed since. */
 export const isFresh = <Entry extends { loadedAt: number }>(
-  head: Pick<Head, 'changedIn'>,
+  conversation: Pick<Conversation, 'changedIn'>,
   entry: Entry | undefined,
-): entry is Entry => entry !== undefined && entry.loadedAt >= head.changedIn;
+): entry is Entry => entry !== undefined && entry.loadedAt >= conversation.changedIn;
 
 interface TurnRange {
   conversationId: string;
-  head: Head;
+  conversation: Conversation;
   fromSeq: number;
   toSeq: number;
 }
@@ -175,20 +180,20 @@ interface TurnRange {
 /** The turns of a range through the cache; only turns that will not change are kept. */
 export async function readTurnRange(
   source: { store: Pick<DocumentStore, 'get'>; cache: ConversationCache },
-  { conversationId, head, fromSeq, toSeq }: TurnRange,
+  { conversationId, conversation, fromSeq, toSeq }: TurnRange,
 ): Promise<Turn[]> {
   const seqs = Array.from({ length: Math.max(0, toSeq - fromSeq + 1) }, (_, i) => fromSeq + i);
   const cached = new Map<number, Turn>();
   for (const seq of seqs) {
-    const entry = source.cache.turn(head.epoch, seq);
-    if (entry && isFresh(head, entry)) cached.set(seq, entry.turn);
+    const entry = source.cache.turn(conversation.epoch, seq);
+    if (entry && isFresh(conversation, entry)) cached.set(seq, entry.turn);
   }
   const missing = seqs.filter((seq) => !cached.has(seq));
   for (const { value: turn } of await readTurns(source.store, conversationId, missing)) {
     cached.set(turn.seq, turn);
     // One that cannot be read may be mended any time.
     if (isFinal(turn) && turn.unreadable === undefined)
-      source.cache.keepTurn(head.epoch, { turn, loadedAt: head.generation });
+      source.cache.keepTurn(conversation.epoch, { turn, loadedAt: conversation.generation });
   }
   return seqs.flatMap((seq) => cached.get(seq) ?? []);
 }
@@ -199,37 +204,46 @@ export async function readTurnRange(
  */
 export async function readHistory(
   source: HistorySource,
-  { conversationId, head, generation }: { conversationId: string; head: Head; generation: number },
+  {
+    conversationId,
+    conversation,
+    generation,
+  }: { conversationId: string; conversation: Conversation; generation: number },
 ): Promise<History | undefined> {
   if (generation === 0) return undefined;
-  const cached = source.cache.history(head.epoch, generation);
-  if (cached && isFresh(head, cached)) return cached.history;
+  const cached = source.cache.history(conversation.epoch, generation);
+  if (cached && isFresh(conversation, cached)) return cached.history;
   const [document] = await source.store.get([historyPath(conversationId, generation)]);
   if (!document) return undefined;
-  const stored = readSignedHistory(source, { conversationId, head }, document);
-  const history = cleanHistory(head, stored);
+  const stored = readSignedHistory(source, { conversationId, conversation }, document);
+  const history = cleanHistory(conversation, stored);
   // While an erasure is under way the document may still change; nothing of it may outlive that here.
-  if (!head.pendingErasure && !history.isUntrusted)
-    source.cache.keepHistory(head.epoch, { history, loadedAt: head.generation });
+  if (!conversation.pendingErasure && !history.isUntrusted)
+    source.cache.keepHistory(conversation.epoch, { history, loadedAt: conversation.generation });
   return history;
 }
 
 /** First turn that may still stand verbatim in the context. */
-export const firstTailSeq = ({ coveredThrough }: Pick<Head, 'coveredThrough'>) =>
+export const firstTailSeq = ({ coveredThrough }: Pick<Conversation, 'coveredThrough'>) =>
   coveredThrough.contentIndex > 0 ? coveredThrough.seq : coveredThrough.seq + 1;
 
 /**
- * History and terminal turns that the context of `head` is made of, up to `toSeq` (default: all), and the open turn. A
+ * History and terminal turns that the context of `conversation` is made of, up to `toSeq` (default: all), and the open turn. A
  * turn that cannot be read is told in the log, and is in no context.
  */
 export async function readContextParts(
   source: HistorySource,
-  target: { conversationId: string; head: Head; toSeq?: number },
+  target: { conversationId: string; conversation: Conversation; toSeq?: number },
 ): Promise<{ history: History | undefined; turns: Turn[]; open?: Turn }> {
-  const { conversationId, head, toSeq = head.lastSeq } = target;
+  const { conversationId, conversation, toSeq = conversation.lastSeq } = target;
   const [history, turns] = await Promise.all([
-    readHistory(source, { conversationId, head, generation: head.generation }),
-    readTurnRange(source, { conversationId, head, fromSeq: firstTailSeq(head), toSeq }),
+    readHistory(source, { conversationId, conversation, generation: conversation.generation }),
+    readTurnRange(source, {
+      conversationId,
+      conversation,
+      fromSeq: firstTailSeq(conversation),
+      toSeq,
+    }),
   ]);
   for (const { seq, unreadable: problem } of turns)
     if (problem !== undefined)

@@ -1,6 +1,6 @@
 import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
 import type { Content } from '../documents/content.ts';
-import type { CoveredThrough } from '../documents/head.ts';
+import type { CoveredThrough } from '../documents/conversation.ts';
 import type { Turn } from '../documents/turn.ts';
 import { sentOutputs, type OutputForms } from '#shared/compaction/tool-outputs/sent-outputs.ts';
 import { memoryTokens } from '#shared/memory/render-memory.ts';

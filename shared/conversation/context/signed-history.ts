@@ -7,7 +7,7 @@ import type {
   Signer,
   StoredDocument,
 } from '#shared/ports/ports.ts';
-import { coveredThroughSchema, type Head } from '../documents/head.ts';
+import { coveredThroughSchema, type Conversation } from '../documents/conversation.ts';
 import {
   cleanedSchema,
   decodeHistory,
@@ -95,13 +95,13 @@ const signatureIn = (fields: DocumentFields): Signature | undefined =>
 /** Where a history stands. */
 export interface HistoryPlace {
   conversationId: string;
-  head: Pick<Head, 'erasedIn'>;
+  conversation: Pick<Conversation, 'erasedIn'>;
 }
 
 /** Whether a history is as the newest erasure left it, or of a generation that was made after that. */
 function isAsErased(
   signer: Pick<Signer, 'isValid'>,
-  { conversationId, head: { erasedIn = 0 } }: HistoryPlace,
+  { conversationId, conversation: { erasedIn = 0 } }: HistoryPlace,
   { signed, fields }: { signed: SignedFields; fields: DocumentFields },
 ): boolean {
   if (signed.generation >= erasedIn) return true;

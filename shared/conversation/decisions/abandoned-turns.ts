@@ -1,6 +1,6 @@
 import type { DocumentFields, Write } from '#shared/ports/ports.ts';
-import type { Head, Versioned } from '../documents/head.ts';
-import { headPath } from '../documents/paths.ts';
+import type { Conversation, Versioned } from '../documents/conversation.ts';
+import { conversationPath } from '../documents/paths.ts';
 import { isHeld, queueAfter } from './queue-decision.ts';
 import {
   abandonedFields,
@@ -9,11 +9,11 @@ import {
 } from '../writes/end-abandoned.ts';
 import { isTerminal, type TurnDocument } from '../documents/turn.ts';
 
-/** What may be abandoned of a conversation: the open turn, and the turns that `head.queue` spans, in order. */
+/** What may be abandoned of a conversation: the open turn, and the turns that `conversation.queue` spans, in order. */
 export interface UnfinishedTurns {
   conversationId: string;
   now: Date;
-  head: Versioned<Head>;
+  conversation: Versioned<Conversation>;
   open: TurnDocument | undefined;
   /** What the open turn had said, where its user asked to stop it. */
   partial?: PartialAnswer | undefined;
@@ -30,14 +30,15 @@ function abandonedInQueue({ queue, now }: UnfinishedTurns): TurnDocument[] {
   return queue.slice(0, held === -1 ? undefined : held);
 }
 
-/** What the head says afterwards; undefined when it stays as it is. */
-function headWrite(
+/** What the conversation document says afterwards; undefined when it stays as it is. */
+function conversationWrite(
   found: UnfinishedTurns,
   waiting: readonly TurnDocument[],
-): SweptTurns['head'] | undefined {
-  const { conversationId, head } = found;
-  const isOpenOver = head.value.open !== undefined && !isOpenHeld(found);
-  const isQueueOver = head.value.queue !== undefined && (waiting.length > 0 || !found.queue.length);
+): SweptTurns['conversation'] | undefined {
+  const { conversationId, conversation } = found;
+  const isOpenOver = conversation.value.open !== undefined && !isOpenHeld(found);
+  const isQueueOver =
+    conversation.value.queue !== undefined && (waiting.length > 0 || !found.queue.length);
   if (!isOpenOver && !isQueueOver) return undefined;
   const next = queueAfter(
     found.queue.map(({ value }) => value),
@@ -45,8 +46,8 @@ function headWrite(
   );
   const fields: DocumentFields = isQueueOver && next ? { queue: { ...next } } : {};
   const remove = [...(isOpenOver ? ['open'] : []), ...(isQueueOver && !next ? ['queue'] : [])];
-  const guard = { updateTime: head.updateTime };
-  return { op: 'update', path: headPath(conversationId), fields, remove, guard };
+  const guard = { updateTime: conversation.updateTime };
+  return { op: 'update', path: conversationPath(conversationId), fields, remove, guard };
 }
 
 /** A turn that the sweep closes, and how. */
@@ -59,21 +60,21 @@ export interface ClosedTurn {
 
 /** The batch of a sweep that ends abandoned turns. */
 export interface SweptTurns {
-  head: Extract<Write, { op: 'update' }>;
+  conversation: Extract<Write, { op: 'update' }>;
   abandoned: AbandonedTurn[];
   closed: ClosedTurn[];
 }
 
 /**
- * What closes the abandoned turns, and which these are; undefined when there are none.
- * Each turn is guarded by its update time, and the head by its own: a turn that is taken over, or a queue
- * that moves meanwhile, wins.
+ * What closes the abandoned turns, and which these are; undefined when there are none. Each turn is guarded by its
+ * update time, and the conversation document by its own: a turn that is taken over, or a queue that moves meanwhile,
+ * wins.
  */
 export function sweptTurns(found: UnfinishedTurns): SweptTurns | undefined {
   const { now, open, partial } = found;
   const waiting = abandonedInQueue(found);
-  const head = headWrite(found, waiting);
-  if (!head) return undefined;
+  const conversation = conversationWrite(found, waiting);
+  if (!conversation) return undefined;
   const ending = [...(open && !isOpenHeld(found) ? [open] : []), ...waiting].filter(
     ({ value }) => !isTerminal(value.state),
   );
@@ -90,5 +91,5 @@ export function sweptTurns(found: UnfinishedTurns): SweptTurns | undefined {
         : ('failed' as const),
     replaces,
   }));
-  return { head, abandoned, closed };
+  return { conversation, abandoned, closed };
 }

@@ -1,4 +1,4 @@
-import type { Head } from '../documents/head.ts';
+import type { Conversation } from '../documents/conversation.ts';
 import { isTerminal, type TurnDocument } from '../documents/turn.ts';
 
 /** Messages of one conversation that may wait for their turn. */
@@ -32,8 +32,8 @@ export const isHeld = (turn: TurnFields, now: Date): boolean =>
 export const isInTheWay = (turn: TurnFields, now: Date): boolean =>
   turn.state !== 'awaiting_tool' && isHeld(turn, now);
 
-/** The turns that `head.queue` spans: those that wait, and those among them that have ended meanwhile. */
-export const queueSeqs = ({ queue, lastSeq }: Pick<Head, 'queue' | 'lastSeq'>): number[] =>
+/** The turns that `conversation.queue` spans: those that wait, and those among them that have ended meanwhile. */
+export const queueSeqs = ({ queue, lastSeq }: Pick<Conversation, 'queue' | 'lastSeq'>): number[] =>
   queue
     ? Array.from({ length: Math.max(0, lastSeq - queue.first + 1) }, (_, i) => queue.first + i)
     : [];
@@ -41,13 +41,13 @@ export const queueSeqs = ({ queue, lastSeq }: Pick<Head, 'queue' | 'lastSeq'>): 
 /** What the one who waits with a queued turn found. */
 export interface QueuedFacts {
   now: Date;
-  head: Head | undefined;
+  conversation: Conversation | undefined;
   /** The turn that waits. */
   own: TurnFields | undefined;
   /** Nonce under which the caller waits with it. */
   producer: string;
   open: TurnFields | undefined;
-  /** The turns that `head.queue` spans, in order. */
+  /** The turns that `conversation.queue` spans, in order. */
   queue: readonly TurnFields[];
 }
 
@@ -61,9 +61,9 @@ export type QueuedDecision =
 
 /** Whose turn it is: answers come in the order of seq, and nobody waits for one that is abandoned. */
 export function decideQueued(facts: QueuedFacts): QueuedDecision {
-  const { head, own, open, queue, now } = facts;
+  const { conversation, own, open, queue, now } = facts;
   const isMine = own?.state === 'queued' && own.producer === facts.producer;
-  if (head?.state !== 'live' || !isMine) return { kind: 'gone' };
+  if (conversation?.state !== 'live' || !isMine) return { kind: 'gone' };
   const before = [...(open ? [open] : []), ...queue].filter(
     ({ seq, state }) => seq < own.seq && !isTerminal(state),
   );
@@ -76,8 +76,8 @@ export function decideQueued(facts: QueuedFacts): QueuedDecision {
   return { kind: 'beginQueued', seq, attempt, abandoned };
 }
 
-/** `head.queue` once the turns up to `afterSeq` wait no more; undefined when nobody else waits. */
-export function queueAfter(queue: readonly TurnFields[], afterSeq: number): Head['queue'] {
+/** `conversation.queue` once the turns up to `afterSeq` wait no more; undefined when nobody else waits. */
+export function queueAfter(queue: readonly TurnFields[], afterSeq: number): Conversation['queue'] {
   const first = queue.find(({ seq, state }) => seq > afterSeq && state === 'queued');
   return first && { first: first.seq, leaseUntil: first.leaseUntil };
 }

@@ -1,4 +1,4 @@
-import type { Head, OnBusy } from '../documents/head.ts';
+import type { Conversation, OnBusy } from '../documents/conversation.ts';
 import type { MessageGuard } from '../documents/message-guard.ts';
 import { isInTheWay, QUEUE_MAX, QUEUE_SPAN_MAX, type QueuedDecision } from './queue-decision.ts';
 import { isReplaced } from '../writes/replaced-by.ts';
@@ -32,13 +32,13 @@ export interface StartFacts {
   now: Date;
   uid: string;
   bodyHash: string;
-  head: Head | undefined;
+  conversation: Conversation | undefined;
   guard: MessageGuard | undefined;
   /** The turn that the guard names. */
   known: TurnFields | undefined;
-  /** The turn that `head.open` names. */
+  /** The turn that `conversation.open` names. */
   open: TurnFields | undefined;
-  /** The turns that `head.queue` spans, in order; those that ended meanwhile too. */
+  /** The turns that `conversation.queue` spans, in order; those that ended meanwhile too. */
   queue: readonly TurnFields[];
   /** What the caller asked for; absent: as the conversation is set. */
   onBusy?: OnBusy | undefined;
@@ -118,7 +118,7 @@ function unfinishedTurns({ open, queue, now }: StartFacts) {
 }
 
 /** Others stand behind the turn, and a worker may be folding it as a failure. */
-const mayBeFolded = ({ compactionNeeded, coveredThrough, lastSeq }: Head, seq: number) =>
+const mayBeFolded = ({ compactionNeeded, coveredThrough, lastSeq }: Conversation, seq: number) =>
   seq > coveredThrough.seq &&
   seq < lastSeq &&
   (compactionNeeded.auto !== undefined || compactionNeeded.manual !== undefined);
@@ -127,7 +127,11 @@ const mayBeFolded = ({ compactionNeeded, coveredThrough, lastSeq }: Head, seq: n
  * A message that failed for now is answered in its place whenever it is sent again, whatever stands behind it, as
  * soon as nobody else is being answered.
  */
-function decideFailed(facts: StartFacts, head: Head, turn: TurnFields): StartDecision {
+function decideFailed(
+  facts: StartFacts,
+  conversation: Conversation,
+  turn: TurnFields,
+): StartDecision {
   const { seq, attempt, model } = turn;
   if (isReplaced(turn) || facts.isReader === true) return { kind: 'replay', seq };
   // Only a turn that began has noted its model. What refused another, a quota or the window, is asked again at once.
@@ -137,17 +141,22 @@ function decideFailed(facts: StartFacts, head: Head, turn: TurnFields): StartDec
   const { working, abandoned } = unfinishedTurns(facts);
   const [first] = working;
   if (first) return { kind: 'busy', seq: first.seq, retryAfterMs: retryAfterMs(first, facts.now) };
-  if (mayBeFolded(head, seq)) return { kind: 'retryLater', seq, retryAfterMs: COMPACTING_RETRY_MS };
+  if (mayBeFolded(conversation, seq))
+    return { kind: 'retryLater', seq, retryAfterMs: COMPACTING_RETRY_MS };
   return { kind: hasBegun ? 'takeOver' : 'beginQueued', seq, attempt: attempt + 1, abandoned };
 }
 
-function decideKnown(facts: StartFacts, head: Head, turn: TurnFields): StartDecision {
+function decideKnown(
+  facts: StartFacts,
+  conversation: Conversation,
+  turn: TurnFields,
+): StartDecision {
   const { seq, attempt } = turn;
   // An erased message keeps its id and no hash: whatever comes under it gets the empty turn again.
   const hash = facts.guard?.bodyHash;
   if (hash !== '' && hash !== facts.bodyHash) return { kind: 'keyReused', seq };
   if (turn.eraseTime !== undefined) return { kind: 'replay', seq };
-  if (isRetryableFailure(turn)) return decideFailed(facts, head, turn);
+  if (isRetryableFailure(turn)) return decideFailed(facts, conversation, turn);
   if (isTerminal(turn.state)) return { kind: 'replay', seq };
   // The grace of a queued turn is for its own sender: who comes with the message need not wait for it.
   const hasLease = turn.leaseUntil > facts.now;
@@ -162,16 +171,16 @@ function decideKnown(facts: StartFacts, head: Head, turn: TurnFields): StartDeci
 /** Why a replacement is refused, or the first turn that it replaces; `{}` for a plain message. */
 function decideReplacing(
   { replacing }: StartFacts,
-  head: Head,
+  conversation: Conversation,
 ): { refusal?: StartDecision; replaces?: number } {
   if (!replacing) return {};
   const { kind, target, isAnswer } = replacing;
   if (!target) return { refusal: { kind: 'targetNotFound' } };
   if (kind === 'edit' && isAnswer) return { refusal: { kind: 'notUserMessage' } };
-  if (kind === 'regenerate' && target.seq !== head.lastSeq)
-    return { refusal: { kind: 'notLastAnswer', lastSeq: head.lastSeq } };
+  if (kind === 'regenerate' && target.seq !== conversation.lastSeq)
+    return { refusal: { kind: 'notLastAnswer', lastSeq: conversation.lastSeq } };
   if (isReplaced(target)) return { refusal: { kind: 'messageReplaced' } };
-  const replaced = head.lastSeq - target.seq + 1;
+  const replaced = conversation.lastSeq - target.seq + 1;
   if (replaced > REPLACED_MAX) return { refusal: { kind: 'tooFarBack', replaced } };
   return { replaces: target.seq };
 }
@@ -179,11 +188,16 @@ function decideReplacing(
 /** What happens to a new message while the turns in `working` are being answered or wait for it. */
 function decideBusy(
   facts: StartFacts,
-  busy: { head: Head; working: readonly TurnFields[]; first: TurnFields; replaces?: number },
+  busy: {
+    conversation: Conversation;
+    working: readonly TurnFields[];
+    first: TurnFields;
+    replaces?: number;
+  },
 ): StartDecision {
-  const { head, working, first, replaces } = busy;
+  const { conversation, working, first, replaces } = busy;
   const waitMs = retryAfterMs(first, facts.now);
-  switch (facts.onBusy ?? head.settings.onBusy ?? 'reject') {
+  switch (facts.onBusy ?? conversation.settings.onBusy ?? 'reject') {
     case 'reject':
       return { kind: 'busy', seq: first.seq, retryAfterMs: waitMs };
     case 'interrupt':
@@ -198,7 +212,7 @@ function decideBusy(
         return { kind: 'queueFull', seq: first.seq, retryAfterMs: waitMs };
       return {
         kind: 'enqueue',
-        seq: head.lastSeq + 1,
+        seq: conversation.lastSeq + 1,
         ...(replaces !== undefined && { replaces }),
       };
     }
@@ -211,16 +225,17 @@ function decideBusy(
  * waits for its turn.
  */
 export function decideStart(facts: StartFacts): StartDecision {
-  const { head, known } = facts;
-  if (head === undefined)
+  const { conversation, known } = facts;
+  if (conversation === undefined)
     return facts.replacing ? { kind: 'notFound' } : { kind: 'start', seq: 1, abandoned: [] };
-  if (head.state !== 'live' || head.ownerUid !== facts.uid) return { kind: 'notFound' };
-  if (known !== undefined) return decideKnown(facts, head, known);
-  const { refusal, replaces } = decideReplacing(facts, head);
+  if (conversation.state !== 'live' || conversation.ownerUid !== facts.uid)
+    return { kind: 'notFound' };
+  if (known !== undefined) return decideKnown(facts, conversation, known);
+  const { refusal, replaces } = decideReplacing(facts, conversation);
   if (refusal) return refusal;
   const { working, abandoned } = unfinishedTurns(facts);
   const [first] = working;
   const replacing = replaces !== undefined && { replaces };
-  if (first) return decideBusy(facts, { head, working, first, ...replacing });
-  return { kind: 'start', seq: head.lastSeq + 1, abandoned, ...replacing };
+  if (first) return decideBusy(facts, { conversation, working, first, ...replacing });
+  return { kind: 'start', seq: conversation.lastSeq + 1, abandoned, ...replacing };
 }

@@ -1,7 +1,7 @@
 /**
  * Into so many shards the times of all conversations are divided. Firestore takes 500 writes a second to a
  * collection whose documents have sequential values in one index ("Sharded timestamps" in its documentation), and
- * a turn writes its head twice: ten shards are 2,500 turns a second.
+ * a turn writes its conversation document twice: ten shards are 2,500 turns a second.
  */
 export const SWEEP_SHARDS = 10;
 

@@ -19,7 +19,10 @@ type ClientTool = z.infer<typeof clientToolSchema>;
 
 const clientToolsSchema = z.array(clientToolSchema);
 
-/** The app's tools as a head stores them: as JSON text, because schemas may hold what documents may not. */
+/**
+ * The app's tools as a conversation document stores them: as JSON text, because schemas may hold what documents may
+ * not.
+ */
 export const readClientTools = ({ toolsJson }: { toolsJson?: string | undefined }): ClientTool[] =>
   toolsJson === undefined
     ? []
@@ -27,7 +30,7 @@ export const readClientTools = ({ toolsJson }: { toolsJson?: string | undefined 
 
 /** What decides about declarations: a conversation, and what of it a prompt holds. */
 interface Declaring {
-  /** The app's own, as the head has them. */
+  /** The app's own, as the conversation document has them. */
   toolsJson?: string | undefined;
   /** What this server runs. */
   serverTools?: readonly ToolDeclaration[] | undefined;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { canonicalJson } from '#shared/canonical-json.ts';
 import type { DocumentFields, StoredDocument } from '#shared/ports/ports.ts';
 import { partSchema } from './content.ts';
-import { coveredThroughSchema, measuredSchema, triggerSchema } from './head.ts';
+import { coveredThroughSchema, measuredSchema, triggerSchema } from './conversation.ts';
 import { readWhole } from './read-fields.ts';
 import { refuseNewer } from './schema-version.ts';
 import { snapshotSchema, type Snapshot } from './snapshot.ts';
@@ -130,7 +130,7 @@ const storedMasksSchema = z.array(maskSchema);
 const storedReportSchema = z.record(z.string(), z.unknown());
 
 /** What is read in the place of a history's fields that cannot be read. */
-const standInHistory = (path: string): z.infer<typeof historyDocumentSchema> => ({
+const substituteHistory = (path: string): z.infer<typeof historyDocumentSchema> => ({
   schemaVersion: 1,
   generation: Number(/\d+$/u.exec(path)?.[0] ?? 1),
   parent: 0,
@@ -169,8 +169,8 @@ export function readHistoryDocument(document: StoredDocument): {
   problems: ReadonlyMap<string, string>;
 } {
   refuseNewer(document);
-  const standIn = standInHistory(document.path);
-  const { value, problems } = readWhole(historyDocumentSchema, document.fields, standIn);
+  const fakeGemini = substituteHistory(document.path);
+  const { value, problems } = readWhole(historyDocumentSchema, document.fields, fakeGemini);
   const { snapshotJson, masksJson, reportJson, ...fields } = value;
   const text = (field: string, json: string) => ({ text: json, field });
   const said = {

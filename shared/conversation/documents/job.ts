@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { StoredDocument } from '#shared/ports/ports.ts';
-import { triggerSchema, type Versioned } from './head.ts';
+import { triggerSchema, type Versioned } from './conversation.ts';
 import { readWhole } from './read-fields.ts';
 import { refuseNewer } from './schema-version.ts';
 

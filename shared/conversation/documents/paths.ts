@@ -9,10 +9,10 @@ export const GENERATION_MAX = 10 ** GENERATION_DIGITS - 1;
 
 const padded = (value: number, digits: number) => String(value).padStart(digits, '0');
 
-export const headPath = (conversationId: string) => `conversations/${conversationId}`;
+export const conversationPath = (conversationId: string) => `conversations/${conversationId}`;
 
 export const turnPath = (conversationId: string, seq: number) =>
-  `${headPath(conversationId)}/turns/${padded(seq, SEQ_DIGITS)}`;
+  `${conversationPath(conversationId)}/turns/${padded(seq, SEQ_DIGITS)}`;
 
 export const turnPiecesCollection = (conversationId: string, seq: number) =>
   `${turnPath(conversationId, seq)}/parts`;
@@ -23,45 +23,48 @@ export const turnPiecePath = (
   piece: { of: string; index: number },
 ) => `${turnPiecesCollection(turn.conversationId, turn.seq)}/${piece.of}-${piece.index}`;
 
-export const turnsCollection = (conversationId: string) => `${headPath(conversationId)}/turns`;
+export const turnsCollection = (conversationId: string) =>
+  `${conversationPath(conversationId)}/turns`;
 
 export const messageGuardsCollection = (conversationId: string) =>
-  `${headPath(conversationId)}/messages`;
+  `${conversationPath(conversationId)}/messages`;
 
 export const messageGuardPath = (conversationId: string, messageId: string) =>
-  `${headPath(conversationId)}/messages/${messageId}`;
+  `${conversationPath(conversationId)}/messages/${messageId}`;
 
 export const historyPath = (conversationId: string, generation: number) =>
-  `${headPath(conversationId)}/histories/${padded(generation, GENERATION_DIGITS)}`;
+  `${conversationPath(conversationId)}/histories/${padded(generation, GENERATION_DIGITS)}`;
 
 export const historiesCollection = (conversationId: string) =>
-  `${headPath(conversationId)}/histories`;
+  `${conversationPath(conversationId)}/histories`;
 
 /** Digits of the number of a document of the index: 99,999 of 1,000 turns each. */
 const SEGMENT_DIGITS = 5;
 
 /** Part `number`, from 1, of the index that recall looks turns up in: of 1,000 turns each. */
 export const recallPath = (conversationId: string, number: number) =>
-  `${headPath(conversationId)}/recall/${padded(number, SEGMENT_DIGITS)}`;
+  `${conversationPath(conversationId)}/recall/${padded(number, SEGMENT_DIGITS)}`;
 
 /** What the user thinks of the compaction that made a generation. */
 export const ratingPath = (conversationId: string, generation: number) =>
-  `${headPath(conversationId)}/ratings/${padded(generation, GENERATION_DIGITS)}`;
+  `${conversationPath(conversationId)}/ratings/${padded(generation, GENERATION_DIGITS)}`;
 
 export const compactionJobPath = (conversationId: string) =>
-  `${headPath(conversationId)}/jobs/compaction`;
+  `${conversationPath(conversationId)}/jobs/compaction`;
 
-export const statusPath = (conversationId: string) => `${headPath(conversationId)}/public/status`;
+export const statusPath = (conversationId: string) =>
+  `${conversationPath(conversationId)}/public/status`;
 
-export const blobsCollection = (conversationId: string) => `${headPath(conversationId)}/blobs`;
+export const blobsCollection = (conversationId: string) =>
+  `${conversationPath(conversationId)}/blobs`;
 
 /** A stored tool output, named by the SHA-256 of its text; pieces count from 0. */
 export const blobPiecePath = (conversationId: string, piece: { sha256: string; index: number }) =>
-  `${headPath(conversationId)}/blobs/${piece.sha256}-${piece.index}`;
+  `${conversationPath(conversationId)}/blobs/${piece.sha256}-${piece.index}`;
 
 /** Below it stands what was streamed of one turn; itself it is no document. */
 export const streamPath = (conversationId: string, seq: number) =>
-  `${headPath(conversationId)}/streams/${turnId(seq)}`;
+  `${conversationPath(conversationId)}/streams/${turnId(seq)}`;
 
 /** Chunks of the stream of one turn, all attempts. */
 export const chunksCollection = (conversationId: string, seq: number) =>
@@ -98,7 +101,7 @@ export const usagePath = (uid: string, day: string) => `${userPath(uid)}/usage/$
 export const budgetShardPath = (day: string, n: number) => `budget/${day}/shards/${n}`;
 
 /** How far the sweep came with the needs that wait. */
-export const needPlacesPath = 'sweeps/needs';
+export const requestPlacesPath = 'sweeps/needs';
 
 /** That an App Check token which serves once has been used, by the hash of its id. */
 export const spentAppCheckTokenPath = (tokenHash: string) => `appCheckTokens/${tokenHash}`;

@@ -18,7 +18,7 @@ interface ReadFields<Value> {
 export function readFields<Value>(
   schema: z.ZodType<Value>,
   fields: Fields,
-  standIn: object = {},
+  fakeGemini: object = {},
 ): ReadFields<Value> {
   const whole = safeParse(schema, fields);
   const problems = new Map<string, string>();
@@ -26,7 +26,7 @@ export function readFields<Value>(
   for (const { path, code } of whole.error.issues)
     problems.set(String(path[0]), `${path.join('.')} (${code})`);
   const right = Object.entries(fields).filter(([name]) => !problems.has(name));
-  const standing = Object.entries(standIn).filter(([name]) => problems.has(name));
+  const standing = Object.entries(fakeGemini).filter(([name]) => problems.has(name));
   const { data } = safeParse(schema, Object.fromEntries([...right, ...standing]));
   return { value: data, problems };
 }
@@ -35,9 +35,9 @@ export function readFields<Value>(
 export function readWhole<Value extends object>(
   schema: z.ZodType<Value>,
   fields: Fields,
-  standIn: Value,
+  fakeGemini: Value,
 ): { value: Value; problems?: Map<string, string> } {
-  const { value = standIn, problems } = readFields(schema, fields, standIn);
+  const { value = fakeGemini, problems } = readFields(schema, fields, fakeGemini);
   return { value, ...(problems.size > 0 && { problems }) };
 }
 

@@ -22,7 +22,7 @@ export class NewerDocumentError extends AppError {
   readonly path: string;
   /** As it stands in the document. */
   readonly schemaVersion: number;
-  /** Of a head: nobody else may learn that it is there. */
+  /** Of a conversation document: nobody else may learn that it is there. */
   readonly ownerUid: string | undefined;
 
   constructor({ path, schemaVersion, ownerUid }: NewerDocument) {

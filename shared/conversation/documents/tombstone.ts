@@ -1,11 +1,11 @@
 import type { Write } from '#shared/ports/ports.ts';
-import type { Head } from './head.ts';
-import { headPath } from './paths.ts';
+import type { Conversation } from './conversation.ts';
+import { conversationPath } from './paths.ts';
 
 /** How long an erased id stays taken, in milliseconds: longer than any client repeats a message. */
 const TOMBSTONE_MS = 30 * 24 * 60 * 60_000;
 
-/** Optional fields of a head; a tombstone has none of them. */
+/** Optional fields of a conversation document; a tombstone has none of them. */
 const OPTIONAL_FIELDS = [
   'title',
   'autoTitle',
@@ -22,13 +22,13 @@ const OPTIONAL_FIELDS = [
   'forkedFrom',
   'memoryRevision',
   'client',
-] as const satisfies readonly (keyof Head)[];
+] as const satisfies readonly (keyof Conversation)[];
 
-/** A head that says nothing of anybody and keeps the id taken until `expireTime`. */
+/** A conversation document that says nothing of anybody and keeps the id taken until `expireTime`. */
 const tombstone = (
   generation: number,
   now: Date,
-): Omit<Head, (typeof OPTIONAL_FIELDS)[number]> => ({
+): Omit<Conversation, (typeof OPTIONAL_FIELDS)[number]> => ({
   schemaVersion: 1,
   epoch: '',
   state: 'erased',
@@ -59,12 +59,12 @@ const tombstone = (
 /** The last step of erasing: what is left is no document but this, which the sweep drops in its time. */
 export const tombstoneWrite = (
   conversationId: string,
-  head: { generation: number; updateTime: string },
+  conversation: { generation: number; updateTime: string },
   now: Date,
 ): Write => ({
   op: 'update',
-  path: headPath(conversationId),
-  fields: { ...tombstone(head.generation, now) },
+  path: conversationPath(conversationId),
+  fields: { ...tombstone(conversation.generation, now) },
   remove: OPTIONAL_FIELDS,
-  guard: { updateTime: head.updateTime },
+  guard: { updateTime: conversation.updateTime },
 });

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { toldSchema } from '#shared/client-context/told.ts';
+import { toldSchema } from '#shared/client-context/sent-context.ts';
 import { errorStatuses } from '#shared/errors.ts';
 import type { StoredDocument } from '#shared/ports/ports.ts';
 import { boundedContent } from '../repair/bounded-answer.ts';
 import { contentSchema, type Content } from './content.ts';
-import type { Versioned } from './head.ts';
+import type { Versioned } from './conversation.ts';
 import { noticeSchema } from '#shared/notification/notice-schema.ts';
 import { turnPiecePath } from './paths.ts';
 import { feedbackSchema } from './rating.ts';
@@ -13,7 +13,7 @@ import { routingSchema } from '#shared/routing/routing.ts';
 import { repairsSchema } from '../repair/repairs.ts';
 import { refuseNewer } from './schema-version.ts';
 import { endedContents, unansweredReasons } from '../context/tool-calls.ts';
-import { readSaid, standInTurn, unreadableText } from './unreadable-turn.ts';
+import { readSaid, substituteTurn, unreadableText } from './unreadable-turn.ts';
 
 /** `queued`: the message is stored and waits until the one before it is answered. */
 export const turnStateSchema = z.enum([
@@ -183,7 +183,7 @@ export interface TurnDocument extends Versioned<z.infer<typeof turnDocumentSchem
 export function readTurnDocument(conversationId: string, document: StoredDocument): TurnDocument {
   refuseNewer(document);
   const { fields, path, updateTime } = document;
-  const { value: read, problems } = readWhole(turnDocumentSchema, fields, standInTurn(path));
+  const { value: read, problems } = readWhole(turnDocumentSchema, fields, substituteTurn(path));
   const unreadable = problems && unreadableText(problems);
   const value = unreadable === undefined ? read : { ...read, inContext: false };
   const pieces = (input: string, count: number) =>

@@ -14,7 +14,7 @@ export const unreadableText = (problems: ReadonlyMap<string, string>): string | 
  * What is read in the place of a turn's fields that cannot be read: a turn that has failed, says nothing and is in no
  * context. Its document stays as it is.
  */
-export const standInTurn = (path: string) => ({
+export const substituteTurn = (path: string) => ({
   schemaVersion: 1 as const,
   seq: Number(/\d+$/u.exec(path)?.[0] ?? 1),
   messageId: '',
@@ -35,14 +35,14 @@ export const standInTurn = (path: string) => ({
 export function readSaid<Said>(
   schema: z.ZodType<Said>,
   { text, field }: { text: string; field: string },
-  standIn: Said,
+  fakeGemini: Said,
 ): { said: Said; problem?: string } {
   try {
     const { data, error } = safeParse<Said>(schema, JSON.parse(text));
     if (!error) return { said: data };
     const [issue] = error.issues;
-    return { said: standIn, problem: `${field} (${issue?.path.join('.')} ${issue?.code})` };
+    return { said: fakeGemini, problem: `${field} (${issue?.path.join('.')} ${issue?.code})` };
   } catch {
-    return { said: standIn, problem: `${field} (no JSON)` };
+    return { said: fakeGemini, problem: `${field} (no JSON)` };
   }
 }

@@ -1,4 +1,4 @@
-import type { Pin } from '../documents/head.ts';
+import type { Pin } from '../documents/conversation.ts';
 import { pinsAreWithin, type PinBudget } from './pin-budget.ts';
 import { withPin } from './pins.ts';
 

@@ -1,5 +1,5 @@
 import { contentText } from '../documents/content.ts';
-import type { Pin } from '../documents/head.ts';
+import type { Pin } from '../documents/conversation.ts';
 import { pinsAreWithin, type PinBudget, pinTokens } from './pin-budget.ts';
 import type { Turn } from '../documents/turn.ts';
 import { estimateTextTokens } from '#shared/tokens/token-estimate.ts';

@@ -1,5 +1,5 @@
 import type { CompactionPolicy } from '#shared/compaction/policy/policy.ts';
-import type { Pin } from '../documents/head.ts';
+import type { Pin } from '../documents/conversation.ts';
 import { estimateTextTokens } from '#shared/tokens/token-estimate.ts';
 
 /** Text of all pins as the context shows it, the oldest first; '' without pins. */

@@ -1,4 +1,4 @@
-import type { Pin } from '../documents/head.ts';
+import type { Pin } from '../documents/conversation.ts';
 import { calibratedPinTokens, PINS_MAX, type PinBudget } from './pin-budget.ts';
 
 /** The pins with one more, which takes the place of the one that has its id. */

@@ -15,7 +15,7 @@ export const NAME = /^[A-Za-z_][\w.:-]{0,63}$/u;
 const NAME_CHARACTERS = 64;
 
 /** A name that the API takes; the same for the same name, so that pairs stay pairs. */
-function mendedName(name: string): string {
+function repairedName(name: string): string {
   const known = name.replaceAll(/[^\w.:-]/gu, '_');
   return (/^[A-Za-z_]/u.test(known) ? known : `_${known}`).slice(0, NAME_CHARACTERS);
 }
@@ -50,7 +50,7 @@ function withName(part: Part, repairs: RepairCounter): Part {
   const name = (functionCall ?? functionResponse)?.name;
   if (name === undefined || NAME.test(name)) return part;
   repairs.add('name');
-  const mended = mendedName(name);
+  const mended = repairedName(name);
   return {
     ...part,
     ...(functionCall && { functionCall: { ...functionCall, name: mended } }),

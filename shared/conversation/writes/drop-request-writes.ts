@@ -1,16 +1,16 @@
-import type { Need } from '#shared/compaction/decisions/claim-decision.ts';
+import type { CompactionRequest } from '#shared/compaction/decisions/claim-decision.ts';
 import type { DocumentFields, Write } from '#shared/ports/ports.ts';
-import type { Head, Versioned } from '../documents/head.ts';
+import type { Conversation, Versioned } from '../documents/conversation.ts';
 import { RECORDS_KEPT, type CompactionJob, type CompactionRecord } from '../documents/job.ts';
-import { compactionJobPath, headPath } from '../documents/paths.ts';
+import { compactionJobPath, conversationPath } from '../documents/paths.ts';
 
 /** A need that is settled without a worker, and why. */
-export interface DroppedNeed {
+export interface DroppedRequest {
   conversationId: string;
-  head: Versioned<Head>;
+  conversation: Versioned<Conversation>;
   /** `unreadable`: the reason stands in the log alone. */
   job: Versioned<CompactionJob> | 'missing' | 'unreadable';
-  need: Need;
+  need: CompactionRequest;
   state: 'NOOP' | 'FAILED_ERROR' | 'ABORTED';
   reason: string;
   /** Of the context. */
@@ -18,7 +18,7 @@ export interface DroppedNeed {
   now: Date;
 }
 
-const recordOf = ({ need, state, reason, tokens, now }: DroppedNeed): CompactionRecord => ({
+const recordOf = ({ need, state, reason, tokens, now }: DroppedRequest): CompactionRecord => ({
   requestId: need.requestId,
   state,
   trigger: need.trigger,
@@ -46,24 +46,24 @@ export const freeJob = (now: Date): Omit<CompactionJob, 'records'> => ({
   retryAt: null,
 });
 
-const recordsAfter = (dropped: DroppedNeed): CompactionRecord[] => {
+const recordsAfter = (dropped: DroppedRequest): CompactionRecord[] => {
   const { job } = dropped;
   const records = typeof job === 'string' ? [] : job.value.records;
   return [...records, recordOf(dropped)].slice(-RECORDS_KEPT);
 };
 
 /** The job with the record of the dropped need, for whoever shows it. */
-export const jobAfterDrop = (dropped: DroppedNeed): CompactionJob => ({
+export const jobAfterDrop = (dropped: DroppedRequest): CompactionJob => ({
   ...(typeof dropped.job === 'string' ? freeJob(dropped.now) : dropped.job.value),
   records: recordsAfter(dropped),
 });
 
 /**
- * The record in the job. With `frees` a worker whose lease is over loses the job for good: it may be slow
- * and not dead. A job that is missing is created; the head's guard in the same batch keeps it from appearing
- * below a conversation that is erased.
+ * The record in the job. With `frees` a worker whose lease is over loses the job for good: it may be slow and not dead.
+ * A job that is missing is created; the conversation document's guard in the same batch keeps it from appearing below a
+ * conversation that is erased.
  */
-function jobWrites(dropped: DroppedNeed, frees: boolean): Write[] {
+function jobWrites(dropped: DroppedRequest, frees: boolean): Write[] {
   const { conversationId, job, now } = dropped;
   const path = compactionJobPath(conversationId);
   const records = recordsAfter(dropped).map((record) => ({ ...record }));
@@ -83,21 +83,21 @@ function jobWrites(dropped: DroppedNeed, frees: boolean): Write[] {
 }
 
 /**
- * The batch that takes a need off the head with a record of the reason, under the update times that were
- * read: when the conversation has moved on, somebody is there to serve it.
+ * The batch that takes a need off the conversation document with a record of the reason, under the update times that
+ * were read: when the conversation has moved on, somebody is there to serve it.
  */
-export function dropNeedWrites(
-  dropped: DroppedNeed,
+export function dropRequestWrites(
+  dropped: DroppedRequest,
   { fields = {}, frees = false }: { fields?: DocumentFields; frees?: boolean } = {},
 ): Write[] {
-  const { conversationId, head, need } = dropped;
+  const { conversationId, conversation, need } = dropped;
   return [
     {
       op: 'update',
-      path: headPath(conversationId),
+      path: conversationPath(conversationId),
       fields: { ...fields, settledNeed: need.requestId },
       remove: [`compactionNeeded.${need.kind}`],
-      guard: { updateTime: head.updateTime },
+      guard: { updateTime: conversation.updateTime },
     },
     ...jobWrites(dropped, frees),
   ];

@@ -1,5 +1,5 @@
 import type { DocumentFields, Write } from '#shared/ports/ports.ts';
-import type { Head, Versioned } from '../documents/head.ts';
+import type { Conversation, Versioned } from '../documents/conversation.ts';
 import { messageGuardPath, turnPath } from '../documents/paths.ts';
 import type { Turn, TurnDocument } from '../documents/turn.ts';
 
@@ -69,16 +69,16 @@ export function eraseTurnWrites(
   ];
 }
 
-/** The head's note that turns are to be erased everywhere else too, with more turns. */
+/** The conversation document's note that turns are to be erased everywhere else too, with more turns. */
 export const pendingWith = (
-  pending: Head['pendingErasure'],
+  pending: Conversation['pendingErasure'],
   more: {
     seqs: readonly number[];
     blobs: readonly string[];
-    items?: NonNullable<NonNullable<Head['pendingErasure']>['items']>;
+    items?: NonNullable<NonNullable<Conversation['pendingErasure']>['items']>;
     now: Date;
   },
-): NonNullable<Head['pendingErasure']> => ({
+): NonNullable<Conversation['pendingErasure']> => ({
   since: pending?.since ?? more.now,
   seqs: [...new Set([...(pending?.seqs ?? []), ...more.seqs])],
   blobs: [...new Set([...(pending?.blobs ?? []), ...more.blobs])],

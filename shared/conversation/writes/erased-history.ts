@@ -1,5 +1,5 @@
 import type { DocumentFields } from '#shared/ports/ports.ts';
-import type { Head } from '../documents/head.ts';
+import type { Conversation } from '../documents/conversation.ts';
 import { encodeHistory, type History } from '../documents/history.ts';
 
 /** All that is left of a history whose snapshot cannot be mended: when it was made, and how far it reached. */
@@ -29,12 +29,12 @@ export function withoutMasksFrom(history: History, isGone: (seq: number) => bool
  * it may still hold what is to go. Until they are mended, those that cover an erased turn say nothing.
  */
 export function cleanHistory(
-  head: Pick<Head, 'pendingErasure' | 'changedIn'>,
+  conversation: Pick<Conversation, 'pendingErasure' | 'changedIn'>,
   history: History,
 ): History {
-  if (!head.pendingErasure || history.generation >= head.changedIn) return history;
+  if (!conversation.pendingErasure || history.generation >= conversation.changedIn) return history;
   if (history.erased === true) return history;
-  const { seqs } = head.pendingErasure;
+  const { seqs } = conversation.pendingErasure;
   if (seqs.some((seq) => seq <= history.coveredThrough.seq)) return emptiedHistory(history);
   return withoutMasksFrom(history, (seq) => seqs.includes(seq));
 }

@@ -1,5 +1,5 @@
 import type { DocumentFields } from '#shared/ports/ports.ts';
-import type { CompactionNeeded, CoveredThrough, Head } from '../documents/head.ts';
+import type { CompactionNeeded, CoveredThrough, Conversation } from '../documents/conversation.ts';
 import type { History } from '../documents/history.ts';
 
 /*
@@ -48,7 +48,7 @@ const notCompacted = {
 
 /** The history of the next generation, made of an earlier one or of none. */
 export function continuedHistory(next: {
-  head: Pick<Head, 'generation'>;
+  conversation: Pick<Conversation, 'generation'>;
   /** The history that goes on; undefined: none, every turn stands verbatim again. */
   source: History | undefined;
   state: Extract<History['state'], 'RESTORED' | 'CHANGED'>;
@@ -67,13 +67,13 @@ export function continuedHistory(next: {
   afterTokens: number;
   restoredFrom?: number;
 }): History {
-  const { head, source, now, changedSeqs } = next;
+  const { conversation, source, now, changedSeqs } = next;
   const firstChanged = changedSeqs.length > 0 ? Math.min(...changedSeqs) : undefined;
   return {
     ...(source ?? nothingFolded),
     ...notCompacted,
-    generation: head.generation + 1,
-    parent: head.generation,
+    generation: conversation.generation + 1,
+    parent: conversation.generation,
     state: next.state,
     requestId: next.requestId,
     masks: (source?.masks ?? []).filter(({ seq }) => !changedSeqs.includes(seq)),
@@ -107,7 +107,7 @@ export function rearmsFrom(change: {
   return Math.min(Math.max(source?.afterTokens ?? 0, isDeclined ? declined.tokens : 0), tokens);
 }
 
-/** What the head says of a new generation in which finished turns changed. */
+/** What the conversation document says of a new generation in which finished turns changed. */
 export const generationFields = (history: History): DocumentFields => ({
   generation: history.generation,
   coveredThrough: { ...history.coveredThrough },

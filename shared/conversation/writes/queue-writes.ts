@@ -1,7 +1,7 @@
 import type { Write } from '#shared/ports/ports.ts';
-import type { Head, Versioned } from '../documents/head.ts';
+import type { Conversation, Versioned } from '../documents/conversation.ts';
 import { abandonedBefore, closeAbandonedWrites, type AbandonedTurn } from './end-abandoned.ts';
-import { headPath, messageGuardPath, turnPath } from '../documents/paths.ts';
+import { conversationPath, messageGuardPath, turnPath } from '../documents/paths.ts';
 import { replacementFields, replacementWrites, type Replacement } from './replacement-writes.ts';
 import type { TurnError } from '../documents/turn.ts';
 import { newTurnWrites, type Lease, type NewTurn } from './turn-writes.ts';
@@ -9,23 +9,23 @@ import { newTurnWrites, type Lease, type NewTurn } from './turn-writes.ts';
 /** Stores a message that waits for its turn: durable and in its place at once. */
 export function enqueueWrites(
   batch: NewTurn & {
-    head: Versioned<Head>;
-    /** `head.queue` with this turn in it. */
-    queue: NonNullable<Head['queue']>;
+    conversation: Versioned<Conversation>;
+    /** `conversation.queue` with this turn in it. */
+    queue: NonNullable<Conversation['queue']>;
   },
 ): Write[] {
-  const { conversationId, seq, now, head, queue } = batch;
+  const { conversationId, seq, now, conversation, queue } = batch;
   return [
     {
       op: 'update',
-      path: headPath(conversationId),
+      path: conversationPath(conversationId),
       fields: {
         lastSeq: seq,
         queue: { ...queue },
         updateTime: now,
         ...(batch.client && { client: { ...batch.client } }),
       },
-      guard: { updateTime: head.updateTime },
+      guard: { updateTime: conversation.updateTime },
     },
     {
       op: 'create',
@@ -51,9 +51,9 @@ interface QueuedBatch {
   conversationId: string;
   seq: number;
   turnUpdateTime: string;
-  head: Versioned<Head>;
-  /** `head.queue` without this turn. */
-  queue: Head['queue'];
+  conversation: Versioned<Conversation>;
+  /** `conversation.queue` without this turn. */
+  queue: Conversation['queue'];
   abandoned: readonly AbandonedTurn[];
   now: Date;
 }
@@ -72,11 +72,11 @@ export function beginQueuedWrites(
     replacement?: Replacement | undefined;
   },
 ): Write[] {
-  const { conversationId, seq, attempt, lease, now, head, model, replacement } = batch;
+  const { conversationId, seq, attempt, lease, now, conversation, model, replacement } = batch;
   return [
     {
       op: 'update',
-      path: headPath(conversationId),
+      path: conversationPath(conversationId),
       fields: {
         open: { seq, leaseUntil: lease.leaseUntil },
         updateTime: now,
@@ -84,7 +84,7 @@ export function beginQueuedWrites(
         ...(replacement && replacementFields(replacement)),
       },
       remove: queueRemoved(batch),
-      guard: { updateTime: head.updateTime },
+      guard: { updateTime: conversation.updateTime },
     },
     {
       op: 'update',
@@ -107,14 +107,14 @@ export function beginQueuedWrites(
 
 /** The turn of a waiting message came and could not begin: its message is stored, and so is why. */
 export function failQueuedWrites(batch: QueuedBatch & { error: TurnError }): Write[] {
-  const { conversationId, seq, now, head, error } = batch;
+  const { conversationId, seq, now, conversation, error } = batch;
   return [
     {
       op: 'update',
-      path: headPath(conversationId),
+      path: conversationPath(conversationId),
       fields: { updateTime: now, ...queueFields(batch) },
       remove: [...queueRemoved(batch), 'open'],
-      guard: { updateTime: head.updateTime },
+      guard: { updateTime: conversation.updateTime },
     },
     {
       op: 'update',

@@ -1,5 +1,5 @@
 import type { DocumentFields, Write } from '#shared/ports/ports.ts';
-import type { CompactionNeeded, Pin } from '../documents/head.ts';
+import type { CompactionNeeded, Pin } from '../documents/conversation.ts';
 import { encodeHistory, type History } from '../documents/history.ts';
 import { generationFields } from './next-generation.ts';
 import { historyPath, turnPath } from '../documents/paths.ts';
@@ -19,7 +19,7 @@ export interface Replacement {
   need?: CompactionNeeded['auto'];
 }
 
-/** What the head says after a replacement. */
+/** What the conversation document says after a replacement. */
 export const replacementFields = ({
   history,
   pins,
@@ -33,8 +33,8 @@ export const replacementFields = ({
 });
 
 /**
- * The writes of a replacement beside head and new turn. The turns are ended, so the head's guard, which
- * every change of an ended turn needs, is theirs too; those that the batch closes say so where it closes
+ * The writes of a replacement beside conversation and new turn. The turns are ended, so the conversation document's
+ * guard, which every change of an ended turn needs, is theirs too; those that the batch closes say so where it closes
  * them.
  */
 export function replacementWrites(

@@ -1,6 +1,6 @@
 import type { Write } from '#shared/ports/ports.ts';
-import type { Head, Versioned } from '../documents/head.ts';
-import { headPath, turnPath } from '../documents/paths.ts';
+import type { Conversation, Versioned } from '../documents/conversation.ts';
+import { conversationPath, turnPath } from '../documents/paths.ts';
 import { encodeAnswer } from '../documents/encode-turn.ts';
 import type { KeptRounds, Lease } from './turn-writes.ts';
 
@@ -11,7 +11,7 @@ export function resumeWrites(batch: {
   attempt: number;
   lease: Lease;
   now: Date;
-  head: Versioned<Head>;
+  conversation: Versioned<Conversation>;
   turnUpdateTime: string;
   kept: KeptRounds;
   /** The model that goes on: another than before where that one is retired. Absent: none was noted. */
@@ -19,14 +19,14 @@ export function resumeWrites(batch: {
   /** Pieces of the answer as it was stored before. */
   obsolete: readonly string[];
 }): Write[] {
-  const { conversationId, seq, lease, now, head, kept, model } = batch;
+  const { conversationId, seq, lease, now, conversation, kept, model } = batch;
   const answer = encodeAnswer({ ...batch, step: kept.rounds.step }, kept.contents);
   return [
     {
       op: 'update',
-      path: headPath(conversationId),
+      path: conversationPath(conversationId),
       fields: { open: { seq, leaseUntil: lease.leaseUntil }, updateTime: now },
-      guard: { updateTime: head.updateTime },
+      guard: { updateTime: conversation.updateTime },
     },
     {
       op: 'update',

@@ -1,15 +1,15 @@
 import type { DocumentFields, DocumentStore, Write } from '#shared/ports/ports.ts';
 import type { ContextObject } from '#shared/wire/resources/context-object.ts';
-import { statusPath, headPath } from '../documents/paths.ts';
+import { statusPath, conversationPath } from '../documents/paths.ts';
 
 /**
- * Changes nothing and fails when the head has changed since it was read: the guard of a batch that
- * creates the first document of its kind below a conversation. The head keeps its update time, so nobody
- * else loses by it.
+ * Changes nothing and fails when the conversation document has changed since it was read: the guard of a batch that
+ * creates the first document of its kind below a conversation. The conversation document keeps its update time, so
+ * nobody else loses by it.
  */
-export const sameHeadWrite = (conversationId: string, updateTime: string): Write => ({
+export const sameConversationWrite = (conversationId: string, updateTime: string): Write => ({
   op: 'update',
-  path: headPath(conversationId),
+  path: conversationPath(conversationId),
   fields: { schemaVersion: 1 },
   guard: { updateTime },
 });

@@ -1,7 +1,7 @@
 import type { DocumentFields, Write } from '#shared/ports/ports.ts';
 import { closeAbandonedWrites, type AbandonedTurn } from './end-abandoned.ts';
-import type { Head, Versioned } from '../documents/head.ts';
-import { headPath, turnPath } from '../documents/paths.ts';
+import type { Conversation, Versioned } from '../documents/conversation.ts';
+import { conversationPath, turnPath } from '../documents/paths.ts';
 import { encodeAnswer } from '../documents/encode-turn.ts';
 import type { Turn } from '../documents/turn.ts';
 import { answerNone, type KeptRounds, type Lease } from './turn-writes.ts';
@@ -37,7 +37,7 @@ export function takeOverWrites(batch: {
   attempt: number;
   lease: Lease;
   now: Date;
-  head: Versioned<Head>;
+  conversation: Versioned<Conversation>;
   turnUpdateTime: string;
   model: string;
   routing: Turn['routing'];
@@ -46,7 +46,7 @@ export function takeOverWrites(batch: {
   abandoned?: readonly AbandonedTurn[] | undefined;
   foldedInContext: boolean | undefined;
 }): Write[] {
-  const { conversationId, seq, attempt, lease, now, head, model, routing } = batch;
+  const { conversationId, seq, attempt, lease, now, conversation, model, routing } = batch;
   const answer = answerAfterTakeOver(batch, batch.kept);
   const stale = [
     ...endFields,
@@ -57,11 +57,11 @@ export function takeOverWrites(batch: {
   return [
     {
       op: 'update',
-      path: headPath(conversationId),
+      path: conversationPath(conversationId),
       fields: { open: { seq, leaseUntil: lease.leaseUntil }, updateTime: now },
       // Whoever begins to answer a turn that had ended found nobody waiting.
       ...(batch.abandoned && { remove: ['queue'] }),
-      guard: { updateTime: head.updateTime },
+      guard: { updateTime: conversation.updateTime },
     },
     {
       op: 'update',

@@ -1,8 +1,13 @@
 import type { DocumentFields, Write } from '#shared/ports/ports.ts';
 import type { Content } from '../documents/content.ts';
-import type { CompactionNeeded, ContextMeter, Head, Versioned } from '../documents/head.ts';
+import type {
+  CompactionNeeded,
+  ContextMeter,
+  Conversation,
+  Versioned,
+} from '../documents/conversation.ts';
 import { abandonedBefore, closeAbandonedWrites, type AbandonedTurn } from './end-abandoned.ts';
-import { headPath, messageGuardPath, turnPath } from '../documents/paths.ts';
+import { conversationPath, messageGuardPath, turnPath } from '../documents/paths.ts';
 import { replacementFields, replacementWrites, type Replacement } from './replacement-writes.ts';
 import type { UnansweredReason } from '../context/tool-calls.ts';
 import { encodeAnswer, encodeUser } from '../documents/encode-turn.ts';
@@ -43,22 +48,24 @@ export interface NewTurn {
   routing?: Turn['routing'];
   surroundings?: Turn['surroundings'];
   told?: Turn['told'];
-  /** Where the message tells of its client what the head does not say yet. */
-  client?: Head['client'];
+  /** Where the message tells of its client what the conversation document does not say yet. */
+  client?: Conversation['client'];
   userTokens: number;
   lease: Lease;
   now: Date;
 }
 
 interface StartBatch extends NewTurn {
-  /** The head as read, or the head to create for the first message of a conversation. */
-  head: Versioned<Head> | { create: Head };
+  /**
+   * The conversation document as read, or the conversation document to create for the first message of a conversation.
+   */
+  conversation: Versioned<Conversation> | { create: Conversation };
   abandoned?: readonly AbandonedTurn[];
   replacement?: Replacement | undefined;
 }
 
-function headStartWrite(batch: StartBatch): Write {
-  const { conversationId, seq, now, lease, head, replacement } = batch;
+function conversationStartWrite(batch: StartBatch): Write {
+  const { conversationId, seq, now, lease, conversation, replacement } = batch;
   const fields: DocumentFields = {
     lastSeq: seq,
     open: { seq, leaseUntil: lease.leaseUntil },
@@ -66,19 +73,19 @@ function headStartWrite(batch: StartBatch): Write {
     sweepShard: pickSweepShard(conversationId),
     ...(batch.client && { client: { ...batch.client } }),
   };
-  if ('create' in head)
+  if ('create' in conversation)
     return {
       op: 'create',
-      path: headPath(conversationId),
-      fields: { ...head.create, ...fields },
+      path: conversationPath(conversationId),
+      fields: { ...conversation.create, ...fields },
     };
   return {
     op: 'update',
-    path: headPath(conversationId),
+    path: conversationPath(conversationId),
     fields: { ...fields, ...(replacement && replacementFields(replacement)) },
     // Whoever starts found nobody waiting.
     remove: ['queue'],
-    guard: { updateTime: head.updateTime },
+    guard: { updateTime: conversation.updateTime },
   };
 }
 
@@ -121,7 +128,7 @@ export function startWrites(batch: StartBatch): Write[] {
   const { replacement } = batch;
   const abandoned = abandonedBefore(seq, { abandoned: batch.abandoned ?? [], replacement });
   return [
-    headStartWrite(batch),
+    conversationStartWrite(batch),
     { op: 'create', path: messageGuardPath(conversationId, messageId), fields: { seq, bodyHash } },
     ...newTurnWrites(batch, 'running'),
     ...closeAbandonedWrites(conversationId, { abandoned, now }),
@@ -158,15 +165,15 @@ export interface FinishBatch {
   meter?: ContextMeter;
   /** Set in the same batch as the crossing, so that no crash forgets it. */
   need?: CompactionNeeded['auto'];
-  /** The head must not have changed since; absent: its existence is enough. */
-  headUpdateTime?: string | undefined;
+  /** The conversation document must not have changed since; absent: its existence is enough. */
+  conversationUpdateTime?: string | undefined;
   /** The rest of the stream: its last chunks, how many there are in all, and the id of the last frame. */
   stream?: { writes: readonly Write[]; chunks: number; lastFrameId: number };
 }
 
 /**
- * The one batch that ends a turn, or lets it wait for the app. The turn is the guard; the head is updated on existence only, unless the
- * turn relies on what it read there.
+ * The one batch that ends a turn, or lets it wait for the app. The turn is the guard; the conversation document is
+ * updated on existence only, unless the turn relies on what it read there.
  */
 export function finishWrites(batch: FinishBatch): Write[] {
   const { conversationId, seq, attempt, now, stream } = batch;
@@ -202,7 +209,7 @@ export function finishWrites(batch: FinishBatch): Write[] {
     ...(stream?.writes ?? []),
     {
       op: 'update',
-      path: headPath(conversationId),
+      path: conversationPath(conversationId),
       fields: {
         updateTime: now,
         ...(batch.meter && { context: { ...batch.meter } }),
@@ -210,7 +217,9 @@ export function finishWrites(batch: FinishBatch): Write[] {
         ...(batch.waitsUntil && { open: { seq, leaseUntil: batch.waitsUntil } }),
       },
       remove: batch.waitsUntil ? [] : ['open'],
-      guard: batch.headUpdateTime ? { updateTime: batch.headUpdateTime } : { exists: true },
+      guard: batch.conversationUpdateTime
+        ? { updateTime: batch.conversationUpdateTime }
+        : { exists: true },
     },
   ];
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isSwitchedOff } from '#shared/compaction/decisions/claim-decision.ts';
 import type { Shrinkage } from '#shared/compaction/summariser/shrunken-view.ts';
 import { holdsBackForBudget } from '#shared/compaction/trigger/spend-limit.ts';
-import type { Head } from '#shared/conversation/documents/head.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import type { CompactionJob, CompactionRecord } from '#shared/conversation/documents/job.ts';
 import { time, tokens, wholePromptTokens } from '../fields.ts';
 import { recalledResponse } from './recalled.ts';
@@ -66,7 +66,10 @@ export const contextObjectResponse = z.object({
 export type ContextObject = z.infer<typeof contextObjectResponse>;
 
 interface ContextObjectSource {
-  head: Pick<Head, 'generation' | 'coveredThrough' | 'compactionNeeded' | 'settings'>;
+  conversation: Pick<
+    Conversation,
+    'generation' | 'coveredThrough' | 'compactionNeeded' | 'settings'
+  >;
   tokens: number;
   tokensSource: ContextObject['source'];
   thresholdTokens: number | null;
@@ -90,15 +93,15 @@ const isHeld = (job: CompactionJob | undefined, now: Date) =>
   job !== undefined && job.owner !== '' && job.leaseUntil > now;
 
 function compactionStatus(source: ContextObjectSource): CompactionStatus | null {
-  const { head, job, now } = source;
+  const { conversation, job, now } = source;
   const figures = { beforeTokens: source.tokens, afterTokens: source.tokens };
   if (job && isHeld(job, now)) {
     const state = job.step === 'verify' ? 'VERIFYING' : 'RUNNING';
     return { state, jobId: job.requestId, message: source.texts.outcome({ state, ...figures }) };
   }
-  const { manual, auto } = head.compactionNeeded;
+  const { manual, auto } = conversation.compactionNeeded;
   // What was asked for before it was switched off is not served.
-  const isServed = auto !== undefined && !isSwitchedOff(head.settings, auto.trigger);
+  const isServed = auto !== undefined && !isSwitchedOff(conversation.settings, auto.trigger);
   const need = manual ?? (isServed ? auto : undefined);
   if (need) {
     const waits = holdsBackForBudget(job, need) ? { reason: job?.records.at(-1)?.reason } : {};
@@ -114,7 +117,7 @@ function compactionStatus(source: ContextObjectSource): CompactionStatus | null 
   const last = job?.records.at(-1);
   if (!last) return null;
   const message = source.texts.outcome(last);
-  return recordStatus(last, { coveredThrough: head.coveredThrough, message });
+  return recordStatus(last, { coveredThrough: conversation.coveredThrough, message });
 }
 
 /** The status that one attempt at a compaction leaves, or has while it works. */
@@ -123,7 +126,7 @@ export function recordStatus(
     CompactionRecord,
     'state' | 'requestId' | 'trigger' | 'beforeTokens' | 'afterTokens' | 'finishedAt' | 'reason'
   >,
-  present: { coveredThrough: Head['coveredThrough']; message: string },
+  present: { coveredThrough: Conversation['coveredThrough']; message: string },
 ): CompactionStatus {
   return {
     state: record.state,
@@ -172,6 +175,9 @@ export function contextFigures(
   };
 }
 
-/** The context object of a head, its job and the present figures. */
+/** The context object of a conversation document, its job and the present figures. */
 export const contextObject = (source: ContextObjectSource): ContextObject =>
-  contextFigures({ ...source, generation: source.head.generation }, compactionStatus(source));
+  contextFigures(
+    { ...source, generation: source.conversation.generation },
+    compactionStatus(source),
+  );

@@ -3,7 +3,10 @@ import {
   clientToolSchema,
   readClientTools,
 } from '#shared/conversation/documents/declared-tools.ts';
-import { conversationSettingsSchema, type Head } from '#shared/conversation/documents/head.ts';
+import {
+  conversationSettingsSchema,
+  type Conversation,
+} from '#shared/conversation/documents/conversation.ts';
 import { profileSchema } from '#shared/conversation/documents/snapshot.ts';
 import { conversationIdSchema, messageOrAnswerId, time, wellFormedText } from '../fields.ts';
 import {
@@ -196,19 +199,19 @@ export const deleteConversationResponse = z.union([conversationResponse, erasing
 /* How stored documents look on the wire. Pure; internal fields stay inside. */
 
 /** Neither owner nor system instruction: the first is the caller, the second belongs to the deployment. */
-export const conversationView = (id: string, head: Head): ConversationView => ({
+export const conversationView = (id: string, conversation: Conversation): ConversationView => ({
   id,
-  ...(head.title !== undefined && { title: head.title }),
-  metadata: head.metadata,
-  profile: head.profile,
-  model: head.model,
-  ...(head.toolsJson !== undefined && { tools: readClientTools(head) }),
-  settings: head.settings,
-  createTime: head.createTime.toISOString(),
-  updateTime: head.updateTime.toISOString(),
-  generation: head.generation,
-  lastSeq: head.lastSeq,
-  ...(head.deleteTime && { deleteTime: head.deleteTime.toISOString() }),
-  ...(head.purgeTime && { purgeTime: head.purgeTime.toISOString() }),
-  ...(head.forkedFrom && { forkedFrom: head.forkedFrom }),
+  ...(conversation.title !== undefined && { title: conversation.title }),
+  metadata: conversation.metadata,
+  profile: conversation.profile,
+  model: conversation.model,
+  ...(conversation.toolsJson !== undefined && { tools: readClientTools(conversation) }),
+  settings: conversation.settings,
+  createTime: conversation.createTime.toISOString(),
+  updateTime: conversation.updateTime.toISOString(),
+  generation: conversation.generation,
+  lastSeq: conversation.lastSeq,
+  ...(conversation.deleteTime && { deleteTime: conversation.deleteTime.toISOString() }),
+  ...(conversation.purgeTime && { purgeTime: conversation.purgeTime.toISOString() }),
+  ...(conversation.forkedFrom && { forkedFrom: conversation.forkedFrom }),
 });

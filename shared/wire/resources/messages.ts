@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { onBusySchema } from '#shared/conversation/documents/head.ts';
+import { onBusySchema } from '#shared/conversation/documents/conversation.ts';
 import { answerId, turnId } from '#shared/conversation/documents/paths.ts';
 import { turnStateSchema, type Turn } from '#shared/conversation/documents/turn.ts';
 import { RECALL_TOKENS_MAX } from '#shared/recall/segment.ts';

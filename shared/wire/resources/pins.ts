@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Pin } from '#shared/conversation/documents/head.ts';
+import type { Pin } from '#shared/conversation/documents/conversation.ts';
 import { conversationIdSchema, tokens, wellFormedText } from '../fields.ts';
 
 /** Long enough for a UUID or a speaking name. Also held by what hooks return. */

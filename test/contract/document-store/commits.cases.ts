@@ -74,18 +74,18 @@ export function describeCommits(store: DocumentStore): void {
     });
 
     test('a commit sent twice fails on its own guard and changes nothing', async () => {
-      const [head, turn] = [newPath(), newPath()];
-      const updateTime = await put(store, head, { lastSeq: 0 });
+      const [conversation, turn] = [newPath(), newPath()];
+      const updateTime = await put(store, conversation, { lastSeq: 0 });
       const writes: Write[] = [
-        { op: 'update', path: head, fields: { lastSeq: 1 }, guard: { updateTime } },
+        { op: 'update', path: conversation, fields: { lastSeq: 1 }, guard: { updateTime } },
         { op: 'create', path: turn, fields: { producer: 'p1' } },
       ];
       await store.commit(writes);
-      const before = await store.get([head, turn]);
+      const before = await store.get([conversation, turn]);
 
       await expect(store.commit(writes)).rejects.toThrow(GuardLostError);
 
-      expect(await store.get([head, turn])).toEqual(before);
+      expect(await store.get([conversation, turn])).toEqual(before);
     });
 
     test('commit refuses to name a document twice', async () => {

@@ -6,28 +6,28 @@ import {
   describeWithEachReader,
   failureOf,
   request,
-  standIn,
-  startStandInForEachTest,
+  fakeGemini,
+  startFakeGeminiForEachTest,
   until,
 } from '#test/support/gemini-model-calls.ts';
 
-startStandInForEachTest();
+startFakeGeminiForEachTest();
 
 describeWithEachReader('abort', () => {
   test('a model call aborted before the first event ends', async () => {
-    standIn.queueFaults({ kind: 'hang' });
+    fakeGemini.queueFaults({ kind: 'hang' });
     const caller = new AbortController();
 
     const failing = failureOf(collect(connect().stream(request, caller.signal)));
-    await until(() => standIn.journal().length === 1);
+    await until(() => fakeGemini.journal().length === 1);
     caller.abort();
 
     expect(await failing).toMatchObject({ status: 'CANCELLED', reason: 'ABORTED' });
-    await until(() => standIn.journal()[0]?.aborted === true);
+    await until(() => fakeGemini.journal()[0]?.aborted === true);
   });
 
   test('a model call aborted between two events ends', async () => {
-    standIn.queueFaults({ kind: 'stall', afterEvents: 1, delayMs: 60_000 });
+    fakeGemini.queueFaults({ kind: 'stall', afterEvents: 1, delayMs: 60_000 });
     const caller = new AbortController();
     const received: ModelChunk[] = [];
 
@@ -45,21 +45,21 @@ describeWithEachReader('abort', () => {
   });
 
   test('a model call aborted while it waits for a retry ends', async () => {
-    standIn.queueFaults({ kind: 'quota', retryDelayMs: 9_000 });
+    fakeGemini.queueFaults({ kind: 'quota', retryDelayMs: 9_000 });
     const caller = new AbortController();
 
     const failing = failureOf(connect().generate(request, caller.signal));
-    await until(() => standIn.journal()[0]?.durationMs !== undefined);
+    await until(() => fakeGemini.journal()[0]?.durationMs !== undefined);
     caller.abort();
 
     expect((await failing).reason).toBe('ABORTED');
-    expect(standIn.journal()).toHaveLength(1);
+    expect(fakeGemini.journal()).toHaveLength(1);
   });
 
   test('a model call aborted beforehand sends nothing', async () => {
     const failure = await failureOf(connect().generate(request, AbortSignal.abort()));
 
     expect(failure.reason).toBe('ABORTED');
-    expect(standIn.journal()).toHaveLength(0);
+    expect(fakeGemini.journal()).toHaveLength(0);
   });
 });

@@ -5,11 +5,11 @@ import {
   contents,
   never,
   request,
-  standIn,
-  startStandInForEachTest,
+  fakeGemini,
+  startFakeGeminiForEachTest,
 } from '#test/support/gemini-model-calls.ts';
 
-startStandInForEachTest();
+startFakeGeminiForEachTest();
 
 describe('countTokens', () => {
   const prompt: Prompt = {
@@ -49,13 +49,13 @@ describe('countTokens', () => {
     const counted = await connect().countTokens({ model: 'gemini-2.5-flash', contents: [] }, never);
 
     expect(counted).toBe(0);
-    expect(standIn.journal()).toHaveLength(0);
+    expect(fakeGemini.journal()).toHaveLength(0);
   });
 
   test('countTokens is retried after a 500', async () => {
-    standIn.queueFaults({ kind: 'internal', match: { operation: 'countTokens' } });
+    fakeGemini.queueFaults({ kind: 'internal', match: { operation: 'countTokens' } });
 
     expect(await connect().countTokens(prompt, never)).toBeGreaterThan(0);
-    expect(standIn.journal()).toHaveLength(2);
+    expect(fakeGemini.journal()).toHaveLength(2);
   });
 });

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
 import type { QueuedFault } from '#infra/fake-gemini/server/faults.ts';
-import { startStandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { openForTest } from '#test/support/open-for-test.ts';
 import {
   collect,
@@ -12,15 +12,15 @@ import {
   never,
   request,
   secret,
-  standIn,
-  startStandInForEachTest,
+  fakeGemini,
+  startFakeGeminiForEachTest,
 } from '#test/support/gemini-model-calls.ts';
 
-startStandInForEachTest();
+startFakeGeminiForEachTest();
 
 describeWithEachReader('errors', () => {
   test('a quota error of the model says when to retry', async () => {
-    standIn.queueFaults({ kind: 'quota', retryDelayMs: 37_500 });
+    fakeGemini.queueFaults({ kind: 'quota', retryDelayMs: 37_500 });
 
     const failure = await failureOf(connect().generate(request, never));
 
@@ -33,7 +33,7 @@ describeWithEachReader('errors', () => {
   });
 
   test('an error for a prompt over the window has both token counts', async () => {
-    standIn.setWindow(request.model, 20);
+    fakeGemini.setWindow(request.model, 20);
 
     const failure = await failureOf(connect().generate(request, never));
 
@@ -42,7 +42,7 @@ describeWithEachReader('errors', () => {
       reason: 'MODEL_CONTEXT_OVERFLOW',
       retryable: false,
       metadata: {
-        promptTokens: String(standIn.journal()[0]?.promptTokens),
+        promptTokens: String(fakeGemini.journal()[0]?.promptTokens),
         windowTokens: '20',
       },
     });
@@ -60,11 +60,11 @@ describeWithEachReader('errors', () => {
       metadata: { field: 'model' },
     });
     expect(wrong.metadata).toEqual({ httpStatus: '400', modelStatus: 'INVALID_ARGUMENT' });
-    expect(standIn.journal()).toHaveLength(2);
+    expect(fakeGemini.journal()).toHaveLength(2);
   });
 
   test('a model server that is unreachable gives MODEL_OVERLOADED', async () => {
-    const server = await startStandIn();
+    const server = await startFakeGemini();
     await server.close();
 
     const failure = await failureOf(connect({ baseUrl: server.url }).generate(request, never));
@@ -78,7 +78,7 @@ describeWithEachReader('errors', () => {
     { kind: 'http', code: 429, status: 'RESOURCE_EXHAUSTED', message: secret, times: 9 },
     { kind: 'halfEvent', afterEvents: 2 },
   ])('no text of prompt or answer is in the error of $kind $code', async (fault) => {
-    standIn.queueFaults(fault);
+    fakeGemini.queueFaults(fault);
 
     const failure = await failureOf(collect(connect().stream(request, never)));
     const cause =

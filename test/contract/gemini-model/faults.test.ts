@@ -10,12 +10,12 @@ import {
   never,
   request,
   secret,
-  standIn,
-  startStandInForEachTest,
+  fakeGemini,
+  startFakeGeminiForEachTest,
   textOf,
 } from '#test/support/gemini-model-calls.ts';
 
-startStandInForEachTest();
+startFakeGeminiForEachTest();
 
 interface FaultCase {
   fault: QueuedFault;
@@ -82,7 +82,7 @@ describeWithEachReader('faults', () => {
   test.each([...refusals, ...brokenStreams])(
     'a stream under $fault ends with $ends after $requests requests',
     async ({ fault, ends, requests }) => {
-      standIn.queueFaults(fault);
+      fakeGemini.queueFaults(fault);
 
       const chunks = collect(connect().stream(request, never));
       const end = await chunks.then(
@@ -91,14 +91,14 @@ describeWithEachReader('faults', () => {
       );
 
       expect(end).toBe(ends);
-      expect(standIn.journal()).toHaveLength(requests);
+      expect(fakeGemini.journal()).toHaveLength(requests);
     },
   );
 
   test.each([...refusals, ...brokenAnswers])(
     'a whole answer under $fault ends with $ends after $requests requests',
     async ({ fault, ends, requests }) => {
-      standIn.queueFaults(fault);
+      fakeGemini.queueFaults(fault);
 
       const end = await connect()
         .generate(request, never)
@@ -108,12 +108,12 @@ describeWithEachReader('faults', () => {
         );
 
       expect(end).toBe(ends);
-      expect(standIn.journal()).toHaveLength(requests);
+      expect(fakeGemini.journal()).toHaveLength(requests);
     },
   );
 
   test('text streamed before a break is passed on, and nothing is repeated', async () => {
-    standIn.queueFaults({ kind: 'cut', afterEvents: 2 });
+    fakeGemini.queueFaults({ kind: 'cut', afterEvents: 2 });
     const received: ModelChunk[] = [];
 
     const failure = await failureOf(
@@ -124,11 +124,11 @@ describeWithEachReader('faults', () => {
 
     expect(failure.reason).toBe('MODEL_OVERLOADED');
     expect(secret.startsWith(textOf(received))).toBe(true);
-    expect(standIn.journal()).toHaveLength(1);
+    expect(fakeGemini.journal()).toHaveLength(1);
   });
 
   test('text of an answer refused for MAX_TOKENS is passed on', async () => {
-    standIn.queueFaults({ kind: 'maxTokens' });
+    fakeGemini.queueFaults({ kind: 'maxTokens' });
 
     const { parts } = await connect().generate(request, never);
 
@@ -137,7 +137,7 @@ describeWithEachReader('faults', () => {
   });
 
   test('missing usage of a model answer stays undefined', async () => {
-    standIn.queueFaults({ kind: 'missingUsage' });
+    fakeGemini.queueFaults({ kind: 'missingUsage' });
 
     expect(await connect().generate(request, never)).not.toHaveProperty('usage');
   });

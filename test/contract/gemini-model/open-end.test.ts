@@ -9,14 +9,14 @@ import {
   never,
   request,
   secret,
-  standIn,
-  startStandInForEachTest,
+  fakeGemini,
+  startFakeGeminiForEachTest,
   textOf,
   until,
 } from '#test/support/gemini-model-calls.ts';
 import { openForTest } from '#test/support/open-for-test.ts';
 
-startStandInForEachTest();
+startFakeGeminiForEachTest();
 
 /** Longer than a test may take: what waits for it fails. */
 const PATIENCE_MS = 60_000;
@@ -50,7 +50,7 @@ async function modelThat(send: (response: ServerResponse) => void) {
 
 describeWithEachReader('an answer that is finished', () => {
   test('an answer whose connection stays open is kept, and the connection is closed', async () => {
-    standIn.queueFaults({ kind: 'openEnd' });
+    fakeGemini.queueFaults({ kind: 'openEnd' });
 
     const chunks = await collect(
       connect({ eventIdleTimeoutMs: PATIENCE_MS }).stream(request, never),
@@ -58,8 +58,8 @@ describeWithEachReader('an answer that is finished', () => {
 
     expect(textOf(chunks)).toBe(secret);
     expect(chunks.at(-1)?.usage).toBeDefined();
-    await until(() => standIn.journal()[0]?.aborted === true);
-    expect(standIn.journal()).toHaveLength(1);
+    await until(() => fakeGemini.journal()[0]?.aborted === true);
+    expect(fakeGemini.journal()).toHaveLength(1);
   });
 });
 

@@ -9,11 +9,11 @@ import {
   describeWithEachReader,
   never,
   request,
-  standIn,
-  startStandInForEachTest,
+  fakeGemini,
+  startFakeGeminiForEachTest,
 } from '#test/support/gemini-model-calls.ts';
 
-startStandInForEachTest();
+startFakeGeminiForEachTest();
 
 describeWithEachReader('parts', () => {
   const functionCall = { name: 'find', args: { code: 1 }, id: 'f1' };
@@ -46,14 +46,14 @@ describeWithEachReader('parts', () => {
         never,
       );
 
-      expect(standIn.journal()[0]).toMatchObject({ api, httpStatus: 200 });
-      expect(standIn.requestBody(1)).toMatchObject({ contents: sent });
+      expect(fakeGemini.journal()[0]).toMatchObject({ api, httpStatus: 200 });
+      expect(fakeGemini.requestBody(1)).toMatchObject({ contents: sent });
     },
   );
 
   test('parts of a model answer are returned unchanged, streamed and whole', async () => {
     const userHash = createHash('sha256').update('What is the vault code?').digest('hex');
-    standIn.registerAnswers({ userHash, ordinal: 1, contents: [call] });
+    fakeGemini.registerAnswers({ userHash, ordinal: 1, contents: [call] });
 
     const whole = await connect().generate(gemini3, never);
     const chunks = await collect(connect().stream(gemini3, never));
@@ -74,7 +74,7 @@ describe('a request', () => {
 
       await connect(api === 'vertex' ? { vertex } : {}).generate(asked, never);
 
-      expect(standIn.requestBody(1)).toMatchObject({
+      expect(fakeGemini.requestBody(1)).toMatchObject({
         contents,
         tools: [{ functionDeclarations: tools }],
         toolConfig: { functionCallingConfig: { mode: 'NONE' } },
@@ -86,8 +86,8 @@ describe('a request', () => {
     await connect().generate({ ...request, toolChoice: 'none' }, never);
     await connect().generate({ ...request, tools: [{ name: 'find' }] }, never);
 
-    expect(standIn.requestBody(1)).not.toHaveProperty('toolConfig');
-    expect(standIn.requestBody(2)).not.toHaveProperty('toolConfig');
+    expect(fakeGemini.requestBody(1)).not.toHaveProperty('toolConfig');
+    expect(fakeGemini.requestBody(2)).not.toHaveProperty('toolConfig');
   });
 
   test('a model request carries system instruction, tools, limits and schema', async () => {
@@ -102,7 +102,7 @@ describe('a request', () => {
       never,
     );
 
-    expect(standIn.requestBody(1)).toEqual({
+    expect(fakeGemini.requestBody(1)).toEqual({
       contents,
       systemInstruction: { role: 'user', parts: [{ text: 'Be brief.' }] },
       tools: [

@@ -9,13 +9,13 @@ import {
   never,
   request,
   secret,
-  standIn,
-  startStandInForEachTest,
+  fakeGemini,
+  startFakeGeminiForEachTest,
   textOf,
   until,
 } from '#test/support/gemini-model-calls.ts';
 
-startStandInForEachTest();
+startFakeGeminiForEachTest();
 
 describeWithEachReader('a stream', () => {
   test('a model stream yields the answer in chunks with finishReason and cumulative usage last', async () => {
@@ -25,7 +25,7 @@ describeWithEachReader('a stream', () => {
     expect(chunks.length).toBeGreaterThan(2);
     expect(chunks.findIndex((chunk) => chunk.finishReason === 'STOP')).toBe(chunks.length - 1);
     expect(chunks.at(-1)?.usage).toEqual({
-      promptTokens: standIn.journal()[0]?.promptTokens,
+      promptTokens: fakeGemini.journal()[0]?.promptTokens,
       cachedTokens: 0,
       outputTokens: textTokens(secret),
       thoughtsTokens: 0,
@@ -35,7 +35,7 @@ describeWithEachReader('a stream', () => {
   test('a model request names role and prompt id in headers', async () => {
     await collect(connect().stream({ ...request, promptId: 'r1-verify é' }, never));
 
-    expect(standIn.journal()[0]).toMatchObject({ role: 'chat', promptId: 'r1-verify__' });
+    expect(fakeGemini.journal()[0]).toMatchObject({ role: 'chat', promptId: 'r1-verify__' });
   });
 
   test('a model stream reports tokens from the implicit cache', async () => {
@@ -54,7 +54,7 @@ describeWithEachReader('a stream', () => {
     'a model stream reads text whose bytes arrive %i at a time',
     async (sizeBytes) => {
       const text = '안녕하세요 👩‍👩‍👧 مرحبا, das sind 4-Byte-Zeichen: 💜💜💜.';
-      standIn.queueFaults({ kind: 'splitBytes', sizeBytes });
+      fakeGemini.queueFaults({ kind: 'splitBytes', sizeBytes });
       const question: Content = { role: 'user', parts: [{ text: 'Which 4-Byte-Zeichen?' }] };
 
       const chunks = await collect(
@@ -69,13 +69,13 @@ describeWithEachReader('a stream', () => {
   );
 
   test('a model stream that is left early closes the connection', async () => {
-    standIn.setTiming({ tokensPerSecond: 20 });
+    fakeGemini.setTiming({ tokensPerSecond: 20 });
 
     for await (const chunk of connect().stream(request, never)) {
       expect(chunk.parts).toHaveLength(1);
       break;
     }
 
-    await until(() => standIn.journal()[0]?.aborted === true);
+    await until(() => fakeGemini.journal()[0]?.aborted === true);
   });
 });

@@ -9,29 +9,29 @@ import {
   never,
   request,
   secret,
-  standIn,
-  startStandInForEachTest,
+  fakeGemini,
+  startFakeGeminiForEachTest,
   textOf,
   until,
 } from '#test/support/gemini-model-calls.ts';
 
-startStandInForEachTest();
+startFakeGeminiForEachTest();
 
 describeWithEachReader('time', () => {
   test('a stream that never begins ends with MODEL_TIMEOUT and is not retried', async () => {
-    standIn.queueFaults({ kind: 'hang' });
+    fakeGemini.queueFaults({ kind: 'hang' });
 
     const failure = await failureOf(
       collect(connect({ firstEventTimeoutMs: 3_000 }).stream(request, never)),
     );
 
     expect(failure).toMatchObject({ status: 'DEADLINE_EXCEEDED', reason: 'MODEL_TIMEOUT' });
-    await until(() => standIn.journal()[0]?.aborted === true);
-    expect(standIn.journal()).toHaveLength(1);
+    await until(() => fakeGemini.journal()[0]?.aborted === true);
+    expect(fakeGemini.journal()).toHaveLength(1);
   });
 
   test('a stream that falls silent ends with MODEL_TIMEOUT after the idle time', async () => {
-    standIn.queueFaults({ kind: 'stall', afterEvents: 2, delayMs: 60_000 });
+    fakeGemini.queueFaults({ kind: 'stall', afterEvents: 2, delayMs: 60_000 });
     const received: ModelChunk[] = [];
 
     const failure = await failureOf(
@@ -43,7 +43,7 @@ describeWithEachReader('time', () => {
 
     expect(failure.reason).toBe('MODEL_TIMEOUT');
     expect(received).toHaveLength(2);
-    await until(() => standIn.journal()[0]?.aborted === true);
+    await until(() => fakeGemini.journal()[0]?.aborted === true);
   });
 
   test('the idle timeout of a stream does not run while its reader is slow', async () => {
@@ -60,7 +60,7 @@ describeWithEachReader('time', () => {
   test.each(['generate', 'countTokens'] as const)(
     '%s ends with MODEL_TIMEOUT',
     async (operation) => {
-      standIn.queueFaults({ kind: 'hang' });
+      fakeGemini.queueFaults({ kind: 'hang' });
 
       const failure = await failureOf(connect({ requestTimeoutMs: 50 })[operation](request, never));
 

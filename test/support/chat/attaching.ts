@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
 import { withFiles } from '#functions/adapters/gemini/gemini-files.ts';
 import { createGeminiModel } from '#functions/adapters/gemini/gemini-model.ts';
-import { startStandIn, type StandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { startFakeGemini, type FakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { modelRequestSchema, type RequestPart } from '#infra/fake-gemini/server/request.ts';
 import { createUploadResponse } from '#shared/wire/resources/uploads.ts';
 import { startChatServer, type ChatServer } from './chat-server.ts';
@@ -18,11 +18,11 @@ interface Attached {
 
 type CreatedUpload = z.infer<typeof createUploadResponse>;
 
-/** Chat with the real client of Gemini before the stand-in, and the real bucket before its own. */
+/** Chat with the real client of Gemini before the fake Gemini, and the real bucket before its own. */
 export interface AttachingWorld extends RecordedStore {
   chat: ChatServer;
   local: LocalBucket;
-  standIn: StandIn;
+  fakeGemini: FakeGemini;
   model: ReturnType<typeof withFiles>;
   begin(file: Attached, uid?: string): Promise<CreatedUpload>;
   /** Begins an upload and sends its bytes; its id. */
@@ -64,21 +64,21 @@ export const textFile = (text: string, name = 'notes.txt'): Attached => ({
 export const base64Of = ({ bytes }: Attached) => Buffer.from(bytes).toString('base64');
 
 /** All parts of the newest prompt, in order. */
-function newestPrompt(standIn: StandIn): RequestPart[] {
-  const newest = standIn.journal().findLast(({ operation }) => operation !== 'countTokens');
+function newestPrompt(fakeGemini: FakeGemini): RequestPart[] {
+  const newest = fakeGemini.journal().findLast(({ operation }) => operation !== 'countTokens');
   if (!newest) throw new Error('no model was called');
-  const { contents = [] } = modelRequestSchema.parse(standIn.requestBody(newest.n));
+  const { contents = [] } = modelRequestSchema.parse(fakeGemini.requestBody(newest.n));
   return contents.flatMap(({ parts = [] }) => parts);
 }
 
 export async function startAttaching(
   environment: Record<string, string> = {},
 ): Promise<AttachingWorld> {
-  const [local, standIn] = await Promise.all([startLocalBucket(), startStandIn()]);
+  const [local, fakeGemini] = await Promise.all([startLocalBucket(), startFakeGemini()]);
   const recorded = createRecordedStore();
   const gemini = createGeminiModel({
     apiKey: 'local',
-    baseUrl: standIn.url,
+    baseUrl: fakeGemini.url,
     firstEventTimeoutMs: PATIENCE_MS,
     eventIdleTimeoutMs: PATIENCE_MS,
     requestTimeoutMs: PATIENCE_MS,
@@ -96,7 +96,7 @@ export async function startAttaching(
     ...recorded,
     chat,
     local,
-    standIn,
+    fakeGemini,
     model,
     begin,
     upload: async (file, uid) => {
@@ -111,9 +111,9 @@ export async function startAttaching(
       const path = `/v1/conversations/${conversationId}/messages${rest.path ?? ''}`;
       return chat.call(path, { body: { message }, ...(rest.uid && { uid: rest.uid }) });
     },
-    prompt: () => newestPrompt(standIn),
+    prompt: () => newestPrompt(fakeGemini),
     stop: async () => {
-      await Promise.all([chat.stop(), standIn.close(), local.storage.close()]);
+      await Promise.all([chat.stop(), fakeGemini.close(), local.storage.close()]);
     },
   };
 }

@@ -3,8 +3,8 @@ import { createBeforeTurnWebhooks } from '#functions/adapters/webhooks/webhook-h
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import type { SendRequest } from '#functions/chat/turns/send/send-request.ts';
-import { newHead } from '#shared/conversation/documents/new-head.ts';
-import { headPath } from '#shared/conversation/documents/paths.ts';
+import { newConversation } from '#shared/conversation/documents/new-conversation.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import type { BeforeTurnAnswer, BeforeTurnHook } from '#shared/hooks/before-turn.ts';
 import type { Webhook } from '#shared/hooks/webhook.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
@@ -71,7 +71,7 @@ export const calling = (hosts: string[], clock = createManualClock()) => ({
 /** A conversation with a webhook of its own. */
 export async function conversationWith({ store, clock }: ChatDependencies, hooks: Webhook[]) {
   const conversationId = randomUUID();
-  const head = newHead({
+  const conversation = newConversation({
     epoch: 'e',
     ownerUid: 'u1',
     model: 'gemini-3.5-flash',
@@ -79,8 +79,8 @@ export async function conversationWith({ store, clock }: ChatDependencies, hooks
     systemInstruction: undefined,
     now: clock.now(),
   });
-  const fields = { ...head, settings: { hooks } };
-  await store.commit([{ op: 'create', path: headPath(conversationId), fields }]);
+  const fields = { ...conversation, settings: { hooks } };
+  await store.commit([{ op: 'create', path: conversationPath(conversationId), fields }]);
   return conversationId;
 }
 

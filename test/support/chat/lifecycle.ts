@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { createMemoryCache } from '#functions/adapters/system/memory-cache.ts';
 import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
-import { headPath } from '#shared/conversation/documents/paths.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import type { Caller, DocumentFields } from '#shared/ports/ports.ts';
 import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
 import { chatDependencies } from './chat-dependencies.ts';
@@ -79,7 +79,7 @@ export async function compactAgain(
   for (let i = 0; i < turns; i++)
     await addTurn(store, conversationId, { user: `More ${i}. `.repeat(40), answer: 'Noted.' });
   const manual = { requestId: `manual-${turns}`, since: bench.clock.now() };
-  await setHead({ store }, conversationId, { 'compactionNeeded.manual': manual });
+  await setConversation({ store }, conversationId, { 'compactionNeeded.manual': manual });
   await compactOnce(bench, conversationId);
 }
 
@@ -96,12 +96,14 @@ export async function shortConversation({ store }: Pick<Lifecycle, 'store'>): Pr
   return (await buildConversation(store, { turns })).conversationId;
 }
 
-export const setHead = (
+export const setConversation = (
   { store }: Pick<Lifecycle, 'store'>,
   conversationId: string,
   fields: DocumentFields,
 ) =>
-  store.commit([{ op: 'update', path: headPath(conversationId), fields, guard: { exists: true } }]);
+  store.commit([
+    { op: 'update', path: conversationPath(conversationId), fields, guard: { exists: true } },
+  ]);
 
 /** Stops whoever comes to this crash point. */
 export const dyingAt = (point: string): Pick<ChatDependencies, 'atCrashPoint'> => ({

@@ -3,7 +3,7 @@ import { showContext } from '#functions/chat/context/show-context.ts';
 import { createConversation } from '#functions/chat/conversations/create-conversation.ts';
 import { forkConversation } from '#functions/chat/conversations/fork/fork-conversation.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
-import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import type { Note } from '#shared/memory/note.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from './chat-dependencies.ts';
@@ -11,7 +11,7 @@ import { compactOnce, manualNeed, see } from '../compaction/compacted-conversati
 import { compactionBench } from '../compaction/compaction-dependencies.ts';
 import { notesOf, storeNotes } from '../notes.ts';
 import { appNoteOf } from '#test/unit/memory/notes.ts';
-import { headPath } from '#shared/conversation/documents/paths.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
 
 const alice = { uid: 'alice', tier: 'signedIn' } as const;
 
@@ -43,23 +43,23 @@ export function rememberingChat(
     },
     show: (conversationId: string) => showContext(dependencies, { caller: alice, conversationId }),
     compact: async (conversationId: string) => {
-      const head = await readHead(store, conversationId);
-      if (!head) throw new Error('there is no head');
+      const conversation = await readConversation(store, conversationId);
+      if (!conversation) throw new Error('there is no head');
       const compactionNeeded = manualNeed(randomUUID());
       await store.commit([
         {
           op: 'update',
-          path: headPath(conversationId),
+          path: conversationPath(conversationId),
           fields: { compactionNeeded },
-          guard: { updateTime: head.updateTime },
+          guard: { updateTime: conversation.updateTime },
         },
       ]);
       return compactOnce(worker, conversationId);
     },
-    head: async (conversationId: string) => {
-      const head = await readHead(store, conversationId);
-      if (!head) throw new Error('there is no head');
-      return head.value;
+    conversation: async (conversationId: string) => {
+      const conversation = await readConversation(store, conversationId);
+      if (!conversation) throw new Error('there is no head');
+      return conversation.value;
     },
     history: async (conversationId: string) => (await see(store, conversationId)).history,
     fork: (conversationId: string) =>

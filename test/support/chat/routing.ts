@@ -4,7 +4,7 @@ import { createConversation } from '#functions/chat/conversations/create-convers
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { systemClock } from '#functions/adapters/system/system-clock.ts';
 import { ROUTING_TIMEOUT_MS } from '#functions/chat/features/routing/ask-classifier.ts';
-import type { StandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import type { FakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import type { ConversationPatch } from '#shared/wire/resources/conversations.ts';
 import { chatDependencies } from './chat-dependencies.ts';
 import { collect, request } from './sending.ts';
@@ -13,7 +13,7 @@ export const FAST = 'gemini-3.5-flash';
 export const STRONG = 'gemini-3.1-pro-preview';
 export const CLASSIFIER = 'gemini-3.1-flash-lite';
 
-/** What the stand-in answers as easy and as hard. */
+/** What the fake Gemini answers as easy and as hard. */
 export const EASY = 'What is the capital of France?';
 export const HARD = 'Please plan a week in Kyoto for us.';
 
@@ -55,7 +55,7 @@ export async function ask(chat: ChatDependencies, conversationId: string, text: 
 }
 
 /** Who asked which model of a server, in order. */
-export const callsOf = (server: Pick<StandIn, 'journal'>): string[] =>
+export const callsOf = (server: Pick<FakeGemini, 'journal'>): string[] =>
   server.journal().map(({ role, model }) => `${role} ${model}`);
 
 /** A clock on which the classifier's time is over at once. */

@@ -1,7 +1,7 @@
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { updateConversation } from '#functions/chat/conversations/update-conversation.ts';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
-import type { StandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import type { FakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { callId } from '#shared/conversation/context/tool-calls.ts';
 import { waitingCalls } from '#shared/conversation/context/tool-results.ts';
 import { caller } from './routing.ts';
@@ -25,7 +25,7 @@ export async function answerAll(chat: ChatDependencies, conversationId: string, 
 }
 
 /** The chat calls of a server in order: who was asked, and how many signatures the prompt had. */
-export const signedCalls = (server: Pick<StandIn, 'journal' | 'requestBody'>): string[] =>
+export const signedCalls = (server: Pick<FakeGemini, 'journal' | 'requestBody'>): string[] =>
   server
     .journal()
     .filter(({ role }) => role === 'chat')
@@ -34,5 +34,5 @@ export const signedCalls = (server: Pick<StandIn, 'journal' | 'requestBody'>): s
       return `${model}: ${signatures}`;
     });
 
-export const refusalsOf = (server: Pick<StandIn, 'journal'>): string[] =>
+export const refusalsOf = (server: Pick<FakeGemini, 'journal'>): string[] =>
   server.journal().flatMap(({ refusal }) => refusal ?? []);

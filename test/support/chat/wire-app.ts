@@ -97,7 +97,7 @@ export async function createResources(
   { uid, canary }: { uid: string; canary: string },
 ): Promise<Resources> {
   const bench = compactionBench({ store: app.dependencies.store });
-  const conversationId = await buildDue(bench, { head: { ownerUid: uid, title: canary } });
+  const conversationId = await buildDue(bench, { conversation: { ownerUid: uid, title: canary } });
   await compactOnce(bench, conversationId);
   const [job] = await app.dependencies.store.get([compactionJobPath(conversationId)]);
   const jobId = job && decodeJob(job).value.records.at(-1)?.requestId;

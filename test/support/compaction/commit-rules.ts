@@ -3,13 +3,13 @@ import type { StoreOperation } from '#infra/local/embedded/memory-document-store
 
 /*
  * The rule of every commit below a conversation: it updates, under the update time that was read, the
- * open turn, `jobs/compaction` or the head, or it creates the head. So a commit that was prepared before
+ * open turn, `jobs/compaction` or the conversation document, or it creates the conversation document. So a commit that was prepared before
  * a conversation is erased, or that is sent twice, changes nothing.
  */
 
 interface Place {
   conversation: string;
-  /** Path below the head; '' is the head itself. */
+  /** Path below the conversation document; '' is the conversation document itself. */
   below: string;
 }
 

@@ -4,12 +4,18 @@ import {
   assembleContext,
   type ContextItem,
 } from '#shared/conversation/context/assemble-context.ts';
-import type { CompactionNeeded, Head } from '#shared/conversation/documents/head.ts';
+import type {
+  CompactionNeeded,
+  Conversation,
+} from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import { decodeJob, type CompactionJob } from '#shared/conversation/documents/job.ts';
 import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
 import { contextTokens } from '#shared/conversation/context/meter.ts';
-import { readContextParts, readHead } from '#shared/conversation/context/read-conversation.ts';
+import {
+  readContextParts,
+  readConversation,
+} from '#shared/conversation/context/read-conversation.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
 import type { CompactionBench } from './compaction-dependencies.ts';
 import { plainSource } from '../signing.ts';
@@ -44,10 +50,10 @@ export async function buildDue(
     // Outputs that come within their budget alone would leave it below the threshold.
     isReported: JSON.stringify(options.turns ?? '').includes('functionResponse'),
     ...options,
-    head: {
+    conversation: {
       settings: { thresholdTokens: THRESHOLD_TOKENS },
       compactionNeeded: autoNeed(),
-      ...options.head,
+      ...options.conversation,
     },
   });
   return conversationId;
@@ -58,7 +64,7 @@ export const compactOnce = (bench: CompactionBench, conversationId: string) =>
 
 /** What is in the store now, read as every reader of the service does. */
 export interface Seen {
-  head: Head;
+  conversation: Conversation;
   job: CompactionJob | undefined;
   history: History | undefined;
   items: ContextItem[];
@@ -72,21 +78,21 @@ export interface Seen {
 const plainForms = wholeOutputs({ counting: { rule: 'character-class' } });
 
 export async function see(store: DocumentStore, conversationId: string): Promise<Seen> {
-  const head = await readHead(store, conversationId);
-  if (!head) throw new Error(`there is no conversation ${conversationId}`);
+  const conversation = await readConversation(store, conversationId);
+  if (!conversation) throw new Error(`there is no conversation ${conversationId}`);
   const [job] = await store.get([compactionJobPath(conversationId)]);
   const { history, turns } = await readContextParts(plainSource(store), {
     conversationId,
-    head: head.value,
+    conversation: conversation.value,
   });
-  const { model, pins, coveredThrough } = head.value;
+  const { model, pins, coveredThrough } = conversation.value;
   const items = assembleContext({ model, pins, coveredThrough, history, turns });
   return {
-    head: head.value,
+    conversation: conversation.value,
     job: job && decodeJob(job).value,
     history,
     items,
-    tokens: contextTokens({ head: head.value, history, turns }, plainForms).tokens,
+    tokens: contextTokens({ conversation: conversation.value, history, turns }, plainForms).tokens,
     text: JSON.stringify(items),
   };
 }

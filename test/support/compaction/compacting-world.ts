@@ -2,7 +2,7 @@ import { parseConfig } from '#functions/config.ts';
 import { createScriptedModel, type ScriptedAnswer } from '#test/fakes/scripted-model.ts';
 import { autoNeed } from './compacted-conversation.ts';
 import { compactionBench, type CompactionBench } from './compaction-dependencies.ts';
-import { lifecycle, setHead, type Lifecycle } from '../chat/lifecycle.ts';
+import { lifecycle, setConversation, type Lifecycle } from '../chat/lifecycle.ts';
 
 export type StrategyName = 'ledger' | 'rewrite';
 export const strategies: StrategyName[] = ['ledger', 'rewrite'];
@@ -41,4 +41,4 @@ export const needAgain = (
   { store }: Pick<Lifecycle, 'store'>,
   conversationId: string,
   requestId: string,
-) => setHead({ store }, conversationId, { compactionNeeded: { ...autoNeed(requestId) } });
+) => setConversation({ store }, conversationId, { compactionNeeded: { ...autoNeed(requestId) } });

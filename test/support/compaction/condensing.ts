@@ -64,7 +64,7 @@ const THRESHOLD_TOKENS = 24_000;
 export const buildWithLog = (bench: Pick<CompactionBench, 'store'>) =>
   buildDue(bench, {
     turns: [...Array.from({ length: 30 }, () => ({})), logTurn(log('alpha'))],
-    head: {
+    conversation: {
       settings: { thresholdTokens: THRESHOLD_TOKENS },
       compactionNeeded: overflowNeed('request-1'),
     },

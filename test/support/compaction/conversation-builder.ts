@@ -1,9 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
-import { headSchema, type Head } from '#shared/conversation/documents/head.ts';
-import { headPath, messageGuardPath, turnPath } from '#shared/conversation/documents/paths.ts';
-import { readHead, readTurns } from '#shared/conversation/context/read-conversation.ts';
+import {
+  conversationSchema,
+  type Conversation,
+} from '#shared/conversation/documents/conversation.ts';
+import {
+  conversationPath,
+  messageGuardPath,
+  turnPath,
+} from '#shared/conversation/documents/paths.ts';
+import { readConversation, readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { finishWrites, startWrites } from '#shared/conversation/writes/turn-writes.ts';
 import { pickSweepShard } from '#shared/conversation/decisions/sweep-shard.ts';
 import { encodeAnswer, encodeUser } from '#shared/conversation/documents/encode-turn.ts';
@@ -24,7 +31,7 @@ export interface ConversationToBuild {
   conversationId?: string;
   /** How many turns, or which. */
   turns: number | readonly TurnToBuild[];
-  head?: Partial<Head>;
+  conversation?: Partial<Conversation>;
   now?: Date;
   /** The model said of the last prompt that it had all of this, tool outputs whole; default: all is estimated. */
   isReported?: boolean;
@@ -110,7 +117,10 @@ interface BuiltTurns {
   now: Date;
 }
 
-function headOf(options: ConversationToBuild, { conversationId, turns, now }: BuiltTurns): Head {
+function storedConversation(
+  options: ConversationToBuild,
+  { conversationId, turns, now }: BuiltTurns,
+): Conversation {
   const tokens = turns.reduce(
     (sum, turn, index) =>
       turn.inContext === false || turn.state === 'failed'
@@ -118,7 +128,7 @@ function headOf(options: ConversationToBuild, { conversationId, turns, now }: Bu
         : sum + tokensOf([userOf(turn, index + 1), ...contentsOf(turn, index + 1)]),
     0,
   );
-  return headSchema.parse({
+  return conversationSchema.parse({
     schemaVersion: 1,
     epoch: randomUUID(),
     state: 'live',
@@ -144,32 +154,34 @@ function headOf(options: ConversationToBuild, { conversationId, turns, now }: Bu
     },
     pins: [],
     compactionNeeded: {},
-    ...options.head,
+    ...options.conversation,
   });
 }
 
 /**
- * Stores a conversation: a head and its finished turns, encoded as the service encodes them. Returns
- * its id (a new one unless given) and the head as stored.
+ * Stores a conversation: a conversation document and its finished turns, encoded as the service encodes them. Returns
+ * its id (a new one unless given) and the conversation document as stored.
  */
 export async function buildConversation(
   store: Pick<DocumentStore, 'commit'>,
   options: ConversationToBuild,
-): Promise<{ conversationId: string; head: Head }> {
+): Promise<{ conversationId: string; conversation: Conversation }> {
   const conversationId = options.conversationId ?? randomUUID();
   const now = options.now ?? new Date('2026-01-02T03:04:05.000Z');
   const turns: readonly TurnToBuild[] =
     typeof options.turns === 'number'
       ? Array.from({ length: options.turns }, () => ({}))
       : options.turns;
-  const head = headOf(options, { conversationId, turns, now });
-  await store.commit([{ op: 'create', path: headPath(conversationId), fields: { ...head } }]);
+  const conversation = storedConversation(options, { conversationId, turns, now });
+  await store.commit([
+    { op: 'create', path: conversationPath(conversationId), fields: { ...conversation } },
+  ]);
   const writes = turns.flatMap((turn, index) =>
     turnWrites({ conversationId, seq: index + 1, turn, now }),
   );
   for (let i = 0; i < writes.length; i += WRITES_PER_COMMIT)
     await store.commit(writes.slice(i, i + WRITES_PER_COMMIT));
-  return { conversationId, head };
+  return { conversationId, conversation };
 }
 
 /** Starts and finishes one more turn through the batches that chat uses. Returns its seq. */
@@ -178,10 +190,10 @@ export async function addTurn(
   conversationId: string,
   turn: { user: string; answer: string; now?: Date },
 ): Promise<number> {
-  const head = await readHead(store, conversationId);
-  if (!head) throw new Error(`there is no conversation ${conversationId}`);
-  const now = turn.now ?? head.value.updateTime;
-  const seq = head.value.lastSeq + 1;
+  const conversation = await readConversation(store, conversationId);
+  if (!conversation) throw new Error(`there is no conversation ${conversationId}`);
+  const now = turn.now ?? conversation.value.updateTime;
+  const seq = conversation.value.lastSeq + 1;
   const user = userText(turn.user);
   const contents = [modelText(turn.answer)];
   const userTokens = tokensOf([user]);
@@ -195,7 +207,7 @@ export async function addTurn(
       userTokens,
       lease: { producer: 'builder', leaseUntil: new Date(now.getTime() + 20_000) },
       now,
-      head,
+      conversation,
     }),
   );
   const [started] = await readTurns(store, conversationId, [seq]);

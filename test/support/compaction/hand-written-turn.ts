@@ -54,7 +54,7 @@ export function handWrittenSend(
       conversationId: request.conversationId,
       generation: 3,
       replayed: false,
-      attend: () => undefined,
+      subscribe: () => undefined,
       result: Promise.resolve({
         turn: finishedTurn(request, 'Fine.'),
         context: someContext,

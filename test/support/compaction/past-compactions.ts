@@ -2,7 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { freeJob } from '#shared/conversation/writes/drop-request-writes.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import type { CompactionJob, CompactionRecord } from '#shared/conversation/documents/job.ts';
-import { compactionJobPath, headPath, historyPath } from '#shared/conversation/documents/paths.ts';
+import {
+  compactionJobPath,
+  conversationPath,
+  historyPath,
+} from '#shared/conversation/documents/paths.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
 import { signedFields } from '../signing.ts';
 
@@ -78,7 +82,7 @@ export const history = (generation: number, at: number): History => ({
   report: { checks: 3 },
 });
 
-/** Histories from the first generation on, and the head at the last of them. */
+/** Histories from the first generation on, and the conversation document at the last of them. */
 export async function writeHistories(
   store: Pick<DocumentStore, 'commit'>,
   conversationId: string,
@@ -92,7 +96,7 @@ export async function writeHistories(
     })),
     {
       op: 'update' as const,
-      path: headPath(conversationId),
+      path: conversationPath(conversationId),
       fields: { generation: histories.length },
       guard: { exists: true as const },
     },

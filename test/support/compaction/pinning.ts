@@ -1,10 +1,10 @@
-import type { Head } from '#shared/conversation/documents/head.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { THRESHOLD_TOKENS } from './compacted-conversation.ts';
 import type { TurnToBuild } from './conversation-builder.ts';
 
 export const PINNED = 'The user is allergic to hazelnuts.';
 /** The pins of a conversation that has one. */
-export const pins: Head['pins'] = [{ id: 'allergy', text: PINNED, source: 'api' }];
+export const pins: Conversation['pins'] = [{ id: 'allergy', text: PINNED, source: 'api' }];
 
 export const KEPT = 'My desk is number 4711-B on the third floor.';
 /** The pin that a message with these words becomes, as the third one. */

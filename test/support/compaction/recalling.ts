@@ -2,7 +2,7 @@ import { recallHistory } from '#functions/chat/turns/tools/recall-history.ts';
 import type { ToolCallContext } from '#functions/chat/turns/tools/server-tool.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
-import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { chatDependencies } from '../chat/chat-dependencies.ts';
 import { buildConversation, type TurnToBuild } from './conversation-builder.ts';
 
@@ -27,8 +27,8 @@ export async function recall(
   conversationId: string,
   { query, before, ...context }: Asked,
 ) {
-  const head = await readHead(dependencies.store, conversationId);
-  const seq = (head?.value.lastSeq ?? 0) + 1;
+  const conversation = await readConversation(dependencies.store, conversationId);
+  const seq = (conversation?.value.lastSeq ?? 0) + 1;
   const response = await recallHistory(dependencies).run(
     { query, before },
     {

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import type { SendRequest } from '#functions/chat/turns/send/send-request.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
-import { headPath } from '#shared/conversation/documents/paths.ts';
-import { readHead, readTurns } from '#shared/conversation/context/read-conversation.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
+import { readConversation, readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from '../chat/chat-dependencies.ts';
@@ -46,14 +46,14 @@ export function sundayChat(environment: Record<string, string> = {}, promptToken
       return lastPrompt();
     },
     compact: async (conversationId: string) => {
-      const head = await readHead(store, conversationId);
-      if (!head) throw new Error('there is no head');
+      const conversation = await readConversation(store, conversationId);
+      if (!conversation) throw new Error('there is no head');
       await store.commit([
         {
           op: 'update',
-          path: headPath(conversationId),
+          path: conversationPath(conversationId),
           fields: { compactionNeeded: manualNeed(randomUUID()) },
-          guard: { updateTime: head.updateTime },
+          guard: { updateTime: conversation.updateTime },
         },
       ]);
       return compactOnce(bench, conversationId);

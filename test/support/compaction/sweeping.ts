@@ -1,7 +1,7 @@
 import type { CompactionDependencies } from '#functions/worker/compaction/compaction-dependencies.ts';
 import { runSweep } from '#functions/worker/sweep/sweep.ts';
-import { headPath } from '#shared/conversation/documents/paths.ts';
-import { readHead, readTurns } from '#shared/conversation/context/read-conversation.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
+import { readConversation, readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { newTurnWrites, startWrites } from '#shared/conversation/writes/turn-writes.ts';
 import type { Write } from '#shared/ports/ports.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
@@ -18,7 +18,7 @@ export const sweepBench = (overrides: Partial<CompactionBench> = {}) =>
 
 export const sweep = (bench: CompactionDependencies) => runSweep(bench, neverAborted());
 
-/** A head that no sweep publishes anything for. */
+/** A conversation document that no sweep publishes anything for. */
 export const quiet = { compactionNeeded: {} };
 
 /** Time of the bench, in seconds from now. */
@@ -27,9 +27,12 @@ export const inSeconds = (bench: CompactionBench, seconds: number) =>
 
 /** A conversation of two turns whose third was started by an instance that has been silent since. */
 export async function buildOpen(bench: CompactionBench, leaseUntil: Date): Promise<string> {
-  const { conversationId } = await buildConversation(bench.store, { turns: 2, head: quiet });
-  const head = await readHead(bench.store, conversationId);
-  if (!head) throw new Error('no head');
+  const { conversationId } = await buildConversation(bench.store, {
+    turns: 2,
+    conversation: quiet,
+  });
+  const conversation = await readConversation(bench.store, conversationId);
+  if (!conversation) throw new Error('no head');
   await bench.store.commit(
     startWrites({
       conversationId,
@@ -40,7 +43,7 @@ export async function buildOpen(bench: CompactionBench, leaseUntil: Date): Promi
       userTokens: 4,
       lease: { producer: 'gone', leaseUntil },
       now: new Date(0),
-      head,
+      conversation,
     }),
   );
   return conversationId;
@@ -69,12 +72,12 @@ export async function addQueued(
     ),
   );
   const fields = { lastSeq: 3 + leases.length, queue: { first: 4, leaseUntil: first ?? null } };
-  const path = headPath(conversationId);
+  const path = conversationPath(conversationId);
   await bench.store.commit([{ op: 'update', path, fields, guard: { exists: true } }, ...writes]);
 }
 
-export const headOf = async (bench: CompactionBench, conversationId: string) =>
-  (await readHead(bench.store, conversationId))?.value;
+export const storedConversation = async (bench: CompactionBench, conversationId: string) =>
+  (await readConversation(bench.store, conversationId))?.value;
 
 export const statesFrom = async (bench: CompactionBench, conversationId: string, seqs: number[]) =>
   (await readTurns(bench.store, conversationId, seqs)).map(({ value }) => value.state);

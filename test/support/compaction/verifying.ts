@@ -52,7 +52,7 @@ export const readingOf = (
   signer: chat.signer,
   hasKeys: true,
   now: () => chat.clock.now(),
-  policyOf: (head) => conversationPolicy(chat.config, head),
+  policyOf: (conversation) => conversationPolicy(chat.config, conversation),
   askContext: ({ conversationId, uid }) =>
     showContext(chat, { caller: { uid, tier: 'signedIn' }, conversationId }),
   ...changes,
@@ -68,7 +68,11 @@ export async function foundIn(world: Stored, conversationId: string): Promise<st
 export async function compactedThrice(world: VerifyWorld): Promise<string> {
   const turns = Array.from({ length: 20 }, (_, i) => (i < 17 ? {} : toolTurn(i + 1)));
   const id = randomUUID();
-  const conversationId = await buildDue(world, { conversationId: id, turns, head: { pins } });
+  const conversationId = await buildDue(world, {
+    conversationId: id,
+    turns,
+    conversation: { pins },
+  });
   await compactOnce(world.bench, conversationId);
   for (const more of [4, 5]) await compactAgain(world, conversationId, more);
   const turn = { user: 'After all of it.', answer: 'Noted.' };

@@ -10,7 +10,7 @@ import {
   listensToEvents,
 } from '#infra/local/stack/pubsub-setup.ts';
 import { stackEnvironment } from '#infra/local/stack/stack-environment.ts';
-import { startStandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { firestoreEmulatorHost, pubsubEmulatorHost } from './emulator-environment.ts';
 import { forkHeld } from './held-process.ts';
 
@@ -26,7 +26,7 @@ interface Worker {
 /** Chat in this process, the worker as a process of its own, real emulators between them. */
 export interface EmulatorStack {
   chat: ChatDependencies;
-  standIn: Awaited<ReturnType<typeof startStandIn>>;
+  fakeGemini: Awaited<ReturnType<typeof startFakeGemini>>;
   startWorker(holdAt?: string): Promise<Worker>;
   stop(): Promise<void>;
 }
@@ -48,17 +48,17 @@ export async function startEmulatorStack(
   settings: Record<string, string> = {},
 ): Promise<EmulatorStack> {
   const name = randomUUID();
-  const standIn = await startStandIn();
+  const fakeGemini = await startFakeGemini();
   const port = await chooseFreePort(0, new Set());
   const environment = stackEnvironment({
     shell: process.env,
     model: { kind: 'stand-in' },
-    standInUrl: standIn.url,
+    fakeGeminiUrl: fakeGemini.url,
     emulators: { firestoreHost: firestoreEmulatorHost(), pubsubHost: pubsubEmulatorHost() },
     settings: {
       COMPACTION_TOPIC: `compaction-${name}`,
       EVENTS_TOPIC: `events-${name}`,
-      FCM_URL: standIn.url,
+      FCM_URL: fakeGemini.url,
       // Prompts are compared with what was sent.
       TELL_TIME: 'with-context',
       ...settings,
@@ -82,7 +82,7 @@ export async function startEmulatorStack(
   const chat = await createDependencies(parseConfig(environment), silent).chat();
   return {
     chat,
-    standIn,
+    fakeGemini,
     startWorker: async (holdAt = '') => {
       const worker = await forkWorker(port, { holdAt, environment });
       workers.push(worker);
@@ -90,7 +90,7 @@ export async function startEmulatorStack(
     },
     stop: async () => {
       await Promise.all(workers.map((worker) => worker.kill()));
-      await standIn.close();
+      await fakeGemini.close();
     },
   };
 }

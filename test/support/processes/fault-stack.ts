@@ -11,8 +11,8 @@ import {
   createMemoryDocumentStore,
   type MemoryStoreHooks,
 } from '#infra/local/embedded/memory-document-store.ts';
-import { startStandIn, type StandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
-import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { startFakeGemini, type FakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import type { DocumentStore, EventPublisher } from '#shared/ports/ports.ts';
 import { contextResponse } from '#shared/wire/resources/context.ts';
 import { messageListResponse, type MessageView } from '#shared/wire/resources/messages.ts';
@@ -39,7 +39,7 @@ interface Sent {
 /** Chat over HTTP and the worker, over one store, with the model's real adapter and a local model server. */
 export interface FaultStack {
   chat: ChatServer;
-  standIn: StandIn;
+  fakeGemini: FakeGemini;
   store: DocumentStore;
   clock: ShiftedClock;
   worker: CompactionDependencies;
@@ -109,12 +109,12 @@ export const messageBody = (text: string, id: string = randomUUID()) => ({
 /** The running parts, before anything is said. */
 async function startParts(options: FaultStackOptions) {
   const { modelWaitMs = MODEL_WAIT_MS } = options;
-  const standIn = await startStandIn({ keepRequests: 400 });
+  const fakeGemini = await startFakeGemini({ keepRequests: 400 });
   const store = createMemoryDocumentStore(options.hooks);
   const clock = createShiftedClock();
   const model = createGeminiModel({
     apiKey: 'local',
-    baseUrl: standIn.url,
+    baseUrl: fakeGemini.url,
     firstEventTimeoutMs: modelWaitMs,
     eventIdleTimeoutMs: modelWaitMs,
     requestTimeoutMs: modelWaitMs,
@@ -133,21 +133,21 @@ async function startParts(options: FaultStackOptions) {
   const { config } = chat.dependencies;
   const worker: CompactionDependencies = { ...compactionBench(), config, store, clock, model };
 
-  return { chat, standIn, store, clock, worker };
+  return { chat, fakeGemini, store, clock, worker };
 }
 
 export async function startFaultStack(options: FaultStackOptions = {}): Promise<FaultStack> {
   const running = await startParts(options);
-  const { chat, standIn, clock, worker } = running;
+  const { chat, fakeGemini, clock, worker } = running;
 
   const send = async (conversationId: string, text: string, messageId?: string) =>
     sentOf(await chat.call(messagesPath(conversationId), { body: messageBody(text, messageId) }));
 
   const lastPrompt = () => {
-    const entry = standIn
+    const entry = fakeGemini
       .journal()
       .findLast(({ role, operation }) => role === 'chat' && operation !== 'countTokens');
-    return promptSchema.parse(standIn.requestBody(entry?.n ?? 0)).contents;
+    return promptSchema.parse(fakeGemini.requestBody(entry?.n ?? 0)).contents;
   };
 
   return {
@@ -164,7 +164,7 @@ export async function startFaultStack(options: FaultStackOptions = {}): Promise<
       const userHash = createHash('sha256').update(userText).digest('hex');
       const contents = [{ role: 'model', parts: [{ text: answer }] }];
       const ordinals = Array.from({ length: ANSWERS }, (_, index) => index + 1);
-      standIn.registerAnswers(...ordinals.map((ordinal) => ({ userHash, ordinal, contents })));
+      fakeGemini.registerAnswers(...ordinals.map((ordinal) => ({ userHash, ordinal, contents })));
     },
     async transcript(conversationId) {
       const response = await chat.call(`${messagesPath(conversationId)}?pageSize=100`);
@@ -181,16 +181,16 @@ export async function startFaultStack(options: FaultStackOptions = {}): Promise<
     compact: (conversationId) => runCompaction(worker, { conversationId, signal: neverAborted() }),
     stop: async () => {
       await chat.stop();
-      await standIn.close();
+      await fakeGemini.close();
     },
   };
 }
 
-/** The head of a conversation that is there. */
-export async function headOf(store: DocumentStore, conversationId: string) {
-  const head = await readHead(store, conversationId);
-  if (!head) throw new Error(`there is no conversation ${conversationId}`);
-  return head.value;
+/** The document of a conversation that is there. */
+export async function storedConversation(store: DocumentStore, conversationId: string) {
+  const conversation = await readConversation(store, conversationId);
+  if (!conversation) throw new Error(`there is no conversation ${conversationId}`);
+  return conversation.value;
 }
 
 /** What the messages of a role say, in the order given. */

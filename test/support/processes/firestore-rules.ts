@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
-import { headPath, statusPath } from '#shared/conversation/documents/paths.ts';
+import { conversationPath, statusPath } from '#shared/conversation/documents/paths.ts';
 import { demoProjectId, firestoreEmulatorHost } from './emulator-environment.ts';
 
 /** Rules belong to a project: a project of its own keeps them away from every other test. */
@@ -46,12 +46,12 @@ export const read = (path: string, token?: string) => call(`v1/${root}/${path}`,
 export const write = (path: string, fields: object, token: string) =>
   call(`v1/${root}/${path}`, { method: 'PATCH', token, body: { fields } });
 
-/** A conversation with its head and its status document, written past the rules. */
+/** A conversation with its conversation document and its status document, written past the rules. */
 export async function conversationOf(ownerUid: string, state = 'live'): Promise<string> {
   const conversationId = randomUUID();
-  const head = { ownerUid: { stringValue: ownerUid }, state: { stringValue: state } };
+  const conversation = { ownerUid: { stringValue: ownerUid }, state: { stringValue: state } };
   const status = { tokens: { integerValue: '8123' } };
-  await write(headPath(conversationId), head, asServer);
+  await write(conversationPath(conversationId), conversation, asServer);
   const written = await write(statusPath(conversationId), status, asServer);
   if (written.status !== 200) throw new Error(`not written: ${written.body}`);
   return conversationId;

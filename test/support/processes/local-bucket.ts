@@ -9,7 +9,7 @@ export interface LocalBucket {
   put(request: Pick<SignedRequest, 'url' | 'headers'>, bytes: Uint8Array): Promise<number>;
 }
 
-/** The real adapter before the stand-in of Cloud Storage, which is to be closed. */
+/** The real adapter before the fake of Cloud Storage, which is to be closed. */
 export async function startLocalBucket(options: { now?: () => Date } = {}): Promise<LocalBucket> {
   const storage = await startStorage({ bucket: 'recap-uploads', ...options });
   let tokens = 0;

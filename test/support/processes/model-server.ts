@@ -1,14 +1,14 @@
 import { afterAll, beforeEach } from 'vitest';
 import { createGeminiModel } from '#functions/adapters/gemini/gemini-model.ts';
 import type { CompactionDependencies } from '#functions/worker/compaction/compaction-dependencies.ts';
-import { startStandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 
 /** No answer of a server on this machine takes as long; a test that waits moves its own clock. */
 const PATIENCE_MS = 60_000;
 
 /** The local model server of a test file, without faults and vices when a test begins. */
 export async function startModelServer() {
-  const server = await startStandIn();
+  const server = await startFakeGemini();
   beforeEach(() => {
     server.clearFaults();
     server.clearJournal();

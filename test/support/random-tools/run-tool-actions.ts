@@ -6,7 +6,7 @@ import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import type { SendRequest } from '#functions/chat/turns/send/send-request.ts';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
 import { runSweep } from '#functions/worker/sweep/sweep.ts';
-import type { StandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import type { FakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
 import { callId } from '#shared/conversation/context/tool-calls.ts';
 import { waitingCalls, type ToolResult } from '#shared/conversation/context/tool-results.ts';
@@ -211,13 +211,13 @@ async function act(run: Run, action: ToolAction): Promise<string[]> {
 /** Does all of it to a conversation, then says a last word; returns what was wrong after the first wrong step. */
 export async function runToolActions(
   stage: ToolStage,
-  input: { standIn: StandIn; reached: Reached; actions: readonly ToolAction[] },
+  input: { fakeGemini: FakeGemini; reached: Reached; actions: readonly ToolAction[] },
 ): Promise<string[]> {
-  const { standIn, reached, actions } = input;
-  const run: Run = { stage, standIn, reached, said: new Map() };
+  const { fakeGemini, reached, actions } = input;
+  const run: Run = { stage, fakeGemini, reached, said: new Map() };
   const lastWord: ToolAction = { kind: 'say', rounds: [] };
   for (const action of [...actions, lastWord]) {
-    standIn.clearJournal();
+    fakeGemini.clearJournal();
     let wrong: string[] = [];
     try {
       wrong = await act(run, action);

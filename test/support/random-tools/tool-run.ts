@@ -1,6 +1,6 @@
-import type { StandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import type { FakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
-import { readHead, readTurns } from '#shared/conversation/context/read-conversation.ts';
+import { readConversation, readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { findCalls } from '#shared/conversation/context/tool-calls.ts';
 import type { ToolResult } from '#shared/conversation/context/tool-results.ts';
 import { modelThatAnswered } from '#shared/conversation/context/turn-model.ts';
@@ -14,7 +14,7 @@ export type Reached = Map<string, number>;
 /** One conversation of the search. */
 export interface Run {
   stage: ToolStage;
-  standIn: StandIn;
+  fakeGemini: FakeGemini;
   reached: Reached;
   /** Texts of the messages that were taken, by their ids. */
   said: Map<string, string>;
@@ -26,8 +26,8 @@ export const note = ({ reached }: Run, what: string) =>
 
 /** All turns, the oldest first. */
 export async function storedTurns({ stage }: Run): Promise<Turn[]> {
-  const head = await readHead(stage.store, stage.conversationId);
-  const seqs = Array.from({ length: head?.value.lastSeq ?? 0 }, (_, i) => i + 1);
+  const conversation = await readConversation(stage.store, stage.conversationId);
+  const seqs = Array.from({ length: conversation?.value.lastSeq ?? 0 }, (_, i) => i + 1);
   return (await readTurns(stage.store, stage.conversationId, seqs)).map(({ value }) => value);
 }
 
@@ -36,11 +36,11 @@ export const openTurn = async (run: Run) =>
   (await storedTurns(run)).findLast(({ state }) => !isTerminal(state));
 
 /** What the models were sent since the journal was cleared, but for those that choose between them. */
-export const prompts = ({ standIn }: Run) =>
-  standIn
+export const prompts = ({ fakeGemini }: Run) =>
+  fakeGemini
     .journal()
     .filter(({ role }) => role === 'chat')
-    .map(({ n }) => sentPrompt(standIn.requestBody(n)));
+    .map(({ n }) => sentPrompt(fakeGemini.requestBody(n)));
 
 /** Who has answered, and whether anybody was given signatures back. */
 function noteModels(run: Run, turns: readonly Turn[]): void {
@@ -57,7 +57,7 @@ export async function problems(run: Run): Promise<string[]> {
   noteModels(run, turns);
   const stored = new Map(turns.map(({ messageId, user }) => [messageId, contentText(user)]));
   return [
-    ...run.standIn.journal().flatMap(({ refusal }) => refusal ?? []),
+    ...run.fakeGemini.journal().flatMap(({ refusal }) => refusal ?? []),
     ...prompts(run).flatMap(unpaired),
     ...[...run.said].flatMap(([id, text]) => (stored.get(id) === text ? [] : [`lost: ${text}`])),
     // Whoever goes on with a turn is the model that made its signatures.

@@ -56,7 +56,7 @@ export async function createToolStage(model: ReturnType<typeof createGeminiModel
   const worker = () => compactionBench({ store, clock: createManualClock(clock.now()) });
   const { conversationId } = await buildConversation(store, {
     turns: TURNS_BEFORE,
-    head: {
+    conversation: {
       model: MODEL,
       settings: { thresholdTokens: THRESHOLD_TOKENS },
       toolsJson: JSON.stringify(['locate', 'choose'].map(appTool)),

@@ -1,18 +1,24 @@
 import type { DocumentStore, Query } from '#shared/ports/ports.ts';
-import type { Head } from '#shared/conversation/documents/head.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { runSweep } from '#functions/worker/sweep/sweep.ts';
 import type { CompactionBench } from '../compaction/compaction-dependencies.ts';
 import { buildConversation } from '../compaction/conversation-builder.ts';
 
-/** So many conversations without turns, whose heads are as `headOf` says. Resolves to their ids in order. */
+/**
+ * So many conversations without turns, whose conversation documents are as `headOf` says. Resolves to their ids in
+ * order.
+ */
 export async function buildMany(
   store: DocumentStore,
   count: number,
-  headOf: (index: number) => Partial<Head>,
+  storedConversation: (index: number) => Partial<Conversation>,
 ): Promise<string[]> {
   const ids: string[] = [];
   for (let index = 0; index < count; index++)
-    ids.push((await buildConversation(store, { turns: 0, head: headOf(index) })).conversationId);
+    ids.push(
+      (await buildConversation(store, { turns: 0, conversation: storedConversation(index) }))
+        .conversationId,
+    );
   return ids;
 }
 

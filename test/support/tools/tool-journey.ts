@@ -9,7 +9,7 @@ import { builtInTools } from '#functions/chat/turns/tools/built-in-tools.ts';
 import { createToolbox } from '#functions/chat/turns/tools/toolbox.ts';
 import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
-import type { StandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import type { FakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import type { ToolResult } from '#shared/conversation/context/tool-results.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import { differsFromShown, promptSchema, type SentPrompt } from '#lab/eval/tools/tool-prompts.ts';
@@ -34,19 +34,19 @@ interface JourneyPrompt extends SentPrompt {
 }
 
 /** What the model was asked in a journey. */
-function recordPrompts(standIn: StandIn) {
+function recordPrompts(fakeGemini: FakeGemini) {
   const prompts: JourneyPrompt[] = [];
   const refusals: string[] = [];
 
   /** Notes what it was asked in a step, and gives the first of it. */
   function take(step: string): JourneyPrompt | undefined {
-    const asked = standIn.journal();
+    const asked = fakeGemini.journal();
     refusals.push(...asked.flatMap(({ refusal }) => (refusal ? [`${step}: ${refusal}`] : [])));
     const taken = asked
       .filter(({ role }) => role === 'chat')
-      .map(({ n }) => ({ ...promptSchema.parse(standIn.requestBody(n)), step }));
+      .map(({ n }) => ({ ...promptSchema.parse(fakeGemini.requestBody(n)), step }));
     prompts.push(...taken);
-    standIn.clearJournal();
+    fakeGemini.clearJournal();
     return taken[0];
   }
 
@@ -55,7 +55,7 @@ function recordPrompts(standIn: StandIn) {
 
 /** Chat and worker on one store; the tool `compact` does what it is told. */
 async function openWorld(conversationId: string, compact: () => Promise<Record<string, unknown>>) {
-  const { standIn, model } = await startToolModel();
+  const { fakeGemini, model } = await startToolModel();
   const store = createMemoryDocumentStore();
   const cache = createMemoryCache({ maxBytes: 10_000_000 });
   const environment = { THRESHOLD_TOKENS };
@@ -79,7 +79,7 @@ async function openWorld(conversationId: string, compact: () => Promise<Record<s
     serverTools: toolbox.declarations,
   };
   await withAppTools(chat, conversationId, ['locate', 'choose']);
-  return { standIn, chat, worker };
+  return { fakeGemini, chat, worker };
 }
 
 /**
@@ -101,8 +101,8 @@ export async function beginJourney() {
     compactions.push({ step, state: result.kind === 'done' ? `${result.state}` : result.reason });
     return { state: compactions.at(-1)?.state };
   };
-  const { standIn, chat, worker } = await openWorld(conversationId, compact);
-  const asked = recordPrompts(standIn);
+  const { fakeGemini, chat, worker } = await openWorld(conversationId, compact);
+  const asked = recordPrompts(fakeGemini);
 
   return {
     chat,
@@ -111,7 +111,7 @@ export async function beginJourney() {
     refusals: asked.refusals,
     differences,
     compactions,
-    stop: () => standIn.close(),
+    stop: () => fakeGemini.close(),
     /** Sends a message; the turn as it ended, or waits. */
     say: async (text: string) => {
       step = text;

@@ -5,10 +5,10 @@ import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import type { ServerTool, ToolCallContext } from '#functions/chat/turns/tools/server-tool.ts';
 import { createToolbox } from '#functions/chat/turns/tools/toolbox.ts';
-import { startStandIn, type StandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
-import { headPath } from '#shared/conversation/documents/paths.ts';
+import { startFakeGemini, type FakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/errors.ts';
-import { newHead } from '#shared/conversation/documents/new-head.ts';
+import { newConversation } from '#shared/conversation/documents/new-conversation.ts';
 import { chatDependencies } from '../chat/chat-dependencies.ts';
 import { collect, request } from '../chat/sending.ts';
 
@@ -72,25 +72,25 @@ export const MODEL = 'gemini-3.5-flash';
 
 /** A model server that refuses whatever Gemini would refuse, behind the real client. */
 export async function startToolModel(): Promise<{
-  standIn: StandIn;
+  fakeGemini: FakeGemini;
   model: ReturnType<typeof createGeminiModel>;
 }> {
-  const standIn = await startStandIn({ keepRequests: 500 });
+  const fakeGemini = await startFakeGemini({ keepRequests: 500 });
   const model = createGeminiModel({
-    baseUrl: standIn.url,
+    baseUrl: fakeGemini.url,
     firstEventTimeoutMs: 5_000,
     eventIdleTimeoutMs: 5_000,
     requestTimeoutMs: 5_000,
   });
-  return { standIn, model };
+  return { fakeGemini, model };
 }
 
 /** The same for the tests of a file: its journal is empty before each of them, and it is closed after all. */
 export async function useToolModel(): ReturnType<typeof startToolModel> {
-  const { standIn, model } = await startToolModel();
-  beforeEach(() => standIn.clearJournal());
-  afterAll(() => standIn.close());
-  return { standIn, model };
+  const { fakeGemini, model } = await startToolModel();
+  beforeEach(() => fakeGemini.clearJournal());
+  afterAll(() => fakeGemini.close());
+  return { fakeGemini, model };
 }
 
 /** Chat with tools on the embedded store. */
@@ -123,7 +123,7 @@ export async function withAppTools(
   conversationId: string,
   names: readonly string[],
 ): Promise<void> {
-  const head = newHead({
+  const conversation = newConversation({
     epoch: conversationId,
     ownerUid: 'u1',
     model: MODEL,
@@ -133,7 +133,11 @@ export async function withAppTools(
   });
   const toolsJson = JSON.stringify(names.map(appTool));
   await store.commit([
-    { op: 'create', path: headPath(conversationId), fields: { ...head, toolsJson } },
+    {
+      op: 'create',
+      path: conversationPath(conversationId),
+      fields: { ...conversation, toolsJson },
+    },
   ]);
 }
 

@@ -1,4 +1,4 @@
-import { newHead } from '#shared/conversation/documents/new-head.ts';
+import { newConversation } from '#shared/conversation/documents/new-conversation.ts';
 import { QUEUED_GRACE_MS } from '#shared/conversation/decisions/queue-decision.ts';
 import type { TurnDocument } from '#shared/conversation/documents/turn.ts';
 
@@ -8,7 +8,7 @@ export const earlier = new Date(now.getTime() - 1);
 /** The end of a lease whose grace is over too. */
 export const longAgo = new Date(now.getTime() - QUEUED_GRACE_MS);
 
-export const emptyHead = newHead({
+export const emptyConversation = newConversation({
   epoch: 'e',
   ownerUid: 'owner',
   model: 'gemini-3.5-flash',

@@ -1,6 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { text as readText } from 'node:stream/consumers';
-import { startStandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import type { ModelRequest } from '#shared/ports/ports.ts';
 import { openServer } from '#infra/local/processes/open-server.ts';
 
@@ -37,7 +37,7 @@ export interface EchoingModel {
 
 /** The local model server behind one that can fail with errors that quote the whole request. */
 export async function startEchoingModel(): Promise<EchoingModel> {
-  const standIn = await startStandIn();
+  const fakeGemini = await startFakeGemini();
   let failing: { failure: ModelFailure | undefined; role?: ModelRequest['role'] | undefined } = {
     failure: undefined,
   };
@@ -47,7 +47,7 @@ export async function startEchoingModel(): Promise<EchoingModel> {
       const { failure, role = request.headers['x-recap-role'] } = failing;
       if (failure && role === request.headers['x-recap-role'])
         return fail(response, failure, asked);
-      const answer = await fetch(`${standIn.url}${request.url ?? ''}`, {
+      const answer = await fetch(`${fakeGemini.url}${request.url ?? ''}`, {
         method: request.method ?? 'POST',
         headers: Object.entries(request.headers).flatMap(([name, value]): [string, string][] =>
           typeof value === 'string' && (name.startsWith('x-') || name === 'content-type')
@@ -67,7 +67,7 @@ export async function startEchoingModel(): Promise<EchoingModel> {
       failing = { failure, role };
     },
     close: async () => {
-      await Promise.all([close(), standIn.close()]);
+      await Promise.all([close(), fakeGemini.close()]);
     },
   };
 }

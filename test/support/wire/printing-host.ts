@@ -38,7 +38,7 @@ const environmentOf = (model: EchoingModel, keys: TokenKeys) =>
   stackEnvironment({
     shell: process.env,
     model: { kind: 'stand-in' },
-    standInUrl: model.url,
+    fakeGeminiUrl: model.url,
     settings: {
       FIREBASE_AUTH_EMULATOR_HOST: undefined,
       ID_TOKEN_KEYS_URL: keys.url,

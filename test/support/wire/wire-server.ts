@@ -4,7 +4,7 @@ import { steeredStreamer, type SteeredCall } from '#test/fakes/steered-streamer.
 import { startChatServer, type ChatServer, type ChatServerOptions } from '../chat/chat-server.ts';
 import { eventually } from '../eventually.ts';
 import { idTokenClaims } from '../token-keys.ts';
-import { withoutTold } from '../tools/without-told.ts';
+import { withoutTold } from '../tools/without-context.ts';
 
 const usage: ModelUsage = {
   promptTokens: 100,

@@ -5,11 +5,11 @@ import { createModelWatch } from '#functions/models/model-watch.ts';
 import { answeringModel } from '#functions/models/models-in-use.ts';
 import { createRemotePolicy, REMOTE_POLICY_PATH } from '#functions/config/remote-policy.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
-import { newHead } from '#shared/conversation/documents/new-head.ts';
+import { newConversation } from '#shared/conversation/documents/new-conversation.ts';
 import type { DocumentFields } from '#shared/ports/ports.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 
-const head = newHead({
+const conversation = newConversation({
   epoch: 'epoch',
   ownerUid: 'u1',
   model: 'gemini-2.5-flash',
@@ -48,7 +48,7 @@ function bench() {
     },
     reads: () => reads,
     policy: (environment: object = {}) =>
-      conversationPolicy({ ...config, ...environment, remotePolicy: remote }, head),
+      conversationPolicy({ ...config, ...environment, remotePolicy: remote }, conversation),
   };
 }
 

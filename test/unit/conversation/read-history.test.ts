@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { createMemoryCache } from '#functions/adapters/system/memory-cache.ts';
-import { readHead, readHistory } from '#shared/conversation/context/read-conversation.ts';
+import { readConversation, readHistory } from '#shared/conversation/context/read-conversation.ts';
 import { plainSource, rewriteHistory } from '#test/support/signing.ts';
-import { compacted, lifecycle, setHead } from '#test/support/chat/lifecycle.ts';
+import { compacted, lifecycle, setConversation } from '#test/support/chat/lifecycle.ts';
 
 const SECRET = 'a changed summary';
 
 /** A conversation of generation 1 whose history is in the cache, and then differs in the store. */
-async function withStaleCache(head: Record<string, number> = {}) {
+async function withStaleCache(conversation: Record<string, number> = {}) {
   const world = lifecycle();
   const conversationId = await compacted(world);
   const source = {
@@ -15,12 +15,12 @@ async function withStaleCache(head: Record<string, number> = {}) {
     cache: createMemoryCache({ maxBytes: 1_000_000 }),
   };
   const read = async () => {
-    const found = await readHead(world.store, conversationId);
+    const found = await readConversation(world.store, conversationId);
     if (!found) throw new Error('there is no head');
-    return readHistory(source, { conversationId, head: found.value, generation: 1 });
+    return readHistory(source, { conversationId, conversation: found.value, generation: 1 });
   };
   await read();
-  await setHead(world, conversationId, head);
+  await setConversation(world, conversationId, conversation);
   await rewriteHistory(world.store, { conversationId, generation: 1 }, { snapshotText: SECRET });
   return { world, conversationId, read };
 }
@@ -40,7 +40,7 @@ describe('a history in the cache', () => {
 
   test('a cached history is not used while a turn that it covers is being erased', async () => {
     const { world, conversationId, read } = await withStaleCache({ generation: 2, changedIn: 2 });
-    await setHead(world, conversationId, {
+    await setConversation(world, conversationId, {
       pendingErasure: { since: world.bench.clock.now(), seqs: [3] },
     });
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createChantDetector } from '#shared/loops/chant-detector.ts';
+import { createRepetitionDetector } from '#shared/loops/repetition-detector.ts';
 import { createProseReader } from '#shared/loops/prose-characters.ts';
 import { ANCHOR_SPAN, RepeatedAnchors } from '#shared/loops/repeated-anchors.ts';
 import { RepeatedChunks, WINDOW_CHARACTERS } from '#shared/loops/repeated-chunks.ts';
@@ -48,16 +48,16 @@ test('the anchor search returns the window’s characters in order', () => {
 });
 
 /** What a detector says after each character that looks at every chunk from the beginning. */
-function closelySeen(text: string): { isChant: boolean; held: number }[] {
+function closelySeen(text: string): { isRepetition: boolean; held: number }[] {
   const markOf = createProseReader();
   let chunks = new RepeatedChunks();
-  let [held, times, isChant] = [0, 0, false];
+  let [held, times, isRepetition] = [0, 0, false];
   return codesOf(text).map((code) => {
-    const mark = isChant ? 'skipped' : markOf(code);
+    const mark = isRepetition ? 'skipped' : markOf(code);
     if (mark === 'outside') [chunks, times] = [new RepeatedChunks(), 0];
-    if (mark === 'read') [times, isChant] = [chunks.take(code), chunks.isChant];
-    held = isChant || (times >= 3 && held < WINDOW_CHARACTERS) ? held + 1 : 0;
-    return { isChant, held };
+    if (mark === 'read') [times, isRepetition] = [chunks.take(code), chunks.isRepetition];
+    held = isRepetition || (times >= 3 && held < WINDOW_CHARACTERS) ? held + 1 : 0;
+    return { isRepetition, held };
   });
 }
 
@@ -73,9 +73,9 @@ const texts = fc
 test('the anchor search finds a loop at the same character as a full chunk search', () => {
   fc.assert(
     fc.property(texts, (text) => {
-      const detector = createChantDetector();
-      closelySeen(text).forEach(({ isChant, held }, place) => {
-        expect(detector.see(text.charAt(place))).toBe(isChant);
+      const detector = createRepetitionDetector();
+      closelySeen(text).forEach(({ isRepetition, held }, place) => {
+        expect(detector.see(text.charAt(place))).toBe(isRepetition);
         // What repeats itself for a few characters alone is nobody's chant, and need not be held.
         expect(held >= ANCHOR_SPAN ? [held] : [0, held]).toContain(detector.heldCharacters());
       });

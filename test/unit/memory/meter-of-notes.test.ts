@@ -12,18 +12,25 @@ const context = {
   generation: 0,
   seq: 1,
 };
-const source = { head: { context, generation: 0, pins: [] }, history: undefined, turns: [] };
+const source = {
+  conversation: { context, generation: 0, pins: [] },
+  history: undefined,
+  turns: [],
+};
 
 const forms = wholeOutputs({ counting: { rule: 'character-class' } });
 
 test('the meter counts notes added since the report and no removed ones', () => {
   const own = memoryTokens(memory);
   const sent = { ...context, pinTokens: own + 20, memoryTokens: own };
-  const head = { ...source.head, context: sent };
+  const conversation = { ...source.conversation, context: sent };
 
   const came = contextTokens({ ...source, memory }, forms).tokens;
-  const went = contextTokens({ ...source, head, memory: { app: '', user: '' } }, forms).tokens;
-  const unknown = contextTokens({ ...source, head }, forms).tokens;
+  const went = contextTokens(
+    { ...source, conversation, memory: { app: '', user: '' } },
+    forms,
+  ).tokens;
+  const unknown = contextTokens({ ...source, conversation }, forms).tokens;
 
   expect(came).toBeGreaterThan(1_000 + own);
   expect(went).toBe(1_000 - own - 20);

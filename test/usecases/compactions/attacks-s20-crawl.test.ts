@@ -8,7 +8,7 @@ import {
   compacted,
   lifecycle,
   owner,
-  setHead,
+  setConversation,
   type Lifecycle,
 } from '#test/support/chat/lifecycle.ts';
 
@@ -57,7 +57,7 @@ const write = async ({ store }: Pick<Lifecycle, 'store'>, all: readonly string[]
 };
 
 const lease = { owner: 'w1', fence: 3, until: at };
-/** Fields of a head at the moment of the erasure. */
+/** Fields of a conversation document at the moment of the erasure. */
 const states: Readonly<Record<string, DocumentFields>> = {
   finished: {},
   'running a turn, or waiting for the app’s tool': { open: { seq: 21, leaseUntil: at } },
@@ -84,7 +84,7 @@ describe('S20: an erasure', () => {
     async (_, fields) => {
       const world = lifecycle();
       const conversationId = await compacted(world);
-      await setHead(world, conversationId, fields);
+      await setConversation(world, conversationId, fields);
       await write(
         world,
         Object.values(below).map((pathOf) => pathOf(conversationId)),
@@ -103,7 +103,7 @@ describe('S20: an erasure', () => {
 
       expect(await remainsOf(world)).toEqual([]);
       expect((await world.documents()).map(({ path }) => path)).toEqual([
-        paths.headPath(conversationId),
+        paths.conversationPath(conversationId),
       ]);
     },
   );
@@ -124,7 +124,7 @@ describe('S20: an erasure', () => {
 
     const left = (await world.documents()).map(({ path }) => path);
     expect(left.toSorted()).toEqual([
-      paths.headPath(conversationId),
+      paths.conversationPath(conversationId),
       paths.devicePath(UID, 'phone-1'),
     ]);
     expect(await remainsOf(world)).toEqual([paths.devicePath(UID, 'phone-1')]);

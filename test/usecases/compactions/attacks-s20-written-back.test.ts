@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { readCompaction } from '#functions/chat/context/list-compactions.ts';
 import { showContext } from '#functions/chat/context/show-context.ts';
 import { historyPath } from '#shared/conversation/documents/paths.ts';
-import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import type { DocumentFields } from '#shared/ports/ports.ts';
 import { see } from '#test/support/compaction/compacted-conversation.ts';
 import { fork } from '#test/support/chat/forks.ts';
@@ -99,7 +99,7 @@ describe('S20: a summary from before an erasure that is written back', () => {
   test('S20: a pre-erasure summary is not valid under a later generation', async () => {
     const { world, conversationId, before } = await toldTwice();
     await removeMessage(world, conversationId, 'message-3');
-    const generation = (await readHead(world.store, conversationId))?.value.generation ?? 0;
+    const generation = (await readConversation(world.store, conversationId))?.value.generation ?? 0;
 
     await put(world, historyPath(conversationId, generation), before);
 
@@ -133,9 +133,9 @@ describe('a summary of which an erasure left something', () => {
     await removeMessage(world, conversationId, 'message-3');
     const { cleaned: _, ...old } = await fieldsOf(world, path);
     await put(world, path, old);
-    const head = `conversations/${conversationId}`;
-    const { erasedIn: __, ...former } = await fieldsOf(world, head);
-    await put(world, head, former);
+    const conversation = `conversations/${conversationId}`;
+    const { erasedIn: __, ...former } = await fieldsOf(world, conversation);
+    await put(world, conversation, former);
 
     expect(await shownText(world, conversationId)).toContain(KEPT);
   });

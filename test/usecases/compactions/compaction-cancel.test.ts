@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, test } from 'vitest';
-import { headPath } from '#shared/conversation/documents/paths.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { cancelledCompactionResponse } from '#shared/wire/resources/compaction.ts';
 import { errorOf, startChatServer } from '#test/support/chat/chat-server.ts';
 import { createConversation, readAs } from '#test/support/chat/http-answers.ts';
@@ -19,7 +19,7 @@ const setNeed = (id: string, compactionNeeded: object) =>
   chat.dependencies.store.commit([
     {
       op: 'update',
-      path: headPath(id),
+      path: conversationPath(id),
       fields: { compactionNeeded: { ...compactionNeeded } },
       guard: { exists: true },
     },
@@ -46,8 +46,8 @@ describe('cancelling a compaction', () => {
     const told = await readAs(cancelledCompactionResponse, first);
     expect(told).toEqual({ jobId: requestId, state: 'ABORTED' });
     expect(await second.json()).toEqual(told);
-    const { head, job } = await see(chat.dependencies.store, id);
-    expect(head.compactionNeeded).toEqual({});
+    const { conversation, job } = await see(chat.dependencies.store, id);
+    expect(conversation.compactionNeeded).toEqual({});
     expect(job?.records).toMatchObject([
       { requestId, state: 'ABORTED', reason: 'CANCELLED_BY_USER' },
     ]);
@@ -73,9 +73,9 @@ describe('cancelling a compaction', () => {
 
     await cancel(id, requestId);
 
-    const { head } = await see(chat.dependencies.store, id);
-    const { tokens } = head.context;
-    expect(head.compactionNeeded).toEqual({ declined: { tokens, generation: 0 } });
+    const { conversation } = await see(chat.dependencies.store, id);
+    const { tokens } = conversation.context;
+    expect(conversation.compactionNeeded).toEqual({ declined: { tokens, generation: 0 } });
   });
 
   test('cancelling a running compaction leaves its worker a request to stop', async () => {
@@ -91,8 +91,8 @@ describe('cancelling a compaction', () => {
       state: 'RUNNING',
       cancelRequested: true,
     });
-    const { head } = await see(chat.dependencies.store, id);
-    expect(head.compactionNeeded).toMatchObject({
+    const { conversation } = await see(chat.dependencies.store, id);
+    expect(conversation.compactionNeeded).toMatchObject({
       cancel: requestId,
       manual: { requestId },
     });

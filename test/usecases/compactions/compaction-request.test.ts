@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, test } from 'vitest';
-import { headPath } from '#shared/conversation/documents/paths.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/errors.ts';
 import {
   compactionJobResponse,
@@ -23,7 +23,7 @@ const publishedFor = (id: string) =>
   chat.dependencies.published.filter(({ data }) => JSON.stringify(data).includes(id));
 
 const needOf = async (id: string) => {
-  const [document] = await chat.dependencies.store.get([headPath(id)]);
+  const [document] = await chat.dependencies.store.get([conversationPath(id)]);
   return document?.fields['compactionNeeded'];
 };
 
@@ -56,7 +56,7 @@ describe('asking for a compaction', () => {
   test('a dry-run compaction shows what would be folded and requests nothing', async () => {
     const { conversationId } = await buildConversation(chat.dependencies.store, {
       turns: 20,
-      head: { ownerUid: 'alice' },
+      conversation: { ownerUid: 'alice' },
     });
 
     const response = await compact(conversationId, { dryRun: true });
@@ -78,7 +78,7 @@ describe('asking for a compaction', () => {
   test('a dry-run compaction of a too-large turn fails like the real one', async () => {
     const { conversationId } = await buildConversation(chat.dependencies.store, {
       turns: [{ answer: 'word '.repeat(8_000) }, { answer: 'word '.repeat(8_000) }],
-      head: { ownerUid: 'alice', settings: { windowTokens: 8_000 } },
+      conversation: { ownerUid: 'alice', settings: { windowTokens: 8_000 } },
     });
 
     const preview = await readAs(
@@ -163,7 +163,7 @@ describe('asking for a compaction', () => {
     const response = await server.call(`/v1/conversations/${id}:compact`, { body: {} });
 
     expect(response.status).toBe(202);
-    const [document] = await server.dependencies.store.get([headPath(id)]);
+    const [document] = await server.dependencies.store.get([conversationPath(id)]);
     expect(document?.fields['compactionNeeded']).toHaveProperty('manual');
     expect(server.logs.map(({ event }) => event)).toContain('compaction_publish_failed');
     await server.stop();

@@ -7,7 +7,7 @@ import {
   see,
 } from '#test/support/compaction/compacted-conversation.ts';
 import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
-import { compacted, dyingAt, lifecycle, setHead } from '#test/support/chat/lifecycle.ts';
+import { compacted, dyingAt, lifecycle, setConversation } from '#test/support/chat/lifecycle.ts';
 import { restore } from '#test/support/compaction/restoring.ts';
 import { historiesOf } from '#test/support/compaction/stored-histories.ts';
 
@@ -34,8 +34,8 @@ describe('a restore', () => {
 
       const record = await restore(world, conversationId, wanted);
 
-      expect(record.generation).toBe(before.head.generation);
-      expect((await see(world.store, conversationId)).head).toEqual(before.head);
+      expect(record.generation).toBe(before.conversation.generation);
+      expect((await see(world.store, conversationId)).conversation).toEqual(before.conversation);
     },
   );
 
@@ -92,7 +92,9 @@ test.each(['claimed', 'summarised', 'verified', 'before-swap'])(
   async (point) => {
     const world = lifecycle();
     const conversationId = await compacted(world);
-    await setHead(world, conversationId, { compactionNeeded: { ...manualNeed('in-flight') } });
+    await setConversation(world, conversationId, {
+      compactionNeeded: { ...manualNeed('in-flight') },
+    });
     const held = compactionBench({
       ...world.bench,
       atCrashPoint: async (name) => {
@@ -102,9 +104,9 @@ test.each(['claimed', 'summarised', 'verified', 'before-swap'])(
 
     await compactOnce(held, conversationId);
 
-    const { head, history } = await see(world.store, conversationId);
+    const { conversation, history } = await see(world.store, conversationId);
     const [status] = await world.store.get([statusPath(conversationId)]);
-    expect(head).toMatchObject({ generation: 2, coveredThrough: { seq: 0 } });
+    expect(conversation).toMatchObject({ generation: 2, coveredThrough: { seq: 0 } });
     expect(history?.state).toBe('RESTORED');
     expect(status?.fields['generation']).toBe(2);
     const again = await compactOnce(world.bench, conversationId);

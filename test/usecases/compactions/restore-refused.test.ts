@@ -38,7 +38,7 @@ describe('what cannot be restored', () => {
   test('a generation that mentioned an edited message cannot be restored, an earlier one can', async () => {
     const world = lifecycle({}, rewriteBench);
     const conversationId = await compacted(world);
-    const { head } = await see(world.store, conversationId);
+    const { conversation } = await see(world.store, conversationId);
     await compactAgain(world, conversationId);
     await restore(world, conversationId, 0);
     const [second] = await world.store.get([historyPath(conversationId, 3)]);
@@ -47,7 +47,7 @@ describe('what cannot be restored', () => {
       {
         op: 'update',
         path: second?.path ?? '',
-        fields: { state: 'CHANGED', changedFromSeq: head.coveredThrough.seq + 1 },
+        fields: { state: 'CHANGED', changedFromSeq: conversation.coveredThrough.seq + 1 },
         guard: { exists: true },
       },
     ]);

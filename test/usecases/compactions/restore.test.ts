@@ -7,7 +7,7 @@ import {
   compacted,
   lifecycle,
   owner,
-  setHead,
+  setConversation,
 } from '#test/support/chat/lifecycle.ts';
 import { restore } from '#test/support/compaction/restoring.ts';
 
@@ -18,10 +18,10 @@ describe('restoring a generation', () => {
 
     const record = await restore(world, conversationId, 0);
 
-    const { head, items, text } = await see(world.store, conversationId);
+    const { conversation, items, text } = await see(world.store, conversationId);
     expect(record).toMatchObject({ state: 'RESTORED', generation: 2, restoredFrom: 0, upTo: 0 });
     expect(record.message).toContain('in use again');
-    expect(head).toMatchObject({ generation: 2, coveredThrough: { seq: 0 }, changedIn: 2 });
+    expect(conversation).toMatchObject({ generation: 2, coveredThrough: { seq: 0 }, changedIn: 2 });
     expect(new Set(items.map(({ seq }) => seq)).size).toBe(21);
     expect(text).toContain('Question 1:');
   });
@@ -34,12 +34,12 @@ describe('restoring a generation', () => {
 
     const record = await restore(world, conversationId, 1);
 
-    const { head, history, items } = await see(world.store, conversationId);
+    const { conversation, history, items } = await see(world.store, conversationId);
     expect(record).toMatchObject({ generation: 3, restoredFrom: 1 });
-    expect(head.coveredThrough).toEqual(before.head.coveredThrough);
+    expect(conversation.coveredThrough).toEqual(before.conversation.coveredThrough);
     expect(history?.snapshotText).toBe(before.history?.snapshotText);
     const seqs = new Set(items.flatMap(({ seq }) => seq ?? []));
-    expect(seqs.size).toBe(head.lastSeq - head.coveredThrough.seq);
+    expect(seqs.size).toBe(conversation.lastSeq - conversation.coveredThrough.seq);
   });
 
   test('a restore costs nothing, whatever the restored generation cost', async () => {
@@ -68,14 +68,14 @@ describe('restoring a generation', () => {
   test('a restore drops waiting requests and makes none below the hard threshold', async () => {
     const world = lifecycle();
     const conversationId = await compacted(world, {
-      head: { settings: { thresholdTokens: 2_000 } },
+      conversation: { settings: { thresholdTokens: 2_000 } },
     });
-    await setHead(world, conversationId, { compactionNeeded: { ...manualNeed('late') } });
+    await setConversation(world, conversationId, { compactionNeeded: { ...manualNeed('late') } });
 
     await restore(world, conversationId, 0);
 
-    const { head, history, tokens } = await see(world.store, conversationId);
-    expect(head.compactionNeeded).toEqual({});
+    const { conversation, history, tokens } = await see(world.store, conversationId);
+    expect(conversation.compactionNeeded).toEqual({});
     expect(history?.afterTokens).toBe(tokens);
     expect(world.chat.published).toEqual([]);
   });
@@ -86,13 +86,13 @@ describe('restoring a generation', () => {
 
     await restore(world, conversationId, 0);
 
-    const { head } = await see(world.store, conversationId);
-    expect(head.compactionNeeded.auto).toMatchObject({ trigger: 'overflow' });
+    const { conversation } = await see(world.store, conversationId);
+    expect(conversation.compactionNeeded.auto).toMatchObject({ trigger: 'overflow' });
     expect(world.chat.published).toMatchObject([
-      { topic: 'compaction', data: { requestId: head.compactionNeeded.auto?.requestId } },
+      { topic: 'compaction', data: { requestId: conversation.compactionNeeded.auto?.requestId } },
     ]);
     await compactOnce(world.bench, conversationId);
-    expect((await see(world.store, conversationId)).head).toMatchObject({ generation: 3 });
+    expect((await see(world.store, conversationId)).conversation).toMatchObject({ generation: 3 });
   });
 
   test('a restore publishes the generation in force to the events topic', async () => {
@@ -113,11 +113,11 @@ describe('restoring a generation', () => {
   test('a restore requests no compaction where the conversation is compacted by hand', async () => {
     const world = lifecycle();
     const conversationId = await compacted(world);
-    await setHead(world, conversationId, { 'settings.compaction': 'manual' });
+    await setConversation(world, conversationId, { 'settings.compaction': 'manual' });
 
     await restore(world, conversationId, 0);
 
-    expect((await see(world.store, conversationId)).head.compactionNeeded).toEqual({});
+    expect((await see(world.store, conversationId)).conversation.compactionNeeded).toEqual({});
   });
 
   test('a restore reports the generation in force to the owner’s devices', async () => {

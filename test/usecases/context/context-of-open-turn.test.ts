@@ -11,17 +11,17 @@ import { withResponses } from '#shared/conversation/context/tool-calls.ts';
 import { request } from '#test/support/chat/sending.ts';
 import { say, useToolModel, tool, toolChat, withAppTools } from '#test/support/tools/tool-world.ts';
 
-const { standIn, model } = await useToolModel();
+const { fakeGemini, model } = await useToolModel();
 
 const caller = { uid: 'u1', tier: 'signedIn' } as const;
 const bodySchema = z.looseObject({ contents: z.array(contentSchema) });
 
 /** The contents of the requests to the model since the test began. */
 const sent = (): Content[][] =>
-  standIn
+  fakeGemini
     .journal()
     .filter(({ operation }) => operation === 'streamGenerateContent')
-    .map(({ n }) => bodySchema.parse(standIn.requestBody(n)).contents);
+    .map(({ n }) => bodySchema.parse(fakeGemini.requestBody(n)).contents);
 
 /** The contents that items of `/context` stand for. */
 const contentsIn = ({ items }: ShownContext): Content[] =>
@@ -71,7 +71,7 @@ test.each([
     await say(chat, conversationId, 'Hello.');
     const { turn } = await say(chat, conversationId, text);
     expect(turn.state).toBe('awaiting_tool');
-    standIn.clearJournal();
+    fakeGemini.clearJournal();
 
     const shown = await show(chat, conversationId);
     const response = { output: LONG };

@@ -28,7 +28,7 @@ async function documentsOfTenTurns(pastTurns: number) {
   const { store, counts } = countingStore();
   const { conversationId } = await buildConversation(store, {
     turns: pastTurns,
-    head: { coveredThrough: { seq: pastTurns - TAIL_TURNS, contentIndex: 0 } },
+    conversation: { coveredThrough: { seq: pastTurns - TAIL_TURNS, contentIndex: 0 } },
   });
   const dependencies = chatDependencies({
     store,
@@ -56,8 +56,8 @@ test('ten turns read and write as many documents on 10,000 past turns as on 100'
     long,
   );
   expect(long).toEqual(short);
-  // Cold: the tail and the job once; every turn: head, guard and the user's notes.
+  // Cold: the tail and the job once; every turn: conversation, guard and the user's notes.
   expect(short.read).toBe(TAIL_TURNS + 1 + NEW_TURNS * 3);
-  // Start: head, guard and turn; finish: turn, head and the chunk that holds the short stream.
+  // Start: conversation, guard and turn; finish: turn, conversation and the chunk that holds the short stream.
   expect(short.written).toBe(NEW_TURNS * 6);
 }, 60_000);

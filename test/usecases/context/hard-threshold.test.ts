@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { showContext } from '#functions/chat/context/show-context.ts';
-import { headPath, historyPath } from '#shared/conversation/documents/paths.ts';
-import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { conversationPath, historyPath } from '#shared/conversation/documents/paths.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { StoreUnavailableError } from '#shared/errors.ts';
 import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
@@ -21,15 +21,15 @@ async function largeConversation(environment: Record<string, string> = {}) {
   const dependencies = chatDependencies({ model }, { THRESHOLD_TOKENS: '1000', ...environment });
   const { conversationId } = await buildConversation(dependencies.store, {
     turns: 20,
-    head: { ownerUid: caller.uid, model: 'gemini-3.5-flash' },
+    conversation: { ownerUid: caller.uid, model: 'gemini-3.5-flash' },
   });
   return { dependencies, conversationId, requests };
 }
 
-const headOf = async (
+const storedConversation = async (
   { store }: Awaited<ReturnType<typeof largeConversation>>['dependencies'],
   id: string,
-) => (await readHead(store, id))?.value;
+) => (await readConversation(store, id))?.value;
 
 describe('a context over the hard threshold', () => {
   test('a context over the hard threshold is sent with a marker replacing the oldest turns', async () => {
@@ -74,19 +74,19 @@ describe('a context over the hard threshold', () => {
 
     await sendAll(dependencies, conversationId, ['And now?']);
 
-    const head = await headOf(dependencies, conversationId);
-    expect(head?.context.tokens).toBeGreaterThan(2_000);
-    expect(head?.context.source).toBe('estimated');
-    expect(head?.compactionNeeded.auto?.trigger).toBe('auto');
+    const conversation = await storedConversation(dependencies, conversationId);
+    expect(conversation?.context.tokens).toBeGreaterThan(2_000);
+    expect(conversation?.context.source).toBe('estimated');
+    expect(conversation?.compactionNeeded.auto?.trigger).toBe('auto');
   });
 
   test('a shortened view changes nothing stored', async () => {
     const { dependencies, conversationId } = await largeConversation();
-    const before = await headOf(dependencies, conversationId);
+    const before = await storedConversation(dependencies, conversationId);
 
     await sendAll(dependencies, conversationId, ['And now?']);
 
-    const after = await headOf(dependencies, conversationId);
+    const after = await storedConversation(dependencies, conversationId);
     expect(after).toMatchObject({ generation: 0, coveredThrough: { seq: 0 }, lastSeq: 21 });
     expect(before?.lastSeq).toBe(20);
     expect(await dependencies.store.get([historyPath(conversationId, 1)])).toEqual([undefined]);
@@ -125,7 +125,7 @@ describe('a turn during which the context was compacted', () => {
     const dependencies = chatDependencies({ model, store }, { THRESHOLD_TOKENS: '2000' });
     const { conversationId } = await buildConversation(store, {
       turns: 20,
-      head: { ownerUid: caller.uid, settings: { thresholdTokens: 2_000 } },
+      conversation: { ownerUid: caller.uid, settings: { thresholdTokens: 2_000 } },
     });
     const handle = await sendMessage(dependencies, request(conversationId, 'And now?'));
     const since = dependencies.clock.now();
@@ -133,7 +133,7 @@ describe('a turn during which the context was compacted', () => {
     await store.commit([
       {
         op: 'update',
-        path: headPath(conversationId),
+        path: conversationPath(conversationId),
         fields: { 'compactionNeeded.manual': manual },
         guard: { exists: true },
       },
@@ -158,13 +158,13 @@ describe('a turn during which the context was compacted', () => {
     );
     const { conversationId } = await buildConversation(bench.store, {
       turns: 20,
-      head: { ownerUid: caller.uid, settings: { thresholdTokens: 2_000 } },
+      conversation: { ownerUid: caller.uid, settings: { thresholdTokens: 2_000 } },
     });
     const handle = await sendMessage(dependencies, request(conversationId, 'And now?'));
     await bench.store.commit([
       {
         op: 'update',
-        path: headPath(conversationId),
+        path: conversationPath(conversationId),
         fields: {
           'compactionNeeded.manual': { requestId: 'by-hand', since: dependencies.clock.now() },
         },
@@ -176,11 +176,13 @@ describe('a turn during which the context was compacted', () => {
     gate.resolve();
     await handle.result;
 
-    const head = await headOf(dependencies, conversationId);
-    expect(head?.generation).toBe(1);
-    expect(head?.compactionNeeded).toEqual({});
+    const conversation = await storedConversation(dependencies, conversationId);
+    expect(conversation?.generation).toBe(1);
+    expect(conversation?.compactionNeeded).toEqual({});
     expect(dependencies.published).toEqual([]);
     await sendAll(dependencies, conversationId, ['one more']);
-    expect((await headOf(dependencies, conversationId))?.compactionNeeded.auto).toBeDefined();
+    expect(
+      (await storedConversation(dependencies, conversationId))?.compactionNeeded.auto,
+    ).toBeDefined();
   });
 });

@@ -3,10 +3,10 @@ import { describe, expect, test } from 'vitest';
 import { createMemoryCache } from '#functions/adapters/system/memory-cache.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
-import { decodeHead } from '#shared/conversation/documents/head.ts';
+import { decodeConversation } from '#shared/conversation/documents/conversation.ts';
 import { decodeJob } from '#shared/conversation/documents/job.ts';
-import { dropNeedWrites } from '#shared/conversation/writes/drop-request-writes.ts';
-import { compactionJobPath, headPath } from '#shared/conversation/documents/paths.ts';
+import { dropRequestWrites } from '#shared/conversation/writes/drop-request-writes.ts';
+import { compactionJobPath, conversationPath } from '#shared/conversation/documents/paths.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
@@ -34,28 +34,28 @@ type Instance = ReturnType<typeof instance>;
 
 /** A need of the conversation comes, and is taken off again with a record of the reason. */
 async function comeAndGo({ store }: Instance, conversationId: string, reason: string) {
-  const [headDocument] = await store.get([headPath(conversationId)]);
-  if (!headDocument) throw new Error('no head');
+  const [conversationDocument] = await store.get([conversationPath(conversationId)]);
+  if (!conversationDocument) throw new Error('no head');
   const since = new Date(0);
   const requestId = randomUUID();
   await store.commit([
     {
       op: 'update',
-      path: headPath(conversationId),
+      path: conversationPath(conversationId),
       fields: { 'compactionNeeded.auto': { requestId, since, trigger: 'auto' } },
-      guard: { updateTime: headDocument.updateTime },
+      guard: { updateTime: conversationDocument.updateTime },
     },
   ]);
   const [waiting, job] = await store.get([
-    headPath(conversationId),
+    conversationPath(conversationId),
     compactionJobPath(conversationId),
   ]);
   if (!waiting) throw new Error('no head');
   await store.commit(
-    dropNeedWrites(
+    dropRequestWrites(
       {
         conversationId,
-        head: decodeHead(waiting),
+        conversation: decodeConversation(waiting),
         job: job ? decodeJob(job) : 'missing',
         need: { kind: 'auto', requestId, since, trigger: 'auto' },
         state: 'NOOP',

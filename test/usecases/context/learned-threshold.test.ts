@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { headPath } from '#shared/conversation/documents/paths.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { contextResponse } from '#shared/wire/resources/context.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
 import { startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
@@ -19,10 +19,10 @@ afterAll(async () => {
 async function compactByHand(chat: ChatServer | undefined, body: object = {}) {
   if (!chat) throw new Error('no server');
   const { store } = chat.dependencies;
-  const head = { ownerUid: 'alice' };
-  const { conversationId: id } = await buildConversation(store, { turns: 20, head });
+  const conversation = { ownerUid: 'alice' };
+  const { conversationId: id } = await buildConversation(store, { turns: 20, conversation });
   await chat.call(`/v1/conversations/${id}:compact`, { body });
-  const [document] = await store.get([headPath(id)]);
+  const [document] = await store.get([conversationPath(id)]);
   const context = await chat.call(`/v1/conversations/${id}/context`);
   return {
     stored: document?.fields['thresholdShift'],

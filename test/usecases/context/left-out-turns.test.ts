@@ -5,8 +5,8 @@ import { showContext } from '#functions/chat/context/show-context.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import type { SendRequest } from '#functions/chat/turns/send/send-request.ts';
 import { statusPath } from '#shared/conversation/documents/paths.ts';
-import { readHead } from '#shared/conversation/context/read-conversation.ts';
-import type { ConversationSettings } from '#shared/conversation/documents/head.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
+import type { ConversationSettings } from '#shared/conversation/documents/conversation.ts';
 import { contextObjectResponse } from '#shared/wire/resources/context-object.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
@@ -50,14 +50,15 @@ type World = ReturnType<typeof neverAtAThreshold>;
 
 /** About 115 tokens a turn: 22 of them are over the hard threshold of 2,400, and within the window. */
 const built = async ({ chat }: World, settings: ConversationSettings = {}, turns = 22) =>
-  (await buildConversation(chat.store, { turns, head: { settings } })).conversationId;
+  (await buildConversation(chat.store, { turns, conversation: { settings } })).conversationId;
 
 async function send({ chat }: World, conversationId: string, message: string | SendRequest) {
   const target = typeof message === 'string' ? request(conversationId, message) : message;
   return (await sendMessage(chat, target)).result;
 }
 
-const headOf = async ({ chat }: World, id: string) => (await readHead(chat.store, id))?.value;
+const storedConversation = async ({ chat }: World, id: string) =>
+  (await readConversation(chat.store, id))?.value;
 
 const objectOf = async ({ chat }: World, conversationId: string) =>
   toContextObject(chat, await readContext(chat, { caller: owner, conversationId }), undefined);
@@ -73,7 +74,7 @@ describe('with THRESHOLD_FRACTION=1 and automatic compaction', () => {
     const { context } = await send(world, id, 'And now?');
 
     expect(context.leftOut).toBeUndefined();
-    expect((await headOf(world, id))?.compactionNeeded).toEqual({});
+    expect((await storedConversation(world, id))?.compactionNeeded).toEqual({});
   });
 
   test('with THRESHOLD_FRACTION=1 a turn without room for all requests a compaction and reports it', async () => {
@@ -83,7 +84,7 @@ describe('with THRESHOLD_FRACTION=1 and automatic compaction', () => {
     const { context, turn } = await send(world, id, 'And now?');
 
     expect(turn.state).toBe('done');
-    expect((await headOf(world, id))?.compactionNeeded.auto?.trigger).toBe('overflow');
+    expect((await storedConversation(world, id))?.compactionNeeded.auto?.trigger).toBe('overflow');
     expect(world.chat.published).toHaveLength(1);
     expect(context.compaction?.state).toBe('QUEUED');
     expect(context.leftOut).toMatchObject({ from: 1, remedy: 'wait' });
@@ -103,7 +104,7 @@ describe('with THRESHOLD_FRACTION=1 and automatic compaction', () => {
 
     expect(most).toBeGreaterThan(75);
     expect(most).toBeLessThan(95);
-    expect((await headOf(world, id))?.generation).toBeGreaterThan(1);
+    expect((await storedConversation(world, id))?.generation).toBeGreaterThan(1);
   });
 });
 
@@ -116,7 +117,7 @@ describe.each(['manual', 'off'] as const)('with compaction %s', (compaction) => 
 
     const leftOut = context.leftOut;
     expect(turn.state).toBe('done');
-    expect((await headOf(world, id))?.compactionNeeded).toEqual({});
+    expect((await storedConversation(world, id))?.compactionNeeded).toEqual({});
     expect(leftOut).toMatchObject({ from: 1, remedy: 'compact' });
     expect(leftOut?.turns).toBe(leftOut?.upTo);
     expect(leftOut?.message).toContain('compact the history');
@@ -149,7 +150,7 @@ describe.each(['manual', 'off'] as const)('with compaction %s', (compaction) => 
     await compactOnce(world.bench, id);
 
     expect(queued).toMatchObject({ leftOut: { remedy: 'wait' } });
-    expect((await headOf(world, id))?.generation).toBe(1);
+    expect((await storedConversation(world, id))?.generation).toBe(1);
     expect(await statusOf(world, id)).not.toHaveProperty('leftOut');
     expect((await objectOf(world, id)).leftOut).toBeUndefined();
   });
@@ -179,7 +180,7 @@ test('with compaction off, a refusal promises none, whatever was requested befor
   const world = neverAtAThreshold();
   const { conversationId } = await buildConversation(world.chat.store, {
     turns: 19,
-    head: { settings: { compaction: 'off' }, compactionNeeded: autoNeed() },
+    conversation: { settings: { compaction: 'off' }, compactionNeeded: autoNeed() },
   });
 
   const sending = send(world, conversationId, 'word '.repeat(1_000));

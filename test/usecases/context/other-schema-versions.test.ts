@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, expect, test } from 'vitest';
-import { headPath, turnPath } from '#shared/conversation/documents/paths.ts';
+import { conversationPath, turnPath } from '#shared/conversation/documents/paths.ts';
 import type { DocumentFields } from '#shared/ports/ports.ts';
 import { conversationListResponse } from '#shared/wire/resources/conversations.ts';
 import { startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
@@ -19,7 +19,7 @@ async function serveWith(pathOf: (conversationId: string) => string, fields: Doc
   const { store } = chat.dependencies;
   const { conversationId } = await buildConversation(store, {
     turns: 2,
-    head: { ownerUid: 'alice' },
+    conversation: { ownerUid: 'alice' },
   });
   const path = pathOf(conversationId);
   const [document] = await store.get([path]);
@@ -34,14 +34,14 @@ async function serveWith(pathOf: (conversationId: string) => string, fields: Doc
 }
 
 test('unknown fields of a later version’s conversation document are ignored and kept', async () => {
-  const { sent, after } = await serveWith(headPath, { addedLater: 'kept' });
+  const { sent, after } = await serveWith(conversationPath, { addedLater: 'kept' });
 
   expect(sent.status).toBe(200);
   expect(after).toMatchObject({ addedLater: 'kept', lastSeq: 3 });
 });
 
 test.each([
-  ['head', headPath],
+  ['head', conversationPath],
   ['turn', (conversationId: string) => turnPath(conversationId, 2)],
 ])(
   'a message to a conversation whose %s has a later schema version is retryable, unchanged',
@@ -76,9 +76,9 @@ test.each([
 test('a conversation of a later schema version is skipped in the list', async () => {
   chat = await startChatServer();
   const { store } = chat.dependencies;
-  const build = () => buildConversation(store, { turns: 1, head: { ownerUid: 'alice' } });
+  const build = () => buildConversation(store, { turns: 1, conversation: { ownerUid: 'alice' } });
   const built = [await build(), await build(), await build()];
-  const path = headPath(built[1]?.conversationId ?? '');
+  const path = conversationPath(built[1]?.conversationId ?? '');
   const fields = { schemaVersion: 2 };
   await store.commit([{ op: 'update', path, fields, guard: { exists: true } }]);
 
@@ -106,11 +106,11 @@ test.each(['', '/messages', '/context', '/compactions', '/pins'])(
   async (under) => {
     chat = await startChatServer();
     const { store } = chat.dependencies;
-    const head = { ownerUid: 'alice' };
-    const { conversationId } = await buildConversation(store, { turns: 1, head });
+    const conversation = { ownerUid: 'alice' };
+    const { conversationId } = await buildConversation(store, { turns: 1, conversation });
     const fields = { schemaVersion: 2 };
     const guard = { exists: true } as const;
-    await store.commit([{ op: 'update', path: headPath(conversationId), fields, guard }]);
+    await store.commit([{ op: 'update', path: conversationPath(conversationId), fields, guard }]);
     const unknown = randomUUID();
     const get = (id: string, uid: string) => chat?.call(`/v1/conversations/${id}${under}`, { uid });
 

@@ -25,11 +25,12 @@ async function bench() {
     },
   }).chat();
   const app = createChatApp({ ...dependencies, sendMessage, heartbeatMs: 1_000 });
-  const { head } = await buildConversation(dependencies.store, { turns: 1 });
+  const { conversation } = await buildConversation(dependencies.store, { turns: 1 });
   return {
     store: dependencies.store,
     answering: (model: string) => answeringModel(dependencies.config, model),
-    thresholdTokens: () => conversationPolicy(dependencies.config, head).softThresholdTokens,
+    thresholdTokens: () =>
+      conversationPolicy(dependencies.config, conversation).softThresholdTokens,
     get: (path: string) =>
       app.fetch(
         new Request(`http://localhost${path}`, { headers: { authorization: 'Bearer token' } }),

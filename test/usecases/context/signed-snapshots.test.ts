@@ -16,7 +16,7 @@ import {
   lifecycle,
   owner,
   removeMessage,
-  setHead,
+  setConversation,
   type Lifecycle,
 } from '#test/support/chat/lifecycle.ts';
 import { edit } from '#test/support/chat/replacing.ts';
@@ -112,10 +112,10 @@ describe('a snapshot that somebody else wrote', () => {
 
     const forked = await fork(world, conversationId, 'message-31');
 
-    const { head, history, text } = await see(world.store, forked.conversationId);
+    const { conversation, history, text } = await see(world.store, forked.conversationId);
     expect(text).not.toContain(FORGED);
     expect(history?.snapshotText).toBe(first[0]?.fields['snapshotText']);
-    expect(head.coveredThrough).toEqual(first[0]?.fields['coveredThrough']);
+    expect(conversation.coveredThrough).toEqual(first[0]?.fields['coveredThrough']);
   });
 
   test.each<[string, (world: Lifecycle, id: string) => Promise<unknown>]>([
@@ -135,8 +135,8 @@ describe('a snapshot that somebody else wrote', () => {
 
       await change(world, conversationId);
 
-      const { head, history, text } = await see(world.store, conversationId);
-      expect(head.generation).toBe(3);
+      const { conversation, history, text } = await see(world.store, conversationId);
+      expect(conversation.generation).toBe(3);
       expect(history?.isUntrusted).toBeUndefined();
       expect(text).toContain('Plan a trip');
       expect(text).not.toContain(FORGED);
@@ -151,7 +151,9 @@ describe('a snapshot that somebody else wrote', () => {
     async (_, forged, read) => {
       const { world, conversationId } = await withForged(2);
       for (const generation of forged) await tamper(world.store, { conversationId, generation });
-      await setHead(world, conversationId, { compactionNeeded: { ...manualNeed('again') } });
+      await setConversation(world, conversationId, {
+        compactionNeeded: { ...manualNeed('again') },
+      });
       const before = world.bench.model.calls.length;
 
       const preview = await previewCompaction(world.chat, { caller: owner, conversationId });

@@ -6,7 +6,7 @@ import { showContext } from '#functions/chat/context/show-context.ts';
 import type { DocumentFields } from '#shared/ports/ports.ts';
 import { compactOnce, manualNeed, see } from '#test/support/compaction/compacted-conversation.ts';
 import { restore } from '#test/support/compaction/restoring.ts';
-import { lifecycle, owner, setHead } from '#test/support/chat/lifecycle.ts';
+import { lifecycle, owner, setConversation } from '#test/support/chat/lifecycle.ts';
 
 /*
  * A conversation as an earlier version stored it (recorded 2026-11-26): twenty turns, two compactions, calls of a tool,
@@ -60,14 +60,14 @@ test('a conversation stored by an earlier version keeps its transcript', async (
 test('a conversation stored by an earlier version is compacted and restored again', async () => {
   const { conversationId, world } = await storedBefore();
   const before = await see(world.store, conversationId);
-  await setHead(world, conversationId, { compactionNeeded: manualNeed() });
+  await setConversation(world, conversationId, { compactionNeeded: manualNeed() });
 
   const result = await compactOnce(world.bench, conversationId);
-  const record = await restore(world, conversationId, before.head.generation);
+  const record = await restore(world, conversationId, before.conversation.generation);
 
   const after = await see(world.store, conversationId);
   expect(result).toMatchObject({ state: 'COMPACTED' });
-  expect(record).toMatchObject({ state: 'RESTORED', restoredFrom: before.head.generation });
+  expect(record).toMatchObject({ state: 'RESTORED', restoredFrom: before.conversation.generation });
   expect(after.history?.snapshotText).toBe(before.history?.snapshotText);
   expect(after.text).toBe(before.text);
 });

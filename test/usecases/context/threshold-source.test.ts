@@ -12,7 +12,7 @@ async function shownPolicy(environment: Record<string, string>, settings: object
   const dependencies = chatDependencies({}, environment);
   const { conversationId } = await buildConversation(dependencies.store, {
     turns: 1,
-    head: { ownerUid: caller.uid, profile: 'coding', model: 'gemini-2.5-flash', settings },
+    conversation: { ownerUid: caller.uid, profile: 'coding', model: 'gemini-2.5-flash', settings },
   });
   const shown = await showContext(dependencies, { caller, conversationId });
   return contextResponse.parse(shown).policy;

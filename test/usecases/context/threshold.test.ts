@@ -4,8 +4,8 @@ import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
 import { describe, expect, test } from 'vitest';
-import { headPath, statusPath } from '#shared/conversation/documents/paths.ts';
-import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { conversationPath, statusPath } from '#shared/conversation/documents/paths.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { request, sendAll } from '#test/support/chat/sending.ts';
 
@@ -30,7 +30,7 @@ describe('the threshold', () => {
 
     await sendAll(dependencies, id, ['a', 'b']);
 
-    const need = (await readHead(dependencies.store, id))?.value.compactionNeeded.auto;
+    const need = (await readConversation(dependencies.store, id))?.value.compactionNeeded.auto;
     expect(need).toMatchObject({ trigger: 'auto' });
     expect(dependencies.published).toEqual([
       {
@@ -45,7 +45,7 @@ describe('the threshold', () => {
 
     await sendAll(dependencies, id, ['a', 'b']);
 
-    const need = (await readHead(dependencies.store, id))?.value.compactionNeeded.auto;
+    const need = (await readConversation(dependencies.store, id))?.value.compactionNeeded.auto;
     expect(dependencies.told).toEqual([
       {
         topic: 'events',
@@ -79,7 +79,7 @@ describe('the threshold', () => {
 
     await sendAll(dependencies, id, ['a']);
 
-    expect((await readHead(dependencies.store, id))?.value.compactionNeeded).toEqual({});
+    expect((await readConversation(dependencies.store, id))?.value.compactionNeeded).toEqual({});
     expect(dependencies.published).toEqual([]);
   });
 
@@ -95,7 +95,9 @@ describe('the threshold', () => {
 
     await sendAll(dependencies, id, ['a']);
 
-    expect((await readHead(dependencies.store, id))?.value.compactionNeeded.auto).toBeDefined();
+    expect(
+      (await readConversation(dependencies.store, id))?.value.compactionNeeded.auto,
+    ).toBeDefined();
   });
 });
 
@@ -103,7 +105,7 @@ describe('the threshold', () => {
 async function fullConversation(dependencies: ReturnType<typeof chatDependencies>) {
   const { conversationId } = await buildConversation(dependencies.store, {
     turns: 55,
-    head: { model: 'gemini-3.5-flash' },
+    conversation: { model: 'gemini-3.5-flash' },
   });
   return conversationId;
 }
@@ -122,7 +124,7 @@ describe('a message that cannot fit', () => {
       reason: 'CONTEXT_WINDOW_WILL_OVERFLOW',
       metadata: { estimatedRequestTokenCount: '5000', remainingTokenCount: '1000' },
     });
-    expect(await dependencies.store.get([headPath(id)])).toEqual([undefined]);
+    expect(await dependencies.store.get([conversationPath(id)])).toEqual([undefined]);
   });
 
   test('a message that cannot fit republishes a request unsettled for a minute', async () => {
@@ -147,7 +149,7 @@ describe('a message that cannot fit', () => {
     const dependencies = chatDependencies({}, { MODEL_WINDOWS: '{"gemini-3.5-flash":1000}' });
     const { conversationId } = await buildConversation(dependencies.store, {
       turns: 1,
-      head: { model: 'gemini-3.5-flash', settings: { compaction: 'off' } },
+      conversation: { model: 'gemini-3.5-flash', settings: { compaction: 'off' } },
     });
 
     const sent = sendMessage(dependencies, request(conversationId, 'word '.repeat(5_000)));
@@ -164,9 +166,9 @@ describe('a message that cannot fit', () => {
     const sent = sendMessage(dependencies, request(id, tooLongForNow));
 
     await expect(sent).rejects.toMatchObject({ reason: 'CONTEXT_WINDOW_WILL_OVERFLOW' });
-    const head = await readHead(dependencies.store, id);
-    expect(head?.value.compactionNeeded.auto?.trigger).toBe('overflow');
-    expect(head?.value.lastSeq).toBe(55);
+    const conversation = await readConversation(dependencies.store, id);
+    expect(conversation?.value.compactionNeeded.auto?.trigger).toBe('overflow');
+    expect(conversation?.value.lastSeq).toBe(55);
   });
 
   test('a message that no compaction can make room for requests none, and says so', async () => {
@@ -179,7 +181,7 @@ describe('a message that cannot fit', () => {
       reason: 'CONTEXT_WINDOW_WILL_OVERFLOW',
       publicMessage: expect.stringContaining('Shorten it'),
     });
-    expect((await readHead(dependencies.store, id))?.value.compactionNeeded).toEqual({});
+    expect((await readConversation(dependencies.store, id))?.value.compactionNeeded).toEqual({});
     expect(dependencies.published).toEqual([]);
   });
 });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { turnPath } from '#shared/conversation/documents/paths.ts';
-import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import type { Clock } from '#shared/ports/ports.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
@@ -30,7 +30,7 @@ test('a missing history is re-read later, then blamed on the store', async () =>
   const dependencies = chatDependencies({ clock, model: silentModel() });
   const { conversationId } = await buildConversation(dependencies.store, {
     turns: 2,
-    head: { generation: 1, coveredThrough: { seq: 1, contentIndex: 0 }, ownerUid: 'u1' },
+    conversation: { generation: 1, coveredThrough: { seq: 1, contentIndex: 0 }, ownerUid: 'u1' },
   });
 
   const sent = sendMessage(dependencies, request(conversationId, 'Hello?'));
@@ -62,5 +62,5 @@ test('a turn that was tried too often leaves the conversation free', async () =>
 
   await expect(again).rejects.toMatchObject({ reason: 'TURN_ABANDONED', retryAfterMs: 60_000 });
   expect(await storedTurn(alive, 'given-up')).toMatchObject({ state: 'failed' });
-  expect((await readHead(store, 'given-up'))?.value.open).toBeUndefined();
+  expect((await readConversation(store, 'given-up'))?.value.open).toBeUndefined();
 });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, test } from 'vitest';
-import { headPath } from '#shared/conversation/documents/paths.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import {
   conversationResponse,
   conversationWithContextResponse,
@@ -152,11 +152,11 @@ describe('a conversation', () => {
 
   test('another user’s, an unknown and a deleted conversation give the same 404', async () => {
     const [other, deleted] = await Promise.all([create({ uid: 'bob' }), create()]);
-    const [document] = await chat.dependencies.store.get([headPath(deleted.id)]);
+    const [document] = await chat.dependencies.store.get([conversationPath(deleted.id)]);
     await chat.dependencies.store.commit([
       {
         op: 'update',
-        path: headPath(deleted.id),
+        path: conversationPath(deleted.id),
         fields: { state: 'deleted' },
         guard: { updateTime: document?.updateTime ?? '' },
       },

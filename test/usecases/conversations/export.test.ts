@@ -10,13 +10,13 @@ import {
   buildConversation,
   type TurnToBuild,
 } from '#test/support/compaction/conversation-builder.ts';
-import { lifecycle, owner, setHead } from '#test/support/chat/lifecycle.ts';
+import { lifecycle, owner, setConversation } from '#test/support/chat/lifecycle.ts';
 
 const chat = await startChatServer();
 afterAll(() => chat.stop());
 
 const build = async (ownerUid: string, turns: readonly TurnToBuild[], title = 'A trip') =>
-  (await buildConversation(chat.dependencies.store, { turns, head: { ownerUid, title } }))
+  (await buildConversation(chat.dependencies.store, { turns, conversation: { ownerUid, title } }))
     .conversationId;
 
 const linesOf = (text: string): ExportLine[] =>
@@ -181,7 +181,7 @@ describe('the export of a user', () => {
     const { dependencies } = chat;
     const caller = { uid, tier: 'signedIn' } as const;
     await deleteConversation(dependencies, { caller, conversationId: deleted });
-    await setHead(dependencies, forking, { state: 'forking' });
+    await setConversation(dependencies, forking, { state: 'forking' });
 
     const response = await chat.call('/v1/users/me:export', { uid, method: 'POST' });
 
@@ -189,8 +189,10 @@ describe('the export of a user', () => {
     expect(response.headers.get('content-disposition')).toBe(
       'attachment; filename="conversations.jsonl"',
     );
-    const heads = lines.filter((line) => line.type === 'conversation');
-    expect(heads.map(({ id }) => id).toSorted()).toEqual([live, deleted].toSorted());
+    const conversationDocuments = lines.filter((line) => line.type === 'conversation');
+    expect(conversationDocuments.map(({ id }) => id).toSorted()).toEqual(
+      [live, deleted].toSorted(),
+    );
     expect(lines).toHaveLength(2 + 2 + 4);
   });
 

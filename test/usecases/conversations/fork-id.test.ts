@@ -7,8 +7,8 @@ import {
 } from '#functions/chat/conversations/erase/delete-conversation.ts';
 import { readOwnConversation } from '#functions/chat/conversations/own-conversation.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
-import { headPath, turnPath } from '#shared/conversation/documents/paths.ts';
-import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { conversationPath, turnPath } from '#shared/conversation/documents/paths.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { addTurn, buildConversation } from '#test/support/compaction/conversation-builder.ts';
 import { dyingAt, compacted, lifecycle, owner, stranger } from '#test/support/chat/lifecycle.ts';
 import { request } from '#test/support/chat/sending.ts';
@@ -25,7 +25,11 @@ describe('a fork under an id', () => {
     const second = await fork(world, conversationId, 'message-2', id);
 
     expect(first).toMatchObject({ conversationId: id, isNew: true });
-    expect(second).toMatchObject({ conversationId: id, isNew: false, head: { lastSeq: 3 } });
+    expect(second).toMatchObject({
+      conversationId: id,
+      isNew: false,
+      conversation: { lastSeq: 3 },
+    });
   });
 
   test('a fork id of another message or an existing conversation is refused', async () => {
@@ -78,7 +82,7 @@ describe('a fork under an id', () => {
       reason: 'CONVERSATION_NOT_FOUND',
     });
 
-    expect((await readHead(world.store, id))?.value.state).toBe('erasing');
+    expect((await readConversation(world.store, id))?.value.state).toBe('erasing');
     expect(world.chat.published.map(({ data }) => data)).toContainEqual(
       expect.objectContaining({ kind: 'erase', conversationId: id }),
     );
@@ -105,7 +109,7 @@ describe('a fork under an id', () => {
 
       const forked = await fork(world, conversationId, 'message-20', id);
 
-      expect(forked.head).toMatchObject({ state: 'live', lastSeq: 20, generation: 1 });
+      expect(forked.conversation).toMatchObject({ state: 'live', lastSeq: 20, generation: 1 });
       expect(await transcript(world, id, 30)).toEqual(await transcript(world, conversationId, 20));
     },
   );
@@ -147,7 +151,7 @@ describe('a fork under an id', () => {
   });
 
   test.each([
-    ['the head', (id: string) => headPath(id)],
+    ['the head', (id: string) => conversationPath(id)],
     ['a copied turn', (id: string) => turnPath(id, 1)],
   ])('a fork survives the lost reply of the batch of %s', async (_, pathOf) => {
     const world = lifecycle();
@@ -157,7 +161,7 @@ describe('a fork under an id', () => {
 
     const forked = await fork(world, conversationId, 'message-2', id);
 
-    expect(forked.head).toMatchObject({ state: 'live', lastSeq: 2 });
+    expect(forked.conversation).toMatchObject({ state: 'live', lastSeq: 2 });
   });
 
   test('a fork survives the lost reply of the batch that publishes it', async () => {
@@ -167,6 +171,6 @@ describe('a fork under an id', () => {
 
     const forked = await fork(world, conversationId, 'message-2');
 
-    expect(forked).toMatchObject({ isNew: true, head: { state: 'live', lastSeq: 2 } });
+    expect(forked).toMatchObject({ isNew: true, conversation: { state: 'live', lastSeq: 2 } });
   });
 });

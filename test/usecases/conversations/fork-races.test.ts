@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { deleteConversation } from '#functions/chat/conversations/erase/delete-conversation.ts';
 import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
-import { headPath } from '#shared/conversation/documents/paths.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { addTurn, buildConversation } from '#test/support/compaction/conversation-builder.ts';
 import {
   CANARY,
@@ -61,7 +61,7 @@ describe('a source that changes while it is copied', () => {
 
     const forked = await fork(racing, conversationId, 'message-3');
 
-    expect(forked.head.lastSeq).toBe(3);
+    expect(forked.conversation.lastSeq).toBe(3);
   });
 
   test('a source with a deleted message during a fork is copied again without it', async () => {
@@ -74,7 +74,7 @@ describe('a source that changes while it is copied', () => {
     const forked = await fork(racing, conversationId, 'message-20');
 
     const below = (await world.documents()).filter(({ path }) =>
-      path.startsWith(headPath(forked.conversationId)),
+      path.startsWith(conversationPath(forked.conversationId)),
     );
     expect(JSON.stringify(below)).not.toContain(CANARY);
     expect(below.filter(({ path }) => path.includes('/turns/'))).toHaveLength(20);

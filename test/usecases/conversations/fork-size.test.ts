@@ -3,7 +3,7 @@ import { FORK_TURNS_MAX } from '#functions/chat/conversations/fork/fork-conversa
 import { turnPath } from '#shared/conversation/documents/paths.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
-import { lifecycle, setHead } from '#test/support/chat/lifecycle.ts';
+import { lifecycle, setConversation } from '#test/support/chat/lifecycle.ts';
 import { fork, transcript } from '#test/support/chat/forks.ts';
 
 describe('a fork', () => {
@@ -61,7 +61,7 @@ describe('a fork', () => {
     const [first] = await world.store.get([turnPath(conversationId, 1)]);
     const fields = { ...first?.fields, seq };
     await world.store.commit([{ op: 'create', path: turnPath(conversationId, seq), fields }]);
-    await setHead(world, conversationId, { lastSeq: seq });
+    await setConversation(world, conversationId, { lastSeq: seq });
 
     await expect(fork(world, conversationId, `m_${seq}`)).rejects.toMatchObject({
       status: 'FAILED_PRECONDITION',

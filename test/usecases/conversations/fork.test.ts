@@ -5,8 +5,12 @@ import { forkConversation } from '#functions/chat/conversations/fork/fork-conver
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { systemClock } from '#functions/adapters/system/system-clock.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
-import { headPath, messageGuardPath, turnPath } from '#shared/conversation/documents/paths.ts';
-import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import {
+  conversationPath,
+  messageGuardPath,
+  turnPath,
+} from '#shared/conversation/documents/paths.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { manualNeed, compactOnce, see } from '#test/support/compaction/compacted-conversation.ts';
 import { addTurn, buildConversation } from '#test/support/compaction/conversation-builder.ts';
 import {
@@ -15,7 +19,7 @@ import {
   compacted,
   lifecycle,
   owner,
-  setHead,
+  setConversation,
   stranger,
 } from '#test/support/chat/lifecycle.ts';
 import { edit } from '#test/support/chat/replacing.ts';
@@ -27,13 +31,13 @@ test('a fork over its threshold requests a compaction at once', async () => {
   const world = lifecycle();
   const { conversationId } = await buildConversation(world.store, {
     turns: 20,
-    head: { settings: { thresholdTokens: 1_000 } },
+    conversation: { settings: { thresholdTokens: 1_000 } },
   });
 
   const forked = await fork(world, conversationId, 'message-20');
 
-  const head = await readHead(world.store, forked.conversationId);
-  expect(head?.value.compactionNeeded.auto).toMatchObject({ trigger: 'auto' });
+  const conversation = await readConversation(world.store, forked.conversationId);
+  expect(conversation?.value.compactionNeeded.auto).toMatchObject({ trigger: 'auto' });
 });
 
 describe('a fork', () => {
@@ -45,8 +49,8 @@ describe('a fork', () => {
 
       const forked = await fork(world, conversationId, messageId);
 
-      expect(forked).toMatchObject({ isNew: true, head: { state: 'live', lastSeq: 2 } });
-      expect(forked.head.forkedFrom).toEqual({ conversationId, seq: 2 });
+      expect(forked).toMatchObject({ isNew: true, conversation: { state: 'live', lastSeq: 2 } });
+      expect(forked.conversation.forkedFrom).toEqual({ conversationId, seq: 2 });
       expect(await transcript(world, forked.conversationId, 4)).toEqual(
         await transcript(world, conversationId, 2),
       );
@@ -58,7 +62,7 @@ describe('a fork', () => {
     const pin = { text: 'a fact', source: 'api' } as const;
     const { conversationId } = await buildConversation(world.store, {
       turns: 4,
-      head: {
+      conversation: {
         title: 'Trip',
         metadata: { topic: 'Jeju' },
         settings: { thresholdTokens: 9_000 },
@@ -71,16 +75,16 @@ describe('a fork', () => {
       },
     });
 
-    const { head } = await fork(world, conversationId, 'message-2');
+    const { conversation } = await fork(world, conversationId, 'message-2');
 
-    expect(head).toMatchObject({
+    expect(conversation).toMatchObject({
       ownerUid: 'u1',
       title: 'Trip',
       metadata: { topic: 'Jeju' },
       settings: { thresholdTokens: 9_000 },
       systemInstruction: 'Be kind.',
     });
-    expect(head.pins.map(({ id }) => id)).toEqual(['p0', 'p2']);
+    expect(conversation.pins.map(({ id }) => id)).toEqual(['p0', 'p2']);
   });
 
   test('a fork uses the newest summary that covers no more than its turns', async () => {
@@ -88,15 +92,15 @@ describe('a fork', () => {
     const conversationId = await compacted(world);
     const first = await see(world.store, conversationId);
     await compactAgain(world, conversationId);
-    const { seq } = first.head.coveredThrough;
+    const { seq } = first.conversation.coveredThrough;
 
     const forked = await fork(world, conversationId, `message-${seq + 2}`);
 
-    const { head, history, items, tokens } = await see(world.store, forked.conversationId);
-    expect(head).toMatchObject({ generation: 1, coveredThrough: { seq } });
+    const { conversation, history, items, tokens } = await see(world.store, forked.conversationId);
+    expect(conversation).toMatchObject({ generation: 1, coveredThrough: { seq } });
     expect(history?.snapshotText).toBe(first.history?.snapshotText);
     expect([...new Set(items.flatMap((item) => item.seq ?? []))]).toEqual([seq + 1, seq + 2]);
-    expect(head.context).toMatchObject({ tokens, source: 'estimated', seq: seq + 2 });
+    expect(conversation.context).toMatchObject({ tokens, source: 'estimated', seq: seq + 2 });
   });
 
   test('a fork of messages before every summary has them word for word', async () => {
@@ -105,8 +109,8 @@ describe('a fork', () => {
 
     const forked = await fork(world, conversationId, 'message-2');
 
-    const { head, items } = await see(world.store, forked.conversationId);
-    expect(head).toMatchObject({ generation: 0, coveredThrough: { seq: 0 } });
+    const { conversation, items } = await see(world.store, forked.conversationId);
+    expect(conversation).toMatchObject({ generation: 0, coveredThrough: { seq: 0 } });
     expect(items.map(({ seq }) => seq)).toEqual([1, 1, 2, 2]);
   });
 
@@ -141,10 +145,12 @@ describe('a fork', () => {
     });
     await answered(world.chat, edit(conversationId, 'message-2', 'Corrected.'));
     await addTurn(world.store, conversationId, { user: 'And then?', answer: 'Then home.' });
-    await setHead(world, conversationId, { compactionNeeded: { ...manualNeed('by-hand') } });
+    await setConversation(world, conversationId, {
+      compactionNeeded: { ...manualNeed('by-hand') },
+    });
     await compactOnce(world.bench, conversationId);
     const source = await see(world.store, conversationId);
-    expect(source.head).toMatchObject({ generation: 2, coveredThrough: { seq: 3 } });
+    expect(source.conversation).toMatchObject({ generation: 2, coveredThrough: { seq: 3 } });
 
     const forked = await fork(world, conversationId, 'message-3');
 
@@ -174,11 +180,11 @@ describe('a fork', () => {
     ];
     const said = { user: 'A long question about the trip. '.repeat(150) };
     const turns = Array.from({ length: 20 }, (_, i) => (i > 14 ? { answer: contents } : said));
-    const head = { settings: { thresholdTokens: 12_000 } };
-    const conversationId = await compacted(world, { turns, head });
+    const conversation = { settings: { thresholdTokens: 12_000 } };
+    const conversationId = await compacted(world, { turns, conversation });
     const blobsBelow = async (id: string) =>
       (await world.documents())
-        .filter(({ path }) => path.startsWith(`${headPath(id)}/blobs/`))
+        .filter(({ path }) => path.startsWith(`${conversationPath(id)}/blobs/`))
         .map(({ path, fields }) => [path.split('/').at(-1), fields]);
     expect(await blobsBelow(conversationId)).not.toEqual([]);
 
@@ -224,7 +230,7 @@ describe('what cannot be forked', () => {
     await world.store.commit([
       { op: 'update', path, fields: { state: 'running' }, guard: { exists: true } },
     ]);
-    await setHead(world, conversationId, { open: { seq: 3, leaseUntil: new Date() } });
+    await setConversation(world, conversationId, { open: { seq: 3, leaseUntil: new Date() } });
 
     await expect(fork(world, conversationId, 'message-3')).rejects.toMatchObject({
       reason: 'TURN_IN_PROGRESS',

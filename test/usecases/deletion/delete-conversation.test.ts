@@ -10,31 +10,37 @@ import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { undeleteConversation } from '#functions/chat/conversations/erase/undelete-conversation.ts';
 import { markErasing } from '#functions/erasure/mark-erasing.ts';
 import { historyPath, turnPath } from '#shared/conversation/documents/paths.ts';
-import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { steeredStreamer } from '#test/fakes/steered-streamer.ts';
 import { actingAt } from '#test/support/compaction/compaction-dependencies.ts';
 import { compactOnce, manualNeed, see } from '#test/support/compaction/compacted-conversation.ts';
-import { compacted, lifecycle, owner, setHead, stranger } from '#test/support/chat/lifecycle.ts';
+import {
+  compacted,
+  lifecycle,
+  owner,
+  setConversation,
+  stranger,
+} from '#test/support/chat/lifecycle.ts';
 import { request } from '#test/support/chat/sending.ts';
 import { pass, sayEach, storedTurn } from '#test/support/chat/streaming.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 
-const headOf = async (world: ReturnType<typeof lifecycle>, conversationId: string) =>
-  (await readHead(world.store, conversationId))?.value;
+const storedConversation = async (world: ReturnType<typeof lifecycle>, conversationId: string) =>
+  (await readConversation(world.store, conversationId))?.value;
 
 describe('deleting a conversation', () => {
   test('deleting a conversation keeps it recoverable for thirty days and drops waiting requests', async () => {
     const world = lifecycle();
     const conversationId = await compacted(world);
-    await setHead(world, conversationId, { compactionNeeded: { ...manualNeed() } });
+    await setConversation(world, conversationId, { compactionNeeded: { ...manualNeed() } });
 
     await deleteConversation(world.chat, { caller: owner, conversationId });
 
     const now = world.bench.clock.now();
-    expect(await headOf(world, conversationId)).toMatchObject({
+    expect(await storedConversation(world, conversationId)).toMatchObject({
       state: 'deleted',
       generation: 2,
       deleteTime: now,
@@ -54,7 +60,7 @@ describe('deleting a conversation', () => {
 
     const second = await deleteConversation(world.chat, { caller: owner, conversationId });
 
-    expect(second).toEqual(await headOf(world, conversationId));
+    expect(second).toEqual(await storedConversation(world, conversationId));
     expect(second.purgeTime).toEqual(first.purgeTime);
   });
 
@@ -63,9 +69,9 @@ describe('deleting a conversation', () => {
     const conversationId = await compacted(world);
     world.loseReplyOf(({ path }) => path === historyPath(conversationId, 2));
 
-    const head = await deleteConversation(world.chat, { caller: owner, conversationId });
+    const conversation = await deleteConversation(world.chat, { caller: owner, conversationId });
 
-    expect(head).toMatchObject({ state: 'deleted', generation: 2 });
+    expect(conversation).toMatchObject({ state: 'deleted', generation: 2 });
   });
 
   test('deleting a conversation cancels its running turn, which stores nothing more', async () => {
@@ -86,8 +92,8 @@ describe('deleting a conversation', () => {
     expect(await answered).toBe('stopped');
     const [turn] = await world.store.get([turnPath(conversationId, 1)]);
     expect(turn?.fields).toMatchObject({ state: 'cancelled', answerJson: '[]', inContext: false });
-    expect(await headOf(world, conversationId)).toMatchObject({ state: 'deleted' });
-    expect((await headOf(world, conversationId))?.open).toBeUndefined();
+    expect(await storedConversation(world, conversationId)).toMatchObject({ state: 'deleted' });
+    expect((await storedConversation(world, conversationId))?.open).toBeUndefined();
   });
 
   test('deleting a conversation keeps the running turn’s stored text', async () => {
@@ -112,15 +118,15 @@ describe('deleting a conversation', () => {
   test('deleting a conversation makes a worker that has read it lose', async () => {
     const world = lifecycle();
     const conversationId = await compacted(world);
-    await setHead(world, conversationId, { compactionNeeded: { ...manualNeed() } });
+    await setConversation(world, conversationId, { compactionNeeded: { ...manualNeed() } });
     const held = actingAt(world.bench, 'before-swap', () =>
       deleteConversation(world.chat, { caller: owner, conversationId }),
     );
 
     await compactOnce(held, conversationId);
 
-    const head = await headOf(world, conversationId);
-    expect(head).toMatchObject({ state: 'deleted', generation: 2 });
+    const conversation = await storedConversation(world, conversationId);
+    expect(conversation).toMatchObject({ state: 'deleted', generation: 2 });
     const [history] = await world.store.get([historyPath(conversationId, 2)]);
     expect(history?.fields['state']).toBe('CHANGED');
   });
@@ -146,18 +152,18 @@ describe('taking a conversation out of the bin', () => {
 
     const after = await see(world.store, conversationId);
     expect(after.text).toBe(before.text);
-    expect(after.head.state).toBe('live');
-    expect(after.head.purgeTime).toBeUndefined();
-    expect(after.head.deleteTime).toBeUndefined();
+    expect(after.conversation.state).toBe('live');
+    expect(after.conversation.purgeTime).toBeUndefined();
+    expect(after.conversation.deleteTime).toBeUndefined();
   });
 
   test('recovering a conversation that is not deleted changes nothing', async () => {
     const world = lifecycle();
     const conversationId = await compacted(world);
 
-    const head = await undeleteConversation(world.chat, { caller: owner, conversationId });
+    const conversation = await undeleteConversation(world.chat, { caller: owner, conversationId });
 
-    expect(head).toMatchObject({ state: 'live', generation: 1 });
+    expect(conversation).toMatchObject({ state: 'live', generation: 1 });
   });
 
   test('recovering a conversation is too late once it is being erased', async () => {
@@ -184,7 +190,7 @@ describe('taking a conversation out of the bin', () => {
     );
 
     expect(marked).toBe('kept');
-    expect(await headOf(world, conversationId)).toMatchObject({ state: 'live' });
+    expect(await storedConversation(world, conversationId)).toMatchObject({ state: 'live' });
   });
 
   test('only the owner recovers a conversation', async () => {
@@ -209,7 +215,7 @@ describe('deleting a conversation for good', () => {
 
       await eraseOwnConversation(world.chat, { caller: owner, conversationId });
 
-      expect(await headOf(world, conversationId)).toMatchObject({ state: 'erasing' });
+      expect(await storedConversation(world, conversationId)).toMatchObject({ state: 'erasing' });
       expect(world.chat.published).toEqual([
         { topic: 'compaction', data: { schemaVersion: 1, kind: 'erase', conversationId } },
       ]);

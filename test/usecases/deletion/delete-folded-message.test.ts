@@ -13,7 +13,7 @@ import {
   compacted,
   lifecycle,
   owner,
-  setHead,
+  setConversation,
   removeMessage,
 } from '#test/support/chat/lifecycle.ts';
 
@@ -26,8 +26,8 @@ describe('deleting a message that a summary without sources covers', () => {
 
     await removeMessage(world, conversationId, 'message-3');
 
-    const { head, history, text } = await see(world.store, conversationId);
-    expect(head).toMatchObject({ generation: 3, coveredThrough: { seq: 0 } });
+    const { conversation, history, text } = await see(world.store, conversationId);
+    expect(conversation).toMatchObject({ generation: 3, coveredThrough: { seq: 0 } });
     expect(history).toMatchObject({ state: 'CHANGED', changedFromSeq: 3, snapshotText: '' });
     expect(text).toContain('Question 1:');
     expect(await canaries(world)).toEqual([]);
@@ -40,12 +40,12 @@ describe('deleting a message that a summary without sources covers', () => {
     const conversationId = await compacted(world);
     const first = await see(world.store, conversationId);
     await compactAgain(world, conversationId);
-    const { seq } = first.head.coveredThrough;
+    const { seq } = first.conversation.coveredThrough;
 
     await removeMessage(world, conversationId, `message-${seq + 1}`);
 
-    const { head, history } = await see(world.store, conversationId);
-    expect(head.coveredThrough.seq).toBe(seq);
+    const { conversation, history } = await see(world.store, conversationId);
+    expect(conversation.coveredThrough.seq).toBe(seq);
     expect(history?.snapshotText).toBe(first.history?.snapshotText);
   });
 
@@ -55,17 +55,17 @@ describe('deleting a message that a summary without sources covers', () => {
 
     await removeMessage(world, conversationId, 'message-3');
 
-    const { head } = await see(world.store, conversationId);
-    expect(head.compactionNeeded.auto).toMatchObject({ trigger: 'auto' });
+    const { conversation } = await see(world.store, conversationId);
+    expect(conversation.compactionNeeded.auto).toMatchObject({ trigger: 'auto' });
     expect(world.chat.published).toHaveLength(1);
     await compactOnce(world.bench, conversationId);
-    expect((await see(world.store, conversationId)).head.generation).toBe(3);
+    expect((await see(world.store, conversationId)).conversation.generation).toBe(3);
   });
 
   test('deleting a folded message requests a compaction also on a restored generation', async () => {
     const world = lifecycle({}, rewriteBench);
     const conversationId = await compacted(world, {
-      head: { settings: { thresholdTokens: 2_000 } },
+      conversation: { settings: { thresholdTokens: 2_000 } },
     });
     for (const generation of [0, 1])
       await restoreGeneration(world.chat, {
@@ -78,21 +78,23 @@ describe('deleting a message that a summary without sources covers', () => {
 
     await removeMessage(world, conversationId, 'message-3');
 
-    const { head, history } = await see(world.store, conversationId);
+    const { conversation, history } = await see(world.store, conversationId);
     expect(history).toMatchObject({ coveredThrough: { seq: 0 }, afterTokens: 0 });
-    expect(head.compactionNeeded.auto).toMatchObject({ trigger: 'auto' });
+    expect(conversation.compactionNeeded.auto).toMatchObject({ trigger: 'auto' });
     expect(await compactOnce(world.bench, conversationId)).toMatchObject({ state: 'COMPACTED' });
   });
 
   test('deleting a folded message requests a compaction also beside a manual request', async () => {
     const world = lifecycle({}, rewriteBench);
     const conversationId = await compacted(world);
-    await setHead(world, conversationId, { compactionNeeded: { ...manualNeed('by-hand') } });
+    await setConversation(world, conversationId, {
+      compactionNeeded: { ...manualNeed('by-hand') },
+    });
 
     await removeMessage(world, conversationId, 'message-3');
 
-    const { head } = await see(world.store, conversationId);
-    expect(head.compactionNeeded).toMatchObject({
+    const { conversation } = await see(world.store, conversationId);
+    expect(conversation.compactionNeeded).toMatchObject({
       auto: { trigger: 'auto' },
       manual: { requestId: 'by-hand' },
     });
@@ -101,7 +103,9 @@ describe('deleting a message that a summary without sources covers', () => {
   test('deleting a folded message makes a worker that has read it lose', async () => {
     const world = lifecycle({}, rewriteBench);
     const conversationId = await compacted(world);
-    await setHead(world, conversationId, { compactionNeeded: { ...manualNeed('in-flight') } });
+    await setConversation(world, conversationId, {
+      compactionNeeded: { ...manualNeed('in-flight') },
+    });
     const held = compactionBench({
       ...world.bench,
       atCrashPoint: async (name) => {
@@ -112,7 +116,7 @@ describe('deleting a message that a summary without sources covers', () => {
     await compactOnce(held, conversationId);
 
     expect(await canaries(world)).toEqual([]);
-    expect((await see(world.store, conversationId)).head.coveredThrough.seq).toBe(0);
+    expect((await see(world.store, conversationId)).conversation.coveredThrough.seq).toBe(0);
   });
 
   test('deleting a folded message hides it from another instance’s cache', async () => {
@@ -143,12 +147,12 @@ describe('deleting a message that a summary without sources covers', () => {
     await expect(removeMessage(dying, conversationId, 'message-3')).rejects.toThrow('died');
     await compactOnce(world.bench, conversationId);
     const before = await see(world.store, conversationId);
-    expect(before.head.generation).toBe(3);
+    expect(before.conversation.generation).toBe(3);
 
     await finishErasure(world.chat, conversationId);
 
     const after = await see(world.store, conversationId);
     expect(after.history).toEqual(before.history);
-    expect(after.head.pendingErasure).toBeUndefined();
+    expect(after.conversation.pendingErasure).toBeUndefined();
   });
 });

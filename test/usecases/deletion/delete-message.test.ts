@@ -13,7 +13,7 @@ import {
   compacted,
   lifecycle,
   owner,
-  setHead,
+  setConversation,
   shortConversation,
   stranger,
   type Lifecycle,
@@ -55,8 +55,8 @@ describe('deleting a message of the tail', () => {
     const after = await see(world.store, conversationId);
     expect(after.items.map(({ seq }) => seq)).toEqual([1, 1, 3, 3]);
     expect(after.tokens).toBeLessThan(before.tokens);
-    expect(after.head).toMatchObject({ generation: 1, changedIn: 1, lastSeq: 3 });
-    expect(after.head.pendingErasure).toBeUndefined();
+    expect(after.conversation).toMatchObject({ generation: 1, changedIn: 1, lastSeq: 3 });
+    expect(after.conversation.pendingErasure).toBeUndefined();
   });
 
   test('deleting an answer alone keeps the question, out of the context', async () => {
@@ -110,7 +110,7 @@ describe('deleting a message of the tail', () => {
     const second = await removeMessage(world, conversationId, 'message-2');
 
     expect(second).toEqual(first);
-    expect((await see(world.store, conversationId)).head.generation).toBe(1);
+    expect((await see(world.store, conversationId)).conversation.generation).toBe(1);
   });
 
   test('deleting a message whose reply is lost is found by its nonce', async () => {
@@ -121,7 +121,7 @@ describe('deleting a message of the tail', () => {
     const view = await removeMessage(world, conversationId, 'message-2');
 
     expect(view).toMatchObject({ deleted: true });
-    expect((await see(world.store, conversationId)).head.generation).toBe(1);
+    expect((await see(world.store, conversationId)).conversation.generation).toBe(1);
   });
 
   test('deleting a failed message erases it and leaves the summaries alone', async () => {
@@ -145,7 +145,7 @@ describe('deleting a message of the tail', () => {
     const world = lifecycle();
     const conversationId = await shortConversation(world);
     const pin = { text: CANARY, source: 'detected' };
-    await setHead(world, conversationId, {
+    await setConversation(world, conversationId, {
       pins: [
         { id: 'p1', ...pin, seq: 2 },
         { id: 'p2', text: 'stays', source: 'api' },
@@ -154,7 +154,9 @@ describe('deleting a message of the tail', () => {
 
     await removeMessage(world, conversationId, 'message-2');
 
-    expect((await see(world.store, conversationId)).head.pins).toMatchObject([{ id: 'p2' }]);
+    expect((await see(world.store, conversationId)).conversation.pins).toMatchObject([
+      { id: 'p2' },
+    ]);
     expect(await canaries(world)).toEqual([]);
   });
 

@@ -22,7 +22,7 @@ describe('the id of a deleted message', () => {
     const { turn, replayed } = await handle.result;
     expect(replayed).toBe(true);
     expect(turn).toMatchObject({ seq: 2, contents: [], user: { parts: [] } });
-    expect((await see(world.store, conversationId)).head.lastSeq).toBe(3);
+    expect((await see(world.store, conversationId)).conversation.lastSeq).toBe(3);
   });
 
   test('a deleted failed message is not retried when sent again', async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { eraseUser } from '#functions/chat/conversations/erase/erase-user.ts';
-import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { StoreUnavailableError } from '#shared/errors.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
@@ -9,7 +9,7 @@ import { buildMany } from '#test/support/stores/many-conversations.ts';
 const caller = { uid: 'u1', tier: 'signedIn' } as const;
 
 const statesOf = (store: DocumentStore, ids: readonly string[]) =>
-  Promise.all(ids.map(async (id) => (await readHead(store, id))?.value.state));
+  Promise.all(ids.map(async (id) => (await readConversation(store, id))?.value.state));
 
 test('two thousand conversations of a user are marked in parallel, each published once', async () => {
   let [underWay, most] = [0, 0];

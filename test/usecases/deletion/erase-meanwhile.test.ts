@@ -17,7 +17,7 @@ import {
   compacted,
   lifecycle,
   owner,
-  setHead,
+  setConversation,
   type Lifecycle,
 } from '#test/support/chat/lifecycle.ts';
 import { request } from '#test/support/chat/sending.ts';
@@ -32,7 +32,7 @@ describe('erasing in the middle of a compaction', () => {
   test('erasing during a compaction makes the worker lose before anything is deleted', async () => {
     const world = lifecycle();
     const conversationId = await compacted(world);
-    await setHead(world, conversationId, { compactionNeeded: { ...manualNeed() } });
+    await setConversation(world, conversationId, { compactionNeeded: { ...manualNeed() } });
     const held = actingAt(world.bench, 'before-swap', () =>
       eraseUser(world.chat, { caller: owner }),
     );
@@ -63,7 +63,7 @@ describe('erasing in the middle of a compaction', () => {
     async (point) => {
       const world = lifecycle();
       const conversationId = await compacted(world);
-      await setHead(world, conversationId, { compactionNeeded: { ...manualNeed() } });
+      await setConversation(world, conversationId, { compactionNeeded: { ...manualNeed() } });
 
       await eraseAt(point, world, conversationId);
 

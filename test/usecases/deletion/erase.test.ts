@@ -6,7 +6,7 @@ import { forkConversation } from '#functions/chat/conversations/fork/fork-conver
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { eraseConversation } from '#functions/worker/push/erase-conversation.ts';
 import { userPath } from '#shared/conversation/documents/paths.ts';
-import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { compactOnce, neverAborted } from '#test/support/compaction/compacted-conversation.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
 import {
@@ -15,7 +15,7 @@ import {
   compacted,
   lifecycle,
   owner,
-  setHead,
+  setConversation,
   stranger,
 } from '#test/support/chat/lifecycle.ts';
 import { erase, remainsOf, serveErasures } from '#test/support/compaction/erasing.ts';
@@ -28,9 +28,9 @@ describe('S20, contract 12: erasing a user', () => {
     const deleted = await compacted(world);
     await deleteConversation(world.chat, { caller: owner, conversationId: deleted });
     const forking = await compacted(world);
-    await setHead(world, forking, { state: 'forking' });
+    await setConversation(world, forking, { state: 'forking' });
     const named = await compacted(world, {
-      head: {
+      conversation: {
         title: CANARY,
         systemInstruction: CANARY,
         metadata: { note: CANARY },
@@ -43,7 +43,7 @@ describe('S20, contract 12: erasing a user', () => {
 
     expect(result).toEqual({ conversations: 4 });
     expect(await remainsOf(world)).toEqual([]);
-    const tombstone = await readHead(world.store, named);
+    const tombstone = await readConversation(world.store, named);
     expect(tombstone?.value.expireTime).toEqual(
       new Date(world.bench.clock.now().getTime() + 30 * 24 * 60 * 60_000),
     );
@@ -110,14 +110,14 @@ describe('S20, contract 12: erasing a user', () => {
 
   test('erasing a user leaves other people’s conversations alone', async () => {
     const world = lifecycle();
-    const theirs = await compacted(world, { head: { ownerUid: 'u2' } });
+    const theirs = await compacted(world, { conversation: { ownerUid: 'u2' } });
     const before = await world.documents();
 
     const result = await eraseUser(world.chat, { caller: owner });
 
     expect(result).toEqual({ conversations: 0 });
     expect(await world.documents()).toEqual(before);
-    expect((await readHead(world.store, theirs))?.value.state).toBe('live');
+    expect((await readConversation(world.store, theirs))?.value.state).toBe('live');
   });
 
   test('erasing a user reaches more conversations than one read returns', async () => {
@@ -190,7 +190,7 @@ test.each(['live', 'deleted', 'forking', 'erased'])(
   async (state) => {
     const world = lifecycle();
     const conversationId = await compacted(world);
-    await setHead(world, conversationId, { state });
+    await setConversation(world, conversationId, { state });
     const before = await world.documents();
 
     const result = await eraseConversation(world.bench, conversationId, neverAborted());

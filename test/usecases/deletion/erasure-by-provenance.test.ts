@@ -14,7 +14,7 @@ import {
   lifecycle,
   owner,
   removeMessage,
-  setHead,
+  setConversation,
   type Lifecycle,
 } from '#test/support/chat/lifecycle.ts';
 import { edit } from '#test/support/chat/replacing.ts';
@@ -39,9 +39,12 @@ describe('deleting a message that statements of a summary cite', () => {
 
     await removeMessage(world, conversationId, 'message-3');
 
-    const { head, history, text } = await see(world.store, conversationId);
+    const { conversation, history, text } = await see(world.store, conversationId);
     expect(await canaries(world)).toEqual([]);
-    expect(head).toMatchObject({ generation: 3, coveredThrough: before.head.coveredThrough });
+    expect(conversation).toMatchObject({
+      generation: 3,
+      coveredThrough: before.conversation.coveredThrough,
+    });
     expect(history).toMatchObject({ state: 'CHANGED', erasedSeqs: [3] });
     expect(text).toContain(KEPT);
     const histories = await historiesOf(world, conversationId);
@@ -122,8 +125,8 @@ describe('deleting a message that statements of a summary cite', () => {
 
     await removeMessage(world, conversationId, 'message-3');
 
-    const { head, text } = await see(world.store, conversationId);
-    expect(head.coveredThrough.seq).toBe(0);
+    const { conversation, text } = await see(world.store, conversationId);
+    expect(conversation.coveredThrough.seq).toBe(0);
     expect(text).toContain('Question 1:');
     expect(await canaries(world)).toEqual([]);
   });
@@ -159,8 +162,8 @@ describe('the statements that an erasure took with it', () => {
       [BOTH, 3, 4],
     ]);
     await removeMessage(world, conversationId, 'message-3');
-    const { head, text } = await see(world.store, conversationId);
-    expect(head.compactionNeeded.auto).toMatchObject({ trigger: 'auto' });
+    const { conversation, text } = await see(world.store, conversationId);
+    expect(conversation.compactionNeeded.auto).toMatchObject({ trigger: 'auto' });
     expect(world.chat.published).toHaveLength(1);
     expect(text).not.toContain('Question 4');
 
@@ -171,16 +174,18 @@ describe('the statements that an erasure took with it', () => {
     expect(asked).not.toContain(CANARY);
     const after = await see(world.store, conversationId);
     expect(after.history?.rederiveFrom).toBeUndefined();
-    expect(after.head.coveredThrough.seq).toBeGreaterThanOrEqual(head.coveredThrough.seq);
-    expect(after.head.compactionNeeded).toEqual({});
+    expect(after.conversation.coveredThrough.seq).toBeGreaterThanOrEqual(
+      conversation.coveredThrough.seq,
+    );
+    expect(after.conversation.compactionNeeded).toEqual({});
   });
 
   test('lost statements wait for the next compaction where it is not automatic', async () => {
     const world = lifecycle();
     const conversationId = await compactedTwice(world, items);
-    await setHead(world, conversationId, { 'settings.compaction': 'manual' });
+    await setConversation(world, conversationId, { 'settings.compaction': 'manual' });
     await removeMessage(world, conversationId, 'message-3');
-    expect((await see(world.store, conversationId)).head.compactionNeeded).toEqual({});
+    expect((await see(world.store, conversationId)).conversation.compactionNeeded).toEqual({});
 
     const preview = await previewCompaction(world.chat, { caller: owner, conversationId });
 
@@ -199,13 +204,13 @@ describe('editing a message that statements of a summary cite', () => {
 
     await answered(world.chat, edit(conversationId, 'message-3', 'Something else.'));
 
-    const { head, history, items: shown, text } = await see(world.store, conversationId);
-    expect(head.coveredThrough).toEqual({ seq: 2, contentIndex: 0 });
+    const { conversation, history, items: shown, text } = await see(world.store, conversationId);
+    expect(conversation.coveredThrough).toEqual({ seq: 2, contentIndex: 0 });
     expect(history).toMatchObject({ state: 'CHANGED', changedFromSeq: 3, rederiveFrom: 3 });
     expect(text).toContain(KEPT);
     for (const gone of [BOTH, CANARY]) expect(text).not.toContain(gone);
     expect(shown.map(({ seq }) => seq)).toEqual([undefined, undefined, 32, 32]);
-    expect(head.compactionNeeded.auto).toMatchObject({ trigger: 'auto' });
+    expect(conversation.compactionNeeded.auto).toMatchObject({ trigger: 'auto' });
   });
 
   test('editing a cited message lets an earlier generation be restored without its statements', async () => {
@@ -224,8 +229,8 @@ describe('editing a message that statements of a summary cite', () => {
       locale: undefined,
     });
 
-    const { head, text } = await see(world.store, conversationId);
-    expect(head.coveredThrough).toEqual({ seq: 2, contentIndex: 0 });
+    const { conversation, text } = await see(world.store, conversationId);
+    expect(conversation.coveredThrough).toEqual({ seq: 2, contentIndex: 0 });
     expect(text).toContain('An older trip.');
     expect(text).toContain('Something else.');
     expect(text).not.toContain(CANARY);

@@ -16,7 +16,7 @@ import {
   compacted,
   lifecycle,
   owner,
-  setHead,
+  setConversation,
   type Lifecycle,
   removeMessage,
 } from '#test/support/chat/lifecycle.ts';
@@ -54,7 +54,7 @@ describe('an erasure that stopped half way', () => {
       else await removeMessage(world, conversationId, 'message-3');
 
       expect(await canaries(world)).toEqual([]);
-      expect((await see(world.store, conversationId)).head.pendingErasure).toBeUndefined();
+      expect((await see(world.store, conversationId)).conversation.pendingErasure).toBeUndefined();
     },
   );
 
@@ -98,7 +98,7 @@ describe('the blobs of an erased turn', () => {
       await store.commit([{ op: 'create', path, fields: { text } }]);
     }
     const history = continuedHistory({
-      head: { generation: 0 },
+      conversation: { generation: 0 },
       source: undefined,
       state: 'RESTORED',
       changedSeqs: [],
@@ -110,7 +110,7 @@ describe('the blobs of an erased turn', () => {
     });
     const fields = signedFields(conversationId, { ...history, masks });
     await store.commit([{ op: 'create', path: historyPath(conversationId, 1), fields }]);
-    await setHead(world, conversationId, { generation: 1 });
+    await setConversation(world, conversationId, { generation: 1 });
     return conversationId;
   }
 

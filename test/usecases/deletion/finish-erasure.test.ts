@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
 import { finishErasure } from '#functions/erasure/finish-erasure.ts';
 import { markErasing } from '#functions/erasure/mark-erasing.ts';
-import { headPath } from '#shared/conversation/documents/paths.ts';
-import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { GuardLostError } from '#shared/errors.ts';
 import type { DocumentStore, Write } from '#shared/ports/ports.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
@@ -36,8 +36,8 @@ function contested(store: DocumentStore, losses: number, isMeant: (write: Write)
   return { asked, store: { ...store, commit, deleteBelow } };
 }
 
-const isHeadOf = (conversationId: string) => (write: Write) =>
-  write.op === 'update' && write.path === headPath(conversationId);
+const isConversation = (conversationId: string) => (write: Write) =>
+  write.op === 'update' && write.path === conversationPath(conversationId);
 
 describe('an erasure that others disturb', () => {
   test('a disturbed erasure waits longer each time and repeats only its last step', async () => {
@@ -47,20 +47,20 @@ describe('an erasure that others disturb', () => {
     const dying = { ...world.chat, ...dyingAt('message-wiped') };
     await expect(deleteMessage(dying, request)).rejects.toThrow('died');
     const { waits, clock } = countingClock();
-    const { asked, store } = contested(world.store, 3, isHeadOf(conversationId));
+    const { asked, store } = contested(world.store, 3, isConversation(conversationId));
 
     await finishErasure({ ...world.chat, store, clock }, conversationId);
 
     expect(waits).toEqual([10, 20, 30]);
     expect(asked).toHaveLength(2);
-    expect((await readHead(store, conversationId))?.value.pendingErasure).toBeUndefined();
+    expect((await readConversation(store, conversationId))?.value.pendingErasure).toBeUndefined();
   });
 
   test('a disturbed erasure waits before it marks a conversation again', async () => {
     const world = lifecycle();
     const { conversationId } = await buildConversation(world.store, { turns: 1 });
     const { waits, clock } = countingClock();
-    const { store } = contested(world.store, 2, isHeadOf(conversationId));
+    const { store } = contested(world.store, 2, isConversation(conversationId));
 
     const marked = await markErasing({ store, clock }, conversationId, () => true);
 

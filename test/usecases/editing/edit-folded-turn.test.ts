@@ -31,8 +31,11 @@ describe('an edit of a turn in a summary without sources', () => {
 
     await answered(onlyChat(bench), edit(conversationId, 'message-3', 'Something else.'));
 
-    const { head, history, items, text } = await see(bench.store, conversationId);
-    expect(head).toMatchObject({ generation: 2, coveredThrough: { seq: 0, contentIndex: 0 } });
+    const { conversation, history, items, text } = await see(bench.store, conversationId);
+    expect(conversation).toMatchObject({
+      generation: 2,
+      coveredThrough: { seq: 0, contentIndex: 0 },
+    });
     expect(history).toMatchObject({ state: 'CHANGED', parent: 1, snapshotText: '' });
     expect(items.map(({ seq }) => seq)).toEqual([1, 1, 2, 2, 21, 21]);
     expect(text).not.toContain('Question 3');
@@ -42,7 +45,7 @@ describe('an edit of a turn in a summary without sources', () => {
     const bench = rewriteBench({ model: createScriptedModel({ answers: [snapshotAnswer()] }) });
     const conversationId = await buildDue(bench);
     await compactOnce(bench, conversationId);
-    const covered = (await see(bench.store, conversationId)).head.coveredThrough.seq;
+    const covered = (await see(bench.store, conversationId)).conversation.coveredThrough.seq;
     for (let i = 0; i < 20; i++)
       await addTurn(bench.store, conversationId, {
         user: `Later question ${i}?`,
@@ -58,15 +61,15 @@ describe('an edit of a turn in a summary without sources', () => {
     ]);
     await compactOnce(bench, conversationId);
     const before = await see(bench.store, conversationId);
-    expect(before.head.coveredThrough.seq).toBeGreaterThan(covered + 1);
+    expect(before.conversation.coveredThrough.seq).toBeGreaterThan(covered + 1);
 
     await answered(
       onlyChat(bench),
       edit(conversationId, `message-${covered + 1}`, 'Something else.'),
     );
 
-    const { head, history, items } = await see(bench.store, conversationId);
-    expect(head).toMatchObject({ generation: 3, coveredThrough: { seq: covered } });
+    const { conversation, history, items } = await see(bench.store, conversationId);
+    expect(conversation).toMatchObject({ generation: 3, coveredThrough: { seq: covered } });
     expect(history).toMatchObject({ state: 'CHANGED', parent: 2 });
     expect(history?.snapshotText).not.toBe('');
     expect(items.map(({ kind }) => kind)).toEqual(['snapshot', 'ack', 'turn', 'turn']);
@@ -76,17 +79,17 @@ describe('an edit of a turn in a summary without sources', () => {
     const bench = rewriteBench();
     const conversationId = await buildDue(bench);
     await compactOnce(bench, conversationId);
-    const { coveredThrough } = (await see(bench.store, conversationId)).head;
+    const { coveredThrough } = (await see(bench.store, conversationId)).conversation;
     const chat = onlyChat(bench);
 
     const asked = edit(conversationId, `message-${coveredThrough.seq}`, 'Something else.');
     await answered(chat, asked);
 
-    const { head } = await see(bench.store, conversationId);
-    expect(head.compactionNeeded.auto).toMatchObject({ trigger: 'auto' });
+    const { conversation } = await see(bench.store, conversationId);
+    expect(conversation.compactionNeeded.auto).toMatchObject({ trigger: 'auto' });
     expect(chat.published).toContainEqual({
       topic: 'compaction',
-      data: expect.objectContaining({ requestId: head.compactionNeeded.auto?.requestId }),
+      data: expect.objectContaining({ requestId: conversation.compactionNeeded.auto?.requestId }),
     });
     expect(await compactOnce(bench, conversationId)).toMatchObject({ state: 'COMPACTED' });
   });
@@ -94,7 +97,7 @@ describe('an edit of a turn in a summary without sources', () => {
   test('editing a folded turn requests a compaction also on a restored generation', async () => {
     const bench = rewriteBench();
     const conversationId = await buildDue(bench, {
-      head: { settings: { thresholdTokens: 2_000 } },
+      conversation: { settings: { thresholdTokens: 2_000 } },
     });
     await compactOnce(bench, conversationId);
     const chat = onlyChat(bench);
@@ -105,7 +108,7 @@ describe('an edit of a turn in a summary without sources', () => {
         generation,
         locale: undefined,
       });
-    const { coveredThrough } = (await see(bench.store, conversationId)).head;
+    const { coveredThrough } = (await see(bench.store, conversationId)).conversation;
 
     const asked = edit(conversationId, `message-${coveredThrough.seq}`, 'Something else.');
     await answered(chat, asked);
@@ -123,9 +126,9 @@ describe('an edit of a turn in a summary without sources', () => {
     await answered(onlyChat(bench), edit(conversationId, 'message-20', 'Something else.'));
 
     const after = await see(bench.store, conversationId);
-    expect(after.head).toMatchObject({
+    expect(after.conversation).toMatchObject({
       generation: 2,
-      coveredThrough: before.head.coveredThrough,
+      coveredThrough: before.conversation.coveredThrough,
     });
     expect(after.history?.snapshotText).toBe(before.history?.snapshotText);
     expect(after.text).not.toContain('Question 20');
@@ -146,9 +149,9 @@ test('an edit wins over a running compaction, whose summary is never swapped in'
 
   const result = await compactOnce(held, conversationId);
 
-  const { head, history, text } = await see(bench.store, conversationId);
+  const { conversation, history, text } = await see(bench.store, conversationId);
   expect(result).toMatchObject({ kind: 'retry', reason: 'GENERATION_MOVED' });
-  expect(head).toMatchObject({ generation: 1, changedIn: 1 });
+  expect(conversation).toMatchObject({ generation: 1, changedIn: 1 });
   expect(history?.state).toBe('CHANGED');
   expect(text).toContain('Something else.');
   expect(text).not.toContain('Question 18');

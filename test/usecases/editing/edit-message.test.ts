@@ -4,7 +4,7 @@ import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
 import { statusPath } from '#shared/conversation/documents/paths.ts';
-import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
@@ -38,8 +38,8 @@ describe('an edited message', () => {
       'three',
       'two, corrected',
     ]);
-    const head = (await readHead(dependencies.store, id))?.value;
-    expect(head).toMatchObject({ generation: 1, changedIn: 1, coveredThrough: { seq: 0 } });
+    const conversation = (await readConversation(dependencies.store, id))?.value;
+    expect(conversation).toMatchObject({ generation: 1, changedIn: 1, coveredThrough: { seq: 0 } });
     expect((await historiesOf(dependencies, id)).map(({ fields }) => fields)).toMatchObject([
       { generation: 1, parent: 0, state: 'CHANGED', snapshotText: '' },
     ]);
@@ -93,7 +93,7 @@ describe('an edited message', () => {
 
     expect(turn).toMatchObject({ seq: 5, replaces: 4 });
     expect(await shownTexts(dependencies, id)).toEqual(['one', 'Fine.', 'third version', 'Fine.']);
-    expect((await readHead(dependencies.store, id))?.value.generation).toBe(2);
+    expect((await readConversation(dependencies.store, id))?.value.generation).toBe(2);
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
-import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { StoreUnavailableError } from '#shared/errors.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
@@ -24,7 +24,7 @@ describe('the same edit sent again', () => {
 
     expect(handle).toMatchObject({ turnId: 't_4', replayed: true });
     expect(requests).toHaveLength(4);
-    expect((await readHead(dependencies.store, id))?.value.generation).toBe(1);
+    expect((await readConversation(dependencies.store, id))?.value.generation).toBe(1);
   });
 
   test.each([
@@ -55,7 +55,7 @@ describe('the same edit sent again', () => {
     );
 
     expect(new Set(turns.map(({ seq }) => seq))).toEqual(new Set([4]));
-    expect((await readHead(dependencies.store, id))?.value).toMatchObject({
+    expect((await readConversation(dependencies.store, id))?.value).toMatchObject({
       lastSeq: 4,
       generation: 1,
     });
@@ -96,14 +96,14 @@ describe('an edit whose instance died', () => {
 
     expect(turn).toMatchObject({ seq: 4, attempt: 2, replaces: 2, state: 'done' });
     expect(await shownTexts(dependencies, id)).toEqual(['one', 'Fine.', 'two, corrected', 'Fine.']);
-    expect((await readHead(dependencies.store, id))?.value.generation).toBe(1);
+    expect((await readConversation(dependencies.store, id))?.value.generation).toBe(1);
   });
 
   test('an edit that died before publishing leaves its compaction request stored', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench);
     await compactOnce(bench, conversationId);
-    const { seq } = (await see(bench.store, conversationId)).head.coveredThrough;
+    const { seq } = (await see(bench.store, conversationId)).conversation.coveredThrough;
     const reached = Promise.withResolvers<void>();
     const chat = chatDependencies({
       store: bench.store,
@@ -118,8 +118,8 @@ describe('an edit whose instance died', () => {
     void sendMessage(chat, edit(conversationId, `message-${seq}`, 'Something else.'));
     await reached.promise;
 
-    const { head } = await see(bench.store, conversationId);
-    expect(head).toMatchObject({ generation: 2, open: { seq: 21 } });
-    expect(head.compactionNeeded.auto?.trigger).toBe('auto');
+    const { conversation } = await see(bench.store, conversationId);
+    expect(conversation).toMatchObject({ generation: 2, open: { seq: 21 } });
+    expect(conversation.compactionNeeded.auto?.trigger).toBe('auto');
   });
 });

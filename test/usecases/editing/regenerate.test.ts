@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
-import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { messageListResponse, sendMessageResponse } from '#shared/wire/resources/messages.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
@@ -52,7 +52,7 @@ describe('a regenerated answer', () => {
       false,
       true,
     ]);
-    expect((await readHead(dependencies.store, id))?.value.generation).toBe(2);
+    expect((await readConversation(dependencies.store, id))?.value.generation).toBe(2);
   });
 
   test('a regenerated answer keeps the message’s options', async () => {

@@ -54,7 +54,7 @@ describe('the prefix of a prompt', () => {
   });
 
   test('a prompt’s prefix includes newer notes after a swap', async () => {
-    const { save, begin, send, compact, head, revision } = rememberingChat();
+    const { save, begin, send, compact, conversation, revision } = rememberingChat();
     const id = await begin();
     for (let i = 0; i < 8; i++) await send(id, `Question ${i} ${'about bees '.repeat(400)}`);
     await save([noteOf(1, { text: NEVER })]);
@@ -63,7 +63,7 @@ describe('the prefix of a prompt', () => {
     const prompt = await send(id, 'Hello');
 
     expect(outcome).toMatchObject({ kind: 'done', state: 'COMPACTED' });
-    expect((await head(id)).memoryRevision).toBe(await revision());
+    expect((await conversation(id)).memoryRevision).toBe(await revision());
     expect(prompt[0]?.parts[0]?.text).toContain(NEVER);
     expect(prompt[0]?.parts).toHaveLength(2);
     expect(saidLast(prompt)).toEqual(['Hello']);
@@ -199,12 +199,12 @@ describe('/context', () => {
 });
 
 test('the meter does not count one message’s notes for the next', async () => {
-  const { save, begin, send, head } = rememberingChat();
+  const { save, begin, send, conversation } = rememberingChat();
   const id = await begin();
   await save([noteOf(1, { text: 'bee '.repeat(100) })]);
 
   await send(id, 'Hello');
 
-  const { tokens } = (await head(id)).context;
+  const { tokens } = (await conversation(id)).context;
   expect(tokens).toBeLessThan(50);
 });

@@ -11,7 +11,7 @@ import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { compactOnce, manualNeed, see } from '#test/support/compaction/compacted-conversation.ts';
 import { addTurn, type TurnToBuild } from '#test/support/compaction/conversation-builder.ts';
-import { owner, removeMessage, setHead, stranger } from '#test/support/chat/lifecycle.ts';
+import { owner, removeMessage, setConversation, stranger } from '#test/support/chat/lifecycle.ts';
 import { storeNotes } from '#test/support/notes.ts';
 import { brokenRules } from '#test/support/compaction/commit-rules.ts';
 import { noteOf } from '#test/unit/memory/notes.ts';
@@ -157,8 +157,10 @@ describe('save_memory', () => {
     const first = await save({ text: NEVER, scope: 'conversation' });
     const again = await save({ text: NEVER, scope: 'conversation' });
 
-    const { head } = await see(world.store, conversationId);
-    expect(head.pins).toEqual([{ id: first['id'], text: NEVER, source: 'detected', seq: 1 }]);
+    const { conversation } = await see(world.store, conversationId);
+    expect(conversation.pins).toEqual([
+      { id: first['id'], text: NEVER, source: 'detected', seq: 1 },
+    ]);
     expect([first['isNew'], again['isNew']]).toEqual([true, false]);
     expect(await notes()).toEqual([]);
   });
@@ -247,7 +249,7 @@ test('a "never …" said once is in the prompt of turn 500, after ten compaction
   const clock = createManualClock(world.chat.clock.now());
   const first = await sendMessage({ ...world.chat, toolbox, clock, model: saving.model }, asked);
   await first.result;
-  await setHead(world, conversationId, { settings: { thresholdTokens: 4_000 } });
+  await setConversation(world, conversationId, { settings: { thresholdTokens: 4_000 } });
   const states: unknown[] = [];
 
   for (let round = 1; round <= 10; round++) {
@@ -257,7 +259,7 @@ test('a "never …" said once is in the prompt of turn 500, after ten compaction
         answer: 'Noted.',
         user: `Round ${round}, message ${i}: ${'bees fly '.repeat(30)}`,
       });
-    await setHead(world, conversationId, { compactionNeeded: manualNeed(`r-${round}`) });
+    await setConversation(world, conversationId, { compactionNeeded: manualNeed(`r-${round}`) });
     const { state } = { state: undefined, ...(await compactOnce(world.bench, conversationId)) };
     states.push(state);
   }

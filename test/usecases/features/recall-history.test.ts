@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
-import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { compacted, lifecycle, owner } from '#test/support/chat/lifecycle.ts';
 import { modelText } from '#test/support/compaction/conversation-builder.ts';
 import { edit, threeTurns } from '#test/support/chat/replacing.ts';
@@ -156,15 +156,15 @@ describe('recall_history', () => {
   test('recall_history finds what a compaction has folded', async () => {
     const world = lifecycle();
     const conversationId = await compacted(world);
-    const head = await readHead(world.store, conversationId);
+    const conversation = await readConversation(world.store, conversationId);
 
     const { hits } = await recall(world.chat, conversationId, {
       query: 'Question 1 harbour',
       caller: owner,
     });
 
-    expect(head?.value.coveredThrough.seq).toBeGreaterThan(1);
-    expect(hits.some(({ seq }) => seq <= (head?.value.coveredThrough.seq ?? 0))).toBe(true);
+    expect(conversation?.value.coveredThrough.seq).toBeGreaterThan(1);
+    expect(hits.some(({ seq }) => seq <= (conversation?.value.coveredThrough.seq ?? 0))).toBe(true);
   });
 
   test('recall_history does not find another user’s conversation', async () => {

@@ -112,8 +112,8 @@ describe('a message about what was folded', () => {
     ['the message', {}, {}, { recallTokens: 0 }],
   ] as const)(
     'a message recalls nothing where %s says so',
-    async (...[, head, environment, request]) => {
-      const { ask } = await folded({ head }, environment);
+    async (...[, conversation, environment, request]) => {
+      const { ask } = await folded({ conversation }, environment);
       expect((await ask('Who keeps parrots?', request)).text).not.toContain('<recalled>');
     },
   );

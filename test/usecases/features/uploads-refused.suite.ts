@@ -20,8 +20,8 @@ export function refusesUploads(world: () => AttachingWorld): void {
       expect(error).toMatchObject({ http: 404, reason: 'UPLOAD_NOT_FOUND' });
       expect(error.message).toMatch(/^You have no uploaded file under this id\. /);
       expect(error.metadata).toEqual({ uploadId });
-      const head = await world().chat.call(`/v1/conversations/${conversationId}`);
-      expect(head.status).toBe(404);
+      const conversation = await world().chat.call(`/v1/conversations/${conversationId}`);
+      expect(conversation.status).toBe(404);
     });
 
     test('an upload whose bytes do not match its type is refused', async () => {

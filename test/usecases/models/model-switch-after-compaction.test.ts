@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { requestCompaction } from '#functions/chat/context/request-compaction.ts';
-import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { compactOnce } from '#test/support/compaction/compacted-conversation.ts';
 import { sentPrompt, unpaired } from '#test/support/random-tools/prompt-checks.ts';
 import { createToolStage } from '#test/support/random-tools/tool-stage.ts';
@@ -8,7 +8,7 @@ import { caller, FAST, STRONG } from '#test/support/chat/routing.ts';
 import { refusalsOf, signedCalls, switchTo } from '#test/support/chat/switching.ts';
 import { say, useToolModel } from '#test/support/tools/tool-world.ts';
 
-const { standIn, model } = await useToolModel();
+const { fakeGemini, model } = await useToolModel();
 
 const WEATHER = 'call weather {"city":"Oslo"}\nthen\ncall weather {"city":"Rome"}';
 
@@ -19,9 +19,9 @@ async function compacted() {
   await say(chat, conversationId, WEATHER);
   await requestCompaction(chat, { caller, conversationId, requestId: 'by-hand' });
   await compactOnce(stage.worker(), conversationId);
-  const head = (await readHead(store, conversationId))?.value;
-  standIn.clearJournal();
-  return { chat, conversationId, head };
+  const conversation = (await readConversation(store, conversationId))?.value;
+  fakeGemini.clearJournal();
+  return { chat, conversationId, conversation };
 }
 
 test.each([
@@ -31,20 +31,20 @@ test.each([
 ])(
   'calls in a compacted tail reach %s in whole pairs with its own signatures',
   async (to, first) => {
-    const { chat, conversationId, head } = await compacted();
+    const { chat, conversationId, conversation } = await compacted();
     await switchTo(chat, conversationId, to);
 
     const { turn } = await say(chat, conversationId, WEATHER);
 
-    expect(head).toMatchObject({ generation: 1, lastSeq: 13 });
-    expect(head?.coveredThrough.seq).toBeLessThan(13);
+    expect(conversation).toMatchObject({ generation: 1, lastSeq: 13 });
+    expect(conversation?.coveredThrough.seq).toBeLessThan(13);
     expect(turn).toMatchObject({ state: 'done' });
     expect(turn.repairs).toBeUndefined();
-    expect(signedCalls(standIn)[0]).toBe(first);
-    const [asked] = standIn.journal().filter(({ role }) => role === 'chat');
-    const prompt = sentPrompt(standIn.requestBody(asked?.n ?? 0));
+    expect(signedCalls(fakeGemini)[0]).toBe(first);
+    const [asked] = fakeGemini.journal().filter(({ role }) => role === 'chat');
+    const prompt = sentPrompt(fakeGemini.requestBody(asked?.n ?? 0));
     expect(JSON.stringify(prompt.contents)).toContain('"degrees":21');
     expect(unpaired(prompt)).toEqual([]);
-    expect(refusalsOf(standIn)).toEqual([]);
+    expect(refusalsOf(fakeGemini)).toEqual([]);
   },
 );

@@ -4,8 +4,8 @@ import { updateConversation } from '#functions/chat/conversations/update-convers
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { conversationPolicy } from '#functions/config/conversation-policy.ts';
 import { estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
-import type { Head } from '#shared/conversation/documents/head.ts';
-import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { compactOnce } from '#test/support/compaction/compacted-conversation.ts';
@@ -28,7 +28,7 @@ const environment = {
 };
 
 /** Some 100,000 tokens with a model of a million, which it then leaves for one of 32,768. */
-async function switched({ head = {}, text = 'about bees '.repeat(2_200) } = {}) {
+async function switched({ conversation = {}, text = 'about bees '.repeat(2_200) } = {}) {
   const { model, requests } = scriptedStreamer(textAnswer('Fine.'));
   const chat = chatDependencies({ model }, environment);
   const { store, cache } = chat;
@@ -37,19 +37,19 @@ async function switched({ head = {}, text = 'about bees '.repeat(2_200) } = {}) 
   const turns = Array.from({ length: 20 }, (_, i) => ({ user: `Question ${i + 1} ${text}` }));
   const { conversationId } = await buildConversation(store, {
     turns,
-    head: { ownerUid: 'u1', model: LARGE, ...head },
+    conversation: { ownerUid: 'u1', model: LARGE, ...conversation },
   });
-  const headNow = async () => {
-    const read = await readHead(store, conversationId);
+  const conversationNow = async () => {
+    const read = await readConversation(store, conversationId);
     if (!read) throw new Error('there is no head');
     return read.value;
   };
-  const before = await headNow();
+  const before = await conversationNow();
   await updateConversation(chat, { caller, conversationId, patch: { model: SMALL } });
   return {
     chat,
     before,
-    headNow,
+    conversationNow,
     conversationId,
     requests,
     send: async (said = 'And now?') =>
@@ -65,7 +65,7 @@ async function switched({ head = {}, text = 'about bees '.repeat(2_200) } = {}) 
 
 describe('a conversation of a hundred thousand tokens whose model changes to one of 32,768', () => {
   test('a conversation switched to a small window is sent shortened and due for compaction', async () => {
-    const { before, headNow, send, sentTokens, requests } = await switched();
+    const { before, conversationNow, send, sentTokens, requests } = await switched();
 
     const { shrinkage } = await send();
 
@@ -74,7 +74,7 @@ describe('a conversation of a hundred thousand tokens whose model changes to one
     expect(sentTokens()).toBeGreaterThan(0);
     expect(sentTokens()).toBeLessThan(0.9 * WINDOW);
     expect(shrinkage?.turnsLeftOut).toBeGreaterThan(0);
-    expect((await headNow()).compactionNeeded.auto?.trigger).toBe('modelSwitch');
+    expect((await conversationNow()).compactionNeeded.auto?.trigger).toBe('modelSwitch');
   });
 
   test('a conversation switched to a small window fits it with every message', async () => {
@@ -89,36 +89,36 @@ describe('a conversation of a hundred thousand tokens whose model changes to one
   });
 
   test('a conversation switched to a small window is sent whole once compacted', async () => {
-    const { chat, compact, headNow, send, sentTokens, requests } = await switched();
+    const { chat, compact, conversationNow, send, sentTokens, requests } = await switched();
 
     const outcomes = [];
-    for (let i = 0; i < 6 && (await headNow()).compactionNeeded.auto; i++)
+    for (let i = 0; i < 6 && (await conversationNow()).compactionNeeded.auto; i++)
       outcomes.push(await compact());
     const { shrinkage, context } = await send();
 
     expect(outcomes[0]).toMatchObject({ kind: 'done', state: 'COMPACTED' });
     expect(shrinkage).toBeUndefined();
     expect(sentTokens()).toBeLessThan(
-      conversationPolicy(chat.config, await headNow()).hardThresholdTokens,
+      conversationPolicy(chat.config, await conversationNow()).hardThresholdTokens,
     );
     expect(requests.at(-1)?.contents.length).toBeGreaterThan(1);
     expect(context).toMatchObject({ windowTokens: WINDOW });
   });
 
   test('a conversation switched to a small window costs and shows the new model’s values', async () => {
-    const { send, headNow, chat } = await switched();
+    const { send, conversationNow, chat } = await switched();
 
     const { turn, context } = await send();
 
-    expect(conversationPolicy(chat.config, await headNow()).windowTokens).toBe(WINDOW);
+    expect(conversationPolicy(chat.config, await conversationNow()).windowTokens).toBe(WINDOW);
     expect(context).toMatchObject({ windowTokens: WINDOW });
     // 110 tokens at three dollars a million.
     expect(turn.usage?.costMicros).toBe(330);
   });
 
   test('a window override of the earlier model does not enlarge the new one', async () => {
-    const settings: Head['settings'] = { windowTokens: 1_000_000 };
-    const { send, sentTokens } = await switched({ head: { settings } });
+    const settings: Conversation['settings'] = { windowTokens: 1_000_000 };
+    const { send, sentTokens } = await switched({ conversation: { settings } });
 
     const { context } = await send();
 

@@ -3,7 +3,7 @@ import {
   updateConversation,
   type UpdateRequest,
 } from '#functions/chat/conversations/update-conversation.ts';
-import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import {
   buildConversation,
@@ -27,11 +27,11 @@ const bench = () =>
 /** About 2,600 tokens with a model of 1,048,576. */
 async function build(
   { store }: ReturnType<typeof bench>,
-  head: ConversationToBuild['head'] = {},
+  conversation: ConversationToBuild['conversation'] = {},
 ): Promise<(patch: UpdateRequest['patch']) => UpdateRequest> {
   const { conversationId } = await buildConversation(store, {
     turns: 20,
-    head: { model: LARGE, ...head },
+    conversation: { model: LARGE, ...conversation },
   });
   const caller = { uid: 'u1', tier: 'signedIn' } as const;
   return (patch) => ({ caller, conversationId, patch });
@@ -42,22 +42,22 @@ describe('the change to a model with a smaller window', () => {
     const dependencies = bench();
     const request = (await build(dependencies))({ model: SMALL });
 
-    const head = await updateConversation(dependencies, request);
+    const conversation = await updateConversation(dependencies, request);
 
     const { conversationId } = request;
-    const stored = await readHead(dependencies.store, conversationId);
+    const stored = await readConversation(dependencies.store, conversationId);
     expect(stored?.value).toMatchObject({
       model: SMALL,
       compactionNeeded: { auto: { trigger: 'modelSwitch' } },
     });
-    expect(head.compactionNeeded).toEqual(stored?.value.compactionNeeded);
+    expect(conversation.compactionNeeded).toEqual(stored?.value.compactionNeeded);
     expect(dependencies.published).toEqual([
       {
         topic: 'compaction',
         data: {
           schemaVersion: 1,
           conversationId,
-          requestId: head.compactionNeeded.auto?.requestId,
+          requestId: conversation.compactionNeeded.auto?.requestId,
         },
       },
     ]);
@@ -67,21 +67,21 @@ describe('the change to a model with a smaller window', () => {
     const dependencies = bench();
     const request = (await build(dependencies))({ settings: { windowTokens: 4_000 } });
 
-    const head = await updateConversation(dependencies, request);
+    const conversation = await updateConversation(dependencies, request);
 
-    expect(head.compactionNeeded.auto).toMatchObject({ trigger: 'modelSwitch' });
+    expect(conversation.compactionNeeded.auto).toMatchObject({ trigger: 'modelSwitch' });
   });
 
-  test.each<[string, ConversationToBuild['head'], UpdateRequest['patch']]>([
+  test.each<[string, ConversationToBuild['conversation'], UpdateRequest['patch']]>([
     ['below its threshold', {}, { settings: { windowTokens: 9_000 } }],
     ['to a larger window', { model: SMALL }, { model: LARGE }],
     ['of a title', { model: SMALL }, { title: 'Trip' }],
     ['while compaction is manual', { settings: { compaction: 'manual' } }, { model: SMALL }],
     ['while compaction is off', { settings: { compaction: 'off' } }, { model: SMALL }],
     ['that switches it off', {}, { model: SMALL, settings: { compaction: 'off' } }],
-  ])('a model change %s requests no compaction', async (_, head, patch) => {
+  ])('a model change %s requests no compaction', async (_, conversation, patch) => {
     const dependencies = bench();
-    const request = (await build(dependencies, head))(patch);
+    const request = (await build(dependencies, conversation))(patch);
 
     const changed = await updateConversation(dependencies, request);
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { createConversation } from '#functions/chat/conversations/create-conversation.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { createToolbox } from '#functions/chat/turns/tools/toolbox.ts';
-import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { startModelServer } from '#test/support/processes/model-server.ts';
@@ -46,7 +46,7 @@ describe('a conversation whose model is retired', () => {
     expect(on.requests.map(({ model }) => model)).toEqual([SUCCESSOR]);
     expect(turn.model).toBe(SUCCESSOR);
     expect((await storedTurn(on.chat, id)).model).toBe(SUCCESSOR);
-    expect((await readHead(on.chat.store, id))?.value.model).toBe(RETIRED);
+    expect((await readConversation(on.chat.store, id))?.value.model).toBe(RETIRED);
   });
 
   test('a retired model is warned of once, however many messages come', async () => {
@@ -79,7 +79,7 @@ describe('a conversation whose model is retired', () => {
     ).result;
 
     expect(on.requests.map(({ model }) => model)).toEqual([SUCCESSOR, SUCCESSOR]);
-    expect((await readHead(on.chat.store, id))?.value.model).toBe(RETIRED);
+    expect((await readConversation(on.chat.store, id))?.value.model).toBe(RETIRED);
   });
 
   test('a retired model’s conversation costs what the successor costs', async () => {

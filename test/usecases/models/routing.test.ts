@@ -6,7 +6,7 @@ import { parseConfig } from '#functions/config.ts';
 import { conversationPolicy } from '#functions/config/conversation-policy.ts';
 import { showUsage } from '#functions/chat/routes/usage.ts';
 import { createQuota } from '#functions/quota/create-quota.ts';
-import { newHead } from '#shared/conversation/documents/new-head.ts';
+import { newConversation } from '#shared/conversation/documents/new-conversation.ts';
 import { modelListResponse } from '#shared/wire/facades/openai.ts';
 import { turnView } from '#shared/wire/resources/turns.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
@@ -184,7 +184,7 @@ describe('the limits of an auto conversation', () => {
   test('an auto conversation’s limits keep a reduced window and enlarge none', () => {
     const { config } = routedChat(model, {}, windows);
     const now = new Date();
-    const head = newHead({
+    const conversation = newConversation({
       epoch: 'e',
       ownerUid: 'u1',
       model: 'auto',
@@ -193,7 +193,7 @@ describe('the limits of an auto conversation', () => {
       now,
     });
     const windowOf = (windowTokens: number) =>
-      conversationPolicy(config, { ...head, settings: { windowTokens } }).windowTokens;
+      conversationPolicy(config, { ...conversation, settings: { windowTokens } }).windowTokens;
 
     expect([windowOf(10_000), windowOf(25_000)]).toEqual([10_000, 20_000]);
   });

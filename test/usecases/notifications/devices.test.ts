@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
-import { devicePath, headPath, turnPath } from '#shared/conversation/documents/paths.ts';
+import { devicePath, conversationPath, turnPath } from '#shared/conversation/documents/paths.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import type { Write } from '#shared/ports/ports.ts';
 import { recordCommits } from '#test/support/compaction/commit-rules.ts';
@@ -31,7 +31,7 @@ describe('an answer that nobody waited for', () => {
   test('an unwatched answer is sent to every device once, with what the app needs', async () => {
     const { bench, messaging, deliver } = await notifyingWorker();
     const conversationId = await buildAnswered(bench, {
-      built: { head: { title: 'A trip to Jeju' } },
+      built: { conversation: { title: 'A trip to Jeju' } },
     });
 
     expect(await deliver(endOf(conversationId))).toBe(204);
@@ -210,7 +210,7 @@ describe('nobody is notified', () => {
   ])('nobody is notified by the stored state: %s', async (_, where, fields) => {
     const { bench, messaging, deliver } = await notifyingWorker();
     const conversationId = await buildAnswered(bench);
-    const path = where === 'head' ? headPath(conversationId) : turnPath(conversationId, 1);
+    const path = where === 'head' ? conversationPath(conversationId) : turnPath(conversationId, 1);
     await bench.store.commit([update(path, fields)]);
 
     expect(await deliver(endOf(conversationId))).toBe(204);
@@ -221,16 +221,15 @@ describe('nobody is notified', () => {
   test('nobody is notified of an erased answer, and nothing is restored', async () => {
     const { bench, messaging, deliver } = await notifyingWorker();
     const conversationId = await buildAnswered(bench);
-    await bench.store.deleteBelow(headPath(conversationId));
-    await bench.store.commit([{ op: 'delete', path: headPath(conversationId) }]);
+    await bench.store.deleteBelow(conversationPath(conversationId));
+    await bench.store.commit([{ op: 'delete', path: conversationPath(conversationId) }]);
 
     expect(await deliver(endOf(conversationId))).toBe(204);
 
     expect(messaging.calls()).toBe(0);
-    expect(await bench.store.get([headPath(conversationId), turnPath(conversationId, 1)])).toEqual([
-      undefined,
-      undefined,
-    ]);
+    expect(
+      await bench.store.get([conversationPath(conversationId), turnPath(conversationId, 1)]),
+    ).toEqual([undefined, undefined]);
   });
 
   test('a user without devices gets no notification, and nothing is written', async () => {
@@ -254,8 +253,8 @@ test('an answer erased while its notification is sent stays erased', async () =>
       store: bench.store,
       notifier: {
         send: async (to, signal) => {
-          await bench.store.deleteBelow(headPath(conversationId));
-          await bench.store.commit([{ op: 'delete', path: headPath(conversationId) }]);
+          await bench.store.deleteBelow(conversationPath(conversationId));
+          await bench.store.commit([{ op: 'delete', path: conversationPath(conversationId) }]);
           return notifier.send(to, signal);
         },
       },
@@ -432,7 +431,7 @@ test('notifications log neither a token nor message text', async () => {
   });
   const conversationId = await buildAnswered(bench, {
     tokens: ['canary-token-1', 'canary-token-2', 'canary-token-3'],
-    built: { turns: [{ answer: 'A canary sings.' }], head: { title: 'About a canary' } },
+    built: { turns: [{ answer: 'A canary sings.' }], conversation: { title: 'About a canary' } },
   });
   messaging.refuse({ status: 503, message: 'canary-token-1 cannot be reached' }, 'canary-token-1');
   messaging.unregister('canary-token-2');

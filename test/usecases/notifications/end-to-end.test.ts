@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, onTestFinished, test } from 'vitest';
 import { startEmbeddedHost } from '#infra/local/embedded/host.ts';
 import { localProjectId, stackEnvironment } from '#infra/local/stack/stack-environment.ts';
-import { startStandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
 import { eventually } from '#test/support/eventually.ts';
 import { startWebhook } from '#test/support/processes/webhook-server.ts';
@@ -10,15 +10,15 @@ import { startWebhook } from '#test/support/processes/webhook-server.ts';
 /** Time for whoever hangs up at the first byte to have gone before the answer ends. */
 const FIRST_TOKEN_MS = 500;
 
-/** Both functions over the embedded store and bus, with notifications to the stand-in. */
+/** Both functions over the embedded store and bus, with notifications to the fake Gemini. */
 async function started(options: { duplicates?: number; settings?: Record<string, string> } = {}) {
-  const standIn = await startStandIn();
+  const fakeGemini = await startFakeGemini();
   const host = await startEmbeddedHost({
     environment: stackEnvironment({
       shell: {},
       model: { kind: 'stand-in' },
-      standInUrl: standIn.url,
-      settings: { FCM_PROJECT: localProjectId, FCM_URL: standIn.url, ...options.settings },
+      fakeGeminiUrl: fakeGemini.url,
+      settings: { FCM_PROJECT: localProjectId, FCM_URL: fakeGemini.url, ...options.settings },
     }),
     overrides: { logger: { log: () => undefined } },
     push: {
@@ -29,7 +29,7 @@ async function started(options: { duplicates?: number; settings?: Record<string,
   });
   onTestFinished(async () => {
     await host.stop();
-    await standIn.close();
+    await fakeGemini.close();
   });
   const token = unsignedToken({ uid: 'ada', projectId: localProjectId, now: new Date() });
   const call = (path: string, init: { method: string; body?: object; signal?: AbortSignal }) =>
@@ -58,25 +58,25 @@ async function started(options: { duplicates?: number; settings?: Record<string,
     });
   /** Sends, and hangs up at the first byte. */
   const sendAndLeave = async (conversationId: string, timeToFirstTokenMs = FIRST_TOKEN_MS) => {
-    standIn.setTiming({ timeToFirstTokenMs });
+    fakeGemini.setTiming({ timeToFirstTokenMs });
     const leaving = new AbortController();
     await send(conversationId, leaving.signal);
     leaving.abort();
   };
-  return { standIn, host, send, sendAndLeave, call };
+  return { fakeGemini, host, send, sendAndLeave, call };
 }
 
 test('a user who hung up is notified once a device, in its language, despite duplicates', async () => {
-  const { standIn, host, sendAndLeave } = await started({ duplicates: 1 });
+  const { fakeGemini, host, sendAndLeave } = await started({ duplicates: 1 });
   const conversationId = randomUUID();
 
   await sendAndLeave(conversationId);
   await eventually('both notifications', async () =>
-    standIn.messaging.sent().length >= 2 ? true : undefined,
+    fakeGemini.messaging.sent().length >= 2 ? true : undefined,
   );
   await host.bus.idle();
 
-  const sent = standIn.messaging.sent();
+  const sent = fakeGemini.messaging.sent();
   expect(sent.map(({ token }) => token).toSorted()).toEqual(['token-phone', 'token-tablet']);
   expect(sent[0]).toMatchObject({
     notification: { body: '回答ができました。' },
@@ -86,17 +86,17 @@ test('a user who hung up is notified once a device, in its language, despite dup
 });
 
 test('a user who reads to the end is not notified', async () => {
-  const { standIn, host, send } = await started();
+  const { fakeGemini, host, send } = await started();
 
   await (await send(randomUUID())).text();
   await host.bus.idle();
 
-  expect(standIn.messaging.calls()).toBe(0);
+  expect(fakeGemini.messaging.calls()).toBe(0);
 });
 
 test('a webhook that always fails is dead-lettered, and the devices are notified', async () => {
   const server = await startWebhook({ status: 500 });
-  const { standIn, host, sendAndLeave } = await started({
+  const { fakeGemini, host, sendAndLeave } = await started({
     settings: {
       EVENT_WEBHOOK_URL: server.url,
       HOOK_HOSTS: server.host,
@@ -115,11 +115,13 @@ test('a webhook that always fails is dead-lettered, and the devices are notified
     deliveryAttempts: 8,
   });
   expect(server.calls).toHaveLength(8);
-  expect(standIn.messaging.sent()).toHaveLength(2);
+  expect(fakeGemini.messaging.sent()).toHaveLength(2);
 });
 
 test('a user who has everything erased is not notified', async () => {
-  const { standIn, host, sendAndLeave, call } = await started({ settings: { DRAIN_MS: '20000' } });
+  const { fakeGemini, host, sendAndLeave, call } = await started({
+    settings: { DRAIN_MS: '20000' },
+  });
   await sendAndLeave(randomUUID(), 2_000);
 
   const erased = await call('/v1/users/me:erase', { method: 'POST', body: {} });
@@ -132,7 +134,7 @@ test('a user who has everything erased is not notified', async () => {
   await host.drain();
   await host.bus.idle();
 
-  expect(standIn.messaging.sent()).toEqual([]);
+  expect(fakeGemini.messaging.sent()).toEqual([]);
   const devices = await host.store.query({ collection: 'users/ada/devices', limit: 10 });
   expect(devices).toEqual([]);
 });

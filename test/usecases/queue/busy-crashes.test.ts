@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import type { SendRequest } from '#functions/chat/turns/send/send-request.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
-import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { isTerminal } from '#shared/conversation/documents/turn.ts';
 import { passTime } from '#test/support/pass-time.ts';
 import { edit, shownTexts } from '#test/support/chat/replacing.ts';
@@ -70,9 +70,9 @@ test.each([
 
     for (const asked of all) await passTime(world.clock, insist(world, asked));
 
-    const head = (await readHead(world.store, id))?.value;
-    const turns = await turnsOf(world.instance(), id, head?.lastSeq ?? 0);
-    expect(head?.open).toBeUndefined();
+    const conversation = (await readConversation(world.store, id))?.value;
+    const turns = await turnsOf(world.instance(), id, conversation?.lastSeq ?? 0);
+    expect(conversation?.open).toBeUndefined();
     expect(turns.map(({ seq }) => seq)).toEqual(turns.map((_, i) => i + 1));
     expect(turns.every(({ state }) => isTerminal(state))).toBe(true);
     expect(new Set(turns.map(({ messageId }) => messageId)).size).toBe(turns.length);

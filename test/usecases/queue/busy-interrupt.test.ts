@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
-import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { passTime } from '#test/support/pass-time.ts';
 import { collect, request } from '#test/support/chat/sending.ts';
@@ -78,7 +78,7 @@ describe('a message that interrupts', () => {
     });
     expect(ended.map(({ turn }) => turn.state)).toEqual(['cancelled', 'cancelled']);
     expect(world.calls.map(({ text }) => text)).toEqual(['one', 'four']);
-    expect((await readHead(chat.store, id))?.value.queue).toBeUndefined();
+    expect((await readConversation(chat.store, id))?.value.queue).toBeUndefined();
   });
 
   test('an interrupting message stores nothing before the turns in its way ended', async () => {
@@ -98,7 +98,7 @@ describe('a message that interrupts', () => {
     void sendMessage(dying, interrupting(id, 'two'));
     await passTime(world.clock, atPoint.promise);
 
-    expect((await readHead(chat.store, id))?.value.lastSeq).toBe(1);
+    expect((await readConversation(chat.store, id))?.value.lastSeq).toBe(1);
   });
 
   test.each(['interrupt', 'queue'] as const)(
@@ -115,7 +115,7 @@ describe('a message that interrupts', () => {
         metadata: { estimatedRequestTokenCount: '5000', remainingTokenCount: '1000' },
       });
 
-      expect((await readHead(chat.store, id))?.value).toMatchObject({ lastSeq: 1 });
+      expect((await readConversation(chat.store, id))?.value).toMatchObject({ lastSeq: 1 });
       world.answerAll();
       expect((await passTime(world.clock, first.result)).turn.state).toBe('done');
     },

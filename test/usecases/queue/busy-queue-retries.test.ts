@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
-import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { StoreUnavailableError } from '#shared/errors.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { passTime } from '#test/support/pass-time.ts';
@@ -124,7 +124,7 @@ describe('a lost reply', () => {
     world.answerAll();
     await first.result;
     expect((await passTime(world.clock, second.result)).turn).toMatchObject({ seq: 2, attempt: 1 });
-    expect((await readHead(chat.store, id))?.value.lastSeq).toBe(2);
+    expect((await readConversation(chat.store, id))?.value.lastSeq).toBe(2);
   });
 
   test.each([3, 4, 5, 6, 7, 8])(

@@ -4,7 +4,7 @@ import { requestCancel } from '#functions/chat/turns/finish/cancel-turn.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
 import { QUEUE_MAX } from '#shared/conversation/decisions/queue-decision.ts';
-import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { passTime } from '#test/support/pass-time.ts';
 import { collect, request, textOf } from '#test/support/chat/sending.ts';
 import { deadWaiter, instances, queued, turnsOf } from '#test/support/chat/starts.ts';
@@ -22,7 +22,10 @@ describe('a message that waits for its turn', () => {
     const waiting = await turnsOf(chat, id, 2);
     expect(second.turnId).toBe('t_2');
     expect(waiting[1]).toMatchObject({ state: 'queued', user: { parts: [{ text: 'two' }] } });
-    expect((await readHead(chat.store, id))?.value).toMatchObject({ lastSeq: 2, open: { seq: 1 } });
+    expect((await readConversation(chat.store, id))?.value).toMatchObject({
+      lastSeq: 2,
+      open: { seq: 1 },
+    });
     world.answerAll();
     await first.result;
     const { turn } = await passTime(world.clock, second.result);
@@ -32,7 +35,7 @@ describe('a message that waits for its turn', () => {
       'Answer to one.',
       'two',
     ]);
-    expect((await readHead(chat.store, id))?.value.queue).toBeUndefined();
+    expect((await readConversation(chat.store, id))?.value.queue).toBeUndefined();
   });
 
   test('a waiting message streams its answer to its sender', async () => {
@@ -100,7 +103,7 @@ describe('a message that waits for its turn', () => {
       reason: 'TURN_IN_PROGRESS',
       publicMessage: expect.stringContaining('20 messages'),
     });
-    expect((await readHead(chat.store, id))?.value.lastSeq).toBe(1 + QUEUE_MAX);
+    expect((await readConversation(chat.store, id))?.value.lastSeq).toBe(1 + QUEUE_MAX);
   });
 
   test('the conversation’s setting can make messages wait', async () => {
@@ -156,7 +159,7 @@ describe('a message that nobody waits with any more', () => {
       inContext: false,
       error: { reason: 'TURN_ABANDONED' },
     });
-    expect((await readHead(chat.store, id))?.value.queue).toBeUndefined();
+    expect((await readConversation(chat.store, id))?.value.queue).toBeUndefined();
   });
 
   test('an abandoned waiting message is closed by the next message, which starts at once', async () => {
@@ -170,7 +173,7 @@ describe('a message that nobody waits with any more', () => {
     const [, second] = await turnsOf(chat, id, 2);
     expect(turn).toMatchObject({ seq: 3, state: 'done' });
     expect(second?.state).toBe('failed');
-    expect((await readHead(chat.store, id))?.value.queue).toBeUndefined();
+    expect((await readConversation(chat.store, id))?.value.queue).toBeUndefined();
   });
 
   test('a waiting message stays open while its waiter renews it', async () => {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { SendRequest } from '#functions/chat/turns/send/send-request.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { createQuota } from '#functions/quota/create-quota.ts';
-import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { AppError } from '#shared/errors.ts';
 import { passTime } from '#test/support/pass-time.ts';
 import { HOUSE_PRICES } from '#test/support/chat/quotas.ts';
@@ -35,7 +35,7 @@ async function outcomeOf(chat: Chat, asked: SendRequest) {
 }
 
 const statesOf = async (chat: Chat, conversationId: string) => {
-  const lastSeq = (await readHead(chat.store, conversationId))?.value.lastSeq ?? 0;
+  const lastSeq = (await readConversation(chat.store, conversationId))?.value.lastSeq ?? 0;
   return (await turnsOf(chat, conversationId, lastSeq)).map(({ state }) => state);
 };
 

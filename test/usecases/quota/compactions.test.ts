@@ -136,7 +136,7 @@ describe('a compaction', () => {
       atCrashPoint: (point) =>
         point === 'call-answered' ? Promise.reject(new Error('died')) : Promise.resolve(),
     });
-    const conversationId = await buildDue(bench, { head: { model: 'house-model' } });
+    const conversationId = await buildDue(bench, { conversation: { model: 'house-model' } });
 
     await expect(compactOnce(bench, conversationId)).rejects.toThrow('died');
 

@@ -4,8 +4,8 @@ import { looseCompletion } from '#functions/chat/facades/openai/loose-completion
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { createToolbox } from '#functions/chat/turns/tools/toolbox.ts';
 import { AppError } from '#shared/errors.ts';
-import { newHead } from '#shared/conversation/documents/new-head.ts';
-import { headPath } from '#shared/conversation/documents/paths.ts';
+import { newConversation } from '#shared/conversation/documents/new-conversation.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { snapshotAnswer } from '#test/fakes/scripted-model.ts';
 import { autoNeed, overflowNeed } from '#test/support/compaction/compacted-conversation.ts';
 import { GOOD, log, logTurn } from '#test/support/compaction/condensing.ts';
@@ -41,8 +41,8 @@ const CONVERSATION = 'talk-1';
 /** Sends a message, and waits for all that comes of it. */
 async function say(world: MeteredWorld, text = 'Where to go in May?', model?: string) {
   const { store, chat, clock } = world;
-  const head = {
-    ...newHead({
+  const conversation = {
+    ...newConversation({
       epoch: 'e',
       ownerUid: 'u1',
       model: model ?? 'house-model',
@@ -53,7 +53,9 @@ async function say(world: MeteredWorld, text = 'Where to go in May?', model?: st
     // A title comes of its own test.
     ...(chat.config.TITLES === 'off' && { title: 'Busan' }),
   };
-  await store.commit([{ op: 'create', path: headPath(CONVERSATION), fields: { ...head } }]);
+  await store.commit([
+    { op: 'create', path: conversationPath(CONVERSATION), fields: { ...conversation } },
+  ]);
   await (
     await sendMessage(chat, request(CONVERSATION, text))
   ).result;
@@ -65,11 +67,11 @@ async function compact(world: MeteredWorld, options: Partial<ConversationToBuild
   const { conversationId } = await buildConversation(world.store, {
     turns: 20,
     ...options,
-    head: {
+    conversation: {
       model: 'house-model',
       settings: { thresholdTokens: 1_000 },
       compactionNeeded: autoNeed(),
-      ...options.head,
+      ...options.conversation,
     },
   });
   world.ask(conversationId);
@@ -152,7 +154,8 @@ const kinds: Readonly<Record<string, Kind>> = {
   'a draft in several pieces': {
     call: /^utility_compressor request-1-2$/m,
     options: { environment: { MODEL_WINDOWS: '{"house-model":8000}' } },
-    run: (world) => compact(world, { turns: 80, head: { settings: { thresholdTokens: 1_000 } } }),
+    run: (world) =>
+      compact(world, { turns: 80, conversation: { settings: { thresholdTokens: 1_000 } } }),
   },
   'a second try of a draft': {
     call: /^utility_compressor request-1-verify$/m,
@@ -185,7 +188,7 @@ const kinds: Readonly<Record<string, Kind>> = {
     run: (world) =>
       compact(world, {
         turns: [...Array.from({ length: 30 }, () => ({})), logTurn(log('alpha'))],
-        head: {
+        conversation: {
           settings: { thresholdTokens: 24_000 },
           compactionNeeded: overflowNeed('request-1'),
         },

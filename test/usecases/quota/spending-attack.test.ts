@@ -37,8 +37,8 @@ async function trying<T>(work: Promise<T>): Promise<T | undefined> {
 
 /** A conversation that somebody had before they turned to this; `isFolded`: it was compacted. */
 async function longConversation(world: MeteredWorld, { isFolded = false } = {}): Promise<string> {
-  const head = { model: 'house-model', settings: {}, ...(isFolded && folding) };
-  const built = await buildConversation(world.store, { turns: TURNS, head });
+  const conversation = { model: 'house-model', settings: {}, ...(isFolded && folding) };
+  const built = await buildConversation(world.store, { turns: TURNS, conversation });
   if (isFolded) await compactOnce(compactionBench({ store: world.store }), built.conversationId);
   return built.conversationId;
 }
@@ -112,7 +112,7 @@ const attacks: Readonly<Record<string, (world: MeteredWorld) => Promise<void>>> 
 };
 
 /** Carries it out, and delivers what a worker has found meanwhile as well. */
-async function carryOut(attack: (world: MeteredWorld) => Promise<void>, world: MeteredWorld) {
+async function execute(attack: (world: MeteredWorld) => Promise<void>, world: MeteredWorld) {
   await attack(world);
   await world.deliver();
   await Promise.all(world.chat.afterwork);
@@ -121,7 +121,7 @@ async function carryOut(attack: (world: MeteredWorld) => Promise<void>, world: M
 test.each(Object.entries(attacks))('unlimited, %s costs much', async (_, attack) => {
   const world = meteredWorld({ environment: {} });
 
-  await carryOut(attack, world);
+  await execute(attack, world);
 
   expect(world.spentMicros()).toBeGreaterThanOrEqual((FORKS / 2) * ONE_CALL_MICROS);
 });
@@ -143,7 +143,7 @@ describe.each([
         const world = limited();
         await world.spendBefore({ [whose]: before });
 
-        await carryOut(attack, world);
+        await execute(attack, world);
 
         const beyondMicros = before + world.spentMicros() - LIMIT_MICROS;
         const isOver = before >= LIMIT_MICROS;
@@ -171,8 +171,8 @@ test('S4: forty users at once exceed the overall limit by at most one call', asy
     environment: { GLOBAL_DAILY_USD: String(LIMIT_MICROS / 1_000_000) },
   });
   await forty(async (i) => {
-    const head = { model: 'house-model', ownerUid: `u${i}`, ...folding };
-    const { conversationId } = await buildConversation(world.store, { turns: TURNS, head });
+    const conversation = { model: 'house-model', ownerUid: `u${i}`, ...folding };
+    const { conversationId } = await buildConversation(world.store, { turns: TURNS, conversation });
     world.ask(conversationId);
   });
 

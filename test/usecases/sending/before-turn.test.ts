@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
-import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import type { BeforeTurnHook } from '#shared/hooks/before-turn.ts';
 import { regenerate } from '#test/support/chat/replacing.ts';
 import { request } from '#test/support/chat/sending.ts';
@@ -62,7 +62,7 @@ describe('a hook before a turn', () => {
       publicMessage: 'Your trial has ended.',
       retryable: false,
     });
-    expect(await readHead(dependencies.store, asked.conversationId)).toBeUndefined();
+    expect(await readConversation(dependencies.store, asked.conversationId)).toBeUndefined();
     expect(requests).toEqual([]);
   });
 

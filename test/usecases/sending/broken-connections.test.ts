@@ -59,7 +59,7 @@ test('a stream cut before its first event is a broken connection too', async () 
       generation: 0,
       replayed: false,
       frames,
-      attend: () => undefined,
+      subscribe: () => undefined,
       result,
     });
   chat = await startChatServer({ collaborators: { sendMessage } });

@@ -5,7 +5,7 @@ import { contentText } from '#shared/conversation/documents/content.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { describe, expect, test } from 'vitest';
-import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { AppError } from '#shared/errors.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { overloaded } from '#test/support/model-down.ts';
@@ -33,7 +33,7 @@ describe('contract 8: the same message id', () => {
 
     expect(requests).toHaveLength(1);
     expect(new Set(results.map(({ turn }) => turn.seq))).toEqual(new Set([1]));
-    expect((await readHead(dependencies.store, id))?.value.lastSeq).toBe(1);
+    expect((await readConversation(dependencies.store, id))?.value.lastSeq).toBe(1);
   });
 
   test('a message id sent to another instance meanwhile waits for the running answer', async () => {

@@ -4,8 +4,8 @@ import { translateError } from '#functions/adapters/gemini/gemini-errors.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { checkInContext } from '#infra/ops/verify/check-context.ts';
 import { toStoredTurn } from '#infra/ops/verify/load/loaded.ts';
-import { headPath } from '#shared/conversation/documents/paths.ts';
-import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { AppError } from '#shared/errors.ts';
 import { exportMessages } from '#shared/wire/resources/export.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
@@ -58,11 +58,11 @@ async function failedBehindAnother(...before: readonly ScriptedAnswer[]) {
 async function foldAll(bench: CompactionBench, id: string) {
   for (let seq = 3; seq < 23; seq++)
     await addTurn(bench.store, id, { user: madeUpQuestion(seq), answer: madeUpAnswer(seq) });
-  const head = await readHead(bench.store, id);
+  const conversation = await readConversation(bench.store, id);
   const settings = { thresholdTokens: THRESHOLD_TOKENS };
   const fields = { compactionNeeded: autoNeed(), settings };
-  const guard = { updateTime: head?.updateTime ?? '' };
-  await bench.store.commit([{ op: 'update', path: headPath(id), fields, guard }]);
+  const guard = { updateTime: conversation?.updateTime ?? '' };
+  await bench.store.commit([{ op: 'update', path: conversationPath(id), fields, guard }]);
   await compactOnce(bench, id);
 }
 
@@ -89,25 +89,27 @@ describe('a message that failed for now, sent again when another stands behind i
 
   test('a failed message answered late requests the compaction that it makes necessary', async () => {
     const { bench, chat, id, asked } = await failedBehindAnother();
-    const head = await readHead(bench.store, id);
-    const tokens = head?.value.context.tokens ?? 0;
+    const conversation = await readConversation(bench.store, id);
+    const tokens = conversation?.value.context.tokens ?? 0;
     const settings = { thresholdTokens: tokens + 1 };
-    const guard = { updateTime: head?.updateTime ?? '' };
-    await bench.store.commit([{ op: 'update', path: headPath(id), fields: { settings }, guard }]);
+    const guard = { updateTime: conversation?.updateTime ?? '' };
+    await bench.store.commit([
+      { op: 'update', path: conversationPath(id), fields: { settings }, guard },
+    ]);
 
     await answered(chat, asked);
 
-    const after = await readHead(bench.store, id);
+    const after = await readConversation(bench.store, id);
     expect(after?.value.compactionNeeded.auto).toMatchObject({ trigger: 'auto' });
     expect(chat.published).toHaveLength(1);
   });
 
   test('a failed message resent waits for a compaction that may fold it', async () => {
     const { bench, chat, id, asked } = await failedBehindAnother();
-    const head = await readHead(bench.store, id);
+    const conversation = await readConversation(bench.store, id);
     const fields = { compactionNeeded: autoNeed() };
-    const guard = { updateTime: head?.updateTime ?? '' };
-    await bench.store.commit([{ op: 'update', path: headPath(id), fields, guard }]);
+    const guard = { updateTime: conversation?.updateTime ?? '' };
+    await bench.store.commit([{ op: 'update', path: conversationPath(id), fields, guard }]);
 
     const again = sendMessage(chat, asked);
 
@@ -125,7 +127,7 @@ describe('a message that failed for now, sent again when another stands behind i
 
     const after = await see(bench.store, id);
     const [turn] = await turnsOf(chat, id, 1);
-    expect(before.head.coveredThrough.seq).toBeGreaterThan(1);
+    expect(before.conversation.coveredThrough.seq).toBeGreaterThan(1);
     expect(again).toMatchObject({ seq: 1, state: 'done', inContext: false });
     expect(after.items).toEqual(before.items);
     expect(after.tokens).toBe(before.tokens);

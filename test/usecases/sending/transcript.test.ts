@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, test } from 'vitest';
 import { assembleContext, assemblePrompt } from '#shared/conversation/context/assemble-context.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
-import { headPath, historyPath } from '#shared/conversation/documents/paths.ts';
-import { readHead, readTurns } from '#shared/conversation/context/read-conversation.ts';
+import { conversationPath, historyPath } from '#shared/conversation/documents/paths.ts';
+import { readConversation, readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { contextResponse } from '#shared/wire/resources/context.ts';
 import { messageListResponse, sendMessageResponse } from '#shared/wire/resources/messages.ts';
 import { turnResponse } from '#shared/wire/resources/turns.ts';
@@ -163,7 +163,7 @@ async function swap(id: string): Promise<void> {
     },
     {
       op: 'update',
-      path: headPath(id),
+      path: conversationPath(id),
       fields: { generation: 1, coveredThrough: history.coveredThrough },
       guard: { exists: true },
     },
@@ -207,7 +207,7 @@ describe('the context', () => {
 
   test('the context of an earlier generation shows what that generation showed last', async () => {
     const id = await conversationOf(3);
-    const head = await readHead(chat.dependencies.store, id);
+    const conversation = await readConversation(chat.dependencies.store, id);
     const turns = await readTurns(chat.dependencies.store, id, [1, 2, 3]);
     await swap(id);
     await send(id, 'after the swap');
@@ -217,8 +217,11 @@ describe('the context', () => {
     expect(generation).toBe(0);
     const source = { history: undefined, turns: turns.map(({ value }) => value) };
     const then =
-      head &&
-      assemblePrompt({ ...head.value, ...source }, assembleContext({ ...head.value, ...source }));
+      conversation &&
+      assemblePrompt(
+        { ...conversation.value, ...source },
+        assembleContext({ ...conversation.value, ...source }),
+      );
     expect(items.slice(1).map(({ content }) => content)).toEqual(then?.contents);
   });
 

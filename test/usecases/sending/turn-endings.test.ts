@@ -6,7 +6,7 @@ import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { createMemoryCache } from '#functions/adapters/system/memory-cache.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { describe, expect, test } from 'vitest';
-import { readHead, readTurns } from '#shared/conversation/context/read-conversation.ts';
+import { readConversation, readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { AppError, StoreUnavailableError } from '#shared/errors.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { overloaded } from '#test/support/model-down.ts';
@@ -56,7 +56,7 @@ describe('an instance that comes back after its turn was closed', () => {
   test('an instance returning to a closed turn leaves the open turn alone', async () => {
     const { store, id, open, second } = await closedMeanwhile();
 
-    expect((await readHead(store, id))?.value.open?.seq).toBe(2);
+    expect((await readConversation(store, id))?.value.open?.seq).toBe(2);
     open.resolve();
     expect((await second.result).turn.state).toBe('done');
   });
@@ -158,8 +158,8 @@ describe('a turn that ends badly', () => {
 
     await expect((await sendMessage(dependencies, request(id, 'x'))).result).rejects.toBeDefined();
 
-    const head = await readHead(dependencies.store, id);
-    expect(head?.value.compactionNeeded.auto?.trigger).toBe('overflow');
+    const conversation = await readConversation(dependencies.store, id);
+    expect(conversation?.value.compactionNeeded.auto?.trigger).toBe('overflow');
     expect(dependencies.published).toHaveLength(1);
   });
 

@@ -4,7 +4,7 @@ import { requestCancel } from '#functions/chat/turns/finish/cancel-turn.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
-import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { cancel, halfSaid } from '#test/support/chat/cancelling.ts';
@@ -48,7 +48,7 @@ describe('cancelling a turn whose instance died before it said anything', () => 
     const turn = await cancel(chatDependencies({ store, clock }), conversationId);
 
     expect(turn).toMatchObject({ state: 'cancelled', inContext: false });
-    expect((await readHead(store, conversationId))?.value.open).toBeUndefined();
+    expect((await readConversation(store, conversationId))?.value.open).toBeUndefined();
   });
 });
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { cancelTurn } from '#functions/chat/turns/finish/cancel-turn.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
-import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { cancel, halfSaid } from '#test/support/chat/cancelling.ts';
@@ -173,7 +173,7 @@ test('cancelling a queued turn is immediate, keeps its place and shows readers t
   expect(turn).toMatchObject({ seq: 2, state: 'cancelled', inContext: false });
   expect(typesOf(await reader)).toEqual(['start', 'data-context', 'abort', 'finish']);
   expect((await waiting.result).turn.state).toBe('cancelled');
-  expect((await readHead(store, conversationId))?.value.open?.seq).toBe(1);
+  expect((await readConversation(store, conversationId))?.value.open?.seq).toBe(1);
   call.end();
   expect((await handle.result).turn.state).toBe('done');
 });

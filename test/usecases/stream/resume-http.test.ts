@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, test } from 'vitest';
 import { contentText } from '#shared/conversation/documents/content.ts';
-import { headPath } from '#shared/conversation/documents/paths.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { isTerminal } from '#shared/conversation/documents/turn.ts';
 import { scriptedStreamer } from '#test/fakes/scripted-streamer.ts';
@@ -85,7 +85,7 @@ describe('the stream of a conversation', () => {
     const { server, id, conversation } = await finished();
     const fields = { open: { seq: 1, leaseUntil: new Date(0) } };
     await server.dependencies.store.commit([
-      { op: 'update', path: headPath(id), fields, guard: { exists: true } },
+      { op: 'update', path: conversationPath(id), fields, guard: { exists: true } },
     ]);
 
     const response = await server.call(`${conversation}/stream`);

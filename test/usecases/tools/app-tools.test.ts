@@ -16,9 +16,9 @@ import {
   withAppTools,
 } from '#test/support/tools/tool-world.ts';
 
-const { standIn, model } = await useToolModel();
+const { fakeGemini, model } = await useToolModel();
 
-const refusals = () => standIn.journal().flatMap(({ refusal }) => refusal ?? []);
+const refusals = () => fakeGemini.journal().flatMap(({ refusal }) => refusal ?? []);
 const caller = { uid: 'u1', tier: 'signedIn' } as const;
 const ASKING = 'call locate {"question":"where"}\ncall weather {"city":"Oslo"}\ncall choose';
 
@@ -121,12 +121,12 @@ describe('a function of the app', () => {
     const { chat, conversationId } = await waiting();
     const results = [output(0, { lat: 1 }), output(2, { no: 2 })];
     const { turn } = await (await answer(chat, conversationId, results)).result;
-    const calls = standIn.journal().length;
+    const calls = fakeGemini.journal().length;
 
     const again = await (await answer(chat, conversationId, results)).result;
 
     expect(again.turn.contents).toEqual(turn.contents);
-    expect(standIn.journal()).toHaveLength(calls);
+    expect(fakeGemini.journal()).toHaveLength(calls);
   });
 
   test.each([
@@ -162,7 +162,7 @@ describe('a function of the app', () => {
     const { turn } = await say(chat, conversationId, 'Never mind.');
 
     expect(turn).toMatchObject({ state: 'done', seq: 2 });
-    const asked = JSON.stringify(standIn.requestBody(standIn.journal().at(-1)?.n ?? 0));
+    const asked = JSON.stringify(fakeGemini.requestBody(fakeGemini.journal().at(-1)?.n ?? 0));
     expect(asked).toContain('cancelled_by_user');
     expect(asked).toContain('"degrees":21');
     expect(refusals()).toEqual([]);
@@ -207,7 +207,7 @@ describe('a function of the app', () => {
     const shown = await showContext(chat, { caller, conversationId });
     await say(chat, conversationId, 'And?');
 
-    const sent = standIn.requestBody(standIn.journal().at(-1)?.n ?? 0);
+    const sent = fakeGemini.requestBody(fakeGemini.journal().at(-1)?.n ?? 0);
     expect(sent).toMatchObject({
       tools: [{ functionDeclarations: shown.items.find(({ kind }) => kind === 'tools')?.content }],
       contents: [

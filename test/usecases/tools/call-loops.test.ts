@@ -10,7 +10,7 @@ import { collect, request } from '#test/support/chat/sending.ts';
 import { answerAll } from '#test/support/chat/switching.ts';
 import { say, useToolModel, tool, toolChat } from '#test/support/tools/tool-world.ts';
 
-const { standIn, model } = await useToolModel();
+const { fakeGemini, model } = await useToolModel();
 
 const OSLO = 'call weather {"city":"Oslo"}';
 const ROME = 'call weather {"city":"Rome"}';
@@ -74,7 +74,7 @@ describe('a call that is asked for five times in a row', () => {
     const { turn } = await say(chat, conversationId, ROME);
 
     expect(turn).toMatchObject({ state: 'done', finishReason: 'STOP' });
-    expect(standIn.journal().flatMap(({ refusal }) => refusal ?? [])).toEqual([]);
+    expect(fakeGemini.journal().flatMap(({ refusal }) => refusal ?? [])).toEqual([]);
   });
 
   test('a looping call is reported again when the turn is replayed', async () => {

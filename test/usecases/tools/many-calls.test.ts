@@ -8,7 +8,7 @@ import { collect, request } from '#test/support/chat/sending.ts';
 import { answerAll, refusalsOf } from '#test/support/chat/switching.ts';
 import { say, useToolModel, toolChat, withAppTools } from '#test/support/tools/tool-world.ts';
 
-const { standIn, model } = await useToolModel();
+const { fakeGemini, model } = await useToolModel();
 
 const caller = { uid: 'u1', tier: 'signedIn' } as const;
 const weather = (i: number) => `call weather {"city":"City ${i}"}`;
@@ -51,7 +51,7 @@ test.each<[string, { lines: string[]; ran: number; waits: number }]>([
 
     expect(end.state).toBe('done');
     expect(findCalls(end.contents).map(({ response }) => response)).not.toContain(undefined);
-    expect(refusalsOf(standIn)).toEqual([]);
+    expect(refusalsOf(fakeGemini)).toEqual([]);
   },
 );
 
@@ -87,7 +87,7 @@ test(
     };
     expect(chunks.at(-3)).toEqual(notice);
     expect(again.at(-3)?.chunk).toEqual(notice);
-    expect(standIn.journal()).toHaveLength(202);
-    expect(refusalsOf(standIn)).toEqual([]);
+    expect(fakeGemini.journal()).toHaveLength(202);
+    expect(refusalsOf(fakeGemini)).toEqual([]);
   },
 );

@@ -6,8 +6,8 @@ import type { Reached } from '#test/support/random-tools/tool-run.ts';
 import { createToolStage } from '#test/support/random-tools/tool-stage.ts';
 import { useToolModel } from '#test/support/tools/tool-world.ts';
 
-const { standIn, model } = await useToolModel();
-standIn.setVices({ signsTexts: true });
+const { fakeGemini, model } = await useToolModel();
+fakeGemini.setVices({ signsTexts: true });
 
 /** The same conversations in every run; TOOLS_SEED and TOOLS_RUNS look at others. */
 const seed = Number(process.env.TOOLS_SEED ?? 20_261_122);
@@ -43,7 +43,7 @@ test(
     await fc.assert(
       fc.asyncProperty(toolActions, async (actions) => {
         const stage = await createToolStage(model);
-        expect(await runToolActions(stage, { standIn, reached, actions })).toEqual([]);
+        expect(await runToolActions(stage, { fakeGemini, reached, actions })).toEqual([]);
       }),
       { seed, numRuns },
     );

@@ -5,7 +5,7 @@ import { readBlob } from '#functions/chat/turns/tools/read-blob.ts';
 import type { ToolCallContext } from '#functions/chat/turns/tools/server-tool.ts';
 import { maskedText } from '#shared/compaction/tool-outputs/tool-output-mask.ts';
 import { cutIntoPieces } from '#shared/conversation/documents/json-pieces.ts';
-import { blobPiecePath, headPath } from '#shared/conversation/documents/paths.ts';
+import { blobPiecePath, conversationPath } from '#shared/conversation/documents/paths.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
 
@@ -145,7 +145,7 @@ describe('read_blob', () => {
     await dependencies.store.commit([
       {
         op: 'update',
-        path: headPath(conversationId),
+        path: conversationPath(conversationId),
         fields: { pendingErasure },
         guard: { exists: true },
       },

@@ -4,16 +4,16 @@ import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { showContext } from '#functions/chat/context/show-context.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { noQuota } from '#functions/quota/create-quota.ts';
-import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { AppError } from '#shared/errors.ts';
 import { collect, request } from '#test/support/chat/sending.ts';
 import { storedTurn } from '#test/support/chat/streaming.ts';
 import { responsesIn, say, useToolModel, toolChat } from '#test/support/tools/tool-world.ts';
 
-const { standIn, model } = await useToolModel();
+const { fakeGemini, model } = await useToolModel();
 
 const caller = { uid: 'u1', tier: 'signedIn' } as const;
-const refusals = () => standIn.journal().flatMap(({ refusal }) => refusal ?? []);
+const refusals = () => fakeGemini.journal().flatMap(({ refusal }) => refusal ?? []);
 
 /** The frames of a turn that fails, and why. */
 async function sayFailing(chat: ChatDependencies, conversationId: string, text: string) {
@@ -61,7 +61,7 @@ describe('a quota that is exhausted between two rounds', () => {
     expect(types.indexOf('tool-output-available')).toBeGreaterThan(0);
     expect(types.indexOf('error')).toBeGreaterThan(types.indexOf('tool-output-available'));
     expect(JSON.stringify(chunks)).toContain('No tokens are left for today.');
-    expect(standIn.journal()).toHaveLength(1);
+    expect(fakeGemini.journal()).toHaveLength(1);
   });
 
   test('a quota exhausted between two rounds keeps tool results for the next message', async () => {
@@ -76,7 +76,7 @@ describe('a quota that is exhausted between two rounds', () => {
     expect(JSON.stringify(shown.items)).toContain('"degrees":21');
     expect(turn.state).toBe('done');
     expect(effects.get('t_1:0')).toBe(1);
-    const sent = JSON.stringify(standIn.requestBody(standIn.journal().at(-1)?.n ?? 0));
+    const sent = JSON.stringify(fakeGemini.requestBody(fakeGemini.journal().at(-1)?.n ?? 0));
     expect(sent).toContain('"degrees":21');
     expect(refusals()).toEqual([]);
   });
@@ -106,10 +106,10 @@ describe('outputs that do not fit the window', () => {
   test('outputs that do not fit the window promise no useless compaction', async () => {
     const { chat, chunks, conversationId } = await overflown();
 
-    const { value: head } = (await readHead(chat.store, conversationId)) ?? {};
+    const { value: conversation } = (await readConversation(chat.store, conversationId)) ?? {};
     const kept = await storedTurn(chat, conversationId, 2);
 
-    expect(head?.compactionNeeded).toEqual({});
+    expect(conversation?.compactionNeeded).toEqual({});
     expect(kept.error).toMatchObject({ retryable: false });
     expect(JSON.stringify(chunks)).not.toContain('being compacted');
   });

@@ -9,7 +9,7 @@ import { say, useToolModel, tool, toolChat } from '#test/support/tools/tool-worl
 const BUDGET_TOKENS = 50_000;
 const OUTPUT_CHARACTERS = 30_000;
 
-const { standIn, model } = await useToolModel();
+const { fakeGemini, model } = await useToolModel();
 
 /** Different for each page, and nothing that anybody could guess. */
 const listing = (page: number) =>
@@ -58,11 +58,11 @@ test(
     await say(chat, other, 'Hello.');
 
     expect(turn.state).toBe('done');
-    const prompts = standIn
+    const prompts = fakeGemini
       .journal()
       .filter(({ operation }) => operation === 'streamGenerateContent')
-      .map(({ n }) => bodySchema.parse(standIn.requestBody(n)).contents);
-    expect(standIn.journal().flatMap(({ refusal }) => refusal ?? [])).toEqual([]);
+      .map(({ n }) => bodySchema.parse(fakeGemini.requestBody(n)).contents);
+    expect(fakeGemini.journal().flatMap(({ refusal }) => refusal ?? [])).toEqual([]);
     expect(prompts.length).toBeGreaterThanOrEqual(26);
     expect(Math.max(...prompts.map(outputTokens))).toBeLessThanOrEqual(BUDGET_TOKENS);
 

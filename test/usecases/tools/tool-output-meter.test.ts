@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { showContext } from '#functions/chat/context/show-context.ts';
-import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import type { ModelChunk, ModelRequest } from '#shared/ports/ports.ts';
 import { say, useToolModel, tool, toolChat } from '#test/support/tools/tool-world.ts';
 
-const { standIn, model } = await useToolModel();
+const { fakeGemini, model } = await useToolModel();
 
 const THRESHOLD_TOKENS = 100_000;
 const OUTPUT_CHARACTERS = 30_000;
@@ -40,21 +40,21 @@ const caller = { uid: 'u1', tier: 'signedIn' as const };
 
 /** What the model was sent last, as it counted it. */
 const lastPrompt = () => {
-  const prompts = standIn
+  const prompts = fakeGemini
     .journal()
     .filter(({ operation }) => operation === 'streamGenerateContent');
   return prompts.at(-1)?.promptTokens ?? 0;
 };
 
-/** What the app sees after a turn, what `/context` says, and what the head asks for. */
+/** What the app sees after a turn, what `/context` says, and what the conversation document asks for. */
 async function meters(chat: ReturnType<typeof toolChat>['chat'], conversationId: string) {
-  const head = await readHead(chat.store, conversationId);
+  const conversation = await readConversation(chat.store, conversationId);
   const shown = await showContext(chat, { caller, conversationId });
   return {
-    meter: head?.value.context,
+    meter: conversation?.value.context,
     shown: shown.contextTokens,
     items: shown.items.reduce((sum, { tokens }) => sum + tokens, 0),
-    need: head?.value.compactionNeeded.auto,
+    need: conversation?.value.compactionNeeded.auto,
   };
 }
 

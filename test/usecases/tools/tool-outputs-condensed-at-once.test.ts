@@ -21,7 +21,7 @@ import {
   withAppTools,
 } from '#test/support/tools/tool-world.ts';
 
-const { standIn, model } = await useToolModel();
+const { fakeGemini, model } = await useToolModel();
 
 const caller = { uid: 'u1', tier: 'signedIn' as const };
 const LOG = log('alpha', 2_500);
@@ -29,10 +29,10 @@ const bodySchema = z.looseObject({ contents: z.array(contentSchema) });
 
 /** The contents of the requests that answered, oldest first. */
 const prompts = (): Content[][] =>
-  standIn
+  fakeGemini
     .journal()
     .filter(({ operation }) => operation === 'streamGenerateContent')
-    .map(({ n }) => bodySchema.parse(standIn.requestBody(n)).contents);
+    .map(({ n }) => bodySchema.parse(fakeGemini.requestBody(n)).contents);
 
 const shownIn = (contents: readonly Content[] | undefined): unknown =>
   responsesIn(contents ?? [])[0];

@@ -7,9 +7,9 @@ import { storedTurn, readStream } from '#test/support/chat/streaming.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { responsesIn, say, useToolModel, toolChat } from '#test/support/tools/tool-world.ts';
 
-const { standIn, model } = await useToolModel();
+const { fakeGemini, model } = await useToolModel();
 
-const refusals = () => standIn.journal().flatMap(({ refusal }) => refusal ?? []);
+const refusals = () => fakeGemini.journal().flatMap(({ refusal }) => refusal ?? []);
 
 const responsesOf = async (text: string, environment: Record<string, string> = {}) => {
   const { chat, effects } = toolChat(model, { environment });
@@ -25,7 +25,7 @@ describe('a tool of the server', () => {
     expect(turn.contents.map(({ role }) => role)).toEqual(['model', 'user', 'model']);
     expect(turn.contents.map(contentText).join('')).toContain('"degrees":21');
     expect([...effects]).toEqual([['t_1:0', 1]]);
-    expect(standIn.journal()).toHaveLength(2);
+    expect(fakeGemini.journal()).toHaveLength(2);
     expect(refusals()).toEqual([]);
   });
 
@@ -83,7 +83,7 @@ describe('a tool of the server', () => {
   test('a server tool’s model calls are all billed, and the meter has the last report', async () => {
     const { turn } = await responsesOf('call weather {"city":"Oslo"}');
 
-    const [first, second] = standIn.journal();
+    const [first, second] = fakeGemini.journal();
     const sum = (first?.promptTokens ?? 0) + (second?.promptTokens ?? 0);
     expect(turn.usage?.promptTokens).toBe(sum);
   });
@@ -155,13 +155,13 @@ test('the round limit ends open calls with an error and a last call without tool
   expect(responses.at(-1)).toMatchObject({
     response: { error: expect.stringContaining('limit of 2 rounds') },
   });
-  const [first, , , last] = standIn.journal().map(({ n }) => standIn.requestBody(n));
+  const [first, , , last] = fakeGemini.journal().map(({ n }) => fakeGemini.requestBody(n));
   expect(last).toMatchObject({ toolConfig: { functionCallingConfig: { mode: 'NONE' } } });
   expect(first).not.toHaveProperty('toolConfig');
   // The cached prefix begins with them.
   const { tools } = sentPrompt(first);
   expect(last).toMatchObject({ tools });
-  expect(standIn.journal()).toHaveLength(4);
+  expect(fakeGemini.journal()).toHaveLength(4);
   expect(refusals()).toEqual([]);
 });
 

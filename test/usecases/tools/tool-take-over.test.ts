@@ -18,9 +18,9 @@ import {
   toolChat,
 } from '#test/support/tools/tool-world.ts';
 
-const { standIn, model } = await useToolModel();
+const { fakeGemini, model } = await useToolModel();
 
-const refusals = () => standIn.journal().flatMap(({ refusal }) => refusal ?? []);
+const refusals = () => fakeGemini.journal().flatMap(({ refusal }) => refusal ?? []);
 const SHORT_LEASE = { TURN_LEASE_MS: '200' };
 const TWO_ROUNDS =
   'call weather {"city":"A"}\nthen\ncall weather {"city":"B"}\ncall weather {"city":"C"}';
@@ -101,8 +101,8 @@ describe('an instance that dies between the batches of a round', () => {
     const handle = await sendMessage(world.chat(), sent);
     const { turn } = await handle.result;
 
-    expect(standIn.journal()).toHaveLength(3);
-    const billed = standIn.journal().reduce((sum, { promptTokens }) => sum + promptTokens, 0);
+    expect(fakeGemini.journal()).toHaveLength(3);
+    const billed = fakeGemini.journal().reduce((sum, { promptTokens }) => sum + promptTokens, 0);
     expect(turn.usage?.promptTokens).toBe(billed);
   });
 
@@ -209,7 +209,7 @@ describe('a turn that is stopped while its tools run', () => {
       inContext: true,
       error: { reason: 'TURN_ABANDONED' },
     });
-    const asked = JSON.stringify(standIn.requestBody(standIn.journal().at(-1)?.n ?? 0));
+    const asked = JSON.stringify(fakeGemini.requestBody(fakeGemini.journal().at(-1)?.n ?? 0));
     expect(asked).toContain('"degrees":21');
     expect(refusals()).toEqual([]);
   });

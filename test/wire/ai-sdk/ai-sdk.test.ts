@@ -21,7 +21,7 @@ import {
   textsOf,
   type AiSdkWorld,
 } from '#test/support/wire/ai-sdk-world.ts';
-import { withoutTold } from '#test/support/tools/without-told.ts';
+import { withoutTold } from '#test/support/tools/without-context.ts';
 import { versions } from './versions.ts';
 
 function describeAnswers({ start, answered, halfway }: AiSdkWorld) {

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { headPath } from '#shared/conversation/documents/paths.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { tombstoneWrite } from '#shared/conversation/documents/tombstone.ts';
 import { stableUuid } from '#shared/wire/stable-uuid.ts';
@@ -98,9 +98,9 @@ const deletions: [string, (id: string) => Promise<unknown>][] = [
   [
     'erased',
     async (id) => {
-      await store.deleteBelow(headPath(id));
-      const [head] = await store.get([headPath(id)]);
-      const { updateTime = '' } = head ?? {};
+      await store.deleteBelow(conversationPath(id));
+      const [conversation] = await store.get([conversationPath(id)]);
+      const { updateTime = '' } = conversation ?? {};
       await store.commit([tombstoneWrite(id, { generation: 1, updateTime }, new Date())]);
     },
   ],

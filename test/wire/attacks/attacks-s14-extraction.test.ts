@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { headPath } from '#shared/conversation/documents/paths.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import type { ModelRequest, ModelStreamer } from '#shared/ports/ports.ts';
 import { servedDocument } from '#infra/reference/api-document.ts';
 import { snapshotAnswer } from '#test/fakes/scripted-model.ts';
@@ -38,7 +38,7 @@ beforeAll(async () => {
   await discreet.dependencies.store.commit([
     {
       op: 'update',
-      path: headPath(alices['conversationId'] ?? ''),
+      path: conversationPath(alices['conversationId'] ?? ''),
       fields: { systemInstruction: INSTRUCTION },
       guard: { exists: true },
     },
@@ -122,8 +122,8 @@ describe('S14: the operator’s instruction', () => {
     async (strategy) => {
       const bench = benchWith(strategy, [snapshotAnswer()]);
       const turns = extractionStrings.slice(0, 40).map((user) => ({ user }));
-      const head = { systemInstruction: INSTRUCTION };
-      const conversationId = await buildDue(bench, { turns, head });
+      const conversation = { systemInstruction: INSTRUCTION };
+      const conversationId = await buildDue(bench, { turns, conversation });
 
       await compactOnce(bench, conversationId);
 

@@ -19,7 +19,7 @@ import { readAsIos } from '#test/support/wire/ios-callable.ts';
 import { clientOf } from '#test/support/wire/openai.ts';
 import { shownText, type WireEvent } from '#test/support/wire/shown-by-client.ts';
 import { startWireServer } from '#test/support/wire/wire-server.ts';
-import { withoutTold } from '#test/support/tools/without-told.ts';
+import { withoutTold } from '#test/support/tools/without-context.ts';
 
 /* Row S15 of the security checklist: text of the model that looks like the framing of its own stream. */
 

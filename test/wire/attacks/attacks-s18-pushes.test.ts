@@ -94,7 +94,7 @@ describe('S18: a push with', () => {
     expect(await response.json()).toMatchObject({
       error: { code: 401, details: [{ reason: 'PUSH_TOKEN_INVALID' }] },
     });
-    expect(left).toMatchObject({ head: { generation: 0 }, job: undefined });
+    expect(left).toMatchObject({ conversation: { generation: 0 }, job: undefined });
     expect(bench.model.calls).toEqual([]);
   });
 
@@ -111,6 +111,6 @@ describe('S18: a push with', () => {
     const { response, left } = await pushWith(`Bearer ${await signed()}`);
 
     expect(response.status).toBe(204);
-    expect(left.head.generation).toBe(1);
+    expect(left.conversation.generation).toBe(1);
   });
 });

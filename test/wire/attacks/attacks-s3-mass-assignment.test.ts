@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, test } from 'vitest';
 import { loadRoutes } from '#functions/chat/chat-routes.ts';
 import { noBody } from '#functions/chat/route.ts';
-import { headPath } from '#shared/conversation/documents/paths.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { errorOf, startChatServer } from '#test/support/chat/chat-server.ts';
 import { createConversation, expectClean } from '#test/support/chat/http-answers.ts';
 
@@ -153,8 +153,8 @@ describe('S3: a field that no caller may set', () => {
 
     const { id } = await createConversation(chat, { body: {}, headers });
 
-    const [head] = await chat.dependencies.store.get([headPath(id)]);
-    expect(head?.fields['ownerUid']).toBe('alice');
+    const [conversation] = await chat.dependencies.store.get([conversationPath(id)]);
+    expect(conversation?.fields['ownerUid']).toBe('alice');
   });
 });
 

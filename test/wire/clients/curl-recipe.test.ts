@@ -7,7 +7,7 @@ import type { ModelStreamer } from '#shared/ports/ports.ts';
 import { startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
 import { runBlocks } from '#test/support/processes/run-blocks.ts';
 import { appCheckClaims, idTokenClaims } from '#test/support/token-keys.ts';
-import { withoutTold } from '#test/support/tools/without-told.ts';
+import { withoutTold } from '#test/support/tools/without-context.ts';
 
 /* The shell blocks of docs/clients/curl.md, run by the real bash and the real curl. */
 

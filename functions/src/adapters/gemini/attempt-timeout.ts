@@ -8,7 +8,7 @@ interface WaitLimit {
 }
 
 /** What keeps one attempt of a call alive: its signal goes to the SDK, its timers bound every wait. */
-export interface Lifeline {
+export interface AttemptTimeout {
   signal: AbortSignal;
   /**
    * The result of `work`. Throws MODEL_TIMEOUT when it takes longer than `timeoutMs` and ABORTED as
@@ -43,7 +43,7 @@ function createPatience(timeoutMs: number, late: () => void) {
 }
 
 /** Throws ABORTED when the caller's signal has fired already. */
-export function createLifeline(call: ModelCall, callerSignal: AbortSignal): Lifeline {
+export function createAttemptTimeout(call: ModelCall, callerSignal: AbortSignal): AttemptTimeout {
   if (callerSignal.aborted) throw abortedError(call);
   const controller = new AbortController();
   const endings = [() => controller.abort(ABORT_REASON)];

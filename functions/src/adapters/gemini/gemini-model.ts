@@ -9,7 +9,7 @@ import type {
   TokenCounter,
 } from '#shared/ports/ports.ts';
 import { type ModelCall, overloadedError, translateError } from './gemini-errors.ts';
-import { createLifeline, type Lifeline } from './attempt-timeout.ts';
+import { createAttemptTimeout, type AttemptTimeout } from './attempt-timeout.ts';
 import { toCountParameters, toGenerateParameters } from './gemini-request.ts';
 import { isFinal, toModelResponse } from './gemini-response.ts';
 import { waitForRetry } from './gemini-retry.ts';
@@ -84,20 +84,20 @@ interface Attempt {
 async function openOnce(
   { call, client, options }: Attempt,
   request: ModelRequest,
-  lifeline: Lifeline,
+  attemptTimeout: AttemptTimeout,
 ): Promise<{ first: EventBatch; others: Pick<AsyncIterator<Iterable<ModelChunk>>, 'next'> }> {
   const openStream = options.streamReader === 'sdk' ? openBySdk : openHere;
   const open = async () => {
-    const input = { call, request, signal: lifeline.signal };
+    const input = { call, request, signal: attemptTimeout.signal };
     const events = await openStream(await client(), input);
     return { events, first: await events.next() };
   };
-  const { events, first } = await lifeline.within(open(), {
+  const { events, first } = await attemptTimeout.within(open(), {
     timeoutMs: options.firstEventTimeoutMs,
     waitedFor: 'the first event',
   });
   const idle = { timeoutMs: options.eventIdleTimeoutMs, waitedFor: 'the next event' };
-  return { first, others: lifeline.each(events, idle) };
+  return { first, others: attemptTimeout.each(events, idle) };
 }
 
 /**
@@ -109,14 +109,14 @@ const END_GRACE_MS = 1_000;
 /** Waits for what follows a finish. At the end of its time there is nothing more. */
 function createEnding(
   others: Pick<AsyncIterator<Iterable<ModelChunk>>, 'next'>,
-  lifeline: Lifeline,
+  attemptTimeout: AttemptTimeout,
 ) {
   let leftMs = END_GRACE_MS;
   return async (): Promise<EventBatch> => {
     if (leftMs <= 0) return { done: true, value: undefined };
     const since = performance.now();
     const limit = { timeoutMs: leftMs, waitedFor: 'the end of the stream' };
-    const next = await lifeline.within(others.next(), limit);
+    const next = await attemptTimeout.within(others.next(), limit);
     leftMs -= performance.now() - since;
     return next;
   };
@@ -130,10 +130,10 @@ async function* stream(
   for (let count = 0; ; count += 1) {
     let hasReceived = false;
     let isOver = false;
-    const lifeline = createLifeline(call, signal);
+    const attemptTimeout = createAttemptTimeout(call, signal);
     try {
-      const { first, others } = await openOnce(attempt, request, lifeline);
-      const ending = createEnding(others, lifeline);
+      const { first, others } = await openOnce(attempt, request, attemptTimeout);
+      const ending = createEnding(others, attemptTimeout);
       const following = () => (isOver ? ending() : others.next());
       for (let next = first; next.done !== true; next = await following())
         for (const chunk of next.value) {
@@ -144,7 +144,7 @@ async function* stream(
       if (isOver) return;
       throw overloadedError(call, 'the stream ended without a finishReason');
     } catch (error) {
-      lifeline.release();
+      attemptTimeout.release();
       // Whatever befalls the connection behind a finish, the answer is whole.
       if (isOver && !signal.aborted) return;
       const failure = translateError(call, error);
@@ -152,7 +152,7 @@ async function* stream(
       if (hasReceived) throw failure;
       await waitForRetry({ call, failure, attempt: count, signal });
     } finally {
-      lifeline.release();
+      attemptTimeout.release();
     }
   }
 }
@@ -161,18 +161,18 @@ async function generateOnce(
   { call, client, options, signal }: Attempt,
   request: ModelRequest,
 ): Promise<ModelResponse> {
-  const lifeline = createLifeline(call, signal);
+  const attemptTimeout = createAttemptTimeout(call, signal);
   try {
     const open = async () => {
       const { models } = await client();
-      return models.generateContent(toGenerateParameters(request, lifeline.signal));
+      return models.generateContent(toGenerateParameters(request, attemptTimeout.signal));
     };
     const limit = { timeoutMs: options.requestTimeoutMs, waitedFor: 'the answer' };
-    const response = toModelResponse(call, await lifeline.within(open(), limit));
+    const response = toModelResponse(call, await attemptTimeout.within(open(), limit));
     if (isFinal(response)) return response;
     throw overloadedError(call, 'the answer has no finishReason');
   } finally {
-    lifeline.release();
+    attemptTimeout.release();
   }
 }
 
@@ -180,21 +180,21 @@ async function countOnce(
   { call, client, options, signal }: Attempt,
   prompt: Prompt,
 ): Promise<number> {
-  const lifeline = createLifeline(call, signal);
+  const attemptTimeout = createAttemptTimeout(call, signal);
   try {
     const isVertex = options.vertex !== undefined;
-    const parameters = toCountParameters(prompt, { isVertex, signal: lifeline.signal });
+    const parameters = toCountParameters(prompt, { isVertex, signal: attemptTimeout.signal });
     if (parameters === undefined) return 0;
     const open = async () => {
       const { models } = await client();
       return models.countTokens(parameters);
     };
     const limit = { timeoutMs: options.requestTimeoutMs, waitedFor: 'the count' };
-    const { totalTokens } = await lifeline.within(open(), limit);
+    const { totalTokens } = await attemptTimeout.within(open(), limit);
     if (totalTokens !== undefined) return totalTokens;
     throw overloadedError(call, 'the answer has no totalTokens');
   } finally {
-    lifeline.release();
+    attemptTimeout.release();
   }
 }
 

@@ -1,11 +1,11 @@
 import { decideCancel, type CancelDecision } from '#shared/compaction/decisions/cancel-decision.ts';
 import { CANCELLED_BY_USER } from '#shared/compaction/decisions/claim-decision.ts';
 import {
-  dropNeedWrites,
+  dropRequestWrites,
   jobAfterDrop,
-  type DroppedNeed,
+  type DroppedRequest,
 } from '#shared/conversation/writes/drop-request-writes.ts';
-import { headPath } from '#shared/conversation/documents/paths.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { statusWrite } from '#shared/conversation/writes/status-write.ts';
 import { AppError } from '#shared/errors.ts';
 import type { Caller, Write } from '#shared/ports/ports.ts';
@@ -36,13 +36,16 @@ async function dropWrites(
   own: OwnConversation,
   { need }: Extract<CancelDecision, { kind: 'queued' }>,
 ): Promise<Write[]> {
-  const { conversationId, head, job, jobUpdateTime } = own;
-  const present = await readPresent(dependencies, { conversationId, head: head.value });
-  const { tokens } = present;
-  const { generation } = head.value;
-  const dropped: DroppedNeed = {
+  const { conversationId, conversation, job, jobUpdateTime } = own;
+  const present = await readPresent(dependencies, {
     conversationId,
-    head,
+    conversation: conversation.value,
+  });
+  const { tokens } = present;
+  const { generation } = conversation.value;
+  const dropped: DroppedRequest = {
+    conversationId,
+    conversation,
     job: job && jobUpdateTime !== undefined ? { value: job, updateTime: jobUpdateTime } : 'missing',
     need,
     state: 'ABORTED',
@@ -50,10 +53,10 @@ async function dropWrites(
     tokens,
     now: dependencies.clock.now(),
   };
-  const { [need.kind]: _, ...compactionNeeded } = head.value.compactionNeeded;
+  const { [need.kind]: _, ...compactionNeeded } = conversation.value.compactionNeeded;
   const view = {
     ...present,
-    head: { ...head.value, compactionNeeded },
+    conversation: { ...conversation.value, compactionNeeded },
     job: jobAfterDrop(dropped),
     locale: undefined,
   };
@@ -61,7 +64,7 @@ async function dropWrites(
   const fields =
     need.kind === 'auto' ? { 'compactionNeeded.declined': { tokens, generation } } : {};
   return [
-    ...dropNeedWrites(dropped, { fields, frees: true }),
+    ...dropRequestWrites(dropped, { fields, frees: true }),
     await statusWrite(dependencies.store, conversationId, { ...viewContext(dependencies, view) }),
   ];
 }
@@ -83,9 +86,9 @@ async function cancellationOf(
   own: OwnConversation,
   jobId: string,
 ): Promise<Cancellation> {
-  const { conversationId, head, job } = own;
+  const { conversationId, conversation, job } = own;
   const now = dependencies.clock.now();
-  const decision = decideCancel({ head: head.value, job, jobId, now });
+  const decision = decideCancel({ conversation: conversation.value, job, jobId, now });
   switch (decision.kind) {
     case 'unknown':
       throw compactionNotFound(conversationId, jobId);
@@ -99,9 +102,9 @@ async function cancellationOf(
     case 'running': {
       const wish: Write = {
         op: 'update',
-        path: headPath(conversationId),
+        path: conversationPath(conversationId),
         fields: { 'compactionNeeded.cancel': jobId },
-        guard: { updateTime: head.updateTime },
+        guard: { updateTime: conversation.updateTime },
       };
       return {
         writes: decision.isTold ? [] : [wish],

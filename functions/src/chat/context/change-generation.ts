@@ -1,4 +1,4 @@
-import type { Head } from '#shared/conversation/documents/head.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import {
   decodeHistory,
   encodeHistory,
@@ -6,7 +6,11 @@ import {
 } from '#shared/conversation/documents/history.ts';
 import { RECORDS_KEPT, type CompactionRecord } from '#shared/conversation/documents/job.ts';
 import { generationFields } from '#shared/conversation/writes/next-generation.ts';
-import { compactionJobPath, headPath, historyPath } from '#shared/conversation/documents/paths.ts';
+import {
+  compactionJobPath,
+  conversationPath,
+  historyPath,
+} from '#shared/conversation/documents/paths.ts';
 import { statusWrite } from '#shared/conversation/writes/status-write.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { GuardLostError, StoreUnavailableError } from '#shared/errors.ts';
@@ -20,7 +24,7 @@ import {
 } from '../conversations/own-conversation.ts';
 import { viewContext } from './view-context.ts';
 
-/** A change reads again at most this often when others win the head's guard. */
+/** A change reads again at most this often when others win the conversation document's guard. */
 const CHANGE_TRIES = 25;
 const CHANGE_RETRY_MS = 10;
 const CHANGE_RETRY_MAX_MS = 100;
@@ -30,13 +34,13 @@ const OUTAGE_TRIES = 3;
 /** A generation that no compaction makes. */
 export interface NewGeneration<T> {
   history: History;
-  /** The head as the batch leaves it, for the status document. */
-  headAfter: Head;
+  /** The conversation document as the batch leaves it, for the status document. */
+  conversationAfter: Conversation;
   /** The turns behind it. */
   turns: readonly Turn[];
   fields: DocumentFields;
   remove?: readonly string[];
-  /** Writes beside head and history that the head's guard covers. */
+  /** Writes beside conversation and history that the conversation document's guard covers. */
   writes?: readonly Write[];
   /** Told in the job, and so in the context object, where a compaction's outcome stands else. */
   record?: CompactionRecord;
@@ -81,13 +85,13 @@ function ownersStatus<T>(
   own: OwnConversation,
   change: NewGeneration<T>,
 ): Promise<Write> {
-  const { headAfter: head, history, turns, record } = change;
+  const { conversationAfter: conversation, history, turns, record } = change;
   const job = own.job && {
     ...own.job,
     owner: '',
     records: record ? [...own.job.records, record] : own.job.records,
   };
-  const view = { head, history, turns, job, locale: undefined };
+  const view = { conversation, history, turns, job, locale: undefined };
   return statusWrite(dependencies.store, own.conversationId, {
     ...viewContext(dependencies, view),
   });
@@ -98,16 +102,16 @@ async function commitGeneration<T>(
   own: OwnConversation,
   change: NewGeneration<T>,
 ): Promise<void> {
-  const { conversationId, head } = own;
+  const { conversationId, conversation } = own;
   const { history, fields, remove, writes = [], record } = change;
   const now = dependencies.clock.now();
   await dependencies.store.commit([
     {
       op: 'update',
-      path: headPath(conversationId),
+      path: conversationPath(conversationId),
       fields: { ...generationFields(history), updateTime: now, ...fields },
       ...(remove && { remove }),
-      guard: { updateTime: head.updateTime },
+      guard: { updateTime: conversation.updateTime },
     },
     {
       op: 'create',
@@ -130,10 +134,10 @@ async function isMadeByThis(
 }
 
 /**
- * Changes a caller's own conversation in a way that takes the next generation, in one batch with the head
- * under its update time: a worker in flight loses. Who loses the guard reads and decides again; a batch
- * whose reply was lost is found by its nonce `by`, which `decide` writes into the history.
- * Throws NOT_FOUND, what `decide` throws, GuardLostError, StoreUnavailableError.
+ * Changes a caller's own conversation in a way that takes the next generation, in one batch with the conversation
+ * document under its update time: a worker in flight loses. Who loses the guard reads and decides again; a batch whose
+ * reply was lost is found by its nonce `by`, which `decide` writes into the history. Throws NOT_FOUND, what `decide`
+ * throws, GuardLostError, StoreUnavailableError.
  */
 export async function changeGeneration<T>(
   dependencies: ChangeDependencies,

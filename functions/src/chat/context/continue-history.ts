@@ -1,4 +1,4 @@
-import type { Head } from '#shared/conversation/documents/head.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import { contextTokens } from '#shared/conversation/context/meter.ts';
 import { continuedHistory, nothingCovered } from '#shared/conversation/writes/next-generation.ts';
@@ -21,9 +21,9 @@ interface Present {
   tokens: number;
 }
 
-interface Conversation {
+interface ReadConversation {
   conversationId: string;
-  head: Head;
+  conversation: Conversation;
 }
 
 type ReadDependencies = Pick<
@@ -34,28 +34,28 @@ type ReadDependencies = Pick<
 /** Throws GuardLostError when the conversation moved on while it was read: read again. */
 export async function readPresent(
   dependencies: ReadDependencies,
-  { conversationId, head }: Conversation,
+  { conversationId, conversation }: ReadConversation,
 ): Promise<Present> {
-  const { generation } = head;
-  const parts = await readContextParts(dependencies, { conversationId, head });
+  const { generation } = conversation;
+  const parts = await readContextParts(dependencies, { conversationId, conversation });
   if (generation > 0 && !parts.history)
     throw new GuardLostError({ paths: [historyPath(conversationId, generation)] });
-  const forms = selectOutputForms(dependencies, head);
-  const { tokens } = contextTokens({ head, ...parts }, forms);
+  const forms = selectOutputForms(dependencies, conversation);
+  const { tokens } = contextTokens({ conversation, ...parts }, forms);
   return { ...parts, tokens };
 }
 
-/** The terminal turns behind `source`, as the head that was read shows them. */
+/** The terminal turns behind `source`, as the conversation document that was read shows them. */
 async function tailAfter(
   dependencies: ReadDependencies,
-  { conversationId, head }: Conversation,
+  { conversationId, conversation }: ReadConversation,
   { source, toSeq }: { source: History | undefined; toSeq: number },
 ): Promise<Turn[]> {
   const coveredThrough = source?.coveredThrough ?? nothingCovered;
   const turns = await readTurnRange(dependencies, {
     conversationId,
-    head,
-    fromSeq: firstTailSeq({ ...head, coveredThrough }),
+    conversation,
+    fromSeq: firstTailSeq({ ...conversation, coveredThrough }),
     toSeq,
   });
   return turns.filter(({ state }) => isTerminal(state));
@@ -65,8 +65,8 @@ interface Continuation {
   history: History;
   /** The turns behind it. */
   turns: Turn[];
-  /** The head in the new generation; what else changes in it is the caller's affair. */
-  headAfter: Head;
+  /** The conversation document in the new generation; what else changes in it is the caller's affair. */
+  conversationAfter: Conversation;
   tokens: number;
 }
 
@@ -77,7 +77,7 @@ interface Continuation {
  */
 export async function continueHistory(
   dependencies: ReadDependencies & Pick<ChatDependencies, 'clock'>,
-  { conversationId, head }: Conversation,
+  { conversationId, conversation }: ReadConversation,
   next: Pick<
     Parameters<typeof continuedHistory>[0],
     | 'source'
@@ -95,24 +95,24 @@ export async function continueHistory(
     afterTokens: (tokens: number) => number;
   },
 ): Promise<Continuation> {
-  const { present, toSeq = head.lastSeq, afterTokens, ...described } = next;
+  const { present, toSeq = conversation.lastSeq, afterTokens, ...described } = next;
   const { left = (turn: Turn) => turn, ...made } = described;
   const tail = { source: next.source, toSeq };
-  const turns = (await tailAfter(dependencies, { conversationId, head }, tail)).map((turn) =>
-    left(turn),
+  const turns = (await tailAfter(dependencies, { conversationId, conversation }, tail)).map(
+    (turn) => left(turn),
   );
   const history = continuedHistory({
     ...made,
-    head,
+    conversation,
     now: dependencies.clock.now(),
     beforeTokens: present.tokens,
     afterTokens: 0,
   });
   const { generation, coveredThrough } = history;
-  const headAfter = { ...head, generation, coveredThrough, changedIn: generation };
-  const forms = selectOutputForms(dependencies, headAfter);
-  const { tokens } = contextTokens({ head: headAfter, history, turns }, forms);
+  const conversationAfter = { ...conversation, generation, coveredThrough, changedIn: generation };
+  const forms = selectOutputForms(dependencies, conversationAfter);
+  const { tokens } = contextTokens({ conversation: conversationAfter, history, turns }, forms);
   const measured = { ...history, afterTokens: afterTokens(tokens) };
   const signed = signedHistory(dependencies.signer, conversationId, measured);
-  return { history: signed, turns, headAfter, tokens };
+  return { history: signed, turns, conversationAfter, tokens };
 }

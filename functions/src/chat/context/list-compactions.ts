@@ -69,15 +69,15 @@ export async function listCompactions(
   },
 ): Promise<{ compactions: CompactionRecordView[]; nextPageToken?: string }> {
   const { conversationId, pageSize, locale } = page;
-  const { head, job } = await readOwnConversation(dependencies, page);
+  const { conversation, job } = await readOwnConversation(dependencies, page);
   const scope: PageScope = { uid: page.caller.uid, list: `compactions/${conversationId}` };
   const place = decodePageToken(dependencies.signer, scope, {
     schema: placeSchema,
     token: page.pageToken,
   });
-  const newest = Math.min(place?.g ?? head.value.generation, head.value.generation);
+  const newest = Math.min(place?.g ?? conversation.value.generation, conversation.value.generation);
   const generations = Array.from({ length: Math.min(pageSize, newest) }, (_, i) => newest - i);
-  const target = { conversationId, head: head.value };
+  const target = { conversationId, conversation: conversation.value };
   const histories = await readHistories(dependencies, target, generations);
   const entries = entriesOf({ histories, records: job?.records ?? [] }, locale)
     .filter(({ key }) => place === undefined || key < place.k)
@@ -131,11 +131,13 @@ export async function readCompaction(
     locale: string | undefined;
   },
 ): Promise<CompactionDetailView> {
-  const { head } = await readOwnConversation(dependencies, target);
+  const { conversation } = await readOwnConversation(dependencies, target);
   const { conversationId, generation, locale } = target;
-  const isKnown = generation <= head.value.generation;
+  const isKnown = generation <= conversation.value.generation;
   const [history] = isKnown
-    ? await readHistories(dependencies, { conversationId, head: head.value }, [generation])
+    ? await readHistories(dependencies, { conversationId, conversation: conversation.value }, [
+        generation,
+      ])
     : [];
   if (!history) throw generationNotFound(conversationId, generation);
   const view = historyView(history, (record) => outcomeMessage(record, locale));

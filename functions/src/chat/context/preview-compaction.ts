@@ -22,21 +22,22 @@ export async function previewCompaction(
 ): Promise<CompactionPreview> {
   const { config, sha256 } = dependencies;
   const context = await readContext(dependencies, target);
-  const head = context.head.value;
-  const policy = conversationPolicy(config, head);
+  const conversation = context.conversation.value;
+  const policy = conversationPolicy(config, conversation);
   const beforeTokens = toContextObject(dependencies, context, undefined).tokens;
   const { conversationId } = target;
-  const forms = selectOutputForms(dependencies, head);
-  const room = { readAgainTokens: readAgainTokens(config, head), forms };
-  const base = await readFoldingBase(dependencies, { conversationId, head }, room);
+  const forms = selectOutputForms(dependencies, conversation);
+  const room = { readAgainTokens: readAgainTokens(config, conversation), forms };
+  const base = await readFoldingBase(dependencies, { conversationId, conversation }, room);
   const plan = planCompaction({
-    context: { ...head, ...(base ?? context) },
+    context: { ...conversation, ...(base ?? context) },
     policy,
     trigger: 'manual',
-    calibration: head.context.calibration,
-    summariserWindowTokens: selectSummariser(config, { ...policy, model: head.model }).windowTokens,
+    calibration: conversation.context.calibration,
+    summariserWindowTokens: selectSummariser(config, { ...policy, model: conversation.model })
+      .windowTokens,
     isModelAllowed: true,
-    strategy: selectStrategyName(config, head),
+    strategy: selectStrategyName(config, conversation),
     blobName: sha256,
   });
   switch (plan.kind) {

@@ -25,10 +25,10 @@ export async function readContext(
 ): Promise<ConversationContext> {
   for (let tries = 0; tries < READ_TRIES; tries++) {
     const own = await readOwnConversation(dependencies, target);
-    const head = own.head.value;
+    const conversation = own.conversation.value;
     const { conversationId } = target;
-    const parts = await readContextParts(dependencies, { conversationId, head });
-    if (head.generation === 0 || parts.history) return { ...own, ...parts };
+    const parts = await readContextParts(dependencies, { conversationId, conversation });
+    if (conversation.generation === 0 || parts.history) return { ...own, ...parts };
   }
   throw new StoreUnavailableError({ operation: `context of ${target.conversationId}` });
 }
@@ -39,5 +39,9 @@ export function toContextObject(
   context: ConversationContext,
   locale: string | undefined,
 ): ContextObject {
-  return viewContext(dependencies, { ...context, head: context.head.value, locale });
+  return viewContext(dependencies, {
+    ...context,
+    conversation: context.conversation.value,
+    locale,
+  });
 }

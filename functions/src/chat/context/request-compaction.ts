@@ -1,4 +1,4 @@
-import type { Head } from '#shared/conversation/documents/head.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import type { CompactionJob } from '#shared/conversation/documents/job.ts';
 import { learnShift } from '#shared/compaction/policy/learned-threshold.ts';
 import {
@@ -9,7 +9,7 @@ import { AppError } from '#shared/errors.ts';
 import { statusWrite } from '#shared/conversation/writes/status-write.ts';
 import type { Caller, Write } from '#shared/ports/ports.ts';
 import { conversationPolicy, spendAllowance } from '#functions/config/conversation-policy.ts';
-import { changeHead } from '../conversations/change-head.ts';
+import { changeConversation } from '../conversations/change-conversation.ts';
 import { refuseMismatch } from '../conversations/etag.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { publishOverdue, publishRequest } from '#functions/events/publish-request.ts';
@@ -44,10 +44,14 @@ const holderOf = (job: CompactionJob | undefined, now: Date) =>
 /** State of the job that this very request became before, or undefined for a new request. */
 function knownState(
   requestId: string,
-  { head, job, now }: { head: Head; job: CompactionJob | undefined; now: Date },
+  {
+    conversation,
+    job,
+    now,
+  }: { conversation: Conversation; job: CompactionJob | undefined; now: Date },
 ): string | undefined {
   if (holderOf(job, now) === requestId) return 'RUNNING';
-  if (head.compactionNeeded.manual?.requestId === requestId) return 'QUEUED';
+  if (conversation.compactionNeeded.manual?.requestId === requestId) return 'QUEUED';
   return job?.records.findLast((record) => record.requestId === requestId)?.state;
 }
 
@@ -56,31 +60,37 @@ async function queuedStatus(
   dependencies: ChatDependencies,
   conversationId: string,
   queued: {
-    head: Head;
+    conversation: Conversation;
     job: CompactionJob | undefined;
-    manual: NonNullable<Head['compactionNeeded']['manual']>;
+    manual: NonNullable<Conversation['compactionNeeded']['manual']>;
   },
 ): Promise<Write> {
   const { manual, job } = queued;
-  const present = await readPresent(dependencies, { conversationId, head: queued.head });
-  const head = {
-    ...queued.head,
-    compactionNeeded: { ...queued.head.compactionNeeded, manual },
+  const present = await readPresent(dependencies, {
+    conversationId,
+    conversation: queued.conversation,
+  });
+  const conversation = {
+    ...queued.conversation,
+    compactionNeeded: { ...queued.conversation.compactionNeeded, manual },
   };
-  const status = viewContext(dependencies, { ...present, head, job, locale: undefined });
+  const status = viewContext(dependencies, { ...present, conversation, job, locale: undefined });
   return statusWrite(dependencies.store, conversationId, { ...status });
 }
 
 /** What a compaction by hand teaches of the conversation's threshold, where the deployment learns. */
-function learnedFields({ config }: ChatDependencies, head: Head): { thresholdShift?: number } {
-  const { softThresholdTokens, thresholdShift } = conversationPolicy(config, head);
+function learnedFields(
+  { config }: ChatDependencies,
+  conversation: Conversation,
+): { thresholdShift?: number } {
+  const { softThresholdTokens, thresholdShift } = conversationPolicy(config, conversation);
   if (config.LEARN_THRESHOLD !== 'on' || softThresholdTokens === null) return {};
-  const { tokens, overheadTokens } = head.context;
+  const { tokens, overheadTokens } = conversation.context;
   const size = {
     tokens: tokens - overheadTokens,
     thresholdTokens: softThresholdTokens / (1 + thresholdShift),
   };
-  return { thresholdShift: learnShift(head.thresholdShift, size) };
+  return { thresholdShift: learnShift(conversation.thresholdShift, size) };
 }
 
 interface CompactionJobView {
@@ -89,10 +99,10 @@ interface CompactionJobView {
 }
 
 /**
- * The manual trigger: notes the need in the head, then tells the workers. The same `requestId` again is
- * the same job. An automatic need that still waits does not stand in the way; a manual one that waits and
- * any compaction that runs do: COMPACTION_RUNNING (409). Throws NOT_FOUND, COMPACTION_LIMIT,
- * USER_DAILY_USD and GLOBAL_BUDGET (429), ETAG_MISMATCH, GENERATION_MISMATCH (412).
+ * The manual trigger: notes the need in the conversation document, then tells the workers. The same `requestId` again
+ * is the same job. An automatic need that still waits does not stand in the way; a manual one that waits and any
+ * compaction that runs do: COMPACTION_RUNNING (409). Throws NOT_FOUND, COMPACTION_LIMIT, USER_DAILY_USD and
+ * GLOBAL_BUDGET (429), ETAG_MISMATCH, GENERATION_MISMATCH (412).
  */
 export async function requestCompaction(
   dependencies: ChatDependencies,
@@ -107,27 +117,40 @@ export async function requestCompaction(
 ): Promise<CompactionJobView> {
   const { conversationId, focus } = request;
   const requestId = request.requestId ?? dependencies.randomness.uuid();
-  const view = await changeHead<CompactionJobView>(dependencies, request, async ({ head, job }) => {
-    const now = dependencies.clock.now();
-    const known = knownState(requestId, { head: head.value, job, now });
-    if (known !== undefined) return { result: { jobId: requestId, state: known } };
-    refuseMismatch(dependencies, request.ifMatch, { conversationId, head });
-    const other = holderOf(job, now) ?? head.value.compactionNeeded.manual?.requestId;
-    if (other !== undefined) {
-      await publishOverdue(dependencies, conversationId, head.value.compactionNeeded);
-      throw alreadyRunning(conversationId, other);
-    }
-    const allowance = spendAllowance(dependencies.config);
-    const reached = reachedSpendLimit(job?.spent ?? [], allowance, now);
-    if (reached) throw limitReached(conversationId, reached);
-    await dependencies.quota.refuseSpent(request.caller);
-    const manual = { requestId, focus, since: now };
-    return {
-      fields: { 'compactionNeeded.manual': manual, ...learnedFields(dependencies, head.value) },
-      writes: [await queuedStatus(dependencies, conversationId, { head: head.value, job, manual })],
-      result: { jobId: requestId, state: 'QUEUED' },
-    };
-  });
+  const view = await changeConversation<CompactionJobView>(
+    dependencies,
+    request,
+    async ({ conversation, job }) => {
+      const now = dependencies.clock.now();
+      const known = knownState(requestId, { conversation: conversation.value, job, now });
+      if (known !== undefined) return { result: { jobId: requestId, state: known } };
+      refuseMismatch(dependencies, request.ifMatch, { conversationId, conversation });
+      const other = holderOf(job, now) ?? conversation.value.compactionNeeded.manual?.requestId;
+      if (other !== undefined) {
+        await publishOverdue(dependencies, conversationId, conversation.value.compactionNeeded);
+        throw alreadyRunning(conversationId, other);
+      }
+      const allowance = spendAllowance(dependencies.config);
+      const reached = reachedSpendLimit(job?.spent ?? [], allowance, now);
+      if (reached) throw limitReached(conversationId, reached);
+      await dependencies.quota.refuseSpent(request.caller);
+      const manual = { requestId, focus, since: now };
+      return {
+        fields: {
+          'compactionNeeded.manual': manual,
+          ...learnedFields(dependencies, conversation.value),
+        },
+        writes: [
+          await queuedStatus(dependencies, conversationId, {
+            conversation: conversation.value,
+            job,
+            manual,
+          }),
+        ],
+        result: { jobId: requestId, state: 'QUEUED' },
+      };
+    },
+  );
   // Also for a request that was known: the first try may have died before it told anybody.
   if (view.state === 'QUEUED')
     await publishRequest(dependencies, { conversationId, requestId, trigger: 'manual' });

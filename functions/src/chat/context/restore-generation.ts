@@ -5,7 +5,7 @@ import {
   readHistories,
   type ChangesSince,
 } from '#shared/conversation/context/find-history.ts';
-import type { Head } from '#shared/conversation/documents/head.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import type { CompactionRecord } from '#shared/conversation/documents/job.ts';
 import {
@@ -34,7 +34,7 @@ import {
   generationOutdated,
   snapshotInvalid,
 } from './generation-errors.ts';
-import { needAfterChange } from './need-after-change.ts';
+import { requestAfterChange } from './request-after-change.ts';
 
 /** A repeated request is looked for among this many of the newest generations. */
 const GENERATIONS_SEARCHED = 20;
@@ -60,22 +60,22 @@ interface Restored {
 /** An earlier history without what it says of turns that were replaced or erased since, if it can be mended. */
 function asOfNow(
   { config }: ChatDependencies,
-  input: { head: Head },
+  input: { conversation: Conversation },
   { source, changes }: { source: History; changes: ChangesSince },
 ): History {
   if (source.isUntrusted) return source;
   const gone = { seqs: changes.erasedSeqs, fromSeq: changes.replacedFromSeq };
-  const mended = withoutTurns(source, gone, createRenderer(config, input.head));
+  const mended = withoutTurns(source, gone, createRenderer(config, input.conversation));
   return mended.erased === true ? source : mended;
 }
 
 /** What a restore is decided on: two reads, and one more page for every 20 generations gone back. */
 async function readFacts(
   dependencies: ChatDependencies,
-  target: { conversationId: string; head: Head },
+  target: { conversationId: string; conversation: Conversation },
   { generation, requestId }: RestoreRequest,
 ): Promise<RestoreFacts> {
-  const present = target.head.generation;
+  const present = target.conversation.generation;
   const length = Math.min(GENERATIONS_SEARCHED, present);
   const searched = Array.from({ length }, (_, i) => present - i);
   const newest = await readHistories(dependencies, target, searched);
@@ -134,7 +134,12 @@ function nothingToRestore(
 /** The generation that goes on from an earlier one. */
 async function restore(
   dependencies: ChatDependencies,
-  target: { conversationId: string; head: Head; by: string; request: RestoreRequest },
+  target: {
+    conversationId: string;
+    conversation: Conversation;
+    by: string;
+    request: RestoreRequest;
+  },
   { source, changedSeqs }: Extract<RestoreDecision, { kind: 'restore' }>,
 ): Promise<Decision<Restored>> {
   const { by, request } = target;
@@ -150,13 +155,17 @@ async function restore(
   });
   const { history, turns, tokens } = next;
   // What waits was asked for by the context before.
-  const headAfter: Head = { ...next.headAfter, compactionNeeded: {} };
-  const need = needAfterChange(dependencies, { head: headAfter, history, tokens });
+  const conversationAfter: Conversation = { ...next.conversationAfter, compactionNeeded: {} };
+  const need = requestAfterChange(dependencies, {
+    conversation: conversationAfter,
+    history,
+    tokens,
+  });
   const compactionNeeded = need ? { auto: { ...need } } : {};
   return {
     history,
     turns,
-    headAfter: { ...headAfter, compactionNeeded },
+    conversationAfter: { ...conversationAfter, compactionNeeded },
     fields: { compactionNeeded },
     record: recordOf(history),
     result: { view: viewOf(history, request), ...(need && { needed: need.requestId }) },
@@ -168,8 +177,8 @@ async function changeOf(
   { own, by, request }: { own: OwnConversation; by: string; request: RestoreRequest },
 ): Promise<Decision<Restored>> {
   const { conversationId } = own;
-  const head = own.head.value;
-  const target = { conversationId, head, by, request };
+  const conversation = own.conversation.value;
+  const target = { conversationId, conversation, by, request };
   const { generation } = request;
   const decision = decideRestore(await readFacts(dependencies, target, request));
   // A repeated request met the state that it asked for, and changed it.
@@ -177,7 +186,7 @@ async function changeOf(
   switch (decision.kind) {
     case 'done': {
       // The first try may have died before it told the workers.
-      const needed = head.compactionNeeded.auto?.requestId;
+      const needed = conversation.compactionNeeded.auto?.requestId;
       const view = viewOf(decision.history, request);
       return { result: { view, ...(needed !== undefined && { needed }) } };
     }
@@ -199,7 +208,7 @@ async function changeOf(
 }
 
 /** Tells that an earlier generation is in use again; a request that changed nothing is not told. */
-async function tellRestored(
+async function publishRestored(
   dependencies: ChatDependencies,
   conversationId: string,
   view: CompactionRecordView,
@@ -235,7 +244,7 @@ export async function restoreGeneration(
     changeOf(dependencies, { own, by, request }),
   );
   await passCrashPoint(dependencies, 'generation-restored');
-  await tellRestored(dependencies, conversationId, view);
+  await publishRestored(dependencies, conversationId, view);
   if (needed !== undefined)
     await publishRequest(dependencies, { conversationId, requestId: needed });
   return view;

@@ -8,7 +8,7 @@ import {
 } from '#shared/conversation/context/assemble-context.ts';
 import { withOwnSignatures } from '#shared/conversation/repair/own-signatures.ts';
 import { modelThatAnswered, turnModel } from '#shared/conversation/context/turn-model.ts';
-import type { Head } from '#shared/conversation/documents/head.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import {
   firstTailSeq,
@@ -22,7 +22,7 @@ import type { SelectedMemory } from '#shared/memory/select-memory.ts';
 import { memoryTokens } from '#shared/memory/render-memory.ts';
 import { meterCounting, conversationPolicy } from '#functions/config/conversation-policy.ts';
 import { answeringModel } from '#functions/models/models-in-use.ts';
-import { memoryBudgetTokens, memoryForPrompt, readNotes } from '#functions/memory/select-memory.ts';
+import { memoryBudgetTokens, memoryForPrompt, readNotes } from '#functions/memory/prompt-memory.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { readOwnConversation } from '../conversations/own-conversation.ts';
 import { readContext } from './read-context.ts';
@@ -67,7 +67,7 @@ export interface ShownContext {
 
 /** Every piece of the prompt with its calibrated estimate; the figures of items are heuristics. */
 function itemsOf(
-  source: ContextSource & Pick<Head, 'profile'>,
+  source: ContextSource & Pick<Conversation, 'profile'>,
   items: readonly ContextItem[],
   calibration: number,
 ): ContextItemView[] {
@@ -116,39 +116,59 @@ async function showCurrent(
   target: { caller: Caller; conversationId: string },
 ): Promise<ShownContext> {
   const { config } = dependencies;
-  const [{ head, history, turns, open }, notes] = await Promise.all([
+  const [{ conversation, history, turns, open }, notes] = await Promise.all([
     readContext(dependencies, target),
     readNotes(dependencies, target.caller.uid),
   ]);
   const message = open && { message: open.user };
-  const memory = memoryForPrompt(config, { head: head.value, notes, ...message });
+  const memory = memoryForPrompt(config, { conversation: conversation.value, notes, ...message });
   const serverTools = dependencies.toolbox.declarations;
-  const model = answeringModel(config, turnModel(head.value.model, open));
-  const source = { ...head.value, model, history, turns, memory: memory.standing, serverTools };
+  const model = answeringModel(config, turnModel(conversation.value.model, open));
+  const source = {
+    ...conversation.value,
+    model,
+    history,
+    turns,
+    memory: memory.standing,
+    serverTools,
+  };
   const answering = (open && modelThatAnswered(open)) ?? model;
   const view = viewNow(dependencies, source, open && { turn: open, said: memory.said });
   return {
-    generation: head.value.generation,
+    generation: conversation.value.generation,
     contextTokens: view.tokens,
     ...(view.shrinkage && { shrunken: view.shrinkage }),
-    policy: viewPolicy(conversationPolicy(config, head.value)),
+    policy: viewPolicy(conversationPolicy(config, conversation.value)),
     ...(config.MEMORY_BUDGET_TOKENS > 0 && {
-      memory: memoryView(memory, memoryBudgetTokens(config, head.value)),
+      memory: memoryView(memory, memoryBudgetTokens(config, conversation.value)),
     }),
-    items: itemsOf({ ...source, model: answering }, view.items, head.value.context.calibration),
+    items: itemsOf(
+      { ...source, model: answering },
+      view.items,
+      conversation.value.context.calibration,
+    ),
   };
 }
 
 /** The turns from where a generation begins up to the last that began before its successor was made. */
 async function turnsOfGeneration(
   dependencies: ChatDependencies,
-  target: { conversationId: string; head: Head; madeAt: Date },
+  target: { conversationId: string; conversation: Conversation; madeAt: Date },
 ): Promise<Turn[]> {
-  const { conversationId, head, madeAt } = target;
+  const { conversationId, conversation, madeAt } = target;
   const turns: Turn[] = [];
-  for (let fromSeq = firstTailSeq(head); fromSeq <= head.lastSeq; fromSeq += READ_TURNS) {
-    const toSeq = Math.min(head.lastSeq, fromSeq + READ_TURNS - 1);
-    const read = await readTurnRange(dependencies, { conversationId, head, fromSeq, toSeq });
+  for (
+    let fromSeq = firstTailSeq(conversation);
+    fromSeq <= conversation.lastSeq;
+    fromSeq += READ_TURNS
+  ) {
+    const toSeq = Math.min(conversation.lastSeq, fromSeq + READ_TURNS - 1);
+    const read = await readTurnRange(dependencies, {
+      conversationId,
+      conversation,
+      fromSeq,
+      toSeq,
+    });
     const inTime = read.filter(({ createTime }) => createTime <= madeAt);
     turns.push(...inTime);
     if (inTime.length < read.length) break;
@@ -158,27 +178,31 @@ async function turnsOfGeneration(
 
 async function showEarlier(
   dependencies: ChatDependencies,
-  target: { conversationId: string; head: Head; generation: number },
+  target: { conversationId: string; conversation: Conversation; generation: number },
 ): Promise<ShownContext> {
-  const { conversationId, head, generation } = target;
+  const { conversationId, conversation, generation } = target;
   const read = (wanted: number): Promise<History | undefined> =>
-    readHistory(dependencies, { conversationId, head, generation: wanted });
+    readHistory(dependencies, { conversationId, conversation, generation: wanted });
   const [history, successor, notes] = await Promise.all([
     read(generation),
     read(generation + 1),
-    readNotes(dependencies, head.ownerUid),
+    readNotes(dependencies, conversation.ownerUid),
   ]);
   if ((generation > 0 && !history) || !successor)
     throw generationNotFound(conversationId, generation);
   if (history?.erased === true) throw generationErased(conversationId, generation);
   const coveredThrough = history?.coveredThrough ?? { seq: 0, contentIndex: 0 };
-  const headThen = { ...head, generation, coveredThrough };
+  const conversationThen = { ...conversation, generation, coveredThrough };
   const madeAt = successor.createTime;
-  const turns = await turnsOfGeneration(dependencies, { conversationId, head: headThen, madeAt });
-  const memory = memoryForPrompt(dependencies.config, { head, notes }).standing;
+  const turns = await turnsOfGeneration(dependencies, {
+    conversationId,
+    conversation: conversationThen,
+    madeAt,
+  });
+  const memory = memoryForPrompt(dependencies.config, { conversation, notes }).standing;
   const serverTools = dependencies.toolbox.declarations;
-  const source = { ...headThen, history, turns, memory, serverTools };
-  const items = itemsOf(source, assembleContext(source), head.context.calibration);
+  const source = { ...conversationThen, history, turns, memory, serverTools };
+  const items = itemsOf(source, assembleContext(source), conversation.context.calibration);
   return { generation, contextTokens: items.reduce((sum, { tokens }) => sum + tokens, 0), items };
 }
 
@@ -194,9 +218,13 @@ export async function showContext(
 ): Promise<ShownContext> {
   const { conversationId, generation } = target;
   if (generation === undefined) return showCurrent(dependencies, target);
-  const { head } = await readOwnConversation(dependencies, target);
-  const current = head.value.generation;
+  const { conversation } = await readOwnConversation(dependencies, target);
+  const current = conversation.value.generation;
   if (generation > current) throw generationNotFound(conversationId, generation);
   if (generation === current) return showCurrent(dependencies, target);
-  return showEarlier(dependencies, { conversationId, head: head.value, generation });
+  return showEarlier(dependencies, {
+    conversationId,
+    conversation: conversation.value,
+    generation,
+  });
 }

@@ -1,6 +1,6 @@
 import { contextTexts } from '#shared/compaction/decisions/outcome-message.ts';
 import { automaticThreshold } from '#shared/compaction/trigger/compaction-trigger.ts';
-import type { ContextMeter, Head } from '#shared/conversation/documents/head.ts';
+import type { ContextMeter, Conversation } from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import type { CompactionJob } from '#shared/conversation/documents/job.ts';
 import { contextTokens, type MeteredTurn } from '#shared/conversation/context/meter.ts';
@@ -12,7 +12,7 @@ import type { ChatDependencies } from '../chat-dependencies.ts';
 
 /** A conversation's context as it stands, from one generation. */
 interface ContextNow {
-  head: Head;
+  conversation: Conversation;
   history: History | undefined;
   /** The terminal turns of the tail. */
   turns: readonly MeteredTurn[];
@@ -28,20 +28,20 @@ export function viewContext(
     locale: string | undefined;
   },
 ): ContextObject {
-  const { head, job, locale } = view;
-  const policy = conversationPolicy(dependencies.config, head);
+  const { conversation, job, locale } = view;
+  const policy = conversationPolicy(dependencies.config, conversation);
   const { tokens, source } =
-    view.meter ?? contextTokens(view, selectOutputForms(dependencies, head));
-  const leftOut = { ...view, coveredThrough: head.coveredThrough, tokens };
+    view.meter ?? contextTokens(view, selectOutputForms(dependencies, conversation));
+  const leftOut = { ...view, coveredThrough: conversation.coveredThrough, tokens };
   return contextObject({
-    head,
+    conversation,
     tokens,
     tokensSource: source,
-    thresholdTokens: automaticThreshold(policy, head),
+    thresholdTokens: automaticThreshold(policy, conversation),
     windowTokens: policy.windowTokens,
     job,
     now: dependencies.clock.now(),
-    shrinkage: countLeftOut(dependencies, head, leftOut),
+    shrinkage: countLeftOut(dependencies, conversation, leftOut),
     texts: contextTexts(locale),
   });
 }

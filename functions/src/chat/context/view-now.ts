@@ -3,13 +3,13 @@ import type { ContextItem } from '#shared/conversation/context/assemble-context.
 import { modelThatAnswered } from '#shared/conversation/context/turn-model.ts';
 import { shownUser } from '#shared/conversation/context/shown-user.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
-import { withSaid } from '#functions/memory/select-memory.ts';
+import { withSaid } from '#functions/memory/prompt-memory.ts';
 import type { Viewing } from '#functions/context/snapshot-rendering.ts';
 import {
   viewOfFirstCall,
   viewOfNextCall,
   viewOfRound,
-  type ContextOfHead,
+  type ConversationContext,
 } from '../turns/start/next-call.ts';
 
 /** The turn that is being answered, or waits for the app. */
@@ -25,7 +25,7 @@ interface OpenNow {
  */
 export function viewNow(
   viewing: Viewing,
-  context: ContextOfHead,
+  context: ConversationContext,
   open: OpenNow | undefined,
 ): Pick<ShrunkenView, 'items' | 'tokens' | 'shrinkage'> {
   if (!open) return viewOfNextCall(viewing, context);

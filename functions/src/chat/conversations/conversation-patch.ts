@@ -1,4 +1,7 @@
-import type { ConversationSettings, Head } from '#shared/conversation/documents/head.ts';
+import type {
+  ConversationSettings,
+  Conversation,
+} from '#shared/conversation/documents/conversation.ts';
 import {
   PATCH_PATHS,
   type ConversationPatch,
@@ -59,27 +62,27 @@ const toolsJsonOf = ({ tools = [] }: ConversationPatch): string | undefined =>
   tools.length === 0 ? undefined : JSON.stringify(tools);
 
 /**
- * The head with the named fields taken from the patch. A named field that the patch does not have goes
+ * The conversation document with the named fields taken from the patch. A named field that the patch does not have goes
  * back to the deployment's value (AIP-134); fields that are not named stay.
  */
-export function patchedHead(
-  head: Head,
+export function patchedConversation(
+  conversation: Conversation,
   patch: ConversationPatch,
   options: { paths: readonly PatchPath[]; config: Config },
-): Head {
+): Conversation {
   const { paths, config } = options;
   const has = (path: PatchPath) => paths.includes(path);
   return {
-    ...head,
-    title: has('title') ? patch.title : head.title,
-    autoTitle: has('title') ? undefined : head.autoTitle,
-    metadata: has('metadata') ? (patch.metadata ?? {}) : head.metadata,
-    profile: has('profile') ? (patch.profile ?? config.PROFILE) : head.profile,
-    model: has('model') ? (patch.model ?? config.MODEL) : head.model,
+    ...conversation,
+    title: has('title') ? patch.title : conversation.title,
+    autoTitle: has('title') ? undefined : conversation.autoTitle,
+    metadata: has('metadata') ? (patch.metadata ?? {}) : conversation.metadata,
+    profile: has('profile') ? (patch.profile ?? config.PROFILE) : conversation.profile,
+    model: has('model') ? (patch.model ?? config.MODEL) : conversation.model,
     systemInstruction: has('systemInstruction')
       ? (patch.systemInstruction ?? config.SYSTEM_INSTRUCTION)
-      : head.systemInstruction,
-    toolsJson: has('tools') ? toolsJsonOf(patch) : head.toolsJson,
-    settings: patchSettings(head.settings, patch, paths),
+      : conversation.systemInstruction,
+    toolsJson: has('tools') ? toolsJsonOf(patch) : conversation.toolsJson,
+    settings: patchSettings(conversation.settings, patch, paths),
   };
 }

@@ -1,13 +1,16 @@
-import { decodeHead, type Head } from '#shared/conversation/documents/head.ts';
-import { headPath } from '#shared/conversation/documents/paths.ts';
+import {
+  decodeConversation,
+  type Conversation,
+} from '#shared/conversation/documents/conversation.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import type { ConversationPatch } from '#shared/wire/resources/conversations.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
-import { patchedHead, patchedPaths } from './conversation-patch.ts';
-import { firstHead } from '../turns/start/first-head.ts';
+import { patchedConversation, patchedPaths } from './conversation-patch.ts';
+import { firstConversation } from '../turns/start/first-conversation.ts';
 import { idAsStored } from '../id-as-stored.ts';
 import { notFoundError } from '../not-found.ts';
-import { readNotes } from '#functions/memory/select-memory.ts';
+import { readNotes } from '#functions/memory/prompt-memory.ts';
 import { retryWhenLost } from '#functions/lib/retry.ts';
 import { isOwn } from './own-conversation.ts';
 import {
@@ -26,19 +29,19 @@ interface CreateRequest {
   fields: ConversationPatch;
 }
 
-function requestedHead(
+function requestedConversation(
   dependencies: ChatDependencies,
   request: CreateRequest,
   memoryRevision: number,
-): Head {
+): Conversation {
   const { config } = dependencies;
-  const head = firstHead(dependencies, request.caller, memoryRevision);
+  const conversation = firstConversation(dependencies, request.caller, memoryRevision);
   const paths = patchedPaths(request.fields);
   refuseUnwritable(config, paths);
   refuseHooks(config, request.fields);
   refuseRouting(config, request.fields);
   refuseTakenNames(dependencies, request.fields);
-  const patched = patchedHead(head, request.fields, { paths, config });
+  const patched = patchedConversation(conversation, request.fields, { paths, config });
   refuseThreshold(config, patched, request.fields);
   refuseLargeOverhead(dependencies, patched);
   return patched;
@@ -52,23 +55,23 @@ function requestedHead(
 export async function createConversation(
   dependencies: ChatDependencies,
   request: CreateRequest,
-): Promise<{ conversationId: string; head: Head; isNew: boolean }> {
+): Promise<{ conversationId: string; conversation: Conversation; isNew: boolean }> {
   const conversationId = request.id
-    ? await idAsStored(dependencies, request.id, headPath)
+    ? await idAsStored(dependencies, request.id, conversationPath)
     : dependencies.randomness.uuid();
-  const path = headPath(conversationId);
+  const path = conversationPath(conversationId);
   const { revision } = await readNotes(dependencies, request.caller.uid);
-  const head = requestedHead(dependencies, request, revision);
+  const conversation = requestedConversation(dependencies, request, revision);
   const { store, quota, clock } = dependencies;
   return retryWhenLost(clock, async () => {
     const [document] = request.id === undefined ? [] : await store.get([path]);
     if (document) {
-      const existing = decodeHead(document).value;
+      const existing = decodeConversation(document).value;
       if (!isOwn(existing, request.caller)) throw notFoundError(conversationId);
-      return { conversationId, head: existing, isNew: false };
+      return { conversationId, conversation: existing, isNew: false };
     }
     const counted = await quota.create(request.caller, 1);
-    await store.commit([{ op: 'create', path, fields: { ...head } }, ...counted]);
-    return { conversationId, head, isNew: true };
+    await store.commit([{ op: 'create', path, fields: { ...conversation } }, ...counted]);
+    return { conversationId, conversation, isNew: true };
   });
 }

@@ -1,5 +1,5 @@
 import { canonicalJson } from '#shared/canonical-json.ts';
-import type { Head, Versioned } from '#shared/conversation/documents/head.ts';
+import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
 import { AppError } from '#shared/errors.ts';
 import type { Sha256 } from '#shared/ports/ports.ts';
 
@@ -10,7 +10,7 @@ const ETAG_CHARACTERS = 24;
 const STATE_TAG = /^"([0-9a-f]{24})(?:-[0-9a-f]{24})?"$/;
 const GENERATION_TAG = /^"g(\d{1,8})"$/;
 
-const stateTag = (sha256: Sha256, { updateTime }: Pick<Versioned<Head>, 'updateTime'>) =>
+const stateTag = (sha256: Sha256, { updateTime }: Pick<Versioned<Conversation>, 'updateTime'>) =>
   sha256(updateTime).slice(0, ETAG_CHARACTERS);
 
 /**
@@ -19,10 +19,10 @@ const stateTag = (sha256: Sha256, { updateTime }: Pick<Versioned<Head>, 'updateT
  */
 export const toEtag = (
   sha256: Sha256,
-  head: Pick<Versioned<Head>, 'updateTime'>,
+  conversation: Pick<Versioned<Conversation>, 'updateTime'>,
   shown: unknown,
 ): string =>
-  `"${stateTag(sha256, head)}-${sha256(canonicalJson(shown)).slice(0, ETAG_CHARACTERS)}"`;
+  `"${stateTag(sha256, conversation)}-${sha256(canonicalJson(shown)).slice(0, ETAG_CHARACTERS)}"`;
 
 /** The tags of a header; weak ones as their strong form. */
 const tagsOf = (header: string): string[] =>
@@ -61,17 +61,17 @@ const generationMismatch = (conversationId: string, generation: number) =>
 export function refuseMismatch(
   { sha256 }: { sha256: Sha256 },
   ifMatch: string | undefined,
-  target: { conversationId: string; head: Versioned<Head> },
+  target: { conversationId: string; conversation: Versioned<Conversation> },
 ): void {
   if (ifMatch === undefined) return;
-  const { conversationId, head } = target;
-  const { generation } = head.value;
+  const { conversationId, conversation } = target;
+  const { generation } = conversation.value;
   // Weak tags never match here (RFC 9110).
   const tags = ifMatch.split(',').map((tag) => tag.trim());
   const isRight = tags.some(
     (tag) =>
       tag === '*' ||
-      STATE_TAG.exec(tag)?.[1] === stateTag(sha256, head) ||
+      STATE_TAG.exec(tag)?.[1] === stateTag(sha256, conversation) ||
       Number(GENERATION_TAG.exec(tag)?.[1] ?? -1) === generation,
   );
   if (isRight) return;

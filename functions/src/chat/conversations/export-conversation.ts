@@ -1,5 +1,5 @@
-import type { Head } from '#shared/conversation/documents/head.ts';
-import { unreadableHeadText } from '#shared/conversation/documents/unreadable-head.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
+import { unreadableConversationText } from '#shared/conversation/documents/unreadable-conversation.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { StoreUnavailableError } from '#shared/errors.ts';
@@ -28,7 +28,7 @@ type StoreOnly = Pick<ChatDependencies, 'store'>;
 
 interface Exported {
   conversationId: string;
-  head: Head;
+  conversation: Conversation;
 }
 
 /** Turns of a conversation, the first and the last included. */
@@ -38,10 +38,10 @@ interface TurnRange {
   upTo: number;
 }
 
-const allTurns = ({ conversationId, head }: Exported): TurnRange => ({
+const allTurns = ({ conversationId, conversation }: Exported): TurnRange => ({
   conversationId,
   from: 1,
-  upTo: head.lastSeq,
+  upTo: conversation.lastSeq,
 });
 
 /** All turns of a range in order. A turn that is missing was erased meanwhile: the export breaks off. */
@@ -79,14 +79,14 @@ export async function* messageLines(
 }
 
 async function* linesOf(dependencies: StoreOnly, exported: Exported): AsyncGenerator<string> {
-  const { conversationId, head } = exported;
-  const pins = head.pins.length > 0 && { pins: head.pins.map(pinView) };
-  yield line({ type: 'conversation', ...conversationView(conversationId, head), ...pins });
+  const { conversationId, conversation } = exported;
+  const pins = conversation.pins.length > 0 && { pins: conversation.pins.map(pinView) };
+  yield line({ type: 'conversation', ...conversationView(conversationId, conversation), ...pins });
   yield* messageLines(dependencies, allTurns(exported));
 }
 
 async function* markdownOf(dependencies: StoreOnly, exported: Exported): AsyncGenerator<string> {
-  yield markdownTitle(conversationView(exported.conversationId, exported.head));
+  yield markdownTitle(conversationView(exported.conversationId, exported.conversation));
   for await (const message of messagesOf(dependencies, allTurns(exported)))
     yield markdownMessage(message);
 }
@@ -101,8 +101,8 @@ export async function exportConversation(
   target: { caller: Caller; conversationId: string; format: 'jsonl' | 'markdown' },
 ): Promise<AsyncGenerator<string>> {
   const { conversationId, format } = target;
-  const { head } = await readOwnConversation(dependencies, target);
-  const exported = { conversationId, head: head.value };
+  const { conversation } = await readOwnConversation(dependencies, target);
+  const exported = { conversationId, conversation: conversation.value };
   return format === 'jsonl' ? linesOf(dependencies, exported) : markdownOf(dependencies, exported);
 }
 
@@ -115,12 +115,13 @@ export async function* exportUser(
   for (const note of notes) yield line({ type: 'memory', ...noteView(note) });
   for await (const { upload, request } of allUploads(dependencies, caller))
     yield line({ type: 'upload', ...uploadView(upload, request) });
-  for await (const { conversationId, head } of ownConversations(dependencies, caller)) {
-    const { state } = head.value;
+  for await (const { conversationId, conversation } of ownConversations(dependencies, caller)) {
+    const { state } = conversation.value;
     if (state !== 'live' && state !== 'deleted') continue;
-    // How many turns there are is not known of a head that cannot be read: nothing of them is told as if it were all.
-    if (unreadableHeadText(head.problems) !== undefined)
+    // How many turns there are is not known of a conversation document that cannot be read: nothing of them is
+    // told as if it were all.
+    if (unreadableConversationText(conversation.problems) !== undefined)
       yield line({ type: 'unreadable', conversationId });
-    else yield* linesOf(dependencies, { conversationId, head: head.value });
+    else yield* linesOf(dependencies, { conversationId, conversation: conversation.value });
   }
 }

@@ -1,8 +1,11 @@
 import { z } from 'zod';
-import { decodeHead, type Head } from '#shared/conversation/documents/head.ts';
-import { CONVERSATIONS, headPath } from '#shared/conversation/documents/paths.ts';
+import {
+  decodeConversation,
+  type Conversation,
+} from '#shared/conversation/documents/conversation.ts';
+import { CONVERSATIONS, conversationPath } from '#shared/conversation/documents/paths.ts';
 import { NewerDocumentError } from '#shared/conversation/documents/schema-version.ts';
-import { UnreadableHeadError } from '#shared/conversation/documents/unreadable-head.ts';
+import { UnreadableConversationError } from '#shared/conversation/documents/unreadable-conversation.ts';
 import type { Caller, StoredDocument } from '#shared/ports/ports.ts';
 import { decodePageToken, encodePageToken, type PageScope } from '#shared/wire/page-token.ts';
 import { conversationIdSchema } from '#shared/wire/fields.ts';
@@ -26,7 +29,7 @@ interface ConversationPage {
 
 interface Listed {
   id: string;
-  head: Head;
+  conversation: Conversation;
 }
 
 /** What a query found: its place in the order is known, whoever wrote the rest. */
@@ -34,7 +37,7 @@ interface Found {
   id: string;
   updateTime: Date;
   /** Undefined: it cannot be read here. */
-  head: Head | undefined;
+  conversation: Conversation | undefined;
 }
 
 type ListDependencies = Pick<ChatDependencies, 'store' | 'signer' | 'logger'>;
@@ -51,12 +54,13 @@ function foundIn({ logger }: Pick<ListDependencies, 'logger'>, document: StoredD
   const id = idOf(document.path);
   const { updateTime } = orderedSchema.parse(document.fields);
   try {
-    return { id, updateTime, head: decodeHead(document).value };
+    return { id, updateTime, conversation: decodeConversation(document).value };
   } catch (error) {
-    if (!(error instanceof NewerDocumentError || error instanceof UnreadableHeadError)) throw error;
+    if (!(error instanceof NewerDocumentError || error instanceof UnreadableConversationError))
+      throw error;
     const { message: problem, reason } = error;
     logger.log('WARNING', 'conversation_not_listed', { conversationId: id, problem, reason });
-    return { id, updateTime, head: undefined };
+    return { id, updateTime, conversation: undefined };
   }
 }
 
@@ -83,7 +87,7 @@ async function readPage(
     ],
     orderBy: { field: 'updateTime', direction: 'desc' },
     limit: pageSize + 1,
-    ...(place && { startAfter: { value: new Date(place.t), path: headPath(place.id) } }),
+    ...(place && { startAfter: { value: new Date(place.t), path: conversationPath(place.id) } }),
   });
   return documents.map((document) => foundIn(dependencies, document));
 }
@@ -106,7 +110,9 @@ export async function listConversations(
   const pages = await Promise.all(states.map((state) => readPage(dependencies, page, state)));
   const found = pages.flat().toSorted(byUpdate);
   const shown = found.slice(0, pageSize);
-  const conversations = shown.flatMap(({ id, head }) => (head ? [{ id, head }] : []));
+  const conversations = shown.flatMap(({ id, conversation }) =>
+    conversation ? [{ id, conversation }] : [],
+  );
   const last = shown.at(-1);
   if (found.length <= pageSize || !last) return { conversations };
   const nextPageToken = encodePageToken(dependencies.signer, scopeOf(page), {

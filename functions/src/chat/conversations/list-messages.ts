@@ -73,8 +73,8 @@ export async function listMessages(
   page: MessagePage,
 ): Promise<{ messages: MessageView[]; nextPageToken?: string }> {
   const { order, pageSize, conversationId } = page;
-  const { head } = await readOwnConversation(dependencies, page);
-  const range = window(dependencies, page, head.value.lastSeq);
+  const { conversation } = await readOwnConversation(dependencies, page);
+  const range = window(dependencies, page, conversation.value.lastSeq);
   const found: Placed[] = [];
   while (found.length <= pageSize && range.first <= range.last) {
     const seqs = seqsOf(range, order, Math.ceil((pageSize + 1 - found.length) / 2));

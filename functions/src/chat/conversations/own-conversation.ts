@@ -1,27 +1,31 @@
-import { decodeHead, type Head, type Versioned } from '#shared/conversation/documents/head.ts';
+import {
+  decodeConversation,
+  type Conversation,
+  type Versioned,
+} from '#shared/conversation/documents/conversation.ts';
 import { decodeJob, type CompactionJob } from '#shared/conversation/documents/job.ts';
-import { compactionJobPath, headPath } from '#shared/conversation/documents/paths.ts';
+import { compactionJobPath, conversationPath } from '#shared/conversation/documents/paths.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { notFoundError } from '../not-found.ts';
 
 export interface OwnConversation {
   conversationId: string;
-  head: Versioned<Head>;
+  conversation: Versioned<Conversation>;
   job: CompactionJob | undefined;
   /** Guards a change of `job`. */
   jobUpdateTime: string | undefined;
 }
 
 /** Whether `caller` may know of a conversation. */
-export const isOwn = (head: Head, caller: Caller) =>
-  head.state === 'live' && head.ownerUid === caller.uid;
+export const isOwn = (conversation: Conversation, caller: Caller) =>
+  conversation.state === 'live' && conversation.ownerUid === caller.uid;
 
 export interface OwnTarget {
   caller: Caller;
   conversationId: string;
   /** In which states it may be; default: live. */
-  states?: readonly Head['state'][];
+  states?: readonly Conversation['state'][];
 }
 
 /**
@@ -32,16 +36,17 @@ export async function readOwnConversation(
   { store }: Pick<ChatDependencies, 'store'>,
   { caller, conversationId, states = ['live'] }: OwnTarget,
 ): Promise<OwnConversation> {
-  const [headDocument, jobDocument] = await store.get([
-    headPath(conversationId),
+  const [conversationDocument, jobDocument] = await store.get([
+    conversationPath(conversationId),
     compactionJobPath(conversationId),
   ]);
-  const head = headDocument && decodeHead(headDocument);
-  const isTheirs = head?.value.ownerUid === caller.uid && states.includes(head.value.state);
-  if (!head || !isTheirs) throw notFoundError(conversationId);
+  const conversation = conversationDocument && decodeConversation(conversationDocument);
+  const isTheirs =
+    conversation?.value.ownerUid === caller.uid && states.includes(conversation.value.state);
+  if (!conversation || !isTheirs) throw notFoundError(conversationId);
   return {
     conversationId,
-    head,
+    conversation,
     job: jobDocument && decodeJob(jobDocument).value,
     jobUpdateTime: jobDocument?.updateTime,
   };

@@ -1,4 +1,8 @@
-import { decodeAnyHead, type Head, type Versioned } from '#shared/conversation/documents/head.ts';
+import {
+  decodeAnyConversation,
+  type Conversation,
+  type Versioned,
+} from '#shared/conversation/documents/conversation.ts';
 import { CONVERSATIONS } from '#shared/conversation/documents/paths.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
@@ -6,11 +10,14 @@ import type { ChatDependencies } from '../chat-dependencies.ts';
 /** Heads of one read. */
 const PAGE = 100;
 
-/** Every conversation of a caller in whatever state, also one whose head cannot be read, in the order of their ids; read page by page. */
+/**
+ * Every conversation of a caller in whatever state, also one whose conversation document cannot be read, in the order
+ * of their ids; read page by page.
+ */
 export async function* ownConversations(
   { store }: Pick<ChatDependencies, 'store'>,
   caller: Caller,
-): AsyncGenerator<{ conversationId: string; head: Versioned<Head> }> {
+): AsyncGenerator<{ conversationId: string; conversation: Versioned<Conversation> }> {
   let last: string | undefined;
   do {
     const documents = await store.query({
@@ -22,7 +29,7 @@ export async function* ownConversations(
     for (const document of documents)
       yield {
         conversationId: document.path.slice(CONVERSATIONS.length + 1),
-        head: decodeAnyHead(document),
+        conversation: decodeAnyConversation(document),
       };
     last = documents.length === PAGE ? documents.at(-1)?.path : undefined;
   } while (last !== undefined);

@@ -1,8 +1,8 @@
-import { decodeHead } from '#shared/conversation/documents/head.ts';
-import { headPath } from '#shared/conversation/documents/paths.ts';
+import { decodeConversation } from '#shared/conversation/documents/conversation.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/errors.ts';
 import { openedRange, type FoldedRange } from '#shared/hooks/folded-turns.ts';
-import type { Head } from '#shared/conversation/documents/head.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { notFoundError } from '../not-found.ts';
 import { messageLines } from './export-conversation.ts';
@@ -17,11 +17,11 @@ const invalidToken = () =>
   });
 
 /** The conversation is still the one that was compacted, at most by the swap itself or one other change further. */
-const isOpen = (head: Head, { epoch, generation }: FoldedRange) =>
-  head.state === 'live' &&
-  head.epoch === epoch &&
-  head.generation >= generation &&
-  head.generation <= generation + 1;
+const isOpen = (conversation: Conversation, { epoch, generation }: FoldedRange) =>
+  conversation.state === 'live' &&
+  conversation.epoch === epoch &&
+  conversation.generation >= generation &&
+  conversation.generation <= generation + 1;
 
 /**
  * The turns that a compaction folds, as lines of an export, for the hook that was given a token to read them with. What
@@ -36,8 +36,9 @@ export async function readFoldedTurns(
   const asked = { conversationId, token: token ?? '' };
   const range = openedRange(signer, asked, clock.now());
   if (!range) throw invalidToken();
-  const [document] = await store.get([headPath(conversationId)]);
-  if (!document || !isOpen(decodeHead(document).value, range)) throw notFoundError(conversationId);
+  const [document] = await store.get([conversationPath(conversationId)]);
+  if (!document || !isOpen(decodeConversation(document).value, range))
+    throw notFoundError(conversationId);
   const { generation, from, upTo } = range;
   logger.log('INFO', 'folded_turns_read', { conversationId, generation, from, upTo });
   return messageLines(dependencies, { conversationId, from, upTo });

@@ -1,5 +1,8 @@
-import { needOfSmallerWindow } from '#shared/compaction/trigger/compaction-trigger.ts';
-import type { CompactionNeeded, Head } from '#shared/conversation/documents/head.ts';
+import { requestForSmallerWindow } from '#shared/compaction/trigger/compaction-trigger.ts';
+import type {
+  CompactionNeeded,
+  Conversation,
+} from '#shared/conversation/documents/conversation.ts';
 import { contextTokens } from '#shared/conversation/context/meter.ts';
 import { readContextParts } from '#shared/conversation/context/read-conversation.ts';
 import type { Caller, DocumentFields } from '#shared/ports/ports.ts';
@@ -13,10 +16,10 @@ import type { Config } from '#functions/config.ts';
 import { conversationPolicy } from '#functions/config/conversation-policy.ts';
 import { selectOutputForms } from '#functions/context/snapshot-rendering.ts';
 import { publishRequest } from '#functions/events/publish-request.ts';
-import { changeHead } from './change-head.ts';
+import { changeConversation } from './change-conversation.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { refuseMismatch } from './etag.ts';
-import { patchedHead, patchedPaths } from './conversation-patch.ts';
+import { patchedConversation, patchedPaths } from './conversation-patch.ts';
 import {
   isWritable,
   refuseHooks,
@@ -38,12 +41,15 @@ const changesOverhead: ReadonlySet<PatchPath> = new Set([
 /** What decides how large the window is. */
 const changesWindow: ReadonlySet<PatchPath> = new Set(['model', 'settings.windowTokens']);
 
-/** Fields that a patch may touch, as the head stores them; absent ones are taken away. */
-function changedFields(head: Head, now: Date): { fields: DocumentFields; remove: string[] } {
-  const { title, systemInstruction, toolsJson, metadata, profile, model, settings } = head;
+/** Fields that a patch may touch, as the conversation document stores them; absent ones are taken away. */
+function changedFields(
+  conversation: Conversation,
+  now: Date,
+): { fields: DocumentFields; remove: string[] } {
+  const { title, systemInstruction, toolsJson, metadata, profile, model, settings } = conversation;
   const remove = [
     ...(title === undefined ? ['title'] : []),
-    ...(head.autoTitle === undefined ? ['autoTitle'] : []),
+    ...(conversation.autoTitle === undefined ? ['autoTitle'] : []),
     ...(systemInstruction === undefined ? ['systemInstruction'] : []),
     ...(toolsJson === undefined ? ['toolsJson'] : []),
   ];
@@ -86,7 +92,7 @@ function pathsToWrite(config: Config, { patch, updateMask }: UpdateRequest): Pat
 async function needAfterSwitch(
   dependencies: ChatDependencies,
   conversationId: string,
-  { before, after }: { before: Head; after: Head },
+  { before, after }: { before: Conversation; after: Conversation },
 ): Promise<CompactionNeeded['auto']> {
   const { config, randomness, clock } = dependencies;
   const policies = {
@@ -94,12 +100,14 @@ async function needAfterSwitch(
     after: conversationPolicy(config, after),
   };
   if (policies.after.windowTokens >= policies.before.windowTokens) return undefined;
-  const parts = await readContextParts(dependencies, { conversationId, head: before });
-  return needOfSmallerWindow({
-    head: after,
+  const parts = await readContextParts(dependencies, { conversationId, conversation: before });
+  return requestForSmallerWindow({
+    conversation: after,
     // In the forms in which the new model gets the outputs.
-    tokens: contextTokens({ head: before, ...parts }, selectOutputForms(dependencies, after))
-      .tokens,
+    tokens: contextTokens(
+      { conversation: before, ...parts },
+      selectOutputForms(dependencies, after),
+    ).tokens,
     ...policies,
     requestId: randomness.uuid(),
     now: clock.now(),
@@ -107,13 +115,13 @@ async function needAfterSwitch(
 }
 
 interface Updated {
-  head: Head;
+  conversation: Conversation;
   /** Request for a compaction that the change has made necessary. */
   needed?: string | undefined;
 }
 
 /**
- * Changes a conversation and returns its new head. A model with a smaller window asks for a compaction in
+ * Changes a conversation and returns its new document. A model with a smaller window asks for a compaction in
  * the same write where the context has crossed its threshold. Throws NOT_FOUND, FIELD_NOT_WRITABLE, ROUTING_NOT_SET,
  * HOOK_NOT_ALLOWED, THRESHOLD_TOO_HIGH, TOOL_NAME_TAKEN, OVERHEAD_TOO_LARGE, ETAG_MISMATCH, GENERATION_MISMATCH (412),
  * BAD_SETTING.
@@ -121,35 +129,46 @@ interface Updated {
 export async function updateConversation(
   dependencies: ChatDependencies,
   request: UpdateRequest,
-): Promise<Head> {
+): Promise<Conversation> {
   const { config, clock } = dependencies;
   const { patch, ifMatch, conversationId } = request;
   const paths = pathsToWrite(config, request);
-  const updated = await changeHead<Updated>(dependencies, request, async ({ head }) => {
-    refuseUnwritable(config, paths);
-    refuseHooks(config, patch);
-    refuseRouting(config, patch);
-    refuseTakenNames(dependencies, patch);
-    refuseMismatch(dependencies, ifMatch, { conversationId, head });
-    if (paths.length === 0) return { result: { head: head.value } };
-    const now = clock.now();
-    const result = { ...patchedHead(head.value, patch, { paths, config }), updateTime: now };
-    refuseThreshold(config, result, patch);
-    if (paths.some((path) => changesOverhead.has(path))) refuseLargeOverhead(dependencies, result);
-    const { fields, remove } = changedFields(result, now);
-    const auto = paths.some((path) => changesWindow.has(path))
-      ? await needAfterSwitch(dependencies, conversationId, { before: head.value, after: result })
-      : undefined;
-    if (!auto) return { fields, remove, result: { head: result } };
-    const compactionNeeded = { ...result.compactionNeeded, auto };
-    return {
-      fields: { ...fields, 'compactionNeeded.auto': { ...auto } },
-      remove,
-      result: { head: { ...result, compactionNeeded }, needed: auto.requestId },
-    };
-  });
-  const { head, needed } = updated;
+  const updated = await changeConversation<Updated>(
+    dependencies,
+    request,
+    async ({ conversation }) => {
+      refuseUnwritable(config, paths);
+      refuseHooks(config, patch);
+      refuseRouting(config, patch);
+      refuseTakenNames(dependencies, patch);
+      refuseMismatch(dependencies, ifMatch, { conversationId, conversation });
+      if (paths.length === 0) return { result: { conversation: conversation.value } };
+      const now = clock.now();
+      const result = {
+        ...patchedConversation(conversation.value, patch, { paths, config }),
+        updateTime: now,
+      };
+      refuseThreshold(config, result, patch);
+      if (paths.some((path) => changesOverhead.has(path)))
+        refuseLargeOverhead(dependencies, result);
+      const { fields, remove } = changedFields(result, now);
+      const auto = paths.some((path) => changesWindow.has(path))
+        ? await needAfterSwitch(dependencies, conversationId, {
+            before: conversation.value,
+            after: result,
+          })
+        : undefined;
+      if (!auto) return { fields, remove, result: { conversation: result } };
+      const compactionNeeded = { ...result.compactionNeeded, auto };
+      return {
+        fields: { ...fields, 'compactionNeeded.auto': { ...auto } },
+        remove,
+        result: { conversation: { ...result, compactionNeeded }, needed: auto.requestId },
+      };
+    },
+  );
+  const { conversation, needed } = updated;
   if (needed !== undefined)
     await publishRequest(dependencies, { conversationId, requestId: needed });
-  return head;
+  return conversation;
 }

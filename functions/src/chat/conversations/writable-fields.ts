@@ -2,7 +2,7 @@ import { isAllowedWebhook } from '#shared/hooks/webhook.ts';
 import { refuseOverhead } from '#shared/compaction/policy/policy.ts';
 import { estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
 import { readClientTools, toDeclaration } from '#shared/conversation/documents/declared-tools.ts';
-import type { Head } from '#shared/conversation/documents/head.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { AppError } from '#shared/errors.ts';
 import { isRouted } from '#shared/routing/routing.ts';
 import { THRESHOLD_MIN_TOKENS } from '#shared/wire/limits.ts';
@@ -77,12 +77,17 @@ const tooLow = (windowTokens: number) =>
   });
 
 /**
- * A caller may have compaction earlier than the deployment, not later: that is the deployment's money.
- * Nor so early that every message buys one. Throws AppError THRESHOLD_TOO_HIGH, THRESHOLD_TOO_LOW (400). `head` is the head as it would be written.
+ * A caller may have compaction earlier than the deployment, not later: that is the deployment's money. Nor so early
+ * that every message buys one. Throws AppError THRESHOLD_TOO_HIGH, THRESHOLD_TOO_LOW (400). `head` is the conversation
+ * document as it would be written.
  */
-export function refuseThreshold(config: Config, head: Head, patch: ConversationPatch): void {
-  const { thresholdTokens, thresholdFraction, ...others } = head.settings;
-  const policy = conversationPolicy(config, { ...head, settings: others });
+export function refuseThreshold(
+  config: Config,
+  conversation: Conversation,
+  patch: ConversationPatch,
+): void {
+  const { thresholdTokens, thresholdFraction, ...others } = conversation.settings;
+  const policy = conversationPolicy(config, { ...conversation, settings: others });
   const limitTokens = policy.softThresholdTokens;
   if (!patch.settings) return;
   if (
@@ -154,15 +159,17 @@ export function refuseTakenNames(
  */
 export function refuseLargeOverhead(
   { config, toolbox }: Pick<ChatDependencies, 'config' | 'toolbox'>,
-  head: Head,
+  conversation: Conversation,
 ): void {
   const prompt = {
-    ...(head.systemInstruction !== undefined && { systemInstruction: head.systemInstruction }),
-    tools: [...toolbox.declarations, ...readClientTools(head).map(toDeclaration)],
+    ...(conversation.systemInstruction !== undefined && {
+      systemInstruction: conversation.systemInstruction,
+    }),
+    tools: [...toolbox.declarations, ...readClientTools(conversation).map(toDeclaration)],
     contents: [],
   };
   refuseOverhead({
-    overheadTokens: estimatePromptTokens(prompt, meterCounting(head)),
-    windowTokens: conversationPolicy(config, head).windowTokens,
+    overheadTokens: estimatePromptTokens(prompt, meterCounting(conversation)),
+    windowTokens: conversationPolicy(config, conversation).windowTokens,
   });
 }

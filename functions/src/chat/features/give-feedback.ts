@@ -1,7 +1,7 @@
 import { turnPath } from '#shared/conversation/documents/paths.ts';
 import { isTerminal, type Turn } from '#shared/conversation/documents/turn.ts';
 import type { Feedback } from '#shared/conversation/documents/rating.ts';
-import type { Versioned } from '#shared/conversation/documents/head.ts';
+import type { Versioned } from '#shared/conversation/documents/conversation.ts';
 import { AppError } from '#shared/errors.ts';
 import type { Caller, Write } from '#shared/ports/ports.ts';
 import { hasAnswer } from '#shared/wire/resources/messages.ts';
@@ -34,8 +34,12 @@ async function readAnswer(
   feedback: FeedbackOf,
 ): Promise<Versioned<Turn>> {
   const { conversationId, messageId } = feedback;
-  const { head } = await readOwnConversation(dependencies, feedback);
-  const found = await findMessage(dependencies, { conversationId, head: head.value }, messageId);
+  const { conversation } = await readOwnConversation(dependencies, feedback);
+  const found = await findMessage(
+    dependencies,
+    { conversationId, conversation: conversation.value },
+    messageId,
+  );
   if (!found.isAnswer) throw notAnAnswer(messageId);
   const { value } = found.turn;
   if (!isTerminal(value.state)) throw unfinishedTurnError(conversationId, found.seq);

@@ -1,7 +1,7 @@
 import { readHistories } from '#shared/conversation/context/find-history.ts';
 import { ratingPath } from '#shared/conversation/documents/paths.ts';
 import { decodeRating, type Rating } from '#shared/conversation/documents/rating.ts';
-import { sameHeadWrite } from '#shared/conversation/writes/status-write.ts';
+import { sameConversationWrite } from '#shared/conversation/writes/status-write.ts';
 import type { Caller, StoredDocument, Write } from '#shared/ports/ports.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { generationNotFound } from '../context/generation-errors.ts';
@@ -36,10 +36,10 @@ async function rateOnce(
   request: RateRequest,
 ): Promise<{ rating: Rating; strategy: string; variant: string | undefined } | Rating> {
   const { conversationId, generation, score, comment } = request;
-  const { head } = await readOwnConversation(dependencies, request);
-  const target = { conversationId, head: head.value };
+  const { conversation } = await readOwnConversation(dependencies, request);
+  const target = { conversationId, conversation: conversation.value };
   const [history] =
-    generation <= head.value.generation
+    generation <= conversation.value.generation
       ? await readHistories(dependencies, target, [generation])
       : [];
   if (!history) throw generationNotFound(conversationId, generation);
@@ -50,7 +50,7 @@ async function rateOnce(
   const time = dependencies.clock.now();
   const rating: Rating = { schemaVersion: 1, generation, score, comment, time };
   await dependencies.store.commit([
-    sameHeadWrite(conversationId, head.updateTime),
+    sameConversationWrite(conversationId, conversation.updateTime),
     ratingWrite(path, { rating, before }),
   ]);
   return { rating, strategy: history.strategy, variant: history.variant };

@@ -3,7 +3,7 @@ import { singleLineJson } from '#shared/wire/single-line-json.ts';
 import type { StreamChunk, StreamFrame } from '#shared/wire/resources/streams.ts';
 import { StreamCutError } from '../turns/stream/stream-cut.ts';
 import { EVENT_HEADERS } from './headers.ts';
-import { SILENCE, withSilences, type SilenceOptions } from './silences.ts';
+import { HEARTBEAT_DUE, withHeartbeats, type HeartbeatOptions } from './heartbeat.ts';
 
 /** A comment: EventSource parsers drop it, proxies and phones see that the connection lives. */
 const HEARTBEAT = ': keep-alive\n\n';
@@ -32,7 +32,7 @@ function brokenText(error: unknown, generation: number): string {
   return chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('');
 }
 
-interface SseOptions extends SilenceOptions {
+interface SseOptions extends HeartbeatOptions {
   /** For the finish frame of a stream that broke. */
   generation: number;
 }
@@ -49,8 +49,8 @@ export async function* sseText(
   options: SseOptions,
 ): AsyncGenerator<string> {
   try {
-    for await (const next of withSilences(frames, options))
-      yield next === SILENCE ? HEARTBEAT : frameText(next);
+    for await (const next of withHeartbeats(frames, options))
+      yield next === HEARTBEAT_DUE ? HEARTBEAT : frameText(next);
   } catch (error) {
     if (error instanceof StreamCutError) throw error;
     yield brokenText(error, options.generation);

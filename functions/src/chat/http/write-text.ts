@@ -60,7 +60,7 @@ function createOutlet(response: ServerResponse) {
 export async function writeText(
   response: ServerResponse,
   { pieces, onBroken }: SentText,
-  head: { status: number; headers: Headers },
+  conversation: { status: number; headers: Headers },
 ): Promise<void> {
   const left = new AbortController();
   const text = pieces(left.signal);
@@ -68,7 +68,7 @@ export async function writeText(
     left.abort(ABORT_REASON);
     void text.return(undefined).catch(() => undefined);
   });
-  response.writeHead(head.status, Object.fromEntries(head.headers));
+  response.writeHead(conversation.status, Object.fromEntries(conversation.headers));
   const outlet = createOutlet(response);
   setImmediate(outlet.sendNow);
   try {

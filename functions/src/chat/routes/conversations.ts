@@ -59,7 +59,7 @@ export const createConversationRoute = userRoute({
       kind: 'json',
       status: created.isNew ? 201 : 200,
       headers: { location: `/v1/conversations/${created.conversationId}` },
-      body: conversationView(created.conversationId, created.head),
+      body: conversationView(created.conversationId, created.conversation),
     };
   },
 });
@@ -79,7 +79,9 @@ export const listConversationsRoute = userRoute({
     return {
       kind: 'json',
       body: {
-        conversations: conversations.map(({ id, head }) => conversationView(id, head)),
+        conversations: conversations.map(({ id, conversation }) =>
+          conversationView(id, conversation),
+        ),
         ...page,
       },
     };
@@ -107,10 +109,10 @@ export const getConversationRoute = userRoute({
     const context = await readContext(dependencies, { caller, conversationId });
     const locale = preferredLocale(header('accept-language'));
     const body = {
-      ...conversationView(conversationId, context.head.value),
+      ...conversationView(conversationId, context.conversation.value),
       context: toContextObject(dependencies, context, locale),
     };
-    const etag = toEtag(dependencies.sha256, context.head, body);
+    const etag = toEtag(dependencies.sha256, context.conversation, body);
     if (isKnownTo(header('if-none-match'), etag))
       return { kind: 'empty', status: 304, headers: { etag } };
     return { kind: 'json', headers: { etag }, body };
@@ -133,13 +135,13 @@ export const patchConversationRoute = userRoute({
   example: { title: 'The boat, second try' },
   handle: async (dependencies, { caller, params, query, body, header }) => {
     const { conversationId } = params;
-    const head = await updateConversation(dependencies, {
+    const conversation = await updateConversation(dependencies, {
       caller,
       conversationId,
       patch: body,
       updateMask: query.updateMask,
       ifMatch: header('if-match'),
     });
-    return { kind: 'json', body: conversationView(conversationId, head) };
+    return { kind: 'json', body: conversationView(conversationId, conversation) };
   },
 });

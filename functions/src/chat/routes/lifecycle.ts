@@ -98,8 +98,12 @@ export const deleteConversationRoute = userRoute({
       await eraseOwnConversation(dependencies, { caller, conversationId, ifMatch });
       return { kind: 'json', status: 202, body: { conversations: 1 } };
     }
-    const head = await deleteConversation(dependencies, { caller, conversationId, ifMatch });
-    return { kind: 'json', body: conversationView(conversationId, head) };
+    const conversation = await deleteConversation(dependencies, {
+      caller,
+      conversationId,
+      ifMatch,
+    });
+    return { kind: 'json', body: conversationView(conversationId, conversation) };
   },
 });
 
@@ -116,8 +120,8 @@ export const undeleteConversationRoute = userRoute({
   errors: ['CONVERSATION_BUSY'],
   handle: async (dependencies, { caller, params }) => {
     const { conversationId } = params;
-    const head = await undeleteConversation(dependencies, { caller, conversationId });
-    return { kind: 'json', body: conversationView(conversationId, head) };
+    const conversation = await undeleteConversation(dependencies, { caller, conversationId });
+    return { kind: 'json', body: conversationView(conversationId, conversation) };
   },
 });
 
@@ -149,7 +153,7 @@ export const forkConversationRoute = userRoute({
       kind: 'json',
       status: fork.isNew ? 201 : 200,
       headers: { location: `/v1/conversations/${fork.conversationId}` },
-      body: conversationView(fork.conversationId, fork.head),
+      body: conversationView(fork.conversationId, fork.conversation),
     };
   },
 });

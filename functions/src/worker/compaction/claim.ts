@@ -3,12 +3,12 @@ import {
   decideClaim,
   waitingRequest,
   type ClaimDecision,
-  type Need,
+  type CompactionRequest,
 } from '#shared/compaction/decisions/claim-decision.ts';
 import { isStalled, tokensToGrowFrom } from '#shared/compaction/trigger/compaction-trigger.ts';
 import { isArmed, isOverThreshold } from '#shared/compaction/policy/policy.ts';
 import { reachedSpendLimit } from '#shared/compaction/trigger/spend-limit.ts';
-import { sameHeadWrite } from '#shared/conversation/writes/status-write.ts';
+import { sameConversationWrite } from '#shared/conversation/writes/status-write.ts';
 import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
 import { mayBeCommitted } from '#shared/errors.ts';
 import type { DocumentFields, Write } from '#shared/ports/ports.ts';
@@ -18,7 +18,11 @@ import type { CompactionDependencies } from './compaction-dependencies.ts';
 import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
 import type { TakenLease } from './job-lease.ts';
 import { unchanged } from './outcome.ts';
-import { readContext, readHeadAndJob, type HeadAndJob } from './draft/read-for-compaction.ts';
+import {
+  readContext,
+  readConversationAndJob,
+  type ConversationAndJob,
+} from './draft/read-for-compaction.ts';
 import { conversationTokens, type Reading, type Run } from './run.ts';
 import { outcomeStatusWrite } from './status-write.ts';
 
@@ -34,31 +38,34 @@ export type Claim =
 
 function decide(
   { config, clock }: Pick<CompactionDependencies, 'config' | 'clock'>,
-  found: HeadAndJob,
+  found: ConversationAndJob,
   reading: Reading | undefined,
 ): ClaimDecision {
   const now = clock.now();
   const job = found.job?.value;
-  const isAutomatic = (reading?.head.value.settings.compaction ?? 'auto') === 'auto';
+  const isAutomatic = (reading?.conversation.value.settings.compaction ?? 'auto') === 'auto';
   // Statements that are to be derived again come of more than the context shows.
   const tokens = Math.max(reading?.tokens ?? 0, reading?.foldedTokens ?? 0);
   return decideClaim({
     now,
-    head: reading?.head.value ?? found.head?.value,
+    conversation: reading?.conversation.value ?? found.conversation?.value,
     job,
     isOverThreshold:
       reading !== undefined &&
       isAutomatic &&
       isOverThreshold({
         tokens,
-        overheadTokens: reading.head.value.context.overheadTokens,
+        overheadTokens: reading.conversation.value.context.overheadTokens,
         policy: reading.policy,
       }),
     isArmed:
       reading !== undefined &&
       isArmed({
         tokens,
-        tokensAfterLastSwap: tokensToGrowFrom(reading.history, reading.head.value.compactionNeeded),
+        tokensAfterLastSwap: tokensToGrowFrom(
+          reading.history,
+          reading.conversation.value.compactionNeeded,
+        ),
         policy: reading.policy,
       }),
     isStalled: reading !== undefined && isStalled(reading),
@@ -123,15 +130,21 @@ async function takeLease({ run, owner }: Taking): Promise<TakenLease> {
       };
   const status = await outcomeStatusWrite(run, unchanged(reading.tokens, { state: 'RUNNING' }));
   // A job that is not there guards nothing: below a conversation that is erased meanwhile it would stay.
-  const fenced = job ? [] : [sameHeadWrite(conversationId, reading.head.updateTime)];
+  const fenced = job
+    ? []
+    : [sameConversationWrite(conversationId, reading.conversation.updateTime)];
   const times = await dependencies.store.commit([claim, status, ...fenced]);
-  const { generation } = reading.head.value;
+  const { generation } = reading.conversation.value;
   const { requestId } = need;
   return { conversationId, requestId, owner, fence, generation, updateTime: times[0] ?? '' };
 }
 
 /** A lease that an earlier try took and whose reply was lost. */
-const ownLease = (found: HeadAndJob, run: Run | undefined, owner: string): Claim | undefined =>
+const ownLease = (
+  found: ConversationAndJob,
+  run: Run | undefined,
+  owner: string,
+): Claim | undefined =>
   run && found.job?.value.owner === owner
     ? {
         kind: 'claimed',
@@ -141,7 +154,7 @@ const ownLease = (found: HeadAndJob, run: Run | undefined, owner: string): Claim
           requestId: run.need.requestId,
           owner,
           fence: found.job.value.fence,
-          generation: run.reading.head.value.generation,
+          generation: run.reading.conversation.value.generation,
           updateTime: found.job.updateTime,
         },
       }
@@ -150,7 +163,7 @@ const ownLease = (found: HeadAndJob, run: Run | undefined, owner: string): Claim
 const runOf = (
   dependencies: CompactionDependencies,
   reading: Reading,
-  need: Need,
+  need: CompactionRequest,
 ): Omit<Run, 'attempt' | 'isModelAllowed'> => ({
   dependencies,
   reading,
@@ -171,18 +184,19 @@ export async function claimCompaction(
   let tried: Run | undefined;
   // Not `retry`: only a failed commit is tried again; a read that fails ends the claim.
   for (let tries = 0; tries < CLAIM_TRIES; tries++) {
-    const found = await readHeadAndJob(dependencies, conversationId);
+    const found = await readConversationAndJob(dependencies, conversationId);
     const own = ownLease(found, tried, owner);
     if (own) return own;
-    const { head, job } = found;
-    const isAsked = head?.value.state === 'live' && waitingRequest(head.value) !== undefined;
+    const { conversation, job } = found;
+    const isAsked =
+      conversation?.value.state === 'live' && waitingRequest(conversation.value) !== undefined;
     const reading = isAsked
-      ? await readContext(dependencies, conversationId, { head, job })
+      ? await readContext(dependencies, conversationId, { conversation, job })
       : undefined;
-    const decided = decide(dependencies, { head, job: reading?.job ?? job }, reading);
+    const decided = decide(dependencies, { conversation, job: reading?.job ?? job }, reading);
     if (decided.kind === 'nothing' || decided.kind === 'busy') return decided;
     if (reading === undefined) return { kind: 'nothing', reason: 'NO_NEED' };
-    const decision = await refuseUnpaid(dependencies, decided, reading.head.value);
+    const decision = await refuseUnpaid(dependencies, decided, reading.conversation.value);
     if (decision.kind === 'nothing' || decision.kind === 'busy') return decision;
     const { need } = decision;
     if (decision.kind === 'settled') return decision;

@@ -1,23 +1,27 @@
-import type { Need } from '#shared/compaction/decisions/claim-decision.ts';
-import { needOfContext } from '#shared/compaction/trigger/compaction-trigger.ts';
-import type { CompactionNeeded, Head, Versioned } from '#shared/conversation/documents/head.ts';
-import { headPath } from '#shared/conversation/documents/paths.ts';
+import type { CompactionRequest } from '#shared/compaction/decisions/claim-decision.ts';
+import { requestForContext } from '#shared/compaction/trigger/compaction-trigger.ts';
+import type {
+  CompactionNeeded,
+  Conversation,
+  Versioned,
+} from '#shared/conversation/documents/conversation.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { GuardLostError } from '#shared/errors.ts';
 import { retry } from '#functions/lib/retry.ts';
 import type { CompactionDependencies } from './compaction-dependencies.ts';
 import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
 import { publishRequest } from '#functions/events/publish-request.ts';
-import { readContext, readHeadAndJob } from './draft/read-for-compaction.ts';
+import { readContext, readConversationAndJob } from './draft/read-for-compaction.ts';
 
 /**
- * Chat changes the head often; a worker that loses this often in a row leaves the need, and the next
+ * Chat changes the conversation document often; a worker that loses this often in a row leaves the need, and the next
  * sweep publishes it again.
  */
 const CLEAR_TRIES = 20;
 
-interface ServedNeed {
+interface ServedRequest {
   conversationId: string;
-  need: Pick<Need, 'kind' | 'requestId'>;
+  need: Pick<CompactionRequest, 'kind' | 'requestId'>;
   /**
    * Whether the context may be over the threshold though the need was served: after a swap, and when there
    * was nothing to serve. Turns that ended meanwhile asked for nothing, because this need was waiting.
@@ -32,16 +36,16 @@ interface ServedNeed {
 /** A need for what is over the threshold now, or undefined. A person's request was none of the threshold's. */
 async function renewedNeed(
   dependencies: CompactionDependencies,
-  { conversationId, need, looksAgain, measuredSeq, waitsFromTokens }: ServedNeed,
-  head: Versioned<Head>,
+  { conversationId, need, looksAgain, measuredSeq, waitsFromTokens }: ServedRequest,
+  conversation: Versioned<Conversation>,
 ): Promise<CompactionNeeded['auto']> {
-  const hasGrown = measuredSeq !== undefined && head.value.context.seq !== measuredSeq;
+  const hasGrown = measuredSeq !== undefined && conversation.value.context.seq !== measuredSeq;
   if (need.kind === 'manual' || !(looksAgain || hasGrown)) return undefined;
   // What has grown meanwhile is the next turn's to measure: a wish that was just said must not be overrun.
   if (waitsFromTokens !== undefined) return undefined;
-  const reading = await readContext(dependencies, conversationId, { head, job: undefined });
-  return needOfContext({
-    head: reading.head.value,
+  const reading = await readContext(dependencies, conversationId, { conversation, job: undefined });
+  return requestForContext({
+    conversation: reading.conversation.value,
     history: reading.history,
     tokens: reading.tokens,
     policy: reading.policy,
@@ -50,15 +54,18 @@ async function renewedNeed(
   });
 }
 
-/** Whether what the head calls off is this need, or none that waits: its worker was done before. */
-function isWishOver({ compactionNeeded }: Head, need: ServedNeed['need']): boolean {
+/** Whether what the conversation document calls off is this need, or none that waits: its worker was done before. */
+function isWishOver({ compactionNeeded }: Conversation, need: ServedRequest['need']): boolean {
   const { cancel, manual, auto } = compactionNeeded;
   const other = need.kind === 'manual' ? auto : manual;
   return cancel !== undefined && cancel !== other?.requestId;
 }
 
 /** What lets the next automatic compaction wait; a person's own request says nothing of it. */
-const declinedFields = ({ need, waitsFromTokens: tokens }: ServedNeed, { generation }: Head) =>
+const declinedFields = (
+  { need, waitsFromTokens: tokens }: ServedRequest,
+  { generation }: Conversation,
+) =>
   tokens === undefined || need.kind === 'manual'
     ? {}
     : { 'compactionNeeded.declined': { tokens, generation } };
@@ -66,40 +73,41 @@ const declinedFields = ({ need, waitsFromTokens: tokens }: ServedNeed, { generat
 /** Resolves to the need that stands in place of the served one. Throws GuardLostError. */
 async function clearOnce(
   dependencies: CompactionDependencies,
-  served: ServedNeed,
+  served: ServedRequest,
 ): Promise<CompactionNeeded['auto']> {
   const { conversationId, need } = served;
-  const { head } = await readHeadAndJob(dependencies, conversationId);
-  if (head?.value.state !== 'live') return undefined;
-  if (head.value.compactionNeeded[need.kind]?.requestId !== need.requestId) return undefined;
-  const renewed = await renewedNeed(dependencies, served, head);
+  const { conversation } = await readConversationAndJob(dependencies, conversationId);
+  if (conversation?.value.state !== 'live') return undefined;
+  if (conversation.value.compactionNeeded[need.kind]?.requestId !== need.requestId)
+    return undefined;
+  const renewed = await renewedNeed(dependencies, served, conversation);
   await dependencies.store.commit([
     {
       op: 'update',
-      path: headPath(conversationId),
+      path: conversationPath(conversationId),
       fields: {
         settledNeed: need.requestId,
         ...(renewed && { 'compactionNeeded.auto': { ...renewed } }),
-        ...declinedFields(served, head.value),
+        ...declinedFields(served, conversation.value),
       },
       remove: [
         ...(renewed ? [] : [`compactionNeeded.${need.kind}`]),
-        ...(isWishOver(head.value, need) ? ['compactionNeeded.cancel'] : []),
+        ...(isWishOver(conversation.value, need) ? ['compactionNeeded.cancel'] : []),
       ],
-      guard: { updateTime: head.updateTime },
+      guard: { updateTime: conversation.updateTime },
     },
   ]);
   return renewed;
 }
 
 /**
- * Takes the need that was served off the head, under the head's update time. One that chat has replaced
- * meanwhile stays; where the context is over the threshold all the same it is renewed. After a crash before
- * or in here the next delivery, or the sweep, finds the record and comes back.
+ * Takes the need that was served off the conversation document, under the conversation document's update time. One that
+ * chat has replaced meanwhile stays; where the context is over the threshold all the same it is renewed. After a crash
+ * before or in here the next delivery, or the sweep, finds the record and comes back.
  */
-export async function clearNeed(
+export async function clearRequest(
   dependencies: CompactionDependencies,
-  served: ServedNeed,
+  served: ServedRequest,
 ): Promise<void> {
   const { conversationId } = served;
   let renewed: CompactionNeeded['auto'];

@@ -1,7 +1,11 @@
 import { z } from 'zod';
-import { decodeHead, type Head, type Pin } from '#shared/conversation/documents/head.ts';
+import {
+  decodeConversation,
+  type Conversation,
+  type Pin,
+} from '#shared/conversation/documents/conversation.ts';
 import { withHookPins } from '#shared/conversation/pins/hook-pins.ts';
-import { headPath } from '#shared/conversation/documents/paths.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { pinBudget } from '#shared/conversation/pins/pin-budget.ts';
 import type { Write } from '#shared/ports/ports.ts';
 import { safeParse } from '#shared/safe-parse.ts';
@@ -28,7 +32,7 @@ function warn(run: ClaimedRun, hook: string, leftOut: { reason: string; pins: nu
   run.dependencies.logger.log('WARNING', 'compaction_hook_pins_left_out', fields);
 }
 
-/** The pins that can be stored: half a surrogate pair would make every write of the head fail. */
+/** The pins that can be stored: half a surrogate pair would make every write of the conversation document fail. */
 function usablePins(run: ClaimedRun, { hook, pins }: ReturnedPins): HookPin[] {
   const usable = pins.flatMap((pin) => {
     const read = safeParse(returnedPin, pin);
@@ -43,14 +47,14 @@ interface Placed {
   leftOut: { hook: string; pins: number }[];
 }
 
-/** All hooks' pins put to those of a head, in the order in which the hooks ran. */
+/** All hooks' pins put to those of a conversation document, in the order in which the hooks ran. */
 function place(
   run: ClaimedRun,
-  head: Head,
+  conversation: Conversation,
   returned: readonly { hook: string; pins: HookPin[] }[],
 ): Placed {
-  const budget = pinBudget(run.reading.policy, head.context);
-  let pins: readonly Pin[] = head.pins;
+  const budget = pinBudget(run.reading.policy, conversation.context);
+  let pins: readonly Pin[] = conversation.pins;
   const leftOut: Placed['leftOut'] = [];
   for (const each of returned) {
     const placed = withHookPins(pins, each.pins, budget);
@@ -60,22 +64,24 @@ function place(
   return { pins, leftOut };
 }
 
-/** The head as it is now, to be written under its update time. Throws StoppedError when it moved on. */
-async function readHeadOfRun({ dependencies, reading }: ClaimedRun) {
-  const [document] = await dependencies.store.get([headPath(reading.conversationId)]);
-  const head = document && decodeHead(document);
-  if (head?.value.state !== 'live')
+/**
+ * The conversation document as it is now, to be written under its update time. Throws StoppedError when it moved on.
+ */
+async function readConversationOfRun({ dependencies, reading }: ClaimedRun) {
+  const [document] = await dependencies.store.get([conversationPath(reading.conversationId)]);
+  const conversation = document && decodeConversation(document);
+  if (conversation?.value.state !== 'live')
     throw new StoppedError({ state: 'SUPERSEDED', reason: 'NOT_LIVE' });
-  if (head.value.generation !== reading.head.value.generation)
+  if (conversation.value.generation !== reading.conversation.value.generation)
     throw new StoppedError({ state: 'SUPERSEDED', reason: 'GENERATION_MOVED' });
-  return head;
+  return conversation;
 }
 
 /**
- * Writes what PreCompact hooks want pinned to the head, in one batch of its own under the head's update
- * time, and returns the run with the pins as they are now. A pin that stands already writes nothing. What
- * cannot be pinned is logged as WARNING and left out. Throws StoppedError, GuardLostError when others won
- * every try, StoreUnavailableError.
+ * Writes what PreCompact hooks want pinned to the conversation document, in one batch of its own under the conversation
+ * document's update time, and returns the run with the pins as they are now. A pin that stands already writes nothing.
+ * What cannot be pinned is logged as WARNING and left out. Throws StoppedError, GuardLostError when others won every
+ * try, StoreUnavailableError.
  */
 export async function storeHookPins(
   run: ClaimedRun,
@@ -83,16 +89,16 @@ export async function storeHookPins(
 ): Promise<ClaimedRun> {
   const usable = returned.map((each) => ({ hook: each.hook, pins: usablePins(run, each) }));
   if (usable.every(({ pins }) => pins.length === 0)) return run;
-  const { conversationId, head } = run.reading;
-  let placed: Placed = { pins: head.value.pins, leftOut: [] };
+  const { conversationId, conversation } = run.reading;
+  let placed: Placed = { pins: conversation.value.pins, leftOut: [] };
   await run.lease.commit(async (): Promise<Write[]> => {
-    const now = await readHeadOfRun(run);
+    const now = await readConversationOfRun(run);
     placed = place(run, now.value, usable);
     if (placed.pins === now.value.pins) return [];
     return [
       {
         op: 'update',
-        path: headPath(conversationId),
+        path: conversationPath(conversationId),
         fields: { pins: [...placed.pins], updateTime: run.dependencies.clock.now() },
         guard: { updateTime: now.updateTime },
       },
@@ -100,5 +106,11 @@ export async function storeHookPins(
   });
   for (const { hook, pins } of placed.leftOut) warn(run, hook, { reason: 'PIN_BUDGET', pins });
   const pins = [...placed.pins];
-  return { ...run, reading: { ...run.reading, head: { ...head, value: { ...head.value, pins } } } };
+  return {
+    ...run,
+    reading: {
+      ...run.reading,
+      conversation: { ...conversation, value: { ...conversation.value, pins } },
+    },
+  };
 }

@@ -1,8 +1,8 @@
 import { CANCELLED_BY_USER } from '#shared/compaction/decisions/claim-decision.ts';
-import type { Head } from '#shared/conversation/documents/head.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { decodeJob, type CompactionJob } from '#shared/conversation/documents/job.ts';
 import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
-import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import type { DocumentFields, Write } from '#shared/ports/ports.ts';
 import { retry } from '#functions/lib/retry.ts';
 import type { CompactionDependencies } from './compaction-dependencies.ts';
@@ -103,18 +103,19 @@ function commit(
  * called it off.
  */
 export function refuseUnwanted(
-  head: Pick<Head, 'state' | 'generation' | 'compactionNeeded'> | undefined,
+  conversation: Pick<Conversation, 'state' | 'generation' | 'compactionNeeded'> | undefined,
   work: Pick<TakenLease, 'generation' | 'requestId'>,
 ): void {
-  if (head?.state !== 'live') throw new StoppedError({ state: 'SUPERSEDED', reason: 'NOT_LIVE' });
-  if (head.generation !== work.generation)
+  if (conversation?.state !== 'live')
+    throw new StoppedError({ state: 'SUPERSEDED', reason: 'NOT_LIVE' });
+  if (conversation.generation !== work.generation)
     throw new StoppedError({ state: 'SUPERSEDED', reason: 'GENERATION_MOVED' });
-  if (head.compactionNeeded.cancel === work.requestId)
+  if (conversation.compactionNeeded.cancel === work.requestId)
     throw new StoppedError({ state: 'ABORTED', reason: CANCELLED_BY_USER });
 }
 
 async function checkStillWanted({ dependencies: { store }, taken }: HeldLease): Promise<void> {
-  refuseUnwanted((await readHead(store, taken.conversationId))?.value, taken);
+  refuseUnwanted((await readConversation(store, taken.conversationId))?.value, taken);
 }
 
 async function renew(lease: HeldLease): Promise<void> {

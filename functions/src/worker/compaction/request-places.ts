@@ -1,15 +1,15 @@
 import { z } from 'zod';
-import { needPlacesPath } from '#shared/conversation/documents/paths.ts';
+import { requestPlacesPath } from '#shared/conversation/documents/paths.ts';
 import { GuardLostError } from '#shared/errors.ts';
 import type { DocumentStore, Write } from '#shared/ports/ports.ts';
 
 /** Where the next sweep begins with the needs of each kind, by the time since when they wait; absent: at the oldest. */
-interface NeedPlaces {
+interface RequestPlaces {
   manual?: Date | undefined;
   auto?: Date | undefined;
 }
 
-interface StoredPlaces extends NeedPlaces {
+interface StoredPlaces extends RequestPlaces {
   /** Of the document; absent where there is none. */
   updateTime?: string;
 }
@@ -19,8 +19,8 @@ const place = z.date().optional().catch(undefined);
 const placesSchema = z.object({ manual: place, auto: place });
 
 /** The places as the last sweep left them. Throws StoreUnavailableError. */
-export async function readNeedPlaces(store: Pick<DocumentStore, 'get'>): Promise<StoredPlaces> {
-  const [document] = await store.get([needPlacesPath]);
+export async function readRequestPlaces(store: Pick<DocumentStore, 'get'>): Promise<StoredPlaces> {
+  const [document] = await store.get([requestPlacesPath]);
   if (!document) return {};
   return { ...placesSchema.parse(document.fields), updateTime: document.updateTime };
 }
@@ -31,13 +31,13 @@ const isSame = (a: Date | undefined, b: Date | undefined) => a?.getTime() === b?
  * Stores the places for the next sweep, where they are others. Of two sweeps at once either may win. Throws
  * StoreUnavailableError.
  */
-export async function keepNeedPlaces(
+export async function keepRequestPlaces(
   store: Pick<DocumentStore, 'commit'>,
   { updateTime, ...before }: StoredPlaces,
-  { manual, auto }: NeedPlaces,
+  { manual, auto }: RequestPlaces,
 ): Promise<void> {
   if (isSame(before.manual, manual) && isSame(before.auto, auto)) return;
-  const path = needPlacesPath;
+  const path = requestPlacesPath;
   const fields = { schemaVersion: 1, manual, auto };
   const remove = [...(manual ? [] : ['manual']), ...(auto ? [] : ['auto'])];
   const write: Write =

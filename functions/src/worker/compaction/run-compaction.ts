@@ -8,7 +8,7 @@ import {
 import { selectStrategyName } from '#functions/config/conversation-policy.ts';
 import { stackFrames } from '#functions/lib/stack-frames.ts';
 import type { Verified } from './draft/candidate.ts';
-import { clearNeed } from './clear-request.ts';
+import { clearRequest } from './clear-request.ts';
 import { claimCompaction, type Claim } from './claim.ts';
 import type { CompactionDependencies } from './compaction-dependencies.ts';
 import {
@@ -22,7 +22,7 @@ import { outcomeOfError, unchanged, type Outcome } from './outcome.ts';
 import { foldFromTokens, fallbackStrategy } from './draft/fallback-strategy.ts';
 import { reportOutcome, reportStart, reportVerified } from './report-events.ts';
 import { runContext, summariserOfRun, type ClaimedRun, type Run } from './run.ts';
-import { runPostCompactHooks, runPreCompactHooks, tellNoop } from './run-hooks.ts';
+import { runPostCompactHooks, runPreCompactHooks, reportNoop } from './run-hooks.ts';
 import { settle, type Settlement } from './settle.ts';
 import { outcomeStatusWrite } from './status-write.ts';
 import { swap } from './swap/swap.ts';
@@ -78,15 +78,15 @@ async function planStep(run: ClaimedRun): Promise<Step<Planned>> {
     context: runContext(run),
     policy: reading.policy,
     trigger: run.need.trigger,
-    calibration: reading.head.value.context.calibration,
+    calibration: reading.conversation.value.context.calibration,
     summariserWindowTokens: summariserOfRun(run).windowTokens,
     isModelAllowed: run.isModelAllowed,
-    strategy: selectStrategyName(dependencies.config, reading.head.value),
+    strategy: selectStrategyName(dependencies.config, reading.conversation.value),
     foldFromTokens: foldFromTokens(run),
     blobName: dependencies.sha256,
   });
   if (plan.kind === 'noop') {
-    if (noopState(plan) === 'NOOP') await tellNoop(run);
+    if (noopState(plan) === 'NOOP') await reportNoop(run);
     return {
       kind: 'outcome',
       outcome: unchanged(reading.tokens, {
@@ -204,13 +204,13 @@ export async function runCompaction(
       return { kind: 'retry', retryAfterMs: claim.retryAfterMs, reason: claim.reason };
     case 'settled':
       // An automatic need is settled by a swap alone.
-      await clearNeed(dependencies, { conversationId, need: claim.need, looksAgain: true });
+      await clearRequest(dependencies, { conversationId, need: claim.need, looksAgain: true });
       await passWorkerCrashPoint(dependencies, 'settled');
       return { kind: 'done', reason: 'SETTLED' };
     case 'outcome': {
       const { run, state, reason } = claim;
       const outcome = unchanged(run.reading.tokens, { state, reason });
-      if (state === 'NOOP') await tellNoop({ ...run, signal });
+      if (state === 'NOOP') await reportNoop({ ...run, signal });
       const settlement = await settle(run, outcome);
       await passWorkerCrashPoint(dependencies, 'settled');
       await reportOutcome(run, outcome);
@@ -231,5 +231,5 @@ function selectStrategy({
 }: Pick<Run, 'dependencies' | 'reading' | 'isModelAllowed'>): SnapshotStrategy {
   if (!isModelAllowed) return fallbackStrategy;
   const strategies = { ledger: ledgerStrategy, rewrite: rewriteStrategy };
-  return strategies[selectStrategyName(dependencies.config, reading.head.value)];
+  return strategies[selectStrategyName(dependencies.config, reading.conversation.value)];
 }

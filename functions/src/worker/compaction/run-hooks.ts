@@ -20,7 +20,7 @@ import { runContext, summariserOfRun, type ClaimedRun, type Run } from './run.ts
 function selectHooks({ dependencies, reading }: Pick<Run, 'dependencies' | 'reading'>) {
   const { hooks = noHooks, webhooks, config } = dependencies;
   const remote = config.remotePolicy?.hooks() ?? [];
-  const own = reading.head.value.settings.hooks ?? [];
+  const own = reading.conversation.value.settings.hooks ?? [];
   const called = webhooks?.([...remote, ...own]) ?? noHooks;
   const all: CompactionHooks = {
     preCompact: [...hooks.preCompact, ...called.preCompact],
@@ -33,13 +33,13 @@ function selectHooks({ dependencies, reading }: Pick<Run, 'dependencies' | 'read
 type HookedRun = Run & Pick<ClaimedRun, 'signal'>;
 
 function eventOf(run: Run, plan: Pick<FoldPlan, 'from' | 'upTo'> & { folded: number }) {
-  const { conversationId, head, policy } = run.reading;
-  const { calibration } = head.value.context;
+  const { conversationId, conversation, policy } = run.reading;
+  const { calibration } = conversation.value.context;
   const event: CompactionHookEvent = {
     conversationId,
     requestId: run.need.requestId,
     trigger: run.need.trigger,
-    generation: head.value.generation,
+    generation: conversation.value.generation,
     from: plan.from,
     upTo: plan.upTo,
     turnsFolded: plan.folded,
@@ -50,7 +50,7 @@ function eventOf(run: Run, plan: Pick<FoldPlan, 'from' | 'upTo'> & { folded: num
 
 /** Of a run that folds no turn. */
 const foldlessEvent = (run: Run): CompactionHookEvent =>
-  eventOf(run, { from: 0, upTo: run.reading.head.value.coveredThrough.seq, folded: 0 });
+  eventOf(run, { from: 0, upTo: run.reading.conversation.value.coveredThrough.seq, folded: 0 });
 
 /** What hooks learn of a plan; a plan that does nothing fires none. */
 function plannedEvent(run: Run, plan: Plan): CompactionHookEvent | undefined {
@@ -69,7 +69,7 @@ function withAccess(run: ClaimedRun, event: CompactionHookEvent): PreCompactEven
   const { conversationId, generation, from, upTo, turnsFolded } = event;
   if (turnsFolded === 0) return event;
   const { signer, clock } = run.dependencies;
-  const range = { epoch: run.reading.head.value.epoch, generation, from, upTo };
+  const range = { epoch: run.reading.conversation.value.epoch, generation, from, upTo };
   return {
     ...event,
     foldedTurns: foldedTurnsAccess(signer, { conversationId, range }, clock.now()),
@@ -104,9 +104,9 @@ const answerSchema = z.object({
 /** The run with what the hooks tell the summariser. */
 function withNotes(run: ClaimedRun, given: readonly HookNote[]): ClaimedRun {
   if (given.length === 0) return run;
-  const { conversationId, policy, head } = run.reading;
+  const { conversationId, policy, conversation } = run.reading;
   const { windowTokens } = summariserOfRun(run);
-  const counting = tokenCounting(policy, head.value.model);
+  const counting = tokenCounting(policy, conversation.value.model);
   const { notes, leftOut } = chooseNotes(given, { windowTokens, counting });
   for (const each of leftOut)
     run.dependencies.logger.log('WARNING', 'compaction_hook_note_left_out', {
@@ -153,10 +153,10 @@ export async function runPreCompactHooks(run: ClaimedRun, plan: Plan): Promise<P
  * Tells the PreCompact hooks of a run that ends as NOOP without one having been asked: in the profile `gemini-cli`
  * alone, as that program fires its hook before it decides. Nothing comes of what they answer, nor of a failure.
  */
-export async function tellNoop(run: HookedRun): Promise<void> {
-  const { head, turns, history } = run.reading;
+export async function reportNoop(run: HookedRun): Promise<void> {
+  const { conversation, turns, history } = run.reading;
   const isEmpty = turns.length === 0 && history === undefined;
-  if (head.value.profile !== 'gemini-cli' || isEmpty) return;
+  if (conversation.value.profile !== 'gemini-cli' || isEmpty) return;
   for (const hook of selectHooks(run).preCompact)
     try {
       await runHookOf(run, hook, foldlessEvent(run));

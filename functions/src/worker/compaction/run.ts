@@ -1,7 +1,14 @@
-import type { ModelRefusal, Need } from '#shared/compaction/decisions/claim-decision.ts';
+import type {
+  ModelRefusal,
+  CompactionRequest,
+} from '#shared/compaction/decisions/claim-decision.ts';
 import type { CompactionPolicy } from '#shared/compaction/policy/policy.ts';
 import type { ContextSource } from '#shared/conversation/context/assemble-context.ts';
-import type { CoveredThrough, Head, Versioned } from '#shared/conversation/documents/head.ts';
+import type {
+  CoveredThrough,
+  Conversation,
+  Versioned,
+} from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import type { CompactionJob } from '#shared/conversation/documents/job.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
@@ -19,10 +26,13 @@ export interface ReadMemory {
   revision: number;
 }
 
-/** One consistent reading of a conversation: the head, its job, and the context that the head names. */
+/**
+ * One consistent reading of a conversation: the conversation document, its job, and the context that the conversation
+ * document names.
+ */
 export interface Reading {
   conversationId: string;
-  head: Versioned<Head>;
+  conversation: Versioned<Conversation>;
   job: Versioned<CompactionJob> | undefined;
   policy: CompactionPolicy;
   /** What the run starts from: of the present generation, unless turns are read again. */
@@ -44,8 +54,11 @@ export interface Reading {
 }
 
 /** Of the context as it was read, without what no compaction can shrink. */
-export const conversationTokens = ({ tokens, head }: Pick<Reading, 'tokens' | 'head'>): number =>
-  Math.max(0, tokens - head.value.context.overheadTokens);
+export const conversationTokens = ({
+  tokens,
+  conversation,
+}: Pick<Reading, 'tokens' | 'conversation'>): number =>
+  Math.max(0, tokens - conversation.value.context.overheadTokens);
 
 /** What the model calls of one attempt cost; rises as they are made. */
 export interface Bill {
@@ -65,7 +78,7 @@ export interface Bill {
 export interface Run {
   dependencies: CompactionDependencies;
   reading: Reading;
-  need: Need;
+  need: CompactionRequest;
   /** Counts from 1. */
   attempt: number;
   isModelAllowed: boolean;
@@ -90,15 +103,15 @@ export const billedCost = ({ calls, costMicros }: Bill): { costMicros?: number }
 
 /** The context as it was read; compaction counts and folds by the same function as chat sends. */
 export const runContext = ({
-  reading: { head, history, coveredThrough, turns, memory },
+  reading: { conversation, history, coveredThrough, turns, memory },
   dependencies: { config, serverTools },
 }: Pick<Run, 'reading' | 'dependencies'>): ContextSource => ({
-  model: modelThatLimits(config, head.value.model),
-  systemInstruction: head.value.systemInstruction,
-  toolsJson: head.value.toolsJson,
+  model: modelThatLimits(config, conversation.value.model),
+  systemInstruction: conversation.value.systemInstruction,
+  toolsJson: conversation.value.toolsJson,
   serverTools,
   memory: memory.before,
-  pins: head.value.pins,
+  pins: conversation.value.pins,
   history,
   coveredThrough,
   turns,
@@ -107,7 +120,7 @@ export const runContext = ({
 /** Model and window of the run's summariser. */
 export const summariserOfRun = ({ dependencies, reading }: Run) =>
   selectSummariser(dependencies.config, {
-    model: reading.head.value.model,
+    model: reading.conversation.value.model,
     windowTokens: reading.policy.windowTokens,
   });
 

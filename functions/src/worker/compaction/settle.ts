@@ -1,12 +1,12 @@
 import { CANCELLED_BY_USER } from '#shared/compaction/decisions/claim-decision.ts';
 import { decideSettle } from '#shared/compaction/decisions/settle-decision.ts';
 import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
-import { sameHeadWrite } from '#shared/conversation/writes/status-write.ts';
+import { sameConversationWrite } from '#shared/conversation/writes/status-write.ts';
 import { nextDay } from '#shared/quota/usage.ts';
 import { GuardLostError } from '#shared/errors.ts';
 import { retry } from '#functions/lib/retry.ts';
 import type { DocumentFields, DocumentStore, Write } from '#shared/ports/ports.ts';
-import { clearNeed } from './clear-request.ts';
+import { clearRequest } from './clear-request.ts';
 import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
 import { jobAfter } from './job-after.ts';
 import type { JobLease } from './job-lease.ts';
@@ -30,16 +30,16 @@ const CONTENDED_RETRY_MS = 1_000;
 
 /**
  * The job document as the run left it: held, or as it was read by a run that took no lease. One that is
- * created stands below the head as it was read, so that none appears below an erased one.
+ * created stands below the conversation document as it was read, so that none appears below an erased one.
  */
 function jobWrites(run: Run, lease: JobLease | undefined, fields: DocumentFields): Write[] {
-  const { conversationId, head, job } = run.reading;
+  const { conversationId, conversation, job } = run.reading;
   const path = compactionJobPath(conversationId);
   const updateTime = lease?.updateTime ?? job?.updateTime;
   return updateTime === undefined
     ? [
         { op: 'create', path, fields: { schemaVersion: 1, fence: 0, ...fields } },
-        sameHeadWrite(conversationId, head.updateTime),
+        sameConversationWrite(conversationId, conversation.updateTime),
       ]
     : [{ op: 'update', path, fields, guard: { updateTime } }];
 }
@@ -99,7 +99,7 @@ function leftBy(reason: string | undefined): Settlement | undefined {
 
 /**
  * Settles an outcome: its record, back-off and breaker in the job (a swap has written them), then the
- * need in the head. The lease's renewals must have stopped.
+ * need in the conversation document. The lease's renewals must have stopped.
  */
 export async function settle(run: Run, outcome: Outcome, lease?: JobLease): Promise<Settlement> {
   const left = outcome.state === 'SUPERSEDED' ? leftBy(outcome.reason) : undefined;
@@ -128,12 +128,12 @@ export async function settle(run: Run, outcome: Outcome, lease?: JobLease): Prom
   if (decision.kind === 'retry') return decision;
   if (decision.kind === 'wait') return { kind: 'settled' };
   const { conversationId } = run.reading;
-  await clearNeed(run.dependencies, {
+  await clearRequest(run.dependencies, {
     conversationId,
     need: run.need,
     ...(isToWait(outcome) && { waitsFromTokens: run.reading.tokens }),
     looksAgain: isSwapped(outcome) || isUndecided(outcome),
-    measuredSeq: run.reading.head.value.context.seq,
+    measuredSeq: run.reading.conversation.value.context.seq,
   });
   return { kind: 'settled' };
 }

@@ -15,14 +15,14 @@ import type { Run } from './run.ts';
 
 /** The context object after a step or an outcome. */
 function statusOf(run: Run, outcome: Outcome): ContextObject {
-  const { head, policy, tokens, tokensSource } = run.reading;
+  const { conversation, policy, tokens, tokensSource } = run.reading;
   const isSwapped = outcome.generation !== undefined;
   const tokensNow = isSwapped ? outcome.afterTokens : tokens;
   // What is read again is more than the context.
   const context = outcome.after ?? (run.reading.isReadAgain ? undefined : run.reading);
   const texts = contextTexts();
   const status = recordStatus(compactionRecord(run, outcome), {
-    coveredThrough: outcome.coveredThrough ?? head.value.coveredThrough,
+    coveredThrough: outcome.coveredThrough ?? conversation.value.coveredThrough,
     message: texts.outcome(outcome),
   });
   const compaction = waitsForBudget(outcome.reason) ? { ...status, state: 'QUEUED' } : status;
@@ -30,11 +30,12 @@ function statusOf(run: Run, outcome: Outcome): ContextObject {
     {
       tokens: tokensNow,
       tokensSource: (isSwapped ? outcome.tokensSource : undefined) ?? tokensSource,
-      thresholdTokens: automaticThreshold(policy, head.value),
+      thresholdTokens: automaticThreshold(policy, conversation.value),
       windowTokens: policy.windowTokens,
-      generation: outcome.generation ?? head.value.generation,
+      generation: outcome.generation ?? conversation.value.generation,
       shrinkage:
-        context && countLeftOut(run.dependencies, head.value, { ...context, tokens: tokensNow }),
+        context &&
+        countLeftOut(run.dependencies, conversation.value, { ...context, tokens: tokensNow }),
       texts,
     },
     compaction,

@@ -1,20 +1,20 @@
 import { seqOfId, turnPath } from '#shared/conversation/documents/paths.ts';
 import {
-  readHead,
+  readConversation,
   readTurnDocuments,
   readTurns,
 } from '#shared/conversation/context/read-conversation.ts';
-import type { Head } from '#shared/conversation/documents/head.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import type { TurnDocument } from '#shared/conversation/documents/turn.ts';
 import { AppError } from '#shared/errors.ts';
 import { decideNotice, NOTICE_LEASE_MS, restPlace, restsAs } from '#shared/notification/notice.ts';
 import type { Notice } from '#shared/notification/notice-schema.ts';
-import { createNotification, type TurnToTell } from '#shared/notification/notification.ts';
-import type { TurnRested } from '#shared/notification/told-event.ts';
+import { createNotification, type TurnToNotify } from '#shared/notification/notification.ts';
+import type { TurnRested } from '#shared/notification/published-event.ts';
 import { DEVICES_MAX, readDevices, type StoredDevice } from '#shared/user/device.ts';
 import { retry } from '#functions/lib/retry.ts';
 import type { NotificationDependencies } from './notification-dependencies.ts';
-import { tellDevice, type Told } from './tell-device.ts';
+import { notifyDevice, type Told } from './notify-device.ts';
 
 /** An edit or feedback may change the turn while it is told of; what was sent is noted all the same. */
 const NOTE_TRIES = 5;
@@ -81,10 +81,10 @@ async function note(
 async function turnToTell(
   { config, store, clock }: Notifying,
   { event, seq, turn }: Telling,
-  head: Head,
-): Promise<TurnToTell> {
+  conversation: Conversation,
+): Promise<TurnToNotify> {
   const { conversationId } = event;
-  const title = head.title ?? '';
+  const title = conversation.title ?? '';
   const { state: resting, leaseUntil } = turn.value;
   if (resting === 'awaiting_tool') {
     const waitsForMs = leaseUntil.getTime() - clock.now().getTime();
@@ -99,7 +99,7 @@ async function turnToTell(
 /** Tells devices, all at once: there are few. */
 async function tellAll(
   dependencies: Notifying,
-  input: { turn: TurnToTell; devices: readonly StoredDevice[] },
+  input: { turn: TurnToNotify; devices: readonly StoredDevice[] },
   signal: AbortSignal,
 ): Promise<{ id: string; told: Told }[]> {
   const { config, sha256 } = dependencies;
@@ -110,7 +110,7 @@ async function tellAll(
       locale: device.device.locale,
       sha256,
     });
-    const told = await tellDevice(dependencies, { device, notification }, signal);
+    const told = await notifyDevice(dependencies, { device, notification }, signal);
     return { id: device.device.id, told };
   });
   const results = await Promise.allSettled(sent);
@@ -122,18 +122,21 @@ async function tellAll(
 const countOf = (results: readonly { told: Told }[], kind: Told['kind']) =>
   results.filter(({ told }) => told.kind === kind).length;
 
-/** The turn as the event finds it and its head, or undefined where nobody is to be told. Throws to be asked later. */
+/**
+ * The turn as the event finds it and its conversation document, or undefined where nobody is to be told. Throws to be
+ * asked later.
+ */
 async function readTelling(
   dependencies: Notifying,
   event: TurnRested,
-): Promise<(Telling & { head: Head; told: readonly string[] }) | undefined> {
+): Promise<(Telling & { conversation: Conversation; told: readonly string[] }) | undefined> {
   const { store, clock } = dependencies;
   const seq = seqOfId(event.turnId, 't') ?? 0;
-  const [head, turn] = await Promise.all([
-    readHead(store, event.conversationId),
+  const [conversation, turn] = await Promise.all([
+    readConversation(store, event.conversationId),
     readTurn(dependencies, event, seq),
   ]);
-  const found = { head: head?.value, turn: turn?.value, now: clock.now() };
+  const found = { conversation: conversation?.value, turn: turn?.value, now: clock.now() };
   const decision = decideNotice(event, found);
   switch (decision.kind) {
     case 'none':
@@ -141,7 +144,10 @@ async function readTelling(
     case 'wait':
       throw laterError(event, 'NOTICE_BUSY', decision.waitMs);
     case 'send':
-      return head && turn && { event, seq, turn, head: head.value, told: decision.told };
+      return (
+        conversation &&
+        turn && { event, seq, turn, conversation: conversation.value, told: decision.told }
+      );
   }
 }
 
@@ -159,11 +165,11 @@ export async function notifyDevices(
   const { store, clock, logger } = dependencies;
   const telling = await readTelling(dependencies, event);
   if (!telling) return;
-  const { head, told } = telling;
-  const all = await readDevices(store, head.ownerUid);
+  const { conversation, told } = telling;
+  const all = await readDevices(store, conversation.ownerUid);
   const devices = all.slice(0, DEVICES_MAX).filter(({ device }) => !told.includes(device.id));
   if (devices.length === 0) return;
-  const turn = await turnToTell(dependencies, telling, head);
+  const turn = await turnToTell(dependencies, telling, conversation);
   const until = new Date(clock.now().getTime() + NOTICE_LEASE_MS);
   const claim: Omit<Notice, 'attempt' | 'round'> = { state: 'sending', until, told: [...told] };
   const claimed = { ...telling, turn: await writeNotice(dependencies, telling, claim) };

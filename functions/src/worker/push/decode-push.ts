@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { workerEventSchema, type WorkerEvent } from '#shared/compaction/decisions/event.ts';
-import { readToldEvent, type ToldEvent } from '#shared/notification/told-event.ts';
+import { readPublishedEvent, type PublishedEvent } from '#shared/notification/published-event.ts';
 import { TRACE_ATTRIBUTE } from '#functions/lib/trace.ts';
 
 /** A compaction request is a few hundred bytes; more than this is none. */
@@ -33,7 +33,7 @@ interface Carried {
 export type DecodedPush =
   | (Carried & { kind: 'event'; event: WorkerEvent })
   /** Of the events topic: something has happened. */
-  | (Carried & { kind: 'told'; event: ToldEvent })
+  | (Carried & { kind: 'told'; event: PublishedEvent })
   /** Will never be readable: to be logged and acknowledged, or it comes back for ever. */
   | { kind: 'malformed'; problem: string };
 
@@ -69,7 +69,7 @@ export function decodePush(body: Uint8Array): DecodedPush {
   };
   const traceparent = message.attributes?.[TRACE_ATTRIBUTE];
   const carried = { delivery, ...(typeof traceparent === 'string' && { traceparent }) };
-  const told = readToldEvent(data);
+  const told = readPublishedEvent(data);
   if (told.success) return { kind: 'told', event: told.data, ...carried };
   const event = workerEventSchema.safeParse(data);
   if (!event.success) return malformed(`no event of the worker: ${fieldsOf(event.error)}`);

@@ -1,5 +1,5 @@
-import { headPath } from '#shared/conversation/documents/paths.ts';
-import { readAnyHead } from '#shared/conversation/context/read-conversation.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
+import { readAnyConversation } from '#shared/conversation/context/read-conversation.ts';
 import { tombstoneWrite } from '#shared/conversation/documents/tombstone.ts';
 import { GuardLostError } from '#shared/errors.ts';
 import { isTurnKey } from '#shared/uploads/upload.ts';
@@ -14,11 +14,10 @@ type EraseDependencies = Pick<
 >;
 
 /**
- * Erases a conversation that is marked as erasing: everything below it, again until a pass finds nothing,
- * the notes that a tool made of it and the uploads that nothing else names, then the head, of which a tombstone
- * stays. May stop anywhere and be repeated.
- * `nothing`: it is not marked, gone, or erased already.
- * Throws the signal's reason, FILES_UNAVAILABLE, StoreUnavailableError.
+ * Erases a conversation that is marked as erasing: everything below it, again until a pass finds nothing, the notes
+ * that a tool made of it and the uploads that nothing else names, then the conversation document, of which a tombstone
+ * stays. May stop anywhere and be repeated. `nothing`: it is not marked, gone, or erased already. Throws the signal's
+ * reason, FILES_UNAVAILABLE, StoreUnavailableError.
  */
 export async function eraseConversation(
   dependencies: EraseDependencies,
@@ -29,20 +28,22 @@ export async function eraseConversation(
   let documents = 0;
   for (;;) {
     signal.throwIfAborted();
-    const head = await readAnyHead(store, conversationId);
-    if (head?.value.state !== 'erasing') return 'nothing';
+    const conversation = await readAnyConversation(store, conversationId);
+    if (conversation?.value.state !== 'erasing') return 'nothing';
     await passCrashPoint(dependencies, 'erase-begun');
-    const deleted = await store.deleteBelow(headPath(conversationId), signal);
+    const deleted = await store.deleteBelow(conversationPath(conversationId), signal);
     await passCrashPoint(dependencies, 'erase-pass-done');
     documents += deleted;
     if (deleted > 0) continue;
-    const { generation, ownerUid: uid } = head.value;
+    const { generation, ownerUid: uid } = conversation.value;
     if (uid !== '') await eraseNotesFrom(dependencies, { uid, conversationId });
     const isReleased = (turnKey: string) => isTurnKey(turnKey, conversationId);
     await releaseUploads(dependencies, { ownerUid: uid, isReleased });
     await passCrashPoint(dependencies, 'erase-uploads-released');
     try {
-      await store.commit([tombstoneWrite(conversationId, { ...head, generation }, clock.now())]);
+      await store.commit([
+        tombstoneWrite(conversationId, { ...conversation, generation }, clock.now()),
+      ]);
     } catch (error) {
       // Another worker erases it too; whoever reads again finds it done.
       if (!(error instanceof GuardLostError)) throw error;

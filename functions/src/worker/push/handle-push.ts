@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { WorkerEvent } from '#shared/compaction/decisions/event.ts';
 import { AppError } from '#shared/errors.ts';
 import { errorReply } from '#shared/wire/errors/error-body.ts';
-import { serveToldEvent } from '../notifications/serve-told-event.ts';
+import { deliverEvent } from '../notifications/deliver-event.ts';
 import { bodyTooLarge, readBytes } from '#functions/lib/read-bytes.ts';
 import { guardServer } from '#functions/bootstrap/server-guard.ts';
 import { stackFrames } from '#functions/lib/stack-frames.ts';
@@ -147,7 +147,7 @@ async function servePush(
   if (push.kind === 'event') return serve(dependencies, push, signal);
   if (push.kind === 'told') {
     const { event, delivery } = push;
-    await serveToldEvent(dependencies, { event, id: delivery.messageId }, signal);
+    await deliverEvent(dependencies, { event, id: delivery.messageId }, signal);
     return ACKNOWLEDGED;
   }
   dependencies.logger.log('ERROR', 'compaction_push_malformed', { problem: push.problem });

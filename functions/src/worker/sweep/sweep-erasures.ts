@@ -1,5 +1,9 @@
 import { eraseEvent } from '#shared/compaction/decisions/event.ts';
-import { decodeAnyHead, type Head, type Versioned } from '#shared/conversation/documents/head.ts';
+import {
+  decodeAnyConversation,
+  type Conversation,
+  type Versioned,
+} from '#shared/conversation/documents/conversation.ts';
 import type { Query, StoredDocument } from '#shared/ports/ports.ts';
 import { finishErasure } from '#functions/erasure/finish-erasure.ts';
 import { markErasing } from '#functions/erasure/mark-erasing.ts';
@@ -27,28 +31,31 @@ const MOST_ERASED_HERE = 100;
 /** More at once would only wait in the queue: the rest follows five minutes later. */
 const MOST_HANDED_OVER = 5_000;
 
-type FoundHead = Versioned<Head> & { path: string };
+type FoundConversation = Versioned<Conversation> & { path: string };
 
 interface ErasureSweep extends Sweep {
   /** The conversations that other workers were told to erase. */
   handedOver: Set<string>;
 }
 
-/** Does `work` for each head that a query finds; none has to be read whole to be erased. */
-async function forEachHead(
+/** Does `work` for each conversation document that a query finds; none has to be read whole to be erased. */
+async function forEachConversation(
   sweep: ErasureSweep,
   query: Pick<Query, 'where' | 'orderBy'>,
-  work: (conversationId: string, head: FoundHead) => Promise<void>,
+  work: (conversationId: string, conversation: FoundConversation) => Promise<void>,
 ): Promise<void> {
   const serve = async (document: StoredDocument) =>
-    work(conversationIdFromPath(document), { ...decodeAnyHead(document), path: document.path });
+    work(conversationIdFromPath(document), {
+      ...decodeAnyConversation(document),
+      path: document.path,
+    });
   for await (const items of readPages(sweep, query)) {
     if (sweep.handedOver.size >= MOST_HANDED_OVER) return;
     await forEachItem(sweep, { pass: 'erasures', items, atOnce: ERASED_AT_ONCE }, serve);
   }
 }
 
-const inState = (state: Head['state']) =>
+const inState = (state: Conversation['state']) =>
   ({ where: [{ field: 'state', op: '==', value: state }] }) as const;
 
 async function handOver(sweep: ErasureSweep, conversationId: string): Promise<void> {
@@ -76,37 +83,44 @@ async function erase(sweep: ErasureSweep, conversationId: string): Promise<void>
 async function markAndErase(
   sweep: ErasureSweep,
   conversationId: string,
-  isWanted: (head: Head, now: Date) => boolean,
+  isWanted: (conversation: Conversation, now: Date) => boolean,
 ): Promise<void> {
   const now = sweep.dependencies.clock.now();
-  const marked = await markErasing(sweep.dependencies, conversationId, (head) =>
-    isWanted(head, now),
+  const marked = await markErasing(sweep.dependencies, conversationId, (conversation) =>
+    isWanted(conversation, now),
   );
   if (marked !== 'erasing') return;
   await passWorkerCrashPoint(sweep.dependencies, 'sweep-marked');
   await erase(sweep, conversationId);
 }
 
-const isForkGivenUp = ({ state, createTime }: Head, now: Date) =>
+const isForkGivenUp = ({ state, createTime }: Conversation, now: Date) =>
   state === 'forking' && now.getTime() - createTime.getTime() >= FORK_GIVEN_UP_AFTER_MS;
 
-const isPurgeDue = ({ state, purgeTime }: Head, now: Date) =>
+const isPurgeDue = ({ state, purgeTime }: Conversation, now: Date) =>
   state === 'deleted' && purgeTime !== undefined && purgeTime < now;
 
-const isExpired = ({ state, expireTime }: Head, now: Date) =>
+const isExpired = ({ state, expireTime }: Conversation, now: Date) =>
   (state === 'live' || state === 'deleted') && expireTime !== undefined && expireTime < now;
 
 /** The tombstone has done its work: no replay and no late message comes after thirty days. */
-async function dropTombstone({ dependencies, counts }: Sweep, head: FoundHead): Promise<void> {
-  const { path, updateTime } = head;
+async function dropTombstone(
+  { dependencies, counts }: Sweep,
+  conversation: FoundConversation,
+): Promise<void> {
+  const { path, updateTime } = conversation;
   await dependencies.store.commit([{ op: 'delete', path, guard: { updateTime } }]);
   counts.tombstonesDropped += 1;
 }
 
-async function expire(sweep: ErasureSweep, conversationId: string, head: FoundHead): Promise<void> {
-  switch (head.value.state) {
+async function expire(
+  sweep: ErasureSweep,
+  conversationId: string,
+  conversation: FoundConversation,
+): Promise<void> {
+  switch (conversation.value.state) {
     case 'erased':
-      return dropTombstone(sweep, head);
+      return dropTombstone(sweep, conversation);
     case 'live':
     case 'deleted':
       return markAndErase(sweep, conversationId, isExpired);
@@ -126,21 +140,27 @@ export async function sweepErasures(all: Sweep): Promise<void> {
   const now = sweep.dependencies.clock.now();
   const leftBefore = new Date(now.getTime() - ERASURE_LEFT_AFTER_MS);
   const turnsErased = earlierThan('pendingErasure.since', leftBefore);
-  await forEachHead(sweep, turnsErased, async (conversationId, { value }) => {
+  await forEachConversation(sweep, turnsErased, async (conversationId, { value }) => {
     if (value.state !== 'live' && value.state !== 'deleted') return;
     await finishErasure(sweep.dependencies, conversationId);
     sweep.counts.erasuresFinished += 1;
   });
   // Before those that are erasing already: what is marked here and does not end is met again there.
-  await forEachHead(sweep, inState('forking'), async (conversationId, { value }) => {
+  await forEachConversation(sweep, inState('forking'), async (conversationId, { value }) => {
     if (isForkGivenUp(value, now)) await markAndErase(sweep, conversationId, isForkGivenUp);
   });
-  await forEachHead(sweep, earlierThan('purgeTime', now), async (conversationId, { value }) => {
-    // What is erasing already is met below.
-    if (isPurgeDue(value, now)) await markAndErase(sweep, conversationId, isPurgeDue);
-  });
-  await forEachHead(sweep, earlierThan('expireTime', now), (conversationId, head) =>
-    expire(sweep, conversationId, head),
+  await forEachConversation(
+    sweep,
+    earlierThan('purgeTime', now),
+    async (conversationId, { value }) => {
+      // What is erasing already is met below.
+      if (isPurgeDue(value, now)) await markAndErase(sweep, conversationId, isPurgeDue);
+    },
   );
-  await forEachHead(sweep, inState('erasing'), (conversationId) => erase(sweep, conversationId));
+  await forEachConversation(sweep, earlierThan('expireTime', now), (conversationId, conversation) =>
+    expire(sweep, conversationId, conversation),
+  );
+  await forEachConversation(sweep, inState('erasing'), (conversationId) =>
+    erase(sweep, conversationId),
+  );
 }

@@ -1,7 +1,7 @@
 import { requestEvent } from '#shared/compaction/decisions/event.ts';
-import { IDLE_AFTER_MS, needOfIdle } from '#shared/compaction/trigger/idle-request.ts';
-import { decodeHead } from '#shared/conversation/documents/head.ts';
-import { headPath } from '#shared/conversation/documents/paths.ts';
+import { IDLE_AFTER_MS, requestForIdle } from '#shared/compaction/trigger/idle-request.ts';
+import { decodeConversation } from '#shared/conversation/documents/conversation.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { sweepShards } from '#shared/conversation/decisions/sweep-shard.ts';
 import { GuardLostError } from '#shared/errors.ts';
 import type { StoredDocument } from '#shared/ports/ports.ts';
@@ -20,22 +20,27 @@ const LOOKED_AT_MS = 10 * 60_000;
 const MOST_LOOKED_AT = 500;
 const LOOKED_AT_ONCE = 2;
 
-/** Notes the need in the head as it was read, then tells the workers. */
+/** Notes the need in the conversation document as it was read, then tells the workers. */
 async function askIfWorth(sweep: Sweep, document: StoredDocument): Promise<void> {
   const { store, publisher, logger, clock, randomness, config } = sweep.dependencies;
-  const head = decodeHead(document);
+  const conversation = decodeConversation(document);
   const conversationId = conversationIdFromPath(document);
   const requestId = randomness.uuid();
-  const policy = conversationPolicy(config, head.value);
-  const need = needOfIdle({ head: head.value, policy, requestId, now: clock.now() });
+  const policy = conversationPolicy(config, conversation.value);
+  const need = requestForIdle({
+    conversation: conversation.value,
+    policy,
+    requestId,
+    now: clock.now(),
+  });
   if (!need) return;
   try {
     await store.commit([
       {
         op: 'update',
-        path: headPath(conversationId),
+        path: conversationPath(conversationId),
         fields: { 'compactionNeeded.auto': { ...need } },
-        guard: { updateTime: head.updateTime },
+        guard: { updateTime: conversation.updateTime },
       },
     ]);
   } catch (error) {
@@ -50,7 +55,12 @@ async function askIfWorth(sweep: Sweep, document: StoredDocument): Promise<void>
   });
   await publishCompactionRequested(
     { publisher, logger },
-    { conversationId, requestId, trigger: need.trigger, beforeTokens: head.value.context.tokens },
+    {
+      conversationId,
+      requestId,
+      trigger: need.trigger,
+      beforeTokens: conversation.value.context.tokens,
+    },
   );
 }
 

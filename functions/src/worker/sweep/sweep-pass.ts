@@ -138,6 +138,6 @@ export async function forEachItem<T>(
   await settleAll(Array.from({ length: each.atOnce }, lane));
 }
 
-/** The conversation that a head belongs to. */
-export const conversationIdFromPath = (head: Pick<StoredDocument, 'path'>): string =>
-  head.path.slice(CONVERSATIONS.length + 1);
+/** The conversation that a conversation document belongs to. */
+export const conversationIdFromPath = (conversation: Pick<StoredDocument, 'path'>): string =>
+  conversation.path.slice(CONVERSATIONS.length + 1);

@@ -1,13 +1,17 @@
-import type { Need } from '#shared/compaction/decisions/claim-decision.ts';
+import type { CompactionRequest } from '#shared/compaction/decisions/claim-decision.ts';
 import { requestEvent } from '#shared/compaction/decisions/event.ts';
 import { decideOverdue, REPUBLISH_AFTER_MS } from '#shared/compaction/trigger/sweep-decision.ts';
-import { decodeHead, type Head, type Versioned } from '#shared/conversation/documents/head.ts';
+import {
+  decodeConversation,
+  type Conversation,
+  type Versioned,
+} from '#shared/conversation/documents/conversation.ts';
 import { decodeJob, type CompactionJob } from '#shared/conversation/documents/job.ts';
 import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
 import { NewerDocumentError } from '#shared/conversation/documents/schema-version.ts';
 import type { StoredDocument } from '#shared/ports/ports.ts';
 import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
-import { keepNeedPlaces, readNeedPlaces } from '../compaction/request-places.ts';
+import { keepRequestPlaces, readRequestPlaces } from '../compaction/request-places.ts';
 import {
   conversationIdFromPath,
   earlierThan,
@@ -17,21 +21,21 @@ import {
   type Sweep,
 } from './sweep-pass.ts';
 import {
-  dropNeedWrites,
-  type DroppedNeed,
+  dropRequestWrites,
+  type DroppedRequest,
 } from '#shared/conversation/writes/drop-request-writes.ts';
 import type { CompactionDependencies } from '../compaction/compaction-dependencies.ts';
 
 /**
- * Takes a need off the head with a record of the reason. Throws GuardLostError when the conversation has
- * moved on: then somebody is there to serve it.
+ * Takes a need off the conversation document with a record of the reason. Throws GuardLostError when the conversation
+ * has moved on: then somebody is there to serve it.
  */
 async function dropNeed(
   { store, logger }: Pick<CompactionDependencies, 'store' | 'logger'>,
-  dropped: DroppedNeed,
+  dropped: DroppedRequest,
 ): Promise<void> {
   const { conversationId, need, state, reason } = dropped;
-  await store.commit(dropNeedWrites(dropped));
+  await store.commit(dropRequestWrites(dropped));
   logger.log('WARNING', 'compaction_need_dropped', {
     conversationId,
     requestId: need.requestId,
@@ -49,13 +53,16 @@ const PUBLISHED_AT_ONCE = 20;
 
 interface Overdue {
   conversationId: string;
-  head: Versioned<Head>;
+  conversation: Versioned<Conversation>;
   job: Versioned<CompactionJob> | undefined;
-  need: Need;
+  need: CompactionRequest;
 }
 
-function needOfKind(head: Head, kind: Need['kind']): Need | undefined {
-  const { manual, auto } = head.compactionNeeded;
+function needOfKind(
+  conversation: Conversation,
+  kind: CompactionRequest['kind'],
+): CompactionRequest | undefined {
+  const { manual, auto } = conversation.compactionNeeded;
   if (kind === 'manual') return manual && { kind, trigger: 'manual', ...manual };
   return auto && { kind, ...auto };
 }
@@ -75,9 +82,9 @@ function readableJob(document: StoredDocument | undefined): Versioned<Compaction
 
 async function serve(sweep: Sweep, overdue: Overdue, published: Set<string>): Promise<void> {
   const { dependencies, counts } = sweep;
-  const { conversationId, head, job, need } = overdue;
+  const { conversationId, conversation, job, need } = overdue;
   const now = dependencies.clock.now();
-  const decision = decideOverdue({ now, state: head.value.state, need, job: job?.value });
+  const decision = decideOverdue({ now, state: conversation.value.state, need, job: job?.value });
   switch (decision.kind) {
     case 'wait':
       return;
@@ -87,7 +94,7 @@ async function serve(sweep: Sweep, overdue: Overdue, published: Set<string>): Pr
         job: job ?? 'unreadable',
         ...decision,
         // As the last turn left it: what cannot be served may be impossible to read.
-        tokens: head.value.context.tokens,
+        tokens: conversation.value.context.tokens,
         now,
       });
       counts.needsDropped += 1;
@@ -119,22 +126,24 @@ function legsFrom(place: Date | undefined, overdue: ReturnType<typeof earlierTha
 }
 
 interface Round extends Sweep {
-  kind: Need['kind'];
+  kind: CompactionRequest['kind'];
   published: Set<string>;
 }
 
 async function servePage(round: Round, page: readonly StoredDocument[]): Promise<void> {
   const { dependencies, kind, published } = round;
   const { store } = dependencies;
-  const jobs = await store.get(page.map((head) => compactionJobPath(conversationIdFromPath(head))));
-  const items = page.map((head, i) => ({ document: head, job: jobs[i] }));
+  const jobs = await store.get(
+    page.map((conversation) => compactionJobPath(conversationIdFromPath(conversation))),
+  );
+  const items = page.map((conversation, i) => ({ document: conversation, job: jobs[i] }));
   const each = { pass: 'needs', items, atOnce: PUBLISHED_AT_ONCE };
   await forEachItem(round, each, async ({ document, job }) => {
-    const head = decodeHead(document);
-    const need = needOfKind(head.value, kind);
+    const conversation = decodeConversation(document);
+    const need = needOfKind(conversation.value, kind);
     if (!need) return;
     const conversationId = conversationIdFromPath(document);
-    await serve(round, { conversationId, head, job: readableJob(job), need }, published);
+    await serve(round, { conversationId, conversation, job: readableJob(job), need }, published);
   });
 }
 
@@ -161,11 +170,11 @@ async function goRound(round: Round, from: Date | undefined): Promise<Date | und
  * serve. A person's requests come first, then the oldest. Where there are more than one sweep can publish, the next
  * one goes on behind them, so that what waits in the queue is not published again before the others.
  */
-export async function sweepNeeds(sweep: Sweep): Promise<void> {
+export async function sweepRequests(sweep: Sweep): Promise<void> {
   const { store } = sweep.dependencies;
   const published = new Set<string>();
-  const places = await readNeedPlaces(store);
+  const places = await readRequestPlaces(store);
   const manual = await goRound({ ...sweep, kind: 'manual', published }, places.manual);
   const auto = await goRound({ ...sweep, kind: 'auto', published }, places.auto);
-  await keepNeedPlaces(store, places, { manual, auto });
+  await keepRequestPlaces(store, places, { manual, auto });
 }

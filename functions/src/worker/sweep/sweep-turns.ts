@@ -5,11 +5,14 @@ import {
   type UnfinishedTurns,
 } from '#shared/conversation/decisions/abandoned-turns.ts';
 import { closeAbandonedWrites, toClosingTurn } from '#shared/conversation/writes/end-abandoned.ts';
-import type { CompactionNeeded } from '#shared/conversation/documents/head.ts';
+import type { CompactionNeeded } from '#shared/conversation/documents/conversation.ts';
 import { readPartialAnswer } from '#shared/conversation/repair/partial-answer.ts';
 import { turnId, turnPath } from '#shared/conversation/documents/paths.ts';
 import { queueSeqs } from '#shared/conversation/decisions/queue-decision.ts';
-import { readHead, readTurnDocuments } from '#shared/conversation/context/read-conversation.ts';
+import {
+  readConversation,
+  readTurnDocuments,
+} from '#shared/conversation/context/read-conversation.ts';
 import { sweepShards } from '#shared/conversation/decisions/sweep-shard.ts';
 import type { StoredDocument, Value } from '#shared/ports/ports.ts';
 import { publishTurnFinished } from '#functions/events/publish-turn-event.ts';
@@ -28,8 +31,8 @@ import {
   type Sweep,
 } from './sweep-pass.ts';
 
-/** Chat changes a head at any moment; who loses this often has met a conversation that is alive. */
-const MEND_TRIES = 5;
+/** Chat changes a conversation document at any moment; who loses this often has met a conversation that is alive. */
+const REPAIR_TRIES = 5;
 /** In each shard, and of the queues. */
 const AT_ONCE = 3;
 
@@ -39,21 +42,22 @@ async function readUnfinished(
   conversationId: string,
 ): Promise<UnfinishedTurns | undefined> {
   const { store, clock } = dependencies;
-  const head = await readHead(store, conversationId);
-  if (head?.value.state !== 'live' && head?.value.state !== 'deleted') return undefined;
-  const openSeq = head.value.open?.seq;
-  const seqs = [...(openSeq === undefined ? [] : [openSeq]), ...queueSeqs(head.value)];
+  const conversation = await readConversation(store, conversationId);
+  if (conversation?.value.state !== 'live' && conversation?.value.state !== 'deleted')
+    return undefined;
+  const openSeq = conversation.value.open?.seq;
+  const seqs = [...(openSeq === undefined ? [] : [openSeq]), ...queueSeqs(conversation.value)];
   const found = await readTurnDocuments(store, conversationId, seqs);
   const turns = found.filter((turn) => turn !== undefined);
   const open = turns.find(({ value }) => value.seq === openSeq);
-  const counting = meterCounting(head.value);
+  const counting = meterCounting(conversation.value);
   const partial = open?.value.cancelRequested
     ? await readPartialAnswer(store, { conversationId, turn: open, counting })
     : undefined;
   return {
     conversationId,
     now: clock.now(),
-    head,
+    conversation,
     open,
     partial,
     queue: turns.filter(({ value }) => value.seq !== openSeq),
@@ -83,27 +87,34 @@ const tellClosed = (
 /** What the context needs that the open turn comes into, if that is among those that are closed. */
 async function needOfClosed(
   { dependencies }: Sweep,
-  { conversationId, head, open }: UnfinishedTurns,
+  { conversationId, conversation, open }: UnfinishedTurns,
   { abandoned }: SweptTurns,
 ): Promise<CompactionNeeded['auto']> {
   const own = abandoned.find(({ seq }) => seq === open?.value.seq);
   if (!own) return undefined;
   const closing = toClosingTurn(own);
-  return requestAfterClosing(dependencies, { conversationId, head: head.value, closing });
+  return requestAfterClosing(dependencies, {
+    conversationId,
+    conversation: conversation.value,
+    closing,
+  });
 }
 
 /** Closes the abandoned turns of one conversation; returns how many. */
-async function mendTurns(sweep: Sweep, conversationId: string): Promise<number> {
+async function repairTurns(sweep: Sweep, conversationId: string): Promise<number> {
   const { dependencies } = sweep;
   const attempt = async () => {
     const found = await readUnfinished(sweep, conversationId);
     const swept = found && sweptTurns(found);
     if (!found || !swept) return 0;
-    const { head, abandoned, closed } = swept;
+    const { conversation, abandoned, closed } = swept;
     const need = await needOfClosed(sweep, found, swept);
-    const fields = { ...head.fields, ...(need && { 'compactionNeeded.auto': { ...need } }) };
+    const fields = {
+      ...conversation.fields,
+      ...(need && { 'compactionNeeded.auto': { ...need } }),
+    };
     await dependencies.store.commit([
-      { ...head, fields },
+      { ...conversation, fields },
       ...closeAbandonedWrites(conversationId, { abandoned, now: found.now }),
     ]);
     await tellClosed(sweep, conversationId, closed);
@@ -115,20 +126,20 @@ async function mendTurns(sweep: Sweep, conversationId: string): Promise<number> 
       });
     return closed.length;
   };
-  return retry(attempt, { mostTries: MEND_TRIES });
+  return retry(attempt, { mostTries: REPAIR_TRIES });
 }
 
 const isMap = (value: Value | undefined): value is { readonly [field: string]: Value } =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
 
-/** The open turn's path; that of a head that cannot be read names no turn. */
-function openTurnPath(head: StoredDocument): string {
-  const { open } = head.fields;
+/** The open turn's path; that of a conversation document that cannot be read names no turn. */
+function openTurnPath(conversation: StoredDocument): string {
+  const { open } = conversation.fields;
   const seq = isMap(open) ? Number(open['seq']) : 0;
-  return turnPath(conversationIdFromPath(head), seq);
+  return turnPath(conversationIdFromPath(conversation), seq);
 }
 
-/** Heads of a page whose open turn nobody answers: the head knows the lease of its start alone. */
+/** Heads of a page whose open turn nobody answers: the conversation document knows the lease of its start alone. */
 async function withoutProducer(
   { dependencies }: Sweep,
   page: readonly StoredDocument[],
@@ -147,19 +158,23 @@ async function withoutProducer(
  */
 export async function sweepTurns(sweep: Sweep): Promise<void> {
   const now = sweep.dependencies.clock.now();
-  const mend = async (heads: readonly StoredDocument[]) =>
-    forEachItem(sweep, { pass: 'turns', items: heads, atOnce: AT_ONCE }, async (head) => {
-      const closed = await mendTurns(sweep, conversationIdFromPath(head));
-      sweep.counts.turnsClosed += closed;
-      await passWorkerCrashPoint(sweep.dependencies, 'sweep-turns-mended');
-    });
-  const mendOpen = async (shard: number) => {
+  const mend = async (conversationDocuments: readonly StoredDocument[]) =>
+    forEachItem(
+      sweep,
+      { pass: 'turns', items: conversationDocuments, atOnce: AT_ONCE },
+      async (conversation) => {
+        const closed = await repairTurns(sweep, conversationIdFromPath(conversation));
+        sweep.counts.turnsClosed += closed;
+        await passWorkerCrashPoint(sweep.dependencies, 'sweep-turns-mended');
+      },
+    );
+  const repairOpen = async (shard: number) => {
     for await (const page of readPages(sweep, earlierInShard(shard, 'open.leaseUntil', now)))
       await mend(await withoutProducer(sweep, page));
   };
-  const mendQueues = async () => {
+  const repairQueues = async () => {
     for await (const page of readPages(sweep, earlierThan('queue.leaseUntil', now)))
       await mend(page);
   };
-  await settleAll([...sweepShards.map(mendOpen), mendQueues()]);
+  await settleAll([...sweepShards.map(repairOpen), repairQueues()]);
 }

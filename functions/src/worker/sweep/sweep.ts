@@ -4,7 +4,7 @@ import { settleAll } from '#functions/lib/promises.ts';
 import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
 import { sweepErasures } from './sweep-erasures.ts';
 import { sweepIdle } from './sweep-idle.ts';
-import { sweepNeeds } from './sweep-requests.ts';
+import { sweepRequests } from './sweep-requests.ts';
 import { guarded, type Sweep, type SweepCounts } from './sweep-pass.ts';
 import { sweepTurns } from './sweep-turns.ts';
 
@@ -27,7 +27,7 @@ const nothingDone = (): SweepCounts => ({
 async function sweepAll(sweep: Sweep): Promise<void> {
   await settleAll([
     guarded(sweep, 'turns', () => sweepTurns(sweep)),
-    guarded(sweep, 'needs', () => sweepNeeds(sweep)),
+    guarded(sweep, 'needs', () => sweepRequests(sweep)),
     guarded(sweep, 'erasures', () => sweepErasures(sweep)),
     guarded(sweep, 'idle', () => sweepIdle(sweep)),
   ]);

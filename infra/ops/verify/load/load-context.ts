@@ -1,8 +1,8 @@
-import { memoryForPrompt, readNotes } from '#functions/memory/select-memory.ts';
+import { memoryForPrompt, readNotes } from '#functions/memory/prompt-memory.ts';
 import { viewNow } from '#functions/chat/context/view-now.ts';
 import type { Config } from '#functions/config.ts';
 import { assembleContext } from '#shared/conversation/context/assemble-context.ts';
-import type { Head } from '#shared/conversation/documents/head.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { noCache, readContextParts } from '#shared/conversation/context/read-conversation.ts';
 import type { Sha256, Signer } from '#shared/ports/ports.ts';
 import type { ReadStore } from '#infra/ops/pages.ts';
@@ -29,18 +29,22 @@ const silent = { log: () => undefined };
 export async function loadContext(
   reading: ContextReading,
   conversationId: string,
-  head: Head,
+  conversation: Conversation,
 ): Promise<LoadedContext> {
   const { store, config, sha256, signer, askContext } = reading;
   const source = { store, cache: noCache, signer, logger: silent };
-  const uid = head.ownerUid;
+  const uid = conversation.ownerUid;
   const [{ history, turns, open }, notes, shown] = await Promise.all([
-    readContextParts(source, { conversationId, head }),
+    readContextParts(source, { conversationId, conversation }),
     readNotes(reading, uid),
     askContext?.({ conversationId, uid }),
   ]);
-  const memory = memoryForPrompt(config, { head, notes, ...(open && { message: open.user }) });
-  const context = { ...head, history, turns, memory: memory.standing };
+  const memory = memoryForPrompt(config, {
+    conversation,
+    notes,
+    ...(open && { message: open.user }),
+  });
+  const context = { ...conversation, history, turns, memory: memory.standing };
   const openNow = open && { turn: open, said: memory.said };
   return {
     history,

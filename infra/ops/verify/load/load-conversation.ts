@@ -1,9 +1,13 @@
-import { decodeAnyHead, type Head, type Versioned } from '#shared/conversation/documents/head.ts';
+import {
+  decodeAnyConversation,
+  type Conversation,
+  type Versioned,
+} from '#shared/conversation/documents/conversation.ts';
 import { decodeJob, type CompactionJob } from '#shared/conversation/documents/job.ts';
 import { messageGuardSchema } from '#shared/conversation/documents/message-guard.ts';
 import {
   compactionJobPath,
-  headPath,
+  conversationPath,
   messageGuardsCollection,
 } from '#shared/conversation/documents/paths.ts';
 import type { StoredDocument } from '#shared/ports/ports.ts';
@@ -15,10 +19,10 @@ import { isUnreadable, loadTurns, refuseProblems, toUnreadable } from './load-tu
 import type { Loaded, LoadedContext, StoredGuard, Unreadable } from './loaded.ts';
 
 const GUARDS_PER_PAGE = 300;
-/** What is told of what is left below a head that is erased or not there. */
+/** What is told of what is left below a conversation document that is erased or not there. */
 const REMAINS_MAX = 10;
 
-/** What a conversation may have below its head, but for what stands below turns and streams. */
+/** What a conversation may have below its conversation document, but for what stands below turns and streams. */
 const COLLECTIONS = [
   'turns',
   'messages',
@@ -71,12 +75,12 @@ async function loadGuards(
   return { guards, unreadable };
 }
 
-/** The first few documents below a head. */
+/** The first few documents below a conversation document. */
 async function loadRemains(
   { store, collectionsBelow }: Reading,
   conversationId: string,
 ): Promise<string[]> {
-  const path = headPath(conversationId);
+  const path = conversationPath(conversationId);
   const names = (await collectionsBelow?.(path)) ?? COLLECTIONS;
   const remains: string[] = [];
   for (const name of names) {
@@ -104,11 +108,11 @@ const nothing = {
 async function contextOf(
   reading: Reading,
   conversationId: string,
-  head: Head,
+  conversation: Conversation,
 ): Promise<LoadedContext | undefined> {
-  if (head.state !== 'live') return undefined;
+  if (conversation.state !== 'live') return undefined;
   try {
-    return await loadContext(reading, conversationId, head);
+    return await loadContext(reading, conversationId, conversation);
   } catch (error) {
     // What cannot be read is told where it stands.
     if (isUnreadable(error)) return undefined;
@@ -119,33 +123,35 @@ async function contextOf(
 /** A conversation with all its documents, read once. Throws StoreUnavailableError. */
 export async function loadConversation(reading: Reading, conversationId: string): Promise<Loaded> {
   const { store, hasKeys, signer } = reading;
-  const [headDocument, jobDocument] = await store.get([
-    headPath(conversationId),
+  const [conversationDocument, jobDocument] = await store.get([
+    conversationPath(conversationId),
     compactionJobPath(conversationId),
   ]);
-  const head = readable<Head>(headDocument, decodeAnyHead, 'head');
+  const conversation = readable<Conversation>(conversationDocument, decodeAnyConversation, 'head');
   const base = {
     conversationId,
     now: reading.now(),
-    head: head.value,
-    headFields: Object.keys(headDocument?.fields ?? {}),
+    conversation: conversation.value,
+    conversationFields: Object.keys(conversationDocument?.fields ?? {}),
   };
-  const isThere = head.value !== undefined && head.value.state !== 'erased';
+  const isThere = conversation.value !== undefined && conversation.value.state !== 'erased';
   if (!isThere) {
-    const isReadable = head.unreadable.length === 0;
+    const isReadable = conversation.unreadable.length === 0;
     const remains = isReadable ? await loadRemains(reading, conversationId) : [];
-    return { ...base, ...nothing, unreadable: head.unreadable, remains };
+    return { ...base, ...nothing, unreadable: conversation.unreadable, remains };
   }
   const job = readable<CompactionJob>(jobDocument, decodeJob, 'job');
   const historyReading = { ...reading, signer: hasKeys ? signer : undefined };
   const [turns, guards, histories, index, context] = await Promise.all([
     loadTurns(store, conversationId),
     loadGuards(store, conversationId),
-    loadHistories(historyReading, { conversationId, head: head.value ?? {} }),
-    loadIndex(store, conversationId, head.value?.indexedThrough ?? 0),
-    head.value && contextOf(reading, conversationId, head.value),
+    loadHistories(historyReading, { conversationId, conversation: conversation.value ?? {} }),
+    loadIndex(store, conversationId, conversation.value?.indexedThrough ?? 0),
+    conversation.value && contextOf(reading, conversationId, conversation.value),
   ]);
-  const unreadable = [head, job, turns, guards, histories].flatMap((read) => read.unreadable);
+  const unreadable = [conversation, job, turns, guards, histories].flatMap(
+    (read) => read.unreadable,
+  );
   return {
     ...base,
     job: job.value,

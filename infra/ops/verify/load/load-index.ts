@@ -4,7 +4,10 @@ import { segmentNumber } from '#shared/recall/segment.ts';
 import type { ReadStore } from '#infra/ops/pages.ts';
 import type { StoredSegmentTurns } from './loaded.ts';
 
-/** The parts of the index of recall that the head says are there, one read each. Throws StoreUnavailableError. */
+/**
+ * The parts of the index of recall that the conversation document says are there, one read each. Throws
+ * StoreUnavailableError.
+ */
 export async function loadIndex(
   store: ReadStore,
   conversationId: string,

@@ -6,7 +6,7 @@ import {
 } from '#shared/conversation/documents/paths.ts';
 import { pieceText } from '#shared/conversation/context/read-conversation.ts';
 import { problemText } from '#shared/conversation/documents/read-fields.ts';
-import { UnreadableHeadError } from '#shared/conversation/documents/unreadable-head.ts';
+import { UnreadableConversationError } from '#shared/conversation/documents/unreadable-conversation.ts';
 import {
   NewerDocumentError,
   SCHEMA_VERSION,
@@ -47,7 +47,7 @@ function problemOf(error: unknown): string {
 /** Whether a document says what nobody here can read; anything else went wrong with the reading. */
 export const isUnreadable = (error: unknown): boolean =>
   error instanceof PartlyUnreadableError ||
-  error instanceof UnreadableHeadError ||
+  error instanceof UnreadableConversationError ||
   error instanceof z.ZodError ||
   error instanceof SyntaxError ||
   error instanceof NewerDocumentError;

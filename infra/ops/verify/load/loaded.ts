@@ -1,9 +1,9 @@
 import type { ContextItem } from '#shared/conversation/context/assemble-context.ts';
-import type { Head } from '#shared/conversation/documents/head.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import type { CompactionJob } from '#shared/conversation/documents/job.ts';
 import {
-  headPath,
+  conversationPath,
   historyPath,
   messageGuardPath,
   turnPath,
@@ -90,19 +90,19 @@ export interface Loaded {
   conversationId: string;
   now: Date;
   /** Undefined: there is none, or it cannot be read. */
-  head: Head | undefined;
-  /** Names of the fields that the head document has. */
-  headFields: readonly string[];
+  conversation: Conversation | undefined;
+  /** Names of the fields that the conversation document document has. */
+  conversationFields: readonly string[];
   job: CompactionJob | undefined;
   turns: readonly StoredTurn[];
   guards: readonly StoredGuard[];
   histories: readonly StoredHistory[];
   unreadable: readonly Unreadable[];
-  /** The parts of the index of recall that the head says are there. */
+  /** The parts of the index of recall that the conversation document says are there. */
   index: readonly StoredSegmentTurns[];
   /** Of a live conversation whose documents could be read. */
   context: LoadedContext | undefined;
-  /** Below a head that is erased or not there: paths of what is left, the first few. */
+  /** Below a conversation document that is erased or not there: paths of what is left, the first few. */
   remains: readonly string[];
 }
 
@@ -151,5 +151,5 @@ export const toStoredGuards = (
     bodyHash: 'not read',
   }));
 
-export const pathOfHead = ({ conversationId }: Pick<Loaded, 'conversationId'>): string =>
-  headPath(conversationId);
+export const conversationOfPath = ({ conversationId }: Pick<Loaded, 'conversationId'>): string =>
+  conversationPath(conversationId);

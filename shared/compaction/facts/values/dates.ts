@@ -45,13 +45,13 @@ function bothOrders(match: RegExpExecArray, texts: readonly (string | undefined)
 }
 
 /** What a pattern cannot do without. */
-type Need = 'month' | 'ordinal' | 'join' | 'slash' | 'beyondAscii';
+type CompactionRequest = 'month' | 'ordinal' | 'join' | 'slash' | 'beyondAscii';
 
 const month = new RegExp(monthNames, 'iu');
 const ordinal = /\d(?:st|nd|rd|th)/i;
 
 /** Whether a text has what a pattern needs: most have not, and are not searched for it. */
-function needsIn(text: string): (need: Need) => boolean {
+function needsIn(text: string): (need: CompactionRequest) => boolean {
   const holdsMonth = once(() => month.test(text));
   const holdsOrdinal = once(() => ordinal.test(text));
   return (need) => {
@@ -73,7 +73,7 @@ function needsIn(text: string): (need: Need) => boolean {
 /** Months without a day are too common as words ("may", "march") to count without a year. */
 const patterns: readonly [
   pattern: RegExp,
-  need: Need,
+  need: CompactionRequest,
   read: (match: RegExpExecArray) => FactMatch | undefined,
 ][] = [
   [

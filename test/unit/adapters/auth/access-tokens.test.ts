@@ -27,11 +27,11 @@ const module = new URL('../../../../functions/src/adapters/auth/access-tokens.ts
 
 /** Prints what the program prints about `tokens`, in a process of its own. */
 async function runWithTokens(host: string, program: string): Promise<string> {
-  const head = `import { createAccessTokens } from ${JSON.stringify(module.href)};
+  const conversation = `import { createAccessTokens } from ${JSON.stringify(module.href)};
     const tokens = createAccessTokens();`;
   const { stdout } = await promisify(execFile)(
     process.execPath,
-    ['--input-type=module', '--eval', head + program],
+    ['--input-type=module', '--eval', conversation + program],
     {
       env: {
         GCE_METADATA_HOST: host,

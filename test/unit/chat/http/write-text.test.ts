@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { breakOff, writeText } from '#functions/chat/http/write-text.ts';
 import type { SentText } from '#functions/chat/http/response-body.ts';
 
-const head = { status: 200, headers: new Headers({ 'x-turn-id': 't_1' }) };
+const conversation = { status: 200, headers: new Headers({ 'x-turn-id': 't_1' }) };
 
 /** Serves one text; resolves to the response as a client gets it, and to the end of the writing. */
 async function serve(pieces: SentText['pieces'], watch?: (response: ServerResponse) => void) {
@@ -15,7 +15,7 @@ async function serve(pieces: SentText['pieces'], watch?: (response: ServerRespon
   const server = createServer((_, response) => {
     watch?.(response);
     const onBroken = () => breakOff(response);
-    written.resolve(writeText(response, { pieces, onBroken }, head));
+    written.resolve(writeText(response, { pieces, onBroken }, conversation));
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   onTestFinished(() => {

@@ -31,25 +31,27 @@ const recordOf = (requestId: string, state: string): CompactionRecord => ({
 
 const due: ClaimFacts = {
   now,
-  head: { state: 'live', compactionNeeded: { auto } },
+  conversation: { state: 'live', compactionNeeded: { auto } },
   job: idleJob,
   isOverThreshold: true,
   isArmed: true,
   isBreakerClosed: true,
 };
-const headWith = (compactionNeeded: NonNullable<ClaimFacts['head']>['compactionNeeded']) => ({
+const conversationWith = (
+  compactionNeeded: NonNullable<ClaimFacts['conversation']>['compactionNeeded'],
+) => ({
   state: 'live' as const,
   compactionNeeded,
 });
 
 test.each<[string, Partial<ClaimFacts>, object]>([
-  ['no conversation', { head: undefined }, { kind: 'nothing', reason: 'NOT_LIVE' }],
+  ['no conversation', { conversation: undefined }, { kind: 'nothing', reason: 'NOT_LIVE' }],
   [
     'a deleted conversation',
-    { head: { state: 'deleted', compactionNeeded: { auto } } },
+    { conversation: { state: 'deleted', compactionNeeded: { auto } } },
     { kind: 'nothing', reason: 'NOT_LIVE' },
   ],
-  ['no need', { head: headWith({}) }, { kind: 'nothing', reason: 'NO_NEED' }],
+  ['no need', { conversation: conversationWith({}) }, { kind: 'nothing', reason: 'NO_NEED' }],
   ['a need and no job', { job: undefined }, { kind: 'claim', attempt: 1, isModelAllowed: true }],
   ['a need and a free job', {}, { kind: 'claim', attempt: 1, isModelAllowed: true }],
   [
@@ -121,12 +123,12 @@ test.each<[string, Partial<ClaimFacts>, object]>([
   ],
   [
     'two swaps without progress, and an overflow',
-    { isStalled: true, head: headWith({ auto: { ...auto, trigger: 'overflow' } }) },
+    { isStalled: true, conversation: conversationWith({ auto: { ...auto, trigger: 'overflow' } }) },
     { kind: 'outcome', state: 'NOOP', reason: 'NO_PROGRESS' },
   ],
   [
     'two swaps without progress, and a person who asks',
-    { isStalled: true, head: headWith({ manual }) },
+    { isStalled: true, conversation: conversationWith({ manual }) },
     { kind: 'claim' },
   ],
   [
@@ -141,17 +143,17 @@ test.each<[string, Partial<ClaimFacts>, object]>([
   ],
   [
     'nothing left to spend, and a person who asks',
-    { isSpent: true, head: headWith({ manual }) },
+    { isSpent: true, conversation: conversationWith({ manual }) },
     { kind: 'outcome', state: 'NOOP', reason: 'SPEND_LIMIT' },
   ],
   [
     'an owner who called it off',
-    { head: headWith({ auto, cancel: auto.requestId }) },
+    { conversation: conversationWith({ auto, cancel: auto.requestId }) },
     { kind: 'outcome', state: 'ABORTED', reason: 'CANCELLED_BY_USER' },
   ],
   [
     'an owner who called another one off',
-    { head: headWith({ auto, cancel: 'another' }) },
+    { conversation: conversationWith({ auto, cancel: 'another' }) },
     { kind: 'claim' },
   ],
   [
@@ -169,7 +171,7 @@ test.each<[string, Partial<ClaimFacts>, object]>([
 });
 
 describe('a manual request', () => {
-  const asked = { ...due, head: headWith({ manual }) };
+  const asked = { ...due, conversation: conversationWith({ manual }) };
 
   test('a manual compaction request ignores threshold, arming, breaker and back-off', () => {
     const decision = decideClaim({
@@ -212,7 +214,7 @@ test.each([
   ['idle', 'claim'],
   ['modelSwitch', 'outcome'],
 ] as const)('an automatic trigger %s below the threshold leads to %s', (trigger, kind) => {
-  const head = headWith({ auto: { ...auto, trigger } });
+  const conversation = conversationWith({ auto: { ...auto, trigger } });
 
-  expect(decideClaim({ ...due, head, isOverThreshold: false }).kind).toBe(kind);
+  expect(decideClaim({ ...due, conversation, isOverThreshold: false }).kind).toBe(kind);
 });

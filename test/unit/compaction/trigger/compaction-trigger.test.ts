@@ -2,15 +2,15 @@ import { describe, expect, test } from 'vitest';
 import {
   isStalled,
   automaticThreshold,
-  needOfChangedContext,
-  needOfContext,
+  requestForChangedContext,
+  requestForContext,
   tokensAfterLastSwap,
   tokensToGrowFrom,
   unproductiveSwapsAfter,
 } from '#shared/compaction/trigger/compaction-trigger.ts';
 import { resolvePolicy } from '#shared/compaction/policy/policy.ts';
-import type { Head } from '#shared/conversation/documents/head.ts';
-import { newHead } from '#shared/conversation/documents/new-head.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
+import { newConversation } from '#shared/conversation/documents/new-conversation.ts';
 import { continuedHistory } from '#shared/conversation/writes/next-generation.ts';
 
 const now = new Date('2026-01-02T03:04:05Z');
@@ -18,7 +18,7 @@ const policy = resolvePolicy({
   model: 'gemini-2.5-flash',
   conversation: { thresholdTokens: 10_000 },
 });
-const head = newHead({
+const conversation = newConversation({
   epoch: 'e',
   ownerUid: 'owner',
   model: 'gemini-2.5-flash',
@@ -29,7 +29,7 @@ const head = newHead({
 
 const historyOf = (afterTokens: number) =>
   continuedHistory({
-    head,
+    conversation,
     source: undefined,
     state: 'CHANGED',
     changedSeqs: [],
@@ -47,7 +47,7 @@ const over = policy.hardThresholdTokens;
 interface Case {
   tokens: number;
   afterTokens?: number;
-  head?: Partial<Head>;
+  conversation?: Partial<Conversation>;
 }
 
 test.each([
@@ -57,24 +57,24 @@ test.each([
   ['asks at once over the hard threshold', { tokens: over, afterTokens: over }, 'overflow'],
   [
     'asks although a person has asked',
-    { tokens: 10_000, head: { compactionNeeded: { manual } } },
+    { tokens: 10_000, conversation: { compactionNeeded: { manual } } },
     'auto',
   ],
   [
     'asks for nothing that waits already',
-    { tokens: over, head: { compactionNeeded: { auto: automatic } } },
+    { tokens: over, conversation: { compactionNeeded: { auto: automatic } } },
     undefined,
   ],
   [
     'asks for nothing where compaction is manual',
-    { tokens: over, afterTokens: over, head: { settings: { compaction: 'manual' } } },
+    { tokens: over, afterTokens: over, conversation: { settings: { compaction: 'manual' } } },
     undefined,
   ],
 ] satisfies [string, Case, string | undefined][])(
   'the compaction trigger after a user changed the context: %s',
   (_, given: Case, trigger) => {
-    const need = needOfChangedContext({
-      head: { ...head, ...given.head },
+    const need = requestForChangedContext({
+      conversation: { ...conversation, ...given.conversation },
       history: historyOf(given.afterTokens ?? 0),
       tokens: given.tokens,
       policy,
@@ -121,8 +121,8 @@ describe('a context that a turn has left', () => {
   ])(
     'the compaction trigger after a turn: %s',
     (...[, ofPolicy, tokens, compactionNeeded, trigger]) => {
-      const need = needOfContext({
-        head: { ...head, compactionNeeded },
+      const need = requestForContext({
+        conversation: { ...conversation, compactionNeeded },
         history: historyOf(80_000),
         tokens,
         policy: ofPolicy,
@@ -137,8 +137,8 @@ describe('a context that a turn has left', () => {
   test.each(['manual', 'off'] as const)(
     'the compaction trigger requests nothing where compaction is %s',
     (compaction) => {
-      const need = needOfContext({
-        head: { ...head, settings: { compaction } },
+      const need = requestForContext({
+        conversation: { ...conversation, settings: { compaction } },
         history: undefined,
         tokens: 200_000,
         policy: unlimited,

@@ -34,7 +34,7 @@ const context = {
 describe('tokens of the context', () => {
   test('the context’s tokens are the model’s report for the same generation', () => {
     const source = {
-      head: { context, generation: 2, pins: [] },
+      conversation: { context, generation: 2, pins: [] },
       history: undefined,
       turns: [turn(7, { user: 5, answer: 5 })],
     };
@@ -44,7 +44,7 @@ describe('tokens of the context', () => {
 
   test('the context’s tokens grow by the calibrated estimate of later turns', () => {
     const source = {
-      head: { context, generation: 2, pins: [] },
+      conversation: { context, generation: 2, pins: [] },
       history: undefined,
       turns: [
         turn(7, { user: 5, answer: 5 }),
@@ -58,7 +58,7 @@ describe('tokens of the context', () => {
 
   test('the context’s tokens after a swap come from stored counts', () => {
     const source = {
-      head: { context, generation: 3, pins: [] },
+      conversation: { context, generation: 3, pins: [] },
       history: undefined,
       turns: [turn(7, { user: 10, answer: 10 })],
     };
@@ -75,10 +75,13 @@ describe('pins', () => {
   test('unsent pins count in the context, and removed ones no longer', () => {
     const sent = { ...context, pinTokens: ownTokens };
 
-    const put = contextTokens({ ...source, head: { context, generation: 2, pins } }, whole);
-    const kept = contextTokens({ ...source, head: { context: sent, generation: 2, pins } }, whole);
+    const put = contextTokens({ ...source, conversation: { context, generation: 2, pins } }, whole);
+    const kept = contextTokens(
+      { ...source, conversation: { context: sent, generation: 2, pins } },
+      whole,
+    );
     const deleted = contextTokens(
-      { ...source, head: { context: sent, generation: 2, pins: [] } },
+      { ...source, conversation: { context: sent, generation: 2, pins: [] } },
       whole,
     );
 
@@ -88,14 +91,16 @@ describe('pins', () => {
   });
 
   test('pins count where everything is estimated', () => {
-    const head = { context, generation: 3, pins };
+    const conversation = { context, generation: 3, pins };
 
-    expect(contextTokens({ ...source, head }, whole).tokens).toBe(Math.ceil(130 + 1.5 * ownTokens));
+    expect(contextTokens({ ...source, conversation }, whole).tokens).toBe(
+      Math.ceil(130 + 1.5 * ownTokens),
+    );
   });
 
   test('sent pins are remembered with the report', () => {
     const usage = { promptTokens: 400, cachedTokens: 0, outputTokens: 20, thoughtsTokens: 0 };
-    const before = { ...source, head: { context, generation: 2, pins } };
+    const before = { ...source, conversation: { context, generation: 2, pins } };
     const ended = {
       own: turn(8, { user: 100, answer: 15 }),
       overheadTokens: 100,
@@ -111,7 +116,7 @@ describe('pins', () => {
 test('only the remaining part of a partly folded turn is counted', () => {
   const history = {
     ...continuedHistory({
-      head: { generation: 2 },
+      conversation: { generation: 2 },
       source: undefined,
       state: 'RESTORED',
       changedSeqs: [],
@@ -128,16 +133,16 @@ test('only the remaining part of a partly folded turn is counted', () => {
     parts: [{ text: 'word' }],
   }));
   const folded = { ...turn(7, { user: 10, answer: 40 }), contents };
-  const head = { context, generation: 3, pins: [] };
+  const conversation = { context, generation: 3, pins: [] };
 
-  const { tokens } = contextTokens({ head, history, turns: [folded] }, whole);
+  const { tokens } = contextTokens({ conversation, history, turns: [folded] }, whole);
 
   expect(tokens).toBe(context.overheadTokens + context.calibration * (10 + 10));
 });
 
 describe('the meter after a turn', () => {
   const before = {
-    head: { context, generation: 2, pins: [] },
+    conversation: { context, generation: 2, pins: [] },
     history: undefined,
     turns: [turn(7, { user: 50, answer: 50 })],
   };
@@ -223,31 +228,31 @@ describe('tool outputs', () => {
   test.each([
     {
       name: 'all estimated, as they are sent',
-      head: { context: { ...unscaled, generation: 1 }, generation: 2, pins: [] },
+      conversation: { context: { ...unscaled, generation: 1 }, generation: 2, pins: [] },
       turns: many,
       expected: 100 + sentTokens(many),
     },
     {
       name: 'reported, nothing came after',
-      head: { context: reported, generation: 2, pins: [] },
+      conversation: { context: reported, generation: 2, pins: [] },
       turns: many,
       expected: 9_000,
     },
     {
       name: 'reported, one more output that makes others shorter',
-      head: { context: reported, generation: 2, pins: [] },
+      conversation: { context: reported, generation: 2, pins: [] },
       turns: [...many, toolTurn(8, 4_000)],
       expected: 9_000 + sentTokens([...many, toolTurn(8, 4_000)]) - sentTokens(many),
     },
     {
       name: 'reported, words alone came after',
-      head: { context: reported, generation: 2, pins: [] },
+      conversation: { context: reported, generation: 2, pins: [] },
       turns: [...many, turn(8, { user: 10, answer: 30 })],
       expected: 9_040,
     },
     {
       name: 'reported whole, since when the budget has become smaller',
-      head: {
+      conversation: {
         context: { ...reported, outputTokens: ofOutputs(many) + 500 },
         generation: 2,
         pins: [],
@@ -257,27 +262,27 @@ describe('tool outputs', () => {
     },
     {
       name: 'reported by a version that did not note what the outputs took',
-      head: { context: { ...unscaled, tokens: 9_000 }, generation: 2, pins: [] },
+      conversation: { context: { ...unscaled, tokens: 9_000 }, generation: 2, pins: [] },
       turns: many,
       expected: 9_000,
     },
     {
       name: 'outside the context',
-      head: { context: { ...unscaled, generation: 1 }, generation: 2, pins: [] },
+      conversation: { context: { ...unscaled, generation: 1 }, generation: 2, pins: [] },
       turns: many.map((one) => ({ ...one, inContext: false })),
       expected: 100,
     },
-  ])('the meter of tool outputs: $name', ({ head, turns, expected }) => {
-    const { tokens } = contextTokens({ head, history: undefined, turns }, forms);
+  ])('the meter of tool outputs: $name', ({ conversation, turns, expected }) => {
+    const { tokens } = contextTokens({ conversation, history: undefined, turns }, forms);
 
     expect(Math.abs(tokens - expected)).toBeLessThanOrEqual(turns.length * 4);
   });
 
   test('the meter adds to a report the later turns and re-truncated outputs', () => {
     const turns = many.slice(0, 6);
-    const head = { context: unscaled, generation: 2, pins: [] };
+    const conversation = { context: unscaled, generation: 2, pins: [] };
     const open = many[6] ?? toolTurn(7, 4_000);
-    const source = { head, history: undefined, turns, turn: open };
+    const source = { conversation, history: undefined, turns, turn: open };
     const call = { tokens: 8_000, contents: 1, outputTokens: ofOutputs(turns) };
 
     const tokens = roundTokens(source, forms, call);
@@ -288,7 +293,7 @@ describe('tool outputs', () => {
 
   test('the meter after a turn matches the next prompt and learns from the sent one', () => {
     const before = {
-      head: { context: unscaled, generation: 2, pins: [] },
+      conversation: { context: unscaled, generation: 2, pins: [] },
       history: undefined,
       turns: many.slice(0, 6),
     };

@@ -40,7 +40,7 @@ function read(changes: DocumentFields = {}, keys = [current], conversationId = '
   };
   const found = readSignedHistory(
     { signer: createHmacSigner(keys), logger },
-    { conversationId, head: {} },
+    { conversationId, conversation: {} },
     document,
   );
   return { found, logged };

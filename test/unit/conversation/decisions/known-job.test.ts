@@ -11,22 +11,26 @@ describe('what is known of a job', () => {
   const known = { epoch: 'e', generation: 2, settledNeed: 'r1', job };
 
   test.each([
-    { name: 'the same head', head: quiet, isTold: true },
-    { name: 'another conversation', head: { ...quiet, epoch: 'f' }, isTold: false },
-    { name: 'another generation', head: { ...quiet, generation: 3 }, isTold: false },
-    { name: 'a need that came and went', head: { ...quiet, settledNeed: 'r2' }, isTold: false },
+    { name: 'the same head', conversation: quiet, isTold: true },
+    { name: 'another conversation', conversation: { ...quiet, epoch: 'f' }, isTold: false },
+    { name: 'another generation', conversation: { ...quiet, generation: 3 }, isTold: false },
+    {
+      name: 'a need that came and went',
+      conversation: { ...quiet, settledNeed: 'r2' },
+      isTold: false,
+    },
     {
       name: 'an automatic need',
-      head: { ...quiet, compactionNeeded: { auto: { ...need, trigger: 'auto' as const } } },
+      conversation: { ...quiet, compactionNeeded: { auto: { ...need, trigger: 'auto' as const } } },
       isTold: false,
     },
     {
       name: 'a person’s request',
-      head: { ...quiet, compactionNeeded: { manual: need } },
+      conversation: { ...quiet, compactionNeeded: { manual: need } },
       isTold: false,
     },
-  ])('the known compaction job applies to $name: $isTold', ({ head, isTold }) => {
-    expect(isStillTold(known, head)).toBe(isTold);
+  ])('the known compaction job applies to $name: $isTold', ({ conversation, isTold }) => {
+    expect(isStillTold(known, conversation)).toBe(isTold);
   });
 
   test('a job that is running or due is not cached', () => {

@@ -7,7 +7,7 @@ import {
 import type { TurnDocument } from '#shared/conversation/documents/turn.ts';
 import {
   earlier,
-  emptyHead as head,
+  emptyConversation as conversation,
   later,
   longAgo,
   now,
@@ -23,7 +23,7 @@ const turn = (
 const own = turn(5, 'queued');
 const facts = (changes: Partial<QueuedFacts>): QueuedFacts => ({
   now,
-  head,
+  conversation,
   own,
   producer: 'mine',
   open: undefined,
@@ -91,7 +91,7 @@ test.each([
   ],
   [
     'nobody’s when the conversation was deleted',
-    { head: { ...head, state: 'deleted' as const } },
+    { conversation: { ...conversation, state: 'deleted' as const } },
     { kind: 'gone' },
   ],
 ] satisfies [string, Partial<QueuedFacts>, object][])(

@@ -8,7 +8,7 @@ import type { History } from '#shared/conversation/documents/history.ts';
 
 const history = (generation: number, fields: Partial<History> = {}): History => ({
   ...continuedHistory({
-    head: { generation: generation - 1 },
+    conversation: { generation: generation - 1 },
     source: undefined,
     state: 'RESTORED',
     changedSeqs: [],

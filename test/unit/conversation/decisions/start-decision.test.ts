@@ -8,14 +8,14 @@ import {
 } from '#shared/conversation/decisions/start-decision.ts';
 import {
   earlier,
-  emptyHead,
+  emptyConversation,
   later,
   longAgo,
   now,
   turnDocument as turn,
 } from '#test/support/tools/turn-decisions.ts';
 
-const head = { ...emptyHead, lastSeq: 4 };
+const conversation = { ...emptyConversation, lastSeq: 4 };
 
 const waiting = (seq: number, leaseUntil = later) => turn({ seq, state: 'queued', leaseUntil });
 const done = (seq: number) => turn({ seq, state: 'done' });
@@ -36,7 +36,7 @@ const facts = (changes: Partial<StartFacts>): StartFacts => ({
   now,
   uid: 'owner',
   bodyHash: 'hash',
-  head,
+  conversation,
   guard: undefined,
   known: undefined,
   open: undefined,
@@ -47,14 +47,14 @@ const facts = (changes: Partial<StartFacts>): StartFacts => ({
 test.each([
   [
     'starts turn 1 of an unknown conversation',
-    { head: undefined },
+    { conversation: undefined },
     { kind: 'start', seq: 1, abandoned: [] },
   ],
   ['starts the next turn when nothing is open', {}, { kind: 'start', seq: 5, abandoned: [] }],
   ['finds nothing in another user’s conversation', { uid: 'other' }, { kind: 'notFound' }],
   [
     'finds nothing in a deleted conversation',
-    { head: { ...head, state: 'deleted' as const } },
+    { conversation: { ...conversation, state: 'deleted' as const } },
     { kind: 'notFound' },
   ],
   [
@@ -130,8 +130,8 @@ test.each([
     {
       guard: guardOf(2),
       known: failed({ seq: 2 }),
-      head: {
-        ...head,
+      conversation: {
+        ...conversation,
         compactionNeeded: { auto: { requestId: 'r', since: now, trigger: 'auto' as const } },
       },
     },
@@ -141,7 +141,7 @@ test.each([
     'tries a failure again that a compaction has folded',
     {
       guard,
-      head: { ...head, coveredThrough: { seq: 4, contentIndex: 0 } },
+      conversation: { ...conversation, coveredThrough: { seq: 4, contentIndex: 0 } },
       known: failed(),
     },
     { kind: 'takeOver', seq: 4, attempt: 2, abandoned: [] },
@@ -229,12 +229,16 @@ test.each([
   ],
   [
     'waits behind a running turn where the conversation is set so',
-    { open: turn({}), head: { ...head, settings: { onBusy: 'queue' } } },
+    { open: turn({}), conversation: { ...conversation, settings: { onBusy: 'queue' } } },
     { kind: 'enqueue', seq: 5 },
   ],
   [
     'is refused where the conversation is set to wait and the caller is not',
-    { open: turn({}), head: { ...head, settings: { onBusy: 'queue' } }, onBusy: 'reject' },
+    {
+      open: turn({}),
+      conversation: { ...conversation, settings: { onBusy: 'queue' } },
+      onBusy: 'reject',
+    },
     { kind: 'busy', seq: 4, retryAfterMs: 5_000 },
   ],
   [
@@ -245,7 +249,7 @@ test.each([
   [
     'is refused by a full queue',
     {
-      head: { ...head, lastSeq: 21 },
+      conversation: { ...conversation, lastSeq: 21 },
       open: turn({ seq: 1 }),
       queue: Array.from({ length: QUEUE_MAX }, (_, i) => waiting(i + 2)),
       onBusy: 'queue',
@@ -255,7 +259,7 @@ test.each([
   [
     'counts only those that still wait',
     {
-      head: { ...head, lastSeq: 21 },
+      conversation: { ...conversation, lastSeq: 21 },
       open: turn({ seq: 1 }),
       queue: [
         turn({ seq: 2, state: 'cancelled' }),
@@ -268,7 +272,7 @@ test.each([
   [
     'is refused by a queue of cancelled messages that nobody could read any more',
     {
-      head: { ...head, lastSeq: 1 + QUEUE_SPAN_MAX },
+      conversation: { ...conversation, lastSeq: 1 + QUEUE_SPAN_MAX },
       open: turn({ seq: 1 }),
       queue: Array.from({ length: QUEUE_SPAN_MAX }, (_, i) =>
         turn({ seq: i + 2, state: 'cancelled' }),
@@ -308,13 +312,13 @@ test.each([
   ],
   [
     'edits nothing in a conversation that is not there',
-    { head: undefined, replacing: { kind: 'edit', target: undefined, isAnswer: false } },
+    { conversation: undefined, replacing: { kind: 'edit', target: undefined, isAnswer: false } },
     { kind: 'notFound' },
   ],
   [
     'edits at most as many turns as one batch holds',
     {
-      head: { ...head, lastSeq: REPLACED_MAX },
+      conversation: { ...conversation, lastSeq: REPLACED_MAX },
       replacing: { kind: 'edit', target: done(1), isAnswer: false },
     },
     { kind: 'start', seq: REPLACED_MAX + 1, abandoned: [], replaces: 1 },
@@ -322,7 +326,7 @@ test.each([
   [
     'edits no message further back',
     {
-      head: { ...head, lastSeq: REPLACED_MAX + 1 },
+      conversation: { ...conversation, lastSeq: REPLACED_MAX + 1 },
       replacing: { kind: 'edit', target: done(1), isAnswer: false },
     },
     { kind: 'tooFarBack', replaced: REPLACED_MAX + 1 },

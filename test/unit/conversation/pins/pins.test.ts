@@ -4,7 +4,7 @@ import {
   itemContents,
   assemblePrompt,
 } from '#shared/conversation/context/assemble-context.ts';
-import type { Pin } from '#shared/conversation/documents/head.ts';
+import type { Pin } from '#shared/conversation/documents/conversation.ts';
 import { withHookPins } from '#shared/conversation/pins/hook-pins.ts';
 import { keptPins } from '#shared/conversation/pins/kept-pins.ts';
 import { calibratedPinTokens, pinBudget, PINS_MAX } from '#shared/conversation/pins/pin-budget.ts';

@@ -31,7 +31,7 @@ async function compactWithHook(
     hooks: { preCompact: [hook, ...others], postCompact: [hook] },
     ...base,
   });
-  const id = await buildDue(bench, { head: { ownerUid: 'alice' } });
+  const id = await buildDue(bench, { conversation: { ownerUid: 'alice' } });
   await compactOnce(bench, id);
   const [before, after] = told;
   const { foldedTurns } = before ?? {};
@@ -165,7 +165,7 @@ describe('S1: reading folded turns', () => {
   test('S1: reading folded turns ends with the first change after the swap', async () => {
     const { app, bench, id, foldedTurns, read } = await compactWithHook();
     const caller = { uid: 'alice', tier: 'signedIn' } as const;
-    expect((await see(bench.store, id)).head.generation).toBe(1);
+    expect((await see(bench.store, id)).conversation.generation).toBe(1);
     await deleteMessage(app.dependencies, { caller, conversationId: id, messageId: 'message-1' });
 
     expect((await read(foldedTurns.path, foldedTurns.token)).status).toBe(404);

@@ -57,7 +57,7 @@ describe.each([
     await compactOnce(
       bench,
       await buildDue(bench, {
-        head: { settings: { windowTokens: 8_000, thresholdTokens: 1_000 } },
+        conversation: { settings: { windowTokens: 8_000, thresholdTokens: 1_000 } },
       }),
     );
 

@@ -5,7 +5,7 @@ import type {
   PreCompactAnswer,
   PreCompactEvent,
 } from '#shared/compaction/summariser/hooks.ts';
-import type { Head } from '#shared/conversation/documents/head.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import {
   compactionBench,
   type CompactionBench,
@@ -141,8 +141,8 @@ function keeping(answer?: PreCompactAnswer) {
 }
 
 /** A compaction that a person asks for and that has nothing to fold: all is in one turn. */
-const buildNoop = (bench: CompactionBench, profile: Head['profile']) =>
-  buildDue(bench, { turns: 1, head: { profile, compactionNeeded: manualNeed() } });
+const buildNoop = (bench: CompactionBench, profile: Conversation['profile']) =>
+  buildDue(bench, { turns: 1, conversation: { profile, compactionNeeded: manualNeed() } });
 
 describe('a compaction that ends as NOOP', () => {
   test('a NOOP compaction in the gemini-cli profile fires PreCompact with nothing to fold', async () => {
@@ -150,7 +150,7 @@ describe('a compaction that ends as NOOP', () => {
     const bench = compactionBench({ hooks });
     const id = await buildDue(bench, {
       turns: 3,
-      head: { profile: 'gemini-cli', settings: { thresholdTokens: 100_000 } },
+      conversation: { profile: 'gemini-cli', settings: { thresholdTokens: 100_000 } },
     });
 
     const result = await compactOnce(bench, id);
@@ -182,15 +182,15 @@ describe('a compaction that ends as NOOP', () => {
 
     expect(result).toMatchObject({ state: 'NOOP', reason: 'NOTHING_TO_FOLD' });
     expect(told).toMatchObject([{ trigger: 'manual', turnsFolded: 0 }]);
-    expect((await see(bench.store, id)).head.pins).toEqual([]);
+    expect((await see(bench.store, id)).conversation.pins).toEqual([]);
   });
 
   test('a NOOP compaction of an empty conversation fires no hook', async () => {
     const { told, hooks } = keeping();
     const bench = compactionBench({ hooks });
-    const head = { profile: 'gemini-cli', compactionNeeded: manualNeed() } as const;
+    const conversation = { profile: 'gemini-cli', compactionNeeded: manualNeed() } as const;
 
-    await compactOnce(bench, await buildDue(bench, { turns: 0, head }));
+    await compactOnce(bench, await buildDue(bench, { turns: 0, conversation }));
 
     expect(told).toEqual([]);
   });
@@ -205,13 +205,13 @@ describe('a compaction that ends as NOOP', () => {
     const bench = compactionBench({
       hooks: { preCompact: [{ name: 'hang', run }], postCompact: [] },
     });
-    const head = { profile: 'gemini-cli', settings: { thresholdTokens: 100_000 } } as const;
-    const conversationId = await buildDue(bench, { turns: 3, head });
+    const conversation = { profile: 'gemini-cli', settings: { thresholdTokens: 100_000 } } as const;
+    const conversationId = await buildDue(bench, { turns: 3, conversation });
 
     const result = await runCompaction(bench, { conversationId, signal: leaving.signal });
 
     expect(result).toMatchObject({ state: 'NOOP', reason: 'BELOW_THRESHOLD' });
-    expect((await see(bench.store, conversationId)).head.compactionNeeded).toEqual({});
+    expect((await see(bench.store, conversationId)).conversation.compactionNeeded).toEqual({});
   });
 
   test('a NOOP compaction stays one when a required hook fails', async () => {

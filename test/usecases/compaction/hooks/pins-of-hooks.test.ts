@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { putPin } from '#functions/chat/features/pins/change-pins.ts';
 import type { PreCompactAnswer } from '#shared/compaction/summariser/hooks.ts';
-import { headPath } from '#shared/conversation/documents/paths.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
 import { brokenRules } from '#test/support/compaction/commit-rules.ts';
 import { buildDue, compactOnce, see } from '#test/support/compaction/compacted-conversation.ts';
@@ -25,14 +25,14 @@ describe('pins of a hook', () => {
 
   test('a hook’s pins are in the swapped context and in its counts', async () => {
     const bench = benchWith({ pins: [{ id: 'policy', text: 'Refunds take 14 days.' }] });
-    const conversationId = await buildDue(bench, { head: { settings, pins } });
+    const conversationId = await buildDue(bench, { conversation: { settings, pins } });
 
     const result = await compactOnce(bench, conversationId);
 
     expect(result).toMatchObject({ state: 'COMPACTED' });
-    const { head, text } = await see(bench.store, conversationId);
+    const { conversation, text } = await see(bench.store, conversationId);
     const pin = { id: 'policy', text: 'Refunds take 14 days.', source: 'hook' };
-    expect(head.pins).toEqual([...pins, pin]);
+    expect(conversation.pins).toEqual([...pins, pin]);
     expect(text).toContain(pin.text);
     const counted = bench.model.counted.map((prompt) => JSON.stringify(prompt.contents));
     expect(counted.every((prompt) => prompt.includes(pin.text))).toBe(true);
@@ -49,13 +49,13 @@ describe('pins of a hook', () => {
         { id: 'fits', text: 'Be brief.' },
       ],
     });
-    const conversationId = await buildDue(bench, { head: { settings, pins } });
+    const conversationId = await buildDue(bench, { conversation: { settings, pins } });
 
     const result = await compactOnce(bench, conversationId);
 
     expect(result).toMatchObject({ state: 'COMPACTED' });
-    const { head } = await see(bench.store, conversationId);
-    expect(head.pins.map(({ id }) => id)).toEqual(['allergy', 'fits']);
+    const { conversation } = await see(bench.store, conversationId);
+    expect(conversation.pins.map(({ id }) => id)).toEqual(['allergy', 'fits']);
     expect(leftOut(bench)).toMatchObject([
       { severity: 'WARNING', fields: { hook: 'hook-0', reason: 'UNUSABLE', pins: 2 } },
       { severity: 'WARNING', fields: { hook: 'hook-0', reason: 'PIN_BUDGET', pins: 1 } },
@@ -70,9 +70,9 @@ describe('pins of a hook', () => {
     const result = await compactOnce(bench, conversationId);
 
     expect(result).toMatchObject({ state: 'NOOP', reason: 'VETOED' });
-    const { head } = await see(bench.store, conversationId);
-    expect(head.generation).toBe(0);
-    expect(head.pins).toMatchObject([{ id: 'policy', source: 'hook' }]);
+    const { conversation } = await see(bench.store, conversationId);
+    expect(conversation.generation).toBe(0);
+    expect(conversation.pins).toMatchObject([{ id: 'policy', source: 'hook' }]);
   });
 
   test('a hook’s pins do not overwrite a pin put at the same time', async () => {
@@ -80,7 +80,7 @@ describe('pins of a hook', () => {
     const conversationId = await buildDue(world);
     let isPut = false;
     const put = { caller: owner, conversationId, pinId: 'mine', text: 'Aisle seat.' };
-    // Between the worker's reading of the head and its batch.
+    // Between the worker's reading of the conversation document and its batch.
     const store: DocumentStore = {
       ...world.store,
       commit: async (writes) => {
@@ -102,9 +102,9 @@ describe('pins of a hook', () => {
       conversationId,
     );
 
-    const { head } = await see(world.store, conversationId);
-    expect(head.generation).toBe(1);
-    expect(head.pins.map(({ id }) => id)).toEqual(['mine', 'policy']);
+    const { conversation } = await see(world.store, conversationId);
+    expect(conversation.generation).toBe(1);
+    expect(conversation.pins.map(({ id }) => id)).toEqual(['mine', 'policy']);
   });
 });
 
@@ -137,6 +137,6 @@ test('a pinning compaction guards every batch by what was read, pins by the conv
     { updateTime: expect.any(String) },
     { updateTime: expect.any(String) },
   ]);
-  const [head] = await world.store.get([headPath(conversationId)]);
-  expect(head?.fields['pins']).toHaveLength(2);
+  const [conversation] = await world.store.get([conversationPath(conversationId)]);
+  expect(conversation?.fields['pins']).toHaveLength(2);
 });

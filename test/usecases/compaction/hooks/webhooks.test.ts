@@ -27,7 +27,7 @@ function benchCalling(hosts: readonly string[], base = compactionBench()): Compa
 
 const buildWith = (bench: CompactionBench, hooks: Webhook[]) =>
   buildDue(bench, {
-    head: {
+    conversation: {
       settings: { thresholdTokens: THRESHOLD_TOKENS, hooks },
       compactionNeeded: autoNeed(),
     },
@@ -83,7 +83,9 @@ describe('a webhook of a conversation', () => {
 
     await compactOnce(bench, id);
 
-    expect((await see(bench.store, id)).head.pins).toEqual([{ ...pins[0], source: 'hook' }]);
+    expect((await see(bench.store, id)).conversation.pins).toEqual([
+      { ...pins[0], source: 'hook' },
+    ]);
   });
 
   test('a conversation’s webhook may advise the summariser and read the folded turns', async () => {

@@ -44,7 +44,7 @@ describe('what a compaction cost', () => {
   test('a compaction’s cost is the highest price where the price is unknown', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench, {
-      head: {
+      conversation: {
         settings: { thresholdTokens: 1_000 },
         model: 'house-model',
         compactionNeeded: {

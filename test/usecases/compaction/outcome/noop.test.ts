@@ -13,14 +13,14 @@ describe('NOOP', () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench, {
       turns: 0,
-      head: { compactionNeeded: manualNeed() },
+      conversation: { compactionNeeded: manualNeed() },
     });
 
     const result = await compactOnce(bench, conversationId);
 
-    const { head, job } = await see(bench.store, conversationId);
+    const { conversation, job } = await see(bench.store, conversationId);
     expect(result).toMatchObject({ kind: 'done', state: 'NOOP', reason: 'NOTHING_TO_FOLD' });
-    expect(head).toMatchObject({ generation: 0, compactionNeeded: {} });
+    expect(conversation).toMatchObject({ generation: 0, compactionNeeded: {} });
     expect(job?.records).toMatchObject([{ state: 'NOOP', beforeTokens: 0, afterTokens: 0 }]);
   });
 
@@ -32,14 +32,14 @@ describe('NOOP', () => {
 
     expect(result).toMatchObject({ state: 'NOOP', reason: 'BELOW_THRESHOLD' });
     expect(bench.model.calls).toHaveLength(0);
-    expect((await see(bench.store, conversationId)).head.compactionNeeded).toEqual({});
+    expect((await see(bench.store, conversationId)).conversation.compactionNeeded).toEqual({});
   });
 
   test('a turn no summariser window holds is recorded as too large, without a breaker', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench, {
       turns: [{ answer: 'word '.repeat(8_000) }],
-      head: {
+      conversation: {
         settings: { windowTokens: 8_000 },
         compactionNeeded: overflowNeed(),
       },
@@ -47,9 +47,9 @@ describe('NOOP', () => {
 
     const result = await compactOnce(bench, conversationId);
 
-    const { head, job } = await see(bench.store, conversationId);
+    const { conversation, job } = await see(bench.store, conversationId);
     expect(result).toMatchObject({ kind: 'done', state: 'FAILED_ERROR', reason: 'TURN_TOO_LARGE' });
-    expect(head).toMatchObject({ generation: 0, compactionNeeded: {} });
+    expect(conversation).toMatchObject({ generation: 0, compactionNeeded: {} });
     expect(job).toMatchObject({
       failures: 0,
       records: [{ state: 'FAILED_ERROR', reason: 'TURN_TOO_LARGE', modelCalls: 0 }],

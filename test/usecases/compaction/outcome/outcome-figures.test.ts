@@ -15,7 +15,7 @@ import {
   type CompactionBench,
 } from '#test/support/compaction/compaction-dependencies.ts';
 import { addTurn } from '#test/support/compaction/conversation-builder.ts';
-import { setHead } from '#test/support/chat/lifecycle.ts';
+import { setConversation } from '#test/support/chat/lifecycle.ts';
 import { modelDown } from '#test/support/model-down.ts';
 
 const isCompacted = (prompt: Prompt) => JSON.stringify(prompt.contents).includes('state_snapshot');
@@ -93,8 +93,8 @@ describe('a summary that saves too little', () => {
 
     await compactOnce(bench, conversationId);
 
-    const { head } = await see(bench.store, conversationId);
-    expect(head.compactionNeeded).toEqual({ declined: { tokens, generation: 0 } });
+    const { conversation } = await see(bench.store, conversationId);
+    expect(conversation.compactionNeeded).toEqual({ declined: { tokens, generation: 0 } });
   });
 });
 
@@ -103,7 +103,7 @@ describe('the breaker of the profile gemini-cli', () => {
 
   /** Three deliveries of the one need, each when it is due. */
   async function tryThrice(bench: CompactionBench): Promise<string> {
-    const conversationId = await buildDue(bench, { head: ofPeer });
+    const conversationId = await buildDue(bench, { conversation: ofPeer });
     for (let tries = 0; tries < 3; tries++) {
       await compactOnce(bench, conversationId);
       bench.clock.advance(100_000);
@@ -142,7 +142,9 @@ describe('the breaker of the profile gemini-cli', () => {
       generation: 0,
       seq: 20,
     };
-    const conversationId = await buildDue(bench, { head: { ...ofPeer, context: uncountable } });
+    const conversationId = await buildDue(bench, {
+      conversation: { ...ofPeer, context: uncountable },
+    });
 
     const result = await compactOnce(bench, conversationId);
 
@@ -153,7 +155,7 @@ describe('the breaker of the profile gemini-cli', () => {
 
   test('the gemini-cli breaker is opened by the first inflation', async () => {
     const bench = counting(4_000, 9_000);
-    const conversationId = await buildDue(bench, { head: ofPeer });
+    const conversationId = await buildDue(bench, { conversation: ofPeer });
 
     await compactOnce(bench, conversationId);
 
@@ -181,7 +183,7 @@ describe('an open breaker', () => {
     const bench = compactionBench({ model: failing() });
     const conversationId = await openBreaker(bench);
     await addTurn(bench.store, conversationId, { user: 'More. '.repeat(50), answer: 'Yes.' });
-    await setHead(bench, conversationId, { compactionNeeded: { ...autoNeed('later') } });
+    await setConversation(bench, conversationId, { compactionNeeded: { ...autoNeed('later') } });
 
     const result = await compactOnce(bench, conversationId);
 
@@ -195,7 +197,9 @@ describe('an open breaker', () => {
     const before = await see(bench.store, conversationId);
     await addTurn(bench.store, conversationId, { user: 'More. '.repeat(700), answer: 'Yes.' });
     const grown = await see(bench.store, conversationId);
-    await setHead(bench, conversationId, { compactionNeeded: { ...overflowNeed('later') } });
+    await setConversation(bench, conversationId, {
+      compactionNeeded: { ...overflowNeed('later') },
+    });
 
     const result = await compactOnce(bench, conversationId);
 

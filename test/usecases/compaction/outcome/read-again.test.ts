@@ -6,7 +6,7 @@ import {
   compactAgain,
   lifecycle,
   removeMessage,
-  setHead,
+  setConversation,
   type Lifecycle,
 } from '#test/support/chat/lifecycle.ts';
 
@@ -34,15 +34,17 @@ describe('a compaction after an erasure', () => {
 
     expect(lastAsked(world)).toContain('Question 1:');
     expect(lastAsked(world)).not.toContain('The trip begins in Lisbon.');
-    const { head, history } = await see(world.store, conversationId);
-    expect(head.coveredThrough.seq).toBeGreaterThanOrEqual(before.head.coveredThrough.seq);
+    const { conversation, history } = await see(world.store, conversationId);
+    expect(conversation.coveredThrough.seq).toBeGreaterThanOrEqual(
+      before.conversation.coveredThrough.seq,
+    );
     expect(history).toMatchObject({ state: 'COMPACTED', from: 1 });
   });
 
   test('a compaction after an erasure continues from the remaining items when turns are too many', async () => {
     const world = lifecycle();
     const conversationId = await mended(world);
-    await setHead(world, conversationId, {
+    await setConversation(world, conversationId, {
       settings: { thresholdTokens: 1_000, windowTokens: 4_000 },
     });
     const before = world.bench.model.calls.length;
@@ -61,7 +63,7 @@ describe('a compaction after an erasure', () => {
     const world = lifecycle();
     const conversationId = await mended(world);
     // As a turn leaves it that was answered from what is left.
-    await setHead(world, conversationId, { 'context.tokens': 600 });
+    await setConversation(world, conversationId, { 'context.tokens': 600 });
     const before = await see(world.store, conversationId);
     await world.store.commit([
       {
@@ -77,9 +79,9 @@ describe('a compaction after an erasure', () => {
 
     await compactOnce(world.bench, conversationId);
 
-    const { head, history, job } = await see(world.store, conversationId);
+    const { conversation, history, job } = await see(world.store, conversationId);
     expect(job?.records.at(-1)).toMatchObject({ state: 'NOOP', reason: 'BREAKER_OPEN' });
-    expect(head.compactionNeeded).toEqual({});
+    expect(conversation.compactionNeeded).toEqual({});
     expect(history).toEqual(before.history);
   });
 });

@@ -35,14 +35,14 @@ describe('a compaction by a retired model', () => {
   test('a compaction by a conversation’s retired model calls its successor', async () => {
     const worker = bench({});
     const id = await buildDue(worker, {
-      head: { settings: { thresholdTokens: 1_000 }, model: 'gemini-2.5-flash' },
+      conversation: { settings: { thresholdTokens: 1_000 }, model: 'gemini-2.5-flash' },
     });
 
     await compactOnce(worker, id);
 
-    const { head, history } = await see(worker.store, id);
+    const { conversation, history } = await see(worker.store, id);
     expect(history?.model).toBe('gemini-3.5-flash-lite');
-    expect(head.model).toBe('gemini-2.5-flash');
+    expect(conversation.model).toBe('gemini-2.5-flash');
     expect(worker.warned).toMatchObject([
       { severity: 'WARNING', event: 'model_retired', fields: { model: 'gemini-2.5-flash' } },
     ]);
@@ -51,7 +51,7 @@ describe('a compaction by a retired model', () => {
   test('a compaction by the deployment’s retired model calls its successor', async () => {
     const worker = bench({ COMPRESSOR_MODEL: 'gemini-3-pro-preview' });
     const id = await buildDue(worker, {
-      head: { settings: { thresholdTokens: 1_000 }, model: 'house-model' },
+      conversation: { settings: { thresholdTokens: 1_000 }, model: 'house-model' },
     });
 
     await compactOnce(worker, id);
@@ -62,7 +62,7 @@ describe('a compaction by a retired model', () => {
   test('a compaction with a retired fallback calls its successor', async () => {
     const worker = bench({ COMPRESSOR_FALLBACKS: 'gemini-2.5-pro' }, [missing, snapshotAnswer()]);
     const id = await buildDue(worker, {
-      head: { settings: { thresholdTokens: 1_000 }, model: 'house-model' },
+      conversation: { settings: { thresholdTokens: 1_000 }, model: 'house-model' },
     });
 
     await compactOnce(worker, id);

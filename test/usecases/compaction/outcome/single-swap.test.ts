@@ -17,7 +17,7 @@ describe('duplicate deliveries', () => {
     ['manual', manualNeed()],
   ])('five deliveries of one %s request make one swap and one model call', async (_, need) => {
     const bench = compactionBench();
-    const conversationId = await buildDue(bench, { head: { compactionNeeded: need } });
+    const conversationId = await buildDue(bench, { conversation: { compactionNeeded: need } });
 
     for (let delivery = 0; delivery < 5; delivery++) await compactOnce(bench, conversationId);
 
@@ -68,9 +68,9 @@ describe('duplicate deliveries', () => {
 
     const result = await compactOnce(slowBench, conversationId);
 
-    const { head, text } = await see(bench.store, conversationId);
+    const { conversation, text } = await see(bench.store, conversationId);
     expect(result).toMatchObject({ kind: 'retry', reason: 'LEASE_LOST' });
-    expect(head.generation).toBe(1);
+    expect(conversation.generation).toBe(1);
     expect(text).not.toContain('too late');
   });
 });
@@ -95,9 +95,9 @@ test('a worker whose lease was taken after verification changes nothing', async 
 
   const result = await compactOnce(overtaken, conversationId);
 
-  const { head, job } = await see(bench.store, conversationId);
+  const { conversation, job } = await see(bench.store, conversationId);
   expect(result).toMatchObject({ kind: 'retry', reason: 'LEASE_LOST' });
-  expect(head).toMatchObject({ generation: 0, coveredThrough: { seq: 0 } });
+  expect(conversation).toMatchObject({ generation: 0, coveredThrough: { seq: 0 } });
   expect(job).toMatchObject({ owner: 'another', fence: 2, records: [] });
   expect(await historiesOf(bench, conversationId)).toHaveLength(0);
 });

@@ -70,7 +70,7 @@ async function compacted(given: World, options: Partial<ConversationToBuild> = {
 /** What the model server counts of one content alone. */
 const weightOf = (content: Content | undefined) => toTokens(contentUnits(content));
 
-const head = { settings: { thresholdTokens: 1_000 } };
+const conversation = { settings: { thresholdTokens: 1_000 } };
 
 describe('after a swap', () => {
   test.each([
@@ -80,7 +80,9 @@ describe('after a swap', () => {
   ])('every reader gets the size that the swap counted: %s', async (_, more) => {
     const given = world();
 
-    const { conversationId, history, job } = await compacted(given, { head: { ...head, ...more } });
+    const { conversationId, history, job } = await compacted(given, {
+      conversation: { ...conversation, ...more },
+    });
 
     const { afterTokens } = history;
     const sizes = await toldSizes(given, conversationId);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseConfig } from '#functions/config.ts';
-import { headPath } from '#shared/conversation/documents/paths.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import {
   autoNeed,
   buildDue,
@@ -28,7 +28,7 @@ const ask = (bench: CompactionBench, conversationId: string, needed: object) =>
   bench.store.commit([
     {
       op: 'update',
-      path: headPath(conversationId),
+      path: conversationPath(conversationId),
       fields: { compactionNeeded: { ...needed } },
       guard: { exists: true },
     },
@@ -62,13 +62,15 @@ describe('a conversation that has spent what it may', () => {
 
   test('a conversation over its spending limit settles a waiting manual request as NOOP', async () => {
     const bench = limitedBench({ COMPACTIONS_PER_HOUR: '2' });
-    const conversationId = await buildDue(bench, { head: { compactionNeeded: manualNeed() } });
+    const conversationId = await buildDue(bench, {
+      conversation: { compactionNeeded: manualNeed() },
+    });
     await writeJob(bench.store, conversationId, { spent: runsNow(bench, 2) });
 
     const result = await compactOnce(bench, conversationId);
 
     expect(result).toMatchObject({ state: 'NOOP', reason: 'SPEND_LIMIT' });
-    expect((await see(bench.store, conversationId)).head.compactionNeeded).toEqual({});
+    expect((await see(bench.store, conversationId)).conversation.compactionNeeded).toEqual({});
   });
 
   test('a conversation over its spending limit may call a model an hour later', async () => {
@@ -110,8 +112,8 @@ describe('a conversation that has spent what it may', () => {
       bench.clock.advance(60_000);
     }
 
-    const { job, head } = await see(bench.store, conversationId);
+    const { job, conversation } = await see(bench.store, conversationId);
     expect(job?.spent?.length).toBe(6);
-    expect(head.generation).toBeGreaterThan(6);
+    expect(conversation.generation).toBeGreaterThan(6);
   });
 });

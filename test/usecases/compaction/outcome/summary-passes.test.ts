@@ -40,8 +40,8 @@ describe('COMPACTED', () => {
 
     await compactOnce(bench, conversationId);
 
-    const { head, text } = await see(bench.store, conversationId);
-    expect(head.generation).toBe(1);
+    const { conversation, text } = await see(bench.store, conversationId);
+    expect(conversation.generation).toBe(1);
     expect(text).toContain('First pass.');
   });
 

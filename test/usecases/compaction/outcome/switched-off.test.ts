@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Head, Trigger } from '#shared/conversation/documents/head.ts';
+import type { Conversation, Trigger } from '#shared/conversation/documents/conversation.ts';
 import {
   buildDue,
   compactOnce,
@@ -8,24 +8,24 @@ import {
 } from '#test/support/compaction/compacted-conversation.ts';
 import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
 
-const need = (trigger: Trigger): Head['compactionNeeded'] => ({
+const need = (trigger: Trigger): Conversation['compactionNeeded'] => ({
   auto: { requestId: `request-${trigger}`, since: new Date(0), trigger },
 });
 
 /** What becomes of a need that waits when the setting is another one than when it was noted. */
 const settle = async (
-  compaction: Head['settings']['compaction'],
-  compactionNeeded: Head['compactionNeeded'],
+  compaction: Conversation['settings']['compaction'],
+  compactionNeeded: Conversation['compactionNeeded'],
 ) => {
   const bench = compactionBench();
   const settings = { thresholdTokens: 1_000, compaction };
-  const id = await buildDue(bench, { head: { settings, compactionNeeded } });
+  const id = await buildDue(bench, { conversation: { settings, compactionNeeded } });
   const result = await compactOnce(bench, id);
-  return { result, after: (await see(bench.store, id)).head };
+  return { result, after: (await see(bench.store, id)).conversation };
 };
 
 describe('a waiting compaction request', () => {
-  test.each<[Head['settings']['compaction'], Trigger]>([
+  test.each<[Conversation['settings']['compaction'], Trigger]>([
     ['off', 'auto'],
     ['off', 'overflow'],
     ['off', 'idle'],
@@ -43,7 +43,7 @@ describe('a waiting compaction request', () => {
     },
   );
 
-  test.each<[Head['settings']['compaction'], Head['compactionNeeded']]>([
+  test.each<[Conversation['settings']['compaction'], Conversation['compactionNeeded']]>([
     ['manual', need('overflow')],
     ['manual', manualNeed()],
     ['off', manualNeed()],

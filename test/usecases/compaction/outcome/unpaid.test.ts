@@ -53,7 +53,7 @@ const spend = {
 const reasons = ['USER_DAILY_USD', 'GLOBAL_BUDGET'] as const;
 
 /** Below the hard threshold, so that code alone leaves it as it is. */
-const soon = (needed = autoNeed()) => ({ turns: 12, head: { compactionNeeded: needed } });
+const soon = (needed = autoNeed()) => ({ turns: 12, conversation: { compactionNeeded: needed } });
 
 const sweep = (bench: CompactionBench) => runSweep(bench, neverAborted());
 
@@ -76,8 +76,8 @@ describe.each(reasons)('a compaction for which %s leaves nothing', (reason) => {
 
     expect(result).toMatchObject({ kind: 'done', state: 'NOOP', reason });
     expect(bench.model.calls).toEqual([]);
-    const { head, job } = await see(bench.store, conversationId);
-    expect(head.compactionNeeded).toEqual(needed);
+    const { conversation, job } = await see(bench.store, conversationId);
+    expect(conversation.compactionNeeded).toEqual(needed);
     expect(job).toMatchObject({ owner: '', attempts: 0, records: [{ state: 'NOOP', reason }] });
   });
 
@@ -96,9 +96,9 @@ describe.each(reasons)('a compaction for which %s leaves nothing', (reason) => {
     const [status] = await bench.store.get([statusPath(conversationId)]);
     expect(status?.fields['compaction']).toMatchObject(said);
     const chat = chatDependencies({ store: bench.store, clock: bench.clock });
-    const { head, history, job, tokens } = await see(bench.store, conversationId);
+    const { conversation, history, job, tokens } = await see(bench.store, conversationId);
     const meter = { tokens, source: 'estimated' } as const;
-    const view = { head, history, turns: [], job, meter, locale: undefined };
+    const view = { conversation, history, turns: [], job, meter, locale: undefined };
     expect(viewContext(chat, view).compaction).toMatchObject(said);
   });
 
@@ -119,7 +119,7 @@ describe.each(reasons)('a compaction for which %s leaves nothing', (reason) => {
     const result = await compactOnce(bench, conversationId);
 
     expect(result).toMatchObject({ state: 'COMPACTED' });
-    expect((await see(bench.store, conversationId)).head.compactionNeeded).toEqual({});
+    expect((await see(bench.store, conversationId)).conversation.compactionNeeded).toEqual({});
   });
 
   test('a compaction without budget is not redelivered while it waits', async () => {
@@ -164,7 +164,7 @@ test('a compaction request that waits for budget is given up after a week', asyn
 
   await sweep(bench);
 
-  expect((await see(bench.store, conversationId)).head.compactionNeeded).toEqual({});
+  expect((await see(bench.store, conversationId)).conversation.compactionNeeded).toEqual({});
 });
 
 test('a call whose budget ends half-way keeps history and request', async () => {
@@ -182,8 +182,8 @@ test('a call whose budget ends half-way keeps history and request', async () => 
   const result = await compactOnce(bench, conversationId);
 
   expect(result).toMatchObject({ state: 'NOOP', reason: 'USER_DAILY_USD' });
-  const { job, head } = await see(store, conversationId);
-  expect(head).toMatchObject({ generation: 0, compactionNeeded: autoNeed() });
+  const { job, conversation } = await see(store, conversationId);
+  expect(conversation).toMatchObject({ generation: 0, compactionNeeded: autoNeed() });
   expect(job).toMatchObject({
     attempts: 0,
     autoAttempts: { count: 0 },

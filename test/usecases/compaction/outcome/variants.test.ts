@@ -29,7 +29,7 @@ describe('a conversation of a variant', () => {
 
   test('a conversation of a variant has its threshold where it sets none itself', async () => {
     const bench = benchWith({ large: { share: 1, thresholdTokens: 20_000 } });
-    const conversationId = await buildDue(bench, { head: { settings: {} } });
+    const conversationId = await buildDue(bench, { conversation: { settings: {} } });
 
     const result = await compactOnce(bench, conversationId);
 
@@ -39,7 +39,7 @@ describe('a conversation of a variant', () => {
   test('a conversation in the gemini-cli profile has no variant', async () => {
     const bench = benchWith({ large: { share: 1 } });
     const conversationId = await buildDue(bench, {
-      head: { settings: { thresholdTokens: 1_000 }, profile: 'gemini-cli' },
+      conversation: { settings: { thresholdTokens: 1_000 }, profile: 'gemini-cli' },
     });
 
     await compactOnce(bench, conversationId);

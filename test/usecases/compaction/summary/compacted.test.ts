@@ -21,12 +21,12 @@ describe('COMPACTED', () => {
 
     const result = await compactOnce(bench, conversationId);
 
-    const { head, items, text } = await see(bench.store, conversationId);
+    const { conversation, items, text } = await see(bench.store, conversationId);
     expect(result).toEqual({ kind: 'done', state: 'COMPACTED', reason: undefined });
-    expect(head.generation).toBe(1);
-    expect(head.coveredThrough.seq).toBeGreaterThan(10);
+    expect(conversation.generation).toBe(1);
+    expect(conversation.coveredThrough.seq).toBeGreaterThan(10);
     expect(items.slice(0, 2).map(({ kind }) => kind)).toEqual(['snapshot', 'ack']);
-    expect(items[2]?.seq).toBe(head.coveredThrough.seq + 1);
+    expect(items[2]?.seq).toBe(conversation.coveredThrough.seq + 1);
     expect(text).toContain('trip to Busan');
     expect(text).toContain('Question 20:');
     expect(text).not.toContain('Question 1:');
@@ -38,8 +38,8 @@ describe('COMPACTED', () => {
 
     await compactOnce(bench, conversationId);
 
-    const { head, job } = await see(bench.store, conversationId);
-    expect(head.compactionNeeded).toEqual({});
+    const { conversation, job } = await see(bench.store, conversationId);
+    expect(conversation.compactionNeeded).toEqual({});
     expect(job).toMatchObject({ owner: '', fence: 1, attempts: 0, failures: 0, retryAt: null });
     expect(job?.records).toMatchObject([
       { requestId: 'request-1', state: 'COMPACTED', generation: 1, modelCalls: 1 },
@@ -67,7 +67,7 @@ describe('COMPACTED', () => {
       const seen: unknown[] = [];
       const bench = compactionBench();
       const conversationId = await buildDue(bench, {
-        head: {
+        conversation: {
           settings: { thresholdTokens: 1_000 },
           compactionNeeded: autoNeed(),
           context: {
@@ -109,7 +109,7 @@ describe('COMPACTED', () => {
   test('a rewriting compaction folds the earlier snapshot in', async () => {
     const bench = rewriteBench();
     const conversationId = await buildDue(bench, {
-      head: { settings: { thresholdTokens: 1_000 }, compactionNeeded: manualNeed('m-1') },
+      conversation: { settings: { thresholdTokens: 1_000 }, compactionNeeded: manualNeed('m-1') },
     });
     await compactOnce(bench, conversationId);
     for (let seq = 21; seq <= 30; seq++)
@@ -117,19 +117,19 @@ describe('COMPACTED', () => {
         user: madeUpQuestion(seq),
         answer: madeUpAnswer(seq),
       });
-    const head = await bench.store.get([`conversations/${conversationId}`]);
+    const conversation = await bench.store.get([`conversations/${conversationId}`]);
     await bench.store.commit([
       {
         op: 'update',
         path: `conversations/${conversationId}`,
         fields: { 'compactionNeeded.manual': { requestId: 'm-2', since: new Date(0) } },
-        guard: { updateTime: head[0]?.updateTime ?? '' },
+        guard: { updateTime: conversation[0]?.updateTime ?? '' },
       },
     ]);
 
     await compactOnce(bench, conversationId);
 
-    const { head: after, history } = await see(bench.store, conversationId);
+    const { conversation: after, history } = await see(bench.store, conversationId);
     expect(after.generation).toBe(2);
     expect(history?.parent).toBe(1);
     const asked = JSON.stringify(bench.model.calls[2]?.contents);
@@ -140,7 +140,7 @@ describe('COMPACTED', () => {
   test('a compaction passes a manual request’s focus to the summariser', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench, {
-      head: { compactionNeeded: manualNeed('compress-17', 'the hotel prices') },
+      conversation: { compactionNeeded: manualNeed('compress-17', 'the hotel prices') },
     });
 
     await compactOnce(bench, conversationId);
@@ -159,8 +159,8 @@ describe('COMPACTED', () => {
 
     await compactOnce(bench, conversationId);
 
-    const { head } = await see(bench.store, conversationId);
-    expect(head.coveredThrough.seq).toBeGreaterThan(3);
+    const { conversation } = await see(bench.store, conversationId);
+    expect(conversation.coveredThrough.seq).toBeGreaterThan(3);
     expect(JSON.stringify(bench.model.calls[0]?.contents)).not.toContain('that failed');
   });
 });

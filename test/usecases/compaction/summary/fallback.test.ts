@@ -14,7 +14,7 @@ import {
 } from '#test/support/compaction/compaction-dependencies.ts';
 import { addTurn } from '#test/support/compaction/conversation-builder.ts';
 import { modelDown } from '#test/support/model-down.ts';
-import { headPath } from '#shared/conversation/documents/paths.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { writeJob } from '#test/support/compaction/past-compactions.ts';
 
 /** A model that answers nothing and counts nothing. */
@@ -36,7 +36,7 @@ async function askAgain(bench: CompactionBench, conversationId: string, requestI
   await bench.store.commit([
     {
       op: 'update',
-      path: headPath(conversationId),
+      path: conversationPath(conversationId),
       fields: { compactionNeeded: { ...autoNeed(requestId) } },
       guard: { exists: true },
     },
@@ -56,7 +56,7 @@ describe('while the breaker is open', () => {
     expect(after.history).toMatchObject({ strategy: 'fallback', model: '', modelCalls: 0 });
     expect(after.tokens).toBeLessThan(before.tokens / 2);
     expect(bench.model.calls).toHaveLength(0);
-    expect(after.head.compactionNeeded).toEqual({});
+    expect(after.conversation.compactionNeeded).toEqual({});
   });
 
   test('a fold by code keeps the user’s statements word for word', async () => {
@@ -89,7 +89,7 @@ describe('while the breaker is open', () => {
     const result = await compactOnce(bench, conversationId);
 
     expect(result).toMatchObject({ state: 'NOOP', reason: 'BREAKER_OPEN' });
-    expect((await see(bench.store, conversationId)).head.generation).toBe(0);
+    expect((await see(bench.store, conversationId)).conversation.generation).toBe(0);
   });
 
   test('an overflow is folded by code whatever the meter says', async () => {
@@ -98,7 +98,7 @@ describe('while the breaker is open', () => {
     await bench.store.commit([
       {
         op: 'update',
-        path: headPath(conversationId),
+        path: conversationPath(conversationId),
         fields: { compactionNeeded: { ...overflowNeed() } },
         guard: { exists: true },
       },
@@ -112,7 +112,7 @@ describe('while the breaker is open', () => {
   test('a fold by code in the gemini-cli profile only shortens outputs, like Gemini CLI', async () => {
     const bench = compactionBench({ model: deadModel() });
     const conversationId = await buildDue(bench, {
-      head: { settings: { thresholdTokens: 1_000 }, profile: 'gemini-cli' },
+      conversation: { settings: { thresholdTokens: 1_000 }, profile: 'gemini-cli' },
     });
     const breakerOpenUntil = new Date(bench.clock.now().getTime() + 60_000);
     await writeJob(bench.store, conversationId, { failures: 1, breakerOpenUntil });
@@ -139,8 +139,8 @@ test('a model that always fails does not prevent repeated compactions', async ()
     longest = Math.max(longest, (await see(bench.store, conversationId)).tokens);
   }
 
-  const { head, text, history } = await see(bench.store, conversationId);
-  expect(head.generation).toBeGreaterThan(2);
+  const { conversation, text, history } = await see(bench.store, conversationId);
+  expect(conversation.generation).toBeGreaterThan(2);
   expect(history?.strategy).toBe('fallback');
   expect(longest).toBeLessThan(3_000);
   expect(text).toContain('KX-48213');

@@ -28,7 +28,7 @@ const agentRun = (calls: number): Content[] => [
 const buildRun = (bench: ReturnType<typeof compactionBench>) =>
   buildDue(bench, {
     turns: [{ user: 'Read all the pages of the list.', answer: agentRun(40) }],
-    head: { settings: { thresholdTokens: 2_000 } },
+    conversation: { settings: { thresholdTokens: 2_000 } },
   });
 
 describe('a single turn of many tool calls', () => {
@@ -38,10 +38,10 @@ describe('a single turn of many tool calls', () => {
 
     const result = await compactOnce(bench, conversationId);
 
-    const { head, items, text } = await see(bench.store, conversationId);
+    const { conversation, items, text } = await see(bench.store, conversationId);
     expect(result).toMatchObject({ kind: 'done', state: 'COMPACTED' });
-    expect(head.coveredThrough.seq).toBe(1);
-    expect(head.coveredThrough.contentIndex).toBeGreaterThan(0);
+    expect(conversation.coveredThrough.seq).toBe(1);
+    expect(conversation.coveredThrough.contentIndex).toBeGreaterThan(0);
     expect(items.map(({ kind }) => kind).slice(0, 3)).toEqual(['snapshot', 'ack', 'turn']);
     expect(items[2]?.content.parts[0]?.text).toBe('Read all the pages of the list.');
     expect(text).toContain('All pages are read.');

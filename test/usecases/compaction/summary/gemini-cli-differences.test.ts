@@ -41,11 +41,11 @@ const policy = resolvePolicy({ model: 'gemini-2.5-flash', profile: 'gemini-cli' 
 const build = (bench: CompactionBench, options: Partial<ConversationToBuild> = {}) =>
   buildDue(bench, {
     ...options,
-    head: {
+    conversation: {
       profile: 'gemini-cli',
       settings: { thresholdTokens: 1_000 },
       compactionNeeded: autoNeed(),
-      ...options.head,
+      ...options.conversation,
     },
   });
 
@@ -83,10 +83,10 @@ describe('unlike Gemini CLI, the profile gemini-cli', () => {
   });
 
   test('the gemini-cli profile changes nothing where the first call fails', async () => {
-    const { result, head, text } = await compacted(answering(modelDown()));
+    const { result, conversation, text } = await compacted(answering(modelDown()));
 
     expect(result).toMatchObject({ kind: 'retry' });
-    expect(head.generation).toBe(0);
+    expect(conversation.generation).toBe(0);
     expect(text).toContain('Question 1:');
   });
 
@@ -94,7 +94,7 @@ describe('unlike Gemini CLI, the profile gemini-cli', () => {
     const prose = await compacted(answering('I would rather tell you about myself.'));
     const snapshot = await compacted(answering(snapshotAnswer()));
 
-    expect(prose.head.generation).toBe(0);
+    expect(prose.conversation.generation).toBe(0);
     expect(snapshot.text).toContain('state_snapshot');
     expect(snapshot.text).not.toContain('scratchpad');
   });
@@ -111,7 +111,7 @@ describe('unlike Gemini CLI, the profile gemini-cli', () => {
   test('the gemini-cli profile counts the context before and after with the same counter', async () => {
     const overhead = 'word '.repeat(2_000);
     const { history } = await compacted(answering(snapshotAnswer()), {
-      head: { systemInstruction: overhead },
+      conversation: { systemInstruction: overhead },
     });
 
     expect(history?.beforeTokens).toBeGreaterThan(2_000);
@@ -163,16 +163,16 @@ describe('unlike Gemini CLI, the profile gemini-cli', () => {
   test('the gemini-cli profile folds one summariser call’s worth, and the rest next time', async () => {
     const bench = answering(snapshotAnswer());
     const turns = Array.from({ length: 30 }, () => ({ answer: 'word '.repeat(1_000) }));
-    const { head, text } = await compacted(bench, {
+    const { conversation, text } = await compacted(bench, {
       turns,
-      head: { settings: { thresholdTokens: 1_000, windowTokens: 32_000 } },
+      conversation: { settings: { thresholdTokens: 1_000, windowTokens: 32_000 } },
     });
 
-    expect(head.generation).toBe(1);
-    expect(head.coveredThrough.seq).toBeGreaterThan(5);
-    expect(head.coveredThrough.seq).toBeLessThan(21);
+    expect(conversation.generation).toBe(1);
+    expect(conversation.coveredThrough.seq).toBeGreaterThan(5);
+    expect(conversation.coveredThrough.seq).toBeLessThan(21);
     expect(text).toContain('Question 30:');
-    expect(head.compactionNeeded.auto).toBeDefined();
+    expect(conversation.compactionNeeded.auto).toBeDefined();
   });
 
   test('the gemini-cli profile cuts a tool output of more than 1,000 lines as well', () => {
@@ -223,7 +223,7 @@ describe('unlike Gemini CLI, the profile gemini-cli', () => {
     const chat = chatDependencies({ model });
     const { conversationId } = await buildConversation(chat.store, {
       turns: 20,
-      head: { ownerUid: 'u1', profile: 'gemini-cli', settings: { thresholdTokens: 1_000 } },
+      conversation: { ownerUid: 'u1', profile: 'gemini-cli', settings: { thresholdTokens: 1_000 } },
     });
 
     await sendAll(chat, conversationId, ['And now?']);
@@ -245,7 +245,7 @@ describe('unlike Gemini CLI, the profile gemini-cli', () => {
   test('the gemini-cli profile keeps pins word for word outside of the summary', async () => {
     const pin = { id: 'p', text: 'The gate code is 4711#.', source: 'api' } as const;
     const bench = answering(snapshotAnswer());
-    const { text } = await compacted(bench, { head: { pins: [pin] } });
+    const { text } = await compacted(bench, { conversation: { pins: [pin] } });
 
     expect(text).toContain(pin.text);
     expect(JSON.stringify(bench.model.calls)).not.toContain(pin.text);
@@ -269,7 +269,9 @@ describe('unlike Gemini CLI, the profile gemini-cli', () => {
 
   test('the gemini-cli profile passes a user’s focus to the summariser', async () => {
     const bench = answering(snapshotAnswer());
-    await compacted(bench, { head: { compactionNeeded: manualNeed('request-m', 'the budget') } });
+    await compacted(bench, {
+      conversation: { compactionNeeded: manualNeed('request-m', 'the budget') },
+    });
 
     expect(JSON.stringify(bench.model.calls[0]?.contents)).toContain('<focus>the budget</focus>');
   });
@@ -279,7 +281,7 @@ describe('unlike Gemini CLI, the profile gemini-cli', () => {
     const chat = chatDependencies({ model });
     const { conversationId } = await buildConversation(chat.store, {
       turns: 1,
-      head: { ownerUid: 'u1', profile: 'gemini-cli' },
+      conversation: { ownerUid: 'u1', profile: 'gemini-cli' },
     });
 
     await sendAll(chat, conversationId, ['How are you?']);

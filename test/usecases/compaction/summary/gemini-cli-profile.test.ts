@@ -6,7 +6,7 @@ import { compactionBench } from '#test/support/compaction/compaction-dependencie
 test('the gemini-cli profile summarises in two passes, whatever the deployment does otherwise', async () => {
   const bench = compactionBench({ model: createScriptedModel({ answers: [snapshotAnswer()] }) });
   const id = await buildDue(bench, {
-    head: { profile: 'gemini-cli', settings: { thresholdTokens: 1_000 } },
+    conversation: { profile: 'gemini-cli', settings: { thresholdTokens: 1_000 } },
   });
 
   await compactOnce(bench, id);

@@ -35,7 +35,7 @@ describe('COMPACTED', () => {
     const bench = rewriteBench();
     const conversationId = await buildDue(bench, {
       turns: [{ user: 'My order is AB-778812.' }, ...Array.from({ length: 19 }, () => ({}))],
-      head: { settings: { thresholdTokens: 1_000 }, compactionNeeded: manualNeed('m-1') },
+      conversation: { settings: { thresholdTokens: 1_000 }, compactionNeeded: manualNeed('m-1') },
     });
     await compactOnce(bench, conversationId);
     for (let seq = 21; seq <= 30; seq++)
@@ -54,8 +54,8 @@ describe('COMPACTED', () => {
 
     await compactOnce(bench, conversationId);
 
-    const { head, text } = await see(bench.store, conversationId);
-    expect(head.generation).toBe(2);
+    const { conversation, text } = await see(bench.store, conversationId);
+    expect(conversation.generation).toBe(2);
     expect(text).toContain('AB-778812');
   });
 

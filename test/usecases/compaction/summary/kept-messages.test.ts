@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { restoreGeneration } from '#functions/chat/context/restore-generation.ts';
 import { forkConversation } from '#functions/chat/conversations/fork/fork-conversation.ts';
-import type { Head } from '#shared/conversation/documents/head.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { buildDue, compactOnce, see } from '#test/support/compaction/compacted-conversation.ts';
 import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
-import { lifecycle, owner, removeMessage, setHead } from '#test/support/chat/lifecycle.ts';
+import { lifecycle, owner, removeMessage, setConversation } from '#test/support/chat/lifecycle.ts';
 import { KEPT, kept, pins, settings, turnsWith } from '#test/support/compaction/pinning.ts';
 import { edit } from '#test/support/chat/replacing.ts';
 import { answered } from '#test/support/chat/starts.ts';
@@ -16,8 +16,8 @@ describe('a message that is to be kept', () => {
 
     await compactOnce(world.bench, conversationId);
 
-    const { head, history, items } = await see(world.store, conversationId);
-    expect(head.pins).toEqual([kept]);
+    const { conversation, history, items } = await see(world.store, conversationId);
+    expect(conversation.pins).toEqual([kept]);
     expect(items[0]).toMatchObject({ kind: 'pin' });
     expect(history?.report).not.toHaveProperty('keptOver');
     const [, after] = world.bench.model.counted;
@@ -30,8 +30,8 @@ describe('a message that is to be kept', () => {
 
     await compactOnce(bench, conversationId);
 
-    const { head, text } = await see(bench.store, conversationId);
-    expect(head.pins).toEqual([]);
+    const { conversation, text } = await see(bench.store, conversationId);
+    expect(conversation.pins).toEqual([]);
     expect(text).toContain(KEPT);
   });
 
@@ -42,8 +42,8 @@ describe('a message that is to be kept', () => {
 
     await compactOnce(bench, conversationId);
 
-    const { head, history } = await see(bench.store, conversationId);
-    expect(head.pins.map(({ id }) => id)).toEqual(['keep-5']);
+    const { conversation, history } = await see(bench.store, conversationId);
+    expect(conversation.pins.map(({ id }) => id)).toEqual(['keep-5']);
     expect(history?.report['keptOver']).toEqual([3]);
   });
 
@@ -58,14 +58,14 @@ describe('a message that is to be kept', () => {
       generation: 0,
       locale: undefined,
     });
-    await setHead(world, conversationId, {
+    await setConversation(world, conversationId, {
       'compactionNeeded.manual': { requestId: 'again', since: world.bench.clock.now() },
     });
     await compactOnce(world.bench, conversationId);
 
-    const { head } = await see(world.store, conversationId);
-    expect(head.generation).toBe(3);
-    expect(head.pins).toEqual([kept]);
+    const { conversation } = await see(world.store, conversationId);
+    expect(conversation.generation).toBe(3);
+    expect(conversation.pins).toEqual([kept]);
   });
 
   test('a kept message is a pin of a fork that has its turn', async () => {
@@ -73,7 +73,7 @@ describe('a message that is to be kept', () => {
     const turns = turnsWith({ 3: KEPT });
     const conversationId = await buildDue(world, {
       turns,
-      head: { settings, pins, ownerUid: 'u1' },
+      conversation: { settings, pins, ownerUid: 'u1' },
     });
     await compactOnce(world.bench, conversationId);
     const forkAt = (messageId: string) =>
@@ -82,32 +82,32 @@ describe('a message that is to be kept', () => {
     const early = await forkAt('message-2');
     const late = await forkAt('message-20');
 
-    expect(early.head.pins).toEqual(pins);
-    expect(late.head.pins).toEqual([...pins, kept]);
+    expect(early.conversation.pins).toEqual(pins);
+    expect(late.conversation.pins).toEqual([...pins, kept]);
   });
 
   test('a kept message’s pin is deleted with it; other pins’ words stay', async () => {
     const world = lifecycle();
-    const same: Head['pins'] = [{ id: 'mine', text: KEPT, source: 'api' }];
+    const same: Conversation['pins'] = [{ id: 'mine', text: KEPT, source: 'api' }];
     const turns = turnsWith({ 3: KEPT });
-    const conversationId = await buildDue(world, { turns, head: { settings, pins: same } });
+    const conversationId = await buildDue(world, { turns, conversation: { settings, pins: same } });
     await compactOnce(world.bench, conversationId);
 
     await removeMessage(world, conversationId, 'message-3');
 
-    expect((await see(world.store, conversationId)).head.pins).toEqual(same);
+    expect((await see(world.store, conversationId)).conversation.pins).toEqual(same);
   });
 
   test('a kept message’s pin goes when the message is replaced', async () => {
     const world = lifecycle();
     const turns = turnsWith({ 3: KEPT });
-    const conversationId = await buildDue(world, { turns, head: { settings, pins } });
+    const conversationId = await buildDue(world, { turns, conversation: { settings, pins } });
     await compactOnce(world.bench, conversationId);
 
     await answered(world.chat, edit(conversationId, 'message-3', 'I have no desk.'));
 
-    const { head, text } = await see(world.store, conversationId);
-    expect(head.pins).toEqual(pins);
+    const { conversation, text } = await see(world.store, conversationId);
+    expect(conversation.pins).toEqual(pins);
     expect(text).not.toContain('4711-B');
   });
 });

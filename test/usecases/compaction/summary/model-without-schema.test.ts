@@ -39,6 +39,6 @@ describe('a summariser that does not answer under a schema', () => {
     const result = await compactOnce(bench, conversationId);
 
     expect(result).toMatchObject({ state: 'FAILED_ERROR', reason: 'MODEL_REFUSED_REQUEST' });
-    expect((await see(bench.store, conversationId)).head.generation).toBe(0);
+    expect((await see(bench.store, conversationId)).conversation.generation).toBe(0);
   });
 });

@@ -11,15 +11,15 @@ import { compactionBench } from '#test/support/compaction/compaction-dependencie
 describe('a conversation that its newest turn fills', () => {
   const filled = {
     turns: [{ answer: 'word '.repeat(5_000) }],
-    head: { settings: { windowTokens: 12_000 } },
+    conversation: { settings: { windowTokens: 12_000 } },
   };
 
   test('a conversation filled by its newest turn is usable after an overflow compaction', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench, {
       ...filled,
-      head: {
-        ...filled.head,
+      conversation: {
+        ...filled.conversation,
         compactionNeeded: overflowNeed(),
       },
     });
@@ -29,7 +29,7 @@ describe('a conversation that its newest turn fills', () => {
 
     const after = await see(bench.store, conversationId);
     expect(result).toMatchObject({ kind: 'done', state: 'COMPACTED' });
-    expect(after.head.coveredThrough.seq).toBe(1);
+    expect(after.conversation.coveredThrough.seq).toBe(1);
     expect(after.items.map(({ kind }) => kind)).toEqual(['snapshot', 'ack']);
     expect(after.tokens).toBeLessThan(before.tokens / 2);
   });
@@ -38,7 +38,7 @@ describe('a conversation that its newest turn fills', () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench, {
       ...filled,
-      head: { ...filled.head, compactionNeeded: manualNeed() },
+      conversation: { ...filled.conversation, compactionNeeded: manualNeed() },
     });
 
     const result = await compactOnce(bench, conversationId);

@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { compactionJobPath, headPath, historyPath } from '#shared/conversation/documents/paths.ts';
+import {
+  compactionJobPath,
+  conversationPath,
+  historyPath,
+} from '#shared/conversation/documents/paths.ts';
 import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
 import { buildDue, compactOnce, see } from '#test/support/compaction/compacted-conversation.ts';
 import {
@@ -9,13 +13,13 @@ import {
 import { addTurn } from '#test/support/compaction/conversation-builder.ts';
 import { historiesOf } from '#test/support/compaction/stored-histories.ts';
 
-const setHead = (
+const setConversation = (
   bench: CompactionBench,
   conversationId: string,
   fields: Record<string, number | string>,
 ) =>
   bench.store.commit([
-    { op: 'update', path: headPath(conversationId), fields, guard: { exists: true } },
+    { op: 'update', path: conversationPath(conversationId), fields, guard: { exists: true } },
   ]);
 
 describe('a conversation that goes on', () => {
@@ -37,11 +41,11 @@ describe('a conversation that goes on', () => {
 
     const result = await compactOnce(busy, conversationId);
 
-    const { head, items, text } = await see(bench.store, conversationId);
+    const { conversation, items, text } = await see(bench.store, conversationId);
     const seqs = [...new Set(items.flatMap(({ seq }) => seq ?? []))];
-    const first = head.coveredThrough.seq + 1;
+    const first = conversation.coveredThrough.seq + 1;
     expect(result).toMatchObject({ state: 'COMPACTED' });
-    expect(head.lastSeq).toBe(22);
+    expect(conversation.lastSeq).toBe(22);
     expect(seqs).toEqual(Array.from({ length: 22 - first + 1 }, (_, index) => first + index));
     expect(text).toContain('Late one');
     expect(text).toContain('Late two');
@@ -57,7 +61,7 @@ describe('a conversation that goes on', () => {
         await bench.store.commit([
           {
             op: 'update',
-            path: headPath(conversationId),
+            path: conversationPath(conversationId),
             fields: { 'compactionNeeded.auto.requestId': 'request-2' },
             guard: { exists: true },
           },
@@ -67,8 +71,8 @@ describe('a conversation that goes on', () => {
 
     await compactOnce(replacing, conversationId);
 
-    const { head } = await see(bench.store, conversationId);
-    expect(head.compactionNeeded.auto?.requestId).toBe('request-2');
+    const { conversation } = await see(bench.store, conversationId);
+    expect(conversation.compactionNeeded.auto?.requestId).toBe('request-2');
   });
 
   test.each(['summarised', 'verified'])(
@@ -80,16 +84,16 @@ describe('a conversation that goes on', () => {
         ...bench,
         atCrashPoint: async (name) => {
           if (name === point)
-            await setHead(bench, conversationId, { state: 'deleted', generation: 1 });
+            await setConversation(bench, conversationId, { state: 'deleted', generation: 1 });
         },
       });
 
       const result = await compactOnce(deleting, conversationId);
 
-      const { head } = await see(bench.store, conversationId);
+      const { conversation } = await see(bench.store, conversationId);
       expect(result).toMatchObject({ kind: 'done', state: 'SUPERSEDED', reason: 'NOT_LIVE' });
-      expect(head).toMatchObject({ state: 'deleted', generation: 1 });
-      expect(head.coveredThrough.seq).toBe(0);
+      expect(conversation).toMatchObject({ state: 'deleted', generation: 1 });
+      expect(conversation.coveredThrough.seq).toBe(0);
       expect(await historiesOf(bench, conversationId)).toHaveLength(0);
     },
   );
@@ -103,7 +107,7 @@ describe('a conversation that goes on', () => {
         if (name !== 'summarised') return;
         await bench.store.commit([
           { op: 'delete', path: compactionJobPath(conversationId) },
-          { op: 'delete', path: headPath(conversationId) },
+          { op: 'delete', path: conversationPath(conversationId) },
         ]);
       },
     });
@@ -111,7 +115,7 @@ describe('a conversation that goes on', () => {
     const result = await compactOnce(erasing, conversationId);
 
     const documents = await bench.store.get([
-      headPath(conversationId),
+      conversationPath(conversationId),
       compactionJobPath(conversationId),
       historyPath(conversationId, 1),
     ]);
@@ -125,24 +129,24 @@ describe('a conversation that goes on', () => {
     const editing = compactionBench({
       ...bench,
       atCrashPoint: async (name) => {
-        if (name === 'verified') await setHead(bench, conversationId, { generation: 1 });
+        if (name === 'verified') await setConversation(bench, conversationId, { generation: 1 });
       },
     });
 
     const result = await compactOnce(editing, conversationId);
 
-    const { head, job } = await readWithoutHistory(bench, conversationId);
+    const { conversation, job } = await readWithoutHistory(bench, conversationId);
     expect(result).toMatchObject({ kind: 'retry', reason: 'GENERATION_MOVED' });
-    expect(head?.fields['coveredThrough']).toEqual({ seq: 0, contentIndex: 0 });
+    expect(conversation?.fields['coveredThrough']).toEqual({ seq: 0, contentIndex: 0 });
     expect(job?.fields['owner']).toBe('');
   });
 });
 
-/** The head as it lies there; its generation has no history document in this test. */
+/** The conversation document as it lies there; its generation has no history document in this test. */
 async function readWithoutHistory(bench: CompactionBench, conversationId: string) {
-  const [head, job] = await bench.store.get([
-    headPath(conversationId),
+  const [conversation, job] = await bench.store.get([
+    conversationPath(conversationId),
     compactionJobPath(conversationId),
   ]);
-  return { head, job };
+  return { conversation, job };
 }

@@ -12,23 +12,23 @@ import { shownContents } from '#test/support/chat/shown-contents.ts';
 describe('a pin', () => {
   test('a pin stands in the context word for word after one compaction and the next', async () => {
     const world = lifecycle();
-    const conversationId = await buildDue(world, { head: { settings, pins } });
+    const conversationId = await buildDue(world, { conversation: { settings, pins } });
 
     await compactOnce(world.bench, conversationId);
     const once = await see(world.store, conversationId);
     await compactAgain(world, conversationId);
     const twice = await see(world.store, conversationId);
 
-    expect([once.head.generation, twice.head.generation]).toEqual([1, 2]);
-    for (const { head, text } of [once, twice]) {
-      expect(head.pins).toEqual(pins);
+    expect([once.conversation.generation, twice.conversation.generation]).toEqual([1, 2]);
+    for (const { conversation, text } of [once, twice]) {
+      expect(conversation.pins).toEqual(pins);
       expect(text).toContain(PINNED);
     }
   });
 
   test('a pin is not shown to the summariser', async () => {
     const bench = compactionBench();
-    const conversationId = await buildDue(bench, { head: { settings, pins } });
+    const conversationId = await buildDue(bench, { conversation: { settings, pins } });
 
     await compactOnce(bench, conversationId);
 
@@ -37,7 +37,7 @@ describe('a pin', () => {
 
   test('a pin counts before and after a compaction', async () => {
     const bench = compactionBench();
-    const conversationId = await buildDue(bench, { head: { settings, pins } });
+    const conversationId = await buildDue(bench, { conversation: { settings, pins } });
 
     await compactOnce(bench, conversationId);
 
@@ -53,9 +53,9 @@ describe('a pin', () => {
     const acting = actingAt(world.bench, 'before-swap', () => putPin(world.chat, put));
     await compactOnce(acting, conversationId);
 
-    const { head } = await see(world.store, conversationId);
-    expect(head.generation).toBe(1);
-    expect(head.pins).toEqual([{ id: 'late', text: 'Aisle seat.', source: 'api' }, kept]);
+    const { conversation } = await see(world.store, conversationId);
+    expect(conversation.generation).toBe(1);
+    expect(conversation.pins).toEqual([{ id: 'late', text: 'Aisle seat.', source: 'api' }, kept]);
   });
 });
 
@@ -63,7 +63,7 @@ test('the next message of a conversation is sent with its pins, as /context show
   const streamer = scriptedStreamer(textAnswer('At your desk.'));
   const world = lifecycle({ model: streamer.model });
   const turns = turnsWith({ 3: KEPT });
-  const conversationId = await buildDue(world, { turns, head: { settings, pins } });
+  const conversationId = await buildDue(world, { turns, conversation: { settings, pins } });
   await compactOnce(world.bench, conversationId);
 
   const shown = await showContext(world.chat, { caller: owner, conversationId });

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createCompactionHandler } from '#functions/worker/push/handle-push.ts';
 import { createMemoryBus } from '#infra/local/embedded/memory-bus.ts';
 import { sweepEvent } from '#shared/compaction/decisions/event.ts';
-import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
 import { buildDue } from '#test/support/compaction/compacted-conversation.ts';
@@ -74,10 +74,16 @@ test('a thousand due conversations are each compacted once, by a bounded number 
   await bus.publish({ topic: 'compaction', data: sweepEvent });
   await bus.idle();
 
-  const heads = await Promise.all(ids.map((id) => readHead(bench.store, id)));
+  const conversationDocuments = await Promise.all(
+    ids.map((id) => readConversation(bench.store, id)),
+  );
   const handled = bench.logged.filter(({ event }) => event === 'compaction_push_handled');
-  expect(heads.filter((head) => head?.value.generation === 1)).toHaveLength(CONVERSATIONS);
-  expect(heads.filter((head) => head?.value.compactionNeeded.auto)).toEqual([]);
+  expect(
+    conversationDocuments.filter((conversation) => conversation?.value.generation === 1),
+  ).toHaveLength(CONVERSATIONS);
+  expect(
+    conversationDocuments.filter((conversation) => conversation?.value.compactionNeeded.auto),
+  ).toEqual([]);
   expect(await historiesOf(bench, ids[0] ?? '')).toHaveLength(1);
   expect(load.calls).toBe(CONVERSATIONS);
   expect(load.most).toBeLessThanOrEqual(PUSHES_AT_ONCE);

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { CompactionDependencies } from '#functions/worker/compaction/compaction-dependencies.ts';
 import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
 import { systemClock } from '#functions/adapters/system/system-clock.ts';
-import { headPath } from '#shared/conversation/documents/paths.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
 import { emptySnapshot, snapshotTexts } from '#shared/conversation/documents/snapshot.ts';
 import {
@@ -69,7 +69,10 @@ describe('the worker with a model server', () => {
     const dependencies = worker();
     const conversationId = await buildDue(dependencies, {
       turns: orderTurns,
-      head: { settings: { thresholdTokens: 2_000 }, compactionNeeded: autoNeed('request-0') },
+      conversation: {
+        settings: { thresholdTokens: 2_000 },
+        compactionNeeded: autoNeed('request-0'),
+      },
     });
 
     for (let generation = 1; generation <= 5; generation++) {
@@ -84,16 +87,16 @@ describe('the worker with a model server', () => {
       await dependencies.store.commit([
         {
           op: 'update',
-          path: headPath(conversationId),
+          path: conversationPath(conversationId),
           fields: { 'compactionNeeded.auto': { ...autoNeed(`request-${generation}`).auto } },
           guard: { exists: true },
         },
       ]);
     }
 
-    const { head, history, text } = await see(dependencies.store, conversationId);
+    const { conversation, history, text } = await see(dependencies.store, conversationId);
     const kept = `${text} ${JSON.stringify(history?.snapshot)}`;
-    expect(head.generation).toBe(5);
+    expect(conversation.generation).toBe(5);
     expect(orders.filter((order) => !kept.includes(order))).toEqual([]);
   }, 60_000);
 
@@ -133,8 +136,8 @@ describe('the worker with a model server', () => {
 
     await compact(dependencies, conversationId);
 
-    const { history, head } = await see(dependencies.store, conversationId);
-    expect(head.generation).toBe(1);
+    const { history, conversation } = await see(dependencies.store, conversationId);
+    expect(conversation.generation).toBe(1);
     expect(JSON.stringify(history?.snapshot?.sections['active_constraints'] ?? [])).not.toContain(
       'Mallory',
     );
@@ -148,8 +151,8 @@ describe('the worker with a model server', () => {
 
     const result = await compact(dependencies, conversationId);
 
-    const { head } = await see(dependencies.store, conversationId);
+    const { conversation } = await see(dependencies.store, conversationId);
     expect(result.kind).toBe('retry');
-    expect(head).toMatchObject({ generation: 0, compactionNeeded: autoNeed() });
+    expect(conversation).toMatchObject({ generation: 0, compactionNeeded: autoNeed() });
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
 import { runSweep } from '#functions/worker/sweep/sweep.ts';
-import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { AppError } from '#shared/errors.ts';
 import type { DocumentStore, Write } from '#shared/ports/ports.ts';
 import { neverAborted } from '#test/support/compaction/compacted-conversation.ts';
@@ -13,7 +13,7 @@ import {
 } from '#test/support/random-tools/tool-stage.ts';
 import { responsesIn, say, useToolModel } from '#test/support/tools/tool-world.ts';
 
-const { standIn, model } = await useToolModel();
+const { fakeGemini, model } = await useToolModel();
 
 const caller = { uid: 'u1', tier: 'signedIn' } as const;
 /** After the twelve turns of the stage. */
@@ -42,7 +42,7 @@ const post = ({ chat, conversationId }: ToolStage): Promise<string> =>
 const sweep = (stage: ToolStage, store: DocumentStore = stage.store) =>
   runSweep({ ...stage.worker(), store }, neverAborted());
 
-const refusals = () => standIn.journal().flatMap(({ refusal }) => refusal ?? []);
+const refusals = () => fakeGemini.journal().flatMap(({ refusal }) => refusal ?? []);
 
 describe('a turn that waits for the app when a sweep comes', () => {
   test('a sweep leaves a turn that may still wait for the app', async () => {
@@ -66,22 +66,22 @@ describe('a turn that waits for the app when a sweep comes', () => {
       { response: { degrees: 21 } },
       { response: { error: 'expired' } },
     ]);
-    const head = await readHead(stage.store, stage.conversationId);
-    expect(head?.value.open).toBeUndefined();
+    const conversation = await readConversation(stage.store, stage.conversationId);
+    expect(conversation?.value.open).toBeUndefined();
   });
 
   test('an expired turn accepts no results, and the next message reads its end', async () => {
     const stage = await waitingFor(RESULT_TIMEOUT_MS + 1);
     await sweep(stage);
-    standIn.clearJournal();
+    fakeGemini.clearJournal();
 
     const late = await post(stage);
     const { turn } = await say(stage.chat, stage.conversationId, 'And now?');
 
     expect(late).toBe('TOOL_RESULT_CONFLICT');
     expect(turn.state).toBe('done');
-    expect(standIn.journal()).toHaveLength(1);
-    const sent = JSON.stringify(standIn.requestBody(standIn.journal()[0]?.n ?? 0));
+    expect(fakeGemini.journal()).toHaveLength(1);
+    const sent = JSON.stringify(fakeGemini.requestBody(fakeGemini.journal()[0]?.n ?? 0));
     expect(sent).toContain('expired');
     expect(refusals()).toEqual([]);
   });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseConfig } from '#functions/config.ts';
-import type { Head } from '#shared/conversation/documents/head.ts';
-import { headPath } from '#shared/conversation/documents/paths.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import type { CompactionBench } from '#test/support/compaction/compaction-dependencies.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
 import {
@@ -9,7 +9,12 @@ import {
   compactOnce,
   manualNeed,
 } from '#test/support/compaction/compacted-conversation.ts';
-import { headOf, inSeconds, sweep, sweepBench } from '#test/support/compaction/sweeping.ts';
+import {
+  storedConversation,
+  inSeconds,
+  sweep,
+  sweepBench,
+} from '#test/support/compaction/sweeping.ts';
 
 const config = (environment: Record<string, string> = {}) =>
   parseConfig({
@@ -25,13 +30,13 @@ const idleBench = (environment: Record<string, string> = {}) =>
 /** A conversation of 150 turns and 20,000 tokens that was used last 16 minutes ago. */
 async function buildIdle(
   bench: CompactionBench,
-  head: Partial<Head> = {},
-  context: Partial<Head['context']> = {},
+  conversation: Partial<Conversation> = {},
+  context: Partial<Conversation['context']> = {},
 ): Promise<string> {
   const { conversationId } = await buildConversation(bench.store, {
     turns: 150,
     now: inSeconds(bench, -16 * 60),
-    head: {
+    conversation: {
       context: {
         tokens: 20_000,
         overheadTokens: 0,
@@ -41,7 +46,7 @@ async function buildIdle(
         seq: 150,
         ...context,
       },
-      ...head,
+      ...conversation,
     },
   });
   return conversationId;
@@ -54,7 +59,7 @@ describe('a conversation that nobody uses', () => {
 
     const counts = await sweep(bench);
 
-    const need = (await headOf(bench, conversationId))?.compactionNeeded.auto;
+    const need = (await storedConversation(bench, conversationId))?.compactionNeeded.auto;
     expect(counts).toMatchObject({ idleRequested: 1, failed: 0 });
     expect(need).toMatchObject({ trigger: 'idle' });
     expect(bench.published.filter(({ topic }) => topic === 'compaction')).toEqual([
@@ -87,7 +92,7 @@ describe('a conversation that nobody uses', () => {
     expect((await sweep(bench)).idleRequested).toBe(0);
   });
 
-  test.each<[string, Partial<Head>, Partial<Head['context']>]>([
+  test.each<[string, Partial<Conversation>, Partial<Conversation['context']>]>([
     ['that is small', {}, { tokens: 15_999 }],
     ['that is small but for its system instruction', {}, { overheadTokens: 5_000 }],
     ['whose size is that before a swap', { generation: 1 }, {}],
@@ -98,9 +103,9 @@ describe('a conversation that nobody uses', () => {
     ['whose user asked for one', { compactionNeeded: manualNeed() }, {}],
     ['that was deleted', { state: 'deleted' }, {}],
     ['too young to pay for it', { lastSeq: 20 }, {}],
-  ])('an idle conversation is left alone if it is one %s', async (_, head, context) => {
+  ])('an idle conversation is left alone if it is one %s', async (_, conversation, context) => {
     const bench = idleBench();
-    await buildIdle(bench, head, context);
+    await buildIdle(bench, conversation, context);
 
     expect((await sweep(bench)).idleRequested).toBe(0);
   });
@@ -124,7 +129,7 @@ describe('a conversation that nobody uses', () => {
         ...bench.store,
         query: async (query) => {
           const found = await bench.store.query(query);
-          const path = headPath(conversationId);
+          const path = conversationPath(conversationId);
           const fields = { title: `${found.length} found` };
           await bench.store.commit([{ op: 'update', path, fields, guard: { exists: true } }]);
           return found;
@@ -135,6 +140,6 @@ describe('a conversation that nobody uses', () => {
     const counts = await sweep(used);
 
     expect(counts).toMatchObject({ idleRequested: 0, failed: 0 });
-    expect((await headOf(bench, conversationId))?.compactionNeeded).toEqual({});
+    expect((await storedConversation(bench, conversationId))?.compactionNeeded).toEqual({});
   });
 });

@@ -4,7 +4,7 @@ import { neverAborted } from '#test/support/compaction/compacted-conversation.ts
 import { buildMany, sweepOnePage, toldOf } from '#test/support/stores/many-conversations.ts';
 import {
   buildOpen,
-  headOf,
+  storedConversation,
   inSeconds,
   quiet,
   sweep,
@@ -75,8 +75,8 @@ describe('many abandoned turns', () => {
     const closed: number[] = [];
     for (let sweeps = 0; sweeps < 5; sweeps++) closed.push((await sweepOnePage(bench)).turnsClosed);
 
-    const heads = await Promise.all(ids.map((id) => headOf(bench, id)));
-    expect(heads.filter((head) => head?.open)).toEqual([]);
+    const conversationDocuments = await Promise.all(ids.map((id) => storedConversation(bench, id)));
+    expect(conversationDocuments.filter((conversation) => conversation?.open)).toEqual([]);
     // A page of each shard at the first.
     expect(closed[0]).toBeGreaterThan(5 * PAGE);
     expect(closed.reduce((sum, one) => sum + one)).toBe(2_500);
@@ -94,7 +94,7 @@ describe('many abandoned turns', () => {
 
     expect(counts.turnsClosed).toBeLessThan(1_500);
     expect(toldOf(bench, 'compact')).toEqual([due]);
-    expect((await headOf(bench, expired))?.state).toBe('erased');
+    expect((await storedConversation(bench, expired))?.state).toBe('erased');
   });
 });
 
@@ -113,7 +113,9 @@ describe('many conversations that expire together', () => {
     const told = toldOf(bench, 'erase');
     for (const id of told) await eraseConversation(bench, id, neverAborted());
 
-    const states = await Promise.all(ids.map(async (id) => (await headOf(bench, id))?.state));
+    const states = await Promise.all(
+      ids.map(async (id) => (await storedConversation(bench, id))?.state),
+    );
     expect(counts.conversationsErased + counts.erasuresHandedOver).toBe(350);
     expect(counts.conversationsErased).toBeLessThan(110);
     expect(new Set(told).size).toBe(told.length);
@@ -131,7 +133,9 @@ describe('many conversations that expire together', () => {
         await eraseConversation(bench, id, neverAborted());
     }
 
-    const states = await Promise.all(ids.map(async (id) => (await headOf(bench, id))?.state));
+    const states = await Promise.all(
+      ids.map(async (id) => (await storedConversation(bench, id))?.state),
+    );
     expect(states.filter((state) => state !== 'erased')).toEqual([]);
   }, 60_000);
 });

@@ -8,7 +8,7 @@ import { streamChunkWrite } from '#shared/conversation/documents/stream-chunk.ts
 import {
   addQueued,
   buildOpen,
-  headOf,
+  storedConversation,
   inSeconds,
   statesFrom,
   sweep,
@@ -29,7 +29,7 @@ describe('an open turn that nobody answers', () => {
       error: { reason: 'TURN_ABANDONED' },
       inContext: false,
     });
-    expect((await headOf(bench, conversationId))?.open).toBeUndefined();
+    expect((await storedConversation(bench, conversationId))?.open).toBeUndefined();
   });
 
   test.each([
@@ -120,7 +120,7 @@ describe('an open turn that nobody answers', () => {
 
     expect(counts.turnsClosed).toBe(0);
     expect(await statesFrom(bench, conversationId, [3])).toEqual(['running']);
-    expect((await headOf(bench, conversationId))?.open?.seq).toBe(3);
+    expect((await storedConversation(bench, conversationId))?.open?.seq).toBe(3);
   });
 
   test('a sweep leaves a turn taken over between its read and its commit', async () => {
@@ -157,7 +157,7 @@ describe('messages that wait', () => {
 
     const counts = await sweep(bench);
 
-    const head = await headOf(bench, conversationId);
+    const conversation = await storedConversation(bench, conversationId);
     expect(counts.turnsClosed).toBe(3);
     expect(await statesFrom(bench, conversationId, [3, 4, 5, 6])).toEqual([
       'failed',
@@ -165,8 +165,8 @@ describe('messages that wait', () => {
       'failed',
       'queued',
     ]);
-    expect(head?.queue).toEqual({ first: 6, leaseUntil: held });
-    expect(head?.open).toBeUndefined();
+    expect(conversation?.queue).toEqual({ first: 6, leaseUntil: held });
+    expect(conversation?.open).toBeUndefined();
   });
 
   test('a sweep leaves waiting messages two seconds after their lease', async () => {
@@ -190,9 +190,9 @@ describe('messages that wait', () => {
 
     await sweep(bench);
 
-    const head = await headOf(bench, conversationId);
-    expect(head?.queue).toBeUndefined();
-    expect(head?.open?.seq).toBe(3);
+    const conversation = await storedConversation(bench, conversationId);
+    expect(conversation?.queue).toBeUndefined();
+    expect(conversation?.open?.seq).toBe(3);
     expect(await statesFrom(bench, conversationId, [3, 4, 5])).toEqual([
       'running',
       'failed',

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { runSweep } from '#functions/worker/sweep/sweep.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
-import { headPath } from '#shared/conversation/documents/paths.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { StoreUnavailableError } from '#shared/errors.ts';
-import type { Head } from '#shared/conversation/documents/head.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { autoNeed, buildDue } from '#test/support/compaction/compacted-conversation.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
 import {
@@ -47,8 +47,8 @@ describe('a sweep', () => {
         },
       },
     });
-    const head: Partial<Head> = { compactionNeeded: autoNeed() };
-    for (let i = 0; i < 150; i++) await buildConversation(bench.store, { turns: 0, head });
+    const conversation: Partial<Conversation> = { compactionNeeded: autoNeed() };
+    for (let i = 0; i < 150; i++) await buildConversation(bench.store, { turns: 0, conversation });
 
     expect((await sweep(bench)).needsPublished).toBe(150);
     expect(most).toBe(20);
@@ -164,11 +164,11 @@ describe('a sweep', () => {
   test('a sweep that finds nothing changes nothing', async () => {
     const bench = sweepBench();
     const { conversationId } = await buildConversation(bench.store, { turns: 3 });
-    const [before] = await bench.store.get([headPath(conversationId)]);
+    const [before] = await bench.store.get([conversationPath(conversationId)]);
 
     await sweep(bench);
 
-    expect(await bench.store.get([headPath(conversationId)])).toEqual([before]);
+    expect(await bench.store.get([conversationPath(conversationId)])).toEqual([before]);
   });
 
   test('two parallel sweeps repair once', async () => {

@@ -13,8 +13,8 @@ describe('more tool outputs than markers have room for', () => {
   async function shortened() {
     const bench = compactionBench();
     const turns = Array.from({ length: 1_000 }, (_, index) => toolTurn(index + 1, page(index + 1)));
-    const head = { settings: { thresholdTokens: 300_000 } };
-    const conversationId = await buildDue(bench, { turns, head });
+    const conversation = { settings: { thresholdTokens: 300_000 } };
+    const conversationId = await buildDue(bench, { turns, conversation });
     await openBreaker(bench, conversationId);
     const result = await compactOnce(bench, conversationId);
     return { bench, conversationId, result, seen: await see(bench.store, conversationId) };

@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startStandIn, type StandIn } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { startFakeGemini, type FakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { dialoguesOf, replayDialogue } from '#lab/eval/tools/tool-dialogues.ts';
 import type { ReplayedDialogue } from '#lab/eval/tools/tool-figures.ts';
 import { toolDialogue } from '#test/fixtures/tool-dialogue.ts';
 
-let standIn: StandIn;
+let fakeGemini: FakeGemini;
 let replayed: ReplayedDialogue;
 beforeAll(async () => {
-  standIn = await startStandIn({ keepRequests: 100 });
+  fakeGemini = await startFakeGemini({ keepRequests: 100 });
   const wanted = { ids: [], limit: 1, turns: Number.POSITIVE_INFINITY };
   const [dialogue] = dialoguesOf([toolDialogue], wanted);
   if (!dialogue) throw new Error('the fixture is empty');
-  replayed = await replayDialogue(dialogue, { standIn, thresholdTokens: 1_500 });
+  replayed = await replayDialogue(dialogue, { fakeGemini, thresholdTokens: 1_500 });
 }, 60_000);
-afterAll(() => standIn.close());
+afterAll(() => fakeGemini.close());
 
 test('a dialogue with parallel calls, errors and an unanswered call is replayed unchanged', () => {
   expect(replayed).toMatchObject({ turns: 9, calls: 22, parallel: 1, stopped: 1, filled: 2 });

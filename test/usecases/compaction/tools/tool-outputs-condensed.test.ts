@@ -88,7 +88,10 @@ test('several very long tool outputs are condensed together, the largest first',
   const logs = [3_000, 6_000, 4_000].map((rows) => log(`log ${rows}`, rows));
   const conversationId = await buildDue(bench, {
     turns: [...Array.from({ length: 30 }, () => ({})), logTurn(...logs)],
-    head: { settings: { thresholdTokens: 300_000 }, compactionNeeded: manualNeed('request-1') },
+    conversation: {
+      settings: { thresholdTokens: 300_000 },
+      compactionNeeded: manualNeed('request-1'),
+    },
   });
 
   await compactOnce(bench, conversationId);
@@ -116,7 +119,7 @@ describe('no tool output is condensed', () => {
     const outputs = [12_000, 12_000, 8_000].map((rows) => log(`log ${rows}`, rows));
     const conversationId = await buildDue(bench, {
       turns: outputs.map((output) => logTurn(output)),
-      head: { profile: 'gemini-cli', compactionNeeded: manualNeed('request-1') },
+      conversation: { profile: 'gemini-cli', compactionNeeded: manualNeed('request-1') },
     });
 
     await compactOnce(bench, conversationId);

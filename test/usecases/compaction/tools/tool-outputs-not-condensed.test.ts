@@ -90,6 +90,6 @@ describe('a call to condense that fails', () => {
     const result = await runCompaction(bench, { conversationId, signal: stop.signal });
 
     expect(result.kind).toBe('retry');
-    expect((await see(bench.store, conversationId)).head.generation).toBe(0);
+    expect((await see(bench.store, conversationId)).conversation.generation).toBe(0);
   });
 });

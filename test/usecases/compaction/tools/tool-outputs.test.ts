@@ -32,9 +32,13 @@ describe('while the breaker is open', () => {
 
     const result = await compactOnce(bench, conversationId);
 
-    const { head, history, text } = await see(bench.store, conversationId);
+    const { conversation, history, text } = await see(bench.store, conversationId);
     expect(result).toMatchObject({ kind: 'done', state: 'CONTENT_TRUNCATED' });
-    expect(head).toMatchObject({ generation: 1, coveredThrough: { seq: 0 }, compactionNeeded: {} });
+    expect(conversation).toMatchObject({
+      generation: 1,
+      coveredThrough: { seq: 0 },
+      compactionNeeded: {},
+    });
     expect(history?.afterTokens).toBeLessThan(history?.beforeTokens ?? 0);
     expect(bench.model.calls).toHaveLength(0);
     expect(text).toContain('Show me listing 1.');
@@ -125,19 +129,21 @@ describe('while the breaker is open', () => {
   test('a context without long outputs is left alone below the hard threshold', async () => {
     const bench = compactionBench();
     const conversationId = await buildDue(bench, {
-      head: { settings: { thresholdTokens: 2_000 }, compactionNeeded: autoNeed() },
+      conversation: { settings: { thresholdTokens: 2_000 }, compactionNeeded: autoNeed() },
     });
     await openBreaker(bench, conversationId);
 
     const result = await compactOnce(bench, conversationId);
 
     expect(result).toMatchObject({ kind: 'done', state: 'NOOP', reason: 'BREAKER_OPEN' });
-    expect((await see(bench.store, conversationId)).head.generation).toBe(0);
+    expect((await see(bench.store, conversationId)).conversation.generation).toBe(0);
   });
 
   test('a manual request calls the model despite an open breaker', async () => {
     const bench = compactionBench();
-    const conversationId = await buildDue(bench, { head: { compactionNeeded: manualNeed() } });
+    const conversationId = await buildDue(bench, {
+      conversation: { compactionNeeded: manualNeed() },
+    });
     await openBreaker(bench, conversationId);
 
     const result = await compactOnce(bench, conversationId);
@@ -193,8 +199,8 @@ test('a compaction shows the summariser full outputs and the next call shortened
     toolTurn(62),
     toolTurn(63),
   ];
-  const head = { settings: { thresholdTokens: 12_000 } };
-  const conversationId = await buildDue(bench, { turns, head });
+  const conversation = { settings: { thresholdTokens: 12_000 } };
+  const conversationId = await buildDue(bench, { turns, conversation });
 
   const result = await compactOnce(bench, conversationId);
 

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createMemoryBus } from '#infra/local/embedded/memory-bus.ts';
-import { headPath } from '#shared/conversation/documents/paths.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/errors.ts';
 import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
 import {
@@ -32,7 +32,7 @@ const askAgain = (bench: CompactionBench, conversationId: string, requestId: str
   bench.store.commit([
     {
       op: 'update',
-      path: headPath(conversationId),
+      path: conversationPath(conversationId),
       fields: { compactionNeeded: { ...autoNeed(requestId) } },
       guard: { exists: true },
     },
@@ -69,7 +69,7 @@ describe('a model over its quota', () => {
 test('the breaker stays open for the next request and other workers, then allows one try', async () => {
   const bench = compactionBench({ model: createScriptedModel({ answers: [modelDown()] }) });
   const conversationId = await buildDue(bench, {
-    head: { settings: { thresholdTokens: 2_000 }, compactionNeeded: autoNeed() },
+    conversation: { settings: { thresholdTokens: 2_000 }, compactionNeeded: autoNeed() },
   });
   for (let attempt = 0; attempt < 3; attempt++) {
     await compactOnce(bench, conversationId);
@@ -135,7 +135,7 @@ test('a worker slower than the acknowledgement deadline is stopped; a redelivery
     .toMatchObject([{ state: 'ABORTED', reason: 'CALLER_LEFT' }]);
   bench.clock.advance(61_000);
   await expect
-    .poll(async () => (await see(bench.store, conversationId)).head, { timeout: 20_000 })
+    .poll(async () => (await see(bench.store, conversationId)).conversation, { timeout: 20_000 })
     .toMatchObject({ generation: 1, compactionNeeded: {} });
 
   expect(await historiesOf(bench, conversationId)).toHaveLength(1);

@@ -2,13 +2,13 @@ import { describe, expect, test } from 'vitest';
 import { requestCompaction } from '#functions/chat/context/request-compaction.ts';
 import { showContext } from '#functions/chat/context/show-context.ts';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
-import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { compactOnce } from '#test/support/compaction/compacted-conversation.ts';
 import { storedTurn } from '#test/support/chat/streaming.ts';
 import { createToolStage } from '#test/support/random-tools/tool-stage.ts';
 import { responsesIn, say, useToolModel } from '#test/support/tools/tool-world.ts';
 
-const { standIn, model } = await useToolModel();
+const { fakeGemini, model } = await useToolModel();
 
 const caller = { uid: 'u1', tier: 'signedIn' } as const;
 /** After the twelve turns of the stage. */
@@ -23,8 +23,8 @@ async function compactedWhileWaiting() {
   const asked = { caller, conversationId, requestId: 'by-hand' };
   await requestCompaction(chat, asked);
   const result = await compactOnce(stage.worker(), conversationId);
-  const head = await readHead(stage.store, conversationId);
-  return { ...stage, before, result, head: head?.value };
+  const conversation = await readConversation(stage.store, conversationId);
+  return { ...stage, before, result, conversation: conversation?.value };
 }
 
 const answer = ({ chat, conversationId }: Awaited<ReturnType<typeof compactedWhileWaiting>>) =>
@@ -36,21 +36,22 @@ const answer = ({ chat, conversationId }: Awaited<ReturnType<typeof compactedWhi
     locale: undefined,
   });
 
-const lastPrompt = () => JSON.stringify(standIn.requestBody(standIn.journal().at(-1)?.n ?? 0));
+const lastPrompt = () =>
+  JSON.stringify(fakeGemini.requestBody(fakeGemini.journal().at(-1)?.n ?? 0));
 
 describe('a compaction while a turn waits for the app', () => {
   test('a compaction beside a waiting turn folds earlier turns and leaves it unchanged', async () => {
-    const { chat, conversationId, before, result, head } = await compactedWhileWaiting();
+    const { chat, conversationId, before, result, conversation } = await compactedWhileWaiting();
 
     expect(result).toMatchObject({ kind: 'done', state: 'COMPACTED' });
-    expect(head).toMatchObject({ generation: 1, open: { seq: SEQ } });
-    expect(head?.coveredThrough.seq).toBeLessThan(SEQ);
+    expect(conversation).toMatchObject({ generation: 1, open: { seq: SEQ } });
+    expect(conversation?.coveredThrough.seq).toBeLessThan(SEQ);
     expect(await storedTurn(chat, conversationId, SEQ)).toEqual(before);
   });
 
   test('a waiting turn continues with the new snapshot and its own rounds whole', async () => {
     const world = await compactedWhileWaiting();
-    standIn.clearJournal();
+    fakeGemini.clearJournal();
 
     const { turn } = await (await answer(world)).result;
 
@@ -59,8 +60,8 @@ describe('a compaction while a turn waits for the app', () => {
       { response: { degrees: 21 } },
       { response: { lat: 1 } },
     ]);
-    expect(standIn.journal()).toHaveLength(1);
-    expect(standIn.journal()[0]?.refusal).toBeUndefined();
+    expect(fakeGemini.journal()).toHaveLength(1);
+    expect(fakeGemini.journal()[0]?.refusal).toBeUndefined();
     expect(lastPrompt()).toContain('"degrees":21');
     expect(lastPrompt()).toContain('"lat":1');
     expect(lastPrompt()).not.toContain('Question 1:');
@@ -79,7 +80,7 @@ describe('a compaction while a turn waits for the app', () => {
     expect(turn).toMatchObject({ state: 'done', seq: SEQ + 1 });
     expect(JSON.stringify(shown.items)).toContain('"lat":1');
     expect(lastPrompt()).toContain('"lat":1');
-    expect(standIn.journal().flatMap(({ refusal }) => refusal ?? [])).toEqual([]);
+    expect(fakeGemini.journal().flatMap(({ refusal }) => refusal ?? [])).toEqual([]);
   });
 
   test('a compaction beside a waiting turn requested twice runs once', async () => {

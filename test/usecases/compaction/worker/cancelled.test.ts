@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { cancelCompaction } from '#functions/chat/context/cancel-compaction.ts';
-import { headPath } from '#shared/conversation/documents/paths.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { createScriptedModel } from '#test/fakes/scripted-model.ts';
 import {
   autoNeed,
@@ -20,7 +20,7 @@ const callOff = (bench: Pick<CompactionBench, 'store'>, conversationId: string, 
   bench.store.commit([
     {
       op: 'update',
-      path: headPath(conversationId),
+      path: conversationPath(conversationId),
       fields: { 'compactionNeeded.cancel': jobId },
       guard: { exists: true },
     },
@@ -69,18 +69,18 @@ describe('a compaction that its owner calls off', () => {
 
     await compactOnce(bench, id);
 
-    const { head } = await see(bench.store, id);
-    expect(head.compactionNeeded).toEqual({ declined: { tokens, generation: 0 } });
+    const { conversation } = await see(bench.store, id);
+    expect(conversation.compactionNeeded).toEqual({ declined: { tokens, generation: 0 } });
   });
 
   test('cancelling a manual compaction leaves automatic compaction unchanged', async () => {
     let id = '';
     const bench = benchCalledOff(() => id, 'request-m');
-    id = await buildDue(bench, { head: { compactionNeeded: manualNeed() } });
+    id = await buildDue(bench, { conversation: { compactionNeeded: manualNeed() } });
 
     await compactOnce(bench, id);
 
-    expect((await see(bench.store, id)).head.compactionNeeded).toEqual({});
+    expect((await see(bench.store, id)).conversation.compactionNeeded).toEqual({});
   });
 
   test('a compaction cancelled before a worker came ends without a model call', async () => {
@@ -103,7 +103,7 @@ describe('a compaction that its owner calls off', () => {
     const result = await compactOnce(bench, id);
 
     expect(result).toMatchObject({ state: 'ABORTED', reason: 'CANCELLED_BY_USER' });
-    expect((await see(bench.store, id)).head.generation).toBe(0);
+    expect((await see(bench.store, id)).conversation.generation).toBe(0);
   });
 
   test('a compaction cancelled after its swap stays swapped in', async () => {
@@ -114,10 +114,10 @@ describe('a compaction that its owner calls off', () => {
 
     const result = await compactOnce(bench, id);
 
-    const { head } = await see(bench.store, id);
+    const { conversation } = await see(bench.store, id);
     expect(result).toMatchObject({ state: 'COMPACTED' });
-    expect(head).toMatchObject({ generation: 1, compactionNeeded: {} });
-    expect(head.compactionNeeded.cancel).toBeUndefined();
+    expect(conversation).toMatchObject({ generation: 1, compactionNeeded: {} });
+    expect(conversation.compactionNeeded.cancel).toBeUndefined();
   });
 });
 
@@ -127,7 +127,7 @@ describe('after an automatic compaction was called off', () => {
   test('after a cancelled compaction the next one waits for context growth', async () => {
     const bench = compactionBench();
     const id = await buildDue(bench, {
-      head: {
+      conversation: {
         settings: { thresholdTokens: 1_000 },
         compactionNeeded: { ...autoNeed(), declined },
       },
@@ -141,7 +141,7 @@ describe('after an automatic compaction was called off', () => {
   test('after a cancelled compaction the next one comes once growth re-arms it', async () => {
     const bench = compactionBench();
     const id = await buildDue(bench, {
-      head: {
+      conversation: {
         settings: { thresholdTokens: 1_000 },
         compactionNeeded: { ...autoNeed(), declined: { ...declined, tokens: 1_500 } },
       },
@@ -162,7 +162,7 @@ test('a request cancelled during another compaction keeps its record at the swap
     await base.store.commit([
       {
         op: 'update',
-        path: headPath(id),
+        path: conversationPath(id),
         fields: { 'compactionNeeded.manual': manual },
         guard: { exists: true },
       },
@@ -174,9 +174,9 @@ test('a request cancelled during another compaction keeps its record at the swap
 
   const result = await compactOnce(bench, id);
 
-  const { job, head } = await see(bench.store, id);
+  const { job, conversation } = await see(bench.store, id);
   expect(result).toMatchObject({ state: 'COMPACTED' });
-  expect(head.compactionNeeded).toEqual({});
+  expect(conversation.compactionNeeded).toEqual({});
   expect(job?.records).toMatchObject([
     { requestId: 'request-m', state: 'ABORTED' },
     { requestId: 'request-1', state: 'COMPACTED' },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { runSweep } from '#functions/worker/sweep/sweep.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
-import type { CompactionNeeded } from '#shared/conversation/documents/head.ts';
+import type { CompactionNeeded } from '#shared/conversation/documents/conversation.ts';
 import type { Write } from '#shared/ports/ports.ts';
 import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
 import { brokenRules, recordCommits } from '#test/support/compaction/commit-rules.ts';
@@ -49,7 +49,10 @@ describe('every commit of the worker is guarded by what it read', () => {
     async ({ needed, turns, isModelDown, commits }) => {
       const answers = isModelDown ? [modelDown()] : [snapshotAnswer()];
       const { bench, recorded } = recordingBench({ model: createScriptedModel({ answers }) });
-      const conversationId = await buildDue(bench, { turns, head: { compactionNeeded: needed } });
+      const conversationId = await buildDue(bench, {
+        turns,
+        conversation: { compactionNeeded: needed },
+      });
       recorded.commits.length = 0;
 
       await compactOnce(bench, conversationId);
@@ -92,7 +95,7 @@ describe('every commit of the worker is guarded by what it read', () => {
 
     await compactOnce(slow, conversationId);
 
-    expect((await see(bench.store, conversationId)).head.generation).toBe(1);
+    expect((await see(bench.store, conversationId)).conversation.generation).toBe(1);
     expect(recorded.brokenRules()).toEqual([]);
   });
 
@@ -100,9 +103,9 @@ describe('every commit of the worker is guarded by what it read', () => {
     const { bench, recorded } = recordingBench();
     const now = bench.clock.now();
     await buildDue(bench, {
-      head: { state: 'deleted', open: { seq: 20, leaseUntil: new Date(0) } },
+      conversation: { state: 'deleted', open: { seq: 20, leaseUntil: new Date(0) } },
     });
-    await buildDue(bench, { head: { open: { seq: 20, leaseUntil: new Date(0) } }, now });
+    await buildDue(bench, { conversation: { open: { seq: 20, leaseUntil: new Date(0) } }, now });
     recorded.commits.length = 0;
 
     await runSweep(bench, neverAborted());
@@ -113,35 +116,35 @@ describe('every commit of the worker is guarded by what it read', () => {
 });
 
 describe('the rule of commits', () => {
-  const head = 'conversations/c1';
+  const conversation = 'conversations/c1';
   const asRead = { updateTime: '1.0' };
   const exists = { exists: true } as const;
   const jobAsRead: Write = {
     op: 'update',
-    path: `${head}/jobs/compaction`,
+    path: `${conversation}/jobs/compaction`,
     fields: { fence: 2 },
     guard: asRead,
   };
 
   test.each<[string, Write[]]>([
-    ['a document alone', [{ op: 'create', path: `${head}/public/status`, fields: {} }]],
-    ['a new job alone', [{ op: 'create', path: `${head}/jobs/compaction`, fields: {} }]],
+    ['a document alone', [{ op: 'create', path: `${conversation}/public/status`, fields: {} }]],
+    ['a new job alone', [{ op: 'create', path: `${conversation}/jobs/compaction`, fields: {} }]],
     [
       'a head that merely exists',
-      [{ op: 'update', path: head, fields: { title: 'x' }, guard: exists }],
+      [{ op: 'update', path: conversation, fields: { title: 'x' }, guard: exists }],
     ],
     [
       'a counter of a head that merely exists',
-      [jobAsRead, { op: 'update', path: head, fields: { lastSeq: 3 }, guard: exists }],
+      [jobAsRead, { op: 'update', path: conversation, fields: { lastSeq: 3 }, guard: exists }],
     ],
     [
       'a generation without its history',
-      [jobAsRead, { op: 'update', path: head, fields: { generation: 3 }, guard: exists }],
+      [jobAsRead, { op: 'update', path: conversation, fields: { generation: 3 }, guard: exists }],
     ],
     [
       'a guard in another conversation',
       [
-        { op: 'create', path: `${head}/histories/00000001`, fields: {} },
+        { op: 'create', path: `${conversation}/histories/00000001`, fields: {} },
         { op: 'update', path: 'conversations/c2', fields: { lastSeq: 1 }, guard: asRead },
       ],
     ],
@@ -153,8 +156,8 @@ describe('the rule of commits', () => {
     expect(
       brokenRules([
         jobAsRead,
-        { op: 'create', path: `${head}/histories/00000003`, fields: {} },
-        { op: 'update', path: head, fields: { generation: 3 }, guard: exists },
+        { op: 'create', path: `${conversation}/histories/00000003`, fields: {} },
+        { op: 'update', path: conversation, fields: { generation: 3 }, guard: exists },
       ]),
     ).toEqual([]);
   });

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { CompactionCrashPoint } from '#functions/lib/crash-points.ts';
 import { eraseConversation } from '#functions/worker/push/erase-conversation.ts';
 import { markErasing } from '#functions/erasure/mark-erasing.ts';
-import { headPath } from '#shared/conversation/documents/paths.ts';
-import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { createScriptedModel } from '#test/fakes/scripted-model.ts';
 import {
   buildDue,
@@ -44,11 +44,11 @@ async function compactAndErase(
   return { result, erased };
 }
 
-/** The head's state, and how many documents there are below it. */
+/** The conversation document's state, and how many documents there are below it. */
 async function remains(bench: CompactionBench, conversationId: string) {
   return {
-    state: (await readHead(bench.store, conversationId))?.value.state,
-    below: await bench.store.deleteBelow(headPath(conversationId)),
+    state: (await readConversation(bench.store, conversationId))?.value.state,
+    below: await bench.store.deleteBelow(conversationPath(conversationId)),
   };
 }
 

@@ -113,11 +113,11 @@ describe('every commit of a run', () => {
         await compactOnce(bench, conversationId);
       }
 
-      const { head, job } = await see(bench.store, conversationId);
+      const { conversation, job } = await see(bench.store, conversationId);
       expect(seen.commits).toBeGreaterThanOrEqual(nth);
       expect(seen.broken).toEqual([]);
       expect(await historiesOf(bench, conversationId)).toHaveLength(1);
-      expect(head).toMatchObject({ generation: 1, compactionNeeded: {} });
+      expect(conversation).toMatchObject({ generation: 1, compactionNeeded: {} });
       expect(job?.owner).toBe('');
       expect(job?.records.filter(({ generation }) => generation === 1)).toHaveLength(1);
     },

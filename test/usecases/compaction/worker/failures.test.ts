@@ -22,7 +22,7 @@ describe('failures', () => {
     expect(result).toMatchObject({ kind: 'retry' });
     expect(after.job?.records).toMatchObject([{ state: 'FAILED_EMPTY_SUMMARY' }]);
     expect(after.items).toEqual(before.items);
-    expect(after.head.generation).toBe(0);
+    expect(after.conversation.generation).toBe(0);
   });
 
   test('a summary that hit the token limit is refused', async () => {
@@ -32,8 +32,8 @@ describe('failures', () => {
 
     await compactOnce(bench, conversationId);
 
-    const { head, job } = await see(bench.store, conversationId);
-    expect(head.generation).toBe(0);
+    const { conversation, job } = await see(bench.store, conversationId);
+    expect(conversation.generation).toBe(0);
     expect(job?.records).toMatchObject([
       { state: 'FAILED_VERIFICATION', reason: 'SUMMARY_MAX_TOKENS' },
     ]);
@@ -77,9 +77,9 @@ describe('failures', () => {
 
     const result = await compactOnce(bench, conversationId);
 
-    const { head, job } = await see(bench.store, conversationId);
+    const { conversation, job } = await see(bench.store, conversationId);
     expect(result).toMatchObject({ kind: 'done', state: 'FAILED_INFLATED_TOKEN_COUNT' });
-    expect(head).toMatchObject({ generation: 0, compactionNeeded: {} });
+    expect(conversation).toMatchObject({ generation: 0, compactionNeeded: {} });
     expect(job?.records).toMatchObject([{ beforeTokens: 4_000, afterTokens: 4_000 }]);
   });
 
@@ -90,7 +90,7 @@ describe('failures', () => {
     });
     const bench = compactionBench({ model });
     const conversationId = await buildDue(bench, {
-      head: {
+      conversation: {
         compactionNeeded: manualNeed(),
         context: {
           tokens: 3_000,
@@ -114,9 +114,9 @@ describe('failures', () => {
 
     const result = await compactOnce(bench, conversationId);
 
-    const { head, job } = await see(bench.store, conversationId);
+    const { conversation, job } = await see(bench.store, conversationId);
     expect(result).toEqual({ kind: 'retry', retryAfterMs: 45_000, reason: 'MODEL_OVERLOADED' });
-    expect(head.compactionNeeded).toEqual(autoNeed());
+    expect(conversation.compactionNeeded).toEqual(autoNeed());
     expect(job).toMatchObject({ owner: '', attempts: 1, failures: 1 });
     expect(job?.retryAt?.getTime()).toBe(bench.clock.now().getTime() + 45_000);
   });
@@ -142,9 +142,9 @@ describe('failures', () => {
 
     const result = await compactOnce(bench, conversationId);
 
-    const { head, job } = await see(bench.store, conversationId);
+    const { conversation, job } = await see(bench.store, conversationId);
     expect(result).toMatchObject({ kind: 'done', state: 'FAILED_ERROR' });
-    expect(head.compactionNeeded).toEqual({});
+    expect(conversation.compactionNeeded).toEqual({});
     expect(job?.records).toHaveLength(3);
     expect(job?.breakerOpenUntil).not.toBeNull();
   });
@@ -163,11 +163,13 @@ describe('failures', () => {
 
   test('a manual request is settled by its first failure', async () => {
     const bench = compactionBench({ model: createScriptedModel({ answers: [modelDown()] }) });
-    const conversationId = await buildDue(bench, { head: { compactionNeeded: manualNeed() } });
+    const conversationId = await buildDue(bench, {
+      conversation: { compactionNeeded: manualNeed() },
+    });
 
     const result = await compactOnce(bench, conversationId);
 
     expect(result).toMatchObject({ kind: 'done', state: 'FAILED_ERROR' });
-    expect((await see(bench.store, conversationId)).head.compactionNeeded).toEqual({});
+    expect((await see(bench.store, conversationId)).conversation.compactionNeeded).toEqual({});
   });
 });

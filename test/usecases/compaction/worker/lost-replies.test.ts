@@ -48,10 +48,10 @@ describe('lost replies', () => {
 
     const result = await compactOnce(bench, conversationId);
 
-    const { head, job } = await see(bench.store, conversationId);
+    const { conversation, job } = await see(bench.store, conversationId);
     expect(lost).toHaveLength(1);
     expect(result).toMatchObject({ kind: 'done', state: 'COMPACTED' });
-    expect(head).toMatchObject({ generation: 1, compactionNeeded: {} });
+    expect(conversation).toMatchObject({ generation: 1, compactionNeeded: {} });
     expect(job?.records).toHaveLength(1);
   });
 
@@ -62,10 +62,10 @@ describe('lost replies', () => {
     const first = await compactOnce(bench, conversationId);
     const second = await compactOnce(bench, conversationId);
 
-    const { head, job } = await see(bench.store, conversationId);
+    const { conversation, job } = await see(bench.store, conversationId);
     expect(first.kind).toBe('retry');
     expect(second).toEqual({ kind: 'done', reason: 'SETTLED' });
-    expect(head).toMatchObject({ generation: 1, compactionNeeded: {} });
+    expect(conversation).toMatchObject({ generation: 1, compactionNeeded: {} });
     expect(job?.records).toMatchObject([{ state: 'COMPACTED' }]);
     expect(bench.model.calls).toHaveLength(1);
   });

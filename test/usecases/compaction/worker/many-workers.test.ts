@@ -23,9 +23,9 @@ const instance = (
   });
 
 async function expectOneSwap(bench: CompactionBench, conversationId: string) {
-  const { head, job } = await see(bench.store, conversationId);
+  const { conversation, job } = await see(bench.store, conversationId);
   expect(await historiesOf(bench, conversationId)).toHaveLength(1);
-  expect(head).toMatchObject({ generation: 1, compactionNeeded: {} });
+  expect(conversation).toMatchObject({ generation: 1, compactionNeeded: {} });
   expect(job?.records.filter(({ generation }) => generation === 1)).toHaveLength(1);
 }
 

@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest';
-import { compactionJobPath, headPath, turnPath } from '#shared/conversation/documents/paths.ts';
+import {
+  compactionJobPath,
+  conversationPath,
+  turnPath,
+} from '#shared/conversation/documents/paths.ts';
 import type { DocumentFields, DocumentStore } from '#shared/ports/ports.ts';
 import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
 import { buildDue, compactOnce } from '#test/support/compaction/compacted-conversation.ts';
@@ -12,17 +16,17 @@ async function raise(store: DocumentStore, path: string): Promise<void> {
   await store.commit([{ op: 'update', path, fields, guard: { exists: true } }]);
 }
 
-/** What the head says, and how many snapshots there are. */
+/** What the conversation document says, and how many snapshots there are. */
 async function stored(store: DocumentStore, conversationId: string) {
-  const [head] = await store.get([headPath(conversationId)]);
-  const collection = `${headPath(conversationId)}/histories`;
+  const [conversation] = await store.get([conversationPath(conversationId)]);
+  const collection = `${conversationPath(conversationId)}/histories`;
   const histories = await store.query({ collection, limit: 10 });
-  const fields: DocumentFields = head?.fields ?? {};
+  const fields: DocumentFields = conversation?.fields ?? {};
   return { fields, snapshots: histories.length };
 }
 
 test.each([
-  ['head', headPath],
+  ['head', conversationPath],
   ['turn', (conversationId: string) => turnPath(conversationId, 2)],
 ])(
   'a conversation whose %s a later release wrote is not folded, and its event redelivered',
@@ -52,12 +56,12 @@ test('a snapshot that a later release signed is valid, and nothing is folded ont
   const conversationId = await buildDue(bench);
   await compactOnce(bench, conversationId);
   const [history] = await bench.store.query({
-    collection: `${headPath(conversationId)}/histories`,
+    collection: `${conversationPath(conversationId)}/histories`,
     limit: 1,
   });
   await raise(bench.store, history?.path ?? '');
   const need = { requestId: 'again', since: bench.clock.now() };
-  const path = headPath(conversationId);
+  const path = conversationPath(conversationId);
   const fields = { compactionNeeded: { manual: need } };
   await bench.store.commit([{ op: 'update', path, fields, guard: { exists: true } }]);
   // Another instance: it has no history in its memory.
@@ -74,7 +78,7 @@ test('a request whose job a later release wrote stays for that release', async (
   const conversationId = await buildDue(bench);
   await compactOnce(bench, conversationId);
   const need = { requestId: 'again', since: new Date(0), trigger: 'auto' };
-  const path = headPath(conversationId);
+  const path = conversationPath(conversationId);
   const fields = { compactionNeeded: { auto: need } };
   await bench.store.commit([{ op: 'update', path, fields, guard: { exists: true } }]);
   await raise(bench.store, compactionJobPath(conversationId));

@@ -4,7 +4,7 @@ import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document
 import { stackEnvironment } from '#infra/local/stack/stack-environment.ts';
 import { sweepEvent } from '#shared/compaction/decisions/event.ts';
 import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
-import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
 import { buildDue } from '#test/support/compaction/compacted-conversation.ts';
 
@@ -67,7 +67,7 @@ describe('an event that the worker fails on every time', () => {
     expect(letters[0]?.deliveryAttempts).toBe(8);
     expect(looks.poisoned).toBe(8);
     for (const id of healthy)
-      expect((await readHead(store, id))?.value).toMatchObject({
+      expect((await readConversation(store, id))?.value).toMatchObject({
         generation: 1,
         compactionNeeded: {},
       });
@@ -76,15 +76,15 @@ describe('an event that the worker fails on every time', () => {
   test('an event that always fails leaves its conversation unchanged for chat and sweep', async () => {
     const { host, store, publish } = await startHost();
     await buildDue({ store }, { conversationId: POISONED });
-    const before = await readHead(store, POISONED);
+    const before = await readConversation(store, POISONED);
     await publish(POISONED);
     await host.bus.idle();
 
     await host.bus.publish({ topic: 'compaction', data: sweepEvent });
     await host.bus.idle();
 
-    expect(await readHead(store, POISONED)).not.toBeUndefined();
-    expect((await readHead(store, POISONED))?.value).toMatchObject({
+    expect(await readConversation(store, POISONED)).not.toBeUndefined();
+    expect((await readConversation(store, POISONED))?.value).toMatchObject({
       generation: 0,
       state: 'live',
       lastSeq: before?.value.lastSeq,

@@ -95,6 +95,6 @@ describe('the worker in the framework', () => {
     const response = await post(await serveInFramework(bench), pushOf(requestFor(conversationId)));
 
     expect(response.status).toBe(204);
-    expect((await see(bench.store, conversationId)).head.generation).toBe(1);
+    expect((await see(bench.store, conversationId)).conversation.generation).toBe(1);
   });
 });

@@ -16,7 +16,7 @@ describe('the worker’s HTTP function', () => {
     const response = await post(await serve(bench), pushOf(requestFor(conversationId)));
 
     expect(response.status).toBe(204);
-    expect((await see(bench.store, conversationId)).head.generation).toBe(1);
+    expect((await see(bench.store, conversationId)).conversation.generation).toBe(1);
   });
 
   test('the worker refuses a GET as JSON', async () => {
@@ -44,7 +44,7 @@ describe('the worker’s HTTP function', () => {
     expect(await response.json()).toMatchObject({
       error: { details: [{ reason: 'PUSH_TOKEN_INVALID' }] },
     });
-    expect((await see(bench.store, conversationId)).head.generation).toBe(0);
+    expect((await see(bench.store, conversationId)).conversation.generation).toBe(0);
   });
 
   test('the worker acknowledges and logs an event that can never be read', async () => {
@@ -108,7 +108,9 @@ describe('the worker’s HTTP function', () => {
     await expect
       .poll(async () => (await see(bench.store, conversationId)).job?.records)
       .toMatchObject([{ state: 'ABORTED', reason: 'CALLER_LEFT' }]);
-    expect((await see(bench.store, conversationId)).head.compactionNeeded.auto).toBeDefined();
+    expect(
+      (await see(bench.store, conversationId)).conversation.compactionNeeded.auto,
+    ).toBeDefined();
   });
 
   test('the worker sweeps and acknowledges', async () => {
@@ -136,13 +138,13 @@ describe('the worker’s HTTP function', () => {
 
   test('the worker erases a marked conversation and acknowledges', async () => {
     const bench = compactionBench();
-    const conversationId = await buildDue(bench, { head: { state: 'erasing' } });
+    const conversationId = await buildDue(bench, { conversation: { state: 'erasing' } });
     const erase = { schemaVersion: 1, kind: 'erase', conversationId };
 
     const response = await post(await serve(bench), pushOf(erase));
 
     expect(response.status).toBe(204);
-    expect((await see(bench.store, conversationId)).head.state).toBe('erased');
+    expect((await see(bench.store, conversationId)).conversation.state).toBe('erased');
   });
 
   test('the worker erases nothing unmarked, whoever publishes the event', async () => {
@@ -153,7 +155,7 @@ describe('the worker’s HTTP function', () => {
     const response = await post(await serve(bench), pushOf(erase));
 
     expect(response.status).toBe(204);
-    expect((await see(bench.store, conversationId)).head).toMatchObject({
+    expect((await see(bench.store, conversationId)).conversation).toMatchObject({
       state: 'live',
       lastSeq: 20,
     });
@@ -167,7 +169,7 @@ describe('the worker’s HTTP function', () => {
           : Promise.resolve(),
     });
     const bench = compactionBench({ store });
-    const conversationId = await buildDue(bench, { head: { state: 'erasing' } });
+    const conversationId = await buildDue(bench, { conversation: { state: 'erasing' } });
     const erase = { schemaVersion: 1, kind: 'erase', conversationId };
 
     const response = await post(await serve(bench), pushOf(erase));
@@ -220,8 +222,11 @@ test('a worker process about to end releases its lease and asks for redelivery',
 
   const answer = await post(await serve(bench), pushOf(requestFor(conversationId)));
 
-  const { head, job } = await see(bench.store, conversationId);
+  const { conversation, job } = await see(bench.store, conversationId);
   expect(answer.status).toBe(503);
-  expect(head).toMatchObject({ generation: 0, compactionNeeded: { auto: expect.anything() } });
+  expect(conversation).toMatchObject({
+    generation: 0,
+    compactionNeeded: { auto: expect.anything() },
+  });
   expect(job).toMatchObject({ owner: '', failures: 0, records: [{ reason: 'SHUTTING_DOWN' }] });
 });

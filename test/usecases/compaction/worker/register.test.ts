@@ -93,7 +93,7 @@ describe('a process that is stopped', () => {
       async *frames() {
         return undefined;
       },
-      attend: () => undefined,
+      subscribe: () => undefined,
       lastId: () => 0,
       result: new Promise(() => undefined),
       cancel: () => undefined,

@@ -28,9 +28,9 @@ describe('being stopped', () => {
 
     const result = await runCompaction(bench, { conversationId, signal: controller.signal });
 
-    const { head, job } = await see(bench.store, conversationId);
+    const { conversation, job } = await see(bench.store, conversationId);
     expect(result).toMatchObject({ kind: 'retry', reason: 'DEADLINE' });
-    expect(head).toMatchObject({ generation: 0, compactionNeeded: autoNeed() });
+    expect(conversation).toMatchObject({ generation: 0, compactionNeeded: autoNeed() });
     expect(job).toMatchObject({ owner: '', failures: 0 });
     expect(job?.records).toMatchObject([{ state: 'ABORTED' }]);
   });

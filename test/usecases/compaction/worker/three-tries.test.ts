@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { headPath } from '#shared/conversation/documents/paths.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { StoreUnavailableError } from '#shared/errors.ts';
 import { createScriptedModel } from '#test/fakes/scripted-model.ts';
 import { buildDue, compactOnce, see } from '#test/support/compaction/compacted-conversation.ts';
@@ -13,7 +13,7 @@ const ask = (bench: CompactionBench, conversationId: string, requestId: string) 
   bench.store.commit([
     {
       op: 'update',
-      path: headPath(conversationId),
+      path: conversationPath(conversationId),
       fields: { 'compactionNeeded.manual': { requestId, since: new Date(0) } },
       guard: { exists: true },
     },
@@ -31,7 +31,7 @@ test('three tries are not counted afresh after a manual compaction in between', 
     await compactOnce(bench, conversationId);
   }
 
-  const { head, job } = await see(bench.store, conversationId);
-  expect(head.compactionNeeded).toEqual({});
+  const { conversation, job } = await see(bench.store, conversationId);
+  expect(conversation.compactionNeeded).toEqual({});
   expect(job?.records.filter(({ requestId }) => requestId === 'request-1')).toHaveLength(3);
 });

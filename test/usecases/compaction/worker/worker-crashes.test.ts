@@ -89,8 +89,8 @@ describe('crashes', () => {
       await runSweep(bench, neverAborted());
       await compactOnce(bench, conversationId);
 
-      const { head, job } = await see(bench.store, conversationId);
-      expect(head).toMatchObject({ generation: 1, compactionNeeded: {} });
+      const { conversation, job } = await see(bench.store, conversationId);
+      expect(conversation).toMatchObject({ generation: 1, compactionNeeded: {} });
       expect(job?.owner).toBe('');
       expect(job?.records.filter(({ generation }) => generation === 1)).toHaveLength(1);
     },
@@ -109,10 +109,10 @@ describe('crashes', () => {
     bench.clock.advance(61_000);
     await compactOnce(bench, conversationId);
 
-    const { head, job } = await see(bench.store, conversationId);
-    expect(between.head.compactionNeeded).toEqual(autoNeed());
+    const { conversation, job } = await see(bench.store, conversationId);
+    expect(between.conversation.compactionNeeded).toEqual(autoNeed());
     expect(between.job).toMatchObject({ owner: '', attempts: 1 });
-    expect(head).toMatchObject({ generation: 1, compactionNeeded: {} });
+    expect(conversation).toMatchObject({ generation: 1, compactionNeeded: {} });
     expect(job?.records.map(({ state }) => state)).toEqual(['FAILED_EMPTY_SUMMARY', 'COMPACTED']);
   });
 
@@ -132,12 +132,12 @@ describe('crashes', () => {
     const past = new Date(0);
     bench.clock.advance(120_000);
     const due = await buildDue(bench);
-    const deleted = await buildDue(bench, { head: { state: 'deleted' } });
+    const deleted = await buildDue(bench, { conversation: { state: 'deleted' } });
     const open = await buildDue(bench, {
-      head: { open: { seq: 20, leaseUntil: past }, compactionNeeded: {} },
+      conversation: { open: { seq: 20, leaseUntil: past }, compactionNeeded: {} },
     });
     const expired = await buildDue(bench, {
-      head: { expireTime: past, compactionNeeded: {} },
+      conversation: { expireTime: past, compactionNeeded: {} },
     });
     const reached: string[] = [];
     const dying = compactionBench({
@@ -151,19 +151,20 @@ describe('crashes', () => {
     await runSweep(dying, neverAborted()).catch(() => undefined);
     await runSweep(bench, neverAborted());
 
-    const [dueHead, deletedHead, openHead, expiredHead] = await Promise.all(
-      [due, deleted, open, expired].map(
-        async (id) => (await see(bench.store, id).catch(() => undefined))?.head,
-      ),
-    );
+    const [dueConversation, deletedConversation, openConversation, expiredConversation] =
+      await Promise.all(
+        [due, deleted, open, expired].map(
+          async (id) => (await see(bench.store, id).catch(() => undefined))?.conversation,
+        ),
+      );
     expect(reached).toContain(point);
     expect(bench.published).toContainEqual(
       expect.objectContaining({ data: expect.objectContaining({ conversationId: due }) }),
     );
-    expect(dueHead?.compactionNeeded).toEqual(autoNeed());
-    expect(deletedHead?.compactionNeeded).toEqual({});
-    expect(openHead?.open).toBeUndefined();
-    expect(expiredHead?.state).toBe('erased');
+    expect(dueConversation?.compactionNeeded).toEqual(autoNeed());
+    expect(deletedConversation?.compactionNeeded).toEqual({});
+    expect(openConversation?.open).toBeUndefined();
+    expect(expiredConversation?.state).toBe('erased');
   });
 
   test('a test dies at every crash point', () => {
@@ -217,6 +218,6 @@ describe('crashes', () => {
     const result = await compactOnce(bench, conversationId);
 
     expect(result).toMatchObject({ state: 'FAILED_ERROR', reason: 'ATTEMPTS_USED_UP' });
-    expect((await see(bench.store, conversationId)).head.compactionNeeded).toEqual({});
+    expect((await see(bench.store, conversationId)).conversation.compactionNeeded).toEqual({});
   });
 });

@@ -40,7 +40,7 @@ async function readDetail(
   return { compaction, turns: await loadTurns(api, turnsToShow(compaction)) };
 }
 
-function Head({ app, detail }: { app: App; detail: Detail }) {
+function Conversation({ app, detail }: { app: App; detail: Detail }) {
   const { count, percent } = app.figures.value;
   const { compaction } = detail;
   return (
@@ -100,7 +100,7 @@ export function DetailDialog(props: ConversationProps & { generation: number }) 
     >
       <header class="detail-head">
         <h2 id="detail-title">{texts.detail.title(app.figures.value.count(generation))}</h2>
-        {detail.value && <Head app={app} detail={detail.value} />}
+        {detail.value && <Conversation app={app} detail={detail.value} />}
         <IconButton sign="✕" label={texts.close} onClick={closeDialog} />
       </header>
       {detail.value ? (

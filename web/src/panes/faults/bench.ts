@@ -9,15 +9,15 @@ export interface BenchParts {
   supervisor: Supervisor;
   signal: AbortSignal;
   title: string;
-  /** Whether the model is the stand-in, which takes orders. */
-  hasStandIn: boolean;
+  /** Whether the model is the fake Gemini, which takes orders. */
+  hasFakeGemini: boolean;
   /** Tokens at which it compacts by itself; undefined: as deployed. */
   thresholdTokens?: number;
 }
 
 /** Opens a conversation of its own for a fault, which the page shows meanwhile. */
 export async function openBench(parts: BenchParts) {
-  const { app, supervisor, signal, title, hasStandIn, thresholdTokens } = parts;
+  const { app, supervisor, signal, title, hasFakeGemini, thresholdTokens } = parts;
   const id = crypto.randomUUID();
   await app.api.create({ id, title, settings: thresholdTokens && { thresholdTokens } });
   showBeside(app, id);
@@ -34,17 +34,17 @@ export async function openBench(parts: BenchParts) {
       const said = await sayTo(shown, text, signal);
       if (said !== 'answered') throw new Error(`${text.slice(0, 40)} …: ${said}`);
     },
-    /** How fast the stand-in speaks; a real model speaks as it does. */
+    /** How fast the fake Gemini speaks; a real model speaks as it does. */
     pace: async (tokensPerSecond: number): Promise<void> => {
-      if (hasStandIn) await supervisor.pace(tokensPerSecond);
+      if (hasFakeGemini) await supervisor.pace(tokensPerSecond);
     },
-    /** How long the stand-in thinks before it summarises; a real model takes its time anyway. */
+    /** How long the fake Gemini thinks before it summarises; a real model takes its time anyway. */
     slowSummaries: async (slowMs: number): Promise<void> => {
-      if (hasStandIn) await supervisor.vices(slowMs > 0 ? { slowMs } : {});
+      if (hasFakeGemini) await supervisor.vices(slowMs > 0 ? { slowMs } : {});
     },
     /** Begins to count; what it returns tells the chat calls since then, undefined where nobody counts. */
     countCalls: async (): Promise<() => Promise<readonly ModelCall[] | undefined>> => {
-      if (!hasStandIn) return () => Promise.resolve(undefined);
+      if (!hasFakeGemini) return () => Promise.resolve(undefined);
       const before = await supervisor.lastCall();
       return async () =>
         (await supervisor.callsAfter(before)).filter(({ role }) => role === 'chat');

@@ -13,7 +13,7 @@ interface Fault {
   thresholdTokens?: number;
   /** Which process it kills. */
   kills?: 'chat' | 'compaction';
-  /** The model does it: only the stand-in takes such orders. */
+  /** The model does it: only the fake Gemini takes such orders. */
   isOfModel?: true;
 }
 

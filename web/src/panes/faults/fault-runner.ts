@@ -86,8 +86,8 @@ export function createFaultRunner(app: App, supervisor: Supervisor) {
     const onTick = (elapsedMs: number): void => set({ phase: 'running', elapsedMs });
     running.value = name;
     onTick(0);
-    const hasStandIn = watch.supervisor.value?.model !== null;
-    set(await tryFault({ app, supervisor, name, hasStandIn, onTick, signal: ended }));
+    const hasFakeGemini = watch.supervisor.value?.model !== null;
+    set(await tryFault({ app, supervisor, name, hasFakeGemini, onTick, signal: ended }));
   }
 
   return {

@@ -1,6 +1,6 @@
 import type { PageConfig } from '#web/api/session.ts';
 
-/** A call of the stand-in for the model, without any text. */
+/** A call of the fake Gemini, without any text. */
 export interface ModelCall {
   n: number;
   role: string;

@@ -1,8 +1,8 @@
 import { trustedHistory } from '#shared/conversation/context/find-history.ts';
-import type { Head } from '#shared/conversation/documents/head.ts';
-import { headPath } from '#shared/conversation/documents/paths.ts';
-import { readAnyHead } from '#shared/conversation/context/read-conversation.ts';
-import { UnreadableHeadError } from '#shared/conversation/documents/unreadable-head.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
+import { readAnyConversation } from '#shared/conversation/context/read-conversation.ts';
+import { UnreadableConversationError } from '#shared/conversation/documents/unreadable-conversation.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import { closingWrites } from '#functions/erasure/close-turns.ts';
 import { retryWhenLost } from '#functions/lib/retry.ts';
@@ -29,7 +29,7 @@ interface DeleteRequest {
   ifMatch?: string | undefined;
 }
 
-/** What a head in the bin says. */
+/** What a conversation document in the bin says. */
 const deletedFields = ({ SOFT_DELETE_DAYS }: ChatDependencies['config'], now: Date) => {
   const purgeTime = new Date(now.getTime() + SOFT_DELETE_DAYS * DAY_MS);
   return { state: 'deleted', deleteTime: now, purgeTime, compactionNeeded: {} } as const;
@@ -38,14 +38,14 @@ const deletedFields = ({ SOFT_DELETE_DAYS }: ChatDependencies['config'], now: Da
 async function decideDelete(
   dependencies: ChatDependencies,
   { own, by, ifMatch }: { own: OwnConversation; by: string; ifMatch: string | undefined },
-): Promise<Decision<Head>> {
+): Promise<Decision<Conversation>> {
   const { config, store, clock } = dependencies;
   const { conversationId } = own;
-  const head = own.head.value;
-  if (head.state === 'deleted') return { result: head };
+  const conversation = own.conversation.value;
+  if (conversation.state === 'deleted') return { result: conversation };
   refuseMismatch(dependencies, ifMatch, own);
   const now = clock.now();
-  const target = { conversationId, head };
+  const target = { conversationId, conversation };
   const present = await readPresent(dependencies, target);
   const next = await continueHistory(dependencies, target, {
     source: await trustedHistory(dependencies, target, present.history),
@@ -57,34 +57,36 @@ async function decideDelete(
     afterTokens: () => present.history?.afterTokens ?? 0,
   });
   const deleted = deletedFields(config, now);
-  const { open: _open, queue: _queue, ...rest } = next.headAfter;
-  const headAfter: Head = { ...rest, ...deleted, updateTime: now };
+  const { open: _open, queue: _queue, ...rest } = next.conversationAfter;
+  const conversationAfter: Conversation = { ...rest, ...deleted, updateTime: now };
   return {
     ...next,
-    headAfter,
+    conversationAfter,
     fields: deleted,
     remove: ['open', 'queue'],
-    writes: await closingWrites(store, { conversationId, head, now, keepsAnswers: true }),
-    result: headAfter,
+    writes: await closingWrites(store, { conversationId, conversation, now, keepsAnswers: true }),
+    result: conversationAfter,
   };
 }
 
-/** The same for a conversation whose head cannot be read: nothing goes on with it, so it takes no generation. */
+/** The same for a conversation whose document cannot be read: nothing goes on with it, so it takes no generation. */
 const binUnreadable = (
   { store, clock, config }: ChatDependencies,
   conversationId: string,
-): Promise<Head> =>
+): Promise<Conversation> =>
   retryWhenLost(clock, async () => {
-    const head = await readAnyHead(store, conversationId);
-    if (!head || !DELETABLE.some((state) => state === head.value.state))
+    const conversation = await readAnyConversation(store, conversationId);
+    if (!conversation || !DELETABLE.some((state) => state === conversation.value.state))
       throw notFoundError(conversationId);
-    if (head.value.state === 'deleted') return head.value;
+    if (conversation.value.state === 'deleted') return conversation.value;
     const now = clock.now();
     const fields = { ...deletedFields(config, now), updateTime: now };
     const remove = ['open', 'queue'];
-    const guard = { updateTime: head.updateTime };
-    await store.commit([{ op: 'update', path: headPath(conversationId), fields, remove, guard }]);
-    return { ...head.value, ...fields };
+    const guard = { updateTime: conversation.updateTime };
+    await store.commit([
+      { op: 'update', path: conversationPath(conversationId), fields, remove, guard },
+    ]);
+    return { ...conversation.value, ...fields };
   });
 
 /**
@@ -95,17 +97,18 @@ const binUnreadable = (
 export async function deleteConversation(
   dependencies: ChatDependencies,
   { ifMatch, ...input }: DeleteRequest,
-): Promise<Head> {
-  const head = await changeGeneration<Head>(
+): Promise<Conversation> {
+  const conversation = await changeGeneration<Conversation>(
     dependencies,
     { ...input, states: DELETABLE },
     (own, by) => decideDelete(dependencies, { own, by, ifMatch }),
   ).catch((error: unknown) => {
-    if (!(error instanceof UnreadableHeadError) || error.ownerUid !== input.caller.uid) throw error;
+    if (!(error instanceof UnreadableConversationError) || error.ownerUid !== input.caller.uid)
+      throw error;
     return binUnreadable(dependencies, input.conversationId);
   });
   await passCrashPoint(dependencies, 'conversation-deleted');
-  return head;
+  return conversation;
 }
 
 /**
@@ -117,10 +120,10 @@ export async function eraseOwnConversation(
   dependencies: ChatDependencies,
   { caller, conversationId, ifMatch }: DeleteRequest,
 ): Promise<void> {
-  const marked = await markErasing(dependencies, conversationId, (head, updateTime) => {
-    const isTheirs = head.ownerUid === caller.uid && head.state !== 'forking';
-    const read = { conversationId, head: { value: head, updateTime } };
-    if (isTheirs && head.state !== 'erasing') refuseMismatch(dependencies, ifMatch, read);
+  const marked = await markErasing(dependencies, conversationId, (conversation, updateTime) => {
+    const isTheirs = conversation.ownerUid === caller.uid && conversation.state !== 'forking';
+    const read = { conversationId, conversation: { value: conversation, updateTime } };
+    if (isTheirs && conversation.state !== 'erasing') refuseMismatch(dependencies, ifMatch, read);
     return isTheirs;
   });
   if (marked !== 'erasing') throw notFoundError(conversationId);

@@ -8,7 +8,7 @@ import {
   pendingWith,
 } from '#shared/conversation/writes/erase-turn.ts';
 import { newestHistoryThrough, trustedHistory } from '#shared/conversation/context/find-history.ts';
-import type { Head, Versioned } from '#shared/conversation/documents/head.ts';
+import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import { withoutPinsFrom } from '#shared/conversation/pins/pins.ts';
 import { rearmsFrom } from '#shared/conversation/writes/next-generation.ts';
@@ -26,7 +26,7 @@ import {
   type NewGeneration,
 } from '#functions/chat/context/change-generation.ts';
 import { continueHistory, readPresent } from '#functions/chat/context/continue-history.ts';
-import { needAfterChange } from '#functions/chat/context/need-after-change.ts';
+import { requestAfterChange } from '#functions/chat/context/request-after-change.ts';
 import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import { messageNotFoundError } from '#functions/chat/not-found.ts';
 import { findAlike, findMessage, unfinishedTurnError } from './find-message.ts';
@@ -46,9 +46,9 @@ interface Deleted {
   isLast: boolean;
 }
 
-interface Conversation {
+interface ReadConversation {
   conversationId: string;
-  head: Head;
+  conversation: Conversation;
 }
 
 /** Names that the blobs of a turn's tool outputs have, if there are any. */
@@ -66,10 +66,10 @@ const blobsOf = ({ sha256 }: ChatDependencies, turn: Turn): string[] =>
  */
 async function sourceWithout(
   dependencies: ChatDependencies,
-  conversation: Conversation,
+  read: ReadConversation,
   erased: { turns: readonly Turn[]; present: History | undefined },
 ): Promise<History | undefined> {
-  const present = await trustedHistory(dependencies, conversation, erased.present);
+  const present = await trustedHistory(dependencies, read, erased.present);
   const coveredSeq = present?.coveredThrough.seq ?? 0;
   const told = erased.turns.filter(({ inContext, seq }) => inContext && seq <= coveredSeq);
   if (!present || told.length === 0) return present;
@@ -79,10 +79,10 @@ async function sourceWithout(
   const mended = withoutTurns(
     present,
     gone,
-    createRenderer(dependencies.config, conversation.head),
+    createRenderer(dependencies.config, read.conversation),
   );
   if (mended.erased !== true) return mended;
-  return newestHistoryThrough(dependencies, conversation, Math.min(...seqs) - 1);
+  return newestHistoryThrough(dependencies, read, Math.min(...seqs) - 1);
 }
 
 /**
@@ -91,20 +91,22 @@ async function sourceWithout(
  */
 async function continueWithout(
   dependencies: ChatDependencies,
-  conversation: Conversation & { by: string },
+  read: ReadConversation & { by: string },
   { turns, left }: { turns: readonly Turn[]; left: readonly Turn[] },
 ) {
-  const { conversationId, head, by } = conversation;
-  const present = await readPresent(dependencies, conversation);
-  const source = await sourceWithout(dependencies, conversation, {
+  const { conversationId, conversation, by } = read;
+  const present = await readPresent(dependencies, read);
+  const source = await sourceWithout(dependencies, read, {
     turns,
     present: present.history,
   });
   const changedSeqs = turns.filter(({ inContext }) => inContext).map(({ seq }) => seq);
-  const pins = withoutPinsFrom(head.pins, (pinned) => turns.some(({ seq }) => seq === pinned));
+  const pins = withoutPinsFrom(conversation.pins, (pinned) =>
+    turns.some(({ seq }) => seq === pinned),
+  );
   const next = await continueHistory(
     dependencies,
-    { conversationId, head: { ...head, pins } },
+    { conversationId, conversation: { ...conversation, pins } },
     {
       source,
       present,
@@ -118,15 +120,15 @@ async function continueWithout(
         rearmsFrom({
           source,
           present: present.history,
-          declined: head.compactionNeeded.declined,
+          declined: conversation.compactionNeeded.declined,
           tokens,
         }),
     },
   );
-  const { history, tokens, headAfter } = next;
+  const { history, tokens, conversationAfter } = next;
   const isOther = source?.generation !== present.history?.generation || source?.mended === true;
   const need = isOther
-    ? needAfterChange(dependencies, { head: headAfter, history, tokens })
+    ? requestAfterChange(dependencies, { conversation: conversationAfter, history, tokens })
     : undefined;
   return { ...next, pins, need };
 }
@@ -134,37 +136,35 @@ async function continueWithout(
 /** The next generation, without the turns that are emptied in the same batch. */
 async function eraseTurns(
   dependencies: ChatDependencies,
-  conversation: Conversation & { by: string; turns: readonly Versioned<Turn>[] },
+  read: ReadConversation & { by: string; turns: readonly Versioned<Turn>[] },
   { part }: Extract<EraseDecision, { kind: 'erase' }>,
 ): Promise<Omit<NewGeneration<never>, 'result'> & { left: Turn[] }> {
-  const { conversationId, head } = conversation;
-  const turns = conversation.turns.map(({ value }) => value);
+  const { conversationId, conversation } = read;
+  const turns = read.turns.map(({ value }) => value);
   const seqs = turns.map(({ seq }) => seq);
   const now = dependencies.clock.now();
   const left = turns.map((turn) => erasedTurn(turn, part, now));
-  const next = await continueWithout(dependencies, conversation, { turns, left });
-  const { history, headAfter, pins, need } = next;
+  const next = await continueWithout(dependencies, read, { turns, left });
+  const { history, conversationAfter, pins, need } = next;
   // A title that was made of what goes tells of it.
-  const isTitleGone = seqs.some((seq) => seq <= (head.autoTitle?.throughSeq ?? 0));
+  const isTitleGone = seqs.some((seq) => seq <= (conversation.autoTitle?.throughSeq ?? 0));
   const blobs = turns.flatMap((turn) => blobsOf(dependencies, turn));
-  const items = await repeatingItems(dependencies, conversation, turns);
+  const items = await repeatingItems(dependencies, read, turns);
   return {
     history,
     turns: next.turns,
     left,
-    headAfter: {
-      ...headAfter,
-      compactionNeeded: { ...head.compactionNeeded, ...(need && { auto: need }) },
+    conversationAfter: {
+      ...conversationAfter,
+      compactionNeeded: { ...conversation.compactionNeeded, ...(need && { auto: need }) },
     },
     fields: {
       pins,
-      pendingErasure: pendingWith(head.pendingErasure, { seqs, blobs, items, now }),
+      pendingErasure: pendingWith(conversation.pendingErasure, { seqs, blobs, items, now }),
       ...(need && { 'compactionNeeded.auto': { ...need } }),
     },
     ...(isTitleGone && { remove: ['title', 'autoTitle'] }),
-    writes: conversation.turns.flatMap((turn) =>
-      eraseTurnWrites(conversationId, turn, { part, now }),
-    ),
+    writes: read.turns.flatMap((turn) => eraseTurnWrites(conversationId, turn, { part, now })),
   };
 }
 
@@ -173,7 +173,7 @@ async function changeOf(
   { own, by, request }: { own: OwnConversation; by: string; request: DeleteRequest },
 ): Promise<Decision<Deleted>> {
   const { conversationId, messageId } = request;
-  const target = { conversationId, head: own.head.value };
+  const target = { conversationId, conversation: own.conversation.value };
   const { turn, isAnswer } = await findMessage(dependencies, target, messageId);
   const alike = isAnswer ? [turn] : await findAlike(dependencies, target, turn);
   const named = turn.value;
@@ -186,7 +186,7 @@ async function changeOf(
       throw messageNotFoundError(conversationId, messageId);
     case 'done': {
       // The first try may have died before it told the workers.
-      const needed = target.head.compactionNeeded.auto?.requestId;
+      const needed = target.conversation.compactionNeeded.auto?.requestId;
       return { result: { view: view(named), needed, isLast: true } };
     }
     case 'erase': {
@@ -197,7 +197,7 @@ async function changeOf(
         decision,
       );
       const shown = left.find(({ seq }) => seq === named.seq) ?? named;
-      const needed = change.headAfter.compactionNeeded.auto?.requestId;
+      const needed = change.conversationAfter.compactionNeeded.auto?.requestId;
       return { ...change, result: { view: view(shown), needed, isLast: decision.isLast } };
     }
   }

@@ -1,4 +1,4 @@
-import type { Head } from '#shared/conversation/documents/head.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import { settleAll } from '#functions/lib/promises.ts';
 import { markErasing } from '#functions/erasure/mark-erasing.ts';
@@ -20,7 +20,7 @@ async function markAll(
   marked: Set<string>,
 ): Promise<number> {
   const before = marked.size;
-  const isTheirs = (head: Head) => head.ownerUid === caller.uid;
+  const isTheirs = (conversation: Conversation) => conversation.ownerUid === caller.uid;
   const found = ownConversations(dependencies, caller);
   // One walk for all of them: whoever is free takes the next, and a failure ends it.
   const markSome = async () => {

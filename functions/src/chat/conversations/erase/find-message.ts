@@ -1,4 +1,4 @@
-import type { Head, Versioned } from '#shared/conversation/documents/head.ts';
+import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
 import { decodeMessageGuard } from '#shared/conversation/documents/message-guard.ts';
 import { messageGuardPath, seqOfId, turnId } from '#shared/conversation/documents/paths.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
@@ -8,9 +8,9 @@ import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { idAsStored } from '#functions/chat/id-as-stored.ts';
 import { messageNotFoundError } from '#functions/chat/not-found.ts';
 
-interface Conversation {
+interface ReadConversation {
   conversationId: string;
-  head: Head;
+  conversation: Conversation;
 }
 
 /** 409: what is to be done with a message is not done while its turn runs or waits. */
@@ -30,7 +30,7 @@ export const unfinishedTurnError = (conversationId: string, seq: number) =>
  */
 export async function findMessage(
   { store }: Pick<ChatDependencies, 'store'>,
-  { conversationId, head }: Conversation,
+  { conversationId, conversation }: ReadConversation,
   messageId: string,
 ): Promise<{ seq: number; turn: Versioned<Turn>; isAnswer: boolean }> {
   const answered = seqOfId(messageId, 'm');
@@ -38,7 +38,7 @@ export async function findMessage(
   const id = await idAsStored({ store }, messageId, guardPath);
   const [guard] = answered ? [] : await store.get([guardPath(id)]);
   const seq = answered ?? (guard && decodeMessageGuard(guard).seq) ?? 0;
-  const isThere = seq >= 1 && seq <= head.lastSeq;
+  const isThere = seq >= 1 && seq <= conversation.lastSeq;
   const [turn] = isThere ? await readTurns(store, conversationId, [seq]) : [];
   if (!turn) throw messageNotFoundError(conversationId, messageId);
   return { seq, turn, isAnswer: answered !== undefined };
@@ -50,7 +50,7 @@ export async function findMessage(
  */
 export async function findAlike(
   { store }: Pick<ChatDependencies, 'store'>,
-  { conversationId, head }: Conversation,
+  { conversationId, conversation }: ReadConversation,
   turn: Versioned<Turn>,
 ): Promise<Versioned<Turn>[]> {
   const read = async (seq: number) => (await readTurns(store, conversationId, [seq]))[0];
@@ -60,7 +60,7 @@ export async function findAlike(
     if (earlier) alike.unshift(earlier);
     regenerates = earlier?.value.regenerates;
   }
-  for (let { seq } = turn.value; seq < head.lastSeq; seq++) {
+  for (let { seq } = turn.value; seq < conversation.lastSeq; seq++) {
     const later = await read(seq + 1);
     if (later?.value.regenerates !== seq) break;
     alike.push(later);

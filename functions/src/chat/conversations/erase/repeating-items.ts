@@ -1,13 +1,13 @@
 import { repeats } from '#shared/compaction/snapshot/repeated-words.ts';
 import type { Part } from '#shared/conversation/documents/content.ts';
 import { readHistories } from '#shared/conversation/context/find-history.ts';
-import type { Head } from '#shared/conversation/documents/head.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 
 /** Generations of one read. */
 const GENERATIONS_PER_READ = 20;
-/** Noted in the head at most; snapshots that hold more are emptied whole. */
+/** Noted in the conversation document at most; snapshots that hold more are emptied whole. */
 const ITEMS_MAX = 2_000;
 
 /** What a part says: a call by its arguments, a response by what it returned. */
@@ -23,7 +23,7 @@ export const saidIn = (turns: readonly Turn[]): string[] =>
     [user, ...contents].flatMap(({ parts }) => parts.flatMap(saidBy)),
   );
 
-type RepeatingItems = NonNullable<NonNullable<Head['pendingErasure']>['items']>;
+type RepeatingItems = NonNullable<NonNullable<Conversation['pendingErasure']>['items']>;
 
 /**
  * The items of all generations that repeat what the turns say, whatever they cite: by generation and id,
@@ -31,14 +31,14 @@ type RepeatingItems = NonNullable<NonNullable<Head['pendingErasure']>['items']>;
  */
 export async function repeatingItems(
   dependencies: Pick<ChatDependencies, 'store' | 'signer' | 'logger'>,
-  target: { conversationId: string; head: Head },
+  target: { conversationId: string; conversation: Conversation },
   turns: readonly Turn[],
 ): Promise<RepeatingItems> {
   const first = Math.min(...turns.map(({ seq }) => seq));
   const isRepeated = repeats(saidIn(turns));
   const found: RepeatingItems = [];
   let left = ITEMS_MAX;
-  for (let newest = target.head.generation; newest > 0; newest -= GENERATIONS_PER_READ) {
+  for (let newest = target.conversation.generation; newest > 0; newest -= GENERATIONS_PER_READ) {
     const length = Math.min(GENERATIONS_PER_READ, newest);
     const generations = Array.from({ length }, (_, i) => newest - i);
     for (const { generation, snapshot, coveredThrough } of await readHistories(

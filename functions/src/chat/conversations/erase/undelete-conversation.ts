@@ -1,11 +1,14 @@
-import type { CompactionNeeded, Head } from '#shared/conversation/documents/head.ts';
+import type {
+  CompactionNeeded,
+  Conversation,
+} from '#shared/conversation/documents/conversation.ts';
 import { contextTokens } from '#shared/conversation/context/meter.ts';
 import { readContextParts } from '#shared/conversation/context/read-conversation.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import { selectOutputForms } from '#functions/context/snapshot-rendering.ts';
-import { changeHead } from '../change-head.ts';
+import { changeConversation } from '../change-conversation.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { needAfterChange } from '#functions/chat/context/need-after-change.ts';
+import { requestAfterChange } from '#functions/chat/context/request-after-change.ts';
 import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import { publishRequest } from '#functions/events/publish-request.ts';
 
@@ -13,11 +16,14 @@ import { publishRequest } from '#functions/events/publish-request.ts';
 async function dueNeed(
   dependencies: ChatDependencies,
   conversationId: string,
-  head: Head,
+  conversation: Conversation,
 ): Promise<CompactionNeeded['auto']> {
-  const { history, turns } = await readContextParts(dependencies, { conversationId, head });
-  const { tokens } = contextTokens({ head, history, turns }, selectOutputForms(dependencies, head));
-  return needAfterChange(dependencies, { head, history, tokens });
+  const { history, turns } = await readContextParts(dependencies, { conversationId, conversation });
+  const { tokens } = contextTokens(
+    { conversation, history, turns },
+    selectOutputForms(dependencies, conversation),
+  );
+  return requestAfterChange(dependencies, { conversation, history, tokens });
 }
 
 /**
@@ -27,26 +33,30 @@ async function dueNeed(
 export async function undeleteConversation(
   dependencies: ChatDependencies,
   input: { caller: Caller; conversationId: string },
-): Promise<Head> {
+): Promise<Conversation> {
   const target = { ...input, states: ['live', 'deleted'] as const };
-  const head = await changeHead<Head>(dependencies, target, async ({ head: { value } }) => {
-    if (value.state === 'live') return { result: value };
-    const { deleteTime: _deleteTime, purgeTime: _purgeTime, ...kept } = value;
-    const updateTime = dependencies.clock.now();
-    const auto = await dueNeed(dependencies, input.conversationId, value);
-    const compactionNeeded = auto ? { auto } : {};
-    return {
-      fields: { state: 'live', updateTime, compactionNeeded: auto ? { auto: { ...auto } } : {} },
-      remove: ['deleteTime', 'purgeTime'],
-      result: { ...kept, state: 'live', updateTime, compactionNeeded },
-    };
-  });
+  const conversation = await changeConversation<Conversation>(
+    dependencies,
+    target,
+    async ({ conversation: { value } }) => {
+      if (value.state === 'live') return { result: value };
+      const { deleteTime: _deleteTime, purgeTime: _purgeTime, ...kept } = value;
+      const updateTime = dependencies.clock.now();
+      const auto = await dueNeed(dependencies, input.conversationId, value);
+      const compactionNeeded = auto ? { auto } : {};
+      return {
+        fields: { state: 'live', updateTime, compactionNeeded: auto ? { auto: { ...auto } } : {} },
+        remove: ['deleteTime', 'purgeTime'],
+        result: { ...kept, state: 'live', updateTime, compactionNeeded },
+      };
+    },
+  );
   await passCrashPoint(dependencies, 'conversation-undeleted');
-  const { auto } = head.compactionNeeded;
+  const { auto } = conversation.compactionNeeded;
   if (auto) {
     const { conversationId } = input;
     const { requestId, trigger } = auto;
     await publishRequest(dependencies, { conversationId, requestId, trigger });
   }
-  return head;
+  return conversation;
 }

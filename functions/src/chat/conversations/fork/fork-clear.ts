@@ -29,8 +29,8 @@ async function clearCollection(
 }
 
 /**
- * Deletes what an earlier try has left below the head of a fork. Every batch is committed under the head,
- * so a maker that stood still while another took over deletes nothing of what that one made. Throws
+ * Deletes what an earlier try has left below the document of a fork. Every batch is committed under the conversation
+ * document, so a maker that stood still while another took over deletes nothing of what that one made. Throws
  * FORK_TAKEN_OVER, StoreUnavailableError.
  */
 export async function clearFork(dependencies: ChatDependencies, target: ForkTarget): Promise<void> {

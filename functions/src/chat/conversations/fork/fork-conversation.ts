@@ -1,10 +1,13 @@
-import type { CompactionNeeded, Head } from '#shared/conversation/documents/head.ts';
+import type {
+  CompactionNeeded,
+  Conversation,
+} from '#shared/conversation/documents/conversation.ts';
 import { newestHistoryThrough } from '#shared/conversation/context/find-history.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import { continuedHistory } from '#shared/conversation/writes/next-generation.ts';
-import { headPath } from '#shared/conversation/documents/paths.ts';
-import { readHead } from '#shared/conversation/context/read-conversation.ts';
-import { sameHeadWrite } from '#shared/conversation/writes/status-write.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
+import { sameConversationWrite } from '#shared/conversation/writes/status-write.ts';
 import { isTerminal } from '#shared/conversation/documents/turn.ts';
 import { AppError } from '#shared/errors.ts';
 import type { Caller } from '#shared/ports/ports.ts';
@@ -14,10 +17,10 @@ import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { idAsStored } from '#functions/chat/id-as-stored.ts';
 import { findMessage, unfinishedTurnError } from '../erase/find-message.ts';
 import { publishErase, publishRequest } from '#functions/events/publish-request.ts';
-import { needAfterChange } from '#functions/chat/context/need-after-change.ts';
+import { requestAfterChange } from '#functions/chat/context/request-after-change.ts';
 import { clearFork } from './fork-clear.ts';
 import { copyHistory, copyTurns, SourceChangedError, type CopiedTurn } from './fork-copy.ts';
-import { liveFields, type MadeFork } from './fork-head.ts';
+import { liveFields, type MadeFork } from './forked-document.ts';
 import { claimFork, commitToFork, type ForkSource, type ForkTarget } from './fork-target.ts';
 import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import { readOwnConversation } from '../own-conversation.ts';
@@ -39,7 +42,7 @@ interface ForkRequest {
 
 interface Fork {
   conversationId: string;
-  head: Head;
+  conversation: Conversation;
   isNew: boolean;
 }
 
@@ -68,7 +71,7 @@ async function findSource(
 ): Promise<ForkSource> {
   const own = await readOwnConversation(dependencies, request);
   const { conversationId, messageId } = request;
-  const target = { conversationId, head: own.head.value };
+  const target = { conversationId, conversation: own.conversation.value };
   const { seq, turn } = await findMessage(dependencies, target, messageId);
   if (!isTerminal(turn.value.state)) throw unfinishedTurnError(conversationId, seq);
   if (seq > FORK_TURNS_MAX) throw forkTooLarge(conversationId, seq);
@@ -89,7 +92,7 @@ async function firstHistory(
   const found = await newestHistoryThrough(dependencies, source, Math.min(source.seq, ...revived));
   if (!found || found.coveredThrough.seq === 0) return undefined;
   return continuedHistory({
-    head: { generation: 0 },
+    conversation: { generation: 0 },
     source: found,
     state: 'RESTORED',
     changedSeqs: found.masks.map(({ seq }) => seq).filter((seq) => seq > source.seq),
@@ -113,18 +116,19 @@ async function finishFork(
   const { store, clock } = dependencies;
   const { source, target } = fork;
   const fields = liveFields(source, made, clock.now());
-  const need = needAfterChange(dependencies, {
-    head: { ...source.head, ...fields, compactionNeeded: {} },
+  const need = requestAfterChange(dependencies, {
+    conversation: { ...source.conversation, ...fields, compactionNeeded: {} },
     history: made.history,
     tokens: fields.context.tokens,
   });
   await commitToFork(dependencies, target, {
     fields: { ...fields, ...(need && { 'compactionNeeded.auto': { ...need } }) },
     build: async () => {
-      const now = await readHead(store, source.conversationId);
-      const isSame = now?.value.state === 'live' && now.value.changedIn === source.head.changedIn;
+      const now = await readConversation(store, source.conversationId);
+      const isSame =
+        now?.value.state === 'live' && now.value.changedIn === source.conversation.changedIn;
       if (!isSame) throw new SourceChangedError(source.conversationId);
-      return [sameHeadWrite(source.conversationId, now.updateTime)];
+      return [sameConversationWrite(source.conversationId, now.updateTime)];
     },
   });
   return need;
@@ -134,7 +138,7 @@ async function copyOnce(
   dependencies: ChatDependencies,
   request: ForkRequest,
   forkId: string,
-): Promise<Omit<Fork, 'head'>> {
+): Promise<Omit<Fork, 'conversation'>> {
   const source = await findSource(dependencies, request);
   const { caller } = request;
   const claimed = await claimFork(dependencies, { caller, conversationId: forkId, source });
@@ -165,10 +169,10 @@ async function dropFork(
   { caller, conversationId }: ForkRequest,
   forkId: string,
 ): Promise<void> {
-  const isLeft = (head: Head) =>
-    head.state === 'forking' &&
-    head.ownerUid === caller.uid &&
-    head.forkedFrom?.conversationId === conversationId;
+  const isLeft = (conversation: Conversation) =>
+    conversation.state === 'forking' &&
+    conversation.ownerUid === caller.uid &&
+    conversation.forkedFrom?.conversationId === conversationId;
   if ((await markErasing(dependencies, forkId, isLeft)) === 'erasing')
     await publishErase(dependencies, forkId);
 }
@@ -187,7 +191,7 @@ export async function forkConversation(
   request: ForkRequest,
 ): Promise<Fork> {
   const forkId = request.id
-    ? await idAsStored(dependencies, request.id, headPath)
+    ? await idAsStored(dependencies, request.id, conversationPath)
     : dependencies.randomness.uuid();
   try {
     const made = await retry(() => copyOnce(dependencies, request, forkId), {
@@ -195,8 +199,8 @@ export async function forkConversation(
       isRetryable: isSourceChanged,
     });
     const target = { caller: request.caller, conversationId: forkId };
-    const { head } = await readOwnConversation(dependencies, target);
-    return { ...made, head: head.value };
+    const { conversation } = await readOwnConversation(dependencies, target);
+    return { ...made, conversation: conversation.value };
   } catch (error) {
     if (error instanceof AppError && error.reason === 'CONVERSATION_NOT_FOUND')
       await dropFork(dependencies, request, forkId);

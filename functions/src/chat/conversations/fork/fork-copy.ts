@@ -2,7 +2,7 @@ import { blobsNamedBy } from '#shared/conversation/writes/erased-history.ts';
 import { encodeHistory, type History } from '#shared/conversation/documents/history.ts';
 import {
   blobPiecePath,
-  headPath,
+  conversationPath,
   historyPath,
   messageGuardPath,
   turnPath,
@@ -84,7 +84,7 @@ function batchWriter(dependencies: ChatDependencies, target: ForkTarget) {
 }
 
 const moved = (path: string, { source, target }: Copy) =>
-  `${headPath(target.conversationId)}${path.slice(headPath(source.conversationId).length)}`;
+  `${conversationPath(target.conversationId)}${path.slice(conversationPath(source.conversationId).length)}`;
 
 /** A turn's fields as they are in the fork, without what only its own producers and streams need. */
 function turnFields(

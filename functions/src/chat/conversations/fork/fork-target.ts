@@ -1,7 +1,7 @@
-import type { Head } from '#shared/conversation/documents/head.ts';
-import { newHead } from '#shared/conversation/documents/new-head.ts';
-import { headPath } from '#shared/conversation/documents/paths.ts';
-import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
+import { newConversation } from '#shared/conversation/documents/new-conversation.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { AppError, mayBeCommitted, StoreUnavailableError } from '#shared/errors.ts';
 import type { Caller, DocumentFields, Write } from '#shared/ports/ports.ts';
 import { creationsOfFork } from '#shared/quota/creation-decision.ts';
@@ -14,7 +14,7 @@ const COMMIT_TRIES = 5;
 /** What a fork is a copy of. */
 export interface ForkSource {
   conversationId: string;
-  head: Head;
+  conversation: Conversation;
   /** The last turn that is copied. */
   seq: number;
 }
@@ -25,7 +25,7 @@ interface WantedFork {
   source: ForkSource;
 }
 
-/** The head of a fork that this request is making. Its epoch is the nonce of the last batch. */
+/** The document of a fork that this request is making. Its epoch is the nonce of the last batch. */
 export interface ForkTarget {
   conversationId: string;
   epoch: string;
@@ -60,14 +60,19 @@ const takenOver = (conversationId: string) =>
     retryable: true,
   });
 
-const isForkOf = (head: Head, source: ForkSource) =>
-  head.forkedFrom?.conversationId === source.conversationId && head.forkedFrom.seq === source.seq;
+const isForkOf = (conversation: Conversation, source: ForkSource) =>
+  conversation.forkedFrom?.conversationId === source.conversationId &&
+  conversation.forkedFrom.seq === source.seq;
 
-function forkingHead(dependencies: ChatDependencies, caller: Caller, source: ForkSource): Head {
+function forkingConversation(
+  dependencies: ChatDependencies,
+  caller: Caller,
+  source: ForkSource,
+): Conversation {
   const { randomness, clock } = dependencies;
-  const { model, profile, systemInstruction } = source.head;
+  const { model, profile, systemInstruction } = source.conversation;
   return {
-    ...newHead({
+    ...newConversation({
       epoch: randomness.uuid(),
       ownerUid: caller.uid,
       model,
@@ -80,36 +85,39 @@ function forkingHead(dependencies: ChatDependencies, caller: Caller, source: For
   };
 }
 
-/** Returns the head that is there, or creates it, which counts as so many things made as it has hundreds of turns. */
+/**
+ * Returns the conversation document that is there, or creates it, which counts as so many things made as it has
+ * hundreds of turns.
+ */
 function readOrCreate(
   dependencies: ChatDependencies,
   { caller, conversationId, source }: WantedFork,
-  head: Head,
-): Promise<{ head: Head; updateTime: string }> {
+  conversation: Conversation,
+): Promise<{ conversation: Conversation; updateTime: string }> {
   const { store, quota, clock } = dependencies;
-  const path = headPath(conversationId);
+  const path = conversationPath(conversationId);
   return retryWhenLost(clock, async () => {
-    const found = await readHead(store, conversationId);
-    if (found) return { head: found.value, updateTime: found.updateTime };
+    const found = await readConversation(store, conversationId);
+    if (found) return { conversation: found.value, updateTime: found.updateTime };
     const counted = await quota.create(caller, creationsOfFork(source.seq));
     try {
       const [updateTime = ''] = await store.commit([
-        { op: 'create', path, fields: { ...head } },
+        { op: 'create', path, fields: { ...conversation } },
         ...counted,
       ]);
-      return { head, updateTime };
+      return { conversation, updateTime };
     } catch (error) {
       if (!(error instanceof StoreUnavailableError)) throw error;
       // It may stand all the same.
-      const made = await readHead(store, conversationId);
+      const made = await readConversation(store, conversationId);
       if (!made) throw error;
-      return { head: made.value, updateTime: made.updateTime };
+      return { conversation: made.value, updateTime: made.updateTime };
     }
   });
 }
 
 /**
- * Makes the head of a fork one's own: a new one, or one that an earlier try of the same request left. From
+ * Makes the document of a fork one's own: a new one, or one that an earlier try of the same request left. From
  * here on that earlier try can write nothing. A fork that is finished is returned as it is.
  * Throws NOT_FOUND for an id of somebody else or of a conversation that was deleted, IDEMPOTENCY_KEY_REUSED
  * for another conversation of the caller, FORK_TAKEN_OVER, USER_DAILY_CREATIONS, ANONYMOUS_LIMIT.
@@ -117,17 +125,17 @@ function readOrCreate(
 export async function claimFork(
   dependencies: ChatDependencies,
   fork: WantedFork,
-): Promise<{ kind: 'claimed'; target: ForkTarget } | { kind: 'live'; head: Head }> {
+): Promise<{ kind: 'claimed'; target: ForkTarget } | { kind: 'live'; conversation: Conversation }> {
   const { caller, conversationId, source } = fork;
-  const drawn = forkingHead(dependencies, caller, source);
-  const { head, updateTime } = await readOrCreate(dependencies, fork, drawn);
-  const target: ForkTarget = { conversationId, epoch: head.epoch, updateTime };
-  if (head.epoch === drawn.epoch) return { kind: 'claimed', target };
-  const isTheirs = head.ownerUid === caller.uid;
-  if (!isTheirs || (head.state !== 'live' && head.state !== 'forking'))
+  const drawn = forkingConversation(dependencies, caller, source);
+  const { conversation, updateTime } = await readOrCreate(dependencies, fork, drawn);
+  const target: ForkTarget = { conversationId, epoch: conversation.epoch, updateTime };
+  if (conversation.epoch === drawn.epoch) return { kind: 'claimed', target };
+  const isTheirs = conversation.ownerUid === caller.uid;
+  if (!isTheirs || (conversation.state !== 'live' && conversation.state !== 'forking'))
     throw idUnusable(conversationId);
-  if (!isForkOf(head, source)) throw idTaken(conversationId);
-  if (head.state === 'live') return { kind: 'live', head };
+  if (!isForkOf(conversation, source)) throw idTaken(conversationId);
+  if (conversation.state === 'live') return { kind: 'live', conversation };
   await commitToFork(dependencies, target, {
     // The sweep takes forks away by their age.
     fields: { createTime: drawn.createTime },
@@ -137,7 +145,7 @@ export async function claimFork(
 }
 
 /**
- * Commits what `build` returns together with the fork's head under its update time, and a new epoch as
+ * Commits what `build` returns together with the fork's document under its update time, and a new epoch as
  * the batch's nonce: a lost reply is found by it, and a second maker loses. Moves `target` on.
  * Throws FORK_TAKEN_OVER, StoreUnavailableError, and what `build` throws.
  */
@@ -149,14 +157,14 @@ export async function commitToFork(
   const { store, randomness } = dependencies;
   const { conversationId } = target;
   const epoch = randomness.uuid();
-  // Not `retry`: after every failure, the last one too, the head says who holds the fork.
+  // Not `retry`: after every failure, the last one too, the conversation document says who holds the fork.
   for (let tries = 1; ; tries++) {
     const writes = await batch.build();
     try {
       const [updateTime = ''] = await store.commit([
         {
           op: 'update',
-          path: headPath(conversationId),
+          path: conversationPath(conversationId),
           fields: { ...batch.fields, epoch },
           guard: { updateTime: target.updateTime },
         },
@@ -166,12 +174,12 @@ export async function commitToFork(
       return;
     } catch (error) {
       if (!mayBeCommitted(error)) throw error;
-      const head = await readHead(store, conversationId);
-      if (head?.value.epoch === epoch) {
-        Object.assign(target, { epoch, updateTime: head.updateTime });
+      const conversation = await readConversation(store, conversationId);
+      if (conversation?.value.epoch === epoch) {
+        Object.assign(target, { epoch, updateTime: conversation.updateTime });
         return;
       }
-      if (head?.value.epoch !== target.epoch) throw takenOver(conversationId);
+      if (conversation?.value.epoch !== target.epoch) throw takenOver(conversationId);
       if (tries >= COMMIT_TRIES) throw error;
     }
   }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { decodeHead } from '#shared/conversation/documents/head.ts';
-import { chatNamePath, headPath } from '#shared/conversation/documents/paths.ts';
+import { decodeConversation } from '#shared/conversation/documents/conversation.ts';
+import { chatNamePath, conversationPath } from '#shared/conversation/documents/paths.ts';
 import type { Caller, StoredDocument } from '#shared/ports/ports.ts';
 import { conversationIdSchema } from '#shared/wire/fields.ts';
 import { stableUuid } from '#shared/wire/stable-uuid.ts';
@@ -43,10 +43,12 @@ const pathOf = ({ sha256 }: Naming, { caller, chatId }: NamedChat) =>
 async function lookUp(dependencies: Naming, chat: NamedChat): Promise<Found> {
   const { caller, chatId } = chat;
   const formerId = stableUuid(dependencies.sha256, ['ai-sdk chat', caller.uid, chatId]);
-  const paths = [pathOf(dependencies, chat), headPath(formerId)];
+  const paths = [pathOf(dependencies, chat), conversationPath(formerId)];
   const [name, former] = await dependencies.store.get(paths);
   if (name) return { conversationId: decodeChatName(name).conversationId, name };
-  return former && isOwn(decodeHead(former).value, caller) ? { conversationId: formerId } : {};
+  return former && isOwn(decodeConversation(former).value, caller)
+    ? { conversationId: formerId }
+    : {};
 }
 
 /**
@@ -55,14 +57,14 @@ async function lookUp(dependencies: Naming, chat: NamedChat): Promise<Found> {
  */
 export async function findChat(dependencies: Naming, chat: NamedChat): Promise<string | undefined> {
   return conversationIdSchema.safeParse(chat.chatId).success
-    ? idAsStored(dependencies, chat.chatId, headPath)
+    ? idAsStored(dependencies, chat.chatId, conversationPath)
     : (await lookUp(dependencies, chat)).conversationId;
 }
 
 /** Whether the next message can go there: it is the caller's, or nobody's yet. */
 async function isUsable({ store }: Naming, caller: Caller, conversationId: string) {
-  const [head] = await store.get([headPath(conversationId)]);
-  return !head || isOwn(decodeHead(head).value, caller);
+  const [conversation] = await store.get([conversationPath(conversationId)]);
+  return !conversation || isOwn(decodeConversation(conversation).value, caller);
 }
 
 /** Gives a name to a new conversation. Throws GuardLostError when another request was first. */
@@ -89,7 +91,7 @@ async function nameNew(
  */
 export async function openChat(dependencies: ChatDependencies, chat: NamedChat): Promise<string> {
   if (conversationIdSchema.safeParse(chat.chatId).success)
-    return idAsStored(dependencies, chat.chatId, headPath);
+    return idAsStored(dependencies, chat.chatId, conversationPath);
   return retryWhenLost(dependencies.clock, async () => {
     const { conversationId: known, name } = await lookUp(dependencies, chat);
     if (known !== undefined && (await isUsable(dependencies, chat.caller, known))) return known;

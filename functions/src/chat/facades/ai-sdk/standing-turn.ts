@@ -1,6 +1,10 @@
-import { decodeHead } from '#shared/conversation/documents/head.ts';
+import { decodeConversation } from '#shared/conversation/documents/conversation.ts';
 import { decodeMessageGuard } from '#shared/conversation/documents/message-guard.ts';
-import { headPath, messageGuardPath, seqOfId } from '#shared/conversation/documents/paths.ts';
+import {
+  conversationPath,
+  messageGuardPath,
+  seqOfId,
+} from '#shared/conversation/documents/paths.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import type { Caller } from '#shared/ports/ports.ts';
@@ -28,11 +32,12 @@ export async function standingTurn(
   target: { caller: Caller; conversationId: string; messageId: string },
 ): Promise<Turn | undefined> {
   const { caller, conversationId, messageId } = target;
-  const [head, guard] = await store.get([
-    headPath(conversationId),
+  const [conversation, guard] = await store.get([
+    conversationPath(conversationId),
     messageGuardPath(conversationId, messageId),
   ]);
-  if (!head || !guard || !isOwn(decodeHead(head).value, caller)) return undefined;
+  if (!conversation || !guard || !isOwn(decodeConversation(conversation).value, caller))
+    return undefined;
   const read = async (seq: number) => (await readTurns(store, conversationId, [seq]))[0]?.value;
   let turn = await read(decodeMessageGuard(guard).seq);
   for (let followed = 0; turn && followed < REPLACEMENTS_FOLLOWED_MAX; followed++) {

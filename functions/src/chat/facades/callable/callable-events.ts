@@ -1,7 +1,11 @@
 import { errorReply } from '#shared/wire/errors/error-body.ts';
 import { singleLineJson } from '#shared/wire/single-line-json.ts';
 import type { StreamFrame } from '#shared/wire/resources/streams.ts';
-import { SILENCE, withSilences, type SilenceOptions } from '#functions/chat/http/silences.ts';
+import {
+  HEARTBEAT_DUE,
+  withHeartbeats,
+  type HeartbeatOptions,
+} from '#functions/chat/http/heartbeat.ts';
 
 /*
  * The stream of a callable. Firebase's SDK for iOS gives up at any line that does not begin with `data:`, a
@@ -33,11 +37,11 @@ export interface CallableCall {
  */
 export async function* callableText(
   call: CallableCall,
-  options: SilenceOptions,
+  options: HeartbeatOptions,
 ): AsyncGenerator<string> {
   try {
-    for await (const next of withSilences(call.frames, options))
-      yield next === SILENCE ? HEARTBEAT : event({ message: next.chunk });
+    for await (const next of withHeartbeats(call.frames, options))
+      yield next === HEARTBEAT_DUE ? HEARTBEAT : event({ message: next.chunk });
     if (options.left.aborted) return;
     yield event({ result: await call.result() });
   } catch (error) {

@@ -19,7 +19,7 @@ import { answerOptions, messageOfBody } from '#functions/chat/routes/parts/messa
 import { UPLOAD_ERRORS } from '#functions/chat/routes/parts/described-headers.ts';
 import { turnBody } from '#functions/chat/routes/parts/turn-reply.ts';
 import { callableText, type CallableCall } from './callable-events.ts';
-import { headPath } from '#shared/conversation/documents/paths.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { turnIdOfCall } from '#shared/conversation/context/tool-calls.ts';
 import type { SendHandle } from '#functions/chat/turns/send/send-request.ts';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
@@ -69,7 +69,7 @@ const giveResults = (
   });
 
 function callOf(handle: SendHandle, { left: closed }: Asked): StartedCall {
-  handle.attend(closed);
+  handle.subscribe(closed);
   return {
     read: ({ left }) => ({
       frames: handle.frames(left),
@@ -132,7 +132,11 @@ export const callableChatRoute = userRoute({
   },
   format: 'callable',
   handle: async (dependencies, { caller, body, header, left }) => {
-    const conversationId = await idAsStored(dependencies, body.data.conversationId, headPath);
+    const conversationId = await idAsStored(
+      dependencies,
+      body.data.conversationId,
+      conversationPath,
+    );
     const data = { ...body.data, conversationId };
     const options = answerOptions(data, header);
     const call = await startCall(dependencies, { caller, data, options, left });

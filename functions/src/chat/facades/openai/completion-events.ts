@@ -4,7 +4,11 @@ import { AppError } from '#shared/errors.ts';
 import type { ChatCompletion, ChatCompletionChunk } from '#shared/wire/facades/openai.ts';
 import type { StreamChunk } from '#shared/wire/resources/streams.ts';
 import { singleLineJson } from '#shared/wire/single-line-json.ts';
-import { SILENCE, withSilences, type SilenceOptions } from '#functions/chat/http/silences.ts';
+import {
+  HEARTBEAT_DUE,
+  withHeartbeats,
+  type HeartbeatOptions,
+} from '#functions/chat/http/heartbeat.ts';
 import { openAiFinish, openAiUsage, type Completion, type CompletionResult } from './completion.ts';
 import { openAiErrorReply } from './error-reply.ts';
 
@@ -55,7 +59,7 @@ function chunksOf(completion: Completion, { includeUsage }: { includeUsage: bool
   };
 }
 
-interface EventOptions extends SilenceOptions {
+interface EventOptions extends HeartbeatOptions {
   /** Whether the client asked for a last chunk with the usage. */
   includeUsage: boolean;
 }
@@ -73,8 +77,8 @@ export async function* completionText(
   let isSaid = false;
   try {
     yield event(chunks.first());
-    for await (const next of withSilences(completion.frames(left), options)) {
-      if (next === SILENCE) yield event(chunks.text(''));
+    for await (const next of withHeartbeats(completion.frames(left), options)) {
+      if (next === HEARTBEAT_DUE) yield event(chunks.text(''));
       else if (isRestart(next.chunk) && isSaid) throw restartedError(completion);
       else if (next.chunk.type === 'text-delta') {
         isSaid = true;

@@ -19,7 +19,7 @@ export interface Completion {
   /** From the first frame on, then live, until the end or until the reader has `left`. */
   frames(left?: AbortSignal): AsyncIterable<StreamFrame>;
   /** Says that somebody waits for a stored answer until their connection closes (`left`). */
-  attend?: (left: AbortSignal) => void;
+  subscribe?: (left: AbortSignal) => void;
   /** Rejects with AppError when there is no answer. */
   result: Promise<CompletionResult>;
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Head } from '#shared/conversation/documents/head.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import type { OpenAiTool } from '#shared/wire/facades/openai.ts';
 import { toolsSchema } from '#shared/wire/resources/tools.ts';
@@ -28,15 +28,16 @@ export async function declareTools(
   target: {
     caller: Caller;
     conversationId: string;
-    head: Head | undefined;
+    conversation: Conversation | undefined;
     tools: readonly OpenAiTool[];
   },
 ): Promise<void> {
-  const { caller, conversationId, head } = target;
+  const { caller, conversationId, conversation } = target;
   if (target.tools.length === 0) return;
   const { tools } = parseRequest(declared, { tools: target.tools.map(toolOf) });
-  if (head?.toolsJson === JSON.stringify(tools)) return;
+  if (conversation?.toolsJson === JSON.stringify(tools)) return;
   const fields = { tools };
-  if (head) await updateConversation(dependencies, { caller, conversationId, patch: fields });
+  if (conversation)
+    await updateConversation(dependencies, { caller, conversationId, patch: fields });
   else await createConversation(dependencies, { caller, id: conversationId, fields });
 }

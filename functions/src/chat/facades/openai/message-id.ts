@@ -1,4 +1,7 @@
-import { decodeHead, type Head } from '#shared/conversation/documents/head.ts';
+import {
+  decodeConversation,
+  type Conversation,
+} from '#shared/conversation/documents/conversation.ts';
 import { decodeMessageGuard } from '#shared/conversation/documents/message-guard.ts';
 import { messageGuardPath } from '#shared/conversation/documents/paths.ts';
 import { QUEUE_MAX } from '#shared/conversation/decisions/queue-decision.ts';
@@ -10,14 +13,14 @@ import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 /** How far back a message is looked for that others were sent after: all that may wait, and the running one. */
 const LOOK_BACK = QUEUE_MAX + 1;
 
-/** The head of the caller's own conversation, where there is one. */
-type OwnHead = Pick<Head, 'lastSeq' | 'open'> | undefined;
+/** The conversation document of the caller's own conversation, where there is one. */
+type OwnConversation = Pick<Conversation, 'lastSeq' | 'open'> | undefined;
 
 interface Naming {
   conversationId: string;
   /** The last one is the message. */
   messages: readonly OpenAiMessage[];
-  head: OwnHead;
+  conversation: OwnConversation;
   header: (name: string) => string | undefined;
 }
 
@@ -36,9 +39,9 @@ async function idByTurns(
   naming: Naming,
   idAfter: (seq: number) => string,
 ): Promise<string> {
-  const { conversationId, head } = naming;
-  const lastSeq = head?.lastSeq ?? 0;
-  const openSeq = isRetry(naming) ? 1 : head?.open?.seq;
+  const { conversationId, conversation } = naming;
+  const lastSeq = conversation?.lastSeq ?? 0;
+  const openSeq = isRetry(naming) ? 1 : conversation?.open?.seq;
   if (lastSeq === 0 || openSeq === undefined) return idAfter(lastSeq);
   const places = Array.from({ length: Math.min(lastSeq, LOOK_BACK) }, (_, i) => lastSeq - 1 - i);
   const ids = places.map(idAfter);
@@ -69,11 +72,11 @@ export async function toMessageId(
 }
 
 /** What the message's place and the model's name are read from; undefined for what is not the caller's. */
-export async function readOwnHead(
+export async function readOwnConversation(
   { store }: Pick<ChatDependencies, 'store'>,
   target: { uid: string; path: string },
-): Promise<Head | undefined> {
+): Promise<Conversation | undefined> {
   const [document] = await store.get([target.path]);
-  const head = document && decodeHead(document).value;
-  return head?.ownerUid === target.uid ? head : undefined;
+  const conversation = document && decodeConversation(document).value;
+  return conversation?.ownerUid === target.uid ? conversation : undefined;
 }

@@ -5,7 +5,7 @@ import {
 } from '#shared/wire/facades/openai.ts';
 import { conversationIdSchema } from '#shared/wire/fields.ts';
 import { noQuery } from '#shared/wire/queries.ts';
-import { headPath } from '#shared/conversation/documents/paths.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { AUTO_MODEL } from '#shared/routing/routing.ts';
 import { parseRequest } from '#shared/wire/errors/validation-error.ts';
 import { z } from 'zod';
@@ -83,12 +83,12 @@ export const chatCompletionsRoute = userRoute({
   format: 'openai',
   handle: async (dependencies, { caller, body, header, requestId, left }) => {
     const named = namedConversation(body.metadata, header);
-    const conversationId = named && (await idAsStored(dependencies, named, headPath));
+    const conversationId = named && (await idAsStored(dependencies, named, conversationPath));
     const completion =
       conversationId === undefined
         ? await looseCompletion(dependencies, { caller, body, requestId })
         : await storedCompletion(dependencies, { caller, conversationId, body, header });
-    completion.attend?.(left);
+    completion.subscribe?.(left);
     if (body.stream === true)
       return streamOf(dependencies, completion, body.stream_options?.include_usage === true);
     const { recap } = completion;

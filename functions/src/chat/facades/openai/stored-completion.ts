@@ -1,7 +1,7 @@
-import { headPath } from '#shared/conversation/documents/paths.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { callId, findCalls } from '#shared/conversation/context/tool-calls.ts';
 import { waitingCalls } from '#shared/conversation/context/tool-results.ts';
-import type { Head } from '#shared/conversation/documents/head.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import type { ChatCompletionBody, OpenAiToolCall } from '#shared/wire/facades/openai.ts';
@@ -13,7 +13,7 @@ import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
 import { badField, toUserParts } from './message-content.ts';
 import type { Completion, CompletionResult } from './completion.ts';
 import { declareTools } from './declare-tools.ts';
-import { toMessageId, readOwnHead } from './message-id.ts';
+import { toMessageId, readOwnConversation } from './message-id.ts';
 import { framesAfterCalls, lastNamedCall, textAfterCall } from './rest-of-answer.ts';
 import { resultsAtEnd, type GivenResults } from './tool-messages.ts';
 
@@ -57,7 +57,7 @@ function refuseFormat({ response_format: format }: ChatCompletionBody): void {
 async function sendLast(
   dependencies: RouteDependencies,
   { caller, conversationId, body, header }: Asked,
-  head: Head | undefined,
+  conversation: Conversation | undefined,
 ): Promise<SendHandle> {
   const { MAX_PART_BYTES: maxPartBytes, MAX_MESSAGE_BYTES: maxMessageBytes } = dependencies.config;
   const { messages } = body;
@@ -67,8 +67,13 @@ async function sendLast(
   const parts = toUserParts(last, { maxPartBytes, maxMessageBytes }, messages.length - 1);
   if (parts.length === 0)
     throw badField(`messages[${messages.length - 1}].content`, 'The last message says nothing.');
-  const id = await toMessageId(dependencies, { conversationId, messages, head, header });
-  await declareTools(dependencies, { caller, conversationId, head, tools: body.tools ?? [] });
+  const id = await toMessageId(dependencies, { conversationId, messages, conversation, header });
+  await declareTools(dependencies, {
+    caller,
+    conversationId,
+    conversation,
+    tools: body.tools ?? [],
+  });
   return dependencies.sendMessage(dependencies, {
     caller,
     conversationId,
@@ -101,21 +106,21 @@ export async function storedCompletion(
 ): Promise<Completion> {
   const { caller, conversationId, body } = request;
   refuseFormat(body);
-  const path = headPath(conversationId);
-  const head = await readOwnHead(dependencies, { uid: caller.uid, path });
+  const path = conversationPath(conversationId);
+  const conversation = await readOwnConversation(dependencies, { uid: caller.uid, path });
   const given = resultsAtEnd(body.messages);
   const answered = given?.results.map((result) => result.callId) ?? [];
   const handle = given
     ? await giveResults(dependencies, request, given)
-    : await sendLast(dependencies, request, head);
+    : await sendLast(dependencies, request, conversation);
   const { turnId, generation } = handle;
   return {
     id: `chatcmpl-${conversationId}-${turnId}`,
     created: Math.floor(dependencies.clock.now().getTime() / 1_000),
-    model: head?.model ?? dependencies.config.MODEL,
+    model: conversation?.model ?? dependencies.config.MODEL,
     recap: { conversationId, turnId, generation },
     frames: (left) => framesAfterCalls(handle.frames(left), answered),
-    attend: (left) => handle.attend(left),
+    subscribe: (left) => handle.subscribe(left),
     result: ignoreRejection(resultOf(handle, answered)),
   };
 }

@@ -1,8 +1,8 @@
-import type { Pin } from '#shared/conversation/documents/head.ts';
+import type { Pin } from '#shared/conversation/documents/conversation.ts';
 import { decidePin } from '#shared/conversation/pins/pins.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { changeHead } from '#functions/chat/conversations/change-head.ts';
+import { changeConversation } from '#functions/chat/conversations/change-conversation.ts';
 import { conversationPinBudget } from './list-pins.ts';
 import { pinsTooLarge, tooManyPins } from './pin-errors.ts';
 
@@ -30,28 +30,32 @@ export function keepPin(
 ): Promise<{ pin: Pin; isNew: boolean }> {
   const { conversationId, pinId, text, source, seq } = request;
   const pin: Pin = { id: pinId, text, source, ...(seq !== undefined && { seq }) };
-  return changeHead<{ pin: Pin; isNew: boolean }>(dependencies, request, ({ head }) => {
-    const budget = conversationPinBudget(dependencies.config, head.value);
-    const decision = decidePin(head.value.pins, pin, budget);
-    switch (decision.kind) {
-      case 'tooMany':
-        throw tooManyPins(conversationId);
-      case 'overBudget':
-        throw pinsTooLarge(conversationId, { ...decision, ...budget });
-      case 'unchanged':
-        return { result: { pin: decision.pin, isNew: false } };
-      case 'put': {
-        const fields = { pins: decision.pins, updateTime: dependencies.clock.now() };
-        return { fields, result: { pin, isNew: decision.isNew } };
+  return changeConversation<{ pin: Pin; isNew: boolean }>(
+    dependencies,
+    request,
+    ({ conversation }) => {
+      const budget = conversationPinBudget(dependencies.config, conversation.value);
+      const decision = decidePin(conversation.value.pins, pin, budget);
+      switch (decision.kind) {
+        case 'tooMany':
+          throw tooManyPins(conversationId);
+        case 'overBudget':
+          throw pinsTooLarge(conversationId, { ...decision, ...budget });
+        case 'unchanged':
+          return { result: { pin: decision.pin, isNew: false } };
+        case 'put': {
+          const fields = { pins: decision.pins, updateTime: dependencies.clock.now() };
+          return { fields, result: { pin, isNew: decision.isNew } };
+        }
       }
-    }
-  });
+    },
+  );
 }
 
 /** Takes a pin away; one that is not there is gone already. Throws NOT_FOUND. */
 export function deletePin(dependencies: PinDependencies, request: PinOf): Promise<void> {
-  return changeHead<void>(dependencies, request, ({ head }) => {
-    const { pins } = head.value;
+  return changeConversation<void>(dependencies, request, ({ conversation }) => {
+    const { pins } = conversation.value;
     const left = pins.filter(({ id }) => id !== request.pinId);
     if (left.length === pins.length) return { result: undefined };
     return { fields: { pins: left, updateTime: dependencies.clock.now() }, result: undefined };

@@ -1,4 +1,4 @@
-import type { Head, Pin } from '#shared/conversation/documents/head.ts';
+import type { Conversation, Pin } from '#shared/conversation/documents/conversation.ts';
 import { calibratedPinTokens, pinBudget } from '#shared/conversation/pins/pin-budget.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import { pinView, type PinListView } from '#shared/wire/resources/pins.ts';
@@ -14,17 +14,17 @@ interface PinsOf {
 }
 
 /** What the pins of a conversation may take together, as its settings are now. */
-export const conversationPinBudget = (config: Config, head: Head) =>
-  pinBudget(conversationPolicy(config, head), head.context);
+export const conversationPinBudget = (config: Config, conversation: Conversation) =>
+  pinBudget(conversationPolicy(config, conversation), conversation.context);
 
 /** All pins of a conversation, the oldest first, and how full their budget is. Throws NOT_FOUND. */
 export async function listPins(
   dependencies: Pick<ChatDependencies, 'store' | 'config'>,
   input: PinsOf,
 ): Promise<PinListView> {
-  const { head } = await readOwnConversation(dependencies, input);
-  const { pins } = head.value;
-  const budget = conversationPinBudget(dependencies.config, head.value);
+  const { conversation } = await readOwnConversation(dependencies, input);
+  const { pins } = conversation.value;
+  const budget = conversationPinBudget(dependencies.config, conversation.value);
   return {
     pins: pins.map(pinView),
     tokens: calibratedPinTokens(pins, budget),
@@ -37,8 +37,8 @@ export async function readPin(
   dependencies: Pick<ChatDependencies, 'store'>,
   input: PinsOf & { pinId: string },
 ): Promise<Pin> {
-  const { head } = await readOwnConversation(dependencies, input);
-  const pin = head.value.pins.find(({ id }) => id === input.pinId);
+  const { conversation } = await readOwnConversation(dependencies, input);
+  const pin = conversation.value.pins.find(({ id }) => id === input.pinId);
   if (!pin) throw pinNotFound(input.conversationId, input.pinId);
   return pin;
 }

@@ -15,15 +15,15 @@ function factsOf(
   begun: BegunTurn,
   models: RoutingModels,
 ): RouteFacts {
-  const { head, turns } = begun.context;
+  const { conversation, turns } = begun.context;
   const { user, routing: earlier } = begun.turn;
   const files = { ...user, parts: fileParts(user) };
   return {
     models,
     earlier,
-    setting: head.settings.routing,
+    setting: conversation.settings.routing,
     last: turns.findLast(({ inContext, routing }) => inContext && routing)?.routing?.choice,
-    filesTokens: estimateContentTokens(files, meterCounting(head)),
+    filesTokens: estimateContentTokens(files, meterCounting(conversation)),
     fallback: config.ROUTING_DEFAULT,
   };
 }
@@ -48,7 +48,7 @@ async function choose(
   const { conversationId, seq } = begun.attempt;
   const asked = {
     conversationId,
-    ownerUid: begun.context.head.ownerUid,
+    ownerUid: begun.context.conversation.ownerUid,
     seq,
     dialogue: begun.context.turns
       .filter(({ inContext }) => inContext)
@@ -68,13 +68,13 @@ export async function routeTurn(
   { writer, signal }: { writer: Pick<TurnWriter, 'note'>; signal: AbortSignal },
 ): Promise<void> {
   const { config } = dependencies;
-  const { head } = begun.context;
-  if (!isRouted(head.model)) return;
+  const { conversation } = begun.context;
+  if (!isRouted(conversation.model)) return;
   const models = routingInService(config);
   const routing = models && (await choose(dependencies, begun, { models, signal }));
   // A turn that was stopped meanwhile is not answered by anybody.
   if (signal.aborted) return;
-  const model = routing?.model ?? modelThatLimits(config, head.model);
+  const model = routing?.model ?? modelThatLimits(config, conversation.model);
   begun.progress = readableFor(model, begun);
   begun.turn.routing = routing;
   Object.assign(begun.call, { model, prompt: begun.call.promptFor(model) });

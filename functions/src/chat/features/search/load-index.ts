@@ -1,12 +1,14 @@
 import { indexEvent } from '#shared/compaction/decisions/event.ts';
-import type { Head } from '#shared/conversation/documents/head.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { foldedThrough, loadIndex, type LoadedIndex } from '#functions/recall/read-index.ts';
 import { withDeadline } from '#functions/lib/deadline.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { SendRequest } from '#functions/chat/turns/send/send-request.ts';
 import { recallTokens } from '#functions/config/conversation-policy.ts';
 
-/** A turn waits for its index this long, from the time that its head was read; then it goes on without. */
+/**
+ * A turn waits for its index this long, from the time that its conversation document was read; then it goes on without.
+ */
 const INDEX_WAIT_MS = 100;
 
 /** An index that is being loaded: what is late is there for the next turn. */
@@ -35,12 +37,12 @@ async function askForIndex(
 
 async function load(
   dependencies: LoadDependencies,
-  target: { conversationId: string; head: Head },
+  target: { conversationId: string; conversation: Conversation },
 ): Promise<LoadedIndex | undefined> {
-  const { conversationId, head } = target;
+  const { conversationId, conversation } = target;
   try {
     const index = await loadIndex(dependencies, target);
-    if (index.isBroken || index.throughSeq < foldedThrough(head))
+    if (index.isBroken || index.throughSeq < foldedThrough(conversation))
       await askForIndex(dependencies, { conversationId, isBroken: index.isBroken });
     return index;
   } catch (error) {
@@ -56,11 +58,14 @@ async function load(
  */
 export function startIndexLoad(
   dependencies: LoadDependencies,
-  { request, head }: { request: SendRequest; head: Head },
+  { request, conversation }: { request: SendRequest; conversation: Conversation },
 ): IndexLoad | undefined {
-  if (foldedThrough(head) <= 0 || recallTokens(dependencies.config, head, { request }) === 0)
+  if (
+    foldedThrough(conversation) <= 0 ||
+    recallTokens(dependencies.config, conversation, { request }) === 0
+  )
     return undefined;
-  const index = load(dependencies, { conversationId: request.conversationId, head });
+  const index = load(dependencies, { conversationId: request.conversationId, conversation });
   dependencies.afterwork.add(index);
   void index.finally(() => dependencies.afterwork.delete(index));
   return { startMs: dependencies.clock.now().getTime(), index };

@@ -1,4 +1,4 @@
-import type { Head } from '#shared/conversation/documents/head.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import type { TurnTexts } from '#shared/search/turn-texts.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { textsBackwards } from './read-texts.ts';
@@ -8,7 +8,7 @@ const SEARCH_CHARACTERS = 8_000_000;
 
 interface Search {
   conversationId: string;
-  head: Head;
+  conversation: Conversation;
   /** The first turn that is looked through, and how many at most. */
   newest: number;
   turnsMax: number;
@@ -35,12 +35,12 @@ export async function lookThrough(
   dependencies: Pick<ChatDependencies, 'store' | 'cache'>,
   search: Search,
 ): Promise<Searched> {
-  const { conversationId, head, newest, turnsMax, signal, visit } = search;
+  const { conversationId, conversation, newest, turnsMax, signal, visit } = search;
   const end = Math.max(1, newest - turnsMax + 1);
   let oldestSeq = newest + 1;
   let characters = 0;
   const range = { newest, oldest: end, ...(signal && { signal }) };
-  for await (const step of textsBackwards({ dependencies, conversationId, head }, range)) {
+  for await (const step of textsBackwards({ dependencies, conversationId, conversation }, range)) {
     for (const texts of step.texts) visit(texts);
     characters += step.characters;
     oldestSeq -= step.turns;

@@ -1,4 +1,4 @@
-import type { Head } from '#shared/conversation/documents/head.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { isFresh, readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { isFinal, type Turn } from '#shared/conversation/documents/turn.ts';
 import { textsOfTurn, type TurnTexts } from '#shared/search/turn-texts.ts';
@@ -26,7 +26,7 @@ interface Step {
 interface TextsSource {
   dependencies: Pick<ChatDependencies, 'store' | 'cache'>;
   conversationId: string;
-  head: Head;
+  conversation: Conversation;
 }
 
 const charactersOf = ({ messages, tools }: TurnTexts) =>
@@ -43,13 +43,13 @@ function groupsOf(seqs: readonly number[]): number[][] {
 
 /** The texts of turns in the order given, those of finished turns from the cache where it has them. */
 async function readStep(source: TextsSource, seqs: readonly number[]): Promise<Step> {
-  const { dependencies, conversationId, head } = source;
+  const { dependencies, conversationId, conversation } = source;
   const { store, cache } = dependencies;
   const found = new Map<number, TurnTexts>();
   let characters = 0;
   for (const seq of seqs) {
-    const entry = cache.texts(head.epoch, seq);
-    if (!isFresh(head, entry)) continue;
+    const entry = cache.texts(conversation.epoch, seq);
+    if (!isFresh(conversation, entry)) continue;
     found.set(seq, entry.texts);
     characters += charactersOf(entry.texts);
   }
@@ -59,7 +59,8 @@ async function readStep(source: TextsSource, seqs: readonly number[]): Promise<S
       const texts = textsOfTurn(turn);
       found.set(turn.seq, texts);
       characters += storedCharacters(turn);
-      if (isFinal(turn)) cache.keepTexts(head.epoch, { texts, loadedAt: head.generation });
+      if (isFinal(turn))
+        cache.keepTexts(conversation.epoch, { texts, loadedAt: conversation.generation });
     }
   });
   return { texts: seqs.flatMap((seq) => found.get(seq) ?? []), turns: seqs.length, characters };

@@ -1,5 +1,5 @@
 import { contentText, type Content } from '#shared/conversation/documents/content.ts';
-import type { Head } from '#shared/conversation/documents/head.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import { workingItems } from '#shared/conversation/documents/snapshot.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
@@ -68,7 +68,7 @@ const lastAnswerOf = (turns: readonly Turn[]): string | undefined => {
 /** A turn that begins, and the context that it answers from. */
 interface RecallContext {
   conversationId: string;
-  head: Head;
+  conversation: Conversation;
   history: History | undefined;
   turns: readonly Turn[];
   message: Content;
@@ -76,7 +76,7 @@ interface RecallContext {
 }
 
 function recallFrom(index: LoadedIndex, context: RecallContext, now: Date): Recalled {
-  const { head, history, turns, message, budgetTokens } = context;
+  const { conversation, history, turns, message, budgetTokens } = context;
   const excerpts = recall({
     message: contentText(message),
     now,
@@ -84,8 +84,8 @@ function recallFrom(index: LoadedIndex, context: RecallContext, now: Date): Reca
     segments: index.segments,
     archive: history && archiveOf(history),
     // An edit may have taken the context back behind what was loaded.
-    throughSeq: Math.min(index.throughSeq, foldedThrough(head)),
-    hidden: new Set(head.pendingErasure?.seqs ?? []),
+    throughSeq: Math.min(index.throughSeq, foldedThrough(conversation)),
+    hidden: new Set(conversation.pendingErasure?.seqs ?? []),
     known: saidTexts(history, turns),
     hasRoomFor: roomForRecords(budgetTokens),
   });

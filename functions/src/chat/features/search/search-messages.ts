@@ -72,19 +72,19 @@ export async function searchMessages(
 ): Promise<SearchView> {
   const { caller, conversationId, q, pageSize, pageToken: token } = request;
   const { signer } = dependencies;
-  const { head } = await readOwnConversation(dependencies, request);
+  const { conversation } = await readOwnConversation(dependencies, request);
   const scope: PageScope = {
     uid: caller.uid,
     list: `search/${conversationId}`,
     parameters: { q },
   };
   const place = decodePageToken(signer, scope, { schema: placeSchema, token });
-  const newest = Math.min(place?.t ?? head.value.lastSeq, head.value.lastSeq);
+  const newest = Math.min(place?.t ?? conversation.value.lastSeq, conversation.value.lastSeq);
   const given = place?.n ?? 0;
   const { looked, lookInto } = messageSearch(q);
   const searched = await lookThrough(dependencies, {
     conversationId,
-    head: head.value,
+    conversation: conversation.value,
     newest,
     turnsMax: SEARCH_TURNS,
     // An answer comes after its question: the newest is looked into first.

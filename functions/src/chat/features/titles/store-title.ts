@@ -1,12 +1,12 @@
-import type { Head } from '#shared/conversation/documents/head.ts';
-import { headPath } from '#shared/conversation/documents/paths.ts';
-import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { AppError, GuardLostError } from '#shared/errors.ts';
 import { mayStoreTitle } from '#shared/titles/title-decision.ts';
 import { retry } from '#functions/lib/retry.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 
-/** A title is not worth a fight for the head: who loses its guard this often gives up. */
+/** A title is not worth a fight for the conversation document: who loses its guard this often gives up. */
 const STORE_TRIES = 10;
 const STORE_RETRY_MS = 20;
 
@@ -14,8 +14,8 @@ interface MadeTitle {
   conversationId: string;
   title: string;
   throughSeq: number;
-  /** The head as the turn began. */
-  madeFrom: Pick<Head, 'epoch' | 'changedIn'>;
+  /** The conversation document as the turn began. */
+  madeFrom: Pick<Conversation, 'epoch' | 'changedIn'>;
 }
 
 /**
@@ -28,14 +28,14 @@ export async function storeTitle(
 ): Promise<boolean> {
   const { conversationId, title, throughSeq } = made;
   const attempt = async () => {
-    const head = await readHead(store, conversationId);
-    if (!head || !mayStoreTitle(head.value, made)) return false;
+    const conversation = await readConversation(store, conversationId);
+    if (!conversation || !mayStoreTitle(conversation.value, made)) return false;
     await store.commit([
       {
         op: 'update',
-        path: headPath(conversationId),
+        path: conversationPath(conversationId),
         fields: { title, autoTitle: { throughSeq } },
-        guard: { updateTime: head.updateTime },
+        guard: { updateTime: conversation.updateTime },
       },
     ]);
     return true;

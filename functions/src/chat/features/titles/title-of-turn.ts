@@ -39,8 +39,8 @@ export function titleOfTurn(
 ): TitleOfTurn {
   const { config, afterwork } = dependencies;
   const { conversationId, seq } = begun.attempt;
-  const { head, turns: before } = begun.context;
-  if (config.TITLES === 'off' || !wantsTitle(head, seq)) return noTitle;
+  const { conversation, turns: before } = begun.context;
+  if (config.TITLES === 'off' || !wantsTitle(conversation, seq)) return noTitle;
   let said = '';
   let isBegun = false;
   let isOpen = true;
@@ -51,10 +51,10 @@ export function titleOfTurn(
       contents: [{ role: 'model' as const, parts: [{ text }] }],
     };
     const turns = [...before.filter(({ inContext }) => inContext), answer];
-    const named = { conversationId, ownerUid: head.ownerUid, throughSeq: seq, turns };
+    const named = { conversationId, ownerUid: conversation.ownerUid, throughSeq: seq, turns };
     const title = await askForTitle(dependencies, named);
     if (title === undefined) return;
-    const made = { conversationId, title, throughSeq: seq, madeFrom: head };
+    const made = { conversationId, title, throughSeq: seq, madeFrom: conversation };
     const isStored = await storeTitle(dependencies, made);
     if (isStored && isOpen)
       emit({ type: 'data-title', id: 'title', transient: true, data: { title } });

@@ -32,7 +32,7 @@ export const turnReply = async (
   handle: SendHandle,
   { accept, left }: { accept: string | undefined; left: AbortSignal },
 ): Promise<Reply> => {
-  handle.attend(left);
+  handle.subscribe(left);
   return wantsStream(accept)
     ? streamReply(dependencies, {
         ...handle,

@@ -1,6 +1,6 @@
 import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
 import type { Content, Part } from '#shared/conversation/documents/content.ts';
-import type { Head } from '#shared/conversation/documents/head.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { readClientTools } from '#shared/conversation/documents/declared-tools.ts';
 import {
   findCalls,
@@ -50,12 +50,15 @@ export const contentsBytes = (contents: readonly Content[]): number =>
 /** How many rounds of calls one answer may have. */
 export const roundsLimit = (
   { config }: Pick<ChatDependencies, 'config'>,
-  { profile }: Pick<Head, 'profile'>,
+  { profile }: Pick<Conversation, 'profile'>,
 ): number => (profile === 'coding' ? config.CODING_TOOL_ROUNDS : config.TOOL_ROUNDS);
 
-/** Uncalibrated tokens of contents in the conversation of `head`. */
-export const estimateAll = (contents: readonly Content[], head: Head): number =>
-  contents.reduce((sum, content) => sum + estimateContentTokens(content, meterCounting(head)), 0);
+/** Uncalibrated tokens of contents in the conversation. */
+export const estimateAll = (contents: readonly Content[], conversation: Conversation): number =>
+  contents.reduce(
+    (sum, content) => sum + estimateContentTokens(content, meterCounting(conversation)),
+    0,
+  );
 
 /** Stores what a turn has come to. Throws TURN_TAKEN_OVER, StoreUnavailableError. */
 export async function storeProgress(
@@ -63,7 +66,7 @@ export async function storeProgress(
   progress: WithRounds,
 ): Promise<void> {
   const { contents, rounds, usage } = progress;
-  const answerTokens = estimateAll(contents, begun.context.head);
+  const answerTokens = estimateAll(contents, begun.context.conversation);
   const userTokens = begun.tokens.user;
   await writer.storeRounds({ contents, rounds, answerTokens, userTokens, usage });
 }
@@ -71,10 +74,10 @@ export async function storeProgress(
 /** Which of a round's calls the app answers, and which wait for the user. */
 function ownersOf(
   { toolbox }: Pick<ChatDependencies, 'toolbox'>,
-  head: Head,
+  conversation: Conversation,
   calls: readonly ToolCall[],
 ) {
-  const apps = new Set(readClientTools(head).map(({ name }) => name));
+  const apps = new Set(readClientTools(conversation).map(({ name }) => name));
   const indexesOf = (isWanted: (name: string) => boolean) =>
     calls.filter(({ name }) => isWanted(name)).map(({ index }) => index);
   return {
@@ -98,7 +101,7 @@ export async function beginRound(
   const contents = [...progress.contents, said, openResponses(said)];
   const before = findCalls(progress.contents).length;
   const calls = findCalls(contents).slice(before);
-  const { app, asks } = ownersOf(dependencies, begun.context.head, allowedCalls(calls));
+  const { app, asks } = ownersOf(dependencies, begun.context.conversation, allowedCalls(calls));
   const { rounds } = progress;
   const next: WithRounds = {
     ...progress,
@@ -144,8 +147,11 @@ const tooMany = errorResponse(
 );
 
 /** Tools of both sides whose equal calls are no loop. */
-const polledTools = ({ toolbox }: Pick<ChatDependencies, 'toolbox'>, head: Head): PolledTools => {
-  const apps = readClientTools(head).filter(
+const polledTools = (
+  { toolbox }: Pick<ChatDependencies, 'toolbox'>,
+  conversation: Conversation,
+): PolledTools => {
+  const apps = readClientTools(conversation).filter(
     ({ name, polled }) => polled === true && toolbox.find(name) === undefined,
   );
   return new Set([...toolbox.polled, ...apps.map(({ name }) => name)]);
@@ -154,13 +160,13 @@ const polledTools = ({ toolbox }: Pick<ChatDependencies, 'toolbox'>, head: Head)
 /** Why no call of the newest round is run, as the model reads it; undefined: they are run. */
 function refusalOf(
   dependencies: ChatDependencies,
-  head: Head,
+  conversation: Conversation,
   { contents, rounds }: WithRounds,
 ): ToolResponse | undefined {
-  const limit = roundsLimit(dependencies, head);
+  const limit = roundsLimit(dependencies, conversation);
   if (rounds.count > limit) return roundLimitResponse(limit);
   if (dependencies.config.LOOP_DETECTION === 'off') return undefined;
-  const loop = findCallLoop(roundsIn(contents), polledTools(dependencies, head));
+  const loop = findCallLoop(roundsIn(contents), polledTools(dependencies, conversation));
   return loop && loopFeedback(loop);
 }
 
@@ -182,7 +188,7 @@ async function respond(
   const { begun, signal } = answering;
   const { conversationId, seq } = begun.attempt;
   const { due, waiting, beyond } = newestCalls(progress);
-  const refusal = refusalOf(dependencies, begun.context.head, progress);
+  const refusal = refusalOf(dependencies, begun.context.conversation, progress);
   const refused = refusal ? findOpenCalls(progress.contents) : beyond;
   const order = inOrder(answering, progress, refusal ? refused : [...due, ...beyond]);
   const responses = await runCalls(dependencies, {

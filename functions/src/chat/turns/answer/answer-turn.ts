@@ -40,7 +40,7 @@ const mayCall = (
   { begun }: Answering,
   { contents, rounds }: TurnProgress,
 ): boolean =>
-  (rounds?.count ?? 0) <= roundsLimit(dependencies, begun.context.head) &&
+  (rounds?.count ?? 0) <= roundsLimit(dependencies, begun.context.conversation) &&
   contentsBytes(contents) < ROUNDS_MAX_BYTES;
 
 /** The prompt of the next call: of the first one as the turn began with it. */

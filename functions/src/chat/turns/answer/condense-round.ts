@@ -19,16 +19,16 @@ import { askToCondense } from './ask-to-condense.ts';
 /** The outputs of the newest round that are worth a call; none where the deployment does not want it. */
 function targetsOf(
   { config, sha256 }: ChatDependencies,
-  { context: { head }, attempt }: BegunTurn,
+  { context: { conversation }, attempt }: BegunTurn,
   { contents }: WithRounds,
 ): CondensableOutput[] {
   const isOn =
     config.CONDENSE_TOOL_OUTPUTS === 'always' &&
     // What is condensed names the whole, and that program cuts, and nothing else.
     config.BUILT_IN_TOOLS.includes('read_blob') &&
-    head.profile !== 'gemini-cli';
+    conversation.profile !== 'gemini-cli';
   if (!isOn) return [];
-  const counting = meterCounting(head);
+  const counting = meterCounting(conversation);
   return outputsToCondense(
     longOutputs(contents, { seq: attempt.seq, counting, blobName: sha256 }),
     {
@@ -51,16 +51,16 @@ async function condense(
   { target, index }: { target: CondensableOutput; index: number },
 ): Promise<{ text: string } | { reason: string }> {
   const { clock, config, modelHealth } = dependencies;
-  const { head } = begun.context;
+  const { conversation } = begun.context;
   const { conversationId, seq } = begun.attempt;
-  const asked = { conversationId, ownerUid: head.ownerUid, seq, target, index };
+  const asked = { conversationId, ownerUid: conversation.ownerUid, seq, target, index };
   const limit = { clock, ms: toolOutputConstants.condensingTimeoutMs.value, signal };
   try {
     const answer = await withDeadline(limit, (within) =>
       askToCondense(dependencies, asked, within),
     );
     if (answer === undefined) return { reason: 'UNFINISHED' };
-    const checked = checkCondensed(target, answer, meterCounting(head));
+    const checked = checkCondensed(target, answer, meterCounting(conversation));
     if (!checked.ok) return { reason: checked.reason };
     const text = checked.mask.part && toToolOutput(checked.mask.part)?.text;
     return text === undefined ? { reason: 'INTERNAL' } : { text };

@@ -84,7 +84,7 @@ function endFailed({ begun, log }: Production, error: unknown): void {
   if (end === 'finished') {
     const errorText =
       error instanceof AppError ? error.publicMessage : 'The answer could not be stored.';
-    const { generation } = begun.context.head;
+    const { generation } = begun.context.conversation;
     log.emit({ type: 'error', errorText });
     log.emit({ type: 'finish', finishReason: 'error', messageMetadata: { generation } });
   }
@@ -94,7 +94,7 @@ function endFailed({ begun, log }: Production, error: unknown): void {
 const firstChunks = ({ attempt, context, call, progress }: BegunTurn): StreamChunk[] =>
   openingChunks({
     ...attempt,
-    generation: context.head.generation,
+    generation: context.conversation.generation,
     replayed: false,
     shrinkage: call.sent.shrinkage,
     isResumed: progress.isResumed,

@@ -1,11 +1,11 @@
 import type { Part } from '#shared/conversation/documents/content.ts';
-import { createChantDetector } from '#shared/loops/chant-detector.ts';
+import { createRepetitionDetector } from '#shared/loops/repetition-detector.ts';
 import { cutHead } from '#shared/text-cut.ts';
 
 /** What an answer says, on its way to its readers. */
 interface RepetitionFilter {
   /** What of the text may be shown now; what repeats itself waits. `isChant`: nothing more will be. */
-  pass(text: string): { shown: string; isChant: boolean };
+  pass(text: string): { shown: string; isRepetition: boolean };
   /** What still waits: to be shown at the end of an answer that is none, to be cut off one that is. */
   held(): string;
 }
@@ -15,15 +15,15 @@ interface RepetitionFilter {
  * nor stored. What is held back is bounded by the window of the detector.
  */
 export function createRepetitionFilter(): RepetitionFilter {
-  const detector = createChantDetector();
+  const detector = createRepetitionDetector();
   let waiting = '';
   return {
     pass(text) {
-      const isChant = detector.see(text);
+      const isRepetition = detector.see(text);
       waiting += text;
       const shown = cutHead(waiting, waiting.length - detector.heldCharacters());
       waiting = waiting.slice(shown.length);
-      return { shown, isChant };
+      return { shown, isRepetition };
     },
     held: () => waiting,
   };
@@ -31,7 +31,7 @@ export function createRepetitionFilter(): RepetitionFilter {
 
 /** Lets everything through, where nobody looks for loops. */
 export const passEverything = (): RepetitionFilter => ({
-  pass: (text) => ({ shown: text, isChant: false }),
+  pass: (text) => ({ shown: text, isRepetition: false }),
   held: () => '',
 });
 

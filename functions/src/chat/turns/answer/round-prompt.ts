@@ -1,7 +1,7 @@
 import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
 import type { SentView } from '#shared/compaction/summariser/shrunken-view.ts';
 import { assemblePrompt } from '#shared/conversation/context/assemble-context.ts';
-import { readHead } from '#shared/conversation/context/read-conversation.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import type { ModelUsage, Prompt } from '#shared/ports/ports.ts';
 import type { Reservation } from '#shared/ports/quota-ports.ts';
 import { meterCounting, conversationPolicy } from '#functions/config/conversation-policy.ts';
@@ -52,11 +52,11 @@ export async function promptOfRound(
 ): Promise<RoundPrompt> {
   const { config, toolbox, store } = dependencies;
   const { begun, progress } = round;
-  const { head, history, turns, memory } = begun.context;
+  const { conversation, history, turns, memory } = begun.context;
   const { model, user } = begun.call;
   const { conversationId, seq } = begun.attempt;
   const { contents } = progress;
-  const context = { ...head, history, turns, memory };
+  const context = { ...conversation, history, turns, memory };
   const view = viewOfRound(dependencies, context, {
     seq,
     user,
@@ -65,15 +65,15 @@ export async function promptOfRound(
     reported: reportedOf(round),
   });
   const last = contents.at(-1);
-  const newTokens = last ? estimateContentTokens(last, meterCounting(head)) : 0;
-  const requestTokens = Math.ceil(head.context.calibration * newTokens);
+  const newTokens = last ? estimateContentTokens(last, meterCounting(conversation)) : 0;
+  const requestTokens = Math.ceil(conversation.context.calibration * newTokens);
   await refuseRoundOverflow(dependencies, {
     conversationId,
-    head: () => readHead(store, conversationId),
+    conversation: () => readConversation(store, conversationId),
     contextTokens: Math.max(0, view.tokens - requestTokens),
     requestTokens,
-    overheadTokens: head.context.overheadTokens,
-    policy: conversationPolicy(config, head),
+    overheadTokens: conversation.context.overheadTokens,
+    policy: conversationPolicy(config, conversation),
   });
   const reservation = await reserveAlone(dependencies, {
     ...begun.quota.request,

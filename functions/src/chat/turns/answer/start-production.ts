@@ -89,7 +89,7 @@ export function startProduction(
     attempt,
     frames: (reading, left) =>
       readAcrossPause(dependencies, { begun, locale, log }, { reading, left }),
-    attend: (left) => audience.attend(left),
+    subscribe: (left) => audience.subscribe(left),
     lastId: () => log.lastId(),
     result: ignoreRejection(result),
     cancel: () => cancelled.abort(),

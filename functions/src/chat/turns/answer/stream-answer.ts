@@ -152,7 +152,7 @@ export async function streamAnswer(
   const text = textFrames(call, dependencies.clock);
   const gate =
     dependencies.config.LOOP_DETECTION === 'on' ? createRepetitionFilter() : passEverything();
-  let isChant = false;
+  let isRepetition = false;
   const startMs = dependencies.clock.now().getTime();
   const timeout = timeoutAfter(dependencies, call.timeoutMs);
   const signal = AbortSignal.any([call.signal, timeout.signal]);
@@ -164,14 +164,14 @@ export async function streamAnswer(
       if (shown === 'full') break;
       const passed = gate.pass(shown.map((part) => part.text ?? '').join(''));
       if (passed.shown !== '') text.push(passed.shown);
-      if (!passed.isChant) continue;
-      isChant = true;
+      if (!passed.isRepetition) continue;
+      isRepetition = true;
       break;
     }
   } catch (error) {
     answer.error = asAppError(error);
   }
-  if (isChant) {
+  if (isRepetition) {
     answer.parts = withoutEnd(answer.parts, gate.held().length);
     answer.finishReason = LOOP_OF_TEXT;
   } else if (gate.held() !== '') text.push(gate.held());

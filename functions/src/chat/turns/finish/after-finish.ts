@@ -1,4 +1,4 @@
-import type { Head } from '#shared/conversation/documents/head.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { withWholePairs, type Turn } from '#shared/conversation/documents/turn.ts';
 import type { FinishBatch } from '#shared/conversation/writes/turn-writes.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
@@ -6,14 +6,17 @@ import { recalledView } from '#shared/wire/resources/recalled.ts';
 import { viewContext } from '#functions/chat/context/view-context.ts';
 import type { BegunTurn, ContextAtStart } from '../start/begun-turn.ts';
 
-/** The head as the finish leaves it, without reading it again. */
-const headAfter = ({ head, nextModel }: ContextAtStart, batch: FinishBatch): Head => ({
-  ...head,
+/** The conversation document as the finish leaves it, without reading it again. */
+const conversationAfter = (
+  { conversation, nextModel }: ContextAtStart,
+  batch: FinishBatch,
+): Conversation => ({
+  ...conversation,
   model: nextModel,
-  lastSeq: Math.max(head.lastSeq, batch.seq),
-  context: batch.meter ?? head.context,
+  lastSeq: Math.max(conversation.lastSeq, batch.seq),
+  context: batch.meter ?? conversation.context,
   compactionNeeded: {
-    ...head.compactionNeeded,
+    ...conversation.compactionNeeded,
     ...(batch.need && { auto: batch.need }),
   },
 });
@@ -36,7 +39,7 @@ export const finishedTurn = (
     tokens: { user: batch.userTokens, answer: batch.answerTokens },
     usage: batch.usage,
     repairs: batch.repairs,
-    model: begun.context.head.model,
+    model: begun.context.conversation.model,
     routing: batch.routing,
     recalled: batch.recalled,
     finishReason: batch.finishReason,
@@ -62,7 +65,7 @@ export function viewAfterFinish(
   const { begun, locale } = production;
   const context = viewContext(dependencies, {
     ...begun.context,
-    head: headAfter(begun.context, batch),
+    conversation: conversationAfter(begun.context, batch),
     turns: [...begun.context.turns, finishedTurn(production, batch)],
     meter: batch.meter,
     locale,

@@ -1,6 +1,9 @@
 import { readPartialAnswer } from '#shared/conversation/repair/partial-answer.ts';
 import { turnId, turnPath } from '#shared/conversation/documents/paths.ts';
-import { readHead, readTurnDocuments } from '#shared/conversation/context/read-conversation.ts';
+import {
+  readConversation,
+  readTurnDocuments,
+} from '#shared/conversation/context/read-conversation.ts';
 import { isTerminal, type Turn, type TurnDocument } from '#shared/conversation/documents/turn.ts';
 import { abandonedFields, endAbandonedWrites } from '#shared/conversation/writes/end-abandoned.ts';
 import { AppError, mayBeCommitted } from '#shared/errors.ts';
@@ -51,12 +54,12 @@ async function endRunning(
   { turn, now }: { turn: TurnDocument; now: Date },
 ): Promise<void> {
   const { store } = dependencies;
-  const head = await readHead(store, conversationId);
-  if (!head) throw notFoundError(conversationId);
-  const counting = meterCounting(head.value);
+  const conversation = await readConversation(store, conversationId);
+  if (!conversation) throw notFoundError(conversationId);
+  const counting = meterCounting(conversation.value);
   const partial = await readPartialAnswer(store, { conversationId, turn, counting });
   const closing = { ...abandonedFields(turn, now), end: { state: 'cancelled' as const, partial } };
-  await closeOpenTurn(dependencies, { conversationId, head, closing });
+  await closeOpenTurn(dependencies, { conversationId, conversation, closing });
 }
 
 /** Cancels the turn as it was read; false when nothing is left to do. Throws GuardLostError. */

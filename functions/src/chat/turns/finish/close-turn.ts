@@ -6,8 +6,8 @@ import {
   type AbandonedTurn,
   type ClosingTurn,
 } from '#shared/conversation/writes/end-abandoned.ts';
-import type { Head, Versioned } from '#shared/conversation/documents/head.ts';
-import { headPath } from '#shared/conversation/documents/paths.ts';
+import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { requestAfterClosing } from '#functions/context/request-after-closing.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { StartState } from '../start/read-start.ts';
@@ -20,22 +20,22 @@ import { publishRequest } from '#functions/events/publish-request.ts';
  */
 export async function closeOpenTurn(
   dependencies: ChatDependencies,
-  target: { conversationId: string; head: Versioned<Head>; closing: ClosingTurn },
+  target: { conversationId: string; conversation: Versioned<Conversation>; closing: ClosingTurn },
 ): Promise<void> {
-  const { conversationId, head, closing } = target;
+  const { conversationId, conversation, closing } = target;
   const need = await requestAfterClosing(dependencies, {
     conversationId,
-    head: head.value,
+    conversation: conversation.value,
     closing,
   });
   const now = dependencies.clock.now();
   await dependencies.store.commit([
     {
       op: 'update',
-      path: headPath(conversationId),
+      path: conversationPath(conversationId),
       fields: { updateTime: now, ...(need && { 'compactionNeeded.auto': { ...need } }) },
       remove: ['open'],
-      guard: { updateTime: head.updateTime },
+      guard: { updateTime: conversation.updateTime },
     },
     ...endAbandonedWrites(conversationId, { ...closing, now }),
   ]);
@@ -47,7 +47,11 @@ export async function closeOpenTurn(
 /** The same as its user would have it end. */
 export const closeAbandonedTurn = (
   dependencies: ChatDependencies,
-  target: { conversationId: string; head: Versioned<Head>; abandoned: AbandonedTurn },
+  target: {
+    conversationId: string;
+    conversation: Versioned<Conversation>;
+    abandoned: AbandonedTurn;
+  },
 ): Promise<void> =>
   closeOpenTurn(dependencies, { ...target, closing: toClosingTurn(target.abandoned) });
 
@@ -55,13 +59,13 @@ export const closeAbandonedTurn = (
 export async function giveUpTurn(
   dependencies: ChatDependencies,
   conversationId: string,
-  { head, known }: StartState,
+  { conversation, known }: StartState,
 ): Promise<void> {
-  if (!head || !known) return;
+  if (!conversation || !known) return;
   const now = dependencies.clock.now();
   const abandoned = abandonedFields(known, now);
-  if (head.value.open?.seq === known.value.seq)
-    return closeAbandonedTurn(dependencies, { conversationId, head, abandoned });
+  if (conversation.value.open?.seq === known.value.seq)
+    return closeAbandonedTurn(dependencies, { conversationId, conversation, abandoned });
   await dependencies.store.commit(
     closeAbandonedWrites(conversationId, { abandoned: [abandoned], now }),
   );

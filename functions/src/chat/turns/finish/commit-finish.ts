@@ -57,7 +57,7 @@ export async function commitFinish(
       const standing = await writer.recover().catch(() => 'own' as const);
       if (standing === 'ended') return asked;
       if (standing === 'lost') throw takenOverError(own);
-      // A head that others keep changing is not waited for: a request too many ends as NOOP.
+      // A conversation document that others keep changing is not waited for: a request too many ends as NOOP.
       decided = tries < FINISH_TRIES - 1 ? await decideAgain() : { need: batch.need };
       asked ??= decided.need;
     }

@@ -1,5 +1,5 @@
 import { meterAfterTurn } from '#shared/conversation/context/meter.ts';
-import type { ContextMeter } from '#shared/conversation/documents/head.ts';
+import type { ContextMeter } from '#shared/conversation/documents/conversation.ts';
 import type { TurnError } from '#shared/conversation/documents/turn.ts';
 import type { FinishBatch } from '#shared/conversation/writes/turn-writes.ts';
 import { compactionNeed } from '#shared/compaction/trigger/compaction-trigger.ts';
@@ -45,7 +45,7 @@ function measureTurn(viewing: Viewing, begun: BegunTurn, answer: TurnAnswer): Co
     user: turn.user,
     surroundings: turn.surroundings,
     contents,
-    tokens: { user: tokens.user, answer: estimateAll(contents, begun.context.head) },
+    tokens: { user: tokens.user, answer: estimateAll(contents, begun.context.conversation) },
     inContext: true,
   };
   return meterAfterTurn(
@@ -54,26 +54,29 @@ function measureTurn(viewing: Viewing, begun: BegunTurn, answer: TurnAnswer): Co
       own,
       overheadTokens: tokens.overhead,
       saidTokens: tokens.said,
-      answerTokens: estimateAll(contents.slice(sentContents), context.head),
+      answerTokens: estimateAll(contents.slice(sentContents), context.conversation),
       // A report about a prompt with less than the context, or an answer that was cut, says nothing about it.
       usage: call.sent.isOverLimit || loopKind(answer.finishReason) ? undefined : report,
     },
-    selectOutputForms(viewing, context.head),
+    selectOutputForms(viewing, context.conversation),
   );
 }
 
-/** The need that a context leaves behind which is measured with the head of the start. */
+/** The need that a context leaves behind which is measured with the conversation document of the start. */
 const needWith = (
   { config }: Pick<ChatDependencies, 'config'>,
-  { head, nextModel, history }: ContextAtStart,
+  { conversation, nextModel, history }: ContextAtStart,
   input: { meter: ContextMeter | undefined; isOverflow: boolean; requestId: string; now: Date },
 ) =>
   compactionNeed({
     ...input,
-    // What waits in the head is looked at again when the batch is written.
-    head: { ...head, compactionNeeded: { declined: head.compactionNeeded.declined } },
+    // What waits in the conversation document is looked at again when the batch is written.
+    conversation: {
+      ...conversation,
+      compactionNeeded: { declined: conversation.compactionNeeded.declined },
+    },
     history,
-    policy: conversationPolicy(config, { ...head, model: nextModel }),
+    policy: conversationPolicy(config, { ...conversation, model: nextModel }),
   });
 
 const errorOf = (error: AppError): TurnError => ({
@@ -115,7 +118,7 @@ export function endTurn(
     contents,
     rounds: rounds && { ...rounds, step: rounds.step + 1 },
     unanswered: isCancelled ? 'cancelled_by_user' : error && 'interrupted',
-    answerTokens: estimateAll(contents, begun.context.head),
+    answerTokens: estimateAll(contents, begun.context.conversation),
     userTokens: begun.tokens.user,
     inContext,
     usage,

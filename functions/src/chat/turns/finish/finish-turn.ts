@@ -71,7 +71,8 @@ async function publishNeed(dependencies: ChatDependencies, begun: BegunTurn, bat
       trigger: need.trigger,
       beforeTokens: batch.meter?.tokens,
     });
-  else await publishOverdue(dependencies, conversationId, begun.context.head.compactionNeeded);
+  else
+    await publishOverdue(dependencies, conversationId, begun.context.conversation.compactionNeeded);
 }
 
 /** Tells the log, the quota and the workers how a turn has ended. */
@@ -98,8 +99,8 @@ export async function finishTurn(
   const now = dependencies.clock.now();
   const requestId = dependencies.randomness.uuid();
   const batch = endTurn(dependencies, { begun, answer, isCancelled, now, requestId });
-  const decideNeed = () => requestAtEnd(dependencies, begun, batch);
-  const decided = await decideNeed();
+  const decideRequest = () => requestAtEnd(dependencies, begun, batch);
+  const decided = await decideRequest();
   const context = viewAfterFinish(dependencies, ending, { ...batch, need: decided.need });
   const closing = closingChunks({ turn: batch, error: batch.error, context });
   await passCrashPoint(dependencies, 'before-finish');
@@ -110,13 +111,13 @@ export async function finishTurn(
     closing: log.preview(closing),
     status: decided.need && context,
     decided,
-    decideAgain: decideNeed,
+    decideAgain: decideRequest,
   });
   await passCrashPoint(dependencies, 'turn-finished');
   const isAttended = audience.present().length > 0;
   publishFinished(dependencies, { batch, turn: begun.turn, isAttended });
   const turn = finishedTurn(ending, batch);
-  const { epoch, generation } = begun.context.head;
+  const { epoch, generation } = begun.context.conversation;
   if (isFinal(turn)) dependencies.cache.keepTurn(epoch, { turn, loadedAt: generation });
   for (const chunk of closing) log.emit(chunk);
   if (turn.inContext) title.answered(turn.contents.map(contentText).join('\n'));

@@ -1,7 +1,10 @@
-import { needOfContext } from '#shared/compaction/trigger/compaction-trigger.ts';
-import type { CompactionNeeded } from '#shared/conversation/documents/head.ts';
+import { requestForContext } from '#shared/compaction/trigger/compaction-trigger.ts';
+import type { CompactionNeeded } from '#shared/conversation/documents/conversation.ts';
 import { contextTokens } from '#shared/conversation/context/meter.ts';
-import { readContextParts, readHead } from '#shared/conversation/context/read-conversation.ts';
+import {
+  readContextParts,
+  readConversation,
+} from '#shared/conversation/context/read-conversation.ts';
 import { StoreUnavailableError } from '#shared/errors.ts';
 import type { FinishBatch } from '#shared/conversation/writes/turn-writes.ts';
 import { conversationPolicy } from '#functions/config/conversation-policy.ts';
@@ -10,15 +13,16 @@ import type { BegunTurn } from '../start/begun-turn.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { finishedTurn } from './after-finish.ts';
 
-/** What a finished turn asks for, and the state of the head that this holds for. */
+/** What a finished turn asks for, and the state of the conversation document that this holds for. */
 export interface RequestAtEnd {
   need: CompactionNeeded['auto'];
   /** Only when the turn relies on a need that waits: it must still wait when the finish is committed. */
-  headUpdateTime?: string | undefined;
+  conversationUpdateTime?: string | undefined;
 }
 
 /** Others stand behind the turn: it was answered, in its place, after them. */
-const isInItsPlace = ({ context }: BegunTurn, { seq }: FinishBatch) => seq < context.head.lastSeq;
+const isInItsPlace = ({ context }: BegunTurn, { seq }: FinishBatch) =>
+  seq < context.conversation.lastSeq;
 
 /** What such a turn asks for if the whole context crosses with it. */
 const needInPlace = (
@@ -31,10 +35,10 @@ const needInPlace = (
     : undefined;
 
 /**
- * What becomes of a crossing that was measured with the head of the start (`batch.need`), at the end of
- * the turn. A need that waits is request enough: who settles it without a reason looks again. After a
- * swap in between the context is measured anew, with this turn; and so is that of a turn which others stand behind,
- * whose prompt had none of them. One read, and only by turns that crossed or were answered in their place.
+ * What becomes of a crossing that was measured with the conversation document of the start (`batch.need`), at the end
+ * of the turn. A need that waits is request enough: who settles it without a reason looks again. After a swap in
+ * between the context is measured anew, with this turn; and so is that of a turn which others stand behind, whose
+ * prompt had none of them. One read, and only by turns that crossed or were answered in their place.
  */
 export async function requestAtEnd(
   dependencies: Pick<
@@ -64,26 +68,35 @@ async function measureAgain(
   batch: FinishBatch & { need: NonNullable<FinishBatch['need']> },
 ): Promise<RequestAtEnd> {
   const { conversationId, seq, need } = batch;
-  const head = await readHead(dependencies.store, conversationId);
-  if (!head) return { need };
-  const { compactionNeeded, generation } = head.value;
-  if (compactionNeeded.auto) return { need: undefined, headUpdateTime: head.updateTime };
+  const conversation = await readConversation(dependencies.store, conversationId);
+  if (!conversation) return { need };
+  const { compactionNeeded, generation } = conversation.value;
+  if (compactionNeeded.auto)
+    return { need: undefined, conversationUpdateTime: conversation.updateTime };
   const inItsPlace = isInItsPlace(begun, batch);
-  if (generation === begun.context.head.generation && !inItsPlace) return { need };
-  const toSeq = inItsPlace ? head.value.lastSeq : seq - 1;
-  const parts = await readContextParts(dependencies, { conversationId, head: head.value, toSeq });
+  if (generation === begun.context.conversation.generation && !inItsPlace) return { need };
+  const toSeq = inItsPlace ? conversation.value.lastSeq : seq - 1;
+  const parts = await readContextParts(dependencies, {
+    conversationId,
+    conversation: conversation.value,
+    toSeq,
+  });
   const turns = [...parts.turns, finishedTurn({ begun, messageId: '' }, batch)];
-  const forms = selectOutputForms(dependencies, head.value);
+  const forms = selectOutputForms(dependencies, conversation.value);
   // The meter as this batch leaves it: it says that the others have come behind this turn.
-  const context = (inItsPlace && batch.meter) || head.value.context;
-  const measured = { head: { ...head.value, context }, history: parts.history, turns };
+  const context = (inItsPlace && batch.meter) || conversation.value.context;
+  const measured = {
+    conversation: { ...conversation.value, context },
+    history: parts.history,
+    turns,
+  };
   const { tokens } = contextTokens(measured, forms);
   return {
-    need: needOfContext({
-      head: head.value,
+    need: requestForContext({
+      conversation: conversation.value,
       history: parts.history,
       tokens,
-      policy: conversationPolicy(dependencies.config, head.value),
+      policy: conversationPolicy(dependencies.config, conversation.value),
       requestId: need.requestId,
       now: need.since,
     }),

@@ -36,9 +36,9 @@ export function createDeltaCoalescer(options: {
     if (delta === '') return;
     lastAtMs = options.clock.now().getTime();
     for (let rest = delta; rest !== '';) {
-      const head = cutHead(rest, DELTA_MAX_CHARACTERS);
-      options.emit(head);
-      rest = rest.slice(head.length);
+      const conversation = cutHead(rest, DELTA_MAX_CHARACTERS);
+      options.emit(conversation);
+      rest = rest.slice(conversation.length);
     }
   };
 

@@ -54,7 +54,7 @@ export interface LiveTurn {
    */
   frames(reading: Reading, left?: AbortSignal): AsyncGenerator<StreamFrame, Abandoned | undefined>;
   /** Says that somebody waits for the answer until their connection closes (`left`). */
-  attend(left: AbortSignal): void;
+  subscribe(left: AbortSignal): void;
   /** Id of the last frame that was emitted here; below the first one of the attempt when there is none. */
   lastId(): number;
   /** How the answer ends here; rejects with TURN_TAKEN_OVER when another instance goes on with it. */
@@ -140,7 +140,7 @@ export function createFrameLog(firstId = 0): FrameLog {
 /** Who waits for the answer of a turn, by their connections. */
 export interface Subscribers {
   /** Counts a connection until it is closed, which `left` tells. */
-  attend(left: AbortSignal): void;
+  subscribe(left: AbortSignal): void;
   /** The connections that are open. */
   present(): readonly AbortSignal[];
 }
@@ -153,7 +153,7 @@ export function createSubscribers(): Subscribers {
   let known: readonly AbortSignal[] = [];
   const present = () => known.filter(({ aborted }) => !aborted);
   return {
-    attend: (left) => {
+    subscribe: (left) => {
       known = [...present(), left];
     },
     present,

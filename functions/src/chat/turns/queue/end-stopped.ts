@@ -18,7 +18,7 @@ const hasDone = ({ value }: TurnDocument, now: Date) =>
 export async function endStopped(
   dependencies: ChatDependencies,
   conversationId: string,
-  { known, open, facts, head }: StartState,
+  { known, open, facts, conversation }: StartState,
 ): Promise<boolean> {
   const stopped = [known?.value, open?.value].find(
     (turn) =>
@@ -29,8 +29,8 @@ export async function endStopped(
     return true;
   }
   const isOwn = open !== undefined && open.value.seq === known?.value.seq;
-  if (!open || !head || isOwn || !hasDone(open, facts.now)) return false;
+  if (!open || !conversation || isOwn || !hasDone(open, facts.now)) return false;
   const abandoned = abandonedFields(open, dependencies.clock.now());
-  await closeAbandonedTurn(dependencies, { conversationId, head, abandoned });
+  await closeAbandonedTurn(dependencies, { conversationId, conversation, abandoned });
   return true;
 }

@@ -4,7 +4,7 @@ import { queueAfter } from '#shared/conversation/decisions/queue-decision.ts';
 import { enqueueWrites, waiterLeaseWrite } from '#shared/conversation/writes/queue-writes.ts';
 import { readTurnDocuments } from '#shared/conversation/context/read-conversation.ts';
 import type { StartDecision } from '#shared/conversation/decisions/start-decision.ts';
-import type { Head } from '#shared/conversation/documents/head.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { AppError } from '#shared/errors.ts';
 import { isPassingLimit } from '#shared/quota/quota-error.ts';
 import { meterCounting } from '#functions/config/conversation-policy.ts';
@@ -58,10 +58,10 @@ function wait(
 async function refuseOverDayLimit(
   dependencies: Pick<ChatDependencies, 'quota' | 'config'>,
   request: SendRequest,
-  { head, estimatedTokens }: { head: Head; estimatedTokens: number },
+  { conversation, estimatedTokens }: { conversation: Conversation; estimatedTokens: number },
 ): Promise<void> {
   const asked = quotaReservationRequest(dependencies.config, request, {
-    model: head.model,
+    model: conversation.model,
     attempt: 1,
   });
   try {
@@ -80,10 +80,10 @@ async function queueTurn(
   { request, state }: Queued,
   decision: Extract<StartDecision, { kind: 'enqueue' }>,
 ): Promise<WaitingTurn> {
-  refuseHopeless(dependencies, request, state.head);
+  refuseHopeless(dependencies, request, state.conversation);
   const { conversationId } = request;
   const { seq, replaces } = decision;
-  if (!state.head) throw new Error('a message waits behind others, so there is a head');
+  if (!state.conversation) throw new Error('a message waits behind others, so there is a head');
   const lease = newLease(dependencies);
   const { producer, leaseUntil } = lease;
   const message = await storedMessage(dependencies, request, {
@@ -92,29 +92,29 @@ async function queueTurn(
   });
   // What the turns before will have told is not known yet: all is told, with the time at which it was said.
   const around = collectTurnContext(dependencies, request, {
-    generation: state.head.value.generation,
+    generation: state.conversation.value.generation,
     turns: [],
-    known: state.head.value.client,
+    known: state.conversation.value.client,
   });
   const shown = shownUser({ ...message, ...around });
-  const userTokens = estimateContentTokens(shown, meterCounting(state.head.value));
-  const head = state.head.value;
-  await refuseOverDayLimit(dependencies, request, { head, estimatedTokens: userTokens });
+  const userTokens = estimateContentTokens(shown, meterCounting(state.conversation.value));
+  const conversation = state.conversation.value;
+  await refuseOverDayLimit(dependencies, request, { conversation, estimatedTokens: userTokens });
   const writes = enqueueWrites({
     conversationId,
     messageId: request.message.id,
     bodyHash: state.facts.bodyHash,
     seq,
     ...message,
-    routing: storedRouting(state.head.value, message),
+    routing: storedRouting(state.conversation.value, message),
     ...around,
-    client: newsOfClient(state.head.value.client, request),
+    client: newsOfClient(state.conversation.value.client, request),
     replaces,
     regenerates: regeneratedBy(request, replaces),
     userTokens,
     lease,
     now: dependencies.clock.now(),
-    head: state.head,
+    conversation: state.conversation,
     queue: queueAfter(state.facts.queue, 0) ?? { first: seq, leaseUntil },
   });
   const named = namedBy({ conversationId, seq, user: message.user });

@@ -1,4 +1,4 @@
-import { headPath } from '#shared/conversation/documents/paths.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import {
   decideQueued,
   queueAfter,
@@ -96,14 +96,14 @@ async function failQueued(
   failure: { state: StartState; abandoned: readonly number[]; error: AppError },
 ): Promise<void> {
   const { state, error } = failure;
-  if (!state.head || !state.known) return;
+  if (!state.conversation || !state.known) return;
   const { status, reason, publicMessage, retryable, retryAfterMs } = error;
   await dependencies.store.commit(
     failQueuedWrites({
       conversationId: request.conversationId,
       seq,
       turnUpdateTime: state.known.updateTime,
-      head: state.head,
+      conversation: state.conversation,
       queue: queueAfter(state.facts.queue, seq),
       abandoned: abandonedTurns(state, failure.abandoned),
       error: { status, reason, message: publicMessage, retryable, retryAfterMs },
@@ -125,7 +125,7 @@ async function beginQueued(
   try {
     const begun = await beginTurn(dependencies, { request, state, decision });
     // Looked at again after a while.
-    if (!begun) throw new GuardLostError({ paths: [headPath(conversationId)] });
+    if (!begun) throw new GuardLostError({ paths: [conversationPath(conversationId)] });
     await passCrashPoint(dependencies, 'queued-turn-begun');
     return begun;
   } catch (error) {
@@ -149,8 +149,8 @@ async function look(
   if (dependencies.shutdown.aborted)
     throw shuttingDownError(`queued turn ${waiter.seq} of ${request.conversationId}`);
   const state = await readStart(dependencies, request);
-  const { now, head, known, open, queue } = state.facts;
-  const decision = decideQueued({ now, head, own: known, producer, open, queue });
+  const { now, conversation, known, open, queue } = state.facts;
+  const decision = decideQueued({ now, conversation, own: known, producer, open, queue });
   switch (decision.kind) {
     case 'gone':
       return 'gone';

@@ -18,9 +18,9 @@ export function pendingHandle(
     generation: turn.generation,
     replayed: false,
     frames,
-    attend: (left) =>
+    subscribe: (left) =>
       void next.then(
-        (handle) => handle.attend(left),
+        (handle) => handle.subscribe(left),
         () => undefined,
       ),
     result: ignoreRejection(next.then((handle) => handle.result)),

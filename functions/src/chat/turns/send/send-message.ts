@@ -36,7 +36,7 @@ const START_RETRY_MAX_MS = 100;
 function newTurnSeq(decision: StartDecision, { facts }: StartState): number | undefined {
   const { kind } = decision;
   if (kind === 'start' || kind === 'enqueue') return decision.seq;
-  return kind === 'interrupt' ? (facts.head?.lastSeq ?? 0) + 1 : undefined;
+  return kind === 'interrupt' ? (facts.conversation?.lastSeq ?? 0) + 1 : undefined;
 }
 
 /** A turn that this instance answers. Its message is sent again for a reader that nobody has frames for any more. */
@@ -50,7 +50,7 @@ function liveHandle(
     const abandoned = yield* live.frames(turn.reading, left);
     if (!abandoned) return;
     const handle = await sendMessage(dependencies, { ...request, ...abandoned });
-    if (left) handle.attend(left);
+    if (left) handle.subscribe(left);
     yield* handle.frames(left);
   };
   const result = live.result.then(orFailure, async (error: unknown) => {
@@ -63,7 +63,7 @@ function liveHandle(
     generation,
     replayed: false,
     frames,
-    attend: (left) => live.attend(left),
+    subscribe: (left) => live.subscribe(left),
     result: ignoreRejection(result),
   };
 }
@@ -75,7 +75,7 @@ export function answerBegun(
   begun: BegunTurn,
 ): SendHandle {
   const { seq } = begun.attempt;
-  const { generation } = begun.context.head;
+  const { generation } = begun.context.conversation;
   const live = startProduction(dependencies, request, begun);
   return liveHandle(dependencies, request, { live, seq, generation, reading: { kind: 'all' } });
 }
@@ -110,9 +110,9 @@ function followedHandle(
       if (handle) yield* handle.frames();
     },
     // Whoever waits here waits for what this instance has taken over.
-    attend: (left) =>
+    subscribe: (left) =>
       void next.then(
-        (handle) => handle?.attend(left),
+        (handle) => handle?.subscribe(left),
         () => undefined,
       ),
     result: ignoreRejection(result()),
@@ -147,13 +147,13 @@ function waitingHandle(
  * Carries a decision out. `again`: something was done that changes what there is to decide, read again.
  * `undefined`: the documents that were read do not fit together.
  */
-async function carryOut(
+async function execute(
   dependencies: ChatDependencies,
   request: SendRequest,
   { decision, state }: { decision: StartDecision; state: StartState },
 ): Promise<SendHandle | 'again' | undefined> {
   const { conversationId } = request;
-  const generation = state.head?.value.generation ?? 0;
+  const generation = state.conversation?.value.generation ?? 0;
   switch (decision.kind) {
     case 'notFound':
     case 'keyReused':
@@ -181,7 +181,7 @@ async function carryOut(
       return waiting && waitingHandle(dependencies, request, { ...waiting, generation });
     }
     case 'interrupt':
-      refuseHopeless(dependencies, request, state.head);
+      refuseHopeless(dependencies, request, state.conversation);
       await interruptTurns(dependencies, conversationId, decision);
       return 'again';
     case 'start':
@@ -218,10 +218,10 @@ export async function sendMessage(
     try {
       // Before anything is stored, and before what is being answered is stopped for it.
       const seq = newTurnSeq(decision, state);
-      const head = state.facts.head;
-      const addedContext = seq === undefined ? undefined : await beforeTurn({ seq, head });
+      const conversation = state.facts.conversation;
+      const addedContext = seq === undefined ? undefined : await beforeTurn({ seq, conversation });
       const asked = { ...request, addedContext };
-      const handle = await carryOut(dependencies, asked, { decision, state });
+      const handle = await execute(dependencies, asked, { decision, state });
       if (handle === 'again') continue;
       if (handle) return handle;
       isTorn = true;

@@ -1,6 +1,6 @@
 import type { ClientContext } from '#shared/client-context/client-context.ts';
 import type { Content, Part } from '#shared/conversation/documents/content.ts';
-import type { OnBusy } from '#shared/conversation/documents/head.ts';
+import type { OnBusy } from '#shared/conversation/documents/conversation.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import type { StreamFrame } from '#shared/wire/resources/streams.ts';
 import type { FinishedTurn } from '../live/live-turn.ts';
@@ -47,7 +47,7 @@ export interface SendHandle {
   /** From the first frame on, then live; ends after the finish frame, or when the reader has `left`. */
   frames(left?: AbortSignal): AsyncIterable<StreamFrame>;
   /** Says that somebody waits for the answer, stream or JSON, until their connection closes (`left`). */
-  attend(left: AbortSignal): void;
+  subscribe(left: AbortSignal): void;
   /** The finished turn; rejects with AppError when it failed. */
   result: Promise<FinishedTurn>;
 }

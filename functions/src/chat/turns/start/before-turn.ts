@@ -1,5 +1,5 @@
 import { addedContext } from '#shared/client-context/added-context.ts';
-import type { Head } from '#shared/conversation/documents/head.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { turnId } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/errors.ts';
 import {
@@ -13,9 +13,12 @@ import { contentText } from '#shared/conversation/documents/content.ts';
 import { userContent, type SendRequest } from '../send/send-request.ts';
 
 /** The hooks of a message: the deployment's, then the remote document's, then the conversation's. */
-function hooksOf(dependencies: ChatDependencies, head: Head | undefined): BeforeTurnHook[] {
+function hooksOf(
+  dependencies: ChatDependencies,
+  conversation: Conversation | undefined,
+): BeforeTurnHook[] {
   const { beforeTurnHooks = [], beforeTurnWebhooks, config } = dependencies;
-  const named = [...(config.remotePolicy?.hooks() ?? []), ...(head?.settings.hooks ?? [])];
+  const named = [...(config.remotePolicy?.hooks() ?? []), ...(conversation?.settings.hooks ?? [])];
   return [...beforeTurnHooks, ...(beforeTurnWebhooks?.(named) ?? [])];
 }
 
@@ -50,9 +53,9 @@ const deniedError = (conversationId: string, hook: string, publicMessage: string
 async function askBeforeTurn(
   dependencies: ChatDependencies,
   request: SendRequest,
-  turn: { seq: number; head: Head | undefined },
+  turn: { seq: number; conversation: Conversation | undefined },
 ): Promise<string | undefined> {
-  const hooks = hooksOf(dependencies, turn.head);
+  const hooks = hooksOf(dependencies, turn.conversation);
   if (hooks.length === 0) return undefined;
   const { clock, logger, config } = dependencies;
   const { conversationId } = request;
@@ -91,7 +94,10 @@ async function askBeforeTurn(
 /** What hooks add to the turn of a message, asked once however often its start is tried. */
 export function createBeforeTurn(dependencies: ChatDependencies, request: SendRequest) {
   let asked: { seq: number; added: Promise<string | undefined> } | undefined;
-  return (turn: { seq: number; head: Head | undefined }): Promise<string | undefined> => {
+  return (turn: {
+    seq: number;
+    conversation: Conversation | undefined;
+  }): Promise<string | undefined> => {
     if (asked?.seq !== turn.seq)
       asked = { seq: turn.seq, added: askBeforeTurn(dependencies, request, turn) };
     return asked.added;

@@ -4,7 +4,7 @@ import { leaseFrom } from '../store/turn-store.ts';
 import type { BegunTurn } from './begun-turn.ts';
 import { commitBeginning } from './commit-start.ts';
 import { firstReplaced, readBefore, type Begin } from './context-before.ts';
-import { firstHead } from './first-head.ts';
+import { firstConversation } from './first-conversation.ts';
 import { keptRounds, progressAtStart } from './kept-rounds.ts';
 import { nextAttempt, preparePrompt } from './prepare-prompt.ts';
 import { storedMessage, storedRouting } from './stored-message.ts';
@@ -22,34 +22,36 @@ export async function beginTurn(
   const { conversationId } = request;
   const { seq } = decision;
   const { job, known, notes } = state;
-  const head = state.head ?? { create: firstHead(dependencies, request.caller, notes.revision) };
+  const start = state.conversation ?? {
+    create: firstConversation(dependencies, request.caller, notes.revision),
+  };
   const producer = dependencies.randomness.uuid();
-  const headRead = 'create' in head ? head.create : head.value;
-  const index = startIndexLoad(dependencies, { request, head: headRead });
-  const before = await readBefore(dependencies, begin, { head: headRead, by: producer });
+  const asRead = 'create' in start ? start.create : start.value;
+  const index = startIndexLoad(dependencies, { request, conversation: asRead });
+  const before = await readBefore(dependencies, begin, { conversation: asRead, by: producer });
   if (!before) return undefined;
   const replaces = firstReplaced(begin);
   const isNew = decision.kind === 'start';
   const stored = { storedSeq: isNew ? (replaces ?? seq) : seq, isNew };
   const message = await storedMessage(dependencies, request, stored);
-  const input = { before, message, head, index };
+  const input = { before, message, conversation: start, index };
   const { call, tokens, quota, memory, around } = await preparePrompt(dependencies, begin, input);
 
   const now = dependencies.clock.now();
-  const { history, turns, replacement, foldedInContext } = before;
-  const { model } = before.head;
+  const { conversation, history, turns, replacement, foldedInContext } = before;
+  const { model } = conversation;
   const kept = await keptRounds(dependencies, conversationId, { decision, known, model });
-  const routed = { ...message, routing: storedRouting(before.head, message, known?.value) };
+  const routed = { ...message, routing: storedRouting(conversation, message, known?.value) };
   const lease = { producer, leaseUntil: leaseFrom(dependencies, now) };
   const noted = { replacement, lease, userTokens: tokens.user, model, now, kept, foldedInContext };
-  const draft = { ...begin, ...around, ...noted, head, message: routed };
+  const draft = { ...begin, ...around, ...noted, conversation: start, message: routed };
   const { reservation } = quota;
   const turnUpdateTime = await commitBeginning(dependencies, draft, { before, reservation });
   const createTime = isNew ? now : (known?.value.createTime ?? now);
   return {
     attempt: { conversationId, seq, attempt: nextAttempt(begin), producer, turnUpdateTime },
     turn: { ...routed, ...around, createTime, replaces, foldedInContext },
-    context: { head: before.head, nextModel: headRead.model, job, history, turns, memory },
+    context: { conversation, nextModel: asRead.model, job, history, turns, memory },
     call,
     tokens,
     quota,

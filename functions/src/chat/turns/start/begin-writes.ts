@@ -1,4 +1,4 @@
-import type { Head, Versioned } from '#shared/conversation/documents/head.ts';
+import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
 import { queueAfter, type QueuedDecision } from '#shared/conversation/decisions/queue-decision.ts';
 import { beginQueuedWrites } from '#shared/conversation/writes/queue-writes.ts';
 import type { Replacement } from '#shared/conversation/writes/replacement-writes.ts';
@@ -20,7 +20,7 @@ export interface Draft extends TurnContext {
   request: SendRequest;
   state: StartState;
   decision: Beginning;
-  head: Versioned<Head> | { create: Head };
+  conversation: Versioned<Conversation> | { create: Conversation };
   message: Message;
   replacement: Replacement | undefined;
   lease: Lease;
@@ -33,10 +33,10 @@ export interface Draft extends TurnContext {
   kept?: KeptRounds | undefined;
 }
 
-/** A turn that is there already, with the head that it belongs to. */
-function stored({ head, state, foldedInContext }: Draft) {
-  if ('create' in head || !state.known) throw new Error('a stored turn has a head');
-  return { head, turnUpdateTime: state.known.updateTime, foldedInContext };
+/** A turn that is there already, with the conversation document that it belongs to. */
+function stored({ conversation, state, foldedInContext }: Draft) {
+  if ('create' in conversation || !state.known) throw new Error('a stored turn has a head');
+  return { conversation, turnUpdateTime: state.known.updateTime, foldedInContext };
 }
 
 /** What still waits once a turn has begun that did, and those before it that are abandoned are closed. */
@@ -49,8 +49,11 @@ const queueBehind = (
     seq,
   );
 
-const clientNews = ({ head, request }: Draft) =>
-  newsOfClient('create' in head ? head.create.client : head.value.client, request);
+const clientNews = ({ conversation, request }: Draft) =>
+  newsOfClient(
+    'create' in conversation ? conversation.create.client : conversation.value.client,
+    request,
+  );
 
 /** Of a turn that no document stands for yet. */
 const newTurnWrites = (
@@ -73,7 +76,7 @@ const newTurnWrites = (
     model,
     lease,
     now,
-    head: draft.head,
+    conversation: draft.conversation,
     abandoned: abandonedTurns(state, abandoned),
     replacement,
   });

@@ -1,6 +1,6 @@
 import type { SentView } from '#shared/compaction/summariser/shrunken-view.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
-import type { Head } from '#shared/conversation/documents/head.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import type { CompactionJob } from '#shared/conversation/documents/job.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
@@ -28,7 +28,7 @@ type TurnAtStart = Pick<
 /** The context that a turn answers from. */
 export interface ContextAtStart {
   /** With the model of the turn. */
-  head: Head;
+  conversation: Conversation;
   /** What the conversation has changed to meanwhile: answers the next turn, whose limits are those of this context. */
   nextModel: string;
   job: CompactionJob | undefined;

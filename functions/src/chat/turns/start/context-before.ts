@@ -1,4 +1,4 @@
-import type { Head } from '#shared/conversation/documents/head.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import { turnModel } from '#shared/conversation/context/turn-model.ts';
 import { isReplaced } from '#shared/conversation/writes/replaced-by.ts';
@@ -23,7 +23,7 @@ export interface Begin {
 
 /** The context that the turn answers from, and what its batch changes of it. */
 export interface ContextBefore {
-  head: Head;
+  conversation: Conversation;
   history: History | undefined;
   turns: readonly Turn[];
   replacement: PlannedReplacement | undefined;
@@ -35,17 +35,24 @@ export interface ContextBefore {
 export const firstReplaced = ({ state, decision }: Begin): number | undefined =>
   decision.kind === 'start' ? decision.replaces : state.known?.value.replaces;
 
-/** The head as the turn sees it: with the model that it begins with, or has begun with. */
-function headOfTurn(config: Config, { state }: Begin, head: Head): Head {
-  const model = turnModel(head.model, state.known?.value);
+/** The conversation document as the turn sees it: with the model that it begins with, or has begun with. */
+function conversationAtTurn(
+  config: Config,
+  { state }: Begin,
+  conversation: Conversation,
+): Conversation {
+  const model = turnModel(conversation.model, state.known?.value);
   // Where nothing is chosen any more, the deployment's model answers, and for a retired one its successor: the turn
   // notes that one, the conversation keeps what it has.
   const isChosen = isRouted(model) && config.routing !== undefined;
-  return { ...head, model: isChosen ? model : modelThatLimits(config, model) };
+  return { ...conversation, model: isChosen ? model : modelThatLimits(config, model) };
 }
 
-function foldedInContextOf({ state: { known } }: Begin, head: Head): boolean | undefined {
-  if (!known || known.value.seq >= firstTailSeq(head)) return undefined;
+function foldedInContextOf(
+  { state: { known } }: Begin,
+  conversation: Conversation,
+): boolean | undefined {
+  if (!known || known.value.seq >= firstTailSeq(conversation)) return undefined;
   return isTerminal(known.value.state) ? known.value.inContext : known.value.foldedInContext;
 }
 
@@ -54,32 +61,38 @@ const isGoingOn = ({ decision }: Begin): boolean =>
   decision.kind === 'takeOver' || decision.kind === 'resume';
 
 /**
- * Reads the context, and where the turn replaces others the one without them; undefined: the head moved on while it
- * was read. Throws MESSAGE_REPLACED.
+ * Reads the context, and where the turn replaces others the one without them; undefined: the conversation document
+ * moved on while it was read. Throws MESSAGE_REPLACED.
  */
 export async function readBefore(
   dependencies: ChatDependencies,
   begin: Begin,
-  input: { head: Head; by: string },
+  input: { conversation: Conversation; by: string },
 ): Promise<ContextBefore | undefined> {
   const { conversationId } = begin.request;
   const { by } = input;
-  const head = headOfTurn(dependencies.config, begin, input.head);
+  const conversation = conversationAtTurn(dependencies.config, begin, input.conversation);
   const beforeSeq = begin.decision.seq;
-  const parts = await readContextBefore(dependencies, { conversationId, head, beforeSeq });
+  const parts = await readContextBefore(dependencies, { conversationId, conversation, beforeSeq });
   if (!parts) return undefined;
   const fromSeq = firstReplaced(begin);
   if (fromSeq === undefined || isGoingOn(begin)) {
-    const foldedInContext = foldedInContextOf(begin, head);
-    return { head, ...parts, replacement: undefined, foldedInContext };
+    const foldedInContext = foldedInContextOf(begin, conversation);
+    return { conversation, ...parts, replacement: undefined, foldedInContext };
   }
   // While an edit waited, another one may have taken the place of the same message.
   const { replacing } = begin.state.facts;
   if (replacing?.target && isReplaced(replacing.target))
     throw messageReplacedError(conversationId, begin.request.replacing?.messageId ?? '');
-  const asked = { conversationId, head, ...parts, fromSeq, by };
+  const asked = { conversationId, conversation, ...parts, fromSeq, by };
   const replacement = await planReplacement(dependencies, asked);
-  const { headAfter, history, turns } = replacement;
+  const { conversationAfter, history, turns } = replacement;
   // Folded is no more than what stands before the replaced turns.
-  return { head: headAfter, history, turns, replacement, foldedInContext: undefined };
+  return {
+    conversation: conversationAfter,
+    history,
+    turns,
+    replacement,
+    foldedInContext: undefined,
+  };
 }

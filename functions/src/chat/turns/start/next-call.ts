@@ -3,7 +3,7 @@ import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
 import type { OutputForms } from '#shared/compaction/tool-outputs/sent-outputs.ts';
 import { assembleContext, turnItems } from '#shared/conversation/context/assemble-context.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
-import type { Head } from '#shared/conversation/documents/head.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import {
   contextTokens,
@@ -17,8 +17,8 @@ import { meterCounting } from '#functions/config/conversation-policy.ts';
 import { shrunkenView } from '#functions/context/left-out.ts';
 import { selectOutputForms, type Viewing } from '#functions/context/snapshot-rendering.ts';
 
-/** A head with all that its context is made of, from one generation. */
-export interface ContextOfHead extends Head {
+/** A conversation document with all that its context is made of, from one generation. */
+export interface ConversationContext extends Conversation {
   history: History | undefined;
   memory?: MemoryTexts;
   turns: readonly MeteredTurn[];
@@ -26,7 +26,7 @@ export interface ContextOfHead extends Head {
 
 const viewOf = (
   viewing: Viewing,
-  context: ContextOfHead,
+  context: ConversationContext,
   sized: { tokens: number; forms: OutputForms },
 ): ShrunkenView => shrunkenView(viewing, context, { items: assembleContext(context), ...sized });
 
@@ -34,16 +34,16 @@ const viewOf = (
  * What the next call sends before its new message: the context, tool outputs in the forms in which they go, shrunk
  * while it is over the hard threshold. The one function behind the call, its overflow check and `/context`.
  */
-export function viewOfNextCall(viewing: Viewing, context: ContextOfHead): ShrunkenView {
+export function viewOfNextCall(viewing: Viewing, context: ConversationContext): ShrunkenView {
   const forms = selectOutputForms(viewing, context);
-  const { tokens } = contextTokens({ ...context, head: context }, forms);
+  const { tokens } = contextTokens({ ...context, conversation: context }, forms);
   return viewOf(viewing, context, { tokens, forms });
 }
 
 /** The view of a turn's first call, with its message. */
 export function viewOfFirstCall(
   viewing: Viewing,
-  context: ContextOfHead,
+  context: ConversationContext,
   { seq, user }: { seq: number; user: Content },
 ): ShrunkenView {
   const view = viewOfNextCall(viewing, context);
@@ -67,7 +67,10 @@ interface OpenTurn {
 }
 
 /** An open turn as if it stood in the context. */
-function standing(context: ContextOfHead, { seq, user, contents, model }: OpenTurn): MeteredTurn {
+function standing(
+  context: ConversationContext,
+  { seq, user, contents, model }: OpenTurn,
+): MeteredTurn {
   const tokensOf = (some: readonly Content[]) =>
     some.reduce((sum, one) => sum + estimateContentTokens(one, meterCounting(context)), 0);
   const tokens = { user: tokensOf([user]), answer: tokensOf(contents) };
@@ -80,11 +83,11 @@ function standing(context: ContextOfHead, { seq, user, contents, model }: OpenTu
  */
 export function viewOfRound(
   viewing: Viewing,
-  context: ContextOfHead,
+  context: ConversationContext,
   open: OpenTurn,
 ): ShrunkenView {
   const forms = selectOutputForms(viewing, context);
   const turn = standing(context, open);
-  const tokens = roundTokens({ ...context, head: context, turn }, forms, open.reported);
+  const tokens = roundTokens({ ...context, conversation: context, turn }, forms, open.reported);
   return viewOf(viewing, { ...context, turns: [...context.turns, turn] }, { tokens, forms });
 }

@@ -2,8 +2,8 @@ import { isSwitchedOff } from '#shared/compaction/decisions/claim-decision.ts';
 import { policyConstants } from '#shared/compaction/policy/policy-constants.ts';
 import type { CompactionPolicy } from '#shared/compaction/policy/policy.ts';
 import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
-import type { Head, Versioned } from '#shared/conversation/documents/head.ts';
-import { headPath } from '#shared/conversation/documents/paths.ts';
+import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { AppError, mayBeCommitted } from '#shared/errors.ts';
 import { meterCounting, conversationPolicy } from '#functions/config/conversation-policy.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
@@ -93,12 +93,12 @@ export function refuseOverWindow(
 export function refuseHopeless(
   { config }: Pick<ChatDependencies, 'config'>,
   request: SendRequest,
-  head: Versioned<Head> | undefined,
+  conversation: Versioned<Conversation> | undefined,
 ): void {
-  if (!head) return;
-  const { context } = head.value;
-  const { windowTokens } = conversationPolicy(config, head.value);
-  const userTokens = estimateContentTokens(userContent(request), meterCounting(head.value));
+  if (!conversation) return;
+  const { context } = conversation.value;
+  const { windowTokens } = conversationPolicy(config, conversation.value);
+  const userTokens = estimateContentTokens(userContent(request), meterCounting(conversation.value));
   const requestTokens = Math.ceil(context.calibration * userTokens);
   const sizes = { requestTokens, windowTokens, contextTokens: context.overheadTokens };
   if (!willOverflow(sizes)) return;
@@ -106,19 +106,19 @@ export function refuseHopeless(
 }
 
 /** Whether a compaction waits that a worker will serve: the owner may have switched it off meanwhile. */
-const isWaiting = ({ compactionNeeded: { auto, manual }, settings }: Head): boolean =>
+const isWaiting = ({ compactionNeeded: { auto, manual }, settings }: Conversation): boolean =>
   manual !== undefined || (auto !== undefined && !isSwitchedOff(settings, auto.trigger));
 
 /** Resolves to whether a compaction is asked for. */
 async function requestForOverflow(
   dependencies: ChatDependencies,
   conversationId: string,
-  head: Versioned<Head>,
+  conversation: Versioned<Conversation>,
 ): Promise<boolean> {
   const requestId = dependencies.randomness.uuid();
   const since = dependencies.clock.now();
-  const { compactionNeeded, settings, lastSeq } = head.value;
-  if (isWaiting(head.value)) {
+  const { compactionNeeded, settings, lastSeq } = conversation.value;
+  if (isWaiting(conversation.value)) {
     await publishOverdue(dependencies, conversationId, compactionNeeded);
     return true;
   }
@@ -127,9 +127,9 @@ async function requestForOverflow(
     await dependencies.store.commit([
       {
         op: 'update',
-        path: headPath(conversationId),
+        path: conversationPath(conversationId),
         fields: { 'compactionNeeded.auto': { requestId, since, trigger: 'overflow' } },
-        guard: { updateTime: head.updateTime },
+        guard: { updateTime: conversation.updateTime },
       },
     ]);
   } catch (error) {
@@ -147,16 +147,19 @@ async function requestForOverflow(
  */
 export async function refuseRoundOverflow(
   dependencies: ChatDependencies,
-  check: Sizes & { conversationId: string; head: () => Promise<Versioned<Head> | undefined> },
+  check: Sizes & {
+    conversationId: string;
+    conversation: () => Promise<Versioned<Conversation> | undefined>;
+  },
 ): Promise<void> {
   const { conversationId, requestTokens, contextTokens } = check;
   const { windowTokens } = check.policy;
   if (!willOverflow({ requestTokens, contextTokens, windowTokens })) return;
-  const head = await check.head();
+  const conversation = await check.conversation();
   const isOnItsWay =
-    head !== undefined &&
+    conversation !== undefined &&
     fitsAfterCompaction(check) &&
-    (await requestForOverflow(dependencies, conversationId, head));
+    (await requestForOverflow(dependencies, conversationId, conversation));
   const advice = isOnItsWay
     ? '. A compaction of the conversation is asked for: send the same message again in a moment.'
     : shortenIt(windowTokens);
@@ -173,24 +176,24 @@ export async function refuseOverflow(
   dependencies: ChatDependencies,
   check: {
     conversationId: string;
-    head: Versioned<Head> | { create: Head };
+    conversation: Versioned<Conversation> | { create: Conversation };
     before: ContextBefore;
     contextTokens: number;
     sentTokens: number;
   },
 ): Promise<void> {
-  const { conversationId, head, before, contextTokens } = check;
-  const { calibration, overheadTokens } = before.head.context;
+  const { conversationId, conversation, before, contextTokens } = check;
+  const { calibration, overheadTokens } = before.conversation.context;
   const requestTokens = Math.ceil(calibration * check.sentTokens);
-  const policy = conversationPolicy(dependencies.config, before.head);
+  const policy = conversationPolicy(dependencies.config, before.conversation);
   const { windowTokens } = policy;
   if (!willOverflow({ requestTokens, contextTokens, windowTokens })) return;
   const isOnItsWay =
     // A compaction of the present context makes no room in the one that an edit goes back to.
     before.replacement === undefined &&
-    !('create' in head) &&
+    !('create' in conversation) &&
     fitsAfterCompaction({ requestTokens, overheadTokens, policy }) &&
-    (await requestForOverflow(dependencies, conversationId, head));
+    (await requestForOverflow(dependencies, conversationId, conversation));
   const advice = isOnItsWay
     ? '. A compaction of the conversation is asked for: send it again in a moment, or shorten it.'
     : shortenIt(windowTokens);

@@ -1,6 +1,6 @@
 import { withoutTurns } from '#shared/compaction/snapshot/repair-history.ts';
 import { newestHistoryThrough, trustedHistory } from '#shared/conversation/context/find-history.ts';
-import type { Head } from '#shared/conversation/documents/head.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import { contextTokens } from '#shared/conversation/context/meter.ts';
 import { endsBefore, rearmsFrom } from '#shared/conversation/writes/next-generation.ts';
@@ -10,18 +10,18 @@ import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { selectOutputForms, createRenderer } from '#functions/context/snapshot-rendering.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { continueHistory } from '#functions/chat/context/continue-history.ts';
-import { needAfterChange } from '#functions/chat/context/need-after-change.ts';
+import { requestAfterChange } from '#functions/chat/context/request-after-change.ts';
 
 export interface PlannedReplacement extends Replacement {
-  /** The head as the batch leaves it. */
-  headAfter: Head;
+  /** The conversation document as the batch leaves it. */
+  conversationAfter: Conversation;
   /** Terminal turns of the new context, all before the replaced ones. */
   turns: Turn[];
 }
 
 interface Asked {
   conversationId: string;
-  head: Head;
+  conversation: Conversation;
   /** Of the present generation. */
   history: History | undefined;
   /** The tail of the present generation. */
@@ -38,12 +38,12 @@ interface Asked {
  */
 async function historyBefore(
   dependencies: ChatDependencies,
-  { conversationId, head, history, fromSeq }: Asked,
+  { conversationId, conversation, history, fromSeq }: Asked,
 ): Promise<History | undefined> {
-  const target = { conversationId, head };
+  const target = { conversationId, conversation };
   const present = await trustedHistory(dependencies, target, history);
   if (!present || endsBefore(present, fromSeq)) return present;
-  const render = createRenderer(dependencies.config, head);
+  const render = createRenderer(dependencies.config, conversation);
   const mended = withoutTurns(present, { seqs: [], fromSeq }, render);
   if (mended.erased !== true) return mended;
   return newestHistoryThrough(dependencies, target, fromSeq - 1);
@@ -58,16 +58,16 @@ export async function planReplacement(
   dependencies: ChatDependencies,
   asked: Asked,
 ): Promise<PlannedReplacement> {
-  const { head, history: present, fromSeq, by } = asked;
+  const { conversation, history: present, fromSeq, by } = asked;
   const source = await historyBefore(dependencies, asked);
   const masked = (source?.masks ?? []).map(({ seq }) => seq);
-  const pins = withoutPinsFrom(head.pins, (seq) => seq >= fromSeq);
-  const left = { ...asked, head: { ...head, pins } };
+  const pins = withoutPinsFrom(conversation.pins, (seq) => seq >= fromSeq);
+  const left = { ...asked, conversation: { ...conversation, pins } };
   const next = await continueHistory(dependencies, left, {
     source,
     present: contextTokens(
-      { head, history: present, turns: asked.turns },
-      selectOutputForms(dependencies, head),
+      { conversation, history: present, turns: asked.turns },
+      selectOutputForms(dependencies, conversation),
     ),
     toSeq: fromSeq - 1,
     state: 'CHANGED',
@@ -76,25 +76,25 @@ export async function planReplacement(
     requestId: by,
     by,
     afterTokens: (tokens) =>
-      rearmsFrom({ source, present, declined: head.compactionNeeded.declined, tokens }),
+      rearmsFrom({ source, present, declined: conversation.compactionNeeded.declined, tokens }),
   });
-  const { history, turns, tokens, headAfter } = next;
+  const { history, turns, tokens, conversationAfter } = next;
   // Turns that were folded stand verbatim again, or are to be read again: they may need folding at once.
   const isOther = source?.generation !== present?.generation || source?.mended === true;
   const need = isOther
-    ? needAfterChange(dependencies, { head: headAfter, history, tokens })
+    ? requestAfterChange(dependencies, { conversation: conversationAfter, history, tokens })
     : undefined;
-  const losesPins = pins.length < head.pins.length;
-  const losesIndex = (head.indexedThrough ?? 0) >= fromSeq;
+  const losesPins = pins.length < conversation.pins.length;
+  const losesIndex = (conversation.indexedThrough ?? 0) >= fromSeq;
   const planned = {
     fromSeq,
     history,
     turns,
-    headAfter,
+    conversationAfter,
     ...(losesPins && { pins }),
     ...(losesIndex && { indexedThrough: fromSeq - 1 }),
   };
   if (!need) return planned;
-  const compactionNeeded = { ...headAfter.compactionNeeded, auto: need };
-  return { ...planned, headAfter: { ...headAfter, compactionNeeded }, need };
+  const compactionNeeded = { ...conversationAfter.compactionNeeded, auto: need };
+  return { ...planned, conversationAfter: { ...conversationAfter, compactionNeeded }, need };
 }

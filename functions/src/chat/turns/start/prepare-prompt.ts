@@ -1,10 +1,10 @@
 import { estimateContentTokens, estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
 import { assemblePrompt } from '#shared/conversation/context/assemble-context.ts';
-import type { Head, Versioned } from '#shared/conversation/documents/head.ts';
+import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
 import { shownUser } from '#shared/conversation/context/shown-user.ts';
 import type { MemoryTexts } from '#shared/memory/render-memory.ts';
 import { meterCounting, conversationPolicy } from '#functions/config/conversation-policy.ts';
-import { memoryForPrompt, withSaid } from '#functions/memory/select-memory.ts';
+import { memoryForPrompt, withSaid } from '#functions/memory/prompt-memory.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { Begin, ContextBefore } from './context-before.ts';
 import { viewOfNextCall } from './next-call.ts';
@@ -38,7 +38,7 @@ function besideMessage(
     const { surroundings, told } = state.known?.value ?? {};
     return { surroundings, told };
   }
-  const { generation, client: known } = before.head;
+  const { generation, client: known } = before.conversation;
   const turns = isShrunken ? [] : before.turns;
   return collectTurnContext(dependencies, request, { generation, turns, known });
 }
@@ -74,15 +74,15 @@ async function saidWith(
 ) {
   const { config } = dependencies;
   const { before, message, around } = input;
-  const counting = meterCounting(before.head);
+  const counting = meterCounting(before.conversation);
   const userTokens = estimateContentTokens(shownUser({ ...message, ...around }), counting);
-  const { windowTokens } = conversationPolicy(config, before.head);
+  const { windowTokens } = conversationPolicy(config, before.conversation);
   const freeTokens = windowTokens - input.contextTokens - userTokens;
   const recalled = await recallForTurn(dependencies, input.index, {
     conversationId: request.conversationId,
     ...before,
     message: message.user,
-    budgetTokens: recallTokens(config, before.head, { request, freeTokens }),
+    budgetTokens: recallTokens(config, before.conversation, { request, freeTokens }),
   });
   const user = withSaid(withSaid(message.user, input.memory), recalled.text);
   const lastContent = shownUser({ user, ...around });
@@ -107,22 +107,23 @@ export async function preparePrompt(
   input: {
     before: ContextBefore;
     message: Message;
-    head: Versioned<Head> | { create: Head };
+    conversation: Versioned<Conversation> | { create: Conversation };
     index: IndexLoad | undefined;
   },
 ): Promise<PreparedPrompt> {
   const { before, message } = input;
-  const { head } = before;
-  const { model } = head;
+  const { conversation } = before;
+  const { model } = conversation;
   const { notes } = begin.state;
-  const selected = memoryForPrompt(dependencies.config, { head, notes, message: message.user });
+  const { config, toolbox } = dependencies;
+  const selected = memoryForPrompt(config, { conversation, notes, message: message.user });
   const { standing: memory } = selected;
   const source = {
-    ...head,
+    ...conversation,
     history: before.history,
     turns: before.turns,
     memory,
-    serverTools: dependencies.toolbox.declarations,
+    serverTools: toolbox.declarations,
   };
   const view = viewOfNextCall(dependencies, source);
   const isShrunken = (view.shrinkage?.turnsLeftOut ?? 0) > 0;

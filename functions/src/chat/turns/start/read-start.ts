@@ -1,13 +1,13 @@
 import { isQuestionErased } from '#shared/conversation/writes/erase-turn.ts';
-import type { Head, Versioned } from '#shared/conversation/documents/head.ts';
+import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
-import { decodeHead } from '#shared/conversation/documents/head.ts';
+import { decodeConversation } from '#shared/conversation/documents/conversation.ts';
 import { decodeJob, type CompactionJob } from '#shared/conversation/documents/job.ts';
 import { isStillTold, knownJob, type KnownJob } from '#shared/conversation/decisions/known-job.ts';
 import { decodeMessageGuard } from '#shared/conversation/documents/message-guard.ts';
 import {
   compactionJobPath,
-  headPath,
+  conversationPath,
   messageGuardPath,
   seqOfId,
   turnPath,
@@ -27,7 +27,7 @@ import {
 } from '#shared/conversation/documents/turn.ts';
 import { abandonedFields, type AbandonedTurn } from '#shared/conversation/writes/end-abandoned.ts';
 import { decodeNotes, type Notes } from '#shared/memory/note.ts';
-import { notesPaths } from '#functions/memory/select-memory.ts';
+import { notesPaths } from '#functions/memory/prompt-memory.ts';
 import { liveSeqs } from '../live/live-turn.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { Replacing, SendRequest } from '../send/send-request.ts';
@@ -35,10 +35,10 @@ import type { Replacing, SendRequest } from '../send/send-request.ts';
 /** Everything a start decides on. Two reads at most; that they fit together is what the batch's guards check. */
 export interface StartState {
   facts: StartFacts;
-  head: Versioned<Head> | undefined;
+  conversation: Versioned<Conversation> | undefined;
   known: TurnDocument | undefined;
   open: TurnDocument | undefined;
-  /** The turns that `head.queue` spans, in order. */
+  /** The turns that `conversation.queue` spans, in order. */
   queue: readonly TurnDocument[];
   job: CompactionJob | undefined;
   /** What is remembered about the caller. */
@@ -71,19 +71,26 @@ function replacingFacts(replacing: Replacing, target: TurnDocument | undefined):
   return { kind, isAnswer, target: isGone ? undefined : target.value };
 }
 
-/** What the job of the conversation tells: as it was read with the head, as this instance knows it, or read now. */
+/**
+ * What the job of the conversation tells: as it was read with the conversation document, as this instance knows it, or
+ * read now.
+ */
 async function jobOf(
   { store, cache, clock }: Pick<ChatDependencies, 'store' | 'cache' | 'clock'>,
-  target: { conversationId: string; head: Head | undefined; known: KnownJob | undefined },
-  readWithHead: StoredDocument | undefined,
+  target: {
+    conversationId: string;
+    conversation: Conversation | undefined;
+    known: KnownJob | undefined;
+  },
+  readWithConversation: StoredDocument | undefined,
 ): Promise<CompactionJob | undefined> {
-  const { conversationId, head, known } = target;
-  if (!head) return undefined;
-  if (known && isStillTold(known, head)) return known.job;
+  const { conversationId, conversation, known } = target;
+  if (!conversation) return undefined;
+  if (known && isStillTold(known, conversation)) return known.job;
   const [readNow] = known ? await store.get([compactionJobPath(conversationId)]) : [];
-  const document = known ? readNow : readWithHead;
+  const document = known ? readNow : readWithConversation;
   const job = document && decodeJob(document).value;
-  const kept = knownJob(head, job, clock.now());
+  const kept = knownJob(conversation, job, clock.now());
   if (kept) cache.keepJob(conversationId, kept);
   return job;
 }
@@ -107,7 +114,7 @@ async function readFirst(dependencies: Reading, request: SendRequest, knowsJob: 
   const livePaths = liveSeqs(dependencies.liveTurns, conversationId).map((seq) =>
     turnPath(conversationId, seq),
   );
-  const own = [headPath(conversationId), messageGuardPath(conversationId, message.id)];
+  const own = [conversationPath(conversationId), messageGuardPath(conversationId, message.id)];
   const found = await dependencies.store.get([
     ...own,
     ...jobPath,
@@ -116,12 +123,12 @@ async function readFirst(dependencies: Reading, request: SendRequest, knowsJob: 
     ...livePaths,
   ]);
   const next = (paths: readonly string[]) => found.splice(0, paths.length);
-  const [head, guard] = next(own);
+  const [conversation, guard] = next(own);
   const [job] = next(jobPath);
   const [notes] = next(notesPath);
   const [targetGuard] = next(targetPath);
   return {
-    head: head && decodeHead(head),
+    conversation: conversation && decodeConversation(conversation),
     guard: guard && decodeMessageGuard(guard),
     job,
     notes: decodeNotes(notes),
@@ -131,26 +138,27 @@ async function readFirst(dependencies: Reading, request: SendRequest, knowsJob: 
 }
 
 /**
- * One read of head, message guards, notes, the turn that this instance answers and, where this instance does not know
- * it, the job; a second only when another turn is known, open, queued or named, or the job has changed.
+ * One read of conversation document, message guards, notes, the turn that this instance answers and, where this
+ * instance does not know it, the job; a second only when another turn is known, open, queued or named, or the job has
+ * changed.
  */
 export async function readStart(dependencies: Reading, request: SendRequest): Promise<StartState> {
   const { store, cache, clock, sha256 } = dependencies;
   const { conversationId, caller, replacing } = request;
   const keptJob = cache.job(conversationId);
   const first = await readFirst(dependencies, request, keptJob !== undefined);
-  const { head, guard, targetSeq, live, notes } = first;
-  if (head?.problems) {
-    const problem = problemText(head.problems);
+  const { conversation, guard, targetSeq, live, notes } = first;
+  if (conversation?.problems) {
+    const problem = problemText(conversation.problems);
     dependencies.logger.log('ERROR', 'head_partly_unreadable', { conversationId, problem });
   }
-  const queued = head ? queueSeqs(head.value) : [];
-  const openSeq = head?.value.open?.seq;
+  const queued = conversation ? queueSeqs(conversation.value) : [];
+  const openSeq = conversation?.value.open?.seq;
   const isLive = new Set(live.map(({ value }) => value.seq));
   const seqs = [guard?.seq, openSeq, targetSeq, ...queued]
     .filter((seq) => seq !== undefined)
     .filter((seq) => !isLive.has(seq));
-  const ofJob = { conversationId, head: head?.value, known: keptJob };
+  const ofJob = { conversationId, conversation: conversation?.value, known: keptJob };
   const [found, job] = await Promise.all([
     readTurnDocuments(store, conversationId, [...new Set(seqs)]),
     jobOf(dependencies, ofJob, first.job),
@@ -165,7 +173,7 @@ export async function readStart(dependencies: Reading, request: SendRequest): Pr
       now: clock.now(),
       uid: caller.uid,
       bodyHash: request.isStored ? (guard?.bodyHash ?? '') : bodyHash(sha256, request),
-      head: head?.value,
+      conversation: conversation?.value,
       guard,
       known: known?.value,
       open: open?.value,
@@ -174,7 +182,7 @@ export async function readStart(dependencies: Reading, request: SendRequest): Pr
       isReader: request.isReader,
       replacing: replacing && replacingFacts(replacing, target),
     },
-    head,
+    conversation,
     known,
     open,
     queue,
@@ -183,17 +191,17 @@ export async function readStart(dependencies: Reading, request: SendRequest): Pr
   };
 }
 
-/** The context before the turn `beforeSeq`, or undefined when the head moved on while it was read. */
+/** The context before the turn `beforeSeq`, or undefined when the conversation document moved on while it was read. */
 export async function readContextBefore(
   dependencies: Pick<ChatDependencies, 'store' | 'cache' | 'signer' | 'logger'>,
-  target: { conversationId: string; head: Head; beforeSeq: number },
+  target: { conversationId: string; conversation: Conversation; beforeSeq: number },
 ): Promise<{ history: History | undefined; turns: Turn[] } | undefined> {
-  const { conversationId, head, beforeSeq } = target;
+  const { conversationId, conversation, beforeSeq } = target;
   const parts = await readContextParts(dependencies, {
     conversationId,
-    head,
+    conversation,
     toSeq: beforeSeq - 1,
   });
-  const isMissing = head.generation > 0 && parts.history === undefined;
+  const isMissing = conversation.generation > 0 && parts.history === undefined;
   return isMissing ? undefined : parts;
 }

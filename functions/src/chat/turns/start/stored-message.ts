@@ -1,6 +1,6 @@
 import type { Content } from '#shared/conversation/documents/content.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
-import type { Head } from '#shared/conversation/documents/head.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { StoreUnavailableError } from '#shared/errors.ts';
 import { isRouted } from '#shared/routing/routing.ts';
@@ -27,7 +27,7 @@ export const regeneratedBy = (
 
 /** What a turn was given before it begins here: as it is stored, or as the turn that it repeats was answered. */
 export const storedRouting = (
-  { model }: Pick<Head, 'model'>,
+  { model }: Pick<Conversation, 'model'>,
   { routing }: Message,
   known?: Pick<Turn, 'routing'>,
 ): Turn['routing'] => (isRouted(model) ? (known?.routing ?? routing) : undefined);

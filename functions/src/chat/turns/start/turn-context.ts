@@ -1,5 +1,5 @@
 import { isNews, knownAfter, type KnownClient } from '#shared/client-context/known-client.ts';
-import { tellContext } from '#shared/client-context/tell-context.ts';
+import { describeContext } from '#shared/client-context/describe-context.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { SendRequest } from '../send/send-request.ts';
@@ -10,7 +10,7 @@ export type TurnContext = Pick<Turn, 'surroundings' | 'told'>;
 /** Of a line; two lines of one name in one conversation are alike by accident once in 2^64. */
 const DIGEST_CHARACTERS = 16;
 
-/** What the head is to say of the client from now on; undefined: it says so already. */
+/** What the conversation document is to say of the client from now on; undefined: it says so already. */
 export function newsOfClient(
   known: KnownClient | undefined,
   { clientContext }: Pick<SendRequest, 'clientContext'>,
@@ -30,7 +30,7 @@ export function collectTurnContext(
 ): TurnContext {
   if (!clientContext && config.TELL_TIME === 'with-context')
     return addedContext === undefined ? {} : { surroundings: addedContext };
-  const { text, told } = tellContext({
+  const { text, told } = describeContext({
     ...before,
     context: clientContext,
     now: clock.now(),

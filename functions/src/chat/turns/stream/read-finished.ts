@@ -1,6 +1,9 @@
-import { decodeHead, type Head } from '#shared/conversation/documents/head.ts';
+import {
+  decodeConversation,
+  type Conversation,
+} from '#shared/conversation/documents/conversation.ts';
 import { decodeJob, type CompactionJob } from '#shared/conversation/documents/job.ts';
-import { compactionJobPath, headPath } from '#shared/conversation/documents/paths.ts';
+import { compactionJobPath, conversationPath } from '#shared/conversation/documents/paths.ts';
 import { readContextParts, readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { readFramesAfter } from '#shared/conversation/documents/stored-frames.ts';
 import { isResting, type Turn } from '#shared/conversation/documents/turn.ts';
@@ -26,16 +29,16 @@ export async function finishedFrom(
   >,
   target: {
     conversationId: string;
-    head: Head;
+    conversation: Conversation;
     job: CompactionJob | undefined;
     turn: Turn;
     locale: string | undefined;
   },
 ): Promise<FinishedTurn> {
-  const { conversationId, head, job, turn, locale } = target;
-  const parts = await readContextParts(dependencies, { conversationId, head });
+  const { conversationId, conversation, job, turn, locale } = target;
+  const parts = await readContextParts(dependencies, { conversationId, conversation });
   const context = {
-    ...viewContext(dependencies, { head, ...parts, job, locale }),
+    ...viewContext(dependencies, { conversation, ...parts, job, locale }),
     ...recalledView(turn),
   };
   return { turn, context, replayed: true };
@@ -53,16 +56,16 @@ export async function readFinished(
   target: { conversationId: string; seq: number; locale: string | undefined },
 ): Promise<FinishedTurn | undefined> {
   const { conversationId, seq, locale } = target;
-  const [headDocument, jobDocument] = await dependencies.store.get([
-    headPath(conversationId),
+  const [conversationDocument, jobDocument] = await dependencies.store.get([
+    conversationPath(conversationId),
     compactionJobPath(conversationId),
   ]);
   const [turn] = await readTurns(dependencies.store, conversationId, [seq]);
-  if (!headDocument || !turn) throw notFoundError(conversationId);
+  if (!conversationDocument || !turn) throw notFoundError(conversationId);
   if (!isResting(turn.value.state)) return undefined;
   return finishedFrom(dependencies, {
     conversationId,
-    head: decodeHead(headDocument).value,
+    conversation: decodeConversation(conversationDocument).value,
     job: jobDocument && decodeJob(jobDocument).value,
     turn: turn.value,
     locale,

@@ -2,7 +2,7 @@ import { seqOfId } from '#shared/conversation/documents/paths.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { AppError } from '#shared/errors.ts';
-import type { Versioned } from '#shared/conversation/documents/head.ts';
+import type { Versioned } from '#shared/conversation/documents/conversation.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import {
@@ -27,7 +27,7 @@ export async function readOwnTurn(
   const { conversationId, turnId } = target;
   const own = await readOwnConversation(dependencies, target);
   const seq = seqOfId(turnId, 't') ?? 0;
-  const isThere = seq >= 1 && seq <= own.head.value.lastSeq;
+  const isThere = seq >= 1 && seq <= own.conversation.value.lastSeq;
   const [turn] = isThere ? await readTurns(dependencies.store, conversationId, [seq]) : [];
   if (!turn) throw turnNotFound(conversationId, turnId);
   return { own, turn };

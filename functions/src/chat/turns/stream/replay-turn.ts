@@ -60,11 +60,17 @@ export async function replayHandle(
 ): Promise<SendHandle> {
   const { conversationId, locale } = request;
   const [stored] = await readTurns(dependencies.store, conversationId, [replay.seq]);
-  const head = replay.state.head?.value;
-  if (!stored || !head) throw notFoundError(conversationId);
+  const conversation = replay.state.conversation?.value;
+  if (!stored || !conversation) throw notFoundError(conversationId);
   const turn = withFinalError(stored.value);
   const { job } = replay.state;
-  const finished = await finishedFrom(dependencies, { conversationId, head, job, turn, locale });
+  const finished = await finishedFrom(dependencies, {
+    conversationId,
+    conversation,
+    job,
+    turn,
+    locale,
+  });
   const all = await framesFor(dependencies, request, finished);
   async function* frames(): AsyncIterable<StreamFrame> {
     for (const frame of all) yield await Promise.resolve(frame);
@@ -76,7 +82,7 @@ export async function replayHandle(
     replayed: true,
     frames,
     // It has ended: nobody is waited for.
-    attend: () => undefined,
+    subscribe: () => undefined,
     result: ignoreRejection(Promise.resolve(finished).then(orFailure)),
   };
 }

@@ -53,7 +53,7 @@ async function activeTurn(
   dependencies: ChatDependencies,
   own: OwnConversation,
 ): Promise<Turn | undefined> {
-  const { open } = own.head.value;
+  const { open } = own.conversation.value;
   const turn = open && (await readTurn(dependencies, own, open.seq));
   return turn && !isTerminal(turn.state) ? turn : undefined;
 }

@@ -40,7 +40,7 @@ export const readerReply = (
   found
     ? streamReply(dependencies, {
         turnId: turnId(found.turn.seq),
-        generation: own.head.value.generation,
+        generation: own.conversation.value.generation,
         frames: found.frames,
         work: Promise.resolve(),
       })

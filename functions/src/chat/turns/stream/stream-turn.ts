@@ -53,8 +53,14 @@ async function finishedFrames(
   { turn, cursor, locale, showId = (id) => id }: Asked,
 ): Promise<ReadFrames | undefined> {
   const { conversationId, job } = own;
-  const head = own.head.value;
-  const finished = await finishedFrom(dependencies, { conversationId, head, job, turn, locale });
+  const conversation = own.conversation.value;
+  const finished = await finishedFrom(dependencies, {
+    conversationId,
+    conversation,
+    job,
+    turn,
+    locale,
+  });
   const rest = await readRemainder(dependencies, { conversationId, ...finished }, cursor);
   switch (rest.kind) {
     case 'frames':
@@ -83,7 +89,7 @@ async function* throughAbandonment(
   const sent = sendStored(dependencies, { ...asked, ...abandoned, isReader: true });
   takeOn?.(ignoreRejection(sent.then(({ result }) => result)));
   const handle = await sent;
-  if (left) handle.attend(left);
+  if (left) handle.subscribe(left);
   yield* handle.frames(left);
 }
 
@@ -111,7 +117,7 @@ export async function streamTurn(
     throw pastEndError(seq, lastId < firstFrameId(attempt) ? undefined : showId(lastId));
   return (reader = {}) => {
     const { left } = reader;
-    if (left) live?.attend(left);
+    if (left) live?.subscribe(left);
     const frames =
       live?.frames(openReading(cursor, { attempt }), left) ??
       followFrames(dependencies, { conversationId, seq, cursor, locale, left });

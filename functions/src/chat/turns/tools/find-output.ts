@@ -1,5 +1,5 @@
 import { toToolOutput } from '#shared/compaction/tool-outputs/tool-output-mask.ts';
-import type { Head } from '#shared/conversation/documents/head.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { firstTailSeq, readTurnRange } from '#shared/conversation/context/read-conversation.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
@@ -9,7 +9,7 @@ const READ_TURNS = 20;
 
 interface Wanted {
   conversationId: string;
-  head: Head;
+  conversation: Conversation;
   /** Of the turn that asks: its own outputs count. */
   seq: number;
   /** SHA-256 of the output. */
@@ -23,7 +23,7 @@ interface Wanted {
  */
 export async function findOutput(
   dependencies: Pick<ChatDependencies, 'store' | 'cache' | 'sha256'>,
-  { conversationId, head, seq, name }: Wanted,
+  { conversationId, conversation, seq, name }: Wanted,
 ): Promise<string | undefined> {
   const textIn = (turn: Turn): string | undefined => {
     if (!turn.inContext && turn.seq !== seq) return undefined;
@@ -34,10 +34,10 @@ export async function findOutput(
       }
     return undefined;
   };
-  const first = firstTailSeq(head);
-  for (let toSeq = Math.max(seq, head.lastSeq); toSeq >= first; toSeq -= READ_TURNS) {
+  const first = firstTailSeq(conversation);
+  for (let toSeq = Math.max(seq, conversation.lastSeq); toSeq >= first; toSeq -= READ_TURNS) {
     const fromSeq = Math.max(first, toSeq - READ_TURNS + 1);
-    const range = { conversationId, head, fromSeq, toSeq };
+    const range = { conversationId, conversation, fromSeq, toSeq };
     for (const turn of (await readTurnRange(dependencies, range)).toReversed()) {
       const text = textIn(turn);
       if (text !== undefined) return text;

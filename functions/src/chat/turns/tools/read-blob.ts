@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Head } from '#shared/conversation/documents/head.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { blobPiecePath } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/errors.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
@@ -67,7 +67,7 @@ async function readText(
 }
 
 /** Whether an erasure under way takes the blob away. */
-const isBeingErased = ({ pendingErasure }: Head, id: string) =>
+const isBeingErased = ({ pendingErasure }: Conversation, id: string) =>
   pendingErasure?.blobs?.includes(id) === true;
 
 /**
@@ -86,12 +86,17 @@ export function readBlob(
     parameters,
     timeoutMs: READ_TIMEOUT_MS,
     async run({ id, fromCharacter, maxCharacters }, { caller, conversationId, seq }) {
-      const { head } = await readOwnConversation({ store }, { caller, conversationId });
+      const { conversation } = await readOwnConversation({ store }, { caller, conversationId });
       const name = NAME.exec(id)?.[0];
-      if (name === undefined || isBeingErased(head.value, name)) throw unknownBlob(id);
+      if (name === undefined || isBeingErased(conversation.value, name)) throw unknownBlob(id);
       const whole =
         (await readText(store, conversationId, name)) ??
-        (await findOutput(dependencies, { conversationId, head: head.value, seq, name }));
+        (await findOutput(dependencies, {
+          conversationId,
+          conversation: conversation.value,
+          seq,
+          name,
+        }));
       if (whole === undefined) throw unknownBlob(id);
       const { text, from, next } = cutPage(whole, {
         from: fromCharacter,

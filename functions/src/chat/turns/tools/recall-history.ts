@@ -60,15 +60,18 @@ export function recallHistory(
     parameters,
     timeoutMs: RECALL_TIMEOUT_MS,
     async run({ query, before }, { caller, conversationId, seq, signal }) {
-      const { head } = await readOwnConversation(dependencies, { caller, conversationId });
+      const { conversation } = await readOwnConversation(dependencies, { caller, conversationId });
       const search = turnSearch(query, dependencies.clock.now());
       const newest = Math.max(0, Math.min(seq, before ?? seq) - 1);
-      const index = await loadIndex(dependencies, { conversationId, head: head.value });
+      const index = await loadIndex(dependencies, {
+        conversationId,
+        conversation: conversation.value,
+      });
       const isIndexed = index.throughSeq > 0 && index.isWhole && !index.isBroken;
       const throughSeq = isIndexed ? Math.min(newest, index.throughSeq) : 0;
       const tail = await lookThrough(dependencies, {
         conversationId,
-        head: head.value,
+        conversation: conversation.value,
         newest,
         turnsMax: Math.min(RECALL_TURNS, newest - throughSeq),
         signal,
@@ -78,7 +81,7 @@ export function recallHistory(
       });
       const searched = isIndexed ? withIndexed(tail, throughSeq) : tail;
       const indexed = index.segments.map((segment) => ({ segment, throughSeq }));
-      const hidden = new Set(head.value.pendingErasure?.seqs ?? []);
+      const hidden = new Set(conversation.value.pendingErasure?.seqs ?? []);
       const hits = search.hits(RECALL_HITS, isIndexed ? indexed : [], hidden);
       const note = noteOf(hits, searched);
       return { hits: hits.map(hitView), searched, ...(note !== undefined && { note }) };

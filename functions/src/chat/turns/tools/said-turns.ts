@@ -1,5 +1,5 @@
 import { contentText, type Content } from '#shared/conversation/documents/content.ts';
-import type { Head, Versioned } from '#shared/conversation/documents/head.ts';
+import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
 import { readTurnRange } from '#shared/conversation/context/read-conversation.ts';
 import type { SaidTurn } from '#shared/memory/said-by-user.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
@@ -16,7 +16,7 @@ const ownParts = (user: Content): Content => ({
 const RECENT_TURNS = 20;
 
 interface RecentWords {
-  head: Versioned<Head>;
+  conversation: Versioned<Conversation>;
   /** The oldest first, the turn of the call last. */
   turns: SaidTurn[];
 }
@@ -29,12 +29,12 @@ export async function readSaidTurns(
   dependencies: Pick<ChatDependencies, 'store' | 'cache'>,
   { caller, conversationId, seq }: Pick<ToolCallContext, 'caller' | 'conversationId' | 'seq'>,
 ): Promise<RecentWords> {
-  const { head } = await readOwnConversation(dependencies, { caller, conversationId });
+  const { conversation } = await readOwnConversation(dependencies, { caller, conversationId });
   const fromSeq = Math.max(1, seq - RECENT_TURNS + 1);
-  const range = { conversationId, head: head.value, fromSeq, toSeq: seq };
+  const range = { conversationId, conversation: conversation.value, fromSeq, toSeq: seq };
   const turns = await readTurnRange(dependencies, range);
   return {
-    head,
+    conversation,
     turns: turns
       .filter((turn) => turn.inContext || turn.seq === seq)
       .map(({ seq: input, user, createTime }) => ({

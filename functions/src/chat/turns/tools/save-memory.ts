@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { sameHeadWrite } from '#shared/conversation/writes/status-write.ts';
+import { sameConversationWrite } from '#shared/conversation/writes/status-write.ts';
 import { AppError } from '#shared/errors.ts';
 import { NOTE_MAX_CHARACTERS, TOPIC_MAX_CHARACTERS, TOPICS_MAX } from '#shared/memory/note.ts';
 import { saidByUser, type SaidVerdict } from '#shared/memory/said-by-user.ts';
@@ -57,10 +57,10 @@ const notSaidError = (verdict: Exclude<SaidVerdict, { kind: 'said' }>) =>
 
 /** What was said and is still there; with what makes sure of it in the batch that saves it. */
 async function readSupport(dependencies: Dependencies, context: ToolCallContext, text: string) {
-  const { head, turns } = await readSaidTurns(dependencies, context);
+  const { conversation, turns } = await readSaidTurns(dependencies, context);
   const verdict = saidByUser(text, turns);
   if (verdict.kind !== 'said') throw notSaidError(verdict);
-  const guards = [sameHeadWrite(context.conversationId, head.updateTime)];
+  const guards = [sameConversationWrite(context.conversationId, conversation.updateTime)];
   return { saidIn: verdict.saidIn, guards };
 }
 

@@ -24,7 +24,7 @@ export function summariserPromptId({ need }: Run): string {
 /** The models to ask, best first: the one that has answered before; at last the conversation's own. */
 function modelsFor(run: ClaimedRun, preferred: string): string[] {
   const { config } = run.dependencies;
-  const own = modelThatLimits(config, run.reading.head.value.model);
+  const own = modelThatLimits(config, run.reading.conversation.value.model);
   const fallbacks = config.COMPRESSOR_FALLBACKS.map((model) => answeringModel(config, model));
   const all = [preferred, ...fallbacks, own];
   return [...new Set(run.bill.model === undefined ? all : [run.bill.model, ...all])];
@@ -77,7 +77,7 @@ async function payFor(run: ClaimedRun, named: NamedRequest): Promise<ModelRespon
     {
       work: 'compactions',
       conversationId: reading.conversationId,
-      ownerUid: reading.head.value.ownerUid,
+      ownerUid: reading.conversation.value.ownerUid,
       request: named.request,
       isMore,
       pass: (point) => passWorkerCrashPoint(dependencies, point),

@@ -1,6 +1,6 @@
 import type { PlannedMask } from '#shared/compaction/tool-outputs/tail-masks.ts';
 import type { ContextSource } from '#shared/conversation/context/assemble-context.ts';
-import type { CoveredThrough, Pin } from '#shared/conversation/documents/head.ts';
+import type { CoveredThrough, Pin } from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import type { Snapshot } from '#shared/conversation/documents/snapshot.ts';
 import type { Outcome } from '../outcome.ts';
@@ -31,7 +31,7 @@ export interface Candidate {
   report: Record<string, unknown>;
   /** The context that it makes. */
   after: ContextSource;
-  /** Folded messages that stay word for word: pins that the swap adds to those of the head. */
+  /** Folded messages that stay word for word: pins that the swap adds to those of the conversation document. */
   keptPins?: readonly Pin[];
 }
 

@@ -62,8 +62,8 @@ async function askOnce(
       ),
   );
   if (answer.kind === 'refused') return { ok: false, reason: answer.reason };
-  const { policy, head } = run.reading;
-  return checkCondensed(target, answer.text, tokenCounting(policy, head.value.model));
+  const { policy, conversation } = run.reading;
+  return checkCondensed(target, answer.text, tokenCounting(policy, conversation.value.model));
 }
 
 function tell(
@@ -115,7 +115,7 @@ const isOn = ({ dependencies, reading, isModelAllowed }: ClaimedRun): boolean =>
   isModelAllowed &&
   dependencies.config.CONDENSE_TOOL_OUTPUTS !== 'off' &&
   // That program cuts, and nothing else.
-  reading.head.value.profile !== 'gemini-cli';
+  reading.conversation.value.profile !== 'gemini-cli';
 
 /**
  * The masks with very long tool outputs condensed by the summariser in the place of cut, where
@@ -128,9 +128,9 @@ export async function condenseOutputs(
   masks: readonly PlannedMask[],
 ): Promise<{ masks: PlannedMask[]; report?: CondensingReport }> {
   if (!isOn(run)) return { masks: [...masks] };
-  const { policy, head } = run.reading;
+  const { policy, conversation } = run.reading;
   const targets = outputsToCondense(masks, {
-    counting: tokenCounting(policy, head.value.model),
+    counting: tokenCounting(policy, conversation.value.model),
     windowTokens: summariserOfRun(run).windowTokens,
   });
   if (targets.length === 0) return { masks: [...masks] };

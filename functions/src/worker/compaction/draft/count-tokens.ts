@@ -51,11 +51,11 @@ export async function countTokens(
 ): Promise<TokenCounts> {
   const counted = await countBoth(run, prompts);
   if (counted) return counted;
-  const { head, policy } = run.reading;
+  const { conversation, policy } = run.reading;
   const estimate = (prompt: Prompt) => {
     const tokens = Math.ceil(
-      head.value.context.calibration *
-        estimatePromptTokens(prompt, tokenCounting(policy, head.value.model)),
+      conversation.value.context.calibration *
+        estimatePromptTokens(prompt, tokenCounting(policy, conversation.value.model)),
     );
     return isSoundCount(tokens) ? tokens : null;
   };

@@ -15,8 +15,8 @@ const PROMPT_VERSION = 'fallback-1';
  * `gemini-cli`, which only shortens.
  */
 export function foldFromTokens({ reading, need }: Pick<Run, 'reading' | 'need'>) {
-  const { head, policy } = reading;
-  const { context, profile } = head.value;
+  const { conversation, policy } = reading;
+  const { context, profile } = conversation.value;
   // What is read again after an erasure is larger than the context; what is left of the snapshot will do.
   if (profile === 'gemini-cli' || reading.isReadAgain) return undefined;
   return need.trigger === 'overflow' ? 0 : policy.hardThresholdTokens + context.overheadTokens;
@@ -30,11 +30,11 @@ export const fallbackStrategy: SnapshotStrategy = {
   name: 'fallback',
 
   draft(run, plan) {
-    const { head, history, policy } = run.reading;
-    const counting = tokenCounting(policy, head.value.model);
+    const { conversation, history, policy } = run.reading;
+    const counting = tokenCounting(policy, conversation.value.model);
     const budgetTokens = policy.snapshotBudgetTokens;
     const snapshot = fallbackSnapshot(history?.snapshot ?? undefined, plan.folded, {
-      profile: snapshotProfile(head.value.profile),
+      profile: snapshotProfile(conversation.value.profile),
       keptTexts: keptTexts(run, plan),
       budgetTokens,
       counting,

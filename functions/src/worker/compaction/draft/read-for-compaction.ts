@@ -1,6 +1,10 @@
-import { decodeHead, type Head, type Versioned } from '#shared/conversation/documents/head.ts';
+import {
+  decodeConversation,
+  type Conversation,
+  type Versioned,
+} from '#shared/conversation/documents/conversation.ts';
 import { decodeJob, type CompactionJob } from '#shared/conversation/documents/job.ts';
-import { compactionJobPath, headPath } from '#shared/conversation/documents/paths.ts';
+import { compactionJobPath, conversationPath } from '#shared/conversation/documents/paths.ts';
 import {
   baseTokens,
   readFoldingBase,
@@ -15,11 +19,11 @@ import {
   selectVariant,
 } from '#functions/config/conversation-policy.ts';
 import type { CompactionDependencies } from '../compaction-dependencies.ts';
-import { memoryForPrompt, readNotes } from '#functions/memory/select-memory.ts';
+import { memoryForPrompt, readNotes } from '#functions/memory/prompt-memory.ts';
 import { selectOutputForms } from '#functions/context/snapshot-rendering.ts';
 import type { ReadMemory, Reading } from '../run.ts';
 
-/** A load that misses a document reads the head again, this often. */
+/** A load that misses a document reads the conversation document again, this often. */
 const READ_TRIES = 3;
 
 type ReadDependencies = Pick<
@@ -27,21 +31,24 @@ type ReadDependencies = Pick<
   'store' | 'cache' | 'signer' | 'logger' | 'config' | 'sha256'
 >;
 
-export interface HeadAndJob {
-  head: Versioned<Head> | undefined;
+export interface ConversationAndJob {
+  conversation: Versioned<Conversation> | undefined;
   job: Versioned<CompactionJob> | undefined;
 }
 
 /** Head and job in one round trip. */
-export async function readHeadAndJob(
+export async function readConversationAndJob(
   { store }: Pick<ReadDependencies, 'store'>,
   conversationId: string,
-): Promise<HeadAndJob> {
-  const [head, job] = await store.get([
-    headPath(conversationId),
+): Promise<ConversationAndJob> {
+  const [conversation, job] = await store.get([
+    conversationPath(conversationId),
     compactionJobPath(conversationId),
   ]);
-  return { head: head && decodeHead(head), job: job && decodeJob(job) };
+  return {
+    conversation: conversation && decodeConversation(conversation),
+    job: job && decodeJob(job),
+  };
 }
 
 /** The turns up to the first that is missing or not terminal: a fold names a range without holes. */
@@ -53,53 +60,59 @@ function withoutGap(turns: readonly Turn[], fromSeq: number): Turn[] {
 async function readBase(
   dependencies: ReadDependencies,
   conversationId: string,
-  head: Head,
+  conversation: Conversation,
 ): Promise<FoldingBase | undefined> {
-  const forms = selectOutputForms(dependencies, head);
-  const room = { readAgainTokens: readAgainTokens(dependencies.config, head), forms };
-  const base = await readFoldingBase(dependencies, { conversationId, head }, room);
-  return base && { ...base, turns: withoutGap(base.turns, firstTailSeq({ ...head, ...base })) };
+  const forms = selectOutputForms(dependencies, conversation);
+  const room = { readAgainTokens: readAgainTokens(dependencies.config, conversation), forms };
+  const base = await readFoldingBase(dependencies, { conversationId, conversation }, room);
+  return (
+    base && { ...base, turns: withoutGap(base.turns, firstTailSeq({ ...conversation, ...base })) }
+  );
 }
 
 /** What the prompts say of the owner's memory now, and once a swap has moved the newer notes up. */
-async function readMemory(dependencies: ReadDependencies, head: Head): Promise<ReadMemory> {
+async function readMemory(
+  dependencies: ReadDependencies,
+  conversation: Conversation,
+): Promise<ReadMemory> {
   const { config } = dependencies;
-  const notes = await readNotes(dependencies, head.ownerUid);
-  const revision = Math.max(notes.revision, head.memoryRevision ?? 0);
+  const notes = await readNotes(dependencies, conversation.ownerUid);
+  const revision = Math.max(notes.revision, conversation.memoryRevision ?? 0);
   return {
-    before: memoryForPrompt(config, { head, notes }).standing,
-    after: memoryForPrompt(config, { head, notes, memoryRevision: revision }).standing,
+    before: memoryForPrompt(config, { conversation, notes }).standing,
+    after: memoryForPrompt(config, { conversation, notes, memoryRevision: revision }).standing,
     revision,
   };
 }
 
 /**
- * The context that `found.head` names, or what of it has to be read again. Throws StoreUnavailableError when the documents do not fit
+ * The context that `found.conversation` names, or what of it has to be read again. Throws StoreUnavailableError when the documents do not fit
  * together after several tries.
  */
 export async function readContext(
   dependencies: ReadDependencies,
   conversationId: string,
-  found: { head: Versioned<Head>; job: Versioned<CompactionJob> | undefined },
+  found: { conversation: Versioned<Conversation>; job: Versioned<CompactionJob> | undefined },
 ): Promise<Reading> {
-  let { head, job } = found;
-  // Nothing throws here: a base that is not there was swapped or erased meanwhile, so the head is read again.
+  let { conversation, job } = found;
+  // Nothing throws here: a base that is not there was swapped or erased meanwhile, so the conversation document is
+  // read again.
   for (let tries = 1; tries <= READ_TRIES; tries++) {
     const [base, memory] = await Promise.all([
-      readBase(dependencies, conversationId, head.value),
-      readMemory(dependencies, head.value),
+      readBase(dependencies, conversationId, conversation.value),
+      readMemory(dependencies, conversation.value),
     ]);
     if (base) {
       const { present, ...folding } = base;
       const { tokens, source: tokensSource } = present;
       const foldedTokens = base.isReadAgain
-        ? baseTokens(head.value, base, selectOutputForms(dependencies, head.value))
+        ? baseTokens(conversation.value, base, selectOutputForms(dependencies, conversation.value))
         : tokens;
-      const policy = conversationPolicy(dependencies.config, head.value);
-      const variant = selectVariant(dependencies.config, head.value)?.name;
+      const policy = conversationPolicy(dependencies.config, conversation.value);
+      const variant = selectVariant(dependencies.config, conversation.value)?.name;
       return {
         conversationId,
-        head,
+        conversation,
         job,
         policy,
         ...folding,
@@ -110,11 +123,11 @@ export async function readContext(
         ...(variant !== undefined && { variant }),
       };
     }
-    const again = await readHeadAndJob(dependencies, conversationId);
-    head = again.head ?? head;
+    const again = await readConversationAndJob(dependencies, conversationId);
+    conversation = again.conversation ?? conversation;
     job = again.job ?? job;
   }
   throw new StoreUnavailableError({
-    operation: `reading generation ${head.value.generation} of ${conversationId}`,
+    operation: `reading generation ${conversation.value.generation} of ${conversationId}`,
   });
 }

@@ -15,11 +15,11 @@ const INDEXED_HERE_MAX = 2 * SEGMENT_TURNS;
  */
 export async function indexFolded(run: ClaimedRun, candidate: Candidate): Promise<void> {
   const { dependencies, reading, signal } = run;
-  const { conversationId, head } = reading;
+  const { conversationId, conversation } = reading;
   if (dependencies.config.RECALL_TOKENS === 0) return;
   const throughSeq = foldedThrough(candidate);
   try {
-    if (throughSeq - (head.value.indexedThrough ?? 0) > INDEXED_HERE_MAX)
+    if (throughSeq - (conversation.value.indexedThrough ?? 0) > INDEXED_HERE_MAX)
       await dependencies.publisher.publish({
         topic: 'compaction',
         data: indexEvent({ conversationId, isBroken: false }),

@@ -29,7 +29,7 @@ function pinsAfterFold(
   { reading }: ClaimedRun,
   { folded, upTo, contentIndex }: FoldPlan,
 ): KeptPins {
-  const { pins, context } = reading.head.value;
+  const { pins, context } = reading.conversation.value;
   // A turn that is folded inside keeps its user content in the context.
   const gone = contentIndex > 0 ? folded.filter(({ seq }) => seq !== upTo) : folded;
   return keptPins(pins, gone, pinBudget(reading.policy, context));
@@ -56,13 +56,16 @@ function memoryTokens(run: ClaimedRun, context: ContextSource): number {
 
 /** The prompt that a context makes: tool outputs in the forms in which chat sends them. */
 const sentPrompt = ({ dependencies, reading }: ClaimedRun, context: ContextSource): Prompt => {
-  const forms = selectOutputForms(dependencies, reading.head.value);
+  const forms = selectOutputForms(dependencies, reading.conversation.value);
   return assemblePrompt(context, sentOutputs(assembleContext(context), forms).items);
 };
 
 /** Calibrated estimate of the functions that the model is told of. */
-const declarationTokens = ({ reading: { head, policy } }: ClaimedRun, { model, tools }: Prompt) =>
-  head.value.context.calibration *
+const declarationTokens = (
+  { reading: { conversation, policy } }: ClaimedRun,
+  { model, tools }: Prompt,
+) =>
+  conversation.value.context.calibration *
   estimatePromptTokens({ tools, contents: [] }, tokenCounting(policy, model));
 
 /** What the count of `after` is about, which goes as far as what was read. */
@@ -71,7 +74,7 @@ export const countedAfter = (
   after: ContextSource,
   source: TokenCounts['source'],
 ): Candidate['counted'] =>
-  countedContext(after, selectOutputForms(dependencies, reading.head.value), {
+  countedContext(after, selectOutputForms(dependencies, reading.conversation.value), {
     source,
     seq: reading.turns.at(-1)?.seq ?? reading.coveredThrough.seq,
   });
@@ -152,7 +155,7 @@ export async function measureSwap(
   const counts = await countTokens(run, prompts);
   const decision = decideSwap({
     ...counts,
-    overheadTokens: reading.head.value.context.overheadTokens,
+    overheadTokens: reading.conversation.value.context.overheadTokens,
     addedOverheadTokens:
       declarationTokens(run, prompts.after) - declarationTokens(run, prompts.before),
     policy: reading.policy,

@@ -31,12 +31,12 @@ async function saveBlob(run: ClaimedRun, offload: Offload): Promise<void> {
 
 /**
  * Whether an erasure under way is about to delete a blob: a turn that stays has the same output as the one
- * that was erased, and what is found now may be gone before the swap names it. The head of this run's
+ * that was erased, and what is found now may be gone before the swap names it. The conversation document of this run's
  * generation tells of every such erasure: a later one takes a generation before it deletes, and with it
  * this run's swap.
  */
 const isBeingErased = ({ reading }: ClaimedRun, { name }: Offload) =>
-  reading.head.value.pendingErasure?.blobs?.includes(name) === true;
+  reading.conversation.value.pendingErasure?.blobs?.includes(name) === true;
 
 /**
  * Stores the full texts behind `masks` and returns the masks whose text is safe. A text that cannot be

@@ -1,16 +1,20 @@
 import { unproductiveSwapsAfter } from '#shared/compaction/trigger/compaction-trigger.ts';
 import {
-  decodeHead,
-  type Head,
+  decodeConversation,
+  type Conversation,
   type Pin,
   type Versioned,
-} from '#shared/conversation/documents/head.ts';
+} from '#shared/conversation/documents/conversation.ts';
 import {
   decodeHistory,
   encodeHistory,
   type History,
 } from '#shared/conversation/documents/history.ts';
-import { compactionJobPath, headPath, historyPath } from '#shared/conversation/documents/paths.ts';
+import {
+  compactionJobPath,
+  conversationPath,
+  historyPath,
+} from '#shared/conversation/documents/paths.ts';
 import { signedHistory } from '#shared/conversation/context/signed-history.ts';
 import { storedMasks } from '#shared/compaction/tool-outputs/tail-masks.ts';
 import { mayBeCommitted } from '#shared/errors.ts';
@@ -25,7 +29,9 @@ import { outcomeStatusWrite } from '../status-write.ts';
 /** A swap meets other writers of the status document, lost replies and outages; then it is given up. */
 const SWAP_TRIES = 5;
 
-/** One that adds pins writes the head as it was read, and meets every start and end of a turn as well. */
+/**
+ * One that adds pins writes the conversation document as it was read, and meets every start and end of a turn as well.
+ */
 const PINNING_SWAP_TRIES = 25;
 
 function historyOf(run: ClaimedRun, candidate: Candidate): History {
@@ -34,8 +40,8 @@ function historyOf(run: ClaimedRun, candidate: Candidate): History {
   return {
     ...described,
     schemaVersion: 1,
-    generation: reading.head.value.generation + 1,
-    parent: reading.head.value.generation,
+    generation: reading.conversation.value.generation + 1,
+    parent: reading.conversation.value.generation,
     trigger: need.trigger,
     requestId: need.requestId,
     maskedTokensSaved: masks.reduce((sum, { savedTokens }) => sum + savedTokens, 0),
@@ -69,28 +75,28 @@ const outcomeOf = (candidate: Candidate, generation: number): Outcome => ({
   ...(candidate.model !== '' && { model: candidate.model }),
 });
 
-/** Where a swap stands: applied by an earlier try, or to be written over this head. */
-type Standing = { isApplied: true } | { isApplied: false; head: Versioned<Head> };
+/** Where a swap stands: applied by an earlier try, or to be written over this conversation document. */
+type Standing = { isApplied: true } | { isApplied: false; conversation: Versioned<Conversation> };
 
 /** Reads where the swap stands. Throws StoppedError when the conversation moved on without it. */
 async function standingOf(run: ClaimedRun): Promise<Standing> {
-  const { conversationId, head } = run.reading;
-  const { generation } = head.value;
-  const [headNow, historyNext] = await run.dependencies.store.get([
-    headPath(conversationId),
+  const { conversationId, conversation } = run.reading;
+  const { generation } = conversation.value;
+  const [conversationNow, historyNext] = await run.dependencies.store.get([
+    conversationPath(conversationId),
     historyPath(conversationId, generation + 1),
   ]);
   if (historyNext && decodeHistory(historyNext).by === run.lease.owner) return { isApplied: true };
-  const now = headNow && decodeHead(headNow);
+  const now = conversationNow && decodeConversation(conversationNow);
   const { requestId } = run.need;
   refuseUnwanted(now?.value, { generation, requestId });
   if (!now || historyNext)
     throw new StoppedError({ state: 'SUPERSEDED', reason: 'GENERATION_MOVED' });
-  return { isApplied: false, head: now };
+  return { isApplied: false, conversation: now };
 }
 
-/** The head's pins with those that the swap adds; undefined: there are none to add. */
-function pinsToWrite({ pins }: Head, { keptPins = [] }: Candidate): Pin[] | undefined {
+/** The conversation document's pins with those that the swap adds; undefined: there are none to add. */
+function pinsToWrite({ pins }: Conversation, { keptPins = [] }: Candidate): Pin[] | undefined {
   const added = keptPins.filter(({ id }) => !pins.some((pin) => pin.id === id));
   return added.length > 0 ? [...pins, ...added] : undefined;
 }
@@ -98,13 +104,13 @@ function pinsToWrite({ pins }: Head, { keptPins = [] }: Candidate): Pin[] | unde
 async function swapWrites(
   run: ClaimedRun,
   candidate: Candidate,
-  { outcome, head }: { outcome: Outcome; head: Versioned<Head> },
+  { outcome, conversation }: { outcome: Outcome; conversation: Versioned<Conversation> },
 ): Promise<Write[]> {
   const { conversationId, memory } = run.reading;
   const { revision } = memory;
   const { signer } = run.dependencies;
   const history = signedHistory(signer, conversationId, historyOf(run, candidate));
-  const pins = pinsToWrite(head.value, candidate);
+  const pins = pinsToWrite(conversation.value, candidate);
   return [
     {
       op: 'create',
@@ -113,7 +119,7 @@ async function swapWrites(
     },
     {
       op: 'update',
-      path: headPath(conversationId),
+      path: conversationPath(conversationId),
       fields: {
         generation: history.generation,
         coveredThrough: { ...candidate.coveredThrough },
@@ -121,8 +127,9 @@ async function swapWrites(
         ...(pins && { pins }),
         ...(revision > 0 && { memoryRevision: revision }),
       },
-      // Sends go on meanwhile: the creation above is what fences, not the head. Only pins must be as read.
-      guard: pins ? { updateTime: head.updateTime } : { exists: true },
+      // Sends go on meanwhile: the creation above is what fences, not the conversation document. Only pins must be
+      // as read.
+      guard: pins ? { updateTime: conversation.updateTime } : { exists: true },
     },
     {
       op: 'update',
@@ -140,16 +147,18 @@ async function swapWrites(
  * can tell; then the next delivery reads what happened.
  */
 export async function swap(run: ClaimedRun, candidate: Candidate): Promise<Outcome> {
-  const outcome = outcomeOf(candidate, run.reading.head.value.generation + 1);
+  const outcome = outcomeOf(candidate, run.reading.conversation.value.generation + 1);
   const mostTries = candidate.keptPins?.length ? PINNING_SWAP_TRIES : SWAP_TRIES;
   // Not `retry`: after every failure, the last one too, the documents say whether the swap was applied.
   for (let tries = 1; ; tries++) {
     const standing = await standingOf(run);
     if (standing.isApplied) return outcome;
-    const { head } = standing;
-    const turnsArrived = head.value.lastSeq - run.reading.head.value.lastSeq;
+    const { conversation } = standing;
+    const turnsArrived = conversation.value.lastSeq - run.reading.conversation.value.lastSeq;
     try {
-      await run.dependencies.store.commit(await swapWrites(run, candidate, { outcome, head }));
+      await run.dependencies.store.commit(
+        await swapWrites(run, candidate, { outcome, conversation }),
+      );
       return { ...outcome, turnsArrived };
     } catch (error) {
       if (!mayBeCommitted(error)) throw error;

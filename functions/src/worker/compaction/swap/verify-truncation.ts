@@ -28,7 +28,7 @@ export async function verifyTruncation(
     memory: reading.memory.after,
     history: { snapshotText: history?.snapshotText ?? '', masks: storedMasks(masks) },
   };
-  const { calibration } = reading.head.value.context;
+  const { calibration } = reading.conversation.value.context;
   const afterTokens = estimateContextTokens(after, { policy: reading.policy, calibration });
   if (afterTokens >= plan.beforeTokens) return nothingTruncated(run);
   const candidate: Candidate = {

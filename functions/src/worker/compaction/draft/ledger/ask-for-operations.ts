@@ -46,9 +46,9 @@ interface Question {
 }
 
 async function askOnce(run: ClaimedRun, question: Question): Promise<Asked> {
-  const head = run.reading.head.value;
-  const profile = snapshotProfile(head.profile);
-  const isSearched = recallTokens(run.dependencies.config, head) > 0;
+  const conversation = run.reading.conversation.value;
+  const profile = snapshotProfile(conversation.profile);
+  const isSearched = recallTokens(run.dependencies.config, conversation) > 0;
   const boundary = run.dependencies.randomness.uuid();
   const answer = await askSummariser(run, {
     systemInstruction: ledgerInstruction({ profile, room: question.room, isSearched }),
@@ -81,8 +81,8 @@ async function askTwice(run: ClaimedRun, question: Question): Promise<Asked> {
 }
 
 /** The items that operations may name. */
-function knownItems({ reading: { head, history } }: ClaimedRun): ArchivedItem[] {
-  const profile = snapshotProfile(head.value.profile);
+function knownItems({ reading: { conversation, history } }: ClaimedRun): ArchivedItem[] {
+  const profile = snapshotProfile(conversation.value.profile);
   return history?.snapshot ? nameableItems(inProfile(history.snapshot, profile)) : [];
 }
 

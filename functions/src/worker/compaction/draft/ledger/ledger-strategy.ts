@@ -41,8 +41,11 @@ async function recalledTools(
 ): Promise<string[]> {
   const seqs = new Set(folded.flatMap(({ recalled }) => recalled?.seqs ?? []));
   if (seqs.size === 0) return [];
-  const { conversationId, head } = reading;
-  const { segments } = await loadIndex(dependencies, { conversationId, head: head.value });
+  const { conversationId, conversation } = reading;
+  const { segments } = await loadIndex(dependencies, {
+    conversationId,
+    conversation: conversation.value,
+  });
   const passages = segments
     .flatMap((segment) => segment.passages)
     .filter(({ seq, role }) => role === 'tool' && seqs.has(seq));
@@ -69,8 +72,8 @@ function verify(
     corrections = [],
   }: { operations: readonly Operation[]; corrections?: readonly Operation[] },
 ): LedgerVerification {
-  const { head, history, policy } = run.reading;
-  const profile = snapshotProfile(head.value.profile);
+  const { conversation, history, policy } = run.reading;
+  const profile = snapshotProfile(conversation.value.profile);
   const previous = history?.snapshot ? inProfile(history.snapshot, profile) : undefined;
   const { reading, keptTexts: kept, noteTexts, room } = standard;
   const { snapshot, rejected } = applyOperations(previous ?? emptySnapshot(profile), operations, {
@@ -86,7 +89,7 @@ function verify(
     noteTexts,
     budgetTokens: room.ceilingTokens,
     constraintTokens: room.constraintTokens,
-    counting: tokenCounting(policy, head.value.model),
+    counting: tokenCounting(policy, conversation.value.model),
   });
 }
 
@@ -132,8 +135,8 @@ function checkedFrom(
   room: RunRoom,
   { ok, problems, snapshot, report }: LedgerVerification,
 ): Checked {
-  const { head, policy } = run.reading;
-  const counting = tokenCounting(policy, head.value.model);
+  const { conversation, policy } = run.reading;
+  const counting = tokenCounting(policy, conversation.value.model);
   if (!ok)
     return problems.includes('EMPTY')
       ? { kind: 'empty' }

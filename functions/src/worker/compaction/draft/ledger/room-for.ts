@@ -17,7 +17,7 @@ export interface RunRoom extends RoomBounds {
 
 /** The room of the snapshot that a run makes, by what it folds and what snapshots stand for afterwards. */
 export function roomFor({ reading }: ClaimedRun, { folded, coveredThrough }: FoldPlan): RunRoom {
-  const { policy, history, head } = reading;
+  const { policy, history, conversation } = reading;
   const wideShare = measureWideShare(folded);
   const room = snapshotRoom({
     budgetTokens: policy.snapshotBudgetTokens,
@@ -26,7 +26,7 @@ export function roomFor({ reading }: ClaimedRun, { folded, coveredThrough }: Fol
     foldedTurns: folded.length,
     coveredTurns: coveredThrough.seq,
     previousTokens: history?.snapshotTokens ?? 0,
-    calibration: head.value.context.calibration,
+    calibration: conversation.value.context.calibration,
     wideShare,
   });
   const share = ledgerConstants.constraintBudgetFraction.value;

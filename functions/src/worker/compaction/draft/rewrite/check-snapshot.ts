@@ -66,13 +66,13 @@ function verify(
   sections: SnapshotSections,
   stated: readonly Fact[],
 ): Verification {
-  const { head, policy } = run.reading;
+  const { conversation, policy } = run.reading;
   return verifySections({
     sections,
     stated,
     sources,
     snapshotBudgetTokens: policy.snapshotBudgetTokens,
-    counting: tokenCounting(policy, head.value.model),
+    counting: tokenCounting(policy, conversation.value.model),
   });
 }
 

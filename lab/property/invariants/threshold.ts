@@ -1,0 +1,96 @@
+import { conversationPolicy } from '#functions/config/conversation-policy.ts';
+import { selectOutputForms } from '#functions/context/snapshot-rendering.ts';
+import { tokensToGrowFrom } from '#shared/compaction/trigger/compaction-trigger.ts';
+import { isArmed, isOverThreshold } from '#shared/compaction/policy/policy.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
+import { contextTokens } from '#shared/conversation/context/meter.ts';
+import { turnPath } from '#shared/conversation/documents/paths.ts';
+import { firstTailSeq } from '#shared/conversation/context/read-conversation.ts';
+import { isTerminal } from '#shared/conversation/documents/turn.ts';
+import type { Write } from '#shared/ports/ports.ts';
+import type { Documents } from './documents.ts';
+import { CONVERSATION } from '../initial-state.ts';
+import { when, type Invariant } from './invariant.ts';
+import { fieldOf, isConversation, isJob, isOpening } from './journal-writes.ts';
+import type { RunRecord } from '../run-program.ts';
+import { config, sha256 } from '../world.ts';
+
+/** Tokens of a context that would ask for a compaction if a turn ended now; of any other undefined. */
+function dueTokens(conversation: Conversation, documents: Documents): number | undefined {
+  const history = documents.histories.find(
+    ({ generation }) => generation === conversation.generation,
+  );
+  const policy = conversationPolicy(config, conversation);
+  const turns = documents.turns.filter(
+    ({ seq, state }) => seq >= firstTailSeq(conversation) && isTerminal(state),
+  );
+  const { tokens } = contextTokens(
+    { conversation, history, turns },
+    selectOutputForms({ config, sha256 }, conversation),
+  );
+  const { overheadTokens } = conversation.context;
+  const isDue =
+    isOverThreshold({ tokens, overheadTokens, policy }) &&
+    isArmed({
+      tokens,
+      tokensAfterLastSwap: tokensToGrowFrom(history, conversation.compactionNeeded),
+      policy,
+    });
+  return isDue ? tokens : undefined;
+}
+
+const isSettings = (write: Write) =>
+  isConversation(write) && fieldOf(write, 'settings') !== undefined;
+
+/** The newest turn in the context, and what was written since it began and since it ended. */
+function newestTurn({ journal, final }: RunRecord) {
+  const { commits } = journal;
+  const seq = final.turns.findLast(({ inContext }) => inContext)?.seq ?? 0;
+  const since = (isThat: (write: Write) => boolean) =>
+    commits
+      .slice(commits.findLastIndex(({ writes }) => writes.some(isThat)) + 1)
+      .flatMap(({ writes }) => writes);
+  return {
+    sinceBegin: since((write) => isOpening(write, seq)),
+    sinceEnd: since(
+      (write) => write.path === turnPath(CONVERSATION, seq) && fieldOf(write, 'inContext') === true,
+    ),
+  };
+}
+
+const isSettling = (write: Write) =>
+  (isJob(write) && fieldOf(write, 'records') !== undefined) ||
+  (isConversation(write) &&
+    write.op === 'update' &&
+    (write.remove ?? []).some((field) => field.startsWith('compactionNeeded.')));
+
+/**
+ * Whether the newest outcome is no swap and had not been settled when the newest turn ended: that turn
+ * relied on the need that waited, and what became of it is on record. After a swap nothing is a reason.
+ *
+ * A NOOP is a reason only for the context that it was decided on.
+ */
+function isTold({ final }: RunRecord, tokens: number, sinceEnd: readonly Write[]): boolean {
+  const record = final.job?.records.at(-1);
+  if (!record || record.generation !== undefined) return false;
+  if (record.state === 'NOOP') return record.beforeTokens === tokens;
+  return sinceEnd.some(isSettling);
+}
+
+export const crossings: Invariant = {
+  name: 'I6 a crossing leads to a compaction or to a recorded reason',
+  needsOrder: true,
+  violations(record) {
+    const { conversation } = record.final;
+    const tokens =
+      conversation?.state === 'live' ? dueTokens(conversation, record.final) : undefined;
+    if (tokens === undefined) return [];
+    const { sinceBegin, sinceEnd } = newestTurn(record);
+    // A turn asks by the settings that it began with; other settings are for the next one.
+    const isOverruled = sinceBegin.some(isSettings);
+    return when(
+      !isOverruled && !isTold(record, tokens, sinceEnd),
+      `the context is due with ${tokens} tokens, and there is neither a compaction nor a reason`,
+    );
+  },
+};

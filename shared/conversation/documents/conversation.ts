@@ -1,0 +1,236 @@
+import { z } from 'zod';
+import { knownClientSchema } from '#shared/client-context/known-client.ts';
+import { webhooksSchema } from '#shared/hooks/webhook.ts';
+import type { StoredDocument } from '#shared/ports/ports.ts';
+import { routeSchema } from '#shared/routing/routing.ts';
+import { GENERATION_MAX, SEQ_MAX } from './paths.ts';
+import { readWhole } from './read-fields.ts';
+import { refuseNewer } from './schema-version.ts';
+import {
+  substituteConversation,
+  UnreadableConversationError,
+  unreadableConversationText,
+} from './unreadable-conversation.ts';
+import { profileSchema } from './snapshot.ts';
+
+/** How far the history document of the current generation stands in for turns. */
+export const coveredThroughSchema = z.object({
+  /** All turns up to and including this one are folded; 0 = nothing is. */
+  seq: z.number().int().nonnegative().max(SEQ_MAX),
+  /** > 0: of turn `seq` only the contents after its user content up to this index are folded. */
+  contentIndex: z.number().int().nonnegative(),
+});
+export type CoveredThrough = z.infer<typeof coveredThroughSchema>;
+
+/** What happens to a message while another is being answered. */
+export const onBusySchema = z.enum(['reject', 'queue', 'interrupt']);
+export type OnBusy = z.infer<typeof onBusySchema>;
+
+/** Settings of one conversation; each is optional and falls through to the next level. */
+export const conversationSettingsSchema = z.object({
+  thresholdTokens: z.number().optional(),
+  thresholdFraction: z.number().optional(),
+  windowTokens: z.number().optional(),
+  onBusy: onBusySchema.optional(),
+  compaction: z.enum(['auto', 'manual', 'off']).optional(),
+  /** Of an `auto` conversation: it is not asked which model is to answer. */
+  routing: routeSchema.optional(),
+  /** What of folded turns may be brought back for a message, tokens; 0: nothing. Never more than the deployment's. */
+  recallTokens: z.number().int().nonnegative().optional(),
+  /** Addresses that are told of compactions of this conversation. */
+  hooks: webhooksSchema.optional(),
+});
+export type ConversationSettings = z.infer<typeof conversationSettingsSchema>;
+
+const pinSchema = z.object({
+  id: z.string(),
+  text: z.string(),
+  source: z.enum(['api', 'hook', 'detected']),
+  seq: z.number().int().optional(),
+});
+export type Pin = z.infer<typeof pinSchema>;
+
+export const triggerSchema = z.enum(['auto', 'manual', 'overflow', 'idle', 'modelSwitch']);
+export type Trigger = z.infer<typeof triggerSchema>;
+
+/** Of a context: far above the largest window, and far below where sums lose their meaning. */
+const tokenCount = z.number().nonnegative().max(1e9);
+
+/** What the meter knew when the last turn finished. */
+const contextMeterSchema = z.object({
+  /** Tokens of the context as it is sent, overhead included, after the last finished turn. */
+  tokens: tokenCount,
+  /** Part of `tokens` that no compaction can shrink: system instruction and tools. */
+  overheadTokens: tokenCount,
+  /** Factor from our estimate to what the model reported; 1 before the first report. */
+  calibration: z.number().positive(),
+  source: z.enum(['reported', 'counted', 'estimated']),
+  /** Uncalibrated tokens of the pins and of the memory that `tokens` counts; absent = 0. */
+  pinTokens: tokenCount.optional(),
+  /** The memory's part of `pinTokens`; absent = 0. */
+  memoryTokens: tokenCount.optional(),
+  /** Uncalibrated tokens of the tool outputs, in the forms in which they were sent; absent = not known, or none. */
+  outputTokens: tokenCount.optional(),
+  /** The generation and the last turn that the figure is about. */
+  generation: z.number().int().nonnegative(),
+  seq: z.number().int().nonnegative(),
+});
+export type ContextMeter = z.infer<typeof contextMeterSchema>;
+
+/** What a figure of a whole prompt is about, so that it can be kept up to date by what came since. */
+export const measuredSchema = contextMeterSchema.pick({
+  source: true,
+  seq: true,
+  pinTokens: true,
+  memoryTokens: true,
+  outputTokens: true,
+});
+
+const autoNeedSchema = z.object({
+  requestId: z.string(),
+  since: z.date(),
+  trigger: triggerSchema,
+});
+const manualNeedSchema = z.object({
+  requestId: z.string(),
+  since: z.date(),
+  focus: z.string().optional(),
+});
+
+/**
+ * The outbox of compaction: a need stays here until a worker has settled it, whatever happens to events.
+ */
+const compactionNeededSchema = z.object({
+  auto: autoNeedSchema.optional(),
+  manual: manualNeedSchema.optional(),
+  /** Request id of the compaction that its owner calls off while a worker is at it. */
+  cancel: z.string().optional(),
+  /**
+   * Size of the context when its owner called an automatic compaction off, or one saved too little: the next one waits,
+   * as after a swap, until it has grown. Only of this generation.
+   */
+  declined: z
+    .object({ tokens: z.number().nonnegative(), generation: z.number().int().nonnegative() })
+    .optional(),
+});
+export type CompactionNeeded = z.infer<typeof compactionNeededSchema>;
+
+/** `conversations/{c}`: small and hot; everything that a send must know and nothing else. */
+export const conversationSchema = z.object({
+  schemaVersion: z.literal(1),
+  /** Drawn at creation: a client-chosen id can come back with another owner, its epoch cannot. */
+  epoch: z.string(),
+  state: z.enum(['live', 'forking', 'deleted', 'erasing', 'erased']),
+  ownerUid: z.string(),
+  title: z.string().optional(),
+  /** The title was made by a model, of the turns up to this one; absent: it is the user's own. */
+  autoTitle: z.object({ throughSeq: z.number().int().positive() }).optional(),
+  systemInstruction: z.string().optional(),
+  /** The functions that the app runs (`clientToolsOf`). */
+  toolsJson: z.string().optional(),
+  model: z.string(),
+  profile: profileSchema,
+  settings: conversationSettingsSchema,
+  metadata: z.record(z.string(), z.string()),
+  createTime: z.date(),
+  updateTime: z.date(),
+  generation: z.number().int().nonnegative().max(GENERATION_MAX),
+  coveredThrough: coveredThroughSchema,
+  lastSeq: z.number().int().nonnegative().max(SEQ_MAX),
+  /** Where the sweep finds the times of this conversation document (`sweepShardOf`); absent until the first turn. */
+  sweepShard: z.number().int().nonnegative().optional(),
+  /** The one turn that may be running; it is the last. */
+  open: z.object({ seq: z.number().int().positive(), leaseUntil: z.date() }).optional(),
+  /**
+   * Messages that wait for their turn (`onBusy: queue`): the turns from `first` to `lastSeq`.
+   * `leaseUntil`: until when somebody surely waits for the answer of `first`.
+   */
+  queue: z.object({ first: z.number().int().positive(), leaseUntil: z.date() }).optional(),
+  /** Generation of the last change to a finished turn; what caches loaded before is stale. */
+  changedIn: z.number().int().nonnegative(),
+  /**
+   * Turns up to this one stand in the index of recall as they count now; an edit of one of them takes it back. Absent
+   * = 0.
+   */
+  indexedThrough: z.number().int().nonnegative().optional(),
+  /** Turns whose content has been erased and may still stand in earlier histories, blobs and chunks. */
+  pendingErasure: z
+    .object({
+      since: z.date(),
+      seqs: z.array(z.number().int()),
+      /** Names of the blobs that hold outputs of those turns. */
+      blobs: z.array(z.string()).optional(),
+      /** Statements that repeat what those turns said, whatever turns they cite: ids by generation. */
+      items: z
+        .array(z.object({ generation: z.number().int(), ids: z.array(z.string()) }))
+        .optional(),
+    })
+    .optional(),
+  /**
+   * Earlier histories are valid as the erasure that finished in this generation signed them, or a later one. Absent: no
+   * erasure has signed any.
+   */
+  erasedIn: z.number().int().nonnegative().optional(),
+  /** Soft delete: since when, and when the sweep erases for good. */
+  deleteTime: z.date().optional(),
+  purgeTime: z.date().optional(),
+  /** The sweep erases the conversation after this time; of a tombstone: after which the sweep drops it. */
+  expireTime: z.date().optional(),
+  /** The message up to which another conversation was copied. */
+  forkedFrom: z.object({ conversationId: z.string(), seq: z.number().int() }).optional(),
+  context: contextMeterSchema,
+  /** What was learned of the threshold from compactions by hand (`learnShift`). Absent: nothing. */
+  thresholdShift: z.number().optional(),
+  pins: z.array(pinSchema),
+  /**
+   * Notes of the owner's memory up to this revision stand in the prefix of the prompt, newer ones with the
+   * message: set at creation and by every swap, so that the prefix keeps its bytes in between. Absent = 0.
+   */
+  memoryRevision: z.number().int().nonnegative().optional(),
+  /** Absent: no message has named a time zone or a locale. */
+  client: knownClientSchema.optional(),
+  compactionNeeded: compactionNeededSchema,
+  /**
+   * Request id of the need that was taken off last. With the generation it names what `jobs/compaction` tells of the
+   * past, so that an instance that knows it need not read it again. Absent: none was.
+   */
+  settledNeed: z.string().optional(),
+});
+export type Conversation = z.infer<typeof conversationSchema>;
+
+/** A document together with the update time that guards its next change. */
+export interface Versioned<T> {
+  value: T;
+  updateTime: string;
+  /** What of it cannot be read, by field: it is left out, or something stands in for it. Absent: nothing. */
+  problems?: ReadonlyMap<string, string> | undefined;
+}
+
+/** As `decodeHead`, for who needs no more than whose it is: never refuses what cannot be read. */
+export function decodeAnyConversation({
+  path,
+  fields,
+  updateTime,
+}: StoredDocument): Versioned<Conversation> {
+  refuseNewer({ path, fields });
+  return {
+    ...readWhole<Conversation>(conversationSchema, fields, substituteConversation()),
+    updateTime,
+  };
+}
+
+/**
+ * Reads a conversation document document. A field that cannot be read is left out, or something stands in for it.
+ * Throws NewerDocumentError, and UnreadableHeadError where nothing can.
+ */
+export function decodeConversation(document: StoredDocument): Versioned<Conversation> {
+  const conversation = decodeAnyConversation(document);
+  const problem = unreadableConversationText(conversation.problems);
+  if (problem === undefined) return conversation;
+  const { ownerUid } = document.fields;
+  throw new UnreadableConversationError({
+    path: document.path,
+    problem,
+    ownerUid: typeof ownerUid === 'string' ? ownerUid : undefined,
+  });
+}

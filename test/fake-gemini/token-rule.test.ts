@@ -1,0 +1,118 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { cutToTokens, textTokens } from '#infra/fake-gemini/answers/token-rule.ts';
+import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { ask, model, user } from './client.ts';
+
+const fakeGemini = await startFakeGemini();
+afterAll(() => fakeGemini.close());
+
+const vertexPath = '/v1/projects/p/locations/us-central1/publishers/google/models/gemini-2.5-flash';
+
+describe('the token rule', () => {
+  test.each([
+    ['', 0],
+    ['abcd', 1],
+    ['abcde', 2],
+    ['한국', 3],
+    ['💜💜💜💜💜', 7],
+    ['abcd한', 3],
+  ])('the token rule counts %j as %i tokens', (text, tokens) => {
+    expect(textTokens(text)).toBe(tokens);
+  });
+
+  test('the token rule never splits a surrogate pair', () => {
+    expect(cutToTokens('a💜b', 1)).toBe('a');
+    expect(cutToTokens('a💜b', 2)).toBe('a💜b');
+  });
+});
+
+describe('one count everywhere', () => {
+  const contents = [
+    user('Mein Code ist ABC-123 💜 예약'),
+    { role: 'model', parts: [{ functionCall: { name: 'find', args: { code: 'ABC-123' } } }] },
+    { role: 'user', parts: [{ functionResponse: { name: 'find', response: { seat: '12A' } } }] },
+    model('Sitz 12A.'),
+    {
+      role: 'user',
+      parts: [{ inlineData: { mimeType: 'image/png', data: 'AAAA' } }, { text: 'Was ist das?' }],
+    },
+  ];
+
+  test('the fake Gemini’s countTokens equals promptTokenCount on the Gemini API', async () => {
+    const counted = await ask(fakeGemini, { contents }, { operation: 'countTokens' });
+    const generated = await ask(fakeGemini, { contents });
+
+    expect(counted.body.totalTokens).toBeGreaterThan(258);
+    expect(generated.body.usageMetadata?.promptTokenCount).toBe(counted.body.totalTokens);
+  });
+
+  test('the fake Gemini’s countTokens on Vertex counts system instruction and tools too', async () => {
+    const request = {
+      contents,
+      systemInstruction: user('You answer briefly.'),
+      tools: [
+        { functionDeclarations: [{ name: 'find', parametersJsonSchema: { type: 'object' } }] },
+      ],
+    };
+
+    const counted = await ask(fakeGemini, request, { path: `${vertexPath}:countTokens` });
+    const generated = await ask(fakeGemini, request, { path: `${vertexPath}:generateContent` });
+    const bare = await ask(fakeGemini, { contents }, { operation: 'countTokens' });
+
+    expect(generated.body.usageMetadata?.promptTokenCount).toBe(counted.body.totalTokens);
+    expect(counted.body.totalTokens).toBeGreaterThan(bare.body.totalTokens ?? 0);
+  });
+
+  test.each(['systemInstruction', 'tools'])(
+    'the fake Gemini’s countTokens on the Gemini API refuses %s',
+    async (field) => {
+      const value = field === 'tools' ? [] : user('x');
+
+      const counted = await ask(
+        fakeGemini,
+        { contents, [field]: value },
+        { operation: 'countTokens' },
+      );
+
+      expect(counted.status).toBe(400);
+      expect(counted.body.error?.message).toContain(field);
+    },
+  );
+
+  test('the fake Gemini reports an answer with the tokens of its text', async () => {
+    const asked = await ask(fakeGemini, {
+      contents: [user('The gate code is 4711.'), model('Noted.'), user('What is the gate code?')],
+    });
+
+    expect(asked.text).toBe('The gate code is 4711.');
+    expect(asked.body.usageMetadata?.candidatesTokenCount).toBe(textTokens(asked.text));
+  });
+});
+
+describe('the implicit cache', () => {
+  const long = 'word '.repeat(4_000);
+
+  test('the implicit cache counts a shared prefix of whole contents as cached', async () => {
+    const first = [user(`cached one ${long}`), model('Noted.')];
+
+    const cold = await ask(fakeGemini, { contents: [...first, user('Hello.')] });
+    const warm = await ask(fakeGemini, { contents: [...first, user('Another message.')] });
+
+    expect(cold.body.usageMetadata?.cachedContentTokenCount).toBeUndefined();
+    expect(warm.body.usageMetadata?.cachedContentTokenCount).toBeGreaterThan(4_096);
+  });
+
+  test('the implicit cache needs 4,096 shared tokens of one model from the first byte', async () => {
+    const contents = [user(`cached two ${long}`)];
+    await ask(fakeGemini, { contents });
+    await ask(fakeGemini, { contents: [user('short')] });
+
+    const other = await ask(fakeGemini, { contents }, { model: 'gemini-3.5-flash' });
+    const changed = await ask(fakeGemini, { contents: [user(`Cached two ${long}`)] });
+    const short = await ask(fakeGemini, { contents: [user('short')] });
+
+    for (const answer of [other, changed, short]) {
+      expect(answer.body.usageMetadata?.cachedContentTokenCount).toBeUndefined();
+    }
+  });
+});

@@ -1,0 +1,179 @@
+import { describe, expect, test } from 'vitest';
+import { createRepetitionDetector } from '#shared/loops/repetition-detector.ts';
+import { WINDOW_CHARACTERS } from '#shared/loops/repeated-chunks.ts';
+
+const repetitions = (text: string): boolean => createRepetitionDetector().see(text);
+
+/** How much of a text was seen when it was found to chant; undefined: it does not. */
+function foundAfter(text: string): number | undefined {
+  const detector = createRepetitionDetector();
+  const found = text.split('').findIndex((character) => detector.see(character));
+  return found === -1 ? undefined : found + 1;
+}
+
+const english = 'I will look that up for you right away, one moment please. ';
+const chinese = '我马上为您查询航班信息，请稍等片刻，谢谢您的耐心等待。';
+const japanese = 'はい、承知いたしました。少々お待ちください。';
+const korean = '네, 바로 확인해 드리겠습니다. 잠시만 기다려 주세요. ';
+const paragraph = `${english}First I check the timetable of the airline, then the fare of each class, and in the end the seats that are left on board. `;
+
+describe('a phrase that is said again and again', () => {
+  test.each([
+    ['of one letter', 'a'],
+    ['of a syllable', 'ha'],
+    ['of a word', 'okay '],
+    ['of a sentence', english],
+    ['of a paragraph', paragraph],
+    ['of Chinese', chinese],
+    ['of Japanese', japanese],
+    ['of Korean', korean],
+    ['of emoji', '😂'],
+    ['of signs', '!'],
+    ['of line breaks', '\n'],
+    ['with a ruler below', `${english}\n----------\n`],
+    ['with a bullet before', `- ${english}\n`],
+  ])('repeating %s is a repetition loop', (_, phrase) => {
+    expect(repetitions(`Of course. ${phrase.repeat(Math.ceil(2_500 / phrase.length) + 5)}`)).toBe(
+      true,
+    );
+  });
+
+  test('a repetition loop is found when its tenth repetition is complete', () => {
+    expect(foundAfter(paragraph.repeat(20))).toBe(9 * paragraph.length + 50);
+  });
+
+  test.each([
+    ['nine times', `${english.repeat(9)}That is all.`],
+    [
+      'ten times, but never close together',
+      Array.from({ length: 12 }, (_, i) => `${english}${other(i, 300)}`).join(''),
+    ],
+    ['in laughter', `${'ha'.repeat(60)} that was good.`],
+    ['as a stretched word', `N${'o'.repeat(300)}!`],
+    ['as a form to fill in', `Name: ${'_'.repeat(120)}\nDate: ${'_'.repeat(120)}\n`.repeat(5)],
+  ])('repeating %s is no repetition loop', (_, text) => {
+    expect(repetitions(text)).toBe(false);
+  });
+});
+
+/** Words that no other text shares. */
+function other(seed: number, characters: number): string {
+  let text = '';
+  for (let i = 0; text.length < characters; i++)
+    text += `${((seed + 1) * 7_919 * (i + 3) + i * 104_729).toString(36)} `;
+  return text;
+}
+
+describe('text that repeats itself for good reasons', () => {
+  const flight = (i: number) =>
+    `- Flight HAT${117 + i * 13}: ${6 + i}:05 to ${9 + i}:40, ${148 + i * 17} dollars\n  Cabin: economy, one bag of 23 kg included, not refundable\n`;
+  const row = '| economy | one bag of 23 kg included | not refundable |\n';
+  const code = 'await database.collection("orders").insert({ state: "open" });\n';
+
+  test.each([
+    [
+      'a list whose entries have words in common',
+      Array.from({ length: 40 }, (_, i) => flight(i)).join(''),
+    ],
+    [
+      'a counted list',
+      Array.from(
+        { length: 60 },
+        (_, i) => `${i}. I must not talk in class while the teacher is speaking\n`,
+      ).join(''),
+    ],
+    ['the rows of a table', `Fares:\n\n${row.repeat(60)}`],
+    ['fenced code', `So:\n\n\`\`\`js\n${code.repeat(60)}\`\`\`\nDone.`],
+    [
+      'fenced code with other fences in it',
+      `So:\n\n~~~~md\n\`\`\`\n${code.repeat(60)}\`\`\`\n~~~\n${code.repeat(9)}~~~~\nDone.`,
+    ],
+    ['code blocks with the same words between them', `${english}\n\`\`\`\nls\n\`\`\`\n`.repeat(30)],
+    ['a ruler', `Before\n${'-'.repeat(180)}\nAfter`],
+    [
+      'many rulers',
+      Array.from({ length: 30 }, (_, i) => `${other(i, 60)}\n${'='.repeat(80)}\n`).join(''),
+    ],
+    [
+      'the leaders of a table of contents',
+      Array.from({ length: 40 }, (_, i) => `${other(i, 12)} ${'.'.repeat(60)} ${i}\n`).join(''),
+    ],
+  ])('a text that repeats itself for good reasons is no loop: %s', (_, text) => {
+    expect(repetitions(text)).toBe(false);
+  });
+
+  test('a repetition behind closed code is a loop', () => {
+    expect(repetitions(`\`\`\`\n${code.repeat(60)}\`\`\`\n${english.repeat(12)}`)).toBe(true);
+  });
+
+  test('a repetition behind inline code that resembles a code fence is a loop', () => {
+    expect(repetitions(`\`\`\`like this\`\`\` and so on\n${english.repeat(12)}`)).toBe(true);
+  });
+});
+
+describe('a stream', () => {
+  const text = `Of course! Let me see.\n\n${english.repeat(12)}`;
+
+  test('a stream’s repetition loop is detected the same wherever it is cut', () => {
+    const whole = foundAfter(text);
+    for (let cut = 0; cut <= text.length; cut++) {
+      const detector = createRepetitionDetector();
+      const isFound = detector.see(text.slice(0, cut));
+      expect(isFound).toBe(cut >= (whole ?? 0));
+      expect(detector.see(text.slice(cut))).toBe(true);
+    }
+  });
+
+  test('a repetitive stream holds back the same text wherever it is cut', () => {
+    const detector = createRepetitionDetector();
+    detector.see(text);
+    const held = detector.heldCharacters();
+    for (let cut = 0; cut <= text.length; cut += 7) {
+      const pieces = createRepetitionDetector();
+      pieces.see(text.slice(0, cut));
+      pieces.see(text.slice(cut));
+      expect(pieces.heldCharacters()).toBe(held);
+    }
+  });
+
+  test('a repetitive stream shows two repetitions and the third’s first chunk', () => {
+    const detector = createRepetitionDetector();
+    detector.see(text);
+    const shown = text.slice(0, text.length - detector.heldCharacters());
+
+    expect(shown).toBe(text.slice(0, text.indexOf(english) + 2 * english.length + 49));
+  });
+
+  test('a stream releases held text as soon as something new is said', () => {
+    const detector = createRepetitionDetector();
+    detector.see(english.repeat(6));
+    expect(detector.heldCharacters()).toBeGreaterThan(100);
+
+    detector.see('And now to something new.');
+
+    expect(detector.heldCharacters()).toBe(0);
+  });
+
+  test('a stream holds back at most 5,000 characters that turn out to be no loop', () => {
+    const detector = createRepetitionDetector();
+    // Too far apart for a chant, and yet all of it said before.
+    const long = other(1, 450);
+    let highest = 0;
+    for (let i = 0; i < 60; i++) {
+      detector.see(long);
+      highest = Math.max(highest, detector.heldCharacters());
+    }
+
+    expect(detector.see('')).toBe(false);
+    expect(highest).toBeGreaterThan(2_000);
+    expect(highest).toBeLessThanOrEqual(WINDOW_CHARACTERS);
+  });
+});
+
+test('the repetition search remembers nothing beyond its window', () => {
+  const detector = createRepetitionDetector();
+  const gap = WINDOW_CHARACTERS;
+  const far = Array.from({ length: 12 }, (_, i) => english.repeat(3) + other(i, gap)).join('');
+
+  expect(detector.see(far)).toBe(false);
+});

@@ -1,0 +1,192 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
+import { contentText } from '#shared/conversation/documents/content.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
+import type { ModelChunk } from '#shared/ports/ports.ts';
+import {
+  scriptedStreamer,
+  textAnswer,
+  type ScriptedAnswer,
+} from '#test/fakes/scripted-streamer.ts';
+import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
+import { startModelServer } from '#test/support/processes/model-server.ts';
+import { collect, request, sendAll, textOf } from '#test/support/chat/sending.ts';
+import { storedTurn } from '#test/support/chat/streaming.ts';
+
+const PHRASE = 'I will look that up for you right away, one moment please. ';
+const OPENING = 'Of course!\n';
+const CHANT = OPENING + PHRASE.repeat(40);
+/** Two sayings, and the chunk that shows that there is a third. */
+const SHOWN = OPENING + PHRASE.repeat(2) + PHRASE.slice(0, 49);
+
+const USAGE = { promptTokens: 100, cachedTokens: 0, outputTokens: 900, thoughtsTokens: 0 };
+const stop: ModelChunk = { parts: [], finishReason: 'STOP', usage: USAGE };
+
+/** An answer in pieces of so many UTF-16 units. */
+const inPieces = (text: string, size: number) => ({
+  chunks: [
+    ...Array.from({ length: Math.ceil(text.length / size) }, (_, i) => ({
+      parts: [{ text: text.slice(i * size, (i + 1) * size) }],
+      usage: USAGE,
+    })),
+    stop,
+  ],
+});
+
+const local = await startModelServer();
+
+function chatting(...answers: ScriptedAnswer[]) {
+  const scripted = scriptedStreamer(...answers);
+  const dependencies = chatDependencies({ model: scripted.model }, { LOOP_DETECTION: 'on' });
+  return { ...scripted, dependencies, id: randomUUID() };
+}
+
+async function answeredWith(...answers: ScriptedAnswer[]) {
+  const chat = chatting(...answers);
+  const send = request(chat.id, 'Where is my parcel?');
+  const handle = await sendMessage(chat.dependencies, send);
+  const frames = await collect(handle.frames());
+  const { turn } = await handle.result;
+  return { ...chat, send, frames, turn };
+}
+
+describe('a repetitive answer', () => {
+  test.each([1, 7, 59, 500, CHANT.length])(
+    'a repetitive answer in pieces of %i characters is kept up to the repetitions',
+    async (size) => {
+      const { frames, turn } = await answeredWith(inPieces(CHANT, size));
+
+      expect(textOf(frames)).toBe(SHOWN);
+      expect(turn.contents.map(contentText)).toEqual([SHOWN]);
+    },
+  );
+
+  test('a repetitive answer is reported before its stream ends with another reason', async () => {
+    const { frames } = await answeredWith(inPieces(CHANT, 20));
+
+    expect(frames.slice(-4).map(({ chunk }) => chunk)).toMatchObject([
+      { type: 'text-end' },
+      { type: 'data-notice', id: 'loop', data: { kind: 'loop', of: 'text' } },
+      { type: 'data-context' },
+      { type: 'finish', finishReason: 'other' },
+    ]);
+  });
+
+  test('a repetitive answer reads the same when it is replayed', async () => {
+    const { dependencies, send, frames } = await answeredWith(inPieces(CHANT, 20));
+    const again = await collect((await sendMessage(dependencies, send)).frames());
+
+    expect(textOf(again)).toBe(SHOWN);
+    expect(again.slice(-3).map(({ id, chunk }) => [id, chunk.type])).toEqual(
+      frames.slice(-3).map(({ id, chunk }) => [id, chunk.type]),
+    );
+  });
+
+  test('a repetitive answer is finished and in the next message’s context', async () => {
+    const chat = chatting(inPieces(CHANT, 20), textAnswer('Here it is.'));
+    await sendAll(chat.dependencies, chat.id, ['Where is my parcel?', 'Well?']);
+
+    expect(await storedTurn(chat.dependencies, chat.id)).toMatchObject({
+      state: 'done',
+      inContext: true,
+    });
+    expect(chat.requests[1]?.contents.map(contentText)).toEqual([
+      'Where is my parcel?',
+      SHOWN,
+      'Well?',
+    ]);
+  });
+
+  test('a repetitive answer costs the model’s report and fills the context with its remainder', async () => {
+    const { dependencies, id, turn } = await answeredWith(inPieces(CHANT, 20));
+
+    expect(turn.usage).toMatchObject({ outputTokens: 900 });
+    expect((await readConversation(dependencies.store, id))?.value.context.tokens).toBeLessThan(
+      100,
+    );
+  });
+
+  test('a repetitive answer stops the model', async () => {
+    let isClosed = false;
+    const dependencies = chatDependencies(
+      {
+        store: createMemoryDocumentStore(),
+        model: {
+          async *stream() {
+            try {
+              for (;;) yield await Promise.resolve({ parts: [{ text: PHRASE }] });
+            } finally {
+              isClosed = true;
+            }
+          },
+        },
+      },
+      { LOOP_DETECTION: 'on' },
+    );
+    await sendAll(dependencies, randomUUID(), ['Where is my parcel?']);
+
+    expect(isClosed).toBe(true);
+  });
+
+  test('a repetitive answer loses a call behind the repetitions', async () => {
+    const call = { functionCall: { name: 'find', args: {} } };
+    const { turn } = await answeredWith({
+      chunks: [{ parts: [{ text: CHANT }, call] }, stop],
+    });
+
+    expect(turn.contents).toEqual([{ role: 'model', parts: [{ text: SHOWN }] }]);
+  });
+
+  test('a repetition loop in thoughts alone is ignored', async () => {
+    const thought = { text: CHANT, thought: true };
+    const { turn } = await answeredWith({
+      chunks: [{ parts: [thought, { text: 'Here.' }] }, stop],
+    });
+
+    expect(turn.finishReason).toBe('STOP');
+  });
+
+  test('a repetitive answer passes where the deployment disables the check', async () => {
+    const { model } = scriptedStreamer(inPieces(CHANT, 20));
+    const dependencies = chatDependencies({ model }, { LOOP_DETECTION: 'off' });
+    const handle = await sendMessage(dependencies, request(randomUUID(), 'Where is my parcel?'));
+
+    expect(textOf(await collect(handle.frames()))).toBe(CHANT);
+  });
+});
+
+describe('an answer that says something three times', () => {
+  const text = `${PHRASE.repeat(4)}And here it is: in the depot.`;
+
+  test.each([1, 20, 300])(
+    'an answer that says something three times is complete, in pieces of %i characters',
+    async (size) => {
+      const { frames, turn } = await answeredWith(inPieces(text, size));
+
+      expect(textOf(frames)).toBe(text);
+      expect(turn.contents.map(contentText)).toEqual([text]);
+      expect(turn.finishReason).toBe('STOP');
+    },
+  );
+
+  test('an answer that ends after three repetitions is complete', async () => {
+    const { frames } = await answeredWith(inPieces(PHRASE.repeat(5), 20));
+
+    expect(textOf(frames)).toBe(PHRASE.repeat(5));
+  });
+});
+
+test('a model behind HTTP that repeats itself is cut off in mid-answer', async () => {
+  const { server, model } = local;
+  server.setVices({ chanting: true });
+  const dependencies = chatDependencies({ model }, { LOOP_DETECTION: 'on' });
+  const handle = await sendMessage(dependencies, request(randomUUID(), 'Hello there.'));
+  const frames = await collect(handle.frames());
+  const { turn } = await handle.result;
+
+  expect(turn).toMatchObject({ state: 'done', finishReason: 'LOOP_OF_TEXT' });
+  expect(textOf(frames)).toMatch(/^Noted\.\n(?:Noted\. ?){5,25}\S*$/u);
+  expect(turn.contents.map(contentText)).toEqual([textOf(frames)]);
+});
