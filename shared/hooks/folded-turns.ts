@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { canonicalJson } from '../canonical-json.ts';
+import { canonicalJson } from '../json-text.ts';
 import type { Signer } from '../ports/ports.ts';
 import { readToken, writeToken } from '../wire/page-token.ts';
 

@@ -1,4 +1,4 @@
-import { canonicalJson } from '../canonical-json.ts';
+import { canonicalJson } from '../json-text.ts';
 import { hasFunctionCall, type Content } from '../conversation/documents/content.ts';
 import { findCalls } from '../conversation/context/tool-calls.ts';
 

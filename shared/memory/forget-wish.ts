@@ -1,5 +1,5 @@
 import { plainText } from '../compaction/facts/speech/plain-text.ts';
-import { isQuestion } from '../compaction/facts/speech/utterance.ts';
+import { isQuestion } from '../compaction/facts/speech/utterances.ts';
 
 /**
  * What a sentence wishes: that a note be forgotten; perhaps that, for it speaks of another thing to be deleted, of what

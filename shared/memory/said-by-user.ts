@@ -2,7 +2,7 @@ import { contentWords, isNegated } from '../compaction/facts/speech/content-word
 import { indexFacts, type FactIndex } from '../compaction/facts/index/fact-index.ts';
 import { ownWords } from '../compaction/facts/speech/own-words.ts';
 import { plainText } from '../compaction/facts/speech/plain-text.ts';
-import { isQuestion } from '../compaction/facts/speech/utterance.ts';
+import { isQuestion } from '../compaction/facts/speech/utterances.ts';
 import { splitSentences } from '../compaction/facts/speech/sentences.ts';
 import { withoutTakenBack } from '../compaction/facts/speech/taken-back.ts';
 import { unsupportedIn } from '../compaction/facts/index/unsupported.ts';

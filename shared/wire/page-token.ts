@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { canonicalJson } from '../canonical-json.ts';
+import { canonicalJson } from '../json-text.ts';
 import { AppError } from '../errors.ts';
 import type { Signature, Signer } from '../ports/ports.ts';
 

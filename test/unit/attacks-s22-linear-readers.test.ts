@@ -25,7 +25,7 @@ import { titleIn } from '#shared/titles/title-text.ts';
 import { markdownMessage } from '#shared/wire/resources/export.ts';
 import { decodePageToken } from '#shared/wire/page-token.ts';
 import { parseJsonBody } from '#shared/wire/parse-json.ts';
-import { singleLineJson } from '#shared/wire/single-line-json.ts';
+import { singleLineJson } from '#shared/json-text.ts';
 import { localSigner } from '../support/signing.ts';
 import { workRatio } from '../support/work-ratio.ts';
 import { z } from 'zod';

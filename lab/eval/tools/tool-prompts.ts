@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { applyToolOutputBudget } from '#shared/compaction/tool-outputs/tool-output-budget.ts';
-import { canonicalJson } from '#shared/canonical-json.ts';
+import { canonicalJson } from '#shared/json-text.ts';
 import { contentSchema } from '#shared/conversation/documents/content.ts';
 import type { ContextItemView } from '#shared/wire/resources/context.ts';
 import { shownContents } from '#test/support/chat/shown-contents.ts';

@@ -1,4 +1,4 @@
-import { canonicalJson } from '#shared/canonical-json.ts';
+import { canonicalJson } from '#shared/json-text.ts';
 import type { MessageView } from '#shared/wire/resources/messages.ts';
 import type { ScriptedTurn } from './tool-script.ts';
 

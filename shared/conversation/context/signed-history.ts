@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { canonicalJson } from '#shared/canonical-json.ts';
+import { canonicalJson } from '#shared/json-text.ts';
 import type {
   DocumentFields,
   Logger,

@@ -1,4 +1,4 @@
-import { canonicalJson } from '#shared/canonical-json.ts';
+import { canonicalJson } from '#shared/json-text.ts';
 import type { Content } from '../documents/content.ts';
 import { callId, findCalls, withResponses, type ToolCall } from './tool-calls.ts';
 import type { Rounds, Turn } from '../documents/turn.ts';

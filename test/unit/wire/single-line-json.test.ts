@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { singleLineJson } from '#shared/wire/single-line-json.ts';
+import { singleLineJson } from '#shared/json-text.ts';
 
 /** Everything that some reader ends a line at. */
 const lineEnds = ['\n', '\r', '\u000b', '\u000c', '\u0085', '\u2028', '\u2029'];

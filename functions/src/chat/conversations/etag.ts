@@ -1,4 +1,4 @@
-import { canonicalJson } from '#shared/canonical-json.ts';
+import { canonicalJson } from '#shared/json-text.ts';
 import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
 import { AppError } from '#shared/errors.ts';
 import type { Sha256 } from '#shared/ports/ports.ts';

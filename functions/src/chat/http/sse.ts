@@ -1,5 +1,5 @@
 import { AppError } from '#shared/errors.ts';
-import { singleLineJson } from '#shared/wire/single-line-json.ts';
+import { singleLineJson } from '#shared/json-text.ts';
 import type { StreamChunk, StreamFrame } from '#shared/wire/resources/streams.ts';
 import { StreamCutError } from '../turns/stream/stream-cut.ts';
 import { EVENT_HEADERS } from './headers.ts';

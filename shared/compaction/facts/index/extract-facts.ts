@@ -6,7 +6,7 @@ import { isCertain, type FactMatch } from './fact-match.ts';
 import { saidFacts, type SaidFact, type Surroundings } from '../speech/said-facts.ts';
 import { collectSentenceFacts, type SentenceFacts } from '../speech/sentence-facts.ts';
 import { statedValues } from '../speech/stated-values.ts';
-import type { Utterance } from '../speech/utterance.ts';
+import type { Utterance } from '../speech/utterances.ts';
 
 interface Collected {
   fact: Omit<Fact, 'seqs' | 'weight'>;

@@ -1,4 +1,4 @@
-import type { Speaker } from '../speech/utterance.ts';
+import type { Speaker } from '../speech/utterances.ts';
 
 export type FactKind =
   | 'link'

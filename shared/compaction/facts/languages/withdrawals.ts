@@ -2,7 +2,7 @@ import { contentWords } from '../speech/content-words.ts';
 import { ownWords } from '../speech/own-words.ts';
 import { foldWidth } from '../speech/plain-text.ts';
 import { sentenceSpans } from '../speech/sentences.ts';
-import type { Utterance } from '../speech/utterance.ts';
+import type { Utterance } from '../speech/utterances.ts';
 
 /** Words that end what was wanted, whatever that was. */
 const ending = new RegExp(

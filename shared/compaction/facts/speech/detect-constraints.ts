@@ -10,7 +10,7 @@ import { quotedSpans, type TextSpan } from './quoted-speech.ts';
 import { sentenceSpans, type SentenceSpan } from './sentences.ts';
 import { holdsSign, signs } from '../index/signs.ts';
 import { takenBackSpans } from './taken-back.ts';
-import type { Utterance } from './utterance.ts';
+import type { Utterance } from './utterances.ts';
 import { triggeredLanguages } from '../languages/wish-triggers.ts';
 
 interface Constraint {

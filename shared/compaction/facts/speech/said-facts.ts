@@ -25,7 +25,7 @@ import {
   findWantedThings,
 } from './stated-values.ts';
 import { once } from '#shared/once.ts';
-import type { Speaker, Utterance } from './utterance.ts';
+import type { Speaker, Utterance } from './utterances.ts';
 
 /** A fact where an utterance says it. */
 export interface SaidFact extends FactMatch {

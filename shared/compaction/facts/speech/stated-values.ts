@@ -4,7 +4,7 @@ import { type FactMatch, findAll } from '../index/fact-match.ts';
 import { findNames } from '../values/names.ts';
 import { foldWidth, plainText } from './plain-text.ts';
 import { scanValues } from '../index/fact-finders.ts';
-import type { Utterance } from './utterance.ts';
+import type { Utterance } from './utterances.ts';
 
 /** `What about a love story by …`: two words or three; one alone is seldom a value (a place, a restaurant). */
 const wanted =

@@ -1,5 +1,5 @@
 import type { Item } from '#shared/conversation/documents/snapshot.ts';
-import type { Speaker } from '#shared/compaction/facts/speech/utterance.ts';
+import type { Speaker } from '#shared/compaction/facts/speech/utterances.ts';
 import { oneLine } from './item-text.ts';
 
 /** Words that stand in a turn, exactly. */

@@ -1,6 +1,6 @@
 import { ownWords } from '#shared/compaction/facts/speech/own-words.ts';
 import { plainText } from '#shared/compaction/facts/speech/plain-text.ts';
-import type { Utterance } from '#shared/compaction/facts/speech/utterance.ts';
+import type { Utterance } from '#shared/compaction/facts/speech/utterances.ts';
 import { distinctUnits } from '../items/word-overlap.ts';
 
 /** A longer message says more than yes. */

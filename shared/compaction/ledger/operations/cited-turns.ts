@@ -9,8 +9,11 @@ import {
   type Phrases,
 } from '#shared/compaction/facts/languages/phrases.ts';
 import { splitSentences } from '#shared/compaction/facts/speech/sentences.ts';
-import type { Speaker, Utterance } from '#shared/compaction/facts/speech/utterance.ts';
-import { readUtterances } from '#shared/compaction/facts/speech/utterances.ts';
+import {
+  type Speaker,
+  type Utterance,
+  readUtterances,
+} from '#shared/compaction/facts/speech/utterances.ts';
 import { toDayKey as dayOf } from '#shared/compaction/facts/values/calendar-day.ts';
 import { callText } from '../prompt/ledger-input.ts';
 import { topicWords, distinctWords } from '../items/word-overlap.ts';

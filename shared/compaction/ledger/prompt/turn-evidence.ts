@@ -1,7 +1,7 @@
 import { ownLines, withoutQuotations } from '#shared/compaction/facts/speech/own-words.ts';
 import { splitSentences } from '#shared/compaction/facts/speech/sentences.ts';
 import { withoutTakenBack } from '#shared/compaction/facts/speech/taken-back.ts';
-import type { Utterance } from '#shared/compaction/facts/speech/utterance.ts';
+import type { Utterance } from '#shared/compaction/facts/speech/utterances.ts';
 import { once } from '#shared/once.ts';
 import { acceptedIn } from '../operations/accepted-proposals.ts';
 import { oneLine } from '../items/item-text.ts';

@@ -6,7 +6,7 @@ import {
 import { constraintsIn } from '#shared/compaction/facts/speech/detect-constraints.ts';
 import { indexFacts, isHeld } from '#shared/compaction/facts/index/fact-index.ts';
 import type { KnownText } from '#shared/compaction/facts/index/text-facts.ts';
-import type { Utterance } from '#shared/compaction/facts/speech/utterance.ts';
+import type { Utterance } from '#shared/compaction/facts/speech/utterances.ts';
 import { takesBack, withdrawalsIn } from '#shared/compaction/facts/languages/withdrawals.ts';
 import { toDayKey as dayOf } from '#shared/compaction/facts/values/calendar-day.ts';
 import { textKey } from '../items/item-text.ts';

@@ -3,7 +3,7 @@ import type { Clock } from '#shared/ports/ports.ts';
 import { AppError } from '#shared/errors.ts';
 import type { ChatCompletion, ChatCompletionChunk } from '#shared/wire/facades/openai.ts';
 import type { StreamChunk } from '#shared/wire/resources/streams.ts';
-import { singleLineJson } from '#shared/wire/single-line-json.ts';
+import { singleLineJson } from '#shared/json-text.ts';
 import {
   HEARTBEAT_DUE,
   withHeartbeats,
