@@ -74,7 +74,7 @@ type EraseCrashPoint = keyof typeof eraseCrashPoints;
  */
 export const compactionCrashPoints = {
   received: 'A compaction request is read; no document is.',
-  'before-claim': 'Head, job and context are read; the lease is not taken.',
+  'before-claim': 'Conversation, job and context are read; the lease is not taken.',
   claimed: 'The lease is taken; nobody has been told.',
   planned: 'What to fold is fixed; hooks have run.',
   'call-held': 'What a call of the model may cost is held; it is not made.',

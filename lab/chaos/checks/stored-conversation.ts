@@ -51,7 +51,7 @@ export function unrest(
   ];
 }
 
-/** Head and job of many conversations, for a look at whether they rest. */
+/** Document and job of many conversations, for a look at whether they rest. */
 export async function readUnrest(
   store: DocumentStore,
   conversationIds: readonly string[],

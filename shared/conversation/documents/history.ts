@@ -169,8 +169,8 @@ export function readHistoryDocument(document: StoredDocument): {
   problems: ReadonlyMap<string, string>;
 } {
   refuseNewer(document);
-  const fakeGemini = substituteHistory(document.path);
-  const { value, problems } = readWhole(historyDocumentSchema, document.fields, fakeGemini);
+  const substitute = substituteHistory(document.path);
+  const { value, problems } = readWhole(historyDocumentSchema, document.fields, substitute);
   const { snapshotJson, masksJson, reportJson, ...fields } = value;
   const text = (field: string, json: string) => ({ text: json, field });
   const said = {

@@ -10,8 +10,8 @@ export const messageGuardSchema = z.object({
 export type MessageGuard = z.infer<typeof messageGuardSchema>;
 
 /** Names no turn, and has the hash of no body: the id is taken. */
-const fakeGemini: MessageGuard = { seq: Number.MAX_SAFE_INTEGER, bodyHash: '' };
+const substitute: MessageGuard = { seq: Number.MAX_SAFE_INTEGER, bodyHash: '' };
 
 /** Reads a guard; one that cannot be read says that the id is another message's. */
 export const decodeMessageGuard = ({ fields }: StoredDocument): MessageGuard =>
-  messageGuardSchema.safeParse(fields).data ?? fakeGemini;
+  messageGuardSchema.safeParse(fields).data ?? substitute;

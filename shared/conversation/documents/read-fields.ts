@@ -12,13 +12,13 @@ interface ReadFields<Value> {
 }
 
 /**
- * Reads the fields that `schema` knows. One that cannot be read is left out, or `standIn` says what is read in its
+ * Reads the fields that `schema` knows. One that cannot be read is left out, or `substitute` says what is read in its
  * place, so that one wrong figure does not take everything with it.
  */
 export function readFields<Value>(
   schema: z.ZodType<Value>,
   fields: Fields,
-  fakeGemini: object = {},
+  substitute: object = {},
 ): ReadFields<Value> {
   const whole = safeParse(schema, fields);
   const problems = new Map<string, string>();
@@ -26,7 +26,7 @@ export function readFields<Value>(
   for (const { path, code } of whole.error.issues)
     problems.set(String(path[0]), `${path.join('.')} (${code})`);
   const right = Object.entries(fields).filter(([name]) => !problems.has(name));
-  const standing = Object.entries(fakeGemini).filter(([name]) => problems.has(name));
+  const standing = Object.entries(substitute).filter(([name]) => problems.has(name));
   const { data } = safeParse(schema, Object.fromEntries([...right, ...standing]));
   return { value: data, problems };
 }
@@ -35,9 +35,9 @@ export function readFields<Value>(
 export function readWhole<Value extends object>(
   schema: z.ZodType<Value>,
   fields: Fields,
-  fakeGemini: Value,
+  substitute: Value,
 ): { value: Value; problems?: Map<string, string> } {
-  const { value = fakeGemini, problems } = readFields(schema, fields, fakeGemini);
+  const { value = substitute, problems } = readFields(schema, fields, substitute);
   return { value, ...(problems.size > 0 && { problems }) };
 }
 

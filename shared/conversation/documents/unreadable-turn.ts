@@ -31,18 +31,18 @@ export const substituteTurn = (path: string) => ({
   answerPieces: 0,
 });
 
-/** What a JSON text says, or `standIn` and why it does not. */
+/** What a JSON text says, or `substitute` and why it does not. */
 export function readSaid<Said>(
   schema: z.ZodType<Said>,
   { text, field }: { text: string; field: string },
-  fakeGemini: Said,
+  substitute: Said,
 ): { said: Said; problem?: string } {
   try {
     const { data, error } = safeParse<Said>(schema, JSON.parse(text));
     if (!error) return { said: data };
     const [issue] = error.issues;
-    return { said: fakeGemini, problem: `${field} (${issue?.path.join('.')} ${issue?.code})` };
+    return { said: substitute, problem: `${field} (${issue?.path.join('.')} ${issue?.code})` };
   } catch {
-    return { said: fakeGemini, problem: `${field} (no JSON)` };
+    return { said: substitute, problem: `${field} (no JSON)` };
   }
 }

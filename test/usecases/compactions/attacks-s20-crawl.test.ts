@@ -43,10 +43,10 @@ const ofUser: Readonly<Record<string, string>> = {
 };
 /** What holds nothing of anybody, or is only built upon; the tombstone is looked at field by field. */
 const ofNobody = [
-  'headPath',
+  'conversationPath',
   'streamPath',
   'budgetShardPath',
-  'needPlacesPath',
+  'requestPlacesPath',
   'spentAppCheckTokenPath',
 ];
 

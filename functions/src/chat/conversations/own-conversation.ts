@@ -29,7 +29,7 @@ export interface OwnTarget {
 }
 
 /**
- * Head and compaction job of the caller's own conversation, live unless said otherwise, in one read. Throws NOT_FOUND, with the
+ * Document and compaction job of the caller's own conversation, live unless said otherwise, in one read. Throws NOT_FOUND, with the
  * same body whether the conversation is unknown, deleted or another user's.
  */
 export async function readOwnConversation(

@@ -36,7 +36,7 @@ export interface ConversationAndJob {
   job: Versioned<CompactionJob> | undefined;
 }
 
-/** Head and job in one round trip. */
+/** Conversation and job in one round trip. */
 export async function readConversationAndJob(
   { store }: Pick<ReadDependencies, 'store'>,
   conversationId: string,
