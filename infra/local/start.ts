@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { welcomeText } from './stack/first-calls.ts';
 import { parseStartArguments, startHelp, type StartArguments } from './start-arguments.ts';
 import { createStartConsole } from './start-console.ts';
-import { startStack } from './stack/stack.ts';
+import { startStack } from './stack/start-stack.ts';
 import { type Stack } from './stack/stack-children.ts';
 import { noteStack } from './stack/stack-notes.ts';
 

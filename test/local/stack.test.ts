@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { welcomeText } from '#infra/local/stack/first-calls.ts';
-import { type StackOptions, startStack } from '#infra/local/stack/stack.ts';
+import { type StackOptions, startStack } from '#infra/local/stack/start-stack.ts';
 import { type Stack } from '#infra/local/stack/stack-children.ts';
 import type { StackEvent } from '#infra/local/stack/stack-event.ts';
 import { eventually } from '../support/eventually.ts';

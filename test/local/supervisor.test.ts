@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { startStack } from '#infra/local/stack/stack.ts';
+import { startStack } from '#infra/local/stack/start-stack.ts';
 import { type Stack } from '#infra/local/stack/stack-children.ts';
 import { startSupervisor, type Supervisor } from '#infra/local/supervisor/start-supervisor.ts';
 import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';

@@ -153,7 +153,7 @@ describe('what cannot be packed', () => {
     'test/fake.ts',
     'docs/README.md',
     'web/main.ts',
-    'infra/local/stack/stack.ts',
+    'infra/local/stack/start-stack.ts',
     'terraform/settings.json',
     '.env',
     'functions/.env.production',

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { createFirestoreDocumentStore } from '#functions/adapters/firestore/firestore-document-store.ts';
 import { localProjectId } from '#infra/local/stack/stack-environment.ts';
-import { startStack } from '#infra/local/stack/stack.ts';
+import { startStack } from '#infra/local/stack/start-stack.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
 import { firstTextMs } from './first-text.ts';

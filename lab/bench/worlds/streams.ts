@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Agent } from 'node:http';
 import { fileURLToPath } from 'node:url';
-import { startStack } from '#infra/local/stack/stack.ts';
+import { startStack } from '#infra/local/stack/start-stack.ts';
 import { percentile } from '#lab/eval/replay/percentiles.ts';
 import { useOf, watchMemory } from '../hosts/process-use.ts';
 import { lastWordsOf, MODEL_PATH, scriptSchema, type Script } from '../hosts/script.ts';

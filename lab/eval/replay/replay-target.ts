@@ -1,4 +1,4 @@
-import { startStack } from '#infra/local/stack/stack.ts';
+import { startStack } from '#infra/local/stack/start-stack.ts';
 import { type Stack } from '#infra/local/stack/stack-children.ts';
 import { localProjectId } from '#infra/local/stack/stack-environment.ts';
 import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';

@@ -1,5 +1,5 @@
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
-import { type StackOptions, startStack } from '#infra/local/stack/stack.ts';
+import { type StackOptions, startStack } from '#infra/local/stack/start-stack.ts';
 import { type Stack } from '#infra/local/stack/stack-children.ts';
 import { browserPath } from '../tools/tools.ts';
 
