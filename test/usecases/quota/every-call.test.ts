@@ -264,8 +264,8 @@ test('no other place in the code calls a model', () => {
   expect(places).toEqual([
     'functions/src/chat/features/routing/auxiliary-model-call.ts',
     'functions/src/chat/turns/answer/stream-answer.ts',
-    'functions/src/worker/compaction/draft/ask-summariser.ts',
     // Hands on what a summariser is asked.
-    'functions/src/worker/compaction/draft/pausing-generator.ts',
+    'functions/src/models/model-health.ts',
+    'functions/src/worker/compaction/draft/ask-summariser.ts',
   ]);
 });
