@@ -116,7 +116,7 @@ describe.skipIf(missingBrowser().length > 0)('the page', () => {
     const token = await chat.keys.sign(idTokenClaims(chat.project, 'alice'));
     const local = await startPage({ port: 0, config: { chatUrl: chat.url, token } });
     const { store } = chat.dependencies;
-    const built = { turns: 2_500, head: { ownerUid: 'alice' } };
+    const built = { turns: 2_500, conversation: { ownerUid: 'alice' } };
     const { conversationId } = await buildConversation(store, built);
     const { page, close } = await stack.open();
     await page.goto(`${local.url}/#/c/${conversationId}`);

@@ -61,7 +61,7 @@ export const eraseCrashPoints = {
   'erase-begun': 'The head says that the conversation is being erased; a pass begins.',
   'erase-pass-done': 'One pass over everything below the head has ended.',
   'erase-uploads-released':
-    'Nothing stands below the head, and files that only it named are deleted.',
+    'Nothing stands below the conversation, and files that only it named are deleted.',
   'erase-tombstone-written': 'Only the tombstone is left; nobody has been told.',
 } as const;
 
