@@ -2,8 +2,9 @@ import { expect, test } from 'vitest';
 import { createFirestoreDocumentStore } from '#functions/adapters/firestore/firestore-document-store.ts';
 import { demoProjectId } from '../support/processes/emulator-environment.ts';
 import { searchValues } from '#lab/values/search-values.ts';
+import { searchCases } from '#test/support/search-cases.ts';
 
-const VALUES = 1_500;
+const VALUES = searchCases(1_500);
 const SEED = 20_261_122;
 const TIMEOUT_MS = 180_000;
 

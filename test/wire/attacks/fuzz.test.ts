@@ -10,10 +10,11 @@ import {
 } from '#test/support/chat/wire-app.ts';
 import { answerProblems, reasonOf } from '../document-check.ts';
 import { requestsOf, targetsOf, type GeneratedRequest } from './generated-requests.ts';
+import { searchCases } from '#test/support/search-cases.ts';
 
 /** The same requests in every run; FUZZ_SEED and FUZZ_REQUESTS look at others. */
 const seed = Number(process.env.FUZZ_SEED ?? 20_261_121);
-const requests = Number(process.env.FUZZ_REQUESTS ?? 5_000);
+const requests = Number(process.env.FUZZ_REQUESTS ?? Math.max(2_000, searchCases(5_000)));
 
 const document = servedDocument();
 const names = document.components.schemas;

@@ -11,8 +11,9 @@ import { compactionBench } from '#test/support/compaction/compaction-dependencie
 import { madeUpAnswer } from '#test/support/compaction/conversation-builder.ts';
 import { openServer } from '#infra/local/processes/open-server.ts';
 import { historiesOf } from '#test/support/compaction/stored-histories.ts';
+import { searchCases } from '#test/support/search-cases.ts';
 
-const CONVERSATIONS = 1_000;
+const CONVERSATIONS = searchCases(1_000);
 const PUSHES_AT_ONCE = 16;
 
 /** A model that remembers how many calls it served at one time. */
@@ -59,7 +60,7 @@ async function startWorker() {
   return { bus, bench, load };
 }
 
-test('a thousand due conversations are each compacted once, by a bounded number of workers', async () => {
+test('many due conversations are each compacted once, by a bounded number of workers', async () => {
   const { bus, bench, load } = await startWorker();
   const turns = [1, 2, 3, 4].map((seq) => ({ answer: madeUpAnswer(seq).repeat(3) }));
   const ids: string[] = [];
