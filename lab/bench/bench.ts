@@ -20,7 +20,7 @@ sent anywhere else.
   --only NAME  the benchmarks whose name holds NAME
   --samples N  at most so many samples of each
   --json OUT   write machine and figures to this file
-  --report     write docs/benchmarks/report.md (peers.md with --peers) and its pictures; meant for a machine that does nothing else
+  --report     write docs/benchmarks/report.md (peers-figures.md with --peers) and its pictures; meant for a machine that does nothing else
   --help       this text
 
 Exit code: 0 measured, whatever was met; 1 something could not be measured; 2 wrong arguments.`;

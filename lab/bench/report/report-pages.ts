@@ -25,7 +25,7 @@ export const benchPage: ReportPage = {
 export async function peersPage(): Promise<ReportPage> {
   const packages = await Promise.all(peerNames.map(peerPackages));
   return {
-    name: 'peers',
+    name: 'peers-figures',
     title: 'Measured beside peers',
     command: 'npm run bench -- --peers --report',
     about: [
