@@ -52,5 +52,4 @@ export function cutList(
   };
 }
 /** UTF-16 units of one value, the text that stands for what was cut not counted; Gemini CLI's bound of a selection. */
-
 export const CONTEXT_VALUE_MAX_CHARACTERS = 16384;

@@ -157,5 +157,4 @@ export function decideClaim(facts: ClaimFacts): ClaimDecision {
   return need ? decideRequest(facts, need) : { kind: 'nothing', reason: 'NO_NEED' };
 }
 /** Why a compaction ended that its owner called off. */
-
 export const CANCELLED_BY_USER = 'CANCELLED_BY_USER';

@@ -69,7 +69,6 @@ export function isValidHistory(contents: readonly LooseContent[]): contents is r
   return typeof before === 'string';
 }
 /** A content as somebody may have written it. */
-
 export interface LooseContent {
   role?: string | undefined;
   parts?: readonly Part[] | undefined;

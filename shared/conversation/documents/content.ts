@@ -1,7 +1,6 @@
 import { z } from 'zod';
 
 /** What a part of a message says of the upload that it is, beside what the model is to see. */
-
 const uploadedFileSchema = z.object({
   id: z.string(),
   /** Its object in the bucket; built by the server, never by a client. */

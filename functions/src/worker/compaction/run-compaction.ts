@@ -223,7 +223,6 @@ export async function runCompaction(
 }
 
 /** The way in which the snapshots of a run's conversation are written. */
-
 function selectStrategy({
   dependencies,
   reading,
