@@ -11,7 +11,7 @@ import {
   missingBrowser,
   missingModelChecker,
   missingTerraform,
-} from './support/tools/tools.ts';
+} from './support/tools/missing-tools.ts';
 
 /**
  * Where Node keeps what it has compiled, for vitest's workers and for what tests start as processes of

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { INSTALL_MODEL_CHECKER, missingModelChecker } from '#test/support/tools/tools.ts';
+import { INSTALL_MODEL_CHECKER, missingModelChecker } from '#test/support/tools/missing-tools.ts';
 import {
   fullConfigurations,
   hashedConfigurations,

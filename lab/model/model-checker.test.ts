@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { INSTALL_MODEL_CHECKER, missingModelChecker } from '#test/support/tools/tools.ts';
+import { INSTALL_MODEL_CHECKER, missingModelChecker } from '#test/support/tools/missing-tools.ts';
 import { mutants, smallConfigurations } from './configurations.ts';
 import { searchModel } from './spin.ts';
 

@@ -9,7 +9,7 @@ import {
   openDetail,
   tellOfTheBoat,
 } from '#test/support/processes/page-scenarios.ts';
-import { INSTALL_BROWSER, missingBrowser } from '#test/support/tools/tools.ts';
+import { INSTALL_BROWSER, missingBrowser } from '#test/support/tools/missing-tools.ts';
 import { crossingStory, otherStories } from './crossing-story.ts';
 import { shootTools } from './shoot-tools.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type OpenPage, type PageStack, startPageStack } from '../support/processes/browser.ts';
 import { say } from '../support/processes/page-scenarios.ts';
-import { missingBrowser } from '../support/tools/tools.ts';
+import { missingBrowser } from '../support/tools/missing-tools.ts';
 
 describe.skipIf(missingBrowser().length > 0)('a function of the page', () => {
   let stack: PageStack;

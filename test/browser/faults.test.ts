@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type OpenPage, type PageStack, startPageStack } from '../support/processes/browser.ts';
 import { runFault } from '../support/processes/fault-card.ts';
-import { missingBrowser } from '../support/tools/tools.ts';
+import { missingBrowser } from '../support/tools/missing-tools.ts';
 
 describe.skipIf(missingBrowser().length > 0)('the fault panel', () => {
   let stack: PageStack;

@@ -6,7 +6,7 @@ import {
   pubsubEmulatorHost,
 } from '../support/processes/emulator-environment.ts';
 import { runFault } from '../support/processes/fault-card.ts';
-import { missingBrowser } from '../support/tools/tools.ts';
+import { missingBrowser } from '../support/tools/missing-tools.ts';
 
 describe.skipIf(missingBrowser().length > 0)('the fault panel on the emulators', () => {
   let stack: PageStack;

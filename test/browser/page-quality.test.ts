@@ -15,7 +15,7 @@ import {
   tellOfTheBoat,
 } from '../support/processes/page-scenarios.ts';
 import { idTokenClaims } from '../support/token-keys.ts';
-import { missingBrowser } from '../support/tools/tools.ts';
+import { missingBrowser } from '../support/tools/missing-tools.ts';
 
 /** All that a first visit loads, compressed as Hosting does it; tabs that are opened later load theirs then. */
 const PAGE_MAX_BYTES = 60 * 1_024;

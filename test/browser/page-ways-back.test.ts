@@ -6,7 +6,7 @@ import {
   say,
   tellOfTheBoat,
 } from '../support/processes/page-scenarios.ts';
-import { missingBrowser } from '../support/tools/tools.ts';
+import { missingBrowser } from '../support/tools/missing-tools.ts';
 
 /* What a user changes, takes back, or is refused. */
 describe.skipIf(missingBrowser().length > 0)('the page', () => {

@@ -9,7 +9,7 @@ import {
   say,
   tellOfTheBoat,
 } from '../support/processes/page-scenarios.ts';
-import { missingBrowser } from '../support/tools/tools.ts';
+import { missingBrowser } from '../support/tools/missing-tools.ts';
 
 describe.skipIf(missingBrowser().length > 0)('the page', () => {
   let stack: PageStack;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type PageStack, startPageStack } from '../support/processes/browser.ts';
-import { missingBrowser } from '../support/tools/tools.ts';
+import { missingBrowser } from '../support/tools/missing-tools.ts';
 
 describe.skipIf(missingBrowser().length > 0)('the player', () => {
   let stack: PageStack;

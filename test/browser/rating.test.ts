@@ -6,7 +6,7 @@ import {
   openConversation,
   tellOfTheBoat,
 } from '../support/processes/page-scenarios.ts';
-import { missingBrowser } from '../support/tools/tools.ts';
+import { missingBrowser } from '../support/tools/missing-tools.ts';
 
 /** The control of the newest compaction. */
 const ratingOf = (page: Page) =>

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
 import { type OpenPage, type PageStack, startPageStack } from '../support/processes/browser.ts';
-import { missingBrowser } from '../support/tools/tools.ts';
+import { missingBrowser } from '../support/tools/missing-tools.ts';
 
 const shell = promisify(execFile);
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { planCompaction } from '#shared/compaction/split/plan.ts';
 import { resolvePolicy } from '#shared/compaction/policy/policy.ts';
-import { findSplitPoint } from '#shared/compaction/split/split-point.ts';
+import { findSplitPoint } from '#shared/compaction/split/split-by-fraction.ts';
 import { assembleContext } from '#shared/conversation/context/assemble-context.ts';
 import {
   hasFunctionCall,

@@ -1,5 +1,5 @@
 import { endedByArguments } from '../support/only-help.ts';
-import { INSTALL_TERRAFORM, missingTerraform } from '../support/tools/tools.ts';
+import { INSTALL_TERRAFORM, missingTerraform } from '../support/tools/missing-tools.ts';
 import { checkTerraform, terraformFolder, type CheckResult } from './check-terraform.ts';
 import { startOfflineTerraform } from './offline/run-terraform.ts';
 

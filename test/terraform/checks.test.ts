@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { missingTerraform } from '../support/tools/tools.ts';
+import { missingTerraform } from '../support/tools/missing-tools.ts';
 import { checkTerraform, terraformFolder } from './check-terraform.ts';
 import { makeResources } from './made-resources.ts';
 import { providerNames, schemaFile } from './offline/provider-schema.ts';

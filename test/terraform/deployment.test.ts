@@ -6,7 +6,7 @@ import { deployedNodeOptions } from '#infra/local/stack/stack-environment.ts';
 import { deployedPushSettings } from '#infra/local/stack/pubsub-setup.ts';
 import { defaultSweepSeconds } from '#infra/local/sweep-schedule.ts';
 import { secretVariables } from '#infra/reference/deployment-settings.ts';
-import { missingTerraform } from '../support/tools/tools.ts';
+import { missingTerraform } from '../support/tools/missing-tools.ts';
 import { terraformFolder } from './check-terraform.ts';
 import { makeResources, type MadeResource } from './made-resources.ts';
 import { startOfflineTerraform, type OfflineTerraform } from './offline/run-terraform.ts';

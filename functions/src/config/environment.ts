@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { splitPolicies } from '#shared/compaction/split/split-point.ts';
+import { splitPolicies } from '#shared/compaction/split/split-by-fraction.ts';
 import {
   integer,
   list,

@@ -7,9 +7,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { adaptiveStart } from '#shared/compaction/split/split-adaptive.ts';
+import { adaptiveStart } from '#shared/compaction/split/split-by-topic.ts';
 import { sizedTurns, type SizedTurn } from '#shared/compaction/split/split-sizes.ts';
-import { tailStart, type TailLimits } from '#shared/compaction/split/split-tail.ts';
+import { tailStart, type TailLimits } from '#shared/compaction/split/split-by-tail.ts';
 import {
   contentSchema,
   hasFunctionResponse,

@@ -7,7 +7,7 @@ import {
   type PolicySettings,
   type PolicyTableEntry,
 } from './policy-settings.ts';
-import { splitPolicies } from '../split/split-point.ts';
+import { splitPolicies } from '../split/split-by-fraction.ts';
 import { findRow, thresholdTable } from './threshold-table.ts';
 
 export type DecidingLevel = 'conversation' | 'environment' | 'remote' | 'table' | 'default';

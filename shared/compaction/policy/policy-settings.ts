@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { SplitPolicy } from '../split/split-point.ts';
+import type { SplitPolicy } from '../split/split-by-fraction.ts';
 import type { TokenRule } from '#shared/tokens/text-weight.ts';
 
 /** What one level may say. A field that is absent leaves the question to the next level. */

@@ -12,7 +12,7 @@ import {
   type SettingLevels,
   type Threshold,
 } from './policy-levels.ts';
-import type { SplitPolicy } from '../split/split-point.ts';
+import type { SplitPolicy } from '../split/split-by-fraction.ts';
 import type { TokenRule } from '#shared/tokens/text-weight.ts';
 
 export interface CompactionPolicy {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isUsableNumber, numberFields, type PolicySettings } from './policy-settings.ts';
-import { splitPolicies } from '../split/split-point.ts';
+import { splitPolicies } from '../split/split-by-fraction.ts';
 import { webhooksSchema, type Webhook } from '#shared/hooks/webhook.ts';
 import type { ModelTable } from '#shared/models/model-entry.ts';
 import { readRemoteModels } from '#shared/models/remote-models.ts';

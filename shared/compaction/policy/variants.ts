@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { settingSchema, type PolicySettings } from './policy-settings.ts';
-import { splitPolicies } from '../split/split-point.ts';
+import { splitPolicies } from '../split/split-by-fraction.ts';
 
 /** One arm of a comparison: how many conversations it gets, and what is different for them. */
 const variantSchema = z.strictObject({

@@ -5,7 +5,7 @@ import type { Repairs } from '#shared/conversation/repair/repairs.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import type { CompactionPolicy } from '../policy/policy.ts';
 import { foldedContents, isShown, slicedTurn } from '../summariser/shown-turns.ts';
-import { foldPoint, keptTurns } from './split-fold-point.ts';
+import { foldPoint, keptTurns } from './choose-split.ts';
 import {
   summariserInput,
   type Chunk,

@@ -5,7 +5,7 @@ import {
 import type { Content } from '#shared/conversation/documents/content.ts';
 import type { CoveredThrough } from '#shared/conversation/documents/conversation.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
-import { findSplitPoint, foldRange } from './split-point.ts';
+import { findSplitPoint, foldRange } from './split-by-fraction.ts';
 
 /** Where Gemini CLI's algorithm ends the fold, in whole turns; undefined when it folds nothing. */
 export function preserveFractionPoint(

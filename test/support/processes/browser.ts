@@ -1,7 +1,7 @@
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
 import { type StackOptions, startStack } from '#infra/local/stack/start-stack.ts';
 import { type Stack } from '#infra/local/stack/stack-children.ts';
-import { browserPath } from '../tools/tools.ts';
+import { browserPath } from '../tools/missing-tools.ts';
 
 /** What a user does not see and a developer must: errors of scripts, and what the page's own policy forbids. */
 interface PageProblems {

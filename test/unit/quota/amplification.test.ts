@@ -13,7 +13,7 @@ import {
   spentAfter,
   type SpentRun,
 } from '#shared/compaction/trigger/spend-limit.ts';
-import { tailLimits, tailStart } from '#shared/compaction/split/split-tail.ts';
+import { tailLimits, tailStart } from '#shared/compaction/split/split-by-tail.ts';
 import { decideReservation } from '#shared/quota/reserve-decision.ts';
 import { takenBy, usageAfter, usageAfterCall } from '#shared/quota/settle.ts';
 import { noUsage, type Usage } from '#shared/quota/usage.ts';

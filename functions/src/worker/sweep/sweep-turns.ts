@@ -3,7 +3,7 @@ import {
   type ClosedTurn,
   type SweptTurns,
   type UnfinishedTurns,
-} from '#shared/conversation/decisions/abandoned-turns.ts';
+} from '#shared/conversation/decisions/sweep-decision.ts';
 import { closeAbandonedWrites, toClosingTurn } from '#shared/conversation/writes/end-abandoned.ts';
 import type { CompactionNeeded } from '#shared/conversation/documents/conversation.ts';
 import { readPartialAnswer } from '#shared/conversation/repair/partial-answer.ts';

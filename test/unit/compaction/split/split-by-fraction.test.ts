@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { findSplitPoint, foldRange } from '#shared/compaction/split/split-point.ts';
+import { findSplitPoint, foldRange } from '#shared/compaction/split/split-by-fraction.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
 
 const user = (text = 'x'): Content => ({ role: 'user', parts: [{ text }] });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { adaptiveStart } from '#shared/compaction/split/split-adaptive.ts';
+import { adaptiveStart } from '#shared/compaction/split/split-by-topic.ts';
 import type { SizedTurn } from '#shared/compaction/split/split-sizes.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';

@@ -5,7 +5,7 @@ import {
   splitInside,
   tailLimits,
   tailStart,
-} from '#shared/compaction/split/split-tail.ts';
+} from '#shared/compaction/split/split-by-tail.ts';
 
 const limits = { targetTokens: 400, capTokens: 600, turnCapTokens: 600, minimumTokens: 100 };
 

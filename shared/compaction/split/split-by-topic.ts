@@ -1,7 +1,7 @@
 import { contentText } from '#shared/conversation/documents/content.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import type { SizedTurns } from './split-sizes.ts';
-import { tailStart, validStart, type TailLimits } from './split-tail.ts';
+import { tailStart, validStart, type TailLimits } from './split-by-tail.ts';
 import { topicChanges } from './topic-change.ts';
 
 /** What a turn more or less than the target costs, against the whole of a change of topic. */

@@ -8,7 +8,7 @@ import type { CoveredThrough, Trigger } from '#shared/conversation/documents/con
 import { policyConstants } from '../policy/policy-constants.ts';
 import type { CompactionPolicy } from '../policy/policy.ts';
 import { maskedTurn } from '../summariser/shown-turns.ts';
-import { adaptiveStart } from './split-adaptive.ts';
+import { adaptiveStart } from './split-by-topic.ts';
 import { preserveFractionPoint } from './split-preserve-fraction.ts';
 import { lazilySized, sizedTurn, type SizedTurns } from './split-sizes.ts';
 import {
@@ -18,7 +18,7 @@ import {
   splitInside,
   tailLimits,
   tailStart,
-} from './split-tail.ts';
+} from './split-by-tail.ts';
 import { estimatePromptTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
 
 interface SplitSource {
