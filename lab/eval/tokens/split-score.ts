@@ -8,7 +8,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { adaptiveStart } from '#shared/compaction/split/split-by-topic.ts';
-import { sizedTurns, type SizedTurn } from '#shared/compaction/split/split-sizes.ts';
+import { sizedTurn, type SizedTurn } from '#shared/compaction/split/split-sizes.ts';
 import { tailStart, type TailLimits } from '#shared/compaction/split/split-by-tail.ts';
 import {
   contentSchema,
@@ -116,7 +116,8 @@ function chanceOf(
 /** Splits the conversation as it stood at each of its ends, once it is longer than twice the cap. */
 function scoreConversation(marked: Marked, turns: readonly Turn[]): Record<string, Score> {
   const marks = new Set(marked.marks);
-  const all = sizedTurns(turns, { covered: nothingCovered, counting: { rule: 'character-class' } });
+  const options = { covered: nothingCovered, counting: { rule: 'character-class' } } as const;
+  const all = turns.map((turn) => sizedTurn(turn, options));
   const meanTokens = all.reduce((sum, { tokens }) => sum + tokens, 0) / all.length;
   const targetTokens = TAIL_EXCHANGES * meanTokens;
   const limits = {

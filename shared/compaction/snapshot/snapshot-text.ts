@@ -25,12 +25,6 @@ export function frameSnapshot({ body, boundary }: { body: string; boundary: stri
   ].join('\n');
 }
 
-/** The framed text of a snapshot that is one text a section. */
-export const renderSnapshot = (snapshot: {
-  sections: SnapshotSections;
-  boundary: string;
-}): string => frameSnapshot({ body: sectionsBody(snapshot.sections), boundary: snapshot.boundary });
-
 const OPEN = '<state_snapshot>';
 const CLOSE = '</state_snapshot>';
 

@@ -85,11 +85,6 @@ export function sizedTurn(
   };
 }
 
-export const sizedTurns = (
-  turns: readonly Turn[],
-  options: { covered: CoveredThrough; counting: TokenCounting },
-): SizedTurn[] => turns.map((turn) => sizedTurn(turn, options));
-
 /** Turns with their sizes, oldest first; an array is one. */
 export interface SizedTurns {
   readonly length: number;

@@ -99,8 +99,5 @@ export const workingItems = (snapshot: Snapshot): ArchivedItem[] =>
 export const snapshotTexts = (snapshot: Snapshot): string[] =>
   [...workingItems(snapshot), ...snapshot.archive].map(({ text }) => text);
 
-/** Whether there is nothing in either layer. */
-export const isEmptySnapshot = (snapshot: Snapshot): boolean =>
-  snapshot.archive.length === 0 && workingItems(snapshot).length === 0;
 export const profileSchema = z.enum(['assistant', 'coding', 'gemini-cli']);
 export type Profile = z.infer<typeof profileSchema>;

@@ -27,7 +27,3 @@ export const sendableTurn = (contents: readonly Content[]): RepairedContents =>
       ? contents
       : contents.flatMap(withoutUnsent),
   );
-
-/** The contents alone. */
-export const sendableContents = (contents: readonly Content[]): Content[] =>
-  sendableTurn(contents).contents;

@@ -6,7 +6,7 @@ import { sanitizeHistory } from '#shared/compaction/summariser/sanitize.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
 import { repairContents } from '#shared/conversation/repair/repair-contents.ts';
 import { repairPrompt } from '#shared/conversation/repair/repair-prompt.ts';
-import { sendableContents } from '#shared/conversation/repair/sendable.ts';
+import { sendableTurn } from '#shared/conversation/repair/sendable.ts';
 import { brokenHistories, wholeHistories } from '#test/support/compaction/broken-histories.ts';
 import { searchCases } from '#test/support/search-cases.ts';
 
@@ -128,7 +128,7 @@ test('the sanitised contents of turns and summariser form a valid history', () =
     fc.property(brokenHistories, (contents) => {
       const known = repairContents(contents).contents;
 
-      for (const sent of [sendableContents(known), sanitizeHistory(known)])
+      for (const sent of [sendableTurn(known).contents, sanitizeHistory(known)])
         expect(
           refusalOf('gemini-2.5-flash', repairPrompt({ model: '', contents: sent }).contents),
         ).toBe(undefined);

@@ -5,7 +5,7 @@ import type { ChatCrashPoint } from '#functions/lib/crash-points.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { createToolbox } from '#functions/chat/turns/tools/toolbox.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
-import { sendableContents } from '#shared/conversation/repair/sendable.ts';
+import { sendableTurn } from '#shared/conversation/repair/sendable.ts';
 import { eventually } from '#test/support/eventually.ts';
 import { collect, request, textOf } from '#test/support/chat/sending.ts';
 import { settle, shownText, storedTurn } from '#test/support/chat/streaming.ts';
@@ -188,7 +188,7 @@ describe('a turn that is stopped while its tools run', () => {
       { response: { error: 'cancelled_by_user' } },
       { response: { error: 'cancelled_by_user' } },
     ]);
-    expect(sendableContents(turn.contents)).toEqual(turn.contents);
+    expect(sendableTurn(turn.contents).contents).toEqual(turn.contents);
   });
 
   test('the next message closes a dead tool turn, and the model sees its results', async () => {

@@ -2,11 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { fallbackSnapshot } from '#shared/compaction/ledger/fallback-snapshot.ts';
 import { renderWorkingLayer } from '#shared/compaction/ledger/render-snapshot.ts';
 import { estimateTextTokens } from '#shared/tokens/token-estimate.ts';
-import {
-  isEmptySnapshot,
-  snapshotTexts,
-  type Snapshot,
-} from '#shared/conversation/documents/snapshot.ts';
+import { snapshotTexts, type Snapshot } from '#shared/conversation/documents/snapshot.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { modelItem, saidTurn, snapshotWith } from '#test/support/compaction/said-turn.ts';
 
@@ -55,7 +51,7 @@ describe('fallbackSnapshot', () => {
     const asked = fallback([saidTurn(1, { user: `${letter}\nWhat does she want?` })]);
 
     expect(shown.sections['overall_goal']).toBeUndefined();
-    expect(isEmptySnapshot(shown)).toBe(false);
+    expect(snapshotTexts(shown)).not.toEqual([]);
     expect(asked.sections['overall_goal']).toMatchObject([{ text: 'User: "What does she want?"' }]);
   });
 
@@ -94,7 +90,7 @@ describe('fallbackSnapshot', () => {
   });
 
   test('fallbackSnapshot is empty where nobody said anything', () => {
-    expect(isEmptySnapshot(fallback([]))).toBe(true);
+    expect(snapshotTexts(fallback([]))).toEqual([]);
   });
 
   test('fallbackSnapshot returns the same for the same input', () => {

@@ -1,22 +1,22 @@
 import { describe, expect, test } from 'vitest';
 import type { Content } from '#shared/conversation/documents/content.ts';
-import { sendableContents } from '#shared/conversation/repair/sendable.ts';
+import { sendableTurn } from '#shared/conversation/repair/sendable.ts';
 
 const user = (text: string): Content => ({ role: 'user', parts: [{ text }] });
 
 describe('the parts of a turn that are sent again', () => {
   test('text of a turn is sent again', () => {
-    expect(sendableContents([user('a')])).toEqual([user('a')]);
+    expect(sendableTurn([user('a')]).contents).toEqual([user('a')]);
   });
 
   test('a content that loses nothing is returned as the same object', () => {
     const whole = user('a');
 
-    expect(sendableContents([whole])[0]).toBe(whole);
+    expect(sendableTurn([whole]).contents[0]).toBe(whole);
   });
 
   test('empty text is not sent again, nor a content without other parts', () => {
-    expect(sendableContents([user('a'), { role: 'model', parts: [{ text: '' }] }])).toEqual([
+    expect(sendableTurn([user('a'), { role: 'model', parts: [{ text: '' }] }]).contents).toEqual([
       user('a'),
     ]);
   });
@@ -26,13 +26,13 @@ describe('the parts of a turn that are sent again', () => {
       { role: 'model', parts: [{ text: 'hm', thought: true }, { text: 'b' }] },
     ];
 
-    expect(sendableContents(contents)).toEqual([{ role: 'model', parts: [{ text: 'b' }] }]);
+    expect(sendableTurn(contents).contents).toEqual([{ role: 'model', parts: [{ text: 'b' }] }]);
   });
 
   test('an empty text with a signature is sent again unchanged', () => {
     const signed: Content = { role: 'model', parts: [{ text: '', thoughtSignature: 's' }] };
 
-    expect(sendableContents([signed])).toEqual([signed]);
+    expect(sendableTurn([signed]).contents).toEqual([signed]);
   });
 
   test('a call is sent again with its response', () => {
@@ -41,7 +41,7 @@ describe('the parts of a turn that are sent again', () => {
       { role: 'user', parts: [{ functionResponse: { name: 'f', response: {} } }] },
     ];
 
-    expect(sendableContents(pair)).toEqual(pair);
+    expect(sendableTurn(pair).contents).toEqual(pair);
   });
 
   test('a call without response is not sent again, nor a response without call', () => {
@@ -51,6 +51,6 @@ describe('the parts of a turn that are sent again', () => {
       { role: 'user', parts: [{ functionResponse: { name: 'g', response: {} } }] },
     ];
 
-    expect(sendableContents(contents)).toEqual([user('a')]);
+    expect(sendableTurn(contents).contents).toEqual([user('a')]);
   });
 });
