@@ -62,7 +62,7 @@ export const toCallParts = ({ tool_calls: calls }: OpenAiAssistantMessage, index
   });
 
 /** JSON as what it says, any other text as it is: this protocol knows texts alone. */
-export function valueOf(text: string): unknown {
+export function jsonOrText(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -89,7 +89,7 @@ export function toResponsePart(
       `\`${field}\` answers no call of the messages before it. Send the message of the assistant with its \`tool_calls\`, too.`,
     );
   }
-  const value = valueOf(text);
+  const value = jsonOrText(text);
   const fault = jsonFault(value);
   if (fault !== undefined) throw badField(`messages[${index}].content`, `The content ${fault}.`);
   const response = isObject(value) ? value : { output: value };

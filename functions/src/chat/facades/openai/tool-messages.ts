@@ -4,7 +4,7 @@ import type { OpenAiMessage, OpenAiToolMessage } from '#shared/wire/facades/open
 import { toToolResult } from '#functions/chat/turns/tools/given-result.ts';
 import { badField } from './bad-field.ts';
 import { messageText } from './message-content.ts';
-import { valueOf } from './tool-dialogue.ts';
+import { jsonOrText } from './tool-dialogue.ts';
 
 /** What an app gave to the calls of one turn. */
 export interface GivenResults {
@@ -35,7 +35,7 @@ export function resultsAtEnd(messages: readonly OpenAiMessage[]): GivenResults |
   }
   const results = given.map((message, index) =>
     toToolResult(
-      { callId: message.tool_call_id, output: valueOf(messageText(message)) },
+      { callId: message.tool_call_id, output: jsonOrText(messageText(message)) },
       `messages[${first + index}].content`,
     ),
   );
