@@ -72,7 +72,7 @@ export const answerReasons = {
     meaning: 'The model said nothing; send the message again.',
   },
   RESPONSE_SCHEMA_UNMET: {
-    status: 'INTERNAL',
+    status: 'FAILED_PRECONDITION',
     on: 'answer',
     meaning:
       'The answer does not fit `responseSchema`, the second one neither; the message says what did not.',

@@ -14,7 +14,7 @@ export type FittingAnswer = Answer & { misfitUsage?: ModelUsage | undefined };
 function unmetError({ name }: AnswerCall, misfit: string, finishReason: string | undefined) {
   const isCut = toFinishReason(finishReason) === 'length';
   return new AppError({
-    status: 'INTERNAL',
+    status: 'FAILED_PRECONDITION',
     reason: 'RESPONSE_SCHEMA_UNMET',
     message: `${name} did not fit its schema (finishReason ${finishReason ?? 'missing'})`,
     publicMessage: isCut
