@@ -5,9 +5,11 @@ import {
   errorSchema,
   facadeErrorSchema,
   hasFacadeErrors,
+  streams,
 } from './error-responses.ts';
 import { toPaths, type Operation } from './path-item.ts';
 import { describedTag } from './tags.ts';
+import { eventSchemas } from './stream-events.ts';
 import { toComponents, type JsonSchema } from './schemas.ts';
 
 export interface OpenApiDocument {
@@ -90,6 +92,7 @@ export function buildOpenApiDocument(routes: readonly Route[]): OpenApiDocument 
     components: {
       schemas: {
         ...components.schemas,
+        ...eventSchemas(routes.filter(streams)),
         Error: errorSchema,
         ErrorDetail: errorDetailSchema,
         ...(routes.some(hasFacadeErrors) && { FacadeError: facadeErrorSchema }),
