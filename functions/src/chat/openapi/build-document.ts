@@ -7,6 +7,7 @@ import {
   hasFacadeErrors,
   streams,
 } from './error-responses.ts';
+import { linkOperations } from './links.ts';
 import { toPaths, type Operation } from './path-item.ts';
 import { describedTag } from './tags.ts';
 import { eventSchemas } from './stream-events.ts';
@@ -73,7 +74,7 @@ function pathItems(
 /** The OpenAPI 3.1 document of `routes`; depends on nothing that a deployment sets. */
 export function buildOpenApiDocument(routes: readonly Route[]): OpenApiDocument {
   const components = toComponents(routes);
-  const paths = pathItems(routes, components);
+  const paths = linkOperations(pathItems(routes, components), { routes, ...components });
   const tags = new Set(
     Object.values(paths).flatMap((item) => Object.values(item).flatMap((each) => each.tags)),
   );
