@@ -40,13 +40,18 @@ function piecesOf(media: string, text: string): string[] {
   }
 }
 
+function contentSchema(schema: JsonSchema | boolean | undefined) {
+  const inner = typeof schema === 'object' ? schema.contentSchema : undefined;
+  return typeof inner === 'object' ? inner : undefined;
+}
+
 /** What one piece is: a document itself, the JSON in a text, or the JSON in the data of an event. */
 function pieceSchema(media: string, schema: JsonSchema, names: SchemaNames) {
-  const { properties = {} } = resolved(schema, names);
-  const piece = media === 'text/event-stream' ? properties['data'] : schema;
-  if (typeof piece !== 'object') return undefined;
-  if (piece.type !== 'string') return piece;
-  return typeof piece.contentSchema === 'object' ? piece.contentSchema : undefined;
+  if (media === 'text/event-stream') {
+    const { data } = resolved(schema, names).properties ?? {};
+    return typeof data === 'object' ? contentSchema(data.else) : undefined;
+  }
+  return schema.type === 'string' ? contentSchema(schema) : schema;
 }
 
 /** Errors of the router itself: the path or the method hit no operation. */

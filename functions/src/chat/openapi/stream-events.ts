@@ -17,8 +17,8 @@ const streamEvent: JsonSchema = {
     data: {
       type: 'string',
       description: 'A StreamChunk on one line; `[DONE]` in the last event.',
-      contentMediaType: 'application/json',
-      contentSchema: reference('StreamChunk'),
+      if: { const: '[DONE]' },
+      else: { contentMediaType: 'application/json', contentSchema: reference('StreamChunk') },
     },
   },
 };
@@ -28,7 +28,9 @@ const facadeStreamEvent: JsonSchema = {
   description:
     'One event of a stream of server-sent events, as the protocol of this façade has it.',
   required: ['data'],
-  properties: { data: { type: 'string', contentMediaType: 'application/json' } },
+  properties: {
+    data: { type: 'string', description: 'JSON on one line; OpenAI’s clients end at `[DONE]`.' },
+  },
 };
 
 const isOurStream = ({ format = 'aip' }: Pick<Route, 'format'>) =>
