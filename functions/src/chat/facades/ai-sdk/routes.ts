@@ -22,6 +22,7 @@ export const aiSdkChatRoute = userRoute({
   query: noQuery,
   body: aiSdkChatBody,
   response: streamResponse,
+  follows: { createConversation: { requestBody: { id: '$response.body#/id' } } },
   statuses: [200],
   example: {
     id: '0190a5d4-6b0d-7c52-8f4e-1a2b3c4d5e6f',

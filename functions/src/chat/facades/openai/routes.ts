@@ -59,6 +59,10 @@ export const chatCompletionsRoute = userRoute({
   query: z.object({}),
   body: chatCompletionBody,
   response: chatCompletionResponse,
+  follows: {
+    openAiListModels: { requestBody: { model: '$response.body#/data/0/id' } },
+    createConversation: { parameters: { 'header.X-Conversation-Id': '$response.body#/id' } },
+  },
   statuses: [200],
   media: ['application/json', 'text/event-stream'],
   requestHeaders: {
