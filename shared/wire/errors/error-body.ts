@@ -27,6 +27,7 @@ const hopelessConflicts: ReadonlySet<string> = new Set([
 
 const ERROR_INFO = 'type.googleapis.com/google.rpc.ErrorInfo';
 const RETRY_INFO = 'type.googleapis.com/google.rpc.RetryInfo';
+const HELP = 'type.googleapis.com/google.rpc.Help';
 const DOMAIN = 'recap';
 
 type ErrorDetail =
@@ -36,7 +37,8 @@ type ErrorDetail =
       domain: string;
       metadata: Readonly<Record<string, string>>;
     }
-  | { '@type': typeof RETRY_INFO; retryDelay: string };
+  | { '@type': typeof RETRY_INFO; retryDelay: string }
+  | { '@type': typeof HELP; links: { description: string; url: string }[] };
 
 /** The AIP-193 body of an error. */
 interface ErrorBody {
@@ -59,6 +61,11 @@ const unknownError = (cause: unknown) =>
     cause,
   });
 
+const help = (reason: string, docsUrl: string): ErrorDetail => ({
+  '@type': HELP,
+  links: [{ description: `What ${reason} means and what helps`, url: `${docsUrl}/${reason}` }],
+});
+
 function errorHeaders(error: AppError, httpStatus: number): Record<string, string> {
   return {
     ...(error.retryAfterMs !== undefined && {
@@ -71,11 +78,12 @@ function errorHeaders(error: AppError, httpStatus: number): Record<string, strin
 }
 
 /**
- * What a caller sees of an error: HTTP code, headers, and an AIP-193 body with ErrorInfo and, where a
- * wait helps, RetryInfo. Only `publicMessage`, `reason` and `metadata` leave; anything but an AppError
- * becomes a bare 500. `Retry-After` is in whole seconds, rounded up.
+ * What a caller sees of an error: HTTP code, headers, and an AIP-193 body with ErrorInfo, RetryInfo where a
+ * wait helps, and Help with a link below `docsUrl`, the address that reasons are explained under, if there is one.
+ * Only `publicMessage`, `reason` and `metadata` leave; anything but an AppError becomes a bare 500. `Retry-After`
+ * is in whole seconds, rounded up.
  */
-export function errorReply(thrown: unknown): ErrorReply {
+export function errorReply(thrown: unknown, docsUrl?: string): ErrorReply {
   const error = thrown instanceof AppError ? thrown : unknownError(thrown);
   const httpStatus = error.httpStatus ?? httpStatusByStatus[error.status];
   const details: ErrorDetail[] = [
@@ -83,6 +91,7 @@ export function errorReply(thrown: unknown): ErrorReply {
   ];
   if (error.retryAfterMs !== undefined)
     details.push({ '@type': RETRY_INFO, retryDelay: `${error.retryAfterMs / 1_000}s` });
+  if (docsUrl !== undefined) details.push(help(error.reason, docsUrl));
   return {
     httpStatus,
     headers: errorHeaders(error, httpStatus),

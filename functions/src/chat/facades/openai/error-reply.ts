@@ -47,8 +47,8 @@ interface OpenAiErrorReply {
  * ones refuse a number there. `status` and `details` are those of our other errors. A wait of more than a
  * minute is told as hopeless: the SDKs would not heed it, and come back three times within seconds.
  */
-export function openAiErrorReply(thrown: unknown): OpenAiErrorReply {
-  const reply = errorReply(thrown);
+export function openAiErrorReply(thrown: unknown, docsUrl?: string): OpenAiErrorReply {
+  const reply = errorReply(thrown, docsUrl);
   const { message, status, details } = reply.body.error;
   const info = details.find((detail) => 'reason' in detail);
   const reason = info?.reason ?? status;
