@@ -1,9 +1,6 @@
 import { AppError } from '#shared/errors.ts';
-import { errorReply, type ErrorReply } from '#shared/wire/errors/error-body.ts';
+import { errorReply, QUOTA_WAIT_MAX_MS, type ErrorReply } from '#shared/wire/errors/error-body.ts';
 import type { OpenAiError } from '#shared/wire/facades/openai.ts';
-
-/** The OpenAI SDKs wait no longer than this when they are told to; beyond it they come back at once. */
-const SDK_WAIT_MAX_MS = 60_000;
 
 /** Codes that programs written for OpenAI decide by; any other error goes by its own reason. */
 const codeByReason: Readonly<Record<string, string>> = {
@@ -55,7 +52,7 @@ export function openAiErrorReply(thrown: unknown, docsUrl?: string): OpenAiError
   return {
     headers: {
       ...reply.headers,
-      ...((waitMsOf(reply) > SDK_WAIT_MAX_MS || isHopeless(thrown, reply)) && {
+      ...((waitMsOf(reply) > QUOTA_WAIT_MAX_MS || isHopeless(thrown, reply)) && {
         'x-should-retry': 'false',
       }),
     },
