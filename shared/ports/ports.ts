@@ -1,3 +1,4 @@
+import type { GroundingReport, GroundingTool } from '../grounding/grounding.ts';
 import type { Content, Part } from '../conversation/documents/content.ts';
 import type { Repairs } from '../conversation/repair/repairs.ts';
 
@@ -143,6 +144,8 @@ export interface Prompt {
 }
 
 export interface ModelRequest extends Prompt {
+  /** Google's tools that the model may use by itself; their results come with the answer. Absent: none. */
+  grounding?: readonly GroundingTool[] | undefined;
   /**
    * `none`: the model sees its tools and calls none. Leaving them out would say the same, but the prompt would begin
    * otherwise than those before it, and nothing of it come from the cache.
@@ -163,6 +166,10 @@ export interface ModelUsage {
   /** Answer tokens, thoughts not included. */
   outputTokens: number;
   thoughtsTokens: number;
+  /** What Google's tools gave the model to read beside the prompt; billed as input. Absent: nothing. */
+  toolTokens?: number | undefined;
+  /** Searches that Google's tool made; billed by themselves. Absent: none. */
+  searches?: number | undefined;
 }
 
 export interface ModelChunk {
@@ -174,6 +181,8 @@ export interface ModelChunk {
   blockReason?: string;
   /** The newest figures; later chunks replace earlier ones. */
   usage?: ModelUsage;
+  /** What Google's tools have found for the answer; chunks add to one another. */
+  grounding?: GroundingReport;
 }
 
 export interface ModelResponse {
@@ -181,6 +190,7 @@ export interface ModelResponse {
   finishReason?: string;
   blockReason?: string;
   usage?: ModelUsage;
+  grounding?: GroundingReport;
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { CountTokensParameters, GenerateContentParameters, Tool } from '@google/genai';
 import type { Content } from '#shared/conversation/documents/content.ts';
+import type { GroundingTool } from '#shared/grounding/grounding.ts';
 import type { ModelRequest, Prompt, ToolDeclaration } from '#shared/ports/ports.ts';
 
 /**
@@ -8,18 +9,44 @@ import type { ModelRequest, Prompt, ToolDeclaration } from '#shared/ports/ports.
  */
 const placeholder = [{ role: 'user', parts: [{ text: '-' }] }];
 
+/** Which of Google's two APIs is asked. */
+export interface Platform {
+  isVertex: boolean;
+}
+
 function toTools(tools: readonly ToolDeclaration[] | undefined): Tool[] | undefined {
   if (tools === undefined || tools.length === 0) return undefined;
   return [{ functionDeclarations: tools.map((tool) => ({ ...tool })) }];
 }
 
+/** Google's own tools, each a tool of its own beside the functions. */
+const GROUNDING: Readonly<Record<GroundingTool, Tool>> = {
+  search: { googleSearch: {} },
+  url: { urlContext: {} },
+};
+
+function toAllTools({ tools, grounding = [] }: ModelRequest): Tool[] | undefined {
+  const all = [...(toTools(tools) ?? []), ...grounding.map((tool) => GROUNDING[tool])];
+  return all.length === 0 ? undefined : all;
+}
+
 /** Mode NONE: as if no function was declared (Gemini API and Vertex AI, `FunctionCallingConfig.Mode`). */
-const noCalls = { toolConfig: { functionCallingConfig: { mode: 'NONE' } } };
+const noCalls = { functionCallingConfig: { mode: 'NONE' } };
+
+/** The Gemini API takes its own tools beside functions only with this; Vertex AI does not know the field. */
+const showCalls = { includeServerSideToolInvocations: true };
 
 /** What goes into the body as it is. The SDK knows modes as members of an enumeration that it would have to be loaded for. */
-function toBody({ contents, tools, toolChoice }: ModelRequest): Record<string, unknown> {
-  const isForbidden = toolChoice === 'none' && (tools?.length ?? 0) > 0;
-  return { contents, ...(isForbidden && noCalls) };
+function toBody(
+  { contents, tools, toolChoice, grounding = [] }: ModelRequest,
+  { isVertex }: Platform,
+): Record<string, unknown> {
+  const hasFunctions = (tools?.length ?? 0) > 0;
+  const toolConfig = {
+    ...(hasFunctions && toolChoice === 'none' && noCalls),
+    ...(hasFunctions && grounding.length > 0 && !isVertex && showCalls),
+  };
+  return { contents, ...(Object.keys(toolConfig).length > 0 && { toolConfig }) };
 }
 
 function toHeaderValue(text: string): string {
@@ -36,7 +63,7 @@ function toHeaders(request: ModelRequest): Record<string, string> {
 /** Parameters of generateContent and generateContentStream; nothing that the SDK would do by itself. */
 export function toGenerateParameters(
   request: ModelRequest,
-  signal: AbortSignal,
+  { isVertex, signal }: Platform & { signal: AbortSignal },
 ): GenerateContentParameters {
   const { responseJsonSchema } = request;
   return {
@@ -44,7 +71,7 @@ export function toGenerateParameters(
     contents: placeholder,
     config: {
       systemInstruction: request.systemInstruction,
-      tools: toTools(request.tools),
+      tools: toAllTools(request),
       maxOutputTokens: request.maxOutputTokens,
       ...(responseJsonSchema !== undefined && {
         responseMimeType: 'application/json',
@@ -53,7 +80,7 @@ export function toGenerateParameters(
       automaticFunctionCalling: { disable: true },
       automaticContinuation: false,
       abortSignal: signal,
-      httpOptions: { headers: toHeaders(request), extraBody: toBody(request) },
+      httpOptions: { headers: toHeaders(request), extraBody: toBody(request, { isVertex }) },
     },
   };
 }
@@ -72,7 +99,7 @@ function overheadContents(prompt: Prompt): Content[] {
  */
 export function toCountParameters(
   prompt: Prompt,
-  options: { isVertex: boolean; signal: AbortSignal },
+  options: Platform & { signal: AbortSignal },
 ): CountTokensParameters | undefined {
   const isNative = options.isVertex && prompt.contents.length > 0;
   const contents = isNative ? prompt.contents : [...overheadContents(prompt), ...prompt.contents];

@@ -16,6 +16,7 @@ import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import {
   answeringModel,
   callCostMicros,
+  groundingTools,
   modelWindowTokens,
 } from '#functions/models/models-in-use.ts';
 import type { RouteDependencies } from '#functions/chat/route.ts';
@@ -89,8 +90,10 @@ function modelRequestOf(
   const systemInstruction = ownInstruction ?? config.SYSTEM_INSTRUCTION;
   const maxOutputTokens = body.max_completion_tokens ?? body.max_tokens ?? undefined;
   const responseJsonSchema = schemaOf(body);
+  const model = modelOf(config);
   return {
-    model: modelOf(config),
+    model,
+    ...groundingTools(config, { model, responseJsonSchema }),
     ...(systemInstruction !== undefined && { systemInstruction }),
     contents,
     ...(maxOutputTokens !== undefined && { maxOutputTokens }),

@@ -7,7 +7,7 @@ import { LOOP_OF_CALLS, loopKind } from '#shared/loops/loop-reasons.ts';
 import { textPartId } from '#shared/wire/frame-ids.ts';
 import { toFinishReason } from '#shared/wire/finish-reason.ts';
 import { abortedError } from '#functions/lib/abortable.ts';
-import { modelWindowTokens } from '#functions/models/models-in-use.ts';
+import { groundingTools, modelWindowTokens } from '#functions/models/models-in-use.ts';
 import { addUsage, pricedUsage } from './add-usage.ts';
 import {
   beginRound,
@@ -74,6 +74,7 @@ async function callModel(
     request: {
       ...prompt.prompt,
       ...(!hasTools && { toolChoice: 'none' }),
+      ...groundingTools(dependencies.config, prompt.prompt),
       role: 'chat',
       promptId: turnId(seq),
     },
