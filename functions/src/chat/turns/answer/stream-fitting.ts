@@ -25,7 +25,7 @@ function unmetError({ name }: AnswerCall, misfit: string, finishReason: string |
 
 /** Asks once more, with the answer that did not fit and what is wrong with it. Tools are left out: older models take no schema beside them. */
 function repairRequest(request: ModelRequest, { parts }: Answer, misfit: string): ModelRequest {
-  const { tools: _, toolChoice: __, ...rest } = request;
+  const { tools: _, toolChoice: __, grounding: ___, ...rest } = request;
   const text = `Your answer does not fit the required JSON Schema. ${misfit} Answer again, with JSON that fits this schema and with nothing else: ${JSON.stringify(request.responseJsonSchema)}`;
   return {
     ...rest,
