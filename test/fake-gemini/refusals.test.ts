@@ -79,7 +79,7 @@ describe('what the API refuses', () => {
   test.each([
     ['beside functions, without showing its calls', 'gemini-3.5-flash', undefined, 'Please enable'],
     ['beside functions, before Gemini 3', 'gemini-2.5-flash', shown, 'unsupported by the model'],
-  ])('the fake Gemini refuses Google Search %s', async (_, name, toolConfig, message) => {
+  ])('the fake Gemini refuses Google Search %s', async (...[, name, toolConfig, message]) => {
     const body = { contents: [user('hi')], tools: [search, functions], toolConfig };
 
     const answer = await ask(fakeGemini, body, { model: name });
