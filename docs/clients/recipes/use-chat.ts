@@ -18,11 +18,14 @@ const authorize = async ({ getIdToken }: Backend) => ({
   authorization: `Bearer ${await getIdToken()}`,
 });
 
-/** For `new DefaultChatTransport(…)`: only what is new travels, a message or what tools of the app have given. */
+/**
+ * For `new DefaultChatTransport(…)`: only what is new travels, a message or what tools of the app have given, and which
+ * message it comes after.
+ */
 export const transportOptions = (backend: Backend) => ({
   api: `${backend.baseUrl}/v1/ai-sdk/chat`,
   headers: () => authorize(backend),
-  prepareSendMessagesRequest: <Message extends { role: string }>(request: {
+  prepareSendMessagesRequest: <Message extends { id: string; role: string }>(request: {
     id: string;
     messages: Message[];
     trigger: string;
@@ -31,7 +34,13 @@ export const transportOptions = (backend: Backend) => ({
   }) => {
     const { id, trigger, messageId, body } = request;
     const lastOfUser = request.messages.findLastIndex(({ role }) => role === 'user');
-    const messages = request.messages.slice(Math.max(lastOfUser, 0));
+    const start = Math.max(lastOfUser, 0);
+    // The answer before it, without what it says: where the server has more behind that, this is an edit.
+    const before = request.messages.slice(0, start).slice(-1);
+    const messages = [
+      ...before.map(({ id: messageBefore, role }) => ({ id: messageBefore, role, parts: [] })),
+      ...request.messages.slice(start),
+    ];
     // The model is told what time it is for the user.
     const { timeZone, locale } = Intl.DateTimeFormat().resolvedOptions();
     const clientContext = { timeZone, locale };

@@ -23,7 +23,7 @@ const chatId = z
 
 const foreignMessageId = z.string().min(1).max(FOREIGN_ID_MAX_CHARACTERS);
 
-/** The last one of the user counts, or outputs in an answer behind it; that is checked then, the rest is a copy. */
+/** The last one of the user counts, or outputs in an answer behind it; that is checked then, the rest tells the place. */
 const uiMessage = z.looseObject({ role: z.string().optional() });
 export type UiMessage = z.infer<typeof uiMessage>;
 
@@ -34,12 +34,19 @@ export const aiSdkChatBody = z.object({
   messages: z
     .array(uiMessage)
     .describe(
-      'Only the last message of the user counts, or an answer (`m_<seq>`) behind it whose tool parts hold outputs for its open calls; the server’s own transcript is the history.',
+      'The last message of the user counts, or an answer (`m_<seq>`) behind it whose tool parts hold outputs for its open calls. The server’s own transcript is the history; what stands before a new message says where it belongs: where the server has more behind that, it is an edit in its place.',
     ),
   trigger: z.enum(['submit-message', 'regenerate-message']).default('submit-message'),
   messageId: foreignMessageId
     .nullish()
     .describe('The message that is sent again, changed or not; or the answer to make anew.'),
+  history: z
+    .enum(['whole', 'window'])
+    .optional()
+    .describe(
+      '`whole`: nothing stands before the first of `messages`, and a new message without any before it takes the place of all. `window`: `messages` are picked from the history, so only the one before the new message tells where it belongs. Default: the beginning may be missing.',
+    ),
+  tools: z.record(z.string(), z.unknown()).optional(),
   locale,
   onBusy,
   recallTokens,

@@ -17,7 +17,7 @@ export const aiSdkChatRoute = userRoute({
   method: 'POST',
   path: '/v1/ai-sdk/chat',
   summary:
-    'For `useChat` of the AI SDK 5, 6 and 7: takes the body of its default transport and streams the answer. Only the last message of the user counts, or an answer at the end with outputs for its open tool calls.',
+    'For `useChat` of the AI SDK 5, 6 and 7: takes the body of its default transport and streams the answer. The last message of the user is answered, where the messages before it say; or an answer at the end, with outputs for its open tool calls, goes on.',
   params: noQuery,
   query: noQuery,
   body: aiSdkChatBody,
