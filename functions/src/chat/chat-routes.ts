@@ -79,6 +79,7 @@ export const servedRoutes: readonly ServedRoute[] = [
   ...served(() => import('./facades/openai/routes.ts'), {
     chatCompletionsRoute: ['POST', '/v1/openai/chat/completions'],
     listModelsRoute: ['GET', '/v1/openai/models'],
+    retrieveModelRoute: ['GET', '/v1/openai/models/{model}'],
   }),
   ...served(() => import('./facades/callable/routes.ts'), {
     callableChatRoute: ['POST', '/callable/chat'],

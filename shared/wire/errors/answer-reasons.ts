@@ -71,6 +71,12 @@ export const answerReasons = {
     on: 'answer',
     meaning: 'The model said nothing; send the message again.',
   },
+  RESPONSE_SCHEMA_UNMET: {
+    status: 'INTERNAL',
+    on: 'answer',
+    meaning:
+      'The answer does not fit `responseSchema`, the second one neither; the message says what did not.',
+  },
   MODEL_QUOTA: {
     status: 'RESOURCE_EXHAUSTED',
     on: 'answer',

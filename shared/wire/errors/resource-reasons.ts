@@ -18,6 +18,12 @@ export const resourceReasons = {
     on: 'path',
     meaning: 'An id of the path cannot exist.',
   },
+  MODEL_NOT_FOUND: {
+    status: 'NOT_FOUND',
+    on: '{model}',
+    meaning:
+      'This deployment answers with no model of this name; the message names those that it has.',
+  },
   TURN_NOT_FOUND: {
     status: 'NOT_FOUND',
     on: '{turnId}',

@@ -27,7 +27,7 @@ const foreignMessageId = z.string().min(1).max(FOREIGN_ID_MAX_CHARACTERS);
 const uiMessage = z.looseObject({ role: z.string().optional() });
 export type UiMessage = z.infer<typeof uiMessage>;
 
-const { locale, onBusy, recallTokens, clientContext } = sendMessageBody.shape;
+const { locale, onBusy, recallTokens, clientContext, responseSchema } = sendMessageBody.shape;
 
 export const aiSdkChatBody = z.object({
   id: chatId,
@@ -51,6 +51,7 @@ export const aiSdkChatBody = z.object({
   onBusy,
   recallTokens,
   clientContext,
+  responseSchema,
 });
 export type AiSdkChatBody = z.infer<typeof aiSdkChatBody>;
 

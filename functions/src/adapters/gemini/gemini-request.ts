@@ -1,6 +1,8 @@
 import type { CountTokensParameters, GenerateContentParameters, Tool } from '@google/genai';
+import type { ToolChoice } from '#shared/models/answer-options.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
 import type { ModelRequest, Prompt, ToolDeclaration } from '#shared/ports/ports.ts';
+import { toThinkingConfig } from './thinking.ts';
 
 /**
  * The SDK copies only the part fields it knows and throws on some. Contents therefore go into the body
@@ -13,13 +15,26 @@ function toTools(tools: readonly ToolDeclaration[] | undefined): Tool[] | undefi
   return [{ functionDeclarations: tools.map((tool) => ({ ...tool })) }];
 }
 
-/** Mode NONE: as if no function was declared (Gemini API and Vertex AI, `FunctionCallingConfig.Mode`). */
-const noCalls = { toolConfig: { functionCallingConfig: { mode: 'NONE' } } };
+/**
+ * `FunctionCallingConfig` of the Gemini API and Vertex AI: NONE as if no function was declared, ANY for a call in any
+ * case.
+ */
+function toCallingConfig(choice: ToolChoice): Record<string, unknown> {
+  if (choice === 'none') return { mode: 'NONE' };
+  if (choice === 'required') return { mode: 'ANY' };
+  return { mode: 'ANY', allowedFunctionNames: [choice.name] };
+}
 
 /** What goes into the body as it is. The SDK knows modes as members of an enumeration that it would have to be loaded for. */
-function toBody({ contents, tools, toolChoice }: ModelRequest): Record<string, unknown> {
-  const isForbidden = toolChoice === 'none' && (tools?.length ?? 0) > 0;
-  return { contents, ...(isForbidden && noCalls) };
+function toBody(request: ModelRequest): Record<string, unknown> {
+  const { contents, tools, toolChoice, model, sampling } = request;
+  const level = sampling?.thinkingLevel;
+  const isChosen = toolChoice !== undefined && (tools?.length ?? 0) > 0;
+  return {
+    contents,
+    ...(isChosen && { toolConfig: { functionCallingConfig: toCallingConfig(toolChoice) } }),
+    ...(level && { generationConfig: { thinkingConfig: toThinkingConfig(model, level) } }),
+  };
 }
 
 function toHeaderValue(text: string): string {
@@ -39,6 +54,7 @@ export function toGenerateParameters(
   signal: AbortSignal,
 ): GenerateContentParameters {
   const { responseJsonSchema } = request;
+  const { thinkingLevel: _, ...sampling } = request.sampling ?? {};
   return {
     model: request.model,
     contents: placeholder,
@@ -46,6 +62,7 @@ export function toGenerateParameters(
       systemInstruction: request.systemInstruction,
       tools: toTools(request.tools),
       maxOutputTokens: request.maxOutputTokens,
+      ...sampling,
       ...(responseJsonSchema !== undefined && {
         responseMimeType: 'application/json',
         responseJsonSchema,

@@ -32,7 +32,8 @@ type Choice = ChatCompletionChunk['choices'][number];
 
 /** One answer as the chunks of a stream. */
 function chunksOf(completion: Completion, { includeUsage }: { includeUsage: boolean }) {
-  const { id, created, model, recap } = completion;
+  const { id, created, model, recap, ignored } = completion;
+  const told = { ...(recap && { recap }), ...(ignored.length > 0 && { ignored: [...ignored] }) };
   const chunk = (choices: Choice[], more: Partial<ChatCompletionChunk> = {}) =>
     ({
       id,
@@ -50,7 +51,7 @@ function chunksOf(completion: Completion, { includeUsage }: { includeUsage: bool
     finish_reason: finish,
   });
   return {
-    first: () => chunk([choice({ role: 'assistant', content: '' })], { ...(recap && { recap }) }),
+    first: () => chunk([choice({ role: 'assistant', content: '' })], told),
     text: (content: string) => chunk([choice({ content })]),
     calls: (calls: NonNullable<CompletionResult['toolCalls']>) =>
       chunk([choice({ tool_calls: calls.map((call, index) => ({ index, ...call })) })]),
@@ -99,7 +100,7 @@ export async function* completionText(
 
 /** The whole answer as one JSON. */
 export async function completionBody(completion: Completion): Promise<ChatCompletion> {
-  const { id, created, model, recap } = completion;
+  const { id, created, model, recap, ignored } = completion;
   const result = await completion.result;
   const { text, toolCalls = [], usage } = result;
   return {
@@ -122,6 +123,7 @@ export async function completionBody(completion: Completion): Promise<ChatComple
     ],
     ...(usage && { usage: openAiUsage(usage) }),
     ...(recap && { recap }),
+    ...(ignored.length > 0 && { ignored: [...ignored] }),
   };
 }
 
