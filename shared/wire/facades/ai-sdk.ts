@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { inputPartSchema } from '#shared/wire/resources/message-parts.ts';
+import { createConversationBody } from '#shared/wire/resources/conversations.ts';
 import { sendMessageBody } from '#shared/wire/resources/messages.ts';
 import { PARTS_MAX } from '../limits.ts';
 
@@ -29,6 +30,26 @@ export type UiMessage = z.infer<typeof uiMessage>;
 
 const { locale, onBusy, recallTokens, clientContext, responseSchema } = sendMessageBody.shape;
 
+const { model: conversationModel, systemInstruction } = createConversationBody.shape;
+
+/* Strict, unlike the rest: what a user has set and nobody heeds is to be known. */
+
+const callSettings = z
+  .strictObject({
+    maxTokens: z.number().int().min(1).max(1_000_000).nullish(),
+    temperature: z.number().min(0).max(2).nullish(),
+    topP: z.number().min(0).max(1).nullish(),
+    seed: z.number().int().min(-2_147_483_648).max(2_147_483_647).nullish(),
+  })
+  .describe('How this message is answered.');
+
+const modelConfig = z.strictObject({
+  modelName: conversationModel
+    .nullish()
+    .describe('Model of the conversation from now on; needs `model` in CLIENT_WRITABLE.'),
+  reasoningEffort: z.enum(['minimal', 'low', 'medium', 'high']).nullish(),
+});
+
 export const aiSdkChatBody = z.object({
   id: chatId,
   messages: z
@@ -46,7 +67,19 @@ export const aiSdkChatBody = z.object({
     .describe(
       '`whole`: nothing stands before the first of `messages`, and a new message without any before it takes the place of all. `window`: `messages` are picked from the history, so only the one before the new message tells where it belongs. Default: the beginning may be missing.',
     ),
-  tools: z.record(z.string(), z.unknown()).optional(),
+  tools: z
+    .record(z.string(), z.looseObject({}))
+    .nullish()
+    .describe(
+      'Functions of the app by their names, each `{description?, parameters}`, as assistant-ui sends them. Those of the conversation from now on; needs `tools` in CLIENT_WRITABLE.',
+    ),
+  system: systemInstruction
+    .nullish()
+    .describe(
+      'Instruction of the conversation from now on; needs `systemInstruction` in CLIENT_WRITABLE.',
+    ),
+  callSettings: callSettings.nullish(),
+  config: modelConfig.nullish(),
   locale,
   onBusy,
   recallTokens,

@@ -1,8 +1,10 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { z } from 'zod';
 import { transportOptions } from '#docs/clients/recipes/use-chat.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
 import { withoutTold } from '#test/support/tools/without-context.ts';
 import { openAssistantUi, type AssistantUi } from '#test/support/wire/assistant-ui.ts';
+import { startToolServer } from '#test/support/wire/tool-server.ts';
 import { startWireServer, type WireServer } from '#test/support/wire/wire-server.ts';
 
 /** A thread with two answered messages. */
@@ -115,4 +117,70 @@ test('assistant-ui is told that a message cannot go on from an older branch', as
 
   expect(ui.error()).toContain('MESSAGE_REPLACED');
   expect(server.callsOf('Three')).toEqual([]);
+});
+
+const locate = (run: () => unknown) => ({
+  description: 'Where the phone is.',
+  parameters: z.object({ question: z.string() }),
+  execute: () => Promise.resolve(run()),
+});
+
+test('assistant-ui’s own tools are called by the model and run on the page', async () => {
+  const server = await startToolServer();
+  onTestFinished(() => server.stop());
+  const ran: string[] = [];
+  const ui = await openAssistantUi(server, {
+    tools: { locate: locate(() => ran.push('locate') && { city: 'Oslo' }) },
+  });
+
+  ui.thread().append('Let me see.\ncall locate {"question":"where"}\nthen\nYou are in Oslo.');
+  await ui.ends('You are in Oslo.');
+
+  expect(ran).toEqual(['locate']);
+  expect(ui.thread().getMessageByIndex(1).getState().content).toMatchObject([
+    { type: 'text', text: 'Let me see.' },
+    { type: 'tool-call', toolName: 'locate', result: { city: 'Oslo' } },
+    { type: 'text', text: 'You are in Oslo.' },
+  ]);
+});
+
+test.each([
+  ['tools', { tools: { locate: locate(() => 'here') } }, '`tools` is set by the deployment'],
+  ['its instruction', { system: 'Rhyme.' }, '`system` is set by the deployment'],
+  [
+    'a setting that no model here has',
+    { callSettings: { presencePenalty: 1 } },
+    '`callSettings.presencePenalty` is not a field',
+  ],
+  ['a key', { config: { apiKey: 'of the user' } }, '`config.apiKey` is not a field'],
+])('assistant-ui is told when nobody heeds %s', async (_, modelContext, message) => {
+  const server = await startWireServer({ environment: { CLIENT_WRITABLE: 'profile' } });
+  onTestFinished(() => server.stop());
+  const ui = await openAssistantUi(server, modelContext);
+
+  ui.thread().append('Hello');
+  await ui.fails();
+
+  expect(ui.error()).toContain(message);
+});
+
+test('assistant-ui’s instruction, model and settings reach the model', async () => {
+  const server = await startWireServer({
+    environment: { CLIENT_WRITABLE: 'systemInstruction,model' },
+  });
+  onTestFinished(() => server.stop());
+  const ui = await openAssistantUi(server, {
+    system: 'Rhyme.',
+    callSettings: { temperature: 0.3, maxTokens: 99 },
+    config: { modelName: 'gemini-3.5-flash' },
+  });
+
+  await says(server, ui, ['Hello', 'Jello.']);
+
+  expect(server.callsOf('Hello')[0]?.request).toMatchObject({
+    model: 'gemini-3.5-flash',
+    systemInstruction: 'Rhyme.',
+    sampling: { temperature: 0.3 },
+    maxOutputTokens: 99,
+  });
 });

@@ -9,6 +9,7 @@ import type { SendHandle, SendRequest } from '#functions/chat/turns/send/send-re
 import { sendStored } from '#functions/chat/turns/send/send-stored.ts';
 import { openChat } from './chat-names.ts';
 import { toEditId, toRegenerationId, lastUserMessage } from './user-message.ts';
+import { askedOptions, declareModelContext } from './model-context.ts';
 import { editedMessage } from './sent-history.ts';
 import { readStanding } from './standing-turn.ts';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
@@ -135,7 +136,13 @@ export async function sendUiMessage(
   const { caller, body, header } = request;
   const { messages } = body;
   const conversationId = await openChat(dependencies, { caller, chatId: body.id });
-  const asked = { caller, conversationId, ...answerOptions(body, header) };
+  const options = askedOptions(body);
+  const asked = {
+    caller,
+    conversationId,
+    ...answerOptions(body, header),
+    ...(options && { options }),
+  };
   const given =
     body.trigger === 'submit-message'
       ? await openToolOutputs(dependencies, { caller, conversationId, messages })
@@ -147,6 +154,10 @@ export async function sendUiMessage(
   const wanted = { body, ...lastUserMessage(dependencies, messages) };
   const messageId = wanted.message.id;
   const { conversation, turn } = await readStanding(dependencies, { ...asked, messageId });
+  const isAgain =
+    turn !== undefined && body.trigger === 'submit-message' && saysTheSame(turn, wanted.message);
+  if (!isAgain)
+    await declareModelContext(dependencies, { caller, conversationId, conversation, body });
   return conversation && turn
     ? sendKnown(dependencies, asked, { ...wanted, turn, lastSeq: conversation.lastSeq })
     : sendNew(dependencies, asked, { ...wanted, conversation });
