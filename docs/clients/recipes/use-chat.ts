@@ -20,11 +20,14 @@ const authorize = async ({ getIdToken }: Backend) => ({
 
 /**
  * For `new DefaultChatTransport(…)`: only what is new travels, a message or what tools of the app have given, and which
- * message it comes after.
+ * message it comes after. `aiSdk`: the major version of your `ai`.
  */
-export const transportOptions = (backend: Backend) => ({
+export const transportOptions = (backend: Backend, { aiSdk = 5 } = {}) => ({
   api: `${backend.baseUrl}/v1/ai-sdk/chat`,
-  headers: () => authorize(backend),
+  headers: async () => ({
+    ...(await authorize(backend)),
+    'x-ai-sdk-version': String(aiSdk), // from 6 on, questions for approval come as parts
+  }),
   prepareSendMessagesRequest: <Message extends { id: string; role: string }>(request: {
     id: string;
     messages: Message[];

@@ -145,29 +145,48 @@ const common = { type, toolCallId: z.string() };
 const toolPart = z.discriminatedUnion('state', [
   z.looseObject({ ...common, state: z.literal('output-available'), output: z.unknown() }),
   z.looseObject({ ...common, state: z.literal('output-error'), errorText: z.string() }),
+  z.looseObject({
+    ...common,
+    state: z.literal('approval-responded'),
+    approval: z.looseObject({ approved: z.boolean() }),
+  }),
 ]);
 
 /** Calls that the server ran, and outputs that are not the last word. */
-const isForeign = (part: Record<string, unknown>) =>
-  part['providerExecuted'] === true || part['preliminary'] === true;
+const isForeign = (part: z.infer<typeof toolPart>) =>
+  part.state !== 'approval-responded' &&
+  (part['providerExecuted'] === true || part['preliminary'] === true);
 
-/** An output, or why there is none. */
-type UiToolOutput = { callId: string } & ({ output: unknown } | { error: string });
+/** An output, why there is none, or the user's word on a call of the server. */
+type UiToolOutput = { callId: string } & (
+  { output: unknown } | { error: string } | { approved: boolean }
+);
 
-/** The outputs of the app among the parts of a UI message, in their order; of one call the last. */
+function wordOf(part: z.infer<typeof toolPart>): UiToolOutput {
+  const callId = part.toolCallId;
+  switch (part.state) {
+    case 'output-available':
+      return { callId, output: part.output };
+    case 'output-error':
+      return { callId, error: part.errorText };
+    case 'approval-responded':
+      return { callId, approved: part.approval.approved };
+  }
+}
+
+/** What the app and its user say to calls, among the parts of a UI message in their order; of one call the last. */
 export function uiToolOutputs(parts: unknown): UiToolOutput[] {
   const list: readonly unknown[] = Array.isArray(parts) ? parts : [];
   const outputs = new Map<string, UiToolOutput>();
   for (const part of list) {
     const { data } = toolPart.safeParse(part);
     if (!data || isForeign(data)) continue;
-    const callId = data.toolCallId;
-    outputs.set(
-      callId,
-      data.state === 'output-error'
-        ? { callId, error: data.errorText }
-        : { callId, output: data.output },
-    );
+    outputs.set(data.toolCallId, wordOf(data));
   }
   return [...outputs.values()];
 }
+
+/** What the AI SDK has said about approvals since version 6; other chunks are those of our own streams. */
+export type ApprovalChunk =
+  | { type: 'tool-approval-request'; approvalId: string; toolCallId: string }
+  | { type: 'tool-output-denied'; toolCallId: string };

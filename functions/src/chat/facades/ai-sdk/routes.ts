@@ -4,13 +4,19 @@ import { noQuery } from '#shared/wire/queries.ts';
 import { streamResponse } from '#shared/wire/resources/streams.ts';
 import { readOwnConversation } from '#functions/chat/conversations/own-conversation.ts';
 import { preferredLocale } from '#functions/chat/http/headers.ts';
-import { noBody, userRoute } from '#functions/chat/route.ts';
+import { noBody, userRoute, type StreamReader } from '#functions/chat/route.ts';
 import { UPLOAD_ERRORS, TURN_HEADER } from '#functions/chat/routes/parts/described-headers.ts';
 import { turnReply } from '#functions/chat/routes/parts/turn-reply.ts';
 import { streamConversation } from '#functions/chat/turns/stream/stream-conversation.ts';
 import { readerReply } from '#functions/chat/turns/stream/stream-reply.ts';
+import { AI_SDK_VERSION_HEADER, framesFor } from './approval-frames.ts';
 import { findChat } from './chat-names.ts';
 import { sendUiMessage } from './send-ui-message.ts';
+
+const VERSION_HEADER = {
+  'X-AI-SDK-Version':
+    'The major version of the client’s `ai`; from 6 on approvals come as `tool-approval-request` and `tool-output-denied`, which crash 5.',
+};
 
 export const aiSdkChatRoute = userRoute({
   operation: 'aiSdkChat',
@@ -35,6 +41,7 @@ export const aiSdkChatRoute = userRoute({
     trigger: 'submit-message',
   },
   format: 'ai-sdk',
+  requestHeaders: VERSION_HEADER,
   responseHeaders: TURN_HEADER,
   errors: [
     'BAD_PART',
@@ -53,7 +60,11 @@ export const aiSdkChatRoute = userRoute({
   ],
   handle: async (dependencies, { caller, body, header, left }) => {
     const handle = await sendUiMessage(dependencies, { caller, body, header });
-    return turnReply(dependencies, handle, { accept: 'text/event-stream', left });
+    return turnReply(dependencies, handle, {
+      accept: 'text/event-stream',
+      left,
+      shownAs: (frames) => framesFor(header(AI_SDK_VERSION_HEADER), frames),
+    });
   },
 });
 
@@ -69,6 +80,7 @@ export const aiSdkStreamRoute = userRoute({
   response: streamResponse,
   statuses: [200, 204],
   format: 'ai-sdk',
+  requestHeaders: VERSION_HEADER,
   responseHeaders: TURN_HEADER,
   errors: ['USER_STREAMS'],
   handle: async (dependencies, { caller, params, header }) => {
@@ -88,6 +100,11 @@ export const aiSdkStreamRoute = userRoute({
       locale: preferredLocale(header('accept-language')),
       sendMessage: dependencies.sendMessage,
     });
-    return readerReply(dependencies, own, stream);
+    const version = header(AI_SDK_VERSION_HEADER);
+    const shown = stream && {
+      turn: stream.turn,
+      frames: (reader?: Partial<StreamReader>) => framesFor(version, stream.frames(reader)),
+    };
+    return readerReply(dependencies, own, shown);
   },
 });
