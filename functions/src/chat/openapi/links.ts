@@ -77,7 +77,8 @@ function knownAfter(source: Placed, response: Reply, schemas: Schemas) {
 function expression({ source, known, learned }: Success, target: Placed, name: string) {
   const key = nameKey(name);
   const isSibling =
-    target.path.includes(`{${name}}`) && collectionPath(source.path) === collectionPath(target.path);
+    target.path.includes(`{${name}}`) &&
+    collectionPath(source.path) === collectionPath(target.path);
   // A number such as a generation says only among its own kind what it counts.
   const keys = key.endsWith('id') ? [key] : [`${key}id`, ...(isSibling ? [key] : [])];
   const [found] = keys.filter((each) => learned.has(each) || known.has(each));
