@@ -14,8 +14,32 @@ import type { JsonSchema, Schemas } from './schemas.ts';
  * stands in its body. Most of them follow from names; the rest are declared on routes (`follows`).
  */
 
-interface Link extends LinkedValues {
+/** A link, with `requestBody` still as values. */
+interface BodyLink extends LinkedValues {
   operationId: string;
+}
+
+/** A link as it stands in the document. */
+interface Link {
+  operationId: string;
+  parameters?: Readonly<Record<string, string>>;
+  description?: string;
+}
+
+/** Values of a body by their pointers: `data.conversationId`. */
+function bodyFields(body: Readonly<Record<string, unknown>>, prefix = ''): [string, string][] {
+  return Object.entries(body).flatMap(([name, value]): [string, string][] =>
+    typeof value === 'string'
+      ? [[`${prefix}${name}`, value]]
+      : bodyFields(Object(value), `${prefix}${name}.`),
+  );
+}
+
+/** Generators for Java refuse a document whose links have bodies that are no text, so these are described. */
+function describedLink({ requestBody = {}, ...link }: BodyLink): Link {
+  const fields = bodyFields(requestBody).map(([name, value]) => `\`${name}\` is \`${value}\``);
+  if (fields.length === 0) return link;
+  return { ...link, description: `In the body, ${fields.join(' and ')}.` };
 }
 
 /** Runtime expressions of OpenAPI by `nameKey`. */
@@ -105,7 +129,7 @@ function bodyReferences({ operation }: Placed, { placed, schemas }: Document) {
 }
 
 /** The link to `target`, where the answer tells something that it needs, and nothing else is missing. */
-function linkByNames(success: Success, target: Placed, document: Document): Link | undefined {
+function linkByNames(success: Success, target: Placed, document: Document): BodyLink | undefined {
   const { source } = success;
   const inPath = pathParameters(target.path).map((name) => expression(success, target, name));
   const inBody = bodyReferences(target, document).map((name) => expression(success, target, name));
@@ -124,7 +148,7 @@ function linkByNames(success: Success, target: Placed, document: Document): Link
 const isSuccess = (status: string) => status.startsWith('2');
 
 /** The links of an operation that a route declares to follow it. */
-const declaredLinks = (routes: readonly Route[], { operation }: Placed): Link[] =>
+const declaredLinks = (routes: readonly Route[], { operation }: Placed): BodyLink[] =>
   routes.flatMap(({ operation: operationId, follows = {} }) => {
     const values = follows[operation.operationId];
     return values ? [{ operationId, ...values }] : [];
@@ -139,7 +163,7 @@ function withLinks(source: Placed, document: Document): Operation {
     const byNames = document.placed
       .filter((target) => target !== source)
       .flatMap((target) => linkByNames(success, target, document) ?? []);
-    const links = [...byNames, ...declared].map((link) => [link.operationId, link]);
+    const links = [...byNames, ...declared].map((link) => [link.operationId, describedLink(link)]);
     return [status, { ...response, ...(links.length > 0 && { links: Object.fromEntries(links) }) }];
   });
   return { ...source.operation, responses: Object.fromEntries(responses) };

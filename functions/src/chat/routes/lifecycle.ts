@@ -174,7 +174,7 @@ export const eraseUserRoute = userRoute({
   query: noQuery,
   body: emptyBody,
   response: erasingResponse,
-  follows: { getUsage: {} },
+  follows: { exportUser: {} },
   statuses: [202],
   errors: ['APP_CHECK_REPLAYED', 'CONVERSATION_BUSY'],
   handle: async (dependencies, { caller }) => ({
