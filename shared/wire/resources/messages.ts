@@ -11,6 +11,7 @@ import { shrinkageResponse } from './context.ts';
 import { inputPartSchema, outputPartResponse, toOutputParts } from './message-parts.ts';
 import { feedbackResponse, feedbackView } from './ratings.ts';
 import { recalledResponse, recalledView } from './recalled.ts';
+import { groundingFields, groundingView } from '../sources.ts';
 import {
   finishReasonResponse,
   finishReasonView,
@@ -76,6 +77,7 @@ export const messageResponse = z.object({
   inContext: z.boolean(),
   replaces: replacesResponse,
   recalled: recalledResponse.optional(),
+  ...groundingFields,
   deleted: z.literal(true).optional().describe('Its content was erased; its place stays.'),
   unreadable: unreadableResponse,
   feedback: feedbackResponse.optional().describe('What the user said of this answer.'),
@@ -126,6 +128,7 @@ export const answerView = (turn: Turn): MessageView => ({
   createTime: (turn.finishTime ?? turn.createTime).toISOString(),
   ...finishReasonView(turn),
   ...recalledView(turn),
+  ...groundingView(turn),
   ...(turn.eraseTime && { deleted: true as const }),
   ...(turn.feedback && { feedback: feedbackView(turn.feedback) }),
 });
