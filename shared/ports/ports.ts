@@ -1,4 +1,5 @@
 import type { GroundingReport, GroundingTool } from '../grounding/grounding.ts';
+import type { Sampling, ToolChoice } from '../models/answer-options.ts';
 import type { Content, Part } from '../conversation/documents/content.ts';
 import type { Repairs } from '../conversation/repair/repairs.ts';
 
@@ -150,8 +151,9 @@ export interface ModelRequest extends Prompt {
    * `none`: the model sees its tools and calls none. Leaving them out would say the same, but the prompt would begin
    * otherwise than those before it, and nothing of it come from the cache.
    */
-  toolChoice?: 'none' | undefined;
-  maxOutputTokens?: number;
+  toolChoice?: ToolChoice | undefined;
+  sampling?: Sampling | undefined;
+  maxOutputTokens?: number | undefined;
   responseJsonSchema?: unknown;
   /** Who asks, for the bill and the logs. */
   role: 'chat' | 'utility_compressor' | 'utility_title' | 'utility_router';

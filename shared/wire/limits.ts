@@ -13,6 +13,9 @@ export const PAGE_TOKEN_MAX_CHARACTERS = 1_024;
 /** Levels of arrays and objects in a request body. The deepest valid request has five. */
 export const JSON_DEPTH_MAX = 32;
 
+/** JSON bytes of the schema of an answer: it is stored with the turn and sent with each of its calls. */
+export const RESPONSE_SCHEMA_MAX_BYTES = 32 * 1024;
+
 /** Parts of one message. A photo album fits; a million empty parts do not. */
 export const PARTS_MAX = 100;
 

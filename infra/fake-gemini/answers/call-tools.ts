@@ -6,6 +6,7 @@ import {
   type RequestPart,
   contentText,
 } from '../server/request.ts';
+import { fillSchema } from './fill-schema.ts';
 import { firstCodePoints } from './sentences.ts';
 
 const toolsSchema = z.array(
@@ -23,6 +24,20 @@ function declaredNames({ tools }: ModelRequestBody): string[] {
   return parsed.data.flatMap(({ functionDeclarations = [] }) =>
     functionDeclarations.map(({ name }) => name),
   );
+}
+
+/** Under mode ANY a model calls a function whatever was said: here the first one that it may, with made-up arguments. */
+function forcedCall({ tools, toolConfig }: ModelRequestBody): RequestPart[] | undefined {
+  const { mode, allowedFunctionNames: allowed } = toolConfig?.functionCallingConfig ?? {};
+  if (mode !== 'ANY') return undefined;
+  const declared = toolsSchema.safeParse(tools ?? []).data ?? [];
+  const called = declared
+    .flatMap(({ functionDeclarations = [] }) => functionDeclarations)
+    .find(({ name }) => allowed === undefined || allowed.includes(name));
+  if (!called) return undefined;
+  const filling = { scratchpad: '', text: 'something', items: [] };
+  const args = argumentsSchema.catch({}).parse(fillSchema(called['parametersJsonSchema'], filling));
+  return [{ functionCall: { name: called.name, args } }];
 }
 
 const callLine = /^call ([A-Za-z]\w*) ?(\{.*\})?$/;
@@ -53,13 +68,13 @@ const responsesOf = (contents: readonly RequestContent[]) =>
 /**
  * What a model does that takes orders: in a message with lines `call name {"argument":1}` it makes these calls,
  * all lines of a round at once, and at last it says what the tools gave. Without declarations, and where they are
- * forbidden (mode NONE), it calls nothing. `undefined` for a message without such lines.
+ * forbidden (mode NONE), it calls nothing. `undefined` for a message without such lines, unless mode is ANY.
  */
 export function callTools(body: ModelRequestBody): RequestPart[] | undefined {
   const contents = body.contents ?? [];
   const questionIndex = lastQuestionIndex(contents);
   const rounds = orderedRounds(contentText(contents[questionIndex]));
-  if (rounds.length === 0) return undefined;
+  if (rounds.length === 0) return forcedCall(body);
   const since = contents.slice(questionIndex + 1);
   const done = since.filter(({ parts }) => parts?.some((part) => part.functionCall)).length;
   const mayCall = declaredNames(body).length > 0 && !forbidsCalls(body);

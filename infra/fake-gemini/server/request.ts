@@ -37,7 +37,12 @@ export const modelRequestSchema = z.looseObject({
   tools: z.array(z.unknown()).optional(),
   toolConfig: z
     .looseObject({
-      functionCallingConfig: z.looseObject({ mode: z.string().optional() }).optional(),
+      functionCallingConfig: z
+        .looseObject({
+          mode: z.string().optional(),
+          allowedFunctionNames: z.array(z.string()).optional(),
+        })
+        .optional(),
     })
     .optional(),
   generationConfig: generationConfigSchema.optional(),

@@ -122,6 +122,8 @@ const turnFieldsSchema = z.object({
   feedback: feedbackSchema.optional(),
   /** What a model reads before the user content and nobody else does: the app's context, what hooks added. */
   surroundings: z.string().optional(),
+  /** How the message is to be answered: JSON of AnswerOptions. Absent: as the conversation says. */
+  options: z.string().optional(),
   /** What of the app's context stands in `surroundings`. */
   told: toldSchema.optional(),
   /** Folded turns that were brought back for the message, and what that took, uncalibrated tokens; not their words. */

@@ -38,6 +38,7 @@ export interface NewTurn {
   seq: number;
   user: Content;
   retention?: Turn['retention'];
+  options?: Turn['options'];
   /** First of the turns that this one stands in for. */
   replaces?: number | undefined;
   /** The turn whose user content this one repeats. */
@@ -107,6 +108,7 @@ export function newTurnWrites(turn: NewTurn, state: 'queued' | 'running'): Write
         createTime: now,
         tokens: { user: turn.userTokens, answer: 0 },
         retention: turn.retention,
+        options: turn.options,
         replaces: turn.replaces,
         regenerates: turn.regenerates,
         model: turn.model,

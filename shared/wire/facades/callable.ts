@@ -3,7 +3,8 @@ import { sendMessageBody, sendMessageResponse } from '#shared/wire/resources/mes
 import { conversationIdSchema } from '../fields.ts';
 import { toolResultsSchema } from '../resources/tool-results.ts';
 
-const { message, locale, onBusy, recallTokens, clientContext } = sendMessageBody.shape;
+const { message, locale, onBusy, recallTokens, clientContext, responseSchema } =
+  sendMessageBody.shape;
 
 /** The SDKs send null for what is left out. */
 const data = z
@@ -23,6 +24,7 @@ const data = z
     onBusy: onBusy.nullable(),
     recallTokens: recallTokens.nullable(),
     clientContext: clientContext.nullable(),
+    responseSchema: responseSchema.nullable(),
   })
   .refine(({ action, message: sent, toolResults }) => action === 'resume' || sent || toolResults, {
     path: ['message'],

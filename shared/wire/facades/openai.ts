@@ -4,8 +4,8 @@ import { PARTS_MAX, TOOLS_MAX } from '../limits.ts';
 import { clientContextSchema } from '../resources/client-context.ts';
 
 /*
- * What clients of OpenAI send. Read tolerantly: they send more fields than anybody knows, and what only tunes
- * an answer (`temperature`, `seed`, `user`) has no effect here. What would change its meaning is refused.
+ * What clients of OpenAI send. Read tolerantly: they send more fields than anybody knows. What asks for something
+ * that is not done here is refused by name, or named in the answer (OPENAI_UNSUPPORTED).
  */
 
 const textPart = z.looseObject({ type: z.literal('text'), text: wellFormedText });
@@ -39,10 +39,27 @@ const userMessage = z.looseObject({
 const textMessage = <Role extends string>(role: Role) =>
   z.looseObject({ role: z.literal(role), content: contentOf(textPart) });
 
+/** Google's own field for what a model has signed a call with; a client that keeps it gives it back. */
+const signatureField = z
+  .looseObject({ google: z.looseObject({ thought_signature: z.string().optional() }).optional() })
+  .optional();
+
 const assistantMessage = z.looseObject({
   role: z.literal('assistant'),
   content: contentOf(textPart).nullish(),
+  tool_calls: z
+    .array(
+      z.looseObject({
+        id: z.string().min(1).max(256),
+        type: z.literal('function'),
+        function: z.looseObject({ name: z.string().min(1).max(64), arguments: z.string() }),
+        extra_content: signatureField,
+      }),
+    )
+    .max(TOOLS_MAX)
+    .nullish(),
 });
+export type OpenAiAssistantMessage = z.infer<typeof assistantMessage>;
 
 /** What a program has got from a function that the model called. */
 const toolMessage = z.looseObject({
@@ -104,6 +121,18 @@ const responseFormat = z.discriminatedUnion('type', [
   }),
 ]);
 
+const toolChoice = z.union(
+  [
+    z.enum(['auto', 'none', 'required']),
+    z.looseObject({ type: z.literal('function'), function: z.looseObject({ name: z.string() }) }),
+  ],
+  { error: 'must be `auto`, `none`, `required` or one function of `tools`' },
+);
+
+const stop = z.union([z.string().min(1), z.array(z.string().min(1)).max(4)], {
+  error: 'must be a text or at most four of them',
+});
+
 export const chatCompletionBody = z.looseObject({
   model: modelSchema.describe('Any name; the model of the deployment or the conversation answers.'),
   messages: z
@@ -123,17 +152,28 @@ export const chatCompletionBody = z.looseObject({
     .describe(
       '`conversation_id`: the conversation; without one nothing is stored. `client_context`: what the model shall know of the moment, as JSON in a text; with a conversation only.',
     ),
-  max_completion_tokens: maxTokens.describe('Without a conversation only.'),
+  temperature: z.number().min(0).max(2).nullish(),
+  top_p: z.number().min(0).max(1).nullish(),
+  seed: z.number().int().min(-2_147_483_648).max(2_147_483_647).nullish(),
+  stop: stop.nullish(),
+  reasoning_effort: z
+    .enum(['none', 'minimal', 'low', 'medium', 'high'])
+    .nullish()
+    .describe('How much the model thinks; `none` is the least that it can.'),
+  max_completion_tokens: maxTokens.describe('Tokens of the answer.'),
   max_tokens: maxTokens.describe('The same under its older name.'),
-  response_format: responseFormat.nullish().describe('Without a conversation only.'),
+  response_format: responseFormat
+    .nullish()
+    .describe('The answer fits the schema, or is an error that says what does not.'),
   n: z.literal(1).nullish(),
   tools: z
     .array(tool)
     .max(TOOLS_MAX)
     .nullish()
     .describe(
-      'With a conversation only, and where `CLIENT_WRITABLE` lists `tools`: become the tools of the conversation.',
+      'Where `CLIENT_WRITABLE` lists `tools`. With a conversation they become the tools of the conversation.',
     ),
+  tool_choice: toolChoice.nullish().describe('For the first call of the model.'),
   functions: nothing('give `tools`'),
 });
 export type ChatCompletionBody = z.infer<typeof chatCompletionBody>;
@@ -161,12 +201,24 @@ const toolCall = z.object({
   id: z.string(),
   type: z.literal('function'),
   function: z.object({ name: z.string(), arguments: z.string().describe('JSON.') }),
+  extra_content: z
+    .object({ google: z.object({ thought_signature: z.string() }) })
+    .optional()
+    .describe('Without a conversation: what the model has signed the call with. Send it back.'),
 });
 export type OpenAiToolCall = z.infer<typeof toolCall>;
 
 const identity = { id: z.string(), created: z.number().int(), model: z.string() };
 
+const ignored = {
+  ignored: z
+    .array(z.string())
+    .optional()
+    .describe('Fields of the request that had no effect; absent where there are none.'),
+};
+
 export const chatCompletionResponse = z.object({
+  ...ignored,
   ...identity,
   object: z.literal('chat.completion'),
   choices: z.array(
@@ -191,6 +243,7 @@ export const chatCompletionResponse = z.object({
 export type ChatCompletion = z.infer<typeof chatCompletionResponse>;
 
 export const chatCompletionChunk = z.object({
+  ...ignored,
   ...identity,
   object: z.literal('chat.completion.chunk'),
   choices: z.array(
@@ -210,16 +263,16 @@ export const chatCompletionChunk = z.object({
 });
 export type ChatCompletionChunk = z.infer<typeof chatCompletionChunk>;
 
+export const modelResponse = z.object({
+  id: z.string(),
+  object: z.literal('model'),
+  created: z.number().int(),
+  owned_by: z.string(),
+});
+
 export const modelListResponse = z.object({
   object: z.literal('list'),
-  data: z.array(
-    z.object({
-      id: z.string(),
-      object: z.literal('model'),
-      created: z.number().int(),
-      owned_by: z.string(),
-    }),
-  ),
+  data: z.array(modelResponse),
 });
 
 /** The error of an answer; `status` and `details` as in every other error of the API. */

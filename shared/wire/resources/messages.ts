@@ -9,6 +9,7 @@ import { clientContextSchema } from './client-context.ts';
 import { contextObjectResponse } from './context-object.ts';
 import { shrinkageResponse } from './context.ts';
 import { inputPartSchema, outputPartResponse, toOutputParts } from './message-parts.ts';
+import { responseSchemaSchema } from '../response-schema.ts';
 import { feedbackResponse, feedbackView } from './ratings.ts';
 import { recalledResponse, recalledView } from './recalled.ts';
 import { groundingFields, groundingView } from '../sources.ts';
@@ -51,6 +52,11 @@ const answerFields = {
     .optional()
     .describe('What of folded turns may be brought back for this message, tokens; 0: nothing.'),
   clientContext: clientContextSchema.optional(),
+  responseSchema: responseSchemaSchema
+    .optional()
+    .describe(
+      'JSON Schema (2020-12) that the answer has to fit: it is a JSON text that does, or an error that says what did not.',
+    ),
 };
 
 export const sendMessageBody = z.strictObject({ message: messageSchema, ...answerFields });

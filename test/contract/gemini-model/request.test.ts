@@ -82,6 +82,48 @@ describe('a request', () => {
     },
   );
 
+  test.each([
+    ['required' as const, { mode: 'ANY' }],
+    [{ name: 'find' }, { mode: 'ANY', allowedFunctionNames: ['find'] }],
+  ])('a request can demand the call %o', async (toolChoice, functionCallingConfig) => {
+    const tools = [{ name: 'find', parametersJsonSchema: { type: 'object' } }];
+
+    const answer = await connect().generate({ ...request, tools, toolChoice }, never);
+
+    expect(fakeGemini.requestBody(1)).toMatchObject({ toolConfig: { functionCallingConfig } });
+    expect(answer.parts).toMatchObject([{ functionCall: { name: 'find' } }]);
+  });
+
+  test.each([
+    ['gemini-2.5-flash', 'low', { thinkingBudget: 1_024 }],
+    ['gemini-2.5-pro', 'high', { thinkingBudget: 24_576 }],
+    ['gemini-3.5-flash', 'minimal', { thinkingLevel: 'MINIMAL' }],
+    ['gemini-3.1-pro-preview', 'minimal', { thinkingLevel: 'LOW' }],
+  ] as const)(
+    '%s is told to think %s in its own words',
+    async (model, thinkingLevel, thinkingConfig) => {
+      const sampling = {
+        temperature: 0.2,
+        topP: 0.9,
+        seed: 7,
+        stopSequences: ['END'],
+        thinkingLevel,
+      };
+
+      await connect().generate({ ...request, model, sampling }, never);
+
+      expect(fakeGemini.requestBody(1)).toMatchObject({
+        generationConfig: {
+          temperature: 0.2,
+          topP: 0.9,
+          seed: 7,
+          stopSequences: ['END'],
+          thinkingConfig,
+        },
+      });
+    },
+  );
+
   test('a request has no tool config where it has no tools or allows calls', async () => {
     await connect().generate({ ...request, toolChoice: 'none' }, never);
     await connect().generate({ ...request, tools: [{ name: 'find' }] }, never);

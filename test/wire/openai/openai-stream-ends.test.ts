@@ -104,6 +104,7 @@ describe('the end of an answer', () => {
       created: 0,
       model: 'm',
       recap: undefined,
+      ignored: [],
       frames,
       result: Promise.resolve(result),
     };

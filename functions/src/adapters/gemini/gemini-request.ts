@@ -1,7 +1,9 @@
 import type { CountTokensParameters, GenerateContentParameters, Tool } from '@google/genai';
+import type { ToolChoice } from '#shared/models/answer-options.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
 import type { GroundingTool } from '#shared/grounding/grounding.ts';
 import type { ModelRequest, Prompt, ToolDeclaration } from '#shared/ports/ports.ts';
+import { toThinkingConfig } from './thinking.ts';
 
 /**
  * The SDK copies only the part fields it knows and throws on some. Contents therefore go into the body
@@ -19,6 +21,16 @@ function toTools(tools: readonly ToolDeclaration[] | undefined): Tool[] | undefi
   return [{ functionDeclarations: tools.map((tool) => ({ ...tool })) }];
 }
 
+/**
+ * `FunctionCallingConfig` of the Gemini API and Vertex AI: NONE as if no function was declared, ANY for a call in any
+ * case.
+ */
+function toCallingConfig(choice: ToolChoice): Record<string, unknown> {
+  if (choice === 'none') return { mode: 'NONE' };
+  if (choice === 'required') return { mode: 'ANY' };
+  return { mode: 'ANY', allowedFunctionNames: [choice.name] };
+}
+
 /** Google's own tools, each a tool of its own beside the functions. */
 const GROUNDING: Readonly<Record<GroundingTool, Tool>> = {
   search: { googleSearch: {} },
@@ -30,23 +42,23 @@ function toAllTools({ tools, grounding = [] }: ModelRequest): Tool[] | undefined
   return all.length === 0 ? undefined : all;
 }
 
-/** Mode NONE: as if no function was declared (Gemini API and Vertex AI, `FunctionCallingConfig.Mode`). */
-const noCalls = { functionCallingConfig: { mode: 'NONE' } };
-
 /** The Gemini API takes its own tools beside functions only with this; Vertex AI does not know the field. */
 const showCalls = { includeServerSideToolInvocations: true };
 
 /** What goes into the body as it is. The SDK knows modes as members of an enumeration that it would have to be loaded for. */
-function toBody(
-  { contents, tools, toolChoice, grounding = [] }: ModelRequest,
-  { isVertex }: Platform,
-): Record<string, unknown> {
+function toBody(request: ModelRequest, { isVertex }: Platform): Record<string, unknown> {
+  const { contents, tools, toolChoice, model, sampling, grounding = [] } = request;
+  const level = sampling?.thinkingLevel;
   const hasFunctions = (tools?.length ?? 0) > 0;
   const toolConfig = {
-    ...(hasFunctions && toolChoice === 'none' && noCalls),
+    ...(hasFunctions && toolChoice && { functionCallingConfig: toCallingConfig(toolChoice) }),
     ...(hasFunctions && grounding.length > 0 && !isVertex && showCalls),
   };
-  return { contents, ...(Object.keys(toolConfig).length > 0 && { toolConfig }) };
+  return {
+    contents,
+    ...(Object.keys(toolConfig).length > 0 && { toolConfig }),
+    ...(level && { generationConfig: { thinkingConfig: toThinkingConfig(model, level) } }),
+  };
 }
 
 function toHeaderValue(text: string): string {
@@ -66,6 +78,7 @@ export function toGenerateParameters(
   { isVertex, signal }: Platform & { signal: AbortSignal },
 ): GenerateContentParameters {
   const { responseJsonSchema } = request;
+  const { thinkingLevel: _, ...sampling } = request.sampling ?? {};
   return {
     model: request.model,
     contents: placeholder,
@@ -73,6 +86,7 @@ export function toGenerateParameters(
       systemInstruction: request.systemInstruction,
       tools: toAllTools(request),
       maxOutputTokens: request.maxOutputTokens,
+      ...sampling,
       ...(responseJsonSchema !== undefined && {
         responseMimeType: 'application/json',
         responseJsonSchema,

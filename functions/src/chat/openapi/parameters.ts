@@ -48,23 +48,31 @@ function parametersOf(schema: JsonSchema, place: 'path' | 'query'): Parameter[] 
   });
 }
 
-const header = ([name, description]: readonly [string, string]): Parameter => ({
-  name,
-  in: 'header',
-  required: false,
-  description,
-  schema: { type: 'string' },
-});
+const header = (
+  name: string,
+  description: string,
+  schema: JsonSchema = { type: 'string' },
+): Parameter => ({ name, in: 'header', required: false, description, schema });
+
+/** What clients of EventSource send by themselves, where a route takes it as a parameter of the query, too. */
+const lastEventId = ({ name, schema }: Parameter): Parameter[] =>
+  name === 'startingAfter'
+    ? [
+        header(
+          'Last-Event-ID',
+          'Continues a stream after this event, as EventSource clients do by themselves.',
+          schema,
+        ),
+      ]
+    : [];
 
 /** Path, query and header parameters of a route. */
 export function parametersOfRoute(route: Route): Parameter[] {
   const query = parametersOf(inputSchema(route.query), 'query');
-  const headers = Object.entries({
-    ...(query.some(({ name }) => name === 'startingAfter') && {
-      'Last-Event-ID':
-        'Continues a stream after this event, as EventSource clients do by themselves.',
-    }),
-    ...route.requestHeaders,
-  });
-  return [...parametersOf(inputSchema(route.params), 'path'), ...query, ...headers.map(header)];
+  return [
+    ...parametersOf(inputSchema(route.params), 'path'),
+    ...query,
+    ...query.flatMap(lastEventId),
+    ...Object.entries(route.requestHeaders ?? {}).map(([name, text]) => header(name, text)),
+  ];
 }

@@ -168,6 +168,7 @@ export const eraseUserRoute = userRoute({
   query: noQuery,
   body: emptyBody,
   response: erasingResponse,
+  follows: { getUsage: {} },
   statuses: [202],
   errors: ['APP_CHECK_REPLAYED', 'CONVERSATION_BUSY'],
   handle: async (dependencies, { caller }) => ({

@@ -32,7 +32,8 @@ type Choice = ChatCompletionChunk['choices'][number];
 
 /** One answer as the chunks of a stream. */
 function chunksOf(completion: Completion, { includeUsage }: { includeUsage: boolean }) {
-  const { id, created, model, recap } = completion;
+  const { id, created, model, recap, ignored } = completion;
+  const told = { ...(recap && { recap }), ...(ignored.length > 0 && { ignored: [...ignored] }) };
   const chunk = (choices: Choice[], more: Partial<ChatCompletionChunk> = {}) =>
     ({
       id,
@@ -50,7 +51,7 @@ function chunksOf(completion: Completion, { includeUsage }: { includeUsage: bool
     finish_reason: finish,
   });
   return {
-    first: () => chunk([choice({ role: 'assistant', content: '' })], { ...(recap && { recap }) }),
+    first: () => chunk([choice({ role: 'assistant', content: '' })], told),
     text: (content: string) => chunk([choice({ content })]),
     calls: (calls: NonNullable<CompletionResult['toolCalls']>) =>
       chunk([choice({ tool_calls: calls.map((call, index) => ({ index, ...call })) })]),
@@ -62,6 +63,8 @@ function chunksOf(completion: Completion, { includeUsage }: { includeUsage: bool
 interface EventOptions extends HeartbeatOptions {
   /** Whether the client asked for a last chunk with the usage. */
   includeUsage: boolean;
+  /** Where reasons of errors are explained. */
+  docsUrl?: string | undefined;
 }
 
 /**
@@ -93,13 +96,13 @@ export async function* completionText(
     if (includeUsage && usage) yield event(chunks.usage(openAiUsage(usage)));
     yield DONE;
   } catch (error) {
-    yield event(openAiErrorReply(error).body);
+    yield event(openAiErrorReply(error, options.docsUrl).body);
   }
 }
 
 /** The whole answer as one JSON. */
 export async function completionBody(completion: Completion): Promise<ChatCompletion> {
-  const { id, created, model, recap } = completion;
+  const { id, created, model, recap, ignored } = completion;
   const result = await completion.result;
   const { text, toolCalls = [], usage } = result;
   return {
@@ -122,6 +125,7 @@ export async function completionBody(completion: Completion): Promise<ChatComple
     ],
     ...(usage && { usage: openAiUsage(usage) }),
     ...(recap && { recap }),
+    ...(ignored.length > 0 && { ignored: [...ignored] }),
   };
 }
 

@@ -16,6 +16,8 @@ export interface Completion {
   model: string;
   /** Where it is stored; undefined where it is not. */
   recap: RecapField | undefined;
+  /** What of the request had no effect. */
+  ignored: readonly string[];
   /** From the first frame on, then live, until the end or until the reader has `left`. */
   frames(left?: AbortSignal): AsyncIterable<StreamFrame>;
   /** Says that somebody waits for a stored answer until their connection closes (`left`). */

@@ -7,11 +7,15 @@ import type { Caller } from '#shared/ports/ports.ts';
 import type { ChatCompletionBody, OpenAiToolCall } from '#shared/wire/facades/openai.ts';
 import type { RouteDependencies } from '#functions/chat/route.ts';
 import { answerOptions } from '#functions/chat/routes/parts/message-body.ts';
+import { isWritable } from '#functions/chat/conversations/writable-fields.ts';
+import { refuseBadSchema } from '#functions/chat/turns/send/send-errors.ts';
 import type { SendHandle } from '#functions/chat/turns/send/send-request.ts';
 import { ignoreRejection } from '#functions/lib/promises.ts';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
-import { badField, toUserParts } from './message-content.ts';
+import { badField } from './bad-field.ts';
+import { findInstruction, SCHEMA_FIELD, toUserParts } from './message-content.ts';
 import type { Completion, CompletionResult } from './completion.ts';
+import { askedOptions, ignoredFields, schemaOfFormat } from './asked-options.ts';
 import { declareTools } from './declare-tools.ts';
 import { toMessageId, readOwnConversation } from './message-id.ts';
 import { framesAfterCalls, lastNamedCall, textAfterCall } from './rest-of-answer.ts';
@@ -45,14 +49,6 @@ async function resultOf(
   return { text: textAfterCall(contents, last), toolCalls: toolCallsOf(turn), finishReason, usage };
 }
 
-function refuseFormat({ response_format: format }: ChatCompletionBody): void {
-  if (format && format.type !== 'text')
-    throw badField(
-      'response_format',
-      '`response_format` is not taken for a conversation. Remove it.',
-    );
-}
-
 /** Sends the user's message that the request ends with. */
 async function sendLast(
   dependencies: RouteDependencies,
@@ -67,17 +63,23 @@ async function sendLast(
   const parts = toUserParts(last, { maxPartBytes, maxMessageBytes }, messages.length - 1);
   if (parts.length === 0)
     throw badField(`messages[${messages.length - 1}].content`, 'The last message says nothing.');
-  const id = await toMessageId(dependencies, { conversationId, messages, conversation, header });
+  const options = askedOptions(body);
+  const naming = { conversationId, messages, conversation, header, options };
+  const id = await toMessageId(dependencies, naming);
   await declareTools(dependencies, {
     caller,
     conversationId,
     conversation,
     tools: body.tools ?? [],
+    systemInstruction: isWritable(dependencies.config, 'systemInstruction')
+      ? findInstruction(messages)
+      : undefined,
   });
   return dependencies.sendMessage(dependencies, {
     caller,
     conversationId,
     message: { id, parts },
+    options,
     ...answerOptions({ clientContext: body.metadata?.client_context }, header),
   });
 }
@@ -105,7 +107,8 @@ export async function storedCompletion(
   request: Asked,
 ): Promise<Completion> {
   const { caller, conversationId, body } = request;
-  refuseFormat(body);
+  const ignored = ignoredFields(dependencies.config, body);
+  await refuseBadSchema(schemaOfFormat(body), SCHEMA_FIELD);
   const path = conversationPath(conversationId);
   const conversation = await readOwnConversation(dependencies, { uid: caller.uid, path });
   const given = resultsAtEnd(body.messages);
@@ -119,6 +122,7 @@ export async function storedCompletion(
     created: Math.floor(dependencies.clock.now().getTime() / 1_000),
     model: conversation?.model ?? dependencies.config.MODEL,
     recap: { conversationId, turnId, generation },
+    ignored,
     frames: (left) => framesAfterCalls(handle.frames(left), answered),
     subscribe: (left) => handle.subscribe(left),
     result: ignoreRejection(resultOf(handle, answered)),

@@ -24,15 +24,17 @@ export function answerOptions(
     onBusy?: Body['onBusy'] | null;
     recallTokens?: number | null | undefined;
     clientContext?: Body['clientContext'] | null;
+    responseSchema?: Body['responseSchema'] | null;
   },
   header: (name: string) => string | undefined,
-): Pick<SendRequest, 'locale' | 'onBusy' | 'recallTokens' | 'clientContext'> {
+): Pick<SendRequest, 'locale' | 'onBusy' | 'recallTokens' | 'clientContext' | 'options'> {
   const locale = body.locale ?? preferredLocale(header('accept-language'));
-  const { onBusy, recallTokens, clientContext } = body;
+  const { onBusy, recallTokens, clientContext, responseSchema } = body;
   return {
     ...(locale !== undefined && { locale }),
     ...(onBusy && { onBusy }),
     ...(typeof recallTokens === 'number' && { recallTokens }),
     ...(clientContext && { clientContext }),
+    ...(responseSchema && { options: { responseSchema } }),
   };
 }

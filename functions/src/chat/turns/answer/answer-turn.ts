@@ -1,7 +1,9 @@
+import { decodeAnswerOptions } from '#shared/models/answer-options.ts';
 import { contentText, type Part } from '#shared/conversation/documents/content.ts';
 import { turnId } from '#shared/conversation/documents/paths.ts';
 import { findOpenCalls } from '#shared/conversation/context/tool-calls.ts';
 import { AppError } from '#shared/errors.ts';
+import type { ModelUsage } from '#shared/ports/ports.ts';
 import { addGrounding } from '#shared/grounding/locate-claims.ts';
 import { answerText } from '#shared/conversation/context/answer-text.ts';
 import { hasLooped, roundsIn } from '#shared/loops/call-loop.ts';
@@ -21,9 +23,17 @@ import {
 } from './answer-round.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { ROUNDS_MAX_BYTES } from '../tools/tool-limits.ts';
+import { callOptions } from './call-options.ts';
 import { condenseRound } from './condense-round.ts';
 import { promptOfRound, type CallReport, type RoundPrompt } from './round-prompt.ts';
-import { ANSWER_MAX_BYTES, emptyAnswerError, streamAnswer, type Answer } from './stream-answer.ts';
+import {
+  ANSWER_MAX_BYTES,
+  emptyAnswerError,
+  streamAnswer,
+  type Answer,
+  type AnswerCall,
+} from './stream-answer.ts';
+import { streamFitting, type FittingAnswer } from './stream-fitting.ts';
 import { showStoredRounds } from '../store/stored-rounds.ts';
 import { isTakenOver } from './taken-over.ts';
 import type { TurnAnswer, TurnProgress } from '../store/turn-progress.ts';
@@ -67,16 +77,20 @@ async function callModel(
   dependencies: ChatDependencies,
   answering: Answering,
   { going, prompt, hasTools }: { going: Going; prompt: RoundPrompt; hasTools: boolean },
-): Promise<Answer> {
+): Promise<FittingAnswer> {
   const { begun, emit, signal, isCut } = answering;
   const { conversationId, seq, attempt } = begun.attempt;
   const { contents, rounds } = going.progress;
+  const options = decodeAnswerOptions(begun.turn.options);
   if (rounds) emit({ type: 'start-step' });
-  return streamAnswer(dependencies, {
+  const call: AnswerCall = {
     request: {
       ...prompt.prompt,
-      ...(!hasTools && { toolChoice: 'none' }),
-      ...groundingTools(dependencies.config, prompt.prompt),
+      ...callOptions(options, { rounds: rounds?.count ?? 0, mayCall: hasTools }),
+      ...groundingTools(dependencies.config, {
+        ...prompt.prompt,
+        responseJsonSchema: options.responseSchema,
+      }),
       role: 'chat',
       promptId: turnId(seq),
     },
@@ -88,7 +102,11 @@ async function callModel(
     partId: textPartId(attempt, rounds?.count ?? 0),
     maxBytes: ANSWER_MAX_BYTES - (contents.length === 0 ? 0 : contentsBytes(contents)),
     isCut,
-  });
+  };
+  const { responseSchema } = options;
+  return responseSchema
+    ? streamFitting(dependencies, call, responseSchema)
+    : streamAnswer(dependencies, call);
 }
 
 const callsTools = ({ parts, error, finishReason }: Answer): boolean =>
@@ -148,7 +166,9 @@ async function step(
   const { config } = dependencies;
   const { model } = begun.call;
   const answer = { ...said, usage: possibleUsage(said, modelWindowTokens(config, model)) };
-  const usage = answer.usage && pricedUsage(config, model, answer.usage);
+  const priced = (reported: ModelUsage | undefined) =>
+    reported && pricedUsage(config, model, reported);
+  const usage = addUsage(priced(said.misfitUsage), priced(answer.usage));
   going.sentContents = going.progress.contents.length;
   going.progress = {
     ...going.progress,
@@ -161,7 +181,7 @@ async function step(
   };
   // A report about a prompt with less than the context says nothing about it.
   const { isOverLimit, outputTokens } = prompt.sent;
-  const reported = isOverLimit ? undefined : answer.usage;
+  const reported = isOverLimit || said.misfitUsage ? undefined : answer.usage;
   going.report = reported && { usage: reported, contents: going.sentContents, outputTokens };
   if (!hasTools || !callsTools(answer) || signal.aborted) return lastAnswer(going, answer);
   const round = { progress: going.progress, parts: answer.parts };

@@ -48,7 +48,7 @@ function appendPart(parts: Part[], part: Part): void {
   else parts.push({ ...part });
 }
 
-interface AnswerCall {
+export interface AnswerCall {
   request: ModelRequest;
   /** Names what is answered, for the log. */
   name: string;

@@ -1,4 +1,5 @@
 import type { ClientContext } from '#shared/client-context/client-context.ts';
+import type { AnswerOptions } from '#shared/models/answer-options.ts';
 import type { Content, Part } from '#shared/conversation/documents/content.ts';
 import type { OnBusy } from '#shared/conversation/documents/conversation.ts';
 import type { Caller } from '#shared/ports/ports.ts';
@@ -24,6 +25,8 @@ export interface SendRequest {
   /** What to do while another message is being answered; absent: as the conversation is set. */
   onBusy?: OnBusy;
   replacing?: Replacing;
+  /** How the message is to be answered; absent: as the conversation says. */
+  options?: AnswerOptions | undefined;
   /** At most this much of folded turns is brought back for the message; absent: as the conversation is set. */
   recallTokens?: number;
   /** What the model is to know of the moment; a retry may bring another one, which counts for nothing. */

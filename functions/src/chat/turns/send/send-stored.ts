@@ -1,3 +1,4 @@
+import { decodeAnswerOptions } from '#shared/models/answer-options.ts';
 import { answerId } from '#shared/conversation/documents/paths.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
@@ -16,11 +17,12 @@ interface Sender {
 
 /** What was sent, as far as it is needed to go on with its turn. */
 export function storedRequest({ locale, ...sender }: Sender, turn: Turn): SendRequest {
-  const { messageId, user, retention, replaces, regenerates } = turn;
+  const { messageId, user, retention, replaces, regenerates, options } = turn;
   const kind = regenerates === undefined ? 'edit' : 'regenerate';
   return {
     ...sender,
     message: { id: messageId, parts: user.parts, ...(retention && { retention }) },
+    ...(options !== undefined && { options: decodeAnswerOptions(options) }),
     ...(locale !== undefined && { locale }),
     ...(replaces !== undefined && { replacing: { kind, messageId: answerId(replaces) } }),
     isStored: true,

@@ -17,6 +17,7 @@ type TurnAtStart = Pick<
   Turn,
   | 'user'
   | 'retention'
+  | 'options'
   | 'surroundings'
   | 'told'
   | 'routing'

@@ -1,3 +1,4 @@
+import { encodeAnswerOptions } from '#shared/models/answer-options.ts';
 import { isQuestionErased } from '#shared/conversation/writes/erase-turn.ts';
 import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
@@ -56,8 +57,14 @@ export const abandonedTurns = (state: StartState, seqs: readonly number[]): Aban
   abandonedDocuments(state, seqs).map((turn) => abandonedFields(turn, state.facts.now));
 
 /** What makes a request the same again. A regeneration has no text of its own to compare. */
-const bodyHash = (sha256: (text: string) => string, { message, replacing }: SendRequest) => {
-  const body = [message.parts, message.retention ?? 'normal'];
+const bodyHash = (sha256: (text: string) => string, request: SendRequest) => {
+  const { message, replacing } = request;
+  const options = encodeAnswerOptions(request.options);
+  const body = [
+    message.parts,
+    message.retention ?? 'normal',
+    ...(options === undefined ? [] : [options]),
+  ];
   if (!replacing) return sha256(JSON.stringify(body));
   const { kind, messageId } = replacing;
   return sha256(JSON.stringify([kind, messageId, ...(kind === 'edit' ? body : [])]));

@@ -1,3 +1,4 @@
+import { encodeAnswerOptions } from '#shared/models/answer-options.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
@@ -15,6 +16,8 @@ import { userContent, type SendRequest } from '../send/send-request.ts';
 export interface Message {
   user: Content;
   retention: Turn['retention'];
+  /** How it is to be answered; of a regeneration: as the one that it repeats, unless it says otherwise. */
+  options?: Turn['options'];
   /** Of a regeneration: what the turn that it repeats was given. */
   routing?: Turn['routing'];
 }
@@ -43,13 +46,19 @@ export async function storedMessage(
   { storedSeq, isNew }: { storedSeq: number; isNew: boolean },
 ): Promise<Message> {
   const { caller, conversationId, message, replacing } = request;
+  const options = encodeAnswerOptions(request.options);
   if (replacing?.kind !== 'regenerate' && (isNew || !hasUnreadUploads(message.parts))) {
     const parts = await resolveUploads({ store, files }, caller, message.parts);
-    return { user: { ...userContent(request), parts }, retention: message.retention };
+    return { user: { ...userContent(request), parts }, retention: message.retention, options };
   }
   const [turn] = await readTurns(store, conversationId, [storedSeq]);
   if (!turn)
     throw new StoreUnavailableError({ operation: `turn ${storedSeq} of ${conversationId}` });
   const { user, retention, routing } = turn.value;
-  return { user, retention, routing: routing && { ...routing, why: 'rule' } };
+  return {
+    user,
+    retention,
+    options: options ?? turn.value.options,
+    routing: routing && { ...routing, why: 'rule' },
+  };
 }

@@ -1,0 +1,95 @@
+import type { AnswerOptions } from '#shared/models/answer-options.ts';
+import { contentText, type Part } from '#shared/conversation/documents/content.ts';
+import { AppError } from '#shared/errors.ts';
+import type { ModelRequest, ModelUsage } from '#shared/ports/ports.ts';
+import { toFinishReason } from '#shared/wire/finish-reason.ts';
+import { findMisfit } from '#functions/lib/json-schema.ts';
+import { isShown, streamAnswer, type Answer, type AnswerCall } from './stream-answer.ts';
+
+type Schema = NonNullable<AnswerOptions['responseSchema']>;
+
+/** An answer, and what the call before it took, whose answer did not fit. */
+export type FittingAnswer = Answer & { misfitUsage?: ModelUsage | undefined };
+
+function unmetError({ name }: AnswerCall, misfit: string, finishReason: string | undefined) {
+  const isCut = toFinishReason(finishReason) === 'length';
+  return new AppError({
+    status: 'FAILED_PRECONDITION',
+    reason: 'RESPONSE_SCHEMA_UNMET',
+    message: `${name} did not fit its schema (finishReason ${finishReason ?? 'missing'})`,
+    publicMessage: isCut
+      ? 'The answer reached the limit of its length before its JSON was complete. Ask for less in a new message, or allow more tokens.'
+      : `The answer does not fit \`responseSchema\`, and neither did a second one. ${misfit} Make the schema simpler or say in the message what belongs in it, and send it as a new message.`,
+  });
+}
+
+/** Asks once more, with the answer that did not fit and what is wrong with it. Tools are left out: older models take no schema beside them. */
+function repairRequest(request: ModelRequest, { parts }: Answer, misfit: string): ModelRequest {
+  const { tools: _, toolChoice: __, grounding: ___, ...rest } = request;
+  const text = `Your answer does not fit the required JSON Schema. ${misfit} Answer again, with JSON that fits this schema and with nothing else: ${JSON.stringify(request.responseJsonSchema)}`;
+  return {
+    ...rest,
+    contents: [...request.contents, { role: 'model', parts }, { role: 'user', parts: [{ text }] }],
+  };
+}
+
+/** Shows a whole answer as one text. */
+function show({ emit, partId: id }: AnswerCall, { parts }: Answer): void {
+  const delta = parts
+    .filter(isShown)
+    .map((part) => part.text)
+    .join('');
+  if (delta === '') return;
+  emit({ type: 'text-start', id });
+  emit({ type: 'text-delta', id, delta });
+  emit({ type: 'text-end', id });
+}
+
+/** What a model says beside its calls is no answer, and would stand before the JSON. */
+const withoutRemarks = (parts: readonly Part[]): Part[] =>
+  parts.filter((part) => !isShown(part) || part.thoughtSignature !== undefined);
+
+/** Models up to 2.5 take no schema beside tools; what they answer is then asked for once more, with it. */
+const firstRequest = (request: ModelRequest): ModelRequest => {
+  const isEither = /\bgemini-[12]\b/.test(request.model) && (request.tools ?? []).length > 0;
+  return isEither ? { ...request, responseJsonSchema: undefined } : request;
+};
+
+/**
+ * Calls the model for an answer that fits `schema`. Nothing of it is shown before it does, so that whoever reads the
+ * text can parse it; one that does not fit is asked for once more. Never throws: an answer that did not fit either
+ * time ends in RESPONSE_SCHEMA_UNMET, without its text.
+ */
+export async function streamFitting(
+  dependencies: Parameters<typeof streamAnswer>[0],
+  call: AnswerCall,
+  schema: Schema,
+): Promise<FittingAnswer> {
+  const request = { ...call.request, responseJsonSchema: schema };
+  const silent = { ...call, emit: () => undefined };
+  const first = await streamAnswer(dependencies, { ...silent, request: firstRequest(request) });
+  if (first.error) return { ...first, parts: [] };
+  if (first.parts.some(({ functionCall }) => functionCall !== undefined))
+    return { ...first, parts: withoutRemarks(first.parts) };
+  if (toFinishReason(first.finishReason) === 'content-filter') return { ...first, parts: [] };
+  const misfit = await findMisfit(schema, contentText({ role: 'model', parts: first.parts }));
+  if (misfit === undefined) {
+    show(call, first);
+    return first;
+  }
+  const unmet = (answer: Answer, still: string) => ({
+    ...answer,
+    parts: [],
+    error: answer.error ?? unmetError(call, still, answer.finishReason),
+  });
+  if (toFinishReason(first.finishReason) !== 'stop') return unmet(first, misfit);
+  const repair = repairRequest(request, first, misfit);
+  const second = await streamAnswer(dependencies, { ...silent, request: repair });
+  const answer = { ...second, misfitUsage: first.usage };
+  const still = second.error
+    ? misfit
+    : await findMisfit(schema, contentText({ role: 'model', parts: second.parts }));
+  if (still !== undefined) return unmet(answer, still);
+  show(call, answer);
+  return answer;
+}

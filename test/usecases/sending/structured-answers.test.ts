@@ -1,0 +1,171 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, describe, expect, test } from 'vitest';
+import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
+import {
+  scriptedStreamer,
+  textAnswer,
+  type ScriptedAnswer,
+} from '#test/fakes/scripted-streamer.ts';
+import { errorOf, startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
+
+const schema = {
+  type: 'object',
+  properties: { price: { type: 'number' }, currency: { type: 'string' } },
+  required: ['price', 'currency'],
+  additionalProperties: false,
+};
+const fitting = '{"price": 12.5, "currency": "EUR"}';
+const misfit = '{"price": "twelve", "currency": "EUR"}';
+
+const chats: ChatServer[] = [];
+afterEach(async () => {
+  await Promise.all(chats.splice(0).map((chat) => chat.stop()));
+});
+
+async function chatWith(...answers: readonly ScriptedAnswer[]) {
+  const { model, requests } = scriptedStreamer(...answers);
+  const store = createMemoryDocumentStore();
+  const chat = await startChatServer({
+    overrides: { model, store },
+    environment: { CLIENT_WRITABLE: 'model,tools' },
+  });
+  chats.push(chat);
+  const path = `/v1/conversations/${randomUUID()}`;
+  const message = { id: randomUUID(), parts: [{ type: 'text', text: 'What does the boat cost?' }] };
+  const ask = (body: object = {}, headers?: Record<string, string>) =>
+    chat.call(`${path}/messages`, {
+      body: { message, responseSchema: schema, ...body },
+      ...(headers && { headers }),
+    });
+  return { chat, path, message, ask, requests };
+}
+
+describe('an answer that has to fit a schema', () => {
+  test('the model is given the schema, and the answer is the JSON that fits it', async () => {
+    const { ask, requests } = await chatWith(textAnswer(fitting));
+
+    const reply = await (await ask()).json();
+
+    expect(reply).toMatchObject({ message: { parts: [{ type: 'text', text: fitting }] } });
+    expect(requests).toMatchObject([{ responseJsonSchema: schema }]);
+  });
+
+  test('an answer that does not fit is asked for once more, and nothing of the first one is shown', async () => {
+    const { ask, requests } = await chatWith(textAnswer(misfit), textAnswer(fitting));
+
+    const stream = await (await ask({}, { accept: 'text/event-stream' })).text();
+
+    expect(stream).toContain(JSON.stringify(fitting));
+    expect(stream).not.toContain('twelve');
+    expect(requests).toHaveLength(2);
+    expect(JSON.stringify(requests[1]?.contents.at(-1))).toContain('#/price');
+  });
+
+  test('both calls of an answer that was mended are billed', async () => {
+    const { ask } = await chatWith(textAnswer(misfit), textAnswer(fitting));
+
+    const reply = await (await ask()).json();
+
+    expect(reply).toMatchObject({ usage: { promptTokens: 200, outputTokens: 20 } });
+  });
+
+  test('an answer that fits neither time is an error that says what did not fit, for ever', async () => {
+    const { ask, requests } = await chatWith(textAnswer(misfit));
+
+    const first = await errorOf(await ask());
+    const again = await errorOf(await ask());
+
+    expect(first).toMatchObject({ http: 400, reason: 'RESPONSE_SCHEMA_UNMET' });
+    expect(first.text).toContain('#/price');
+    expect(again.reason).toBe('RESPONSE_SCHEMA_UNMET');
+    expect(requests).toHaveLength(2);
+  });
+
+  test('an answer that was cut short is no JSON, and is not asked for again', async () => {
+    const cut = { chunks: [{ parts: [{ text: '{"price": 1' }], finishReason: 'MAX_TOKENS' }] };
+    const { ask, requests } = await chatWith(cut);
+
+    const error = await errorOf(await ask());
+
+    expect(error.reason).toBe('RESPONSE_SCHEMA_UNMET');
+    expect(error.text).toContain('limit of its length');
+    expect(requests).toHaveLength(1);
+  });
+
+  test('the same message with the same schema is the same answer, without another call', async () => {
+    const { ask, requests } = await chatWith(textAnswer(fitting));
+
+    await ask();
+    const again = await (await ask()).json();
+
+    expect(again).toMatchObject({ replayed: true, message: { parts: [{ text: fitting }] } });
+    expect(requests).toHaveLength(1);
+  });
+
+  test('the same message with another schema is refused: its id belongs to another question', async () => {
+    const { ask } = await chatWith(textAnswer(fitting));
+
+    await ask();
+    const error = await errorOf(await ask({ responseSchema: { type: 'object' } }));
+
+    expect(error).toMatchObject({ http: 409, reason: 'IDEMPOTENCY_KEY_REUSED' });
+  });
+
+  test('an answer that is made anew fits the same schema', async () => {
+    const { ask, chat, path, requests } = await chatWith(textAnswer(fitting));
+
+    await ask();
+    const reply = await chat.call(`${path}/messages/m_1:regenerate`, { body: {} });
+
+    expect(reply.status).toBe(200);
+    expect(requests[1]?.responseJsonSchema).toEqual(schema);
+  });
+
+  test('models that take no schema beside tools are asked for the JSON in a second call', async () => {
+    const { ask, chat, path, requests } = await chatWith(
+      textAnswer('It costs twelve euros.'),
+      textAnswer(fitting),
+    );
+    const tools = [{ name: 'boats', parameters: { type: 'object', properties: {} } }];
+    const id = path.split('/').at(-1);
+    await chat.call('/v1/conversations', { body: { id, model: 'gemini-2.5-flash', tools } });
+
+    const reply = await (await ask()).json();
+
+    expect(reply).toMatchObject({ message: { parts: [{ text: fitting }] } });
+    expect(requests.map((request) => [request.tools?.length, request.responseJsonSchema])).toEqual([
+      [1, undefined],
+      [undefined, schema],
+    ]);
+  });
+});
+
+describe('a schema that no answer can be held against', () => {
+  test.each([
+    ['a type that there is not', { type: 'banana' }, 'responseSchema.type'],
+    ['properties that are a list', { type: 'object', properties: [] }, 'responseSchema.properties'],
+    ['a document elsewhere', { $ref: 'https://example.com/schema' }, 'responseSchema.$ref'],
+    ['a definition that is missing', { $ref: '#/$defs/none' }, 'responseSchema'],
+    ['a circle', { $ref: '#' }, 'responseSchema'],
+    ['more than 32 KiB', { description: 'a'.repeat(33_000) }, 'responseSchema'],
+  ])('%s is refused by name, before anything is stored', async (_, responseSchema, field) => {
+    const { ask, requests, chat, path } = await chatWith(textAnswer(fitting));
+
+    const error = await errorOf(await ask({ responseSchema }));
+
+    expect(error).toMatchObject({ http: 400, reason: 'BAD_FIELD' });
+    expect(error.text).toContain(field);
+    expect(requests).toEqual([]);
+    expect((await chat.call(path)).status).toBe(404);
+  });
+
+  test('a pattern that takes for ever ends in an error, not in a server that stands still', async () => {
+    const slow = { type: 'string', pattern: '^(a+)+$' };
+    const { ask } = await chatWith(textAnswer(JSON.stringify(`${'a'.repeat(50)}!`)));
+
+    const error = await errorOf(await ask({ responseSchema: slow }));
+
+    expect(error.reason).toBe('RESPONSE_SCHEMA_UNMET');
+    expect(error.text).toContain('too long to be checked');
+  });
+});
