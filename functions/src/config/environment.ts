@@ -173,6 +173,12 @@ export const environmentSchema = z.object({
   CLIENT_WRITABLE: list
     .pipe(z.array(z.enum(CLIENT_WRITABLE_FIELDS)))
     .describe('Comma-separated conversation fields that end users may write.'),
+  PUBLIC_URL: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe(
+      'Address of chat for the links in errors, such as https://chat.example.com; without it the one that the request was sent to. For proxies that change the path or the host.',
+    ),
   CORS_ORIGINS: list
     .pipe(
       z.array(

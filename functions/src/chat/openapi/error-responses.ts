@@ -32,8 +32,10 @@ const errorsOfRow = (row: (typeof errorReasonRows)[number]): RouteError[] =>
 /** Every reason of the API with its codes. */
 export const allErrors: readonly RouteError[] = errorReasonRows.flatMap(errorsOfRow);
 
-const startsAnswer = (route: Route) =>
-  route.method === 'POST' && responseMedia(route).includes('text/event-stream');
+/** Whether a route answers with server-sent events, if only when asked. */
+export const streams = (route: Route) => responseMedia(route).includes('text/event-stream');
+
+const startsAnswer = (route: Route) => route.method === 'POST' && streams(route);
 
 function isMet(route: Route, { on, reason }: (typeof errorReasonRows)[number]): boolean {
   const declared: readonly string[] = route.errors ?? [];
@@ -54,7 +56,7 @@ function isMet(route: Route, { on, reason }: (typeof errorReasonRows)[number]): 
     case 'answer':
       return startsAnswer(route);
     case 'stream':
-      return responseMedia(route).includes('text/event-stream');
+      return streams(route);
     case 'declared':
       return false;
     default:
@@ -88,6 +90,15 @@ export const errorSchema: JsonSchema = {
             metadata: {},
           },
           { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '2s' },
+          {
+            '@type': 'type.googleapis.com/google.rpc.Help',
+            links: [
+              {
+                description: 'What TURN_IN_PROGRESS means and what helps',
+                url: 'https://chat.example.com/v1/errors/TURN_IN_PROGRESS',
+              },
+            ],
+          },
         ],
       },
     },
@@ -125,6 +136,25 @@ export const errorDetailSchema: JsonSchema = {
       properties: {
         '@type': { type: 'string', const: 'type.googleapis.com/google.rpc.RetryInfo' },
         retryDelay: { type: 'string', pattern: '^\\d+(\\.\\d+)?s$' },
+      },
+    },
+    {
+      type: 'object',
+      required: ['@type', 'links'],
+      properties: {
+        '@type': { type: 'string', const: 'type.googleapis.com/google.rpc.Help' },
+        links: {
+          type: 'array',
+          minItems: 1,
+          items: {
+            type: 'object',
+            required: ['description', 'url'],
+            properties: {
+              description: { type: 'string' },
+              url: { type: 'string', format: 'uri', description: 'Explains the reason.' },
+            },
+          },
+        },
       },
     },
   ],

@@ -23,6 +23,9 @@ import { noBody, type Route } from '../route.ts';
 /** A JSON Schema of the document: draft 2020-12, as OpenAPI 3.1 has it. */
 export type JsonSchema = z.core.JSONSchema.BaseSchema;
 
+/** Schemas under `components` by their names. */
+export type Schemas = Readonly<Record<string, JsonSchema>>;
+
 /** Names of what several routes answer with; a route's own reply is named after its operation. */
 const sharedResponses: Readonly<Record<string, z.ZodType>> = {
   Conversation: conversationResponse,

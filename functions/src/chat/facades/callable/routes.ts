@@ -108,6 +108,9 @@ export const callableChatRoute = userRoute({
   query: noQuery,
   body: callableBody,
   response: callableResponse,
+  follows: {
+    createConversation: { requestBody: { data: { conversationId: '$response.body#/id' } } },
+  },
   statuses: [200],
   media: ['application/json', 'text/event-stream'],
   requestHeaders: {
@@ -141,11 +144,12 @@ export const callableChatRoute = userRoute({
     const options = answerOptions(data, header);
     const call = await startCall(dependencies, { caller, data, options, left });
     if (!wantsStream(header('accept'))) return jsonReply(call);
-    const { clock, heartbeatMs } = dependencies;
+    const { clock, heartbeatMs, docsUrl } = dependencies;
     return {
       kind: 'stream',
       headers: EVENT_HEADERS,
-      text: (reader) => callableText(call.read(reader), { clock, heartbeatMs, left: reader.left }),
+      text: (reader) =>
+        callableText(call.read(reader), { clock, heartbeatMs, docsUrl, left: reader.left }),
       work: call.work,
     };
   },

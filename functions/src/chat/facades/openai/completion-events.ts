@@ -63,6 +63,8 @@ function chunksOf(completion: Completion, { includeUsage }: { includeUsage: bool
 interface EventOptions extends HeartbeatOptions {
   /** Whether the client asked for a last chunk with the usage. */
   includeUsage: boolean;
+  /** Where reasons of errors are explained. */
+  docsUrl?: string | undefined;
 }
 
 /**
@@ -94,7 +96,7 @@ export async function* completionText(
     if (includeUsage && usage) yield event(chunks.usage(openAiUsage(usage)));
     yield DONE;
   } catch (error) {
-    yield event(openAiErrorReply(error).body);
+    yield event(openAiErrorReply(error, options.docsUrl).body);
   }
 }
 

@@ -20,6 +20,7 @@ import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import {
   answeringModel,
   callCostMicros,
+  groundingTools,
   modelWindowTokens,
 } from '#functions/models/models-in-use.ts';
 import type { RouteDependencies } from '#functions/chat/route.ts';
@@ -76,8 +77,11 @@ function modelRequestOf(
   const contents = toContents(body.messages, { maxPartBytes, maxMessageBytes });
   const last = body.messages.at(-1)?.role;
   if ((last !== 'user' && last !== 'tool') || contents.at(-1)?.role !== 'user') throw noQuestion();
+  const model = modelOf(config);
+  const responseJsonSchema = schemaOfFormat(body);
   return {
-    model: modelOf(config),
+    model,
+    ...groundingTools(config, { model, responseJsonSchema }),
     ...overheadOf(config, body),
     contents,
     ...callOptions(askedOptions(body) ?? {}, { rounds: 0, mayCall: true }),

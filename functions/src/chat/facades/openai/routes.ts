@@ -35,7 +35,7 @@ function namedConversation(
 }
 
 async function streamOf(
-  { clock, heartbeatMs }: RouteDependencies,
+  { clock, heartbeatMs, docsUrl }: RouteDependencies,
   completion: Completion,
   includeUsage: boolean,
 ): Promise<Reply> {
@@ -44,7 +44,8 @@ async function streamOf(
   return {
     kind: 'stream',
     headers: { ...EVENT_HEADERS, ...(recap && { 'x-turn-id': recap.turnId }) },
-    text: ({ left }) => completionText(completion, { clock, heartbeatMs, left, includeUsage }),
+    text: ({ left }) =>
+      completionText(completion, { clock, heartbeatMs, docsUrl, left, includeUsage }),
     work: completion.result,
   };
 }
@@ -59,6 +60,10 @@ export const chatCompletionsRoute = userRoute({
   query: z.object({}),
   body: chatCompletionBody,
   response: chatCompletionResponse,
+  follows: {
+    openAiListModels: { requestBody: { model: '$response.body#/data/0/id' } },
+    createConversation: { parameters: { 'header.X-Conversation-Id': '$response.body#/id' } },
+  },
   statuses: [200],
   media: ['application/json', 'text/event-stream'],
   requestHeaders: {

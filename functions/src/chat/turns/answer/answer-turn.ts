@@ -9,7 +9,7 @@ import { LOOP_OF_CALLS, loopKind } from '#shared/loops/loop-reasons.ts';
 import { textPartId } from '#shared/wire/frame-ids.ts';
 import { toFinishReason } from '#shared/wire/finish-reason.ts';
 import { abortedError } from '#functions/lib/abortable.ts';
-import { modelWindowTokens } from '#functions/models/models-in-use.ts';
+import { groundingTools, modelWindowTokens } from '#functions/models/models-in-use.ts';
 import { addUsage, pricedUsage } from './add-usage.ts';
 import {
   beginRound,
@@ -85,6 +85,10 @@ async function callModel(
     request: {
       ...prompt.prompt,
       ...callOptions(options, { rounds: rounds?.count ?? 0, mayCall: hasTools }),
+      ...groundingTools(dependencies.config, {
+        ...prompt.prompt,
+        responseJsonSchema: options.responseSchema,
+      }),
       role: 'chat',
       promptId: turnId(seq),
     },

@@ -14,7 +14,7 @@ export type FittingAnswer = Answer & { misfitUsage?: ModelUsage | undefined };
 function unmetError({ name }: AnswerCall, misfit: string, finishReason: string | undefined) {
   const isCut = toFinishReason(finishReason) === 'length';
   return new AppError({
-    status: 'INTERNAL',
+    status: 'FAILED_PRECONDITION',
     reason: 'RESPONSE_SCHEMA_UNMET',
     message: `${name} did not fit its schema (finishReason ${finishReason ?? 'missing'})`,
     publicMessage: isCut
@@ -25,7 +25,7 @@ function unmetError({ name }: AnswerCall, misfit: string, finishReason: string |
 
 /** Asks once more, with the answer that did not fit and what is wrong with it. Tools are left out: older models take no schema beside them. */
 function repairRequest(request: ModelRequest, { parts }: Answer, misfit: string): ModelRequest {
-  const { tools: _, toolChoice: __, ...rest } = request;
+  const { tools: _, toolChoice: __, grounding: ___, ...rest } = request;
   const text = `Your answer does not fit the required JSON Schema. ${misfit} Answer again, with JSON that fits this schema and with nothing else: ${JSON.stringify(request.responseJsonSchema)}`;
   return {
     ...rest,

@@ -6,7 +6,8 @@ import { loopKind, findRoundLimit } from '#shared/loops/loop-reasons.ts';
 import type { ContextObject } from '#shared/wire/resources/context-object.ts';
 import { earlierPartIds, firstFrameId, highestFrameId, partIds } from '#shared/wire/frame-ids.ts';
 import { usageView } from '#shared/wire/resources/turns.ts';
-import { contentChunks } from './tool-frames.ts';
+import { waitingCalls } from '#shared/conversation/context/tool-results.ts';
+import { approvalChunk, contentChunks } from './tool-frames.ts';
 import type { StreamChunk, StreamFrame } from '#shared/wire/resources/streams.ts';
 import { toFinishReason } from '#shared/wire/finish-reason.ts';
 
@@ -119,9 +120,18 @@ export function closingFrames(end: { turn: Turn; context: ContextObject }): Stre
 const countedBack = (chunks: readonly StreamChunk[], lastId: number): StreamFrame[] =>
   chunks.map((chunk, i) => ({ id: lastId - (chunks.length - 1 - i), chunk }));
 
+/** What still waits for the user's word: whoever comes anew is asked, too. */
+const approvalChunks = (turn: Turn): StreamChunk[] =>
+  waitingCalls(turn)
+    .filter(({ index }) => turn.rounds?.asks?.includes(index) === true)
+    .map((call) => approvalChunk(turn, call));
+
 /** What a turn says, group by group, with the id of the last frame of each where that is known. */
-const contentGroups = (turn: Turn): { chunks: StreamChunk[]; lastId: number | undefined }[] =>
-  contentChunks(turn).map((chunks, round) => ({ chunks, lastId: turn.rounds?.frames[round] }));
+function contentGroups(turn: Turn): { chunks: StreamChunk[]; lastId: number | undefined }[] {
+  const groups = contentChunks(turn);
+  groups.at(-1)?.push(...approvalChunks(turn));
+  return groups.map((chunks, round) => ({ chunks, lastId: turn.rounds?.frames[round] }));
+}
 
 /** Groups of chunks as frames, counted back from the last id of all and from those that are known of a group. */
 function groupFrames(
