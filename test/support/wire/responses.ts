@@ -33,6 +33,11 @@ const responseEvent = z.discriminatedUnion('type', [
   event('response.content_part.done', { ...content, part: responseOutputText }),
   event('response.output_text.delta', { ...content, delta: z.string(), logprobs }),
   event('response.output_text.done', { ...content, text: z.string(), logprobs }),
+  event('response.output_text.annotation.added', {
+    ...content,
+    annotation_index: number,
+    annotation: responseOutputText.shape.annotations.unwrap(),
+  }),
   event('response.function_call_arguments.delta', { ...named, delta: z.string() }),
   event('response.function_call_arguments.done', {
     ...named,

@@ -11,7 +11,17 @@ const itemStatus = z.enum(['in_progress', 'completed', 'incomplete']);
 export const responseOutputText = z.object({
   type: z.literal('output_text'),
   text: z.string(),
-  annotations: z.array(z.unknown()),
+  annotations: z
+    .array(
+      z.object({
+        type: z.literal('url_citation'),
+        url: z.string(),
+        title: z.string(),
+        start_index: z.number().int(),
+        end_index: z.number().int(),
+      }),
+    )
+    .describe('Sources of the text, where the deployment has `GROUNDING`.'),
   logprobs: z.array(z.unknown()),
 });
 
@@ -64,6 +74,12 @@ const recap = z
     context: contextObjectResponse
       .optional()
       .describe('At the end of an answer: the size of the context, and its compaction.'),
+    approvals: z
+      .array(z.object({ callId: z.string(), toolName: z.string() }))
+      .optional()
+      .describe(
+        'Calls of the server that wait until the user allows them: `POST …/turns/{turnId}/toolResults`.',
+      ),
   })
   .describe('Where the answer stands; absent where nothing is stored.');
 

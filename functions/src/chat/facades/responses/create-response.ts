@@ -36,7 +36,7 @@ function looseAnswering(
     model,
     ignored: [...ignored, ...completion.ignored],
   });
-  return { completion, response, messageId: `msg_${id}`, nameCall: (callId) => callId };
+  return { completion, response, messageId: `msg_${id}`, nameCall: (callId) => callId, told: {} };
 }
 
 function storedAnswering(
@@ -60,6 +60,7 @@ function storedAnswering(
     response,
     messageId: messageItemId(place),
     nameCall: (callId) => storedCallId(conversationId, callId),
+    told: {},
   };
 }
 

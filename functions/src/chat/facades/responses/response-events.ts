@@ -1,4 +1,3 @@
-import type { ContextObject } from '#shared/wire/resources/context-object.ts';
 import type { StreamChunk } from '#shared/wire/resources/streams.ts';
 import type {
   ResponseOutputItem,
@@ -22,7 +21,11 @@ export interface Answering {
   response: ResponseResource;
   messageId: string;
   nameCall: (callId: string) => string;
+  told: ToldAtEnd;
 }
+
+/** What a stored answer is told of its conversation when it ends. */
+type ToldAtEnd = Pick<NonNullable<ResponseResource['recap']>, 'context' | 'approvals'>;
 
 /** One event of the Responses API. */
 export interface ResponseEvent {
@@ -44,6 +47,18 @@ const DELTA_PLACE = 2;
 const isRestart = (chunk: StreamChunk) =>
   chunk.type === 'data-notice' && chunk.data.kind === 'restarted';
 
+/** What one frame adds to that. */
+function withTold(told: ToldAtEnd, chunk: StreamChunk): ToldAtEnd {
+  if (chunk.type === 'data-context') return { ...told, context: chunk.data };
+  if (chunk.type !== 'data-notice' || chunk.data.kind !== 'approval') return told;
+  const { callId, toolName } = chunk.data;
+  const known = told.approvals ?? [];
+  if (known.some((each) => each.callId === callId)) return told;
+  return { ...told, approvals: [...known, { callId, toolName }] };
+}
+
+type MessageItem = Extract<ResponseOutputItem, { type: 'message' }>;
+
 const place = { output_index: 0, content_index: 0 };
 
 /** The events around the text of an answer. */
@@ -52,7 +67,7 @@ const textEvents = (id: string) => ({
     {
       type: 'response.output_item.added',
       output_index: 0,
-      item: { ...messageItem(id, '', 'in_progress'), content: [] },
+      item: messageItem(id, [], 'in_progress'),
     },
     { type: 'response.content_part.added', item_id: id, ...place, part: outputText('') },
   ],
@@ -63,11 +78,27 @@ const textEvents = (id: string) => ({
     delta,
     logprobs: [],
   }),
-  closing: (item: ResponseOutputItem, text: string): Unnumbered[] => [
-    { type: 'response.output_text.done', item_id: id, ...place, text, logprobs: [] },
-    { type: 'response.content_part.done', item_id: id, ...place, part: outputText(text) },
-    { type: 'response.output_item.done', output_index: 0, item },
-  ],
+  closing: (item: MessageItem): Unnumbered[] => {
+    const part = item.content[0] ?? outputText('');
+    return [
+      ...part.annotations.map((annotation, index) => ({
+        type: 'response.output_text.annotation.added',
+        item_id: id,
+        ...place,
+        annotation_index: index,
+        annotation,
+      })),
+      {
+        type: 'response.output_text.done',
+        item_id: id,
+        ...place,
+        text: part.text,
+        logprobs: [],
+      },
+      { type: 'response.content_part.done', item_id: id, ...place, part },
+      { type: 'response.output_item.done', output_index: 0, item },
+    ];
+  },
 });
 
 /** An item that is there as a whole. */
@@ -92,10 +123,14 @@ function outputOf(
   result: CompletionResult,
   isOpened: boolean,
 ): ResponseOutputItem[] {
-  const { text, toolCalls = [] } = result;
+  const { text, toolCalls = [], citations } = result;
   const { status } = answerEnd(result);
   const isSilent = text === '' && !isOpened && (toolCalls.length > 0 || status === 'cancelled');
-  const said = messageItem(messageId, text, status === 'completed' ? 'completed' : 'incomplete');
+  const said = messageItem(
+    messageId,
+    [outputText(text, citations)],
+    status === 'completed' ? 'completed' : 'incomplete',
+  );
   return [...(isSilent ? [] : [said]), ...toolCalls.flatMap((call) => callItems(call, nameCall))];
 }
 
@@ -103,7 +138,7 @@ function outputOf(
 function endedResponse(
   answering: Answering,
   result: CompletionResult,
-  end: { completedAt: Date; context: ContextObject | undefined; isOpened: boolean },
+  end: { completedAt: Date; told: ToldAtEnd; isOpened: boolean },
 ): ResponseResource {
   const { response } = answering;
   const { recap } = response;
@@ -115,7 +150,7 @@ function endedResponse(
     completed_at: status === 'completed' ? Math.floor(end.completedAt.getTime() / 1_000) : null,
     output: outputOf(answering, result, end.isOpened),
     usage: result.usage ? responseUsage(result.usage) : null,
-    ...(recap && { recap: { ...recap, ...(end.context && { context: end.context }) } }),
+    ...(recap && { recap: { ...recap, ...end.told } }),
   };
 }
 
@@ -128,7 +163,7 @@ function* closingEvents(
   for (const [index, item] of ended.output.entries()) {
     if (item.type === 'message') {
       if (!isOpened) yield* events.opening();
-      yield* events.closing(item, item.content[0]?.text ?? '');
+      yield* events.closing(item);
     } else yield* wholeItem(item, index);
   }
   const isWhole = ended.status === 'completed';
@@ -147,7 +182,7 @@ export async function* responseEvents(
   const events = textEvents(messageId);
   let next = 0;
   let isOpened = false;
-  let context: ContextObject | undefined;
+  let told = answering.told;
   const numbered = (event: Unnumbered, from = next): ResponseEvent => {
     next = Math.max(next, from) + 1;
     return { ...event, sequence_number: next - 1 };
@@ -158,7 +193,7 @@ export async function* responseEvents(
     const base = id * NUMBERS_PER_FRAME;
     next = Math.max(next, base);
     if (isRestart(chunk) && isOpened) throw restartedError(completion);
-    if (chunk.type === 'data-context') context = chunk.data;
+    told = withTold(told, chunk);
     if (chunk.type !== 'text-delta') continue;
     if (!isOpened) for (const event of events.opening()) yield numbered(event, base);
     isOpened = true;
@@ -166,6 +201,6 @@ export async function* responseEvents(
   }
   if (left?.aborted) return;
   const result = await completion.result;
-  const ended = endedResponse(answering, result, { completedAt: clock.now(), context, isOpened });
+  const ended = endedResponse(answering, result, { completedAt: clock.now(), told, isOpened });
   for (const event of closingEvents(answering, ended, isOpened)) yield numbered(event);
 }

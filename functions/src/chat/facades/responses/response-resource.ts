@@ -1,5 +1,6 @@
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { readClientTools } from '#shared/conversation/documents/declared-tools.ts';
+import type { UrlCitation } from '#shared/grounding/url-citations.ts';
 import type { ModelUsage } from '#shared/ports/ports.ts';
 import type { OpenAiToolCall } from '#shared/wire/facades/openai.ts';
 import type { CreateResponseBody } from '#shared/wire/facades/responses/request.ts';
@@ -122,20 +123,20 @@ export const responseUsage = (usage: ModelUsage): ResponseUsage => {
 type MessageItem = Extract<ResponseOutputItem, { type: 'message' }>;
 type ItemStatus = MessageItem['status'];
 
-export const outputText = (text: string) => ({
-  type: 'output_text' as const,
+type OutputText = MessageItem['content'][number];
+
+export const outputText = (text: string, citations: readonly UrlCitation[] = []): OutputText => ({
+  type: 'output_text',
   text,
-  annotations: [],
+  annotations: citations.map((citation) => ({ type: 'url_citation', ...citation })),
   logprobs: [],
 });
 
-export const messageItem = (id: string, text: string, status: ItemStatus): MessageItem => ({
-  type: 'message',
-  id,
-  status,
-  role: 'assistant',
-  content: [outputText(text)],
-});
+export const messageItem = (
+  id: string,
+  content: readonly OutputText[],
+  status: ItemStatus,
+): MessageItem => ({ type: 'message', id, status, role: 'assistant', content: [...content] });
 
 /** How calls of an answer are named. */
 type NameCall = (callId: string) => string;

@@ -1,6 +1,8 @@
 import { contentText } from '#shared/conversation/documents/content.ts';
-import { callId, findCalls } from '#shared/conversation/context/tool-calls.ts';
+import { callId, findCalls, type ToolCall } from '#shared/conversation/context/tool-calls.ts';
+import { waitingCalls } from '#shared/conversation/context/tool-results.ts';
 import { turnId } from '#shared/conversation/documents/paths.ts';
+import { urlCitations } from '#shared/grounding/url-citations.ts';
 import { isResting, type Turn } from '#shared/conversation/documents/turn.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import type { OpenAiToolCall } from '#shared/wire/facades/openai.ts';
@@ -46,30 +48,47 @@ export async function readStoredResponse(
 
 /** What one response of a turn said and called: what stands behind the calls that it answers, up to the next ones. */
 function findStep(
-  { seq, contents, rounds, finishReason, usage }: Turn,
+  turn: Turn,
   answeredCalls: number,
 ): { result: CompletionResult; isPassed: boolean } {
+  const { contents, finishReason, usage, grounding } = turn;
   const calls = findCalls(contents);
   let before = 0;
-  let text = '';
+  let said = '';
+  let from = 0;
+  const resultOf = (toolCalls: readonly OpenAiToolCall[]): CompletionResult => {
+    const text = said.slice(from);
+    const citations = urlCitations(grounding, { text, from });
+    return { text, toolCalls, finishReason, usage, citations };
+  };
   for (const content of contents) {
-    const own = content.parts.filter(({ functionCall }) => functionCall !== undefined).length;
-    const isAfter = before >= answeredCalls;
-    if (isAfter && content.role === 'model') text += contentText(content);
+    if (content.role !== 'model') continue;
+    if (before < answeredCalls) from = said.length + contentText(content).length;
+    said += contentText(content);
+    const first = before;
+    before += content.parts.filter(({ functionCall }) => functionCall !== undefined).length;
     const asked = calls
-      .slice(before, content.role === 'model' ? before + own : before)
-      .filter(({ index }) => isAfter && rounds?.app.includes(index) === true);
-    if (content.role === 'model') before += own;
+      .slice(first, before)
+      .filter(({ index }) => index >= answeredCalls && turn.rounds?.app.includes(index) === true);
     if (asked.length === 0) continue;
-    const toolCalls = asked.map(({ index, name, args }): OpenAiToolCall => ({
-      id: callId(seq, index),
-      type: 'function',
-      function: { name, arguments: JSON.stringify(args) },
-    }));
     const isPassed = asked.every(({ response }) => response !== undefined);
-    return { result: { text, toolCalls, finishReason, usage }, isPassed };
+    return { result: resultOf(asked.map((call) => openAiCall(turn, call))), isPassed };
   }
-  return { result: { text, finishReason, usage }, isPassed: false };
+  return { result: resultOf([]), isPassed: false };
+}
+
+const openAiCall = ({ seq }: Turn, { index, name, args }: ToolCall): OpenAiToolCall => ({
+  id: callId(seq, index),
+  type: 'function',
+  function: { name, arguments: JSON.stringify(args) },
+});
+
+/** Calls of the server that wait for the user, and not for the app. */
+function toldOf(turn: Turn): Answering['told'] {
+  const approvals = waitingCalls(turn)
+    .filter(({ index }) => turn.rounds?.app.includes(index) !== true)
+    .map(({ index, name }) => ({ callId: callId(turn.seq, index), toolName: name }));
+  return approvals.length === 0 ? {} : { approvals };
 }
 
 async function* noFrames(): AsyncGenerator<StreamFrame> {
@@ -146,6 +165,7 @@ export function storedAnswering(
     }),
     messageId: messageItemId(place),
     nameCall: (id) => storedCallId(conversationId, id),
+    told: toldOf(turn),
   };
 }
 
