@@ -6,6 +6,7 @@ import {
 import type { Parameter } from '#functions/chat/openapi/parameters.ts';
 import type { Operation } from '#functions/chat/openapi/path-item.ts';
 import type { JsonSchema } from '#functions/chat/openapi/schemas.ts';
+import { errorsDocument } from './errors-document.ts';
 import { boundsText, listFields, referencedName, typeText } from './schema-text.ts';
 import { loadRoutes } from '#functions/chat/chat-routes.ts';
 
@@ -109,6 +110,7 @@ const exampleIds: Readonly<Record<string, string>> = {
   messageId: 'm_17',
   generation: '3',
   pinId: 'harbour',
+  reason: 'USER_RPM',
   jobId: '0190a5d4-9c33-7d21-b6a7-6f7e8d9c0b1a',
 };
 
@@ -202,4 +204,5 @@ if (import.meta.main) {
   const written = (name: string) => new URL(`../../docs/reference/${name}`, import.meta.url);
   writeFileSync(written('openapi.json'), openApiText());
   writeFileSync(written('api.md'), apiDocument(servedDocument()));
+  writeFileSync(written('errors.md'), errorsDocument());
 }

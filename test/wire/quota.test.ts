@@ -62,14 +62,14 @@ describe('a refusal', () => {
   const atNoon = () => createManualClock(new Date('2026-01-02T12:00:00.000Z'));
 
   test.each([
-    ['USER_DAILY_MESSAGES', ['USER_DAILY_MESSAGES', '1'], ['messagesPerDay', '43200']],
-    ['USER_DAILY_TOKENS', ['USER_DAILY_TOKENS', '800'], ['tokensPerDay', '43200']],
-    ['USER_RPM', ['USER_REQUESTS_PER_MINUTE', '1'], ['requestsPerMinute', '60']],
+    ['USER_DAILY_MESSAGES', ['USER_DAILY_MESSAGES', '1'], ['messagesPerDay', '43200', 'true']],
+    ['USER_DAILY_TOKENS', ['USER_DAILY_TOKENS', '800'], ['tokensPerDay', '43200', 'true']],
+    ['USER_RPM', ['USER_REQUESTS_PER_MINUTE', '1'], ['requestsPerMinute', '60', undefined]],
   ] as const)(
     'a quota refusal for %s says what is used and when to retry',
     async (reason, set, told) => {
       const clock = atNoon();
-      const [quota, after] = told;
+      const [quota, after, final] = told;
       const environment = { [set[0]]: set[1] };
       const limited = await serverWith(environment, {
         clock,
@@ -92,6 +92,8 @@ describe('a refusal', () => {
         resetTime: expect.stringMatching(/^2026-01-0[23]T/),
       });
       expect(error.text).toContain(`"retryDelay":"${after}s"`);
+      expect(error.metadata.final).toBe(final);
+      expect(refused.headers.get('x-should-retry')).toBe(final === 'true' ? 'false' : null);
     },
   );
 
@@ -119,7 +121,7 @@ describe('a refusal', () => {
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
     const error = await errorOf(refused);
     expect(error).toMatchObject({ http: 429, reason: 'GLOBAL_BUDGET' });
-    expect(Object.keys(error.metadata)).toEqual(['resetTime']);
+    expect(['resetTime', 'final']).toEqual(expect.arrayContaining(Object.keys(error.metadata)));
   });
 
   test('a requested compaction is refused too when no quota is left', async () => {

@@ -18,11 +18,17 @@ const authorize = async ({ getIdToken }: Backend) => ({
   authorization: `Bearer ${await getIdToken()}`,
 });
 
-/** For `new DefaultChatTransport(…)`: only what is new travels, a message or what tools of the app have given. */
-export const transportOptions = (backend: Backend) => ({
+/**
+ * For `new DefaultChatTransport(…)`: only what is new travels, a message or what tools of the app have given, and which
+ * message it comes after. `aiSdk`: the major version of your `ai`.
+ */
+export const transportOptions = (backend: Backend, { aiSdk = 5 } = {}) => ({
   api: `${backend.baseUrl}/v1/ai-sdk/chat`,
-  headers: () => authorize(backend),
-  prepareSendMessagesRequest: <Message extends { role: string }>(request: {
+  headers: async () => ({
+    ...(await authorize(backend)),
+    'x-ai-sdk-version': String(aiSdk), // from 6 on, questions for approval come as parts
+  }),
+  prepareSendMessagesRequest: <Message extends { id: string; role: string }>(request: {
     id: string;
     messages: Message[];
     trigger: string;
@@ -31,7 +37,13 @@ export const transportOptions = (backend: Backend) => ({
   }) => {
     const { id, trigger, messageId, body } = request;
     const lastOfUser = request.messages.findLastIndex(({ role }) => role === 'user');
-    const messages = request.messages.slice(Math.max(lastOfUser, 0));
+    const start = Math.max(lastOfUser, 0);
+    // The answer before it, without what it says: where the server has more behind that, this is an edit.
+    const before = request.messages.slice(0, start).slice(-1);
+    const messages = [
+      ...before.map(({ id: messageBefore, role }) => ({ id: messageBefore, role, parts: [] })),
+      ...request.messages.slice(start),
+    ];
     // The model is told what time it is for the user.
     const { timeZone, locale } = Intl.DateTimeFormat().resolvedOptions();
     const clientContext = { timeZone, locale };

@@ -8,6 +8,7 @@ import { authenticate } from './http/authenticate.ts';
 import { createCallLimit, withinCallLimit, type CallLimit } from './http/call-limit.ts';
 import { COMMON_HEADERS } from './http/headers.ts';
 import { cors } from './http/cors.ts';
+import { docsUrl } from './http/docs-url.ts';
 import { errorResponse } from './http/error-response.ts';
 import { servedRoutes } from './chat-routes.ts';
 import { logRequest } from './http/log-request.ts';
@@ -165,7 +166,12 @@ async function run(
     return { response: toResponse(dependencies, context, { reply, requestId }), caller };
   } catch (error) {
     const told = errorForCaller(error, caller);
-    return { ...errorResponse(told, { ...route, accept: header('accept') }), caller, error };
+    const { docsUrl: docs } = dependencies;
+    return {
+      ...errorResponse(told, { ...route, docsUrl: docs, accept: header('accept') }),
+      caller,
+      error,
+    };
   }
 }
 
@@ -186,7 +192,10 @@ async function serve(
   context: ChatContext,
   target: Target,
 ): Promise<Response> {
-  const dependencies = withTrace(untraced, traceOf(context));
+  const dependencies = {
+    ...withTrace(untraced, traceOf(context)),
+    docsUrl: docsUrl(untraced.config, context.req),
+  };
   const { clock, randomness, logger, sha256 } = dependencies;
   const requestId = randomness.uuid();
   const startedAt = clock.now().getTime();
@@ -204,8 +213,8 @@ async function serve(
   return response;
 }
 
-const refused = (error: AppError): Served => ({
-  ...errorResponse(error, { accept: undefined }),
+const refused = (error: AppError, { docsUrl: docs }: RouteDependencies): Served => ({
+  ...errorResponse(error, { accept: undefined, docsUrl: docs }),
   error,
 });
 
@@ -238,13 +247,13 @@ export function createChatApp(dependencies: RouteDependencies): Hono<{ Bindings:
     app.all(routerPath(path), (context) =>
       serve(dependencies, context, {
         operation: 'methodNotAllowed',
-        answer: () => refused(methodNotAllowed(methods.join(', '))),
+        answer: (traced) => refused(methodNotAllowed(methods.join(', ')), traced),
       }),
     );
   app.notFound((context) =>
     serve(dependencies, context, {
       operation: 'routeNotFound',
-      answer: () => refused(routeNotFound()),
+      answer: (traced) => refused(routeNotFound(), traced),
     }),
   );
   return app;

@@ -16,6 +16,10 @@ export const servedRoutes: readonly ServedRoute[] = [
       openApiRoute: ['GET', '/v1/openapi.json'],
     },
   ),
+  ...served(() => import('./routes/errors.ts'), {
+    listErrorReasonsRoute: ['GET', '/v1/errors'],
+    getErrorReasonRoute: ['GET', '/v1/errors/{reason}'],
+  }),
   ...served(() => import('./routes/conversations.ts'), {
     createConversationRoute: ['POST', '/v1/conversations'],
     listConversationsRoute: ['GET', '/v1/conversations'],

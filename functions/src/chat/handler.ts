@@ -7,6 +7,7 @@ import { errorReply } from '#shared/wire/errors/error-body.ts';
 import { HEARTBEAT_INTERVAL_MS } from '#shared/wire/limits.ts';
 import { guardServer } from '../bootstrap/server-guard.ts';
 import { createChatApp } from './chat-app.ts';
+import { publicDocsUrl } from './http/docs-url.ts';
 import { breakOff, writeText } from './http/write-text.ts';
 import { sentText } from './http/response-body.ts';
 import type { ChatDependencies } from './chat-dependencies.ts';
@@ -31,11 +32,17 @@ const sendMessage: SendMessage = async (dependencies, request) => {
   return sending.sendMessage(dependencies, request);
 };
 
-/** The router never throws, so what arrives here is a request that could not be built. */
-function answerUnusable(error: unknown): Response {
-  const { httpStatus, headers, body } = errorReply(unusableRequest(error));
-  return Response.json(body, { status: httpStatus, headers });
-}
+/**
+ * The router never throws, so what arrives here is a request that could not be built, of whose own address nothing
+ * can be told.
+ */
+const answerUnusable =
+  ({ PUBLIC_URL }: ChatDependencies['config']) =>
+  (error: unknown): Response => {
+    const docs = PUBLIC_URL === undefined ? undefined : publicDocsUrl(PUBLIC_URL);
+    const { httpStatus, headers, body } = errorReply(unusableRequest(error), docs);
+    return Response.json(body, { status: httpStatus, headers });
+  };
 
 /**
  * The `chat` function for the functions framework. Resolves when the answer is out *and* its turn has
@@ -66,7 +73,7 @@ export function createChatHandler(
     };
     const listen = getRequestListener(answer, {
       overrideGlobalObjects: false,
-      errorHandler: answerUnusable,
+      errorHandler: answerUnusable(dependencies.config),
     });
     await listen(request, response);
     await Promise.allSettled(work);

@@ -15,6 +15,8 @@ export interface RouteDependencies extends ChatDependencies {
   sendMessage: SendMessage;
   /** Silence after which a stream sends a comment, ms. */
   heartbeatMs: number;
+  /** Where reasons of errors are explained, as whoever sent the request reaches it; the router sets it. */
+  docsUrl?: string;
 }
 
 interface JsonReply {

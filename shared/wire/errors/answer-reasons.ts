@@ -11,12 +11,14 @@ export const answerReasons = {
   BAD_PART: {
     status: 'INVALID_ARGUMENT',
     on: 'declared',
-    meaning: 'A part of the message is of no form that is known here; the message names it.',
+    meaning:
+      'A part of the message is of no form that is known here; the message names it. Parts are `{"type":"text","text":"…"}`, a file, or an upload; see the reference of messages.',
   },
   TEXT_TOO_LONG: {
     status: 'INVALID_ARGUMENT',
     on: 'declared',
-    meaning: 'A text or a message is longer than its limit; both are named.',
+    meaning:
+      'A text or a message is longer than its limit; both are named. Shorten it, or send it as a file.',
   },
   CONTEXT_WINDOW_WILL_OVERFLOW: {
     status: 'FAILED_PRECONDITION',
@@ -28,7 +30,8 @@ export const answerReasons = {
   TURN_DENIED: {
     status: 'FAILED_PRECONDITION',
     on: 'answer',
-    meaning: 'The service does not take this message, and says why; nothing was stored.',
+    meaning:
+      'The service does not take this message, and says why; nothing was stored. Show the message to the user.',
   },
   HOOK_FAILED: {
     status: 'UNAVAILABLE',
@@ -39,6 +42,7 @@ export const answerReasons = {
     status: 'ABORTED',
     on: 'answer',
     meaning: 'Another message is being answered; wait, queue or interrupt.',
+    retry: 'later',
   },
   IDEMPOTENCY_KEY_REUSED: {
     status: 'ALREADY_EXISTS',
@@ -54,8 +58,14 @@ export const answerReasons = {
     status: 'ABORTED',
     on: 'answer',
     meaning: 'Another server continues the answer; send the message again.',
+    retry: 'yes',
   },
-  ABORTED: { status: 'CANCELLED', on: 'answer', meaning: 'The answer was stopped.' },
+  ABORTED: {
+    status: 'CANCELLED',
+    on: 'answer',
+    meaning:
+      'The answer was stopped. Nothing to do: somebody stopped it. What was said until then is kept.',
+  },
   MODEL_TIMEOUT: {
     status: 'DEADLINE_EXCEEDED',
     on: 'answer',
@@ -72,7 +82,7 @@ export const answerReasons = {
     meaning: 'The model said nothing; send the message again.',
   },
   RESPONSE_SCHEMA_UNMET: {
-    status: 'INTERNAL',
+    status: 'FAILED_PRECONDITION',
     on: 'answer',
     meaning:
       'The answer does not fit `responseSchema`, the second one neither; the message says what did not.',
@@ -96,62 +106,74 @@ export const answerReasons = {
   USER_DAILY_MESSAGES: {
     status: 'RESOURCE_EXHAUSTED',
     on: 'answer',
-    meaning: 'The messages of the day are used up.',
+    meaning: 'The messages of the day are used up. Come back at `metadata.resetTime`.',
+    retry: 'later',
   },
   USER_DAILY_TOKENS: {
     status: 'RESOURCE_EXHAUSTED',
     on: 'answer',
-    meaning: 'What is left of the tokens of the day is less than the message needs.',
+    meaning:
+      'What is left of the tokens of the day is less than the message needs. Begin a new conversation, which needs fewer, or come back at `metadata.resetTime`.',
+    retry: 'later',
   },
   USER_DAILY_USD: {
     status: 'RESOURCE_EXHAUSTED',
     on: 'answer',
-    meaning: 'What one user may cost in a day is used up.',
+    meaning: 'What one user may cost in a day is used up. Come back at `metadata.resetTime`.',
+    retry: 'later',
   },
   ANONYMOUS_LIMIT: {
     status: 'RESOURCE_EXHAUSTED',
     on: 'answer',
     meaning: 'What an anonymous user may take in a day is used up; sign in to go on with more.',
+    retry: 'later',
   },
   GLOBAL_BUDGET: {
     status: 'RESOURCE_EXHAUSTED',
     on: 'answer',
-    meaning: 'The service has reached its budget of the day.',
+    meaning:
+      'The service has reached its budget of the day. Come back at `metadata.resetTime`; whoever runs the service sets `GLOBAL_DAILY_USD`.',
+    retry: 'later',
   },
   MODEL_CONTEXT_OVERFLOW: {
     status: 'FAILED_PRECONDITION',
     on: 'answer',
-    meaning: 'The conversation is too long for the model.',
+    meaning:
+      'The conversation is too long for the model. Compact it (`POST …:compact`), or begin a new one.',
   },
   MODEL_UNKNOWN: {
     status: 'FAILED_PRECONDITION',
     on: 'answer',
-    meaning: 'There is no model of this name.',
+    meaning:
+      'There is no model of this name. Choose one that the message or docs/reference/constants.md names; a deployment makes another one known by `MODEL_WINDOWS`.',
   },
   MODEL_REFUSED_REQUEST: {
     status: 'INTERNAL',
     on: 'answer',
-    meaning: 'The model did not accept the request.',
+    meaning:
+      'The model did not accept the request. Whoever runs the service finds the cause in its logs.',
   },
   OVERHEAD_TOO_LARGE: {
     status: 'INVALID_ARGUMENT',
     on: 'answer',
-    meaning: 'System instruction and tools leave no room in the context window.',
+    meaning: 'System instruction and tools leave no room in the context window. Shorten them.',
   },
   NOT_A_USER_MESSAGE: {
     status: 'FAILED_PRECONDITION',
     on: 'declared',
-    meaning: 'Only messages of the user can be edited.',
+    meaning: 'Only messages of the user can be edited. Name a message of the role `user`.',
   },
   NOT_THE_LAST_ANSWER: {
     status: 'FAILED_PRECONDITION',
     on: 'declared',
-    meaning: 'Only the last answer can be regenerated.',
+    meaning:
+      'Only the last answer can be regenerated. Name the last one; to change an earlier turn, edit its message.',
   },
   MESSAGE_REPLACED: {
     status: 'FAILED_PRECONDITION',
     on: 'declared',
-    meaning: 'Another message has taken the place of this one.',
+    meaning:
+      'Another message has taken the place of this one. Read the list of messages and name the newer one.',
   },
   EDIT_TOO_FAR_BACK: {
     status: 'FAILED_PRECONDITION',
@@ -161,7 +183,7 @@ export const answerReasons = {
   TURN_FINISHED: {
     status: 'FAILED_PRECONDITION',
     on: 'declared',
-    meaning: 'The turn has ended; there is nothing to cancel.',
+    meaning: 'The turn has ended; there is nothing to cancel. Read the turn: it has the answer.',
   },
   ANSWER_RESTARTED: {
     status: 'UNAVAILABLE',

@@ -25,8 +25,19 @@ const hopelessConflicts: ReadonlySet<string> = new Set([
   'IDEMPOTENCY_KEY_REUSED',
 ]);
 
+/**
+ * A quota that returns later than this is none to wait for, ms: a limit of the day, not of the minute. The OpenAI SDKs
+ * heed no longer wait either.
+ */
+export const QUOTA_WAIT_MAX_MS = 60_000;
+
+/** Whether nobody should wait for what a request lacks, and clients that repeat by themselves give up. */
+const isFinal = ({ status, retryAfterMs = 0 }: AppError): boolean =>
+  status === 'RESOURCE_EXHAUSTED' && retryAfterMs > QUOTA_WAIT_MAX_MS;
+
 const ERROR_INFO = 'type.googleapis.com/google.rpc.ErrorInfo';
 const RETRY_INFO = 'type.googleapis.com/google.rpc.RetryInfo';
+const HELP = 'type.googleapis.com/google.rpc.Help';
 const DOMAIN = 'recap';
 
 type ErrorDetail =
@@ -36,7 +47,8 @@ type ErrorDetail =
       domain: string;
       metadata: Readonly<Record<string, string>>;
     }
-  | { '@type': typeof RETRY_INFO; retryDelay: string };
+  | { '@type': typeof RETRY_INFO; retryDelay: string }
+  | { '@type': typeof HELP; links: { description: string; url: string }[] };
 
 /** The AIP-193 body of an error. */
 interface ErrorBody {
@@ -59,30 +71,43 @@ const unknownError = (cause: unknown) =>
     cause,
   });
 
+const metadataOf = (error: AppError): Readonly<Record<string, string>> =>
+  isFinal(error) ? { ...error.metadata, final: 'true' } : error.metadata;
+
+const help = (reason: string, docsUrl: string): ErrorDetail => ({
+  '@type': HELP,
+  links: [{ description: `What ${reason} means and what helps`, url: `${docsUrl}/${reason}` }],
+});
+
+const isHopeless = (error: AppError, httpStatus: number) =>
+  isFinal(error) || (httpStatus === 409 && hopelessConflicts.has(error.reason));
+
 function errorHeaders(error: AppError, httpStatus: number): Record<string, string> {
   return {
     ...(error.retryAfterMs !== undefined && {
       'retry-after': String(Math.ceil(error.retryAfterMs / 1_000)),
     }),
-    ...(httpStatus === 409 && hopelessConflicts.has(error.reason) && { 'x-should-retry': 'false' }),
+    ...(isHopeless(error, httpStatus) && { 'x-should-retry': 'false' }),
     ...(httpStatus === 401 && { 'www-authenticate': 'Bearer' }),
     ...(httpStatus === 405 && { allow: error.metadata['allow'] ?? '' }),
   };
 }
 
 /**
- * What a caller sees of an error: HTTP code, headers, and an AIP-193 body with ErrorInfo and, where a
- * wait helps, RetryInfo. Only `publicMessage`, `reason` and `metadata` leave; anything but an AppError
- * becomes a bare 500. `Retry-After` is in whole seconds, rounded up.
+ * What a caller sees of an error: HTTP code, headers, and an AIP-193 body with ErrorInfo, RetryInfo where a
+ * wait helps (`final` in the metadata where that is too long to be waited for), and Help with a link below `docsUrl`, the address that reasons are explained under, if there is one.
+ * Only `publicMessage`, `reason` and `metadata` leave; anything but an AppError becomes a bare 500. `Retry-After`
+ * is in whole seconds, rounded up.
  */
-export function errorReply(thrown: unknown): ErrorReply {
+export function errorReply(thrown: unknown, docsUrl?: string): ErrorReply {
   const error = thrown instanceof AppError ? thrown : unknownError(thrown);
   const httpStatus = error.httpStatus ?? httpStatusByStatus[error.status];
   const details: ErrorDetail[] = [
-    { '@type': ERROR_INFO, reason: error.reason, domain: DOMAIN, metadata: error.metadata },
+    { '@type': ERROR_INFO, reason: error.reason, domain: DOMAIN, metadata: metadataOf(error) },
   ];
   if (error.retryAfterMs !== undefined)
     details.push({ '@type': RETRY_INFO, retryDelay: `${error.retryAfterMs / 1_000}s` });
+  if (docsUrl !== undefined) details.push(help(error.reason, docsUrl));
   return {
     httpStatus,
     headers: errorHeaders(error, httpStatus),

@@ -17,6 +17,13 @@ type ErrorScope =
   | 'declared'
   | `{${string}}`;
 
+/**
+ * Whether the same request may be sent again: `yes`, after `Retry-After` where it is given; `later`, when what is in
+ * its way has passed; `no`, because it would meet the same error.
+ */
+export const retryAdvices = ['yes', 'later', 'no'] as const;
+export type RetryAdvice = (typeof retryAdvices)[number];
+
 export interface ErrorReasonRow {
   status: ErrorStatus;
   /** The status that the same reason has in the other of two cases: trying again helps, or is of no use. */
@@ -24,6 +31,8 @@ export interface ErrorReasonRow {
   /** Where it is not the usual code of the status. */
   httpStatus?: number;
   on: ErrorScope;
-  /** What it says and what helps, for the reference. */
+  /** When it comes, and what helps. */
   meaning: string;
+  /** Where it does not follow from the status: see `retryAdvice`. */
+  retry?: RetryAdvice;
 }

@@ -5,18 +5,21 @@ export const requestReasons = {
   BAD_FIELD: {
     status: 'INVALID_ARGUMENT',
     on: 'every',
-    meaning: 'A field or parameter is missing, unknown or out of range; the message names it.',
+    meaning:
+      'A field or parameter is missing, unknown or out of range; the message names it. Correct what the message names; `metadata.field` has its path.',
   },
   BAD_JSON: {
     status: 'INVALID_ARGUMENT',
     on: 'body',
-    meaning: 'The body is no JSON in UTF-8, or is nested too deep.',
+    meaning:
+      'The body is no JSON in UTF-8, or is nested too deep. Check quotes and commas, and send `Content-Type: application/json`.',
   },
   BODY_TOO_LARGE: {
     status: 'INVALID_ARGUMENT',
     httpStatus: 413,
     on: 'body',
-    meaning: 'The body is larger than the limit.',
+    meaning:
+      'The body is larger than the limit. Send less at once; files go through `POST /v1/uploads`.',
   },
   ENCODING_UNSUPPORTED: {
     status: 'INVALID_ARGUMENT',
@@ -34,6 +37,7 @@ export const requestReasons = {
     status: 'CANCELLED',
     on: 'body',
     meaning: 'The body broke off; send the request again.',
+    retry: 'yes',
   },
   PAGE_TOKEN_INVALID: {
     status: 'INVALID_ARGUMENT',
@@ -49,17 +53,20 @@ export const requestReasons = {
   ID_TOKEN_MISSING: {
     status: 'UNAUTHENTICATED',
     on: 'user',
-    meaning: 'There is no `Authorization: Bearer` header.',
+    meaning:
+      'There is no `Authorization: Bearer` header. Sign in with Firebase Auth and send `Authorization: Bearer <ID token>`.',
   },
   ID_TOKEN_EXPIRED: {
     status: 'UNAUTHENTICATED',
     on: 'user',
-    meaning: 'The ID token has expired; get a fresh one.',
+    meaning:
+      'The ID token has expired; get a fresh one (`getIdToken(true)` of Firebase’s SDKs) and send the request again.',
   },
   ID_TOKEN_INVALID: {
     status: 'UNAUTHENTICATED',
     on: 'user',
-    meaning: 'The ID token is not valid for this service.',
+    meaning:
+      'The ID token is not valid for this service. Send an ID token, no custom token and no API key, of the Firebase project of this deployment.',
   },
   ID_TOKEN_REVOKED: {
     status: 'UNAUTHENTICATED',
@@ -69,22 +76,25 @@ export const requestReasons = {
   USER_DISABLED: {
     status: 'UNAUTHENTICATED',
     on: 'user',
-    meaning: 'The account is disabled.',
+    meaning: 'The account is disabled; whoever runs the service can enable it in Firebase Auth.',
   },
   READ_TOKEN_INVALID: {
     status: 'UNAUTHENTICATED',
     on: 'declared',
-    meaning: 'The token of the webhook is missing, expired, forged or of another conversation.',
+    meaning:
+      'The token of the webhook is missing, expired, forged or of another conversation. Send the `token` of the newest call of the webhook in `X-Recap-Read-Token`, for its conversation.',
   },
   APP_CHECK_MISSING: {
     status: 'UNAUTHENTICATED',
     on: 'user',
-    meaning: 'The deployment asks for an App Check token in `X-Firebase-AppCheck`.',
+    meaning:
+      'The deployment asks for an App Check token in `X-Firebase-AppCheck`. Set App Check up in the app; Firebase’s SDKs give the token.',
   },
   APP_CHECK_INVALID: {
     status: 'UNAUTHENTICATED',
     on: 'user',
-    meaning: 'The App Check token is not valid for this service.',
+    meaning:
+      'The App Check token is not valid for this service. Get a new one; check that the app is registered with App Check in the project of this deployment.',
   },
   APP_CHECK_REPLAYED: {
     status: 'UNAUTHENTICATED',
@@ -92,27 +102,36 @@ export const requestReasons = {
     meaning:
       'The App Check token has been used; this request needs a limited-use token of its own.',
   },
-  ROUTE_NOT_FOUND: { status: 'NOT_FOUND', on: 'declared', meaning: 'There is no such address.' },
+  ROUTE_NOT_FOUND: {
+    status: 'NOT_FOUND',
+    on: 'declared',
+    meaning:
+      'There is no such address. The message names the nearest one; `GET /v1/openapi.json` lists all.',
+  },
   METHOD_NOT_ALLOWED: {
     status: 'INVALID_ARGUMENT',
     httpStatus: 405,
     on: 'declared',
-    meaning: 'The address takes other methods only; `Allow` lists them.',
+    meaning: 'The address takes other methods only; `Allow` lists them. Use one of them.',
   },
   BAD_REQUEST_LINE: {
     status: 'INVALID_ARGUMENT',
     on: 'declared',
-    meaning: 'The address or the Host header cannot be read.',
+    meaning:
+      'The address or the Host header cannot be read. Check the address: spaces and special characters are percent-encoded.',
   },
   INTERNAL: {
     status: 'INTERNAL',
     on: 'every',
-    meaning: 'Something went wrong here; it is logged.',
+    meaning:
+      'Something went wrong here; it is logged. Try again later; quote the header `x-request-id` when you ask for help.',
+    retry: 'later',
   },
   STORE_REFUSED: {
     status: 'INTERNAL',
     on: 'user',
-    meaning: 'The service is not set up correctly.',
+    meaning:
+      'The service is not set up correctly. Whoever runs the service checks the rights of its account on Firestore (docs/operations.md).',
   },
   STORE_UNAVAILABLE: {
     status: 'UNAVAILABLE',

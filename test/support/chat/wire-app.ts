@@ -132,5 +132,6 @@ export async function createResources(
     jobId: jobId ?? 'request-1',
     deviceId: 'device-1',
     memoryId: 'memory-1',
+    model: `model-${canary}`,
   };
 }

@@ -57,6 +57,9 @@ async function readAll(call: ReturnType<ReturnType<typeof chat>['stream']>) {
 }
 
 /** The error of a call that the server refuses, and that the SDK makes once. */
+/** Where an error is explained. */
+const link = { links: [{ url: expect.stringMatching(/^http:.*\/v1\/errors\/[A-Z_]+$/) }] };
+
 async function refusalOf(call: Promise<unknown>): Promise<FunctionsError> {
   const before = requests;
   const error: unknown = await call.then(
@@ -126,7 +129,7 @@ describe('the web SDK of Firebase', () => {
     await expect(reading).rejects.toMatchObject({
       code: 'functions/unavailable',
       message: expect.stringContaining('The model is overloaded.'),
-      details: [{ reason: 'MODEL_OVERLOADED' }, { retryDelay: '45s' }],
+      details: [{ reason: 'MODEL_OVERLOADED' }, { retryDelay: '45s' }, link],
     });
   });
 
@@ -146,6 +149,7 @@ describe('the web SDK of Firebase', () => {
       expect(error.details).toMatchObject([
         { reason: 'USER_DAILY_MESSAGES' },
         { retryDelay: '3600s' },
+        link,
       ]);
     },
   );
@@ -159,7 +163,7 @@ describe('the web SDK of Firebase', () => {
       const error = await refusalOf(send(question('Hello.')));
 
       expect(error.code).toBe('functions/unauthenticated');
-      expect(error.details).toMatchObject([{ reason: 'ID_TOKEN_MISSING' }]);
+      expect(error.details).toMatchObject([{ reason: 'ID_TOKEN_MISSING' }, link]);
     },
   );
 
@@ -182,7 +186,7 @@ describe('the web SDK of Firebase', () => {
 
     const error = await refusalOf(chat()(asked));
 
-    expect(error.details).toMatchObject([{ reason: 'BAD_PART' }]);
+    expect(error.details).toMatchObject([{ reason: 'BAD_PART' }, link]);
   });
 
   test('the Firebase web SDK follows a running answer from its beginning', async () => {

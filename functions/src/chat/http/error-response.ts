@@ -9,6 +9,8 @@ interface ErrorReader {
   format?: Route['format'];
   /** Header `accept`. */
   accept: string | undefined;
+  /** Where reasons are explained. */
+  docsUrl: string | undefined;
 }
 
 interface ToldError {
@@ -22,14 +24,17 @@ interface ToldError {
  * one: of any other answer Firebase's web SDK makes a promise that never settles, and the one for Android
  * an exception on a thread of its own.
  */
-export function errorResponse(thrown: unknown, { format, accept }: ErrorReader): ToldError {
-  const reply = errorReply(thrown);
+export function errorResponse(
+  thrown: unknown,
+  { format, accept, docsUrl }: ErrorReader,
+): ToldError {
+  const reply = errorReply(thrown, docsUrl);
   const status = reply.httpStatus;
   if (format === 'callable' && wantsStream(accept)) {
     const headers = { ...COMMON_HEADERS, ...EVENT_HEADERS };
-    return { status, response: new Response(callableErrorText(thrown), { headers }) };
+    return { status, response: new Response(callableErrorText(thrown, docsUrl), { headers }) };
   }
-  const { headers, body } = format === 'openai' ? openAiErrorReply(thrown) : reply;
+  const { headers, body } = format === 'openai' ? openAiErrorReply(thrown, docsUrl) : reply;
   return {
     status,
     response: Response.json(body, { status, headers: { ...COMMON_HEADERS, ...headers } }),

@@ -90,6 +90,15 @@ export const errorSchema: JsonSchema = {
             metadata: {},
           },
           { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '2s' },
+          {
+            '@type': 'type.googleapis.com/google.rpc.Help',
+            links: [
+              {
+                description: 'What TURN_IN_PROGRESS means and what helps',
+                url: 'https://chat.example.com/v1/errors/TURN_IN_PROGRESS',
+              },
+            ],
+          },
         ],
       },
     },
@@ -127,6 +136,25 @@ export const errorDetailSchema: JsonSchema = {
       properties: {
         '@type': { type: 'string', const: 'type.googleapis.com/google.rpc.RetryInfo' },
         retryDelay: { type: 'string', pattern: '^\\d+(\\.\\d+)?s$' },
+      },
+    },
+    {
+      type: 'object',
+      required: ['@type', 'links'],
+      properties: {
+        '@type': { type: 'string', const: 'type.googleapis.com/google.rpc.Help' },
+        links: {
+          type: 'array',
+          minItems: 1,
+          items: {
+            type: 'object',
+            required: ['description', 'url'],
+            properties: {
+              description: { type: 'string' },
+              url: { type: 'string', format: 'uri', description: 'Explains the reason.' },
+            },
+          },
+        },
       },
     },
   ],

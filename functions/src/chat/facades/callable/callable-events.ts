@@ -17,8 +17,8 @@ const event = (data: object) => `data: ${singleLineJson(data)}\n\n`;
 const HEARTBEAT = event({ message: { type: 'data-heartbeat' } });
 
 /** An error as the last event of a stream whose HTTP status says that all is well. */
-export const callableErrorText = (thrown: unknown): string => {
-  const { status, message, details } = errorReply(thrown).body.error;
+export const callableErrorText = (thrown: unknown, docsUrl?: string): string => {
+  const { status, message, details } = errorReply(thrown, docsUrl).body.error;
   return event({ error: { status, message, details } });
 };
 
@@ -37,7 +37,7 @@ export interface CallableCall {
  */
 export async function* callableText(
   call: CallableCall,
-  options: HeartbeatOptions,
+  options: HeartbeatOptions & { docsUrl?: string | undefined },
 ): AsyncGenerator<string> {
   try {
     for await (const next of withHeartbeats(call.frames, options))
@@ -45,6 +45,6 @@ export async function* callableText(
     if (options.left.aborted) return;
     yield event({ result: await call.result() });
   } catch (error) {
-    yield callableErrorText(error);
+    yield callableErrorText(error, options.docsUrl);
   }
 }

@@ -144,11 +144,12 @@ export const callableChatRoute = userRoute({
     const options = answerOptions(data, header);
     const call = await startCall(dependencies, { caller, data, options, left });
     if (!wantsStream(header('accept'))) return jsonReply(call);
-    const { clock, heartbeatMs } = dependencies;
+    const { clock, heartbeatMs, docsUrl } = dependencies;
     return {
       kind: 'stream',
       headers: EVENT_HEADERS,
-      text: (reader) => callableText(call.read(reader), { clock, heartbeatMs, left: reader.left }),
+      text: (reader) =>
+        callableText(call.read(reader), { clock, heartbeatMs, docsUrl, left: reader.left }),
       work: call.work,
     };
   },

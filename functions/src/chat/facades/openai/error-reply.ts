@@ -1,9 +1,6 @@
 import { AppError } from '#shared/errors.ts';
-import { errorReply, type ErrorReply } from '#shared/wire/errors/error-body.ts';
+import { errorReply, QUOTA_WAIT_MAX_MS, type ErrorReply } from '#shared/wire/errors/error-body.ts';
 import type { OpenAiError } from '#shared/wire/facades/openai.ts';
-
-/** The OpenAI SDKs wait no longer than this when they are told to; beyond it they come back at once. */
-const SDK_WAIT_MAX_MS = 60_000;
 
 /** Codes that programs written for OpenAI decide by; any other error goes by its own reason. */
 const codeByReason: Readonly<Record<string, string>> = {
@@ -47,15 +44,15 @@ interface OpenAiErrorReply {
  * ones refuse a number there. `status` and `details` are those of our other errors. A wait of more than a
  * minute is told as hopeless: the SDKs would not heed it, and come back three times within seconds.
  */
-export function openAiErrorReply(thrown: unknown): OpenAiErrorReply {
-  const reply = errorReply(thrown);
+export function openAiErrorReply(thrown: unknown, docsUrl?: string): OpenAiErrorReply {
+  const reply = errorReply(thrown, docsUrl);
   const { message, status, details } = reply.body.error;
   const info = details.find((detail) => 'reason' in detail);
   const reason = info?.reason ?? status;
   return {
     headers: {
       ...reply.headers,
-      ...((waitMsOf(reply) > SDK_WAIT_MAX_MS || isHopeless(thrown, reply)) && {
+      ...((waitMsOf(reply) > QUOTA_WAIT_MAX_MS || isHopeless(thrown, reply)) && {
         'x-should-retry': 'false',
       }),
     },

@@ -35,7 +35,7 @@ function namedConversation(
 }
 
 async function streamOf(
-  { clock, heartbeatMs }: RouteDependencies,
+  { clock, heartbeatMs, docsUrl }: RouteDependencies,
   completion: Completion,
   includeUsage: boolean,
 ): Promise<Reply> {
@@ -44,7 +44,8 @@ async function streamOf(
   return {
     kind: 'stream',
     headers: { ...EVENT_HEADERS, ...(recap && { 'x-turn-id': recap.turnId }) },
-    text: ({ left }) => completionText(completion, { clock, heartbeatMs, left, includeUsage }),
+    text: ({ left }) =>
+      completionText(completion, { clock, heartbeatMs, docsUrl, left, includeUsage }),
     work: completion.result,
   };
 }

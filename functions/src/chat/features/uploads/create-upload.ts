@@ -28,7 +28,7 @@ async function refuseTooMany(
     orderBy: { field: 'createTime', direction: 'asc' },
     limit,
   });
-  if (begun.length >= limit) throw tooManyUploads(limit, nextDay(now).getTime() - now.getTime());
+  if (begun.length >= limit) throw tooManyUploads(limit, { now, resetTime: nextDay(now) });
 }
 
 /**

@@ -46,13 +46,13 @@ export const filesTooLarge = (sizeBytes: number) =>
     metadata: { sizeBytes: String(sizeBytes), limitBytes: String(FILES_MAX_BYTES) },
   });
 
-export const tooManyUploads = (limit: number, retryAfterMs: number) =>
+export const tooManyUploads = (limit: number, { now, resetTime }: { now: Date; resetTime: Date }) =>
   new AppError({
     status: 'RESOURCE_EXHAUSTED',
     reason: 'USER_DAILY_UPLOADS',
     message: `an upload refused, limit ${limit} a day`,
     publicMessage: `${limit} uploads may be begun in a day (UTC). Go on tomorrow.`,
     retryable: true,
-    retryAfterMs,
-    metadata: { limit: String(limit) },
+    retryAfterMs: resetTime.getTime() - now.getTime(),
+    metadata: { limit: String(limit), resetTime: resetTime.toISOString() },
   });

@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import { errorStatuses } from '#shared/errors.ts';
+import { httpStatusByStatus } from './error-body.ts';
+import { errorReasonRows } from './error-reasons.ts';
+import { retryAdvices, type ErrorReasonRow, type RetryAdvice } from './reason-row.ts';
+
+/** Where the reasons are explained, each under its name. */
+export const ERRORS_PATH = '/v1/errors';
+
+const TRY_AGAIN: ReadonlySet<string> = new Set([
+  'UNAVAILABLE',
+  'DEADLINE_EXCEEDED',
+  'RESOURCE_EXHAUSTED',
+]);
+
+const retryAdvice = (row: ErrorReasonRow, status: string): RetryAdvice =>
+  row.retry ?? (TRY_AGAIN.has(status) ? 'yes' : 'no');
+
+/** What `GET /v1/errors/{reason}` answers. */
+export const errorReasonResponse = z.object({
+  reason: z.string(),
+  meaning: z.string().describe('When it comes, and what helps.'),
+  answers: z
+    .array(
+      z.object({
+        httpStatus: z.number().int(),
+        status: z.enum(errorStatuses),
+        retry: z
+          .enum(retryAdvices)
+          .describe(
+            'Whether the same request may be sent again: `yes`, after `Retry-After` where it is given; `later`, when what is in its way has passed; `no`, because it would meet the same error.',
+          ),
+      }),
+    )
+    .min(1)
+    .describe('How it comes.'),
+});
+export type ErrorReasonExplained = z.infer<typeof errorReasonResponse>;
+
+const explain = (row: ErrorReasonRow & { reason: string }): ErrorReasonExplained => ({
+  reason: row.reason,
+  meaning: row.meaning,
+  answers: [row.status, ...(row.otherStatus ? [row.otherStatus] : [])].map((status) => ({
+    httpStatus: row.httpStatus ?? httpStatusByStatus[status],
+    status,
+    retry: retryAdvice(row, status),
+  })),
+});
+
+/** Every reason of the API, explained, in alphabetical order. */
+export const explainedReasons = (): ErrorReasonExplained[] =>
+  errorReasonRows.map(explain).toSorted((a, b) => (a.reason < b.reason ? -1 : 1));
