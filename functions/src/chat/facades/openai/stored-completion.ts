@@ -14,7 +14,12 @@ import { badField, toUserParts } from './message-content.ts';
 import type { Completion, CompletionResult } from './completion.ts';
 import { declareTools } from './declare-tools.ts';
 import { toMessageId, readOwnConversation } from './message-id.ts';
-import { framesAfterCalls, lastNamedCall, textAfterCall } from './rest-of-answer.ts';
+import {
+  framesAfterCalls,
+  lastNamedCall,
+  textAfterCall,
+  usageAfterCall,
+} from './rest-of-answer.ts';
 import { resultsAtEnd, type GivenResults } from './tool-messages.ts';
 
 interface Asked {
@@ -40,9 +45,14 @@ async function resultOf(
   answered: readonly string[],
 ): Promise<CompletionResult> {
   const { turn } = await result;
-  const { seq, contents, finishReason, usage } = turn;
+  const { seq, contents, finishReason } = turn;
   const last = lastNamedCall(seq, answered, findCalls(contents).length);
-  return { text: textAfterCall(contents, last), toolCalls: toolCallsOf(turn), finishReason, usage };
+  return {
+    text: textAfterCall(contents, last),
+    toolCalls: toolCallsOf(turn),
+    finishReason,
+    usage: usageAfterCall(turn, last),
+  };
 }
 
 function refuseFormat({ response_format: format }: ChatCompletionBody): void {
