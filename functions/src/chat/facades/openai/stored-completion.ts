@@ -25,7 +25,12 @@ import { askedOptions, ignoredFields, schemaOfFormat } from './asked-options.ts'
 import { editedMessage, sentTurn } from './edited-message.ts';
 import { declareTools } from './declare-tools.ts';
 import { toMessageId, readOwnConversation } from './message-id.ts';
-import { framesAfterCalls, lastNamedCall, textAfterCall } from './rest-of-answer.ts';
+import {
+  framesAfterCalls,
+  lastNamedCall,
+  textAfterCall,
+  usageAfterCall,
+} from './rest-of-answer.ts';
 import { resultsAtEnd, type GivenResults } from './tool-messages.ts';
 
 interface Asked {
@@ -69,7 +74,7 @@ async function resultOf(
   answered: readonly string[],
 ): Promise<CompletionResult> {
   const { turn } = await result;
-  const { seq, contents, finishReason, usage, grounding } = turn;
+  const { seq, contents, finishReason, grounding } = turn;
   const toolCalls = toolCallsOf(turn);
   if (turn.state === 'awaiting_tool' && toolCalls.length === 0) throw approvalNeeded(turn);
   const last = lastNamedCall(seq, answered, findCalls(contents).length);
@@ -78,7 +83,7 @@ async function resultOf(
     text,
     from: answerText(contents).length - text.length,
   });
-  return { text, toolCalls, finishReason, usage, citations };
+  return { text, toolCalls, finishReason, usage: usageAfterCall(turn, last), citations };
 }
 
 /** Sends the user's message that the request ends with. */
