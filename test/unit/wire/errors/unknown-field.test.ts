@@ -9,7 +9,9 @@ const message = {
   parts: [{ type: 'text', text: 'Hi' }],
 };
 
-function refusalOf(schema: Parameters<typeof parseRequest>[0], value: unknown): string {
+type Schema = Parameters<typeof parseRequest>[0];
+
+function refusalOf(schema: Schema, value: unknown): string {
   try {
     parseRequest(schema, value);
     return 'taken';
@@ -25,26 +27,30 @@ test('`stream` in the body of a message is refused with the header that streams 
   );
 });
 
-test.each([
-  ['a message', sendMessageBody, { message, local: 'ko' }, 'Did you mean `locale`?'],
+test.each<[string, [schema: Schema, body: unknown, advice: string]]>([
+  ['a message', [sendMessageBody, { message, local: 'ko' }, 'Did you mean `locale`?']],
   [
     'a part of the message',
-    sendMessageBody,
-    { message: { ...message, retentions: 'keep' } },
-    'Did you mean `retention`?',
+    [sendMessageBody, { message: { ...message, retentions: 'keep' } }, 'Did you mean `retention`?'],
   ],
   [
     'the settings',
-    createConversationBody,
-    { settings: { thresholdToken: 2_000 } },
-    'Did you mean `thresholdTokens`?',
+    [
+      createConversationBody,
+      { settings: { thresholdToken: 2_000 } },
+      'Did you mean `thresholdTokens`?',
+    ],
   ],
   [
     'a message, unlike any other',
-    sendMessageBody,
-    { message: { ...message, content: 'Hi' } },
-    '`message.content` is not a field of this request. Remove it; there are `id`, `parts`',
+    [
+      sendMessageBody,
+      { message: { ...message, content: 'Hi' } },
+      '`message.content` is not a field of this request. Remove it; there are `id`, `parts`',
+    ],
   ],
-])('a misspelt field of %s is refused with the one that was meant', (_, schema, body, advice) => {
+])('a misspelt field of %s is refused with the one that was meant', (_, given) => {
+  const [schema, body, advice] = given;
+
   expect(refusalOf(schema, body)).toContain(advice);
 });

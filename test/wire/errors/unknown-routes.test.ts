@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import OpenAI from 'openai';
 import { describe, expect, test } from 'vitest';
-import { errorOfSdk } from '../support/wire/openai.ts';
-import { createWireApp } from '../support/chat/wire-app.ts';
+import { errorOfSdk } from '#test/support/wire/openai.ts';
+import { createWireApp } from '#test/support/chat/wire-app.ts';
 
 const app = createWireApp();
 const id = randomUUID();
