@@ -34,6 +34,9 @@ export const turnUsageSchema = z.object({
   cachedTokens: z.number(),
   outputTokens: z.number(),
   thoughtsTokens: z.number(),
+  /** What Google's tools gave the model to read, and the searches that they made; absent: none. */
+  toolTokens: z.number().optional(),
+  searches: z.number().optional(),
   /** Millionths of a US dollar; absent where the model's price is not known. */
   costMicros: z.number().optional(),
 });
