@@ -26,6 +26,7 @@ const endFields = [
   'chunks',
   'lastFrameId',
   'cancelRequested',
+  'leftAt',
   'feedback',
   'unanswered',
 ];
