@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { toLowerUuid } from '#shared/uuid.ts';
 
 /* What callers get. The tests hold every answer to them. */
 
@@ -58,10 +59,8 @@ export const compactionParams = z.strictObject({
   conversationId: conversationIdSchema,
   jobId: z
     .string()
-    .regex(
-      /^[\w-]{1,128}$/,
-      'must be a job id of the context object or of the list of compactions',
-    ),
+    .regex(/^[\w-]{1,128}$/, 'must be a job id of the context object or of the list of compactions')
+    .transform(toLowerUuid),
 });
 
 export const generationParams = z.strictObject({

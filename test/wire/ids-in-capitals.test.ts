@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { messageGuardPath, turnPath } from '#shared/conversation/documents/paths.ts';
+import { devicePath, messageGuardPath, turnPath } from '#shared/conversation/documents/paths.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { createUploadResponse } from '#shared/wire/resources/uploads.ts';
 import { createResources, createWireApp, type Resources } from '../support/chat/wire-app.ts';
@@ -205,4 +205,141 @@ test('an upload id in capitals is the same upload', async () => {
   const read = await app.ok({ method: 'GET', path, uid });
 
   expect(read).toMatchObject({ uploadId });
+});
+
+test('an upload id in capitals is the same upload in a message of an AI SDK', async () => {
+  const file = { mimeType: 'text/plain', sizeBytes: 5, name: 'a.txt' };
+  const upload = await app.ok({ method: 'POST', path: '/v1/uploads', uid, body: file });
+  const { uploadId } = createUploadResponse.parse(upload);
+  const url = `upload:${uploadId.toUpperCase()}`;
+  const parts = [{ type: 'file', mediaType: 'text/plain', url }];
+
+  const sent = await app.call({
+    method: 'POST',
+    path: '/v1/ai-sdk/chat',
+    uid,
+    body: JSON.stringify({
+      id: randomUUID(),
+      messages: [{ id: randomUUID(), role: 'user', parts }],
+    }),
+  });
+
+  expect(sent.text).toContain(`"uploadId":"${uploadId}"`);
+});
+
+test('an Idempotency-Key in capitals names the same message', async () => {
+  const [conversation_id, key] = [randomUUID(), capitals()];
+  const say = (idempotencyKey: string) =>
+    app.call({
+      method: 'POST',
+      path: '/v1/openai/chat/completions',
+      uid,
+      headers: { 'idempotency-key': idempotencyKey },
+      body: JSON.stringify({
+        model: 'recap',
+        messages: [{ role: 'user', content: 'Hi' }],
+        metadata: { conversation_id },
+      }),
+    });
+
+  await say(key);
+  await say(key.toLowerCase());
+
+  expect(await turnsOf(conversation_id)).toEqual([1]);
+});
+
+test('a requestId in capitals is the same compaction, and its job is cancelled under it', async () => {
+  const { conversationId = '' } = await createResources(app, { uid, canary: 'hers' });
+  const requestId = capitals();
+  const compact = (id: string) =>
+    app.ok({
+      method: 'POST',
+      path: `${pathOf(conversationId)}:compact`,
+      uid,
+      body: { requestId: id },
+    });
+
+  const asked = await compact(requestId);
+  const again = await compact(requestId.toLowerCase());
+  const path = `${pathOf(conversationId)}/compactions/${requestId}:cancel`;
+  const cancelled = await app.ok({ method: 'POST', path, uid });
+
+  expect(again).toEqual(asked);
+  expect(cancelled).toMatchObject({ jobId: requestId.toLowerCase() });
+});
+
+/** What the app names by an id of its own choice, such as the UUID of an installation. */
+const ownNames: [string, (id: string) => Promise<unknown>, (id: string) => string][] = [
+  [
+    'device',
+    (id) =>
+      app.ok({
+        method: 'PUT',
+        path: `/v1/users/me/devices/${id}`,
+        uid,
+        body: { token: 'a-push-token', platform: 'ios' },
+      }),
+    (id) => `/v1/users/me/devices/${id}`,
+  ],
+  [
+    'note',
+    (id) =>
+      app.ok({
+        method: 'POST',
+        path: '/v1/users/me/memories',
+        uid,
+        body: { id, text: 'I like tea.' },
+      }),
+    (id) => `/v1/users/me/memories/${id}`,
+  ],
+  [
+    'pin',
+    (id) =>
+      app.ok({ method: 'PUT', path: `${pathOf(own)}/pins/${id}`, uid, body: { text: 'Tea.' } }),
+    (id) => `${pathOf(own)}/pins/${id}`,
+  ],
+];
+const own = randomUUID();
+
+describe('a UUID of the app’s choice in capitals', () => {
+  beforeAll(() => app.ok({ method: 'POST', path: '/v1/conversations', uid, body: { id: own } }));
+
+  test.each(ownNames)('a UUID in capitals names the same %s', async (_, put, pathTo) => {
+    const id = capitals();
+    await put(id);
+    await put(id.toLowerCase());
+
+    const [read, listed] = await Promise.all([
+      app.ok({ method: 'GET', path: pathTo(id), uid }),
+      app.call({ method: 'GET', path: pathTo('').replace(/\/$/, ''), uid }),
+    ]);
+    const gone = await app.call({ method: 'DELETE', path: pathTo(id), uid });
+    const after = await app.call({ method: 'GET', path: pathTo(id.toLowerCase()), uid });
+
+    expect(read).toMatchObject({ id: id.toLowerCase() });
+    expect(listed.text.toLowerCase().split(id.toLowerCase())).toHaveLength(2);
+    expect([gone.status, after.status]).toEqual([204, 404]);
+  });
+});
+
+test('a device that an earlier release stored in capitals is still the same device', async () => {
+  const id = capitals();
+  const path = `/v1/users/me/devices/${id}`;
+  const device = (token: string) => ({ token, platform: 'ios' });
+  await app.ok({ method: 'PUT', path, uid, body: device('first') });
+  const [stored] = await store.get([devicePath(uid, id.toLowerCase())]);
+  await store.commit([
+    { op: 'delete', path: devicePath(uid, id.toLowerCase()) },
+    { op: 'create', path: devicePath(uid, id), fields: stored?.fields ?? {} },
+  ]);
+
+  const again = await app.call({
+    method: 'PUT',
+    path,
+    uid,
+    body: JSON.stringify(device('second')),
+  });
+
+  expect(again.status).toBe(200);
+  expect(await store.get([devicePath(uid, id.toLowerCase())])).toEqual([undefined]);
 });

@@ -34,12 +34,18 @@ interface StoredMessage {
   parts: ({ type: 'text'; text: string } | { type: 'file'; mediaType: string; url: string })[];
 }
 
+/** What an app makes of a request before it is sent. */
+export type Prepare = (
+  request: Parameters<ReturnType<typeof transportOptions>['prepareSendMessagesRequest']>[0],
+) => { body: object };
+
 export interface ChatSetup {
   id: string;
   messages: readonly StoredMessage[];
   /** For `new DefaultChatTransport`; without the recipe’s shortening the library sends its whole history. */
-  transport: Pick<ReturnType<typeof transportOptions>, 'api' | 'headers'> &
-    Partial<ReturnType<typeof transportOptions>>;
+  transport: Pick<ReturnType<typeof transportOptions>, 'api' | 'headers'> & {
+    prepareSendMessagesRequest?: Prepare;
+  };
   onData: (part: { type: string }) => void;
 }
 

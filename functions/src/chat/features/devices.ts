@@ -1,5 +1,6 @@
 import { devicePath } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/errors.ts';
+import { toLowerUuid } from '#shared/uuid.ts';
 import type { Caller, Write } from '#shared/ports/ports.ts';
 import {
   decodeDevice,
@@ -9,6 +10,7 @@ import {
   type Device,
 } from '#shared/user/device.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
+import { idAsStored } from '../id-as-stored.ts';
 import { retryWhenLost } from '#functions/lib/retry.ts';
 
 interface DeviceOf {
@@ -27,11 +29,22 @@ const deviceNotFound = (deviceId: string) =>
     metadata: { deviceId },
   });
 
+/** The path of a device; a UUID is the same one in capitals, which earlier releases stored as they came. */
+async function pathOfDevice(
+  { store }: Pick<ChatDependencies, 'store'>,
+  { caller, deviceId }: DeviceOf,
+): Promise<{ id: string; path: string }> {
+  const path = (id: string) => devicePath(caller.uid, id);
+  const isUuidInCapitals = toLowerUuid(deviceId) !== deviceId;
+  const id = isUuidInCapitals ? await idAsStored({ store }, deviceId, path) : deviceId;
+  return { id, path: path(id) };
+}
+
 async function putOnce(
   { store, clock, quota }: Pick<ChatDependencies, 'store' | 'clock' | 'quota'>,
   { caller, deviceId, token, platform, locale }: DeviceOf & PutDevice,
 ): Promise<{ device: Device; isNew: boolean }> {
-  const path = devicePath(caller.uid, deviceId);
+  const { id, path } = await pathOfDevice({ store }, { caller, deviceId });
   const [known] = await store.get([path]);
   const fields = {
     schemaVersion: 1 as const,
@@ -46,7 +59,7 @@ async function putOnce(
     : { op: 'create', path, fields };
   const counted = known ? [] : await quota.create(caller, 1);
   await store.commit([write, ...counted]);
-  return { device: { id: deviceId, ...fields }, isNew: !known };
+  return { device: { id, ...fields }, isNew: !known };
 }
 
 /**
@@ -80,7 +93,8 @@ export async function readDevice(
   { store }: Pick<ChatDependencies, 'store'>,
   { caller, deviceId }: DeviceOf,
 ): Promise<Device> {
-  const [document] = await store.get([devicePath(caller.uid, deviceId)]);
+  const { path } = await pathOfDevice({ store }, { caller, deviceId });
+  const [document] = await store.get([path]);
   if (!document) throw deviceNotFound(deviceId);
   return decodeDevice(document);
 }
@@ -90,5 +104,6 @@ export async function deleteDevice(
   { store }: Pick<ChatDependencies, 'store'>,
   { caller, deviceId }: DeviceOf,
 ): Promise<void> {
-  await store.commit([{ op: 'delete', path: devicePath(caller.uid, deviceId) }]);
+  const { path } = await pathOfDevice({ store }, { caller, deviceId });
+  await store.commit([{ op: 'delete', path }]);
 }

@@ -4,20 +4,26 @@ import { noQuery } from '#shared/wire/queries.ts';
 import { streamResponse } from '#shared/wire/resources/streams.ts';
 import { readOwnConversation } from '#functions/chat/conversations/own-conversation.ts';
 import { preferredLocale } from '#functions/chat/http/headers.ts';
-import { noBody, userRoute } from '#functions/chat/route.ts';
+import { noBody, userRoute, type StreamReader } from '#functions/chat/route.ts';
 import { UPLOAD_ERRORS, TURN_HEADER } from '#functions/chat/routes/parts/described-headers.ts';
 import { turnReply } from '#functions/chat/routes/parts/turn-reply.ts';
 import { streamConversation } from '#functions/chat/turns/stream/stream-conversation.ts';
 import { readerReply } from '#functions/chat/turns/stream/stream-reply.ts';
+import { AI_SDK_VERSION_HEADER, framesFor } from './approval-frames.ts';
 import { findChat } from './chat-names.ts';
 import { sendUiMessage } from './send-ui-message.ts';
+
+const VERSION_HEADER = {
+  'X-AI-SDK-Version':
+    'The major version of the client’s `ai`; from 6 on approvals come as `tool-approval-request` and `tool-output-denied`, which crash 5.',
+};
 
 export const aiSdkChatRoute = userRoute({
   operation: 'aiSdkChat',
   method: 'POST',
   path: '/v1/ai-sdk/chat',
   summary:
-    'For `useChat` of the AI SDK 5, 6 and 7: takes the body of its default transport and streams the answer. Only the last message of the user counts, or an answer at the end with outputs for its open tool calls.',
+    'For `useChat` of the AI SDK 5, 6 and 7: takes the body of its default transport and streams the answer. The last message of the user is answered, where the messages before it say; or an answer at the end, with outputs for its open tool calls, goes on.',
   params: noQuery,
   query: noQuery,
   body: aiSdkChatBody,
@@ -36,11 +42,15 @@ export const aiSdkChatRoute = userRoute({
     trigger: 'submit-message',
   },
   format: 'ai-sdk',
+  requestHeaders: VERSION_HEADER,
   responseHeaders: TURN_HEADER,
   errors: [
     'BAD_PART',
     'TEXT_TOO_LONG',
     ...UPLOAD_ERRORS,
+    'FIELD_NOT_WRITABLE',
+    'TOOL_NAME_TAKEN',
+    'OVERHEAD_TOO_LARGE',
     'CONVERSATION_NOT_FOUND',
     'MESSAGE_NOT_FOUND',
     'NOT_THE_LAST_ANSWER',
@@ -51,7 +61,11 @@ export const aiSdkChatRoute = userRoute({
   ],
   handle: async (dependencies, { caller, body, header, left }) => {
     const handle = await sendUiMessage(dependencies, { caller, body, header });
-    return turnReply(dependencies, handle, { accept: 'text/event-stream', left });
+    return turnReply(dependencies, handle, {
+      accept: 'text/event-stream',
+      left,
+      shownAs: (frames) => framesFor(header(AI_SDK_VERSION_HEADER), frames),
+    });
   },
 });
 
@@ -67,6 +81,7 @@ export const aiSdkStreamRoute = userRoute({
   response: streamResponse,
   statuses: [200, 204],
   format: 'ai-sdk',
+  requestHeaders: VERSION_HEADER,
   responseHeaders: TURN_HEADER,
   errors: ['USER_STREAMS'],
   handle: async (dependencies, { caller, params, header }) => {
@@ -86,6 +101,11 @@ export const aiSdkStreamRoute = userRoute({
       locale: preferredLocale(header('accept-language')),
       sendMessage: dependencies.sendMessage,
     });
-    return readerReply(dependencies, own, stream);
+    const version = header(AI_SDK_VERSION_HEADER);
+    const shown = stream && {
+      turn: stream.turn,
+      frames: (reader?: Partial<StreamReader>) => framesFor(version, stream.frames(reader)),
+    };
+    return readerReply(dependencies, own, shown);
   },
 });

@@ -4,7 +4,8 @@ import {
   type NewNote,
   type NoteContent,
 } from '#shared/memory/change-notes.ts';
-import type { Note } from '#shared/memory/note.ts';
+import type { Note, Notes } from '#shared/memory/note.ts';
+import { idAmong } from '#shared/uuid.ts';
 import type { Caller, Write } from '#shared/ports/ports.ts';
 import { changeNotes } from '#functions/memory/change-notes.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
@@ -20,6 +21,15 @@ interface NoteToSave {
   count?: () => Promise<readonly Write[]>;
 }
 
+/** The notes that a note stands on, named as they are stored. */
+const withStoredImports = <Content extends Partial<NoteContent>>(
+  { notes }: Pick<Notes, 'notes'>,
+  content: Content,
+): Content => ({
+  ...content,
+  ...(content.imports && { imports: content.imports.map((id) => idAmong(notes, id)) }),
+});
+
 /**
  * Saves a note about a user. The same under the same id, or the same again without an id of its own, is saved
  * once. `prepare` is asked again whenever somebody else came first. Throws MEMORY_FULL, IDEMPOTENCY_KEY_REUSED,
@@ -31,7 +41,8 @@ export const saveNote = (
   prepare: () => NoteToSave | Promise<NoteToSave>,
 ): Promise<{ note: Note; isNew: boolean }> =>
   changeNotes<{ note: Note; isNew: boolean }>(dependencies, uid, async (notes) => {
-    const { made, guards = [], count } = await prepare();
+    const { made: given, guards = [], count } = await prepare();
+    const made = { ...withStoredImports(notes, given), id: idAmong(notes.notes, given.id) };
     const decision = createNote(notes, { ...made, savedAt: dependencies.clock.now() });
     switch (decision.kind) {
       case 'full':
@@ -70,9 +81,10 @@ export const editMemory = (
   request: { caller: Caller; memoryId: string; change: Partial<NoteContent> },
 ): Promise<Note> =>
   changeNotes<Note>(dependencies, request.caller.uid, (notes) => {
-    const { memoryId: id, change } = request;
+    const id = idAmong(notes.notes, request.memoryId);
+    const change = withStoredImports(notes, request.change);
     const edited = editNote(notes, { id, change, now: dependencies.clock.now() });
-    if (!edited) throw memoryNotFound(id);
+    if (!edited) throw memoryNotFound(request.memoryId);
     return { result: edited.note, ...(edited.isChanged && { notes: edited.notes }) };
   });
 
@@ -82,7 +94,8 @@ export const deleteMemory = (
   { caller, memoryId }: { caller: Caller; memoryId: string },
 ): Promise<boolean> =>
   changeNotes<boolean>(dependencies, caller.uid, ({ notes }) => {
-    const left = notes.filter(({ id }) => id !== memoryId);
+    const gone = idAmong(notes, memoryId);
+    const left = notes.filter(({ id }) => id !== gone);
     const isThere = left.length < notes.length;
     return { result: isThere, ...(isThere && { notes: left }) };
   });

@@ -2,6 +2,7 @@ import { notesPath } from '#shared/conversation/documents/paths.ts';
 import { decodeNotes, NOTES_MAX, type Note, type Notes } from '#shared/memory/note.ts';
 import { memoryTokens } from '#shared/memory/render-memory.ts';
 import { selectMemory } from '#shared/memory/select-memory.ts';
+import { findById } from '#shared/uuid.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import { type MemoryListView, noteView } from '#shared/wire/resources/memories.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
@@ -41,7 +42,7 @@ export async function readMemory(
   { caller, memoryId }: { caller: Caller; memoryId: string },
 ): Promise<Note> {
   const { notes } = await readAllNotes(dependencies, caller.uid);
-  const note = notes.find(({ id }) => id === memoryId);
+  const note = findById(notes, memoryId);
   if (!note) throw memoryNotFound(memoryId);
   return note;
 }

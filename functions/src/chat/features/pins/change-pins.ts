@@ -1,5 +1,6 @@
 import type { Pin } from '#shared/conversation/documents/conversation.ts';
 import { decidePin } from '#shared/conversation/pins/pins.ts';
+import { idAmong } from '#shared/uuid.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { changeConversation } from '#functions/chat/conversations/change-conversation.ts';
@@ -29,11 +30,12 @@ export function keepPin(
   request: PinOf & Pick<Pin, 'text' | 'source' | 'seq'>,
 ): Promise<{ pin: Pin; isNew: boolean }> {
   const { conversationId, pinId, text, source, seq } = request;
-  const pin: Pin = { id: pinId, text, source, ...(seq !== undefined && { seq }) };
   return changeConversation<{ pin: Pin; isNew: boolean }>(
     dependencies,
     request,
     ({ conversation }) => {
+      const id = idAmong(conversation.value.pins, pinId);
+      const pin: Pin = { id, text, source, ...(seq !== undefined && { seq }) };
       const budget = conversationPinBudget(dependencies.config, conversation.value);
       const decision = decidePin(conversation.value.pins, pin, budget);
       switch (decision.kind) {
@@ -56,7 +58,8 @@ export function keepPin(
 export function deletePin(dependencies: PinDependencies, request: PinOf): Promise<void> {
   return changeConversation<void>(dependencies, request, ({ conversation }) => {
     const { pins } = conversation.value;
-    const left = pins.filter(({ id }) => id !== request.pinId);
+    const gone = idAmong(pins, request.pinId);
+    const left = pins.filter(({ id }) => id !== gone);
     if (left.length === pins.length) return { result: undefined };
     return { fields: { pins: left, updateTime: dependencies.clock.now() }, result: undefined };
   });

@@ -1,5 +1,6 @@
 import type { Conversation, Pin } from '#shared/conversation/documents/conversation.ts';
 import { calibratedPinTokens, pinBudget } from '#shared/conversation/pins/pin-budget.ts';
+import { findById } from '#shared/uuid.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import { pinView, type PinListView } from '#shared/wire/resources/pins.ts';
 import type { Config } from '#functions/config.ts';
@@ -38,7 +39,7 @@ export async function readPin(
   input: PinsOf & { pinId: string },
 ): Promise<Pin> {
   const { conversation } = await readOwnConversation(dependencies, input);
-  const pin = conversation.value.pins.find(({ id }) => id === input.pinId);
+  const pin = findById(conversation.value.pins, input.pinId);
   if (!pin) throw pinNotFound(input.conversationId, input.pinId);
   return pin;
 }
