@@ -14,7 +14,7 @@ const mediaTypeSchema = z
   .regex(/^[\w.+-]+\/[\w.+-]+$/, 'must be a media type such as image/png');
 
 /** Only https: a `gs://` address would be read with the rights of the service, not of the caller. */
-const fileUrl = z
+export const fileUrl = z
   .url({ protocol: /^https$/, error: 'must be an https address' })
   // The parser of addresses puts up with what nobody else does, and the text stays as it came.
   .refine(
