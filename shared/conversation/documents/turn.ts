@@ -5,12 +5,14 @@ import type { StoredDocument } from '#shared/ports/ports.ts';
 import { boundedContent } from '../repair/bounded-answer.ts';
 import { contentSchema, type Content } from './content.ts';
 import type { Versioned } from './conversation.ts';
+import { groundingSchema } from '#shared/grounding/grounding.ts';
 import { noticeSchema } from '#shared/notification/notice-schema.ts';
 import { turnPiecePath } from './paths.ts';
 import { feedbackSchema } from './rating.ts';
 import { readWhole } from './read-fields.ts';
 import { routingSchema } from '#shared/routing/routing.ts';
 import { repairsSchema } from '../repair/repairs.ts';
+import { withoutServerCalls } from '../repair/server-calls.ts';
 import { refuseNewer } from './schema-version.ts';
 import { endedContents, unansweredReasons } from '../context/tool-calls.ts';
 import { readSaid, substituteTurn, unreadableText } from './unreadable-turn.ts';
@@ -128,6 +130,8 @@ const turnFieldsSchema = z.object({
   recalled: z
     .object({ seqs: z.array(z.number().int().positive()), tokens: z.number().nonnegative() })
     .optional(),
+  /** What the answer rests on, where Google's tools were used for it. */
+  grounding: groundingSchema.optional(),
   /** Which end of the turn the owner's devices have been told of. */
   notice: noticeSchema.optional(),
 });
@@ -234,11 +238,15 @@ export function decodeStoredTurn(
   };
 }
 
-/** A turn whose calls all have responses once it has ended: those that nobody answered say why. */
-export const withWholePairs = (turn: Turn): Turn =>
-  turn.rounds && isTerminal(turn.state)
-    ? { ...turn, contents: endedContents(turn.contents, turn.unanswered ?? 'interrupted') }
-    : turn;
+/**
+ * A turn whose calls all have responses once it has ended: those that nobody answered say why. What Google's own tools
+ * were asked goes.
+ */
+export function withWholePairs(turn: Turn): Turn {
+  if (!turn.rounds || !isTerminal(turn.state)) return turn;
+  const contents = endedContents(turn.contents, turn.unanswered ?? 'interrupted');
+  return { ...turn, contents: withoutServerCalls(contents) };
+}
 
 /** Joins a turn document with its pieces (texts in the order of `piecePaths`). */
 export function decodeTurn(

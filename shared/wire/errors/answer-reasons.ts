@@ -145,7 +145,7 @@ export const answerReasons = {
     status: 'FAILED_PRECONDITION',
     on: 'answer',
     meaning:
-      'There is no model of this name. Choose one that `GET /v1/openai/models` or docs/reference/constants.md names.',
+      'There is no model of this name. Choose one that the message or docs/reference/constants.md names; a deployment makes another one known by `MODEL_WINDOWS`.',
   },
   MODEL_REFUSED_REQUEST: {
     status: 'INTERNAL',

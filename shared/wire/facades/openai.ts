@@ -208,6 +208,17 @@ const toolCall = z.object({
 });
 export type OpenAiToolCall = z.infer<typeof toolCall>;
 
+const annotation = z.object({
+  type: z.literal('url_citation'),
+  url_citation: z.object({
+    url: z.string(),
+    title: z.string().describe('Of the page, or its site: somebody else’s words.'),
+    start_index: z.number().int().describe('UTF-16 units of the content.'),
+    end_index: z.number().int(),
+  }),
+});
+const annotations = z.array(annotation).optional().describe('What the content rests on.');
+
 const identity = { id: z.string(), created: z.number().int(), model: z.string() };
 
 const ignored = {
@@ -228,6 +239,7 @@ export const chatCompletionResponse = z.object({
         role: z.literal('assistant'),
         content: z.string(),
         refusal: z.null(),
+        annotations,
         tool_calls: z
           .array(toolCall)
           .optional()
@@ -252,6 +264,7 @@ export const chatCompletionChunk = z.object({
       delta: z.object({
         role: z.literal('assistant').optional(),
         content: z.string().optional(),
+        annotations,
         tool_calls: z.array(toolCall.extend({ index: z.number().int() })).optional(),
       }),
       logprobs: z.null(),

@@ -12,6 +12,7 @@ import { inputPartSchema, outputPartResponse, toOutputParts } from './message-pa
 import { responseSchemaSchema } from '../response-schema.ts';
 import { feedbackResponse, feedbackView } from './ratings.ts';
 import { recalledResponse, recalledView } from './recalled.ts';
+import { groundingFields, groundingView } from '../sources.ts';
 import {
   finishReasonResponse,
   finishReasonView,
@@ -82,6 +83,7 @@ export const messageResponse = z.object({
   inContext: z.boolean(),
   replaces: replacesResponse,
   recalled: recalledResponse.optional(),
+  ...groundingFields,
   deleted: z.literal(true).optional().describe('Its content was erased; its place stays.'),
   unreadable: unreadableResponse,
   feedback: feedbackResponse.optional().describe('What the user said of this answer.'),
@@ -132,6 +134,7 @@ export const answerView = (turn: Turn): MessageView => ({
   createTime: (turn.finishTime ?? turn.createTime).toISOString(),
   ...finishReasonView(turn),
   ...recalledView(turn),
+  ...groundingView(turn),
   ...(turn.eraseTime && { deleted: true as const }),
   ...(turn.feedback && { feedback: feedbackView(turn.feedback) }),
 });

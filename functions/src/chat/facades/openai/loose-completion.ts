@@ -2,6 +2,8 @@ import { reportedCall } from '#shared/models/find-price.ts';
 import { findMediaFamily } from '#shared/tokens/media-tokens.ts';
 import { estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
+import { addGrounding } from '#shared/grounding/locate-claims.ts';
+import { urlCitations } from '#shared/grounding/url-citations.ts';
 import { isRouted } from '#shared/routing/routing.ts';
 import type { Caller, ModelRequest, ModelUsage } from '#shared/ports/ports.ts';
 import type { Reservation } from '#shared/ports/quota-ports.ts';
@@ -147,11 +149,14 @@ async function answer(
   log.end('finished');
   if (given.error) throw given.error;
   const { parts, finishReason } = given;
+  const text = contentText({ role: 'model', parts });
+  const grounding = addGrounding(undefined, given.grounding, { text, offset: 0 });
   return {
-    text: contentText({ role: 'model', parts }),
+    text,
     toolCalls: toOpenAiCalls(parts, requestId),
     finishReason,
     usage: bothUsages(given),
+    citations: urlCitations(grounding, { text }),
   };
 }
 

@@ -3,6 +3,8 @@ import { callId, findCalls } from '#shared/conversation/context/tool-calls.ts';
 import { waitingCalls } from '#shared/conversation/context/tool-results.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
+import { answerText } from '#shared/conversation/context/answer-text.ts';
+import { urlCitations } from '#shared/grounding/url-citations.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import type { ChatCompletionBody, OpenAiToolCall } from '#shared/wire/facades/openai.ts';
 import type { RouteDependencies } from '#functions/chat/route.ts';
@@ -44,9 +46,14 @@ async function resultOf(
   answered: readonly string[],
 ): Promise<CompletionResult> {
   const { turn } = await result;
-  const { seq, contents, finishReason, usage } = turn;
+  const { seq, contents, finishReason, usage, grounding } = turn;
   const last = lastNamedCall(seq, answered, findCalls(contents).length);
-  return { text: textAfterCall(contents, last), toolCalls: toolCallsOf(turn), finishReason, usage };
+  const text = textAfterCall(contents, last);
+  const citations = urlCitations(grounding, {
+    text,
+    from: answerText(contents).length - text.length,
+  });
+  return { text, toolCalls: toolCallsOf(turn), finishReason, usage, citations };
 }
 
 /** Sends the user's message that the request ends with. */
