@@ -125,10 +125,11 @@ export const chatCompletionBody = z.looseObject({
     .looseObject({
       conversation_id: conversationIdSchema.optional(),
       client_context: clientContextText.optional(),
+      history: z.literal('whole', 'must be `whole`').optional(),
     })
     .nullish()
     .describe(
-      '`conversation_id`: the conversation; without one nothing is stored. `client_context`: what the model shall know of the moment, as JSON in a text; with a conversation only.',
+      '`conversation_id`: the conversation; without one nothing is stored. `client_context`: what the model shall know of the moment, as JSON in a text; with a conversation only. `history`: `whole` says that `messages` is all there is of the dialogue, so that a first message alone edits the first one.',
     ),
   temperature: z.number().min(0).max(2).nullish(),
   top_p: z.number().min(0).max(1).nullish(),

@@ -18,6 +18,7 @@ import {
 import { streamFitting, type FittingAnswer } from '#functions/chat/turns/answer/stream-fitting.ts';
 import { isWritable, refuseUnwritable } from '#functions/chat/conversations/writable-fields.ts';
 import { refuseBadSchema } from '#functions/chat/turns/send/send-errors.ts';
+import { addUsage } from '#functions/chat/turns/answer/add-usage.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import {
   answeringModel,
@@ -100,15 +101,8 @@ function modelRequestOf(
 }
 
 /** What both calls took where the first answer did not fit. */
-function bothUsages({ usage, misfitUsage: before }: FittingAnswer): ModelUsage | undefined {
-  if (!usage || !before) return usage ?? before;
-  return {
-    promptTokens: before.promptTokens + usage.promptTokens,
-    cachedTokens: before.cachedTokens + usage.cachedTokens,
-    outputTokens: before.outputTokens + usage.outputTokens,
-    thoughtsTokens: before.thoughtsTokens + usage.thoughtsTokens,
-  };
-}
+const bothUsages = ({ usage, misfitUsage }: FittingAnswer): ModelUsage | undefined =>
+  addUsage(misfitUsage, usage);
 
 /** What the answer took, for the quota: as of a turn, but nothing of it is kept. */
 function settle(
