@@ -9,7 +9,7 @@ import type { SendHandle, SendRequest } from '#functions/chat/turns/send/send-re
 import { sendStored } from '#functions/chat/turns/send/send-stored.ts';
 import { openChat } from './chat-names.ts';
 import { toEditId, toRegenerationId, lastUserMessage } from './user-message.ts';
-import { comeBack, isLeftAlone } from './leaving.ts';
+import { comeBack, isLeftAlone } from '#functions/chat/turns/stream/leaving.ts';
 import { askedOptions, declareModelContext } from './model-context.ts';
 import { editedMessage } from './sent-history.ts';
 import { readStanding } from './standing-turn.ts';

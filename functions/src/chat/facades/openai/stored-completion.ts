@@ -1,4 +1,4 @@
-import { contentText } from '#shared/conversation/documents/content.ts';
+import { contentText, type Part } from '#shared/conversation/documents/content.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { callId, findCalls } from '#shared/conversation/context/tool-calls.ts';
 import { waitingCalls } from '#shared/conversation/context/tool-results.ts';
@@ -9,13 +9,18 @@ import { urlCitations } from '#shared/grounding/url-citations.ts';
 import { turnId } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/errors.ts';
 import type { Caller } from '#shared/ports/ports.ts';
-import type { ChatCompletionBody, OpenAiToolCall } from '#shared/wire/facades/openai.ts';
+import type {
+  ChatCompletionBody,
+  OpenAiMessage,
+  OpenAiToolCall,
+} from '#shared/wire/facades/openai.ts';
 import type { RouteDependencies } from '#functions/chat/route.ts';
 import { answerOptions } from '#functions/chat/routes/parts/message-body.ts';
 import { isWritable } from '#functions/chat/conversations/writable-fields.ts';
 import { refuseBadSchema } from '#functions/chat/turns/send/send-errors.ts';
 import { sendStored } from '#functions/chat/turns/send/send-stored.ts';
 import type { SendHandle } from '#functions/chat/turns/send/send-request.ts';
+import { comeBack, isLeftAlone } from '#functions/chat/turns/stream/leaving.ts';
 import { ignoreRejection } from '#functions/lib/promises.ts';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
 import { badField } from './bad-field.ts';
@@ -86,27 +91,40 @@ async function resultOf(
   return { text, toolCalls, finishReason, usage: usageAfterCall(turn, last), citations };
 }
 
-/** Sends the user's message that the request ends with. */
-async function sendLast(
-  dependencies: RouteDependencies,
-  { caller, conversationId, body, header }: Asked,
-  conversation: Conversation | undefined,
-): Promise<SendHandle> {
-  const { MAX_PART_BYTES: maxPartBytes, MAX_MESSAGE_BYTES: maxMessageBytes } = dependencies.config;
-  const { messages } = body;
+/** What the user says in the message that the request ends with. Throws BAD_FIELD, TEXT_TOO_LONG. */
+function lastParts(
+  { config }: Pick<RouteDependencies, 'config'>,
+  messages: readonly OpenAiMessage[],
+): Part[] {
+  const { MAX_PART_BYTES: maxPartBytes, MAX_MESSAGE_BYTES: maxMessageBytes } = config;
   const last = messages.at(-1);
   if (last?.role !== 'user')
     throw badField('messages', '`messages` must end with a message of the role `user` or `tool`.');
   const parts = toUserParts(last, { maxPartBytes, maxMessageBytes }, messages.length - 1);
   if (parts.length === 0)
     throw badField(`messages[${messages.length - 1}].content`, 'The last message says nothing.');
+  return parts;
+}
+
+/** Sends the user's message that the request ends with. */
+async function sendLast(
+  dependencies: RouteDependencies,
+  { caller, conversationId, body, header }: Asked,
+  conversation: Conversation | undefined,
+): Promise<SendHandle> {
+  const { messages } = body;
+  const parts = lastParts(dependencies, messages);
   const options = askedOptions(body);
   const naming = { conversationId, messages, conversation, header, options };
   const id = await toMessageId(dependencies, naming);
   const sent = conversation && (await sentTurn(dependencies, { conversationId, messageId: id }));
+  if (sent) await comeBack(dependencies, { conversationId, turn: sent });
+  const isLeft =
+    conversation && !sent && (await isLeftAlone(dependencies, { conversationId, conversation }));
   const asked = {
     caller,
     conversationId,
+    ...(isLeft && { onBusy: 'interrupt' as const }),
     ...answerOptions({ clientContext: body.metadata?.client_context }, header),
   };
   if (
