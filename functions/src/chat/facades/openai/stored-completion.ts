@@ -43,6 +43,8 @@ interface Asked {
   conversationId: string;
   body: ChatCompletionBody;
   header: (name: string) => string | undefined;
+  /** The client is told by other means that the answer waits for the user's word: then that is no error. */
+  tellsApprovals?: true;
 }
 
 /** Calls of the app that wait; what asks for the user's word cannot be said in this protocol. */
@@ -76,12 +78,13 @@ function approvalNeeded(turn: Turn): AppError {
 /** What came of a turn, or of the rest of it behind the calls that this request answers. */
 async function resultOf(
   { result }: SendHandle,
-  answered: readonly string[],
+  { answered, tellsApprovals = false }: { answered: readonly string[]; tellsApprovals?: boolean },
 ): Promise<CompletionResult> {
   const { turn } = await result;
   const { seq, contents, finishReason, grounding } = turn;
   const toolCalls = toolCallsOf(turn);
-  if (turn.state === 'awaiting_tool' && toolCalls.length === 0) throw approvalNeeded(turn);
+  if (turn.state === 'awaiting_tool' && toolCalls.length === 0 && !tellsApprovals)
+    throw approvalNeeded(turn);
   const last = lastNamedCall(seq, answered, findCalls(contents).length);
   const text = textAfterCall(contents, last);
   const citations = urlCitations(grounding, {
@@ -181,7 +184,7 @@ export async function storedCompletion(
   dependencies: RouteDependencies,
   request: Asked,
 ): Promise<Completion> {
-  const { caller, conversationId, body } = request;
+  const { caller, conversationId, body, tellsApprovals } = request;
   const ignored = ignoredFields(dependencies.config, body);
   await refuseBadSchema(schemaOfFormat(body), SCHEMA_FIELD);
   const path = conversationPath(conversationId);
@@ -200,6 +203,8 @@ export async function storedCompletion(
     ignored,
     frames: (left) => framesAfterCalls(handle.frames(left), answered),
     subscribe: (left) => handle.subscribe(left),
-    result: ignoreRejection(resultOf(handle, answered)),
+    result: ignoreRejection(
+      resultOf(handle, { answered, ...(tellsApprovals && { tellsApprovals }) }),
+    ),
   };
 }
