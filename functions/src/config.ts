@@ -7,6 +7,7 @@ import { environmentSchema } from './config/environment.ts';
 import type { AppMemory } from './memory/app-memory.ts';
 import type { ModelWatch } from './models/model-watch.ts';
 import type { RemotePolicy } from './config/remote-policy.ts';
+import { unknownModels } from './config/model-names.ts';
 import { readRoutingModels, routingProblems } from './config/routing-variables.ts';
 import { localSnapshotKeys } from './config/snapshot-keys.ts';
 
@@ -34,7 +35,10 @@ const checkedEnvironmentSchema = environmentSchema.superRefine((environment, con
       path: ['UPLOADS_SIGNER'],
       message: 'must be set with UPLOADS_BUCKET: the e-mail of the account that signs addresses',
     });
-  for (const { variable, message } of routingProblems(environment))
+  for (const { variable, message } of [
+    ...routingProblems(environment),
+    ...unknownModels(environment),
+  ])
     context.addIssue({ code: 'custom', path: [variable], message });
   if (environment.APP_CHECK === 'enforced' && environment.APP_CHECK_PROJECT_NUMBER === undefined)
     context.addIssue({

@@ -98,7 +98,7 @@ export const environmentSchema = z.object({
     'Comma-separated models that summarise, in this order, where the one that should does not exist; the conversation’s own model comes last.',
   ),
   MODEL_WINDOWS: windows.describe(
-    'JSON {model: tokens}: overrides the windows of the table of models.',
+    'JSON {model: tokens}: overrides the windows of the table of models, and makes a model known that the table does not have.',
   ),
   MODEL_PRICES: prices.describe(
     'JSON {model: {input, cached, output}}, US dollars for a million tokens: overrides the table of models. A model without a price is charged at the dearest one.',

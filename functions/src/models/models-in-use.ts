@@ -3,9 +3,10 @@ import { contextWindowTokens } from '#shared/models/context-window.ts';
 import type { GroundingTool } from '#shared/grounding/grounding.ts';
 import { findModel, type ModelCatalog, type ModelTable } from '#shared/models/model-entry.ts';
 import { costMicros, knownPrice, type PricedCall } from '#shared/models/find-price.ts';
+import type { KnownModels } from '#shared/models/known-model.ts';
 import { registry } from '#shared/models/registry.ts';
 import type { ModelRequest } from '#shared/ports/ports.ts';
-import type { RoutingModels } from '#shared/routing/routing.ts';
+import { isRouted, type RoutingModels } from '#shared/routing/routing.ts';
 import type { Config } from '../config.ts';
 
 /* The table of models as this deployment uses it: with its own prices and windows, on its platform, today. */
@@ -26,6 +27,16 @@ const BEFORE_ALL = new Date(0);
 /** The registry, with what the remote document says of models. */
 export const knownModels = ({ remotePolicy }: Pick<Config, 'remotePolicy'>): ModelTable =>
   remotePolicy?.models() ?? registry;
+
+/** What a caller may name a model by. */
+export const knownModelNames = (
+  config: Pick<Config, 'remotePolicy' | 'MODEL_PRICES' | 'MODEL_WINDOWS' | 'MODEL' | 'routing'>,
+): KnownModels => ({
+  models: knownModels(config),
+  windows: config.MODEL_WINDOWS,
+  prices: config.MODEL_PRICES,
+  named: [config.MODEL, ...Object.values(config.routing ?? {})].filter((name) => !isRouted(name)),
+});
 
 /** The models as they are for this deployment at this moment. */
 export const modelCatalog = (config: ModelsConfig): ModelCatalog => ({

@@ -87,6 +87,12 @@ export const answerReasons = {
     meaning:
       'The answer does not fit `responseSchema`, the second one neither; the message says what did not.',
   },
+  APPROVAL_NEEDED: {
+    status: 'FAILED_PRECONDITION',
+    on: 'declared',
+    meaning:
+      'A call of a tool waits until the user allows it, which this protocol cannot ask; give `toolResults`, then send the same again.',
+  },
   MODEL_QUOTA: {
     status: 'RESOURCE_EXHAUSTED',
     on: 'answer',
@@ -145,7 +151,7 @@ export const answerReasons = {
     status: 'FAILED_PRECONDITION',
     on: 'answer',
     meaning:
-      'There is no model of this name. Choose one that `GET /v1/openai/models` or docs/reference/constants.md names.',
+      'There is no model of this name. Choose one that the message or docs/reference/constants.md names; a deployment makes another one known by `MODEL_WINDOWS`.',
   },
   MODEL_REFUSED_REQUEST: {
     status: 'INTERNAL',

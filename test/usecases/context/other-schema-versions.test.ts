@@ -56,6 +56,7 @@ test.each([
         details: [
           { reason: 'STORED_BY_NEWER_VERSION', metadata: { stored: '2', known: '1' } },
           { retryDelay: '30s' },
+          { links: [{ url: expect.stringMatching(/STORED_BY_NEWER_VERSION$/) }] },
         ],
       },
     });

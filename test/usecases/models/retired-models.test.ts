@@ -104,7 +104,11 @@ test('a choice between two retired models is one between their successors', asyn
 });
 
 test('an auxiliary call of a retired model goes to the successor', async () => {
-  const on = world({ TITLES: 'on', TITLE_MODEL: 'gemini-2.5-flash' });
+  const on = world({
+    TITLES: 'on',
+    TITLE_MODEL: 'gemini-2.5-flash',
+    MODEL_WINDOWS: '{"house-model":1048576}',
+  });
 
   await ask(on.chat, await conversation(on, 'house-model'), 'Hello');
 

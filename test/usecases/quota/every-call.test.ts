@@ -197,7 +197,10 @@ const kinds: Readonly<Record<string, Kind>> = {
   'a summariser in the place of one that is not there': {
     call: /^utility_compressor request-1\nutility_compressor request-1$/m,
     options: {
-      environment: { COMPRESSOR_FALLBACKS: 'other-model' },
+      environment: {
+        COMPRESSOR_FALLBACKS: 'other-model',
+        MODEL_WINDOWS: '{"other-model":1048576}',
+      },
       summaries: [missing, snapshotAnswer()],
     },
     run: (world) => compact(world),

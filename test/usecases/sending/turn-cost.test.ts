@@ -10,6 +10,7 @@ async function chatWith(environment: Record<string, string>) {
     overrides: { model: scriptedStreamer(textAnswer('Fine.', usage)).model },
     environment: {
       MODEL: 'house-model',
+      MODEL_WINDOWS: '{"house-model":1048576}',
       ...environment,
     },
   });

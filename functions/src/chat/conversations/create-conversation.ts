@@ -17,6 +17,7 @@ import {
   refuseHooks,
   refuseLargeOverhead,
   refuseRouting,
+  refuseUnknownModel,
   refuseTakenNames,
   refuseThreshold,
   refuseUnwritable,
@@ -40,6 +41,7 @@ function requestedConversation(
   refuseUnwritable(config, paths);
   refuseHooks(config, request.fields);
   refuseRouting(config, request.fields);
+  refuseUnknownModel(config, request.fields, config.MODEL);
   refuseTakenNames(dependencies, request.fields);
   const patched = patchedConversation(conversation, request.fields, { paths, config });
   refuseThreshold(config, patched, request.fields);
@@ -49,8 +51,9 @@ function requestedConversation(
 
 /**
  * Creates a conversation. An id that the caller already has gives that conversation as it is
- * (`isNew: false`), and counts as none more. Throws USER_DAILY_CREATIONS, ANONYMOUS_LIMIT, FIELD_NOT_WRITABLE, ROUTING_NOT_SET, THRESHOLD_TOO_HIGH, TOOL_NAME_TAKEN, OVERHEAD_TOO_LARGE, and NOT_FOUND for an id that is taken
- * by somebody else or deleted, as everywhere.
+ * (`isNew: false`), and counts as none more. Throws USER_DAILY_CREATIONS, ANONYMOUS_LIMIT, FIELD_NOT_WRITABLE,
+ * ROUTING_NOT_SET, MODEL_UNKNOWN, THRESHOLD_TOO_HIGH, TOOL_NAME_TAKEN, OVERHEAD_TOO_LARGE, and NOT_FOUND for an id that
+ * is taken by somebody else or deleted, as everywhere.
  */
 export async function createConversation(
   dependencies: ChatDependencies,

@@ -25,6 +25,7 @@ import {
   refuseHooks,
   refuseLargeOverhead,
   refuseRouting,
+  refuseUnknownModel,
   refuseTakenNames,
   refuseThreshold,
   refuseUnwritable,
@@ -123,7 +124,7 @@ interface Updated {
 /**
  * Changes a conversation and returns its new document. A model with a smaller window asks for a compaction in
  * the same write where the context has crossed its threshold. Throws NOT_FOUND, FIELD_NOT_WRITABLE, ROUTING_NOT_SET,
- * HOOK_NOT_ALLOWED, THRESHOLD_TOO_HIGH, TOOL_NAME_TAKEN, OVERHEAD_TOO_LARGE, ETAG_MISMATCH, GENERATION_MISMATCH (412),
+ * MODEL_UNKNOWN, HOOK_NOT_ALLOWED, THRESHOLD_TOO_HIGH, TOOL_NAME_TAKEN, OVERHEAD_TOO_LARGE, ETAG_MISMATCH, GENERATION_MISMATCH (412),
  * BAD_SETTING.
  */
 export async function updateConversation(
@@ -140,6 +141,7 @@ export async function updateConversation(
       refuseUnwritable(config, paths);
       refuseHooks(config, patch);
       refuseRouting(config, patch);
+      if (paths.includes('model')) refuseUnknownModel(config, patch, conversation.value.model);
       refuseTakenNames(dependencies, patch);
       refuseMismatch(dependencies, ifMatch, { conversationId, conversation });
       if (paths.length === 0) return { result: { conversation: conversation.value } };

@@ -4,10 +4,12 @@ import { estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
 import { readClientTools, toDeclaration } from '#shared/conversation/documents/declared-tools.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { AppError } from '#shared/errors.ts';
+import { isKnownModel, unknownModelAdvice } from '#shared/models/known-model.ts';
 import { isRouted } from '#shared/routing/routing.ts';
 import { THRESHOLD_MIN_TOKENS } from '#shared/wire/limits.ts';
 import type { ConversationPatch, PatchPath } from '#shared/wire/resources/conversations.ts';
 import type { Config } from '#functions/config.ts';
+import { knownModelNames } from '#functions/models/models-in-use.ts';
 import type { CLIENT_WRITABLE_FIELDS } from '#functions/config/environment.ts';
 import { meterCounting, conversationPolicy } from '#functions/config/conversation-policy.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
@@ -132,6 +134,27 @@ export function refuseRouting(
     message: 'a caller asked for auto, and no models are set to choose from',
     publicMessage:
       '`model` is `auto`, but this deployment has no models to choose from. Name a model, or let the deployment set ROUTING_FAST_MODEL and ROUTING_STRONG_MODEL.',
+    metadata: { field: 'model' },
+  });
+}
+
+/**
+ * Throws AppError MODEL_UNKNOWN (400) for a model that nobody knows, before a conversation with it fails at its first
+ * message. `before` is the conversation's present model, which may always stay.
+ */
+export function refuseUnknownModel(
+  config: Config,
+  { model }: ConversationPatch,
+  before?: string,
+): void {
+  if (model === undefined || model === before || isRouted(model)) return;
+  const known = knownModelNames(config);
+  if (isKnownModel(model, known)) return;
+  throw new AppError({
+    status: 'FAILED_PRECONDITION',
+    reason: 'MODEL_UNKNOWN',
+    message: 'a caller named a model that is not known',
+    publicMessage: `\`model\` names no model that is known here. ${unknownModelAdvice(model, known)}. A deployment makes another one known by MODEL_WINDOWS.`,
     metadata: { field: 'model' },
   });
 }

@@ -14,8 +14,32 @@ import type { JsonSchema, Schemas } from './schemas.ts';
  * stands in its body. Most of them follow from names; the rest are declared on routes (`follows`).
  */
 
-interface Link extends LinkedValues {
+/** A link, with `requestBody` still as values. */
+interface BodyLink extends LinkedValues {
   operationId: string;
+}
+
+/** A link as it stands in the document. */
+interface Link {
+  operationId: string;
+  parameters?: Readonly<Record<string, string>>;
+  description?: string;
+}
+
+/** Values of a body by their pointers: `data.conversationId`. */
+function bodyFields(body: Readonly<Record<string, unknown>>, prefix = ''): [string, string][] {
+  return Object.entries(body).flatMap(([name, value]): [string, string][] =>
+    typeof value === 'string'
+      ? [[`${prefix}${name}`, value]]
+      : bodyFields(Object(value), `${prefix}${name}.`),
+  );
+}
+
+/** Generators for Java refuse a document whose links have bodies that are no text, so these are described. */
+function describedLink({ requestBody = {}, ...link }: BodyLink): Link {
+  const fields = bodyFields(requestBody).map(([name, value]) => `\`${name}\` is \`${value}\``);
+  if (fields.length === 0) return link;
+  return { ...link, description: `In the body, ${fields.join(' and ')}.` };
 }
 
 /** Runtime expressions of OpenAPI by `nameKey`. */
@@ -75,8 +99,10 @@ function knownAfter(source: Placed, response: Reply, schemas: Schemas) {
 
 /** What `name` of `target` is after a success; the answer may call it `pin` or `pinId`. */
 function expression({ source, known, learned }: Success, target: Placed, name: string) {
-  const isSibling = collectionPath(source.path) === collectionPath(target.path);
   const key = nameKey(name);
+  const isSibling =
+    target.path.includes(`{${name}}`) &&
+    collectionPath(source.path) === collectionPath(target.path);
   // A number such as a generation says only among its own kind what it counts.
   const keys = key.endsWith('id') ? [key] : [`${key}id`, ...(isSibling ? [key] : [])];
   const [found] = keys.filter((each) => learned.has(each) || known.has(each));
@@ -89,18 +115,27 @@ const entries = (values: readonly { name: string; text: string | undefined }[]) 
     values.flatMap(({ name, text }) => (text === undefined ? [] : [[name, text]])),
   );
 
+interface Document {
+  placed: readonly Placed[];
+  routes: readonly Route[];
+  schemas: Schemas;
+}
+
+/** Fields that a body must have and that name something with a path of its own, such as the message of a fork. */
+function bodyReferences({ operation }: Placed, { placed, schemas }: Document) {
+  const body = jsonSchema(operation.requestBody);
+  const fields = body ? requiredFields(body, schemas) : [];
+  return fields.filter((name) => placed.some(({ path }) => path.includes(`{${name}}`)));
+}
+
 /** The link to `target`, where the answer tells something that it needs, and nothing else is missing. */
-function linkByNames(success: Success, target: Placed, schemas: Schemas): Link | undefined {
+function linkByNames(success: Success, target: Placed, document: Document): BodyLink | undefined {
+  const { source } = success;
   const inPath = pathParameters(target.path).map((name) => expression(success, target, name));
-  const body = jsonSchema(target.operation.requestBody);
-  const inBody = (body ? requiredFields(body, schemas) : [])
-    .filter((name) => name.endsWith('Id'))
-    .map((name) => expression(success, target, name))
-    .filter(({ isLearned }) => isLearned);
-  const needed = namesItself(target) ? inPath.slice(0, -1) : inPath;
+  const inBody = bodyReferences(target, document).map((name) => expression(success, target, name));
+  const needed = [...(namesItself(target) ? inPath.slice(0, -1) : inPath), ...inBody];
   if (needed.some(({ text }) => text === undefined)) return undefined;
-  const isList =
-    success.source.method === 'get' && success.source.path === collectionPath(target.path);
+  const isList = source.method === 'get' && source.path === collectionPath(target.path);
   const tells = [...inPath, ...inBody].some(({ isLearned }) => isLearned);
   if (!tells && !(isList && namesItself(target))) return undefined;
   return {
@@ -113,29 +148,22 @@ function linkByNames(success: Success, target: Placed, schemas: Schemas): Link |
 const isSuccess = (status: string) => status.startsWith('2');
 
 /** The links of an operation that a route declares to follow it. */
-const declaredLinks = (routes: readonly Route[], { operation }: Placed): Link[] =>
+const declaredLinks = (routes: readonly Route[], { operation }: Placed): BodyLink[] =>
   routes.flatMap(({ operation: operationId, follows = {} }) => {
     const values = follows[operation.operationId];
     return values ? [{ operationId, ...values }] : [];
   });
 
 /** An operation whose successes have links to those that they make possible. */
-function withLinks(
-  source: Placed,
-  {
-    placed,
-    routes,
-    schemas,
-  }: { placed: readonly Placed[]; routes: readonly Route[]; schemas: Schemas },
-): Operation {
-  const declared = declaredLinks(routes, source);
+function withLinks(source: Placed, document: Document): Operation {
+  const declared = declaredLinks(document.routes, source);
   const responses = Object.entries<Reply>(source.operation.responses).map(([status, response]) => {
     if (!isSuccess(status) || !response.content) return [status, response];
-    const success = knownAfter(source, response, schemas);
-    const byNames = placed
+    const success = knownAfter(source, response, document.schemas);
+    const byNames = document.placed
       .filter((target) => target !== source)
-      .flatMap((target) => linkByNames(success, target, schemas) ?? []);
-    const links = [...byNames, ...declared].map((link) => [link.operationId, link]);
+      .flatMap((target) => linkByNames(success, target, document) ?? []);
+    const links = [...byNames, ...declared].map((link) => [link.operationId, describedLink(link)]);
     return [status, { ...response, ...(links.length > 0 && { links: Object.fromEntries(links) }) }];
   });
   return { ...source.operation, responses: Object.fromEntries(responses) };
@@ -146,7 +174,7 @@ type Paths = Record<string, Record<string, Operation>>;
 /** The paths of the document with links between their operations. */
 export function linkOperations(
   paths: Paths,
-  { routes, schemas }: { routes: readonly Route[]; schemas: Schemas },
+  { routes, schemas }: Pick<Document, 'routes' | 'schemas'>,
 ): Paths {
   const placed = Object.entries(paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]) => ({ path, method, operation })),

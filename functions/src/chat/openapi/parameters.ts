@@ -48,23 +48,20 @@ function parametersOf(schema: JsonSchema, place: 'path' | 'query'): Parameter[] 
   });
 }
 
-const header = (
-  name: string,
-  description: string,
-  schema: JsonSchema = { type: 'string' },
-): Parameter => ({ name, in: 'header', required: false, description, schema });
+const header = (name: string, description: string, pattern?: string): Parameter => ({
+  name,
+  in: 'header',
+  required: false,
+  description,
+  schema: { type: 'string', ...(pattern !== undefined && { pattern }) },
+});
 
-/** What clients of EventSource send by themselves, where a route takes it as a parameter of the query, too. */
-const lastEventId = ({ name, schema }: Parameter): Parameter[] =>
-  name === 'startingAfter'
-    ? [
-        header(
-          'Last-Event-ID',
-          'Continues a stream after this event, as EventSource clients do by themselves.',
-          schema,
-        ),
-      ]
-    : [];
+/** What clients of EventSource send by themselves, where a route takes it in the query, too; empty is none. */
+const LAST_EVENT_ID = header(
+  'Last-Event-ID',
+  'Continues a stream after this event, as EventSource clients do by themselves.',
+  '^\\d{0,15}$',
+);
 
 /** Path, query and header parameters of a route. */
 export function parametersOfRoute(route: Route): Parameter[] {
@@ -72,7 +69,7 @@ export function parametersOfRoute(route: Route): Parameter[] {
   return [
     ...parametersOf(inputSchema(route.params), 'path'),
     ...query,
-    ...query.flatMap(lastEventId),
+    ...(query.some(({ name }) => name === 'startingAfter') ? [LAST_EVENT_ID] : []),
     ...Object.entries(route.requestHeaders ?? {}).map(([name, text]) => header(name, text)),
   ];
 }

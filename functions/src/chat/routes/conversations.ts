@@ -28,6 +28,7 @@ const FIELD_ERRORS = [
   'THRESHOLD_TOO_HIGH',
   'THRESHOLD_TOO_LOW',
   'ROUTING_NOT_SET',
+  'MODEL_UNKNOWN',
   'HOOK_NOT_ALLOWED',
   'BAD_SETTING',
   'OVERHEAD_TOO_LARGE',
@@ -42,6 +43,7 @@ export const createConversationRoute = userRoute({
   query: noQuery,
   body: createConversationBody,
   response: conversationResponse,
+  follows: { getHealth: {} },
   statuses: [201, 200],
   responseHeaders: { Location: 'The address of the conversation.' },
   errors: [

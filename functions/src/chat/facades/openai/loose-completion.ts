@@ -49,6 +49,12 @@ const noQuestion = () =>
     '`messages` must end with a message of the role `user` that says something, or with what a tool gave.',
   );
 
+const noUploads = () =>
+  badField(
+    'messages',
+    'Uploads are for conversations. Send the file itself, or name a conversation.',
+  );
+
 /** Instruction and tools of a client, where this deployment lets it have its own. Throws FIELD_NOT_WRITABLE, BAD_FIELD. */
 function overheadOf(
   config: ChatDependencies['config'],
@@ -78,6 +84,7 @@ function modelRequestOf(
 ): ModelRequest {
   const { MAX_PART_BYTES: maxPartBytes, MAX_MESSAGE_BYTES: maxMessageBytes } = config;
   const contents = toContents(body.messages, { maxPartBytes, maxMessageBytes });
+  if (contents.some(({ parts }) => parts.some(({ upload }) => upload))) throw noUploads();
   const last = body.messages.at(-1)?.role;
   if ((last !== 'user' && last !== 'tool') || contents.at(-1)?.role !== 'user') throw noQuestion();
   const model = modelOf(config);

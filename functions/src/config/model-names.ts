@@ -1,0 +1,38 @@
+import { isKnownModel, unknownModelAdvice } from '#shared/models/known-model.ts';
+import { registry } from '#shared/models/registry.ts';
+import { isRouted } from '#shared/routing/routing.ts';
+import { calledModels } from './routing-variables.ts';
+
+type ModelEnvironment = Readonly<
+  Partial<Record<'MODEL' | (typeof calledModels)[number], string>>
+> & {
+  COMPRESSOR_FALLBACKS: readonly string[];
+  MODEL_WINDOWS: Readonly<Record<string, unknown>>;
+  MODEL_PRICES: Readonly<Record<string, unknown>>;
+};
+
+/** Variables whose model the table does not know, nor MODEL_WINDOWS or MODEL_PRICES: most often misspelt. */
+export function unknownModels(
+  environment: ModelEnvironment,
+): { variable: string; message: string }[] {
+  const { MODEL_WINDOWS: windows, MODEL_PRICES: prices } = environment;
+  const known = { models: registry, windows, prices, named: [] };
+  const given = (['MODEL', ...calledModels] as const).map((variable) => ({
+    variable,
+    model: environment[variable],
+  }));
+  const fallbacks = environment.COMPRESSOR_FALLBACKS.map((model) => ({
+    variable: 'COMPRESSOR_FALLBACKS',
+    model,
+  }));
+  return [...given, ...fallbacks].flatMap(({ variable, model }) =>
+    model === undefined || isRouted(model) || isKnownModel(model, known)
+      ? []
+      : [
+          {
+            variable,
+            message: `${model} is no model that is known here. ${unknownModelAdvice(model, known)}. A newer one is taken where MODEL_WINDOWS names it, e.g. ${JSON.stringify({ [model]: 1_048_576 })}`,
+          },
+        ],
+  );
+}
