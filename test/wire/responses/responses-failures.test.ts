@@ -1,7 +1,7 @@
 import OpenAI from 'openai';
 import { afterAll, describe, expect, test } from 'vitest';
 import { overloaded } from '#test/support/model-down.ts';
-import { ANSWER, EXAMPLE, groundedAnswer, UEFA } from '#test/support/wire/grounded.ts';
+import { ANSWER, EXAMPLE, groundedAnswer, UEFA } from '#test/support/tools/grounded.ts';
 import { clientOf, errorOfSdk, newText, transcriptOf } from '#test/support/wire/openai.ts';
 import {
   asResource,
