@@ -6,6 +6,9 @@ import {
   type ArchivedItem,
   type Snapshot,
 } from '#shared/conversation/documents/snapshot.ts';
+import type { Citation } from '#shared/grounding/citation.ts';
+import { citationsFor } from '#shared/grounding/cite-statements.ts';
+import { citationResponse, citationView } from '../sources.ts';
 import { requestIdSchema, time, tokens, wellFormedText, wholePromptTokens } from '../fields.ts';
 import { FOCUS_MAX_CHARACTERS } from '../limits.ts';
 import { ratingResponse } from './ratings.ts';
@@ -111,6 +114,10 @@ const snapshotItem = z.object({
   by: z
     .enum(['model', 'code'])
     .describe('code: words of a turn that the model had left out, put back.'),
+  citations: z
+    .array(citationResponse)
+    .optional()
+    .describe('Sources of the answers in these turns that bear the statement out.'),
 });
 export type SnapshotItemView = z.infer<typeof snapshotItem>;
 
@@ -184,7 +191,12 @@ export const historyView = (history: History, message: RecordMessage): Compactio
   ...(history.isUntrusted && { reason: 'SNAPSHOT_INVALID' }),
 });
 
-const itemView = (item: ArchivedItem, layer: SnapshotItemView['layer']): SnapshotItemView => {
+const itemView = (
+  item: ArchivedItem,
+  layer: SnapshotItemView['layer'],
+  known: readonly Citation[] = [],
+): SnapshotItemView => {
+  const citations = citationsFor(item, known).map(citationView);
   const { id, section, text, sources, quote, at, status, importance, supersedes, by } = item;
   return {
     id,
@@ -198,11 +210,12 @@ const itemView = (item: ArchivedItem, layer: SnapshotItemView['layer']): Snapsho
     importance,
     ...(supersedes !== undefined && { supersedes }),
     by,
+    ...(citations.length > 0 && { citations }),
   };
 };
 
 /** The statements of a snapshot with their sources: the working layer in the order in which it is written, then the archive. */
 export const snapshotView = (snapshot: Snapshot): SnapshotItemView[] => [
-  ...workingItems(snapshot).map((item) => itemView(item, 'working')),
-  ...snapshot.archive.map((item) => itemView(item, 'archive')),
+  ...workingItems(snapshot).map((item) => itemView(item, 'working', snapshot.citations)),
+  ...snapshot.archive.map((item) => itemView(item, 'archive', snapshot.citations)),
 ];
