@@ -88,11 +88,11 @@ function replyRows(operation: Operation): string[][] {
     .flatMap(([code, { content = {} }]) => {
       const media = Object.entries(content);
       if (media.length === 0) return [[code, '–', '–']];
-      return media.map(([type, { schema }]) => {
-        const { contentSchema } = schema;
-        const lines = typeof contentSchema === 'object' ? ` of ${typeText(contentSchema)}` : '';
-        return [code, `\`${type}\``, `${typeText(schema)}${lines}`];
-      });
+      return media.map(([type, { schema }]) => [
+        code,
+        `\`${type}\``,
+        `${type === 'text/event-stream' ? 'events, each a ' : ''}${typeText(schema)}`,
+      ]);
     });
 }
 

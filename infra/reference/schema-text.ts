@@ -24,6 +24,8 @@ export function typeText(schema: JsonSchema): string {
   if (schema.const !== undefined) return `\`${JSON.stringify(schema.const)}\``;
   if (schema.enum) return schema.enum.map((value) => `\`${JSON.stringify(value)}\``).join(', ');
   if (schema.type === 'array') return `list of ${typeText(itemsOf(schema))}`;
+  if (typeof schema.contentSchema === 'object')
+    return `${String(schema.type)} of ${typeText(schema.contentSchema)}`;
   if (schema.format !== undefined) return `${String(schema.type)} (${schema.format})`;
   return typeof schema.type === 'string' ? schema.type : 'any';
 }

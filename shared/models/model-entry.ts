@@ -42,6 +42,16 @@ const retirementSchema = z.strictObject({
   successor: modelSchema,
 });
 
+/** How a model takes Google's own tools (Search, reading addresses), and what a search costs. */
+const modelGroundingSchema = z.strictObject({
+  /** Whether they may stand beside functions; else a request with functions goes without them. */
+  withFunctions: z.boolean(),
+  /** US dollars for a thousand searches, or for a thousand calls that searched at all. */
+  searchUsd: z.number().nonnegative().max(10_000),
+  searchUnit: z.enum(['query', 'call']),
+});
+export type ModelGrounding = z.infer<typeof modelGroundingSchema>;
+
 /** What is known of a model or of a family; a field that is missing is not known. */
 export const modelEntrySchema = z.strictObject({
   /** Tokens of one call, prompt and answer together. */
@@ -57,6 +67,8 @@ export const modelEntrySchema = z.strictObject({
   retirement: retirementSchema.optional(),
   /** Summarises conversations held with this model: the same family, and no dearer. */
   compressor: modelSchema.optional(),
+  /** Absent: the model is not sent Google's tools. */
+  grounding: modelGroundingSchema.optional(),
 });
 export type ModelEntry = z.infer<typeof modelEntrySchema>;
 

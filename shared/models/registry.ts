@@ -1,4 +1,4 @@
-import type { ModelEntry, ModelPrice } from './model-entry.ts';
+import type { ModelEntry, ModelGrounding, ModelPrice } from './model-entry.ts';
 
 /**
  * The day on which the table was last compared with what is known of Google's pages. Copies and transcriptions of them
@@ -18,6 +18,21 @@ const lifecycle = 'docs.cloud.google.com/gemini-enterprise-agent-platform/models
 /** Window and longest answer of every text model since Gemini 2.5. */
 const million = { windowTokens: 1_048_576, outputTokens: 65_536 };
 
+/**
+ * Google's own tools. Beside functions since Gemini 3 (ai.google.dev/gemini-api/docs/tool-combination). Prices: the page
+ * of prices as of September 2026, without what is free (5,000 calls a month, 1,500 a day of 2.5): no request says how much
+ * of that is left.
+ */
+const groundingSince3: ModelGrounding = { withFunctions: true, searchUsd: 14, searchUnit: 'query' };
+const groundingBefore3: ModelGrounding = {
+  withFunctions: false,
+  searchUsd: 35,
+  searchUnit: 'call',
+};
+/** Every text model since Gemini 3. */
+const third = { ...million, grounding: groundingSince3 };
+const second = { ...million, grounding: groundingBefore3 };
+
 const pro: ModelPrice = {
   input: 2,
   cached: 0.2,
@@ -33,19 +48,19 @@ const fromNewYear = { from: '2027-01-01', rates: flash };
 
 const current: Readonly<Record<string, RegistryEntry>> = {
   'gemini-3.8-flash': {
-    ...million,
+    ...third,
     prices: [{ from: '2026-09-02', rates: introductoryFlash }, fromNewYear],
     compressor: 'gemini-3.8-flash',
     origin: `prices: ${pricing} of 2026-10-07; limits: its model page of 2026-09-02; no shutdown date: ${deprecations} of September 2026`,
   },
   'gemini-3.7-flash': {
-    ...million,
+    ...third,
     prices: [{ from: '2026-08-13', rates: introductoryFlash }, fromNewYear],
     compressor: 'gemini-3.7-flash',
     origin: `prices: ${pricing} of 2026-09-06; limits: its developer guide; no shutdown date: ${deprecations} of September 2026`,
   },
   'gemini-3.6-flash': {
-    ...million,
+    ...third,
     prices: [
       { from: '2026-07-21', rates: flash },
       { from: '2026-08-13', rates: introductoryFlash },
@@ -55,38 +70,38 @@ const current: Readonly<Record<string, RegistryEntry>> = {
     origin: `prices: ${pricing} of 2026-07-21 and 2026-08-24; no shutdown date: ${deprecations} of September 2026`,
   },
   'gemini-3.5-flash': {
-    ...million,
+    ...third,
     prices: [{ from: '2026-05-19', rates: { input: 1.5, cached: 0.15, output: 9 } }],
     compressor: 'gemini-3.5-flash',
     origin: `prices: ${pricing} of 2026-10-07, cached of May 2026; no shutdown date: ${deprecations} of September 2026; Vertex AI: not before 2027-05-19`,
   },
   'gemini-3.5-flash-lite': {
-    ...million,
+    ...third,
     prices: [{ from: '2026-07-21', rates: lite }],
     compressor: 'gemini-3.5-flash-lite',
     origin: `prices: ${pricing} of 2026-10-07, cached of 2026-07-21; no shutdown date: ${deprecations} of September 2026; Vertex AI: not before 2027-07-21`,
   },
   'gemini-3.1-pro': {
-    ...million,
+    ...third,
     prices: [{ from: '2026-02-19', rates: pro }],
     compressor: 'gemini-3.1-pro-preview',
     origin: `prices: ${pricing} of 2026-10-07, cached of July 2026; no shutdown date: ${deprecations} of September 2026`,
   },
   'gemini-3.1-flash-lite': {
-    ...million,
+    ...third,
     prices: [{ from: '2026-03-03', rates: { input: 0.25, cached: 0.025, output: 1.5 } }],
     retirement: { geminiApi: '2027-05-07', successor: 'gemini-3.5-flash-lite' },
     compressor: 'gemini-3.1-flash-lite',
     origin: `prices: ${pricing} of May 2026; shutdown: ${deprecations} of September 2026, the earliest day; Vertex AI: not before 2027-05-07`,
   },
   'gemini-3-flash': {
-    ...million,
+    ...third,
     prices: [{ from: '2025-12-17', rates: { input: 0.5, cached: 0.05, output: 3 } }],
     compressor: 'gemini-3-flash-preview',
     origin: `prices: ${pricing} of 2026-07-04; no shutdown date: ${deprecations} of July 2026`,
   },
   'gemini-2.5-pro': {
-    ...million,
+    ...second,
     prices: [
       {
         from: '2025-06-17',
@@ -107,7 +122,7 @@ const current: Readonly<Record<string, RegistryEntry>> = {
     origin: `prices: ${pricing}, input of 2026-10-07, others of July 2026; shutdown: ${deprecations} of 2026-11-10; Vertex AI: Google's notice of 2026-07-29`,
   },
   'gemini-2.5-flash': {
-    ...million,
+    ...second,
     prices: [{ from: '2025-06-17', rates: lite }],
     retirement: {
       geminiApi: '2026-12-01',
@@ -118,7 +133,7 @@ const current: Readonly<Record<string, RegistryEntry>> = {
     origin: `prices: ${pricing}, input of 2026-10-07, others of July 2026; shutdown: ${deprecations} of 2026-11-10; Vertex AI: Google's notice of 2026-07-29`,
   },
   'gemini-2.5-flash-lite': {
-    ...million,
+    ...second,
     prices: [{ from: '2025-07-22', rates: { input: 0.1, cached: 0.01, output: 0.4 } }],
     retirement: { vertex: '2026-10-20', successor: 'gemini-3.1-flash-lite' },
     compressor: 'gemini-2.5-flash-lite',
@@ -129,19 +144,19 @@ const current: Readonly<Record<string, RegistryEntry>> = {
 /** Aliases that Google moves from model to model. */
 const aliases: Readonly<Record<string, RegistryEntry>> = {
   'gemini-flash-latest': {
-    ...million,
+    ...third,
     prices: [{ from: '2026-08-13', rates: introductoryFlash }, fromNewYear],
     compressor: 'gemini-flash-latest',
     origin: 'was 3.7 Flash on 2026-08-27; later: not found (3.8 Flash costs the same)',
   },
   'gemini-flash-lite-latest': {
-    ...million,
+    ...third,
     prices: [{ from: '2026-07-21', rates: lite }],
     compressor: 'gemini-flash-lite-latest',
     origin: 'which model it is: not found; priced as 3.5 Flash-Lite, the dearest of the line',
   },
   'gemini-pro-latest': {
-    ...million,
+    ...third,
     prices: [{ from: '2026-03-06', rates: pro }],
     compressor: 'gemini-pro-latest',
     origin: 'is 3.1 Pro since 2026-03-06; later: not found',

@@ -1,3 +1,4 @@
+import type { GroundingReport, GroundingTool } from '../grounding/grounding.ts';
 import type { Sampling, ToolChoice } from '../models/answer-options.ts';
 import type { Content, Part } from '../conversation/documents/content.ts';
 import type { Repairs } from '../conversation/repair/repairs.ts';
@@ -144,6 +145,8 @@ export interface Prompt {
 }
 
 export interface ModelRequest extends Prompt {
+  /** Google's tools that the model may use by itself; their results come with the answer. Absent: none. */
+  grounding?: readonly GroundingTool[] | undefined;
   /**
    * `none`: the model sees its tools and calls none. Leaving them out would say the same, but the prompt would begin
    * otherwise than those before it, and nothing of it come from the cache.
@@ -165,6 +168,10 @@ export interface ModelUsage {
   /** Answer tokens, thoughts not included. */
   outputTokens: number;
   thoughtsTokens: number;
+  /** What Google's tools gave the model to read beside the prompt; billed as input. Absent: nothing. */
+  toolTokens?: number | undefined;
+  /** Searches that Google's tool made; billed by themselves. Absent: none. */
+  searches?: number | undefined;
 }
 
 export interface ModelChunk {
@@ -176,6 +183,8 @@ export interface ModelChunk {
   blockReason?: string;
   /** The newest figures; later chunks replace earlier ones. */
   usage?: ModelUsage;
+  /** What Google's tools have found for the answer; chunks add to one another. */
+  grounding?: GroundingReport;
 }
 
 export interface ModelResponse {
@@ -183,6 +192,7 @@ export interface ModelResponse {
   finishReason?: string;
   blockReason?: string;
   usage?: ModelUsage;
+  grounding?: GroundingReport;
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { JsonSchema } from '#functions/chat/openapi/schemas.ts';
-import { schemaProblems, type SchemaNames } from '../support/json-schema-check.ts';
+import { resolved, schemaProblems, type SchemaNames } from '../support/json-schema-check.ts';
 import type { WireAnswer } from '../support/chat/wire-app.ts';
 import type { Target } from './attacks/generated-requests.ts';
 
@@ -40,10 +40,19 @@ function piecesOf(media: string, text: string): string[] {
   }
 }
 
-const pieceSchema = (schema: JsonSchema): JsonSchema | undefined => {
-  if (schema.type !== 'string') return schema;
-  return typeof schema.contentSchema === 'object' ? schema.contentSchema : undefined;
-};
+function contentSchema(schema: JsonSchema | boolean | undefined) {
+  const inner = typeof schema === 'object' ? schema.contentSchema : undefined;
+  return typeof inner === 'object' ? inner : undefined;
+}
+
+/** What one piece is: a document itself, the JSON in a text, or the JSON in the data of an event. */
+function pieceSchema(media: string, schema: JsonSchema, names: SchemaNames) {
+  if (media === 'text/event-stream') {
+    const { data } = resolved(schema, names).properties ?? {};
+    return typeof data === 'object' ? contentSchema(data.else) : undefined;
+  }
+  return schema.type === 'string' ? contentSchema(schema) : schema;
+}
 
 /** Errors of the router itself: the path or the method hit no operation. */
 const ROUTER_REASONS = ['ROUTE_NOT_FOUND', 'METHOD_NOT_ALLOWED'];
@@ -63,7 +72,7 @@ export function answerProblems(answer: WireAnswer, target: Target, names: Schema
   const media = (headers.get('content-type') ?? '').replace(/;.*$/, '');
   const content = response.content[media];
   if (!content) return [`${status} comes as ${media}`];
-  const schema = pieceSchema(content.schema);
+  const schema = pieceSchema(media, content.schema, names);
   if (!schema) return [];
   return piecesOf(media, text).flatMap((piece) =>
     schemaProblems(JSON.parse(piece), schema, { names, path: '$' }),

@@ -93,6 +93,13 @@ interface RouteRequest<Params, Query, Body> extends PublicRequest<Params, Query,
 export type ResponseMedia =
   'application/json' | 'text/event-stream' | 'application/jsonl' | 'text/markdown';
 
+/** Values of a request, as runtime expressions of OpenAPI: `$response.body#/id`. */
+export interface LinkedValues {
+  /** By the name of the parameter; a header as `header.X-Conversation-Id`. */
+  parameters?: Readonly<Record<string, string>>;
+  requestBody?: Readonly<Record<string, unknown>>;
+}
+
 /** Everything that is said about a route, once: routing, validation, logs, the OpenAPI document and tests read it. */
 interface Declaration<Params, Query, Body> {
   /** Names the operation in logs. */
@@ -128,6 +135,8 @@ interface Declaration<Params, Query, Body> {
   responseHeaders?: Readonly<Record<string, string>>;
   /** Reasons of errors that do not follow from the rest of the declaration (see error-reasons.ts). */
   errors?: readonly ErrorReasonName[];
+  /** Operations that this one comes after, and what it takes of them, where names do not say it (openapi/links.ts). */
+  follows?: Readonly<Record<string, LinkedValues>>;
   /** A body that a client may send, for the reference. */
   example?: unknown;
 }

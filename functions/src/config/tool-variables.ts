@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { integer, listOr } from './config-values.ts';
+import { GROUNDING_TOOLS } from '#shared/grounding/grounding.ts';
+import { integer, list, listOr } from './config-values.ts';
 import { RECALL_TOKENS_DEFAULT, RECALL_TOKENS_MAX } from '#shared/recall/segment.ts';
 
 /** Tools that the server brings along; which of them it offers, BUILT_IN_TOOLS says. */
@@ -16,6 +17,11 @@ export const toolVariables = {
     .describe(
       'Comma-separated tools of the server that the model may call where they are of use, or none: recall_history looks folded turns up, read_blob reads shortened tool outputs, save_memory and forget_memory keep and drop notes about the user.',
     ),
+  GROUNDING: list
+    .pipe(z.array(z.enum(GROUNDING_TOOLS)))
+    .describe(
+      'Comma-separated tools of Google that models may use for an answer: search (Google Search; each search costs) and url (reads the addresses that a message names). None where it is not set.',
+    ),
   RECALL_TOKENS: integer(RECALL_TOKENS_DEFAULT, { min: 0, max: RECALL_TOKENS_MAX }).describe(
     'What of the folded turns is brought back with each message that is about them, tokens at most; conversations and messages may ask for less. 0 = nothing.',
   ),
@@ -24,6 +30,9 @@ export const toolVariables = {
   ),
   CODING_TOOL_ROUNDS: integer(200, { min: 1, max: 1_000 }).describe(
     'The same in conversations of the profile coding.',
+  ),
+  DISCONNECT_GRACE_MS: integer(5_000, { min: 0, max: 120_000 }).describe(
+    'How long an answer goes on after its reader over the AI SDK’s routes has left, ms; unless they come back, it is stopped then. `stop()` of the SDK cannot be told from a reload.',
   ),
   TOOL_RESULT_TIMEOUT_MS: integer(900_000, { min: 1_000, max: 86_400_000 }).describe(
     'How long an answer waits for the app to answer the model’s calls, ms; then they have expired.',

@@ -1,9 +1,11 @@
 import { compressorModel, findRetirement, modelInService } from '#shared/models/retirement.ts';
 import { contextWindowTokens } from '#shared/models/context-window.ts';
-import type { ModelCatalog, ModelTable } from '#shared/models/model-entry.ts';
+import type { GroundingTool } from '#shared/grounding/grounding.ts';
+import { findModel, type ModelCatalog, type ModelTable } from '#shared/models/model-entry.ts';
 import { costMicros, knownPrice, type PricedCall } from '#shared/models/find-price.ts';
 import type { KnownModels } from '#shared/models/known-model.ts';
 import { registry } from '#shared/models/registry.ts';
+import type { ModelRequest } from '#shared/ports/ports.ts';
 import { isRouted, type RoutingModels } from '#shared/routing/routing.ts';
 import type { Config } from '../config.ts';
 
@@ -84,4 +86,18 @@ export function callCostMicros(config: ModelsConfig, call: PricedCall): number {
   const catalog = modelCatalog(config);
   if (knownPrice(call.model, catalog) === undefined) config.modelWatch?.noteUnpriced(call.model);
   return costMicros(call, catalog);
+}
+
+/**
+ * Google's tools that a call is sent with: those of the deployment where the model takes them, beside functions or an
+ * answer under a schema too.
+ */
+export function groundingTools(
+  config: ModelsConfig & Pick<Config, 'GROUNDING'>,
+  request: Pick<ModelRequest, 'model' | 'tools' | 'responseJsonSchema'>,
+): { grounding?: readonly GroundingTool[] } {
+  if (config.GROUNDING.length === 0) return {};
+  const known = findModel(knownModels(config), request.model)?.grounding;
+  const isAlone = (request.tools ?? []).length === 0 && request.responseJsonSchema === undefined;
+  return known && (isAlone || known.withFunctions) ? { grounding: config.GROUNDING } : {};
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Model } from './generation.ts';
 import { vicesSchema } from './misbehaviour.ts';
+import { pageSchema } from '../answers/ground.ts';
 
 /** Answer of a control endpoint. */
 interface ControlAnswer {
@@ -16,6 +17,7 @@ const settings = {
   }),
   '/control/faults': z.strictObject({ faults: z.array(z.unknown()) }),
   '/control/answers': z.strictObject({ answers: z.array(z.unknown()) }),
+  '/control/web': z.strictObject({ pages: z.array(pageSchema) }),
   '/control/journal': z.strictObject({ keepRequests: z.int().min(0).max(2_000) }),
 };
 
@@ -39,6 +41,9 @@ function post(model: Model, path: string, body: unknown): ControlAnswer | undefi
       return { status: 200, body: { waiting: model.faults.size } };
     case '/control/answers':
       model.recorded.register(settings[path].parse(body).answers);
+      return ok;
+    case '/control/web':
+      model.web = settings[path].parse(body).pages;
       return ok;
     case '/control/journal':
       model.journal.keepRequests = settings[path].parse(body).keepRequests;

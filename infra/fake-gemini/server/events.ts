@@ -64,23 +64,28 @@ function add(sent: Sent, part: RequestPart): Sent {
     : { ...sent, said: sent.said + units };
 }
 
-function usageMetadata(usage: Usage, sent: Sent): object {
+function usageMetadata(usage: Usage, sent: Sent, toolTokens: number): object {
   const candidatesTokenCount = toTokens(sent.said);
   const thoughtsTokenCount = toTokens(sent.thoughts);
   return {
+    ...(toolTokens > 0 && { toolUsePromptTokenCount: toolTokens }),
     promptTokenCount: usage.promptTokens,
     ...(usage.cachedTokens > 0 && { cachedContentTokenCount: usage.cachedTokens }),
     candidatesTokenCount,
     thoughtsTokenCount,
-    totalTokenCount: usage.promptTokens + candidatesTokenCount + thoughtsTokenCount,
+    totalTokenCount: usage.promptTokens + candidatesTokenCount + thoughtsTokenCount + toolTokens,
     promptTokensDetails: [{ modality: 'TEXT', tokenCount: usage.promptTokens }],
   };
 }
 
-function candidate(parts: readonly RequestPart[], finishReason: string | undefined): object {
+/** What Google's tools found stands beside the finish. */
+function candidate(
+  parts: readonly RequestPart[],
+  { finishReason, grounded }: Pick<Reply, 'finishReason' | 'grounded'> = {},
+): object {
   return {
     content: { role: 'model', ...(parts.length > 0 && { parts }) },
-    ...(finishReason !== undefined && { finishReason }),
+    ...(finishReason !== undefined && { finishReason, ...grounded?.metadata }),
     index: 0,
   };
 }
@@ -102,7 +107,10 @@ interface AnswerOptions {
 }
 
 function respond(options: AnswerOptions, sent: Sent, payload: object): AnswerEvent {
-  const usage = options.withUsage && { usageMetadata: usageMetadata(options.usage, sent) };
+  const toolTokens = options.reply.grounded?.toolTokens ?? 0;
+  const usage = options.withUsage && {
+    usageMetadata: usageMetadata(options.usage, sent, toolTokens),
+  };
   return {
     response: { ...payload, ...usage, ...options.identity },
     outputTokens: toTokens(sent.said + sent.thoughts),
@@ -114,7 +122,7 @@ export function wholeAnswer(options: AnswerOptions): AnswerEvent {
   const { reply } = options;
   const sent = reply.parts.reduce<Sent>(add, { said: 0, thoughts: 0 });
   const payload = withoutCandidates(reply) ?? {
-    candidates: [candidate(reply.parts, reply.finishReason)],
+    candidates: [candidate(reply.parts, reply)],
   };
   return respond(options, sent, payload);
 }
@@ -134,11 +142,11 @@ export function answerEvents(options: AnswerOptions & { mostEvents?: number }): 
   const events = pieces.map((piece, index) => {
     sent = add(sent, piece);
     const isLast = index === pieces.length - 1 && !endsAlone;
-    const finishReason = isLast ? reply.finishReason : undefined;
-    return respond(options, sent, { candidates: [candidate([piece], finishReason)] });
+    const end = isLast ? reply : undefined;
+    return respond(options, sent, { candidates: [candidate([piece], end)] });
   });
   if (endsAlone) {
-    events.push(respond(options, sent, { candidates: [candidate([], reply.finishReason)] }));
+    events.push(respond(options, sent, { candidates: [candidate([], reply)] }));
   }
   return events;
 }

@@ -17,6 +17,7 @@ import {
 import { firstCodePoints } from '../answers/sentences.ts';
 import { type Vices, vicesFor } from './misbehaviour.ts';
 import { wait } from './events.ts';
+import type { Page } from '../answers/ground.ts';
 
 /** What one fake Gemini is made of. */
 export interface Model {
@@ -29,6 +30,8 @@ export interface Model {
   recorded: RecordedAnswers;
   journal: Journal;
   cache: PrefixCache;
+  /** What Google's tools find; none: pages are made up. */
+  web: Page[];
   /** Firebase Cloud Messaging, behind the same address. */
   messaging: Messaging;
 }
@@ -77,7 +80,7 @@ function refuse(model: Model, arrival: Arrival, promptTokens: number): GoogleErr
   if (unknown !== undefined) return unknown;
   if (address.operation === 'countTokens') return refuseCount(address, body);
   const windowTokens = model.windows.get(address.model) ?? model.defaultWindowTokens;
-  return refuseGeneration({ model: address.model, body, promptTokens, windowTokens });
+  return refuseGeneration({ ...address, body, promptTokens, windowTokens });
 }
 
 function takeFault(model: Model, entry: JournalEntry): Fault | undefined {
@@ -120,6 +123,7 @@ export async function answer(
     vices,
     recorded: model.recorded,
     fault,
+    web: model.web,
     entry,
   });
   await wait(vices.slowMs ?? 0, signal);

@@ -1,4 +1,5 @@
 import type { Address, ModelRequestBody, RequestContent, RequestPart } from './request.ts';
+import { toolKinds } from '../answers/ground.ts';
 import { isReadable, signsCalls } from '../answers/signatures.ts';
 
 /** An error as Google's APIs answer it. */
@@ -129,6 +130,28 @@ function refuseUnreadable(
   return isWhole ? undefined : invalidArgument('Corrupted thought signature.');
 }
 
+/** Google's own tools stand beside functions since Gemini 3, on the Gemini API with a field that Vertex AI does not know. */
+function refuseTools(request: {
+  model: string;
+  api?: Address['api'];
+  body: ModelRequestBody;
+}): GoogleError | undefined {
+  const { model, api = 'gemini', body } = request;
+  const { canSearch, canRead, hasFunctions } = toolKinds(body);
+  const isShown = body.toolConfig?.['includeServerSideToolInvocations'];
+  if (api === 'vertex' && isShown !== undefined)
+    return invalidArgument(
+      'Invalid JSON payload received. Unknown name "includeServerSideToolInvocations" at \'tool_config\': Cannot find field.',
+    );
+  if (!hasFunctions || !(canSearch || canRead)) return undefined;
+  if (!signsCalls(model))
+    return invalidArgument('Tool use with function calling is unsupported by the model.');
+  if (api === 'vertex' || isShown === true) return undefined;
+  return invalidArgument(
+    'Please enable tool_config.include_server_side_tool_invocations to use Built-in tools with Function calling.',
+  );
+}
+
 /** 404 for a model that does not begin with `gemini` or `gemma`. */
 export function refuseModel(address: Address): GoogleError | undefined {
   if (knownModels.test(address.model)) return undefined;
@@ -140,6 +163,8 @@ export function refuseModel(address: Address): GoogleError | undefined {
 /** Why the API would refuse to generate from this request, or undefined. Cheapest checks first. */
 export function refuseGeneration(request: {
   model: string;
+  /** Default: the Gemini API. */
+  api?: Address['api'];
   body: ModelRequestBody;
   promptTokens: number;
   windowTokens: number;
@@ -148,6 +173,7 @@ export function refuseGeneration(request: {
   const refusal =
     refuseShape(contents) ??
     refuseOrder(contents) ??
+    refuseTools(request) ??
     refuseUnsigned(request.model, contents) ??
     refuseUnreadable(request.model, contents);
   if (refusal !== undefined) return refusal;

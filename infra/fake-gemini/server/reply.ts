@@ -4,6 +4,7 @@ import { collectCandidates } from '../answers/candidates.ts';
 import { condense, isCondensing } from '../answers/condense.ts';
 import { type Fault, finishReasons, isFailure } from './faults.ts';
 import { fillSchema } from '../answers/fill-schema.ts';
+import { ground, type Grounded, type Page } from '../answers/ground.ts';
 import type { JournalEntry } from './journal.ts';
 import { recordedParts, type RecordedAnswers } from './recorded-answers.ts';
 import { type ModelRequestBody, type RequestPart, contentText } from './request.ts';
@@ -42,6 +43,8 @@ export interface Reply {
   blockReason?: string;
   /** No candidate at all: the field missing, or an empty list. */
   noCandidates?: 'missing' | 'emptyList';
+  /** What Google's tools gave. */
+  grounded?: Pick<Grounded, 'metadata' | 'toolTokens'> | undefined;
 }
 
 interface ReplyRequest {
@@ -52,6 +55,8 @@ interface ReplyRequest {
   vices: Vices;
   recorded: RecordedAnswers;
   fault: Fault | undefined;
+  /** What a search finds. */
+  web: readonly Page[];
   /** Gets what the vices did and which recording was used. */
   entry: JournalEntry;
 }
@@ -88,6 +93,7 @@ function obey(body: ModelRequestBody): string | undefined {
   return order === undefined ? undefined : (quoted.exec(order)?.[1] ?? order);
 }
 
+/** What the model says by itself. */
 function chat(request: ReplyRequest): RequestPart[] {
   const { body, entry, fault, recorded, vices } = request;
   const answer = recorded.find({
@@ -101,6 +107,8 @@ function chat(request: ReplyRequest): RequestPart[] {
   }
   const called = callTools(body);
   if (called !== undefined) return sign(request, called);
+  const grounded = ground(body, request.web);
+  if (grounded) return sign(request, grounded.parts);
   const ordered = vices.obedient === true ? obey(body) : undefined;
   const honest = ordered ?? answerFromContext(body.contents ?? []);
   const said = vices.chanting === true ? chant(honest) : honest;
@@ -177,9 +185,11 @@ export function composeReply(request: ReplyRequest): Reply {
   const limit = body.generationConfig?.maxOutputTokens ?? Number.POSITIVE_INFINITY;
   const wanted = partsTokens(parts);
   const allowed = Math.min(limit, vices.truncated === true ? Math.floor(wanted / 2) : wanted);
+  const isGrounded = request.entry.role === 'chat' && request.entry.recorded === undefined;
+  const grounded = isGrounded ? ground(body, request.web) : undefined;
   const reply =
     allowed < wanted
-      ? { parts: cutParts(parts, allowed), finishReason: 'MAX_TOKENS' }
-      : { parts, finishReason: 'STOP' };
+      ? { parts: cutParts(parts, allowed), finishReason: 'MAX_TOKENS', grounded }
+      : { parts, finishReason: 'STOP', grounded };
   return applyFault(reply, request.fault);
 }

@@ -9,6 +9,7 @@ import { invalidArgument, notFound } from './refusals.ts';
 import { Journal, type JournalEntry } from './journal.ts';
 import { createMessaging, isSendAddress, type Messaging } from './messaging.ts';
 import { measure, PrefixCache } from './prefix-cache.ts';
+import type { Page } from '../answers/ground.ts';
 import { RecordedAnswers, type RecordedAnswer } from './recorded-answers.ts';
 import { modelRequestSchema, readAddress } from './request.ts';
 import { sendJson, type Timing } from './respond.ts';
@@ -49,6 +50,8 @@ export interface FakeGemini {
   registerAnswers(...answers: RecordedAnswer[]): void;
   clearAnswers(): void;
   setWindow(model: string, tokens: number): void;
+  /** What Google's tools find from now on; none: pages are made up. */
+  setWeb(...pages: Page[]): void;
   /** The fake of Firebase Cloud Messaging behind the same address. */
   messaging: Messaging;
   setTiming(timing: Partial<Timing>): void;
@@ -73,6 +76,7 @@ function createModel(options: FakeGeminiOptions): Model {
     recorded: new RecordedAnswers(),
     journal: new Journal(options.keepRequests ?? defaultKeepRequests),
     cache: new PrefixCache(),
+    web: [],
     messaging: createMessaging(),
   };
 }
@@ -177,6 +181,9 @@ export async function startFakeGemini(options: FakeGeminiOptions = {}): Promise<
     registerAnswers: (...answers) => model.recorded.register(answers),
     clearAnswers: () => model.recorded.clear(),
     setWindow: (name, tokens) => void model.windows.set(name, tokens),
+    setWeb: (...pages) => {
+      model.web = pages;
+    },
     messaging: model.messaging,
     setTiming: (timing) => {
       model.timing = { ...model.timing, ...timing };

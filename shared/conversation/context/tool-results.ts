@@ -22,7 +22,7 @@ export type ResultsDecision =
   | { kind: 'new'; contents: Content[]; rounds: Rounds; isDone: boolean };
 
 /** What the user's no says to the model. */
-const DENIED = { error: 'denied_by_user' };
+export const DENIED = { error: 'denied_by_user' };
 
 type AnsweredTurn = Pick<Turn, 'seq' | 'state' | 'contents' | 'rounds'>;
 

@@ -82,10 +82,16 @@ export const answerReasons = {
     meaning: 'The model said nothing; send the message again.',
   },
   RESPONSE_SCHEMA_UNMET: {
-    status: 'INTERNAL',
+    status: 'FAILED_PRECONDITION',
     on: 'answer',
     meaning:
       'The answer does not fit `responseSchema`, the second one neither; the message says what did not.',
+  },
+  APPROVAL_NEEDED: {
+    status: 'FAILED_PRECONDITION',
+    on: 'declared',
+    meaning:
+      'A call of a tool waits until the user allows it, which this protocol cannot ask; give `toolResults`, then send the same again.',
   },
   MODEL_QUOTA: {
     status: 'RESOURCE_EXHAUSTED',

@@ -20,6 +20,18 @@ export const resourceReasons = {
     meaning:
       'An id of the path cannot exist. Check the id that the message names: its form is in the reference of the route.',
   },
+  MODEL_NOT_FOUND: {
+    status: 'NOT_FOUND',
+    on: '{model}',
+    meaning:
+      'This deployment answers with no model of this name; the message names those that it has.',
+  },
+  RESPONSE_NOT_FOUND: {
+    status: 'NOT_FOUND',
+    on: '{responseId}',
+    meaning:
+      'No stored response has this id. Responses are found by their ids for as long as their conversation is; one with `store: false` is not stored.',
+  },
   TURN_NOT_FOUND: {
     status: 'NOT_FOUND',
     on: '{turnId}',

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { inputPartSchema } from '#shared/wire/resources/message-parts.ts';
+import { createConversationBody } from '#shared/wire/resources/conversations.ts';
 import { sendMessageBody } from '#shared/wire/resources/messages.ts';
 import { PARTS_MAX } from '../limits.ts';
 
@@ -23,23 +24,62 @@ const chatId = z
 
 const foreignMessageId = z.string().min(1).max(FOREIGN_ID_MAX_CHARACTERS);
 
-/** The last one of the user counts, or outputs in an answer behind it; that is checked then, the rest is a copy. */
+/** The last one of the user counts, or outputs in an answer behind it; that is checked then, the rest tells the place. */
 const uiMessage = z.looseObject({ role: z.string().optional() });
 export type UiMessage = z.infer<typeof uiMessage>;
 
 const { locale, onBusy, recallTokens, clientContext, responseSchema } = sendMessageBody.shape;
+
+const { model: conversationModel, systemInstruction } = createConversationBody.shape;
+
+/* Strict, unlike the rest: what a user has set and nobody heeds is to be known. */
+
+const callSettings = z
+  .strictObject({
+    maxTokens: z.number().int().min(1).max(1_000_000).nullish(),
+    temperature: z.number().min(0).max(2).nullish(),
+    topP: z.number().min(0).max(1).nullish(),
+    seed: z.number().int().min(-2_147_483_648).max(2_147_483_647).nullish(),
+  })
+  .describe('How this message is answered.');
+
+const modelConfig = z.strictObject({
+  modelName: conversationModel
+    .nullish()
+    .describe('Model of the conversation from now on; needs `model` in CLIENT_WRITABLE.'),
+  reasoningEffort: z.enum(['minimal', 'low', 'medium', 'high']).nullish(),
+});
 
 export const aiSdkChatBody = z.object({
   id: chatId,
   messages: z
     .array(uiMessage)
     .describe(
-      'Only the last message of the user counts, or an answer (`m_<seq>`) behind it whose tool parts hold outputs for its open calls; the server’s own transcript is the history.',
+      'The last message of the user counts, or an answer (`m_<seq>`) behind it whose tool parts hold outputs for its open calls. The server’s own transcript is the history; what stands before a new message says where it belongs: where the server has more behind that, it is an edit in its place.',
     ),
   trigger: z.enum(['submit-message', 'regenerate-message']).default('submit-message'),
   messageId: foreignMessageId
     .nullish()
     .describe('The message that is sent again, changed or not; or the answer to make anew.'),
+  history: z
+    .enum(['whole', 'window'])
+    .optional()
+    .describe(
+      '`whole`: nothing stands before the first of `messages`, and a new message without any before it takes the place of all. `window`: `messages` are picked from the history, so only the one before the new message tells where it belongs. Default: the beginning may be missing.',
+    ),
+  tools: z
+    .record(z.string(), z.looseObject({}))
+    .nullish()
+    .describe(
+      'Functions of the app by their names, each `{description?, parameters}`, as assistant-ui sends them. Those of the conversation from now on; needs `tools` in CLIENT_WRITABLE.',
+    ),
+  system: systemInstruction
+    .nullish()
+    .describe(
+      'Instruction of the conversation from now on; needs `systemInstruction` in CLIENT_WRITABLE.',
+    ),
+  callSettings: callSettings.nullish(),
+  config: modelConfig.nullish(),
   locale,
   onBusy,
   recallTokens,
@@ -105,29 +145,48 @@ const common = { type, toolCallId: z.string() };
 const toolPart = z.discriminatedUnion('state', [
   z.looseObject({ ...common, state: z.literal('output-available'), output: z.unknown() }),
   z.looseObject({ ...common, state: z.literal('output-error'), errorText: z.string() }),
+  z.looseObject({
+    ...common,
+    state: z.literal('approval-responded'),
+    approval: z.looseObject({ approved: z.boolean() }),
+  }),
 ]);
 
 /** Calls that the server ran, and outputs that are not the last word. */
-const isForeign = (part: Record<string, unknown>) =>
-  part['providerExecuted'] === true || part['preliminary'] === true;
+const isForeign = (part: z.infer<typeof toolPart>) =>
+  part.state !== 'approval-responded' &&
+  (part['providerExecuted'] === true || part['preliminary'] === true);
 
-/** An output, or why there is none. */
-type UiToolOutput = { callId: string } & ({ output: unknown } | { error: string });
+/** An output, why there is none, or the user's word on a call of the server. */
+type UiToolOutput = { callId: string } & (
+  { output: unknown } | { error: string } | { approved: boolean }
+);
 
-/** The outputs of the app among the parts of a UI message, in their order; of one call the last. */
+function wordOf(part: z.infer<typeof toolPart>): UiToolOutput {
+  const callId = part.toolCallId;
+  switch (part.state) {
+    case 'output-available':
+      return { callId, output: part.output };
+    case 'output-error':
+      return { callId, error: part.errorText };
+    case 'approval-responded':
+      return { callId, approved: part.approval.approved };
+  }
+}
+
+/** What the app and its user say to calls, among the parts of a UI message in their order; of one call the last. */
 export function uiToolOutputs(parts: unknown): UiToolOutput[] {
   const list: readonly unknown[] = Array.isArray(parts) ? parts : [];
   const outputs = new Map<string, UiToolOutput>();
   for (const part of list) {
     const { data } = toolPart.safeParse(part);
     if (!data || isForeign(data)) continue;
-    const callId = data.toolCallId;
-    outputs.set(
-      callId,
-      data.state === 'output-error'
-        ? { callId, error: data.errorText }
-        : { callId, output: data.output },
-    );
+    outputs.set(data.toolCallId, wordOf(data));
   }
   return [...outputs.values()];
 }
+
+/** What the AI SDK has said about approvals since version 6; other chunks are those of our own streams. */
+export type ApprovalChunk =
+  | { type: 'tool-approval-request'; approvalId: string; toolCallId: string }
+  | { type: 'tool-output-denied'; toolCallId: string };

@@ -1,54 +1,49 @@
 import { z } from 'zod';
-import { tokens, conversationIdSchema, wellFormedText } from '../fields.ts';
-import { PARTS_MAX, TOOLS_MAX } from '../limits.ts';
+import { tokens, conversationIdSchema } from '../fields.ts';
+import { TOOLS_MAX } from '../limits.ts';
 import { clientContextSchema } from '../resources/client-context.ts';
+import { contentSchema, filePart, imagePart, textPart } from './openai-parts.ts';
 
 /*
- * What clients of OpenAI send. Read tolerantly: they send more fields than anybody knows, and what only tunes
- * an answer (`temperature`, `seed`, `user`) has no effect here. What would change its meaning is refused.
+ * What clients of OpenAI send. Read tolerantly: they send more fields than anybody knows. What asks for something
+ * that is not done here is refused by name, or named in the answer (OPENAI_UNSUPPORTED).
  */
-
-const textPart = z.looseObject({ type: z.literal('text'), text: wellFormedText });
-
-/** What stands before the base64 of a file. */
-const DATA_URL = /^data:[\w.+-]+\/[\w.+-]+;base64,/;
-const base64Schema = z.base64().min(1);
-
-const isBase64Url = (url: string) => base64Schema.safeParse(url.replace(DATA_URL, '')).success;
-
-const imagePart = z.looseObject({
-  type: z.literal('image_url'),
-  image_url: z.looseObject({
-    url: z
-      .string()
-      .regex(DATA_URL, { error: 'must be a data: URL in base64', abort: true })
-      .refine(isBase64Url, 'must be a data: URL in base64'),
-  }),
-});
-
-const contentOf = <Part extends z.ZodType>(part: Part) =>
-  z.union([wellFormedText, z.array(part).max(PARTS_MAX)], {
-    error: 'must be a text or a list of parts',
-  });
 
 const userMessage = z.looseObject({
   role: z.literal('user'),
-  content: contentOf(z.discriminatedUnion('type', [textPart, imagePart])),
+  content: contentSchema(z.discriminatedUnion('type', [textPart, imagePart, filePart])),
 });
 
 const textMessage = <Role extends string>(role: Role) =>
-  z.looseObject({ role: z.literal(role), content: contentOf(textPart) });
+  z.looseObject({ role: z.literal(role), content: contentSchema(textPart) });
+
+/** Google's own field for what a model has signed a call with; a client that keeps it gives it back. */
+const signatureField = z
+  .looseObject({ google: z.looseObject({ thought_signature: z.string().optional() }).optional() })
+  .optional();
 
 const assistantMessage = z.looseObject({
   role: z.literal('assistant'),
-  content: contentOf(textPart).nullish(),
+  content: contentSchema(textPart).nullish(),
+  tool_calls: z
+    .array(
+      z.looseObject({
+        id: z.string().min(1).max(256),
+        type: z.literal('function'),
+        function: z.looseObject({ name: z.string().min(1).max(64), arguments: z.string() }),
+        extra_content: signatureField,
+      }),
+    )
+    .max(TOOLS_MAX)
+    .nullish(),
 });
+export type OpenAiAssistantMessage = z.infer<typeof assistantMessage>;
 
 /** What a program has got from a function that the model called. */
 const toolMessage = z.looseObject({
   role: z.literal('tool'),
   tool_call_id: z.string().min(1).max(256),
-  content: contentOf(textPart),
+  content: contentSchema(textPart),
 });
 export type OpenAiToolMessage = z.infer<typeof toolMessage>;
 
@@ -71,7 +66,7 @@ function jsonOf(text: string): unknown {
 }
 
 /** The SDKs' types take texts alone as metadata. */
-const clientContextText = z.string().transform(jsonOf).pipe(clientContextSchema);
+export const clientContextText = z.string().transform(jsonOf).pipe(clientContextSchema);
 
 /** A model id; which model answers is not the client's choice. */
 const modelSchema = z.string().min(1).max(256);
@@ -104,6 +99,18 @@ const responseFormat = z.discriminatedUnion('type', [
   }),
 ]);
 
+const toolChoice = z.union(
+  [
+    z.enum(['auto', 'none', 'required']),
+    z.looseObject({ type: z.literal('function'), function: z.looseObject({ name: z.string() }) }),
+  ],
+  { error: 'must be `auto`, `none`, `required` or one function of `tools`' },
+);
+
+const stop = z.union([z.string().min(1), z.array(z.string().min(1)).max(4)], {
+  error: 'must be a text or at most four of them',
+});
+
 export const chatCompletionBody = z.looseObject({
   model: modelSchema.describe('Any name; the model of the deployment or the conversation answers.'),
   messages: z
@@ -118,22 +125,34 @@ export const chatCompletionBody = z.looseObject({
     .looseObject({
       conversation_id: conversationIdSchema.optional(),
       client_context: clientContextText.optional(),
+      history: z.literal('whole', 'must be `whole`').optional(),
     })
     .nullish()
     .describe(
-      '`conversation_id`: the conversation; without one nothing is stored. `client_context`: what the model shall know of the moment, as JSON in a text; with a conversation only.',
+      '`conversation_id`: the conversation; without one nothing is stored. `client_context`: what the model shall know of the moment, as JSON in a text; with a conversation only. `history`: `whole` says that `messages` is all there is of the dialogue, so that a first message alone edits the first one.',
     ),
-  max_completion_tokens: maxTokens.describe('Without a conversation only.'),
+  temperature: z.number().min(0).max(2).nullish(),
+  top_p: z.number().min(0).max(1).nullish(),
+  seed: z.number().int().min(-2_147_483_648).max(2_147_483_647).nullish(),
+  stop: stop.nullish(),
+  reasoning_effort: z
+    .enum(['none', 'minimal', 'low', 'medium', 'high'])
+    .nullish()
+    .describe('How much the model thinks; `none` is the least that it can.'),
+  max_completion_tokens: maxTokens.describe('Tokens of the answer.'),
   max_tokens: maxTokens.describe('The same under its older name.'),
-  response_format: responseFormat.nullish().describe('Without a conversation only.'),
+  response_format: responseFormat
+    .nullish()
+    .describe('The answer fits the schema, or is an error that says what does not.'),
   n: z.literal(1).nullish(),
   tools: z
     .array(tool)
     .max(TOOLS_MAX)
     .nullish()
     .describe(
-      'With a conversation only, and where `CLIENT_WRITABLE` lists `tools`: become the tools of the conversation.',
+      'Where `CLIENT_WRITABLE` lists `tools`. With a conversation they become the tools of the conversation.',
     ),
+  tool_choice: toolChoice.nullish().describe('For the first call of the model.'),
   functions: nothing('give `tools`'),
 });
 export type ChatCompletionBody = z.infer<typeof chatCompletionBody>;
@@ -161,12 +180,35 @@ const toolCall = z.object({
   id: z.string(),
   type: z.literal('function'),
   function: z.object({ name: z.string(), arguments: z.string().describe('JSON.') }),
+  extra_content: z
+    .object({ google: z.object({ thought_signature: z.string() }) })
+    .optional()
+    .describe('Without a conversation: what the model has signed the call with. Send it back.'),
 });
 export type OpenAiToolCall = z.infer<typeof toolCall>;
 
+const annotation = z.object({
+  type: z.literal('url_citation'),
+  url_citation: z.object({
+    url: z.string(),
+    title: z.string().describe('Of the page, or its site: somebody else’s words.'),
+    start_index: z.number().int().describe('UTF-16 units of the content.'),
+    end_index: z.number().int(),
+  }),
+});
+const annotations = z.array(annotation).optional().describe('What the content rests on.');
+
 const identity = { id: z.string(), created: z.number().int(), model: z.string() };
 
+const ignored = {
+  ignored: z
+    .array(z.string())
+    .optional()
+    .describe('Fields of the request that had no effect; absent where there are none.'),
+};
+
 export const chatCompletionResponse = z.object({
+  ...ignored,
   ...identity,
   object: z.literal('chat.completion'),
   choices: z.array(
@@ -176,6 +218,7 @@ export const chatCompletionResponse = z.object({
         role: z.literal('assistant'),
         content: z.string(),
         refusal: z.null(),
+        annotations,
         tool_calls: z
           .array(toolCall)
           .optional()
@@ -191,6 +234,7 @@ export const chatCompletionResponse = z.object({
 export type ChatCompletion = z.infer<typeof chatCompletionResponse>;
 
 export const chatCompletionChunk = z.object({
+  ...ignored,
   ...identity,
   object: z.literal('chat.completion.chunk'),
   choices: z.array(
@@ -199,6 +243,7 @@ export const chatCompletionChunk = z.object({
       delta: z.object({
         role: z.literal('assistant').optional(),
         content: z.string().optional(),
+        annotations,
         tool_calls: z.array(toolCall.extend({ index: z.number().int() })).optional(),
       }),
       logprobs: z.null(),
@@ -210,16 +255,16 @@ export const chatCompletionChunk = z.object({
 });
 export type ChatCompletionChunk = z.infer<typeof chatCompletionChunk>;
 
+export const modelResponse = z.object({
+  id: z.string(),
+  object: z.literal('model'),
+  created: z.number().int(),
+  owned_by: z.string(),
+});
+
 export const modelListResponse = z.object({
   object: z.literal('list'),
-  data: z.array(
-    z.object({
-      id: z.string(),
-      object: z.literal('model'),
-      created: z.number().int(),
-      owned_by: z.string(),
-    }),
-  ),
+  data: z.array(modelResponse),
 });
 
 /** The error of an answer; `status` and `details` as in every other error of the API. */

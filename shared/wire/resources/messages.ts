@@ -12,6 +12,7 @@ import { inputPartSchema, outputPartResponse, toOutputParts } from './message-pa
 import { responseSchemaSchema } from '../response-schema.ts';
 import { feedbackResponse, feedbackView } from './ratings.ts';
 import { recalledResponse, recalledView } from './recalled.ts';
+import { groundingFields, groundingView } from '../sources.ts';
 import {
   finishReasonResponse,
   finishReasonView,
@@ -82,6 +83,7 @@ export const messageResponse = z.object({
   inContext: z.boolean(),
   replaces: replacesResponse,
   recalled: recalledResponse.optional(),
+  ...groundingFields,
   deleted: z.literal(true).optional().describe('Its content was erased; its place stays.'),
   unreadable: unreadableResponse,
   feedback: feedbackResponse.optional().describe('What the user said of this answer.'),
@@ -116,7 +118,7 @@ export const userMessageView = (turn: Turn): MessageView => ({
   id: turn.messageId,
   ...messageBase(turn),
   role: 'user',
-  parts: toOutputParts([turn.user]),
+  parts: toOutputParts(turn.seq, [turn.user]),
   createTime: turn.createTime.toISOString(),
   ...(turn.eraseTime && turn.user.parts.length === 0 && { deleted: true as const }),
 });
@@ -128,10 +130,11 @@ export const answerView = (turn: Turn): MessageView => ({
   // What was answered behind a fold of the turn's place is in no context, whatever was folded of the turn.
   inContext: turn.inContext && turn.foldedInContext === undefined,
   role: 'model',
-  parts: toOutputParts(turn.contents),
+  parts: toOutputParts(turn.seq, turn.contents),
   createTime: (turn.finishTime ?? turn.createTime).toISOString(),
   ...finishReasonView(turn),
   ...recalledView(turn),
+  ...groundingView(turn),
   ...(turn.eraseTime && { deleted: true as const }),
   ...(turn.feedback && { feedback: feedbackView(turn.feedback) }),
 });

@@ -48,6 +48,10 @@ export const turnUsageResponse = z
     promptTokens: tokens,
     cachedTokens: tokens,
     outputTokens: tokens,
+    toolTokens: tokens
+      .optional()
+      .describe('What Google’s tools gave the model to read beside the prompt; billed as input.'),
+    searches: z.number().int().optional().describe('Of Google Search; part of the cost.'),
     costMicros: z
       .number()
       .optional()
@@ -117,6 +121,8 @@ export const usageView = (usage: TurnUsage): UsageView => ({
   promptTokens: usage.promptTokens,
   cachedTokens: usage.cachedTokens,
   outputTokens: usage.outputTokens,
+  ...(usage.toolTokens !== undefined && { toolTokens: usage.toolTokens }),
+  ...(usage.searches !== undefined && { searches: usage.searches }),
   ...(usage.costMicros !== undefined && { costMicros: usage.costMicros }),
 });
 

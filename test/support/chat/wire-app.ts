@@ -127,10 +127,12 @@ export async function createResources(
     messageId,
     answerId: 'm_21',
     turnId: 't_21',
+    responseId: `resp_${conversationId}_t_20`,
     generation: '1',
     pinId: 'pin-1',
     jobId: jobId ?? 'request-1',
     deviceId: 'device-1',
     memoryId: 'memory-1',
+    model: `model-${canary}`,
   };
 }

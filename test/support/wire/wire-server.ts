@@ -14,6 +14,8 @@ const usage: ModelUsage = {
 };
 
 export interface WireServer extends ChatServer {
+  /** All calls of the model. */
+  calls: readonly SteeredCall[];
   /** The calls of the model in which the user says `text` last. */
   callsOf: (text: string) => SteeredCall[];
   /** Call `n` (from 0) of them, once it has come. */
@@ -36,6 +38,7 @@ export async function startWireServer(options: ChatServerOptions = {}): Promise<
     eventually(`model call ${n} about ${text}`, () => Promise.resolve(callsOf(text)[n]));
   return {
     ...server,
+    calls,
     callsOf,
     callOf,
     answer: async (text, said, n) => {

@@ -75,7 +75,7 @@ describe('an answer that has to fit a schema', () => {
     const first = await errorOf(await ask());
     const again = await errorOf(await ask());
 
-    expect(first).toMatchObject({ http: 500, reason: 'RESPONSE_SCHEMA_UNMET' });
+    expect(first).toMatchObject({ http: 400, reason: 'RESPONSE_SCHEMA_UNMET' });
     expect(first.text).toContain('#/price');
     expect(again.reason).toBe('RESPONSE_SCHEMA_UNMET');
     expect(requests).toHaveLength(2);

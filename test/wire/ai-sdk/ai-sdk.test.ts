@@ -8,6 +8,7 @@ import {
   stopAnswer,
   transportOptions,
 } from '#docs/clients/recipes/use-chat.ts';
+import { contentText } from '#shared/conversation/documents/content.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { LONG_ENOUGH_FOR_A_TITLE, titlingStreamer } from '#test/fakes/titling-streamer.ts';
 import { overloaded } from '#test/support/model-down.ts';
@@ -20,9 +21,26 @@ import {
   textOf,
   textsOf,
   type AiSdkWorld,
+  type ChatUnderTest,
+  type Prepare,
 } from '#test/support/wire/ai-sdk-world.ts';
 import { withoutTold } from '#test/support/tools/without-context.ts';
+import type { WireServer } from '#test/support/wire/wire-server.ts';
 import { versions } from './versions.ts';
+
+/** Sends a message and gets an answer. */
+async function say(server: WireServer, chat: ChatUnderTest, text: string) {
+  const sent = chat.sendMessage({ text });
+  await server.answer(text, `Answer to ${text}`);
+  await sent;
+}
+
+/** What the model was shown with a message. */
+const saidWith = (server: WireServer, text: string) =>
+  server
+    .callsOf(text)
+    .at(-1)
+    ?.request.contents.map((content) => contentText(withoutTold(content)));
 
 function describeAnswers({ start, answered, halfway }: AiSdkWorld) {
   test('useChat shows an answer while it is given, and its cost at the end', async () => {
@@ -122,7 +140,7 @@ function describeConnections({ start, answered, halfway }: AiSdkWorld) {
     expect(reloaded.messages.at(-1)?.parts).toHaveLength(1);
   });
 
-  test('useChat resumes after stop, which leaves the answer alone', async () => {
+  test('useChat resumes after stop and shows the whole answer', async () => {
     const { chat, sent, call } = await halfway();
     await chat.stop();
     await sent;
@@ -244,6 +262,55 @@ function describeMessages({ start, answered, createChat }: AiSdkWorld) {
 
     const turns = await readTurns(server.dependencies.store, chatId, [1, 2, 3]);
     expect(turns.map(({ value }) => value.inContext)).toEqual([false, false, true]);
+  });
+
+  test('useChat that drops messages from its history drops them from the context', async () => {
+    const { server, chat } = await answered();
+    await say(server, chat, 'And now?');
+    chat.messages = chat.messages.slice(0, 2);
+
+    await say(server, chat, 'Or later?');
+
+    expect(saidWith(server, 'Or later?')).toEqual(['Hello', 'Hi there.', 'Or later?']);
+  });
+
+  test('useChat that sends its last message alone goes on after the whole history', async () => {
+    const { server, chatId, chat, backend } = await answered();
+    const { api, headers } = transportOptions(backend);
+    const prepareSendMessagesRequest: Prepare = ({ messages, ...request }) => ({
+      body: { ...request, messages: messages.slice(-1) },
+    });
+    const transport = { api, headers, prepareSendMessagesRequest };
+    const messages = kept(chat);
+    const short = createChat({ id: chatId, messages, transport, onData: () => undefined });
+
+    await say(server, short, 'And now?');
+
+    expect(saidWith(server, 'And now?')).toEqual(['Hello', 'Hi there.', 'And now?']);
+  });
+
+  test('useChat regenerates an earlier answer, and what follows leaves the context', async () => {
+    const { server, chat } = await answered();
+    await say(server, chat, 'And now?');
+
+    const anew = chat.regenerate({ messageId: 'm_1' });
+    await server.answer('Hello', 'Good day.', 1);
+    await anew;
+    await say(server, chat, 'Then?');
+
+    expect(saidWith(server, 'Then?')).toEqual(['Hello', 'Good day.', 'Then?']);
+  });
+
+  test('useChat that changed a stored message is told how to edit it', async () => {
+    const { chat } = await answered();
+    const [first, ...rest] = chat.messages;
+    if (!first) throw new Error('no message');
+    chat.messages = [{ ...first, parts: [{ type: 'text', text: 'Bye' }] }, ...rest];
+
+    await chat.sendMessage({ text: 'And now?' });
+
+    expect(readError(errorOf(chat))).toMatchObject({ code: 400, reason: 'BAD_FIELD' });
+    expect(readError(errorOf(chat)).message).toContain('`messages[0]` has another text');
   });
 
   test('useChat sends a picture', async () => {

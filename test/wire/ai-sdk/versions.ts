@@ -10,13 +10,15 @@ type ToolOutput = { tool: string; toolCallId: string } & (
 
 export interface ToolChat extends ChatUnderTest {
   addToolOutput: (output: ToolOutput) => PromiseLike<void> | void;
+  /** Not in version 5. */
+  addToolApprovalResponse?: (answer: { id: string; approved: boolean }) => PromiseLike<void> | void;
 }
 
 class Chat5 extends ai5.AbstractChat<ai5.UIMessage> {}
 class Chat6 extends ai6.AbstractChat<ai6.UIMessage> {}
 class Chat7 extends ai7.AbstractChat<ai7.UIMessage> {}
 
-/** Every supported version of the package `ai`, with a chat that sends the app's tool outputs by itself. */
+/** Every supported version of the package `ai`, with a chat that sends tool outputs and approvals by itself. */
 export const versions: [version: string, createChat: (setup: ChatSetup) => ToolChat][] = [
   [
     '5',
@@ -35,7 +37,9 @@ export const versions: [version: string, createChat: (setup: ChatSetup) => ToolC
         ...setup,
         state: chatState<ai6.UIMessage>(messages),
         transport: new ai6.DefaultChatTransport(transport),
-        sendAutomaticallyWhen: ai6.lastAssistantMessageIsCompleteWithToolCalls,
+        sendAutomaticallyWhen: (chat) =>
+          ai6.lastAssistantMessageIsCompleteWithToolCalls(chat) ||
+          ai6.lastAssistantMessageIsCompleteWithApprovalResponses(chat),
       }),
   ],
   [
@@ -45,7 +49,9 @@ export const versions: [version: string, createChat: (setup: ChatSetup) => ToolC
         ...setup,
         state: chatState<ai7.UIMessage>(messages),
         transport: new ai7.DefaultChatTransport(transport),
-        sendAutomaticallyWhen: ai7.lastAssistantMessageIsCompleteWithToolCalls,
+        sendAutomaticallyWhen: (chat) =>
+          ai7.lastAssistantMessageIsCompleteWithToolCalls(chat) ||
+          ai7.lastAssistantMessageIsCompleteWithApprovalResponses(chat),
       }),
   ],
 ];

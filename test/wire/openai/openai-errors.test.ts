@@ -12,16 +12,14 @@ const ofModel = (messages: object[]) => ({ model: 'x', messages });
 /** What is wrong, the body, and the field that the error names. */
 const badBodies: [string, object, string][] = [
   ['without messages', { model: 'x' }, 'messages'],
-  [
-    'with tools',
-    { ...bodyOf('Hi.'), tools: [{ type: 'function', function: { name: 'f' } }] },
-    'tools',
-  ],
+  ['with a field that has no effect here', { ...bodyOf('Hi.'), logprobs: true }, 'logprobs'],
+  ['with a field that nobody knows', { ...bodyOf('Hi.', randomUUID()), top_k: 5 }, 'top_k'],
+  ['that is too warm', { ...bodyOf('Hi.'), temperature: 3 }, 'temperature'],
   ['for two answers', { ...bodyOf('Hi.'), n: 2 }, 'n'],
   [
     'with a message of a tool',
     ofModel([{ role: 'tool', content: 'x', tool_call_id: 'y' }]),
-    'messages[0].role',
+    'messages[0].tool_call_id',
   ],
   ['that ends with an answer', ofModel([{ role: 'assistant', content: 'Hi.' }]), 'messages'],
   [
@@ -31,9 +29,12 @@ const badBodies: [string, object, string][] = [
   ],
   ['of a conversation that says nothing', bodyOf('', randomUUID()), 'messages[0].content'],
   [
-    'of a conversation for an answer in JSON',
-    { ...bodyOf('Hi.', randomUUID()), response_format: { type: 'json_object' } },
-    'response_format',
+    'for an answer of a form that there is not',
+    {
+      ...bodyOf('Hi.', randomUUID()),
+      response_format: { type: 'json_schema', json_schema: { name: 'a', schema: { $ref: '#' } } },
+    },
+    'response_format.json_schema.schema',
   ],
   ['with a conversation id that is none', bodyOf('Hi.', 'c1'), 'metadata.conversation_id'],
   [

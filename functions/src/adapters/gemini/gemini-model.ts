@@ -88,7 +88,8 @@ async function openOnce(
 ): Promise<{ first: EventBatch; others: Pick<AsyncIterator<Iterable<ModelChunk>>, 'next'> }> {
   const openStream = options.streamReader === 'sdk' ? openBySdk : openHere;
   const open = async () => {
-    const input = { call, request, signal: attemptTimeout.signal };
+    const { signal } = attemptTimeout;
+    const input = { call, request, signal, isVertex: options.vertex !== undefined };
     const events = await openStream(await client(), input);
     return { events, first: await events.next() };
   };
@@ -165,7 +166,8 @@ async function generateOnce(
   try {
     const open = async () => {
       const { models } = await client();
-      return models.generateContent(toGenerateParameters(request, attemptTimeout.signal));
+      const platform = { isVertex: options.vertex !== undefined, signal: attemptTimeout.signal };
+      return models.generateContent(toGenerateParameters(request, platform));
     };
     const limit = { timeoutMs: options.requestTimeoutMs, waitedFor: 'the answer' };
     const response = toModelResponse(call, await attemptTimeout.within(open(), limit));

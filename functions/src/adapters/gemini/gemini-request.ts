@@ -1,6 +1,7 @@
 import type { CountTokensParameters, GenerateContentParameters, Tool } from '@google/genai';
 import type { ToolChoice } from '#shared/models/answer-options.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
+import type { GroundingTool } from '#shared/grounding/grounding.ts';
 import type { ModelRequest, Prompt, ToolDeclaration } from '#shared/ports/ports.ts';
 import { toThinkingConfig } from './thinking.ts';
 
@@ -9,6 +10,11 @@ import { toThinkingConfig } from './thinking.ts';
  * as they are (`extraBody` replaces the array), and the SDK gets this in their place.
  */
 const placeholder = [{ role: 'user', parts: [{ text: '-' }] }];
+
+/** Which of Google's two APIs is asked. */
+export interface Platform {
+  isVertex: boolean;
+}
 
 function toTools(tools: readonly ToolDeclaration[] | undefined): Tool[] | undefined {
   if (tools === undefined || tools.length === 0) return undefined;
@@ -25,14 +31,32 @@ function toCallingConfig(choice: ToolChoice): Record<string, unknown> {
   return { mode: 'ANY', allowedFunctionNames: [choice.name] };
 }
 
+/** Google's own tools, each a tool of its own beside the functions. */
+const GROUNDING: Readonly<Record<GroundingTool, Tool>> = {
+  search: { googleSearch: {} },
+  url: { urlContext: {} },
+};
+
+function toAllTools({ tools, grounding = [] }: ModelRequest): Tool[] | undefined {
+  const all = [...(toTools(tools) ?? []), ...grounding.map((tool) => GROUNDING[tool])];
+  return all.length === 0 ? undefined : all;
+}
+
+/** The Gemini API takes its own tools beside functions only with this; Vertex AI does not know the field. */
+const showCalls = { includeServerSideToolInvocations: true };
+
 /** What goes into the body as it is. The SDK knows modes as members of an enumeration that it would have to be loaded for. */
-function toBody(request: ModelRequest): Record<string, unknown> {
-  const { contents, tools, toolChoice, model, sampling } = request;
+function toBody(request: ModelRequest, { isVertex }: Platform): Record<string, unknown> {
+  const { contents, tools, toolChoice, model, sampling, grounding = [] } = request;
   const level = sampling?.thinkingLevel;
-  const isChosen = toolChoice !== undefined && (tools?.length ?? 0) > 0;
+  const hasFunctions = (tools?.length ?? 0) > 0;
+  const toolConfig = {
+    ...(hasFunctions && toolChoice && { functionCallingConfig: toCallingConfig(toolChoice) }),
+    ...(hasFunctions && grounding.length > 0 && !isVertex && showCalls),
+  };
   return {
     contents,
-    ...(isChosen && { toolConfig: { functionCallingConfig: toCallingConfig(toolChoice) } }),
+    ...(Object.keys(toolConfig).length > 0 && { toolConfig }),
     ...(level && { generationConfig: { thinkingConfig: toThinkingConfig(model, level) } }),
   };
 }
@@ -51,7 +75,7 @@ function toHeaders(request: ModelRequest): Record<string, string> {
 /** Parameters of generateContent and generateContentStream; nothing that the SDK would do by itself. */
 export function toGenerateParameters(
   request: ModelRequest,
-  signal: AbortSignal,
+  { isVertex, signal }: Platform & { signal: AbortSignal },
 ): GenerateContentParameters {
   const { responseJsonSchema } = request;
   const { thinkingLevel: _, ...sampling } = request.sampling ?? {};
@@ -60,7 +84,7 @@ export function toGenerateParameters(
     contents: placeholder,
     config: {
       systemInstruction: request.systemInstruction,
-      tools: toTools(request.tools),
+      tools: toAllTools(request),
       maxOutputTokens: request.maxOutputTokens,
       ...sampling,
       ...(responseJsonSchema !== undefined && {
@@ -70,7 +94,7 @@ export function toGenerateParameters(
       automaticFunctionCalling: { disable: true },
       automaticContinuation: false,
       abortSignal: signal,
-      httpOptions: { headers: toHeaders(request), extraBody: toBody(request) },
+      httpOptions: { headers: toHeaders(request), extraBody: toBody(request, { isVertex }) },
     },
   };
 }
@@ -89,7 +113,7 @@ function overheadContents(prompt: Prompt): Content[] {
  */
 export function toCountParameters(
   prompt: Prompt,
-  options: { isVertex: boolean; signal: AbortSignal },
+  options: Platform & { signal: AbortSignal },
 ): CountTokensParameters | undefined {
   const isNative = options.isVertex && prompt.contents.length > 0;
   const contents = isNative ? prompt.contents : [...overheadContents(prompt), ...prompt.contents];

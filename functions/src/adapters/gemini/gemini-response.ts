@@ -3,6 +3,7 @@ import { partSchema, type Part } from '#shared/conversation/documents/content.ts
 import { readFields } from '#shared/conversation/documents/read-fields.ts';
 import type { ModelResponse, ModelUsage } from '#shared/ports/ports.ts';
 import { type ModelCall, overloadedError } from './gemini-errors.ts';
+import { groundingFields, toGroundingReport } from './gemini-grounding.ts';
 
 /** A figure that is none says nothing. */
 const count = z.number().optional().catch(undefined);
@@ -16,6 +17,7 @@ const responseSchema = z.object({
       z.object({
         content: z.object({ parts: z.unknown().optional() }).optional().catch(undefined),
         finishReason: reason,
+        ...groundingFields,
       }),
     )
     .optional(),
@@ -27,6 +29,7 @@ const responseSchema = z.object({
       cachedContentTokenCount: count,
       candidatesTokenCount: count,
       thoughtsTokenCount: count,
+      toolUsePromptTokenCount: count,
     })
     .optional()
     .catch(undefined),
@@ -59,11 +62,13 @@ function toUsage(response: GeminiResponse): ModelUsage | undefined {
   const usage = response.usageMetadata;
   const promptTokens = usage?.initialPromptTokenCount ?? usage?.promptTokenCount;
   if (usage === undefined || promptTokens === undefined) return undefined;
+  const toolTokens = usage.toolUsePromptTokenCount ?? 0;
   return {
     promptTokens,
     cachedTokens: usage.cachedContentTokenCount ?? 0,
     outputTokens: usage.candidatesTokenCount ?? 0,
     thoughtsTokens: usage.thoughtsTokenCount ?? 0,
+    ...(toolTokens > 0 && { toolTokens }),
   };
 }
 
@@ -80,11 +85,13 @@ export function toModelResponse(call: ModelCall, sent: unknown): ModelResponse {
   const finishReason = candidate?.finishReason;
   const blockReason = response.promptFeedback?.blockReason;
   const usage = toUsage(response);
+  const grounding = candidate && toGroundingReport(candidate);
   return {
     parts: Array.isArray(parts) ? parts.flatMap(readablePart) : [],
     ...(finishReason !== undefined && { finishReason }),
     ...(blockReason !== undefined && { blockReason }),
     ...(usage !== undefined && { usage }),
+    ...(grounding !== undefined && { grounding }),
   };
 }
 

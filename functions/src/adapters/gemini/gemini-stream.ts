@@ -2,7 +2,7 @@ import type { Fetch, GenerateContentParameters, GoogleGenAI } from '@google/gena
 import type { ModelChunk, ModelRequest } from '#shared/ports/ports.ts';
 import { createEventData } from '../google/event-data.ts';
 import { errorOfEvent, type ModelCall, overloadedError } from './gemini-errors.ts';
-import { toGenerateParameters } from './gemini-request.ts';
+import { toGenerateParameters, type Platform } from './gemini-request.ts';
 import { toModelResponse } from './gemini-response.ts';
 import { fetchEvents, keepAnswer } from './gemini-transport.ts';
 import { type Pieces, readPieces } from './text-pieces.ts';
@@ -10,7 +10,7 @@ import { type Pieces, readPieces } from './text-pieces.ts';
 /** Opens a stream: resolves to what reads it, one or several chunks at a time, and throws what broke it. */
 type OpenStream = (
   client: GoogleGenAI,
-  input: { call: ModelCall; request: ModelRequest; signal: AbortSignal },
+  input: Platform & { call: ModelCall; request: ModelRequest; signal: AbortSignal },
 ) => Promise<AsyncIterator<Iterable<ModelChunk>>>;
 
 function withFetch(parameters: GenerateContentParameters, fetch: Fetch): GenerateContentParameters {
@@ -19,9 +19,9 @@ function withFetch(parameters: GenerateContentParameters, fetch: Fetch): Generat
 }
 
 /** One event at a time, by the SDK. */
-export const openBySdk: OpenStream = async ({ models }, { call, request, signal }) => {
+export const openBySdk: OpenStream = async ({ models }, { call, request, ...options }) => {
   const events = await models.generateContentStream(
-    withFetch(toGenerateParameters(request, signal), fetchEvents),
+    withFetch(toGenerateParameters(request, options), fetchEvents),
   );
   return (async function* () {
     for await (const event of events) yield [toModelResponse(call, event)];
@@ -70,8 +70,8 @@ function chunksOf(call: ModelCall, pieces: Pieces): AsyncIterator<Iterable<Model
  * The events of one read together, read here: the SDK makes the request, and of a stream it would make a response, a
  * copy and five promises for every event (docs/decisions/chat/0029-streams-are-read-here.md).
  */
-export const openHere: OpenStream = async ({ models }, { call, request, signal }) => {
+export const openHere: OpenStream = async ({ models }, { call, request, ...options }) => {
   const { fetch, body } = keepAnswer();
-  await models.generateContentStream(withFetch(toGenerateParameters(request, signal), fetch));
+  await models.generateContentStream(withFetch(toGenerateParameters(request, options), fetch));
   return chunksOf(call, readPieces(body()));
 };

@@ -1,6 +1,6 @@
 import { AppError } from '#shared/errors.ts';
 import { singleLineJson } from '#shared/json-text.ts';
-import type { StreamChunk, StreamFrame } from '#shared/wire/resources/streams.ts';
+import type { StreamChunk } from '#shared/wire/resources/streams.ts';
 import { StreamCutError } from '../turns/stream/stream-cut.ts';
 import { EVENT_HEADERS } from './headers.ts';
 import { HEARTBEAT_DUE, withHeartbeats, type HeartbeatOptions } from './heartbeat.ts';
@@ -15,8 +15,14 @@ export const STREAM_HEADERS = {
   'x-vercel-ai-ui-message-stream': 'v1',
 } as const;
 
+/** A frame as it is written, in whatever words its reader knows. */
+export interface WrittenFrame {
+  id: number;
+  chunk: { type: string };
+}
+
 /** One event. JSON without line breaks keeps `data:` on a single line whatever the text holds. */
-const frameText = ({ id, chunk }: StreamFrame) => `id: ${id}\ndata: ${singleLineJson(chunk)}\n\n`;
+const frameText = ({ id, chunk }: WrittenFrame) => `id: ${id}\ndata: ${singleLineJson(chunk)}\n\n`;
 
 /**
  * How a stream ends that broke: no reader may wait for a finish for ever. These events carry no id, because
@@ -45,7 +51,7 @@ interface SseOptions extends HeartbeatOptions {
  * client an orderly end is the end of the answer, and this reader shall come back.
  */
 export async function* sseText(
-  frames: AsyncIterable<StreamFrame>,
+  frames: AsyncIterable<WrittenFrame>,
   options: SseOptions,
 ): AsyncGenerator<string> {
   try {

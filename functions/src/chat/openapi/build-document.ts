@@ -5,9 +5,12 @@ import {
   errorSchema,
   facadeErrorSchema,
   hasFacadeErrors,
+  streams,
 } from './error-responses.ts';
+import { linkOperations } from './links.ts';
 import { toPaths, type Operation } from './path-item.ts';
 import { describedTag } from './tags.ts';
+import { eventSchemas } from './stream-events.ts';
 import { toComponents, type JsonSchema } from './schemas.ts';
 
 export interface OpenApiDocument {
@@ -71,7 +74,7 @@ function pathItems(
 /** The OpenAPI 3.1 document of `routes`; depends on nothing that a deployment sets. */
 export function buildOpenApiDocument(routes: readonly Route[]): OpenApiDocument {
   const components = toComponents(routes);
-  const paths = pathItems(routes, components);
+  const paths = linkOperations(pathItems(routes, components), { routes, ...components });
   const tags = new Set(
     Object.values(paths).flatMap((item) => Object.values(item).flatMap((each) => each.tags)),
   );
@@ -90,6 +93,7 @@ export function buildOpenApiDocument(routes: readonly Route[]): OpenApiDocument 
     components: {
       schemas: {
         ...components.schemas,
+        ...eventSchemas(routes.filter(streams)),
         Error: errorSchema,
         ErrorDetail: errorDetailSchema,
         ...(routes.some(hasFacadeErrors) && { FacadeError: facadeErrorSchema }),

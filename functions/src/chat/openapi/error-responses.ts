@@ -32,8 +32,10 @@ const errorsOfRow = (row: (typeof errorReasonRows)[number]): RouteError[] =>
 /** Every reason of the API with its codes. */
 export const allErrors: readonly RouteError[] = errorReasonRows.flatMap(errorsOfRow);
 
-const startsAnswer = (route: Route) =>
-  route.method === 'POST' && responseMedia(route).includes('text/event-stream');
+/** Whether a route answers with server-sent events, if only when asked. */
+export const streams = (route: Route) => responseMedia(route).includes('text/event-stream');
+
+const startsAnswer = (route: Route) => route.method === 'POST' && streams(route);
 
 function isMet(route: Route, { on, reason }: (typeof errorReasonRows)[number]): boolean {
   const declared: readonly string[] = route.errors ?? [];
@@ -54,7 +56,7 @@ function isMet(route: Route, { on, reason }: (typeof errorReasonRows)[number]): 
     case 'answer':
       return startsAnswer(route);
     case 'stream':
-      return responseMedia(route).includes('text/event-stream');
+      return streams(route);
     case 'declared':
       return false;
     default:

@@ -48,23 +48,28 @@ function parametersOf(schema: JsonSchema, place: 'path' | 'query'): Parameter[] 
   });
 }
 
-const header = ([name, description]: readonly [string, string]): Parameter => ({
+const header = (name: string, description: string, pattern?: string): Parameter => ({
   name,
   in: 'header',
   required: false,
   description,
-  schema: { type: 'string' },
+  schema: { type: 'string', ...(pattern !== undefined && { pattern }) },
 });
+
+/** What clients of EventSource send by themselves, where a route takes it in the query, too; empty is none. */
+const LAST_EVENT_ID = header(
+  'Last-Event-ID',
+  'Continues a stream after this event, as EventSource clients do by themselves.',
+  '^\\d{0,15}$',
+);
 
 /** Path, query and header parameters of a route. */
 export function parametersOfRoute(route: Route): Parameter[] {
   const query = parametersOf(inputSchema(route.query), 'query');
-  const headers = Object.entries({
-    ...(query.some(({ name }) => name === 'startingAfter') && {
-      'Last-Event-ID':
-        'Continues a stream after this event, as EventSource clients do by themselves.',
-    }),
-    ...route.requestHeaders,
-  });
-  return [...parametersOf(inputSchema(route.params), 'path'), ...query, ...headers.map(header)];
+  return [
+    ...parametersOf(inputSchema(route.params), 'path'),
+    ...query,
+    ...(query.some(({ name }) => name === 'startingAfter') ? [LAST_EVENT_ID] : []),
+    ...Object.entries(route.requestHeaders ?? {}).map(([name, text]) => header(name, text)),
+  ];
 }

@@ -2,7 +2,8 @@ import type { ResponseMedia, Route } from '../route.ts';
 import { errorResponses, responseMedia } from './error-responses.ts';
 import { parametersOfRoute } from './parameters.ts';
 import { toTag } from './tags.ts';
-import { reference, takesNoBody, type Components, type JsonSchema } from './schemas.ts';
+import { takesNoBody, type Components, type JsonSchema } from './schemas.ts';
+import { eventSchema } from './stream-events.ts';
 
 /** Statuses that never have a body. */
 const EMPTY = new Set([204, 304]);
@@ -14,21 +15,6 @@ const statusTexts: Readonly<Record<number, string>> = {
   204: 'Done; there is nothing to say.',
   304: 'Nothing has changed.',
 };
-
-const STREAM_OF_CHUNKS: JsonSchema = {
-  type: 'string',
-  description:
-    'Server-sent events without `event:` lines. The `data` of each is a StreamChunk on one line, its `id` a whole number that rises; comments are heartbeats, `data: [DONE]` is the last.',
-  contentMediaType: 'application/json',
-  contentSchema: reference('StreamChunk'),
-};
-
-const STREAM_OF_FACADE: JsonSchema = {
-  type: 'string',
-  description: 'Server-sent events as the protocol of this façade has them.',
-};
-
-const isOurStream = ({ format = 'aip' }: Route) => format === 'aip' || format === 'ai-sdk';
 
 function mediaSchema(route: Route, media: ResponseMedia, reply: JsonSchema | undefined) {
   switch (media) {
@@ -46,7 +32,7 @@ function mediaSchema(route: Route, media: ResponseMedia, reply: JsonSchema | und
     case 'text/markdown':
       return { schema: { type: 'string' } };
     case 'text/event-stream':
-      return { schema: isOurStream(route) ? STREAM_OF_CHUNKS : STREAM_OF_FACADE };
+      return { schema: eventSchema(route) };
   }
 }
 

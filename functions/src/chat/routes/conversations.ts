@@ -43,6 +43,7 @@ export const createConversationRoute = userRoute({
   query: noQuery,
   body: createConversationBody,
   response: conversationResponse,
+  follows: { getHealth: {} },
   statuses: [201, 200],
   responseHeaders: { Location: 'The address of the conversation.' },
   errors: [

@@ -56,6 +56,7 @@ export const exportUserRoute = userRoute({
   query: noQuery,
   body: emptyBody,
   response: exportLineResponse,
+  follows: { listConversations: {} },
   statuses: [200],
   errors: ['APP_CHECK_REPLAYED'],
   media: ['application/jsonl'],

@@ -34,6 +34,12 @@ export const restoreRoute = userRoute({
   query: noQuery,
   body: restoreBody,
   response: compactionRecordResponse,
+  follows: {
+    listCompactions: {
+      parameters: { conversationId: '$request.path.conversationId' },
+      requestBody: { generation: '$response.body#/compactions/0/generation' },
+    },
+  },
   statuses: [200],
   requestHeaders: { ...LANGUAGE_HEADER, ...IF_MATCH_HEADER },
   errors: [
@@ -168,6 +174,7 @@ export const eraseUserRoute = userRoute({
   query: noQuery,
   body: emptyBody,
   response: erasingResponse,
+  follows: { exportUser: {} },
   statuses: [202],
   errors: ['APP_CHECK_REPLAYED', 'CONVERSATION_BUSY'],
   handle: async (dependencies, { caller }) => ({

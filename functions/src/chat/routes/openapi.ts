@@ -22,6 +22,7 @@ export function openApiRoute(loadRoutes: () => Promise<readonly Route[]>): Route
     body: noBody,
     response: z.object({ openapi: z.string() }).loose(),
     statuses: [200, 304],
+    follows: { getHealth: {} },
     requestHeaders: { 'If-None-Match': 'The ETag of the copy at hand; 304 when it still holds.' },
     responseHeaders: { ETag: 'Changes with the document.' },
     run: async ({ sha256 }, { header }) => {

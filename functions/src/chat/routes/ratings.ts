@@ -12,6 +12,16 @@ import { deleteFeedback, putFeedback } from '../features/give-feedback.ts';
 import { rateCompaction } from '../features/rate-compaction.ts';
 import { emptyBody, noBody, userRoute } from '../route.ts';
 
+/** The answer, not the message of the user, which has a `messageId` as well. */
+const AFTER_ANSWER = {
+  sendMessage: {
+    parameters: {
+      conversationId: '$request.path.conversationId',
+      messageId: '$response.body#/message/id',
+    },
+  },
+};
+
 const feedbackPath = '/v1/conversations/{conversationId}/messages/{messageId}/feedback';
 
 export const putFeedbackRoute = userRoute({
@@ -25,6 +35,7 @@ export const putFeedbackRoute = userRoute({
   body: feedbackBody,
   response: feedbackResponse,
   statuses: [200],
+  follows: AFTER_ANSWER,
   errors: ['NOT_AN_ANSWER', 'TURN_IN_PROGRESS'],
   handle: async (dependencies, { caller, params, body }) => ({
     kind: 'json',
@@ -42,6 +53,7 @@ export const deleteFeedbackRoute = userRoute({
   body: emptyBody,
   response: noBody,
   statuses: [204],
+  follows: AFTER_ANSWER,
   errors: ['NOT_AN_ANSWER', 'TURN_IN_PROGRESS'],
   handle: async (dependencies, { caller, params }) => {
     await deleteFeedback(dependencies, { caller, ...params });

@@ -19,6 +19,7 @@ export const usageRoute = userRoute({
   query: noQuery,
   body: noBody,
   response: usageResponse,
+  follows: { sendMessage: {} },
   statuses: [200],
   handle: async (dependencies, { caller }) => ({
     kind: 'json',

@@ -1,3 +1,4 @@
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { type Turn, isTerminal } from '#shared/conversation/documents/turn.ts';
 import { answerId, seqOfId } from '#shared/conversation/documents/paths.ts';
 import type { Caller } from '#shared/ports/ports.ts';
@@ -8,7 +9,10 @@ import type { SendHandle, SendRequest } from '#functions/chat/turns/send/send-re
 import { sendStored } from '#functions/chat/turns/send/send-stored.ts';
 import { openChat } from './chat-names.ts';
 import { toEditId, toRegenerationId, lastUserMessage } from './user-message.ts';
-import { standingTurn } from './standing-turn.ts';
+import { comeBack, isLeftAlone } from './leaving.ts';
+import { askedOptions, declareModelContext } from './model-context.ts';
+import { editedMessage } from './sent-history.ts';
+import { readStanding } from './standing-turn.ts';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
 import { openToolOutputs } from './tool-outputs.ts';
 
@@ -18,27 +22,41 @@ const saysTheSame = (turn: Turn, { parts }: SendRequest['message']) =>
   JSON.stringify(turn.user.parts) === JSON.stringify(parts);
 
 /** Goes on with a turn as it is stored: attaches, replays or takes it over. */
-const goOn = (dependencies: RouteDependencies, asked: Asked, turn: Turn): Promise<SendHandle> =>
-  sendStored(dependencies, {
-    caller: asked.caller,
-    conversationId: asked.conversationId,
-    locale: asked.locale,
-    cursor: undefined,
-    turn,
-    sendMessage: dependencies.sendMessage,
-  });
+async function goOn(
+  dependencies: RouteDependencies,
+  { caller, conversationId, locale }: Asked,
+  turn: Turn,
+): Promise<SendHandle> {
+  await comeBack(dependencies, { conversationId, turn });
+  const { sendMessage } = dependencies;
+  const stored = { caller, conversationId, locale, cursor: undefined, turn, sendMessage };
+  return sendStored(dependencies, stored);
+}
 
-function regenerate(
+/**
+ * Answers the message of a turn anew: what follows it leaves the context. `answer`: the answer that is not wanted; the
+ * same wish again is the same regeneration.
+ */
+async function regenerate(
   dependencies: RouteDependencies,
   asked: Asked,
-  answer: string,
+  { turn, lastSeq, answer }: { turn: Turn; lastSeq: number; answer: string },
 ): Promise<SendHandle> {
-  const { conversationId } = asked;
+  const { caller, conversationId } = asked;
   const id = toRegenerationId(dependencies, { conversationId, answerId: answer });
+  const again = await readStanding(dependencies, { caller, conversationId, messageId: id });
+  if (again.turn) return goOn(dependencies, asked, again.turn);
+  if (turn.seq === lastSeq)
+    return dependencies.sendMessage(dependencies, {
+      ...asked,
+      message: { id, parts: [] },
+      replacing: { kind: 'regenerate', messageId: answerId(turn.seq) },
+    });
+  const { messageId, retention, user } = turn;
   return dependencies.sendMessage(dependencies, {
     ...asked,
-    message: { id, parts: [] },
-    replacing: { kind: 'regenerate', messageId: answer },
+    message: { id, parts: user.parts, ...(retention && { retention }) },
+    replacing: { kind: 'edit', messageId },
   });
 }
 
@@ -57,10 +75,68 @@ function edit(
   });
 }
 
+/** A message that the server does not know: after all, or where the history that came with it ends. */
+async function sendNew(
+  dependencies: RouteDependencies,
+  asked: Asked,
+  sent: Wanted & { conversation: Conversation | undefined },
+): Promise<SendHandle> {
+  const { conversation, body, message } = sent;
+  const { conversationId } = asked;
+  const edited =
+    conversation && (await editedMessage(dependencies, { conversationId, conversation, body }));
+  return dependencies.sendMessage(dependencies, {
+    ...asked,
+    message,
+    ...(edited !== undefined && { replacing: { kind: 'edit', messageId: edited } }),
+  });
+}
+
+/** A message that comes after `stop()` ends what was stopped at once; nobody waits for that any more. */
+async function inPlaceOfLeft(
+  dependencies: RouteDependencies,
+  asked: Asked,
+  conversation: Conversation | undefined,
+): Promise<Asked> {
+  if (!conversation || asked.onBusy) return asked;
+  const { conversationId } = asked;
+  const isLeft = await isLeftAlone(dependencies, { conversationId, conversation });
+  return isLeft ? { ...asked, onBusy: 'interrupt' } : asked;
+}
+
+interface Wanted {
+  body: AiSdkChatBody;
+  message: SendRequest['message'];
+  /** What the client calls the message. */
+  uiMessageId: string;
+}
+
+/** A message that the server has: it is attached to, replayed, answered anew or changed. */
+function sendKnown(
+  dependencies: RouteDependencies,
+  asked: Asked,
+  { body, message, uiMessageId, turn, lastSeq }: Wanted & { turn: Turn; lastSeq: number },
+): Promise<SendHandle> {
+  const named = body.messageId ?? undefined;
+  const isSame = saysTheSame(turn, message);
+  if (body.trigger === 'regenerate-message') {
+    if (!isTerminal(turn.state)) return goOn(dependencies, asked, turn);
+    // The page shows another branch, where the message says something else.
+    if (!isSame) return edit(dependencies, asked, { message, turn });
+    const isAnswer = named !== undefined && seqOfId(named, 'm') !== undefined;
+    const answer = isAnswer ? named : answerId(turn.seq);
+    return regenerate(dependencies, asked, { turn, lastSeq, answer });
+  }
+  if (isSame) return goOn(dependencies, asked, turn);
+  if (named === uiMessageId) return edit(dependencies, asked, { message, turn });
+  return dependencies.sendMessage(dependencies, { ...asked, message });
+}
+
 /**
- * What `useChat` asks for, as the use cases know it. `submit-message` sends; the same message again attaches
- * or replays; named in `messageId` and changed, it is an edit. `regenerate-message` answers the last message
- * anew, or sends one that the server does not have or has not answered yet: apps offer it as "try again".
+ * What `useChat` asks for, as the use cases know it. `submit-message` sends, and where the history that comes with it
+ * is shorter than the server's, in the place of what is missing; the same message again attaches or replays; named in
+ * `messageId` and changed, it is an edit. `regenerate-message` answers the last message of `messages` anew, or sends one that
+ * the server does not have or has not answered yet: apps offer it as "try again".
  * An answer at the end, with outputs for its open calls, goes on. Throws what sending and answering calls throw.
  */
 export async function sendUiMessage(
@@ -74,7 +150,13 @@ export async function sendUiMessage(
   const { caller, body, header } = request;
   const { messages } = body;
   const conversationId = await openChat(dependencies, { caller, chatId: body.id });
-  const asked = { caller, conversationId, ...answerOptions(body, header) };
+  const options = askedOptions(body);
+  const asked = {
+    caller,
+    conversationId,
+    ...answerOptions(body, header),
+    ...(options && { options }),
+  };
   const given =
     body.trigger === 'submit-message'
       ? await openToolOutputs(dependencies, { caller, conversationId, messages })
@@ -83,17 +165,15 @@ export async function sendUiMessage(
     const { locale } = asked;
     return answerCalls(dependencies, { caller, conversationId, ...given, locale });
   }
-  const { message, uiMessageId } = lastUserMessage(dependencies, messages);
-  const named = body.messageId ?? undefined;
-  if (body.trigger === 'regenerate-message' && named !== undefined && seqOfId(named, 'm'))
-    return regenerate(dependencies, asked, named);
-  const turn = await standingTurn(dependencies, { caller, conversationId, messageId: message.id });
-  if (!turn) return dependencies.sendMessage(dependencies, { ...asked, message });
-  if (body.trigger === 'regenerate-message')
-    return isTerminal(turn.state)
-      ? regenerate(dependencies, asked, answerId(turn.seq))
-      : goOn(dependencies, asked, turn);
-  if (saysTheSame(turn, message)) return goOn(dependencies, asked, turn);
-  if (named === uiMessageId) return edit(dependencies, asked, { message, turn });
-  return dependencies.sendMessage(dependencies, { ...asked, message });
+  const wanted = { body, ...lastUserMessage(dependencies, messages) };
+  const messageId = wanted.message.id;
+  const { conversation, turn } = await readStanding(dependencies, { ...asked, messageId });
+  const isAgain =
+    turn !== undefined && body.trigger === 'submit-message' && saysTheSame(turn, wanted.message);
+  if (!isAgain)
+    await declareModelContext(dependencies, { caller, conversationId, conversation, body });
+  const begins = await inPlaceOfLeft(dependencies, asked, conversation);
+  return conversation && turn
+    ? sendKnown(dependencies, begins, { ...wanted, turn, lastSeq: conversation.lastSeq })
+    : sendNew(dependencies, begins, { ...wanted, conversation });
 }

@@ -33,8 +33,8 @@ async function turnOf(
 }
 
 /**
- * The outputs that the last message brings for calls that wait for them: `addToolOutput` writes them into the
- * answer that the client keeps, beside those of earlier rounds. `undefined` when it brings none. Throws BAD_FIELD
+ * What the last message brings for calls that wait for it: `addToolOutput` and `addToolApprovalResponse` write it into
+ * the answer that the client keeps, beside that of earlier rounds. `undefined` when it brings none. Throws BAD_FIELD
  * when it brings some and none is waited for: a replay in its place would make `sendAutomaticallyWhen` send the
  * same for ever.
  */

@@ -11,7 +11,7 @@ import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 type Hashing = Pick<ChatDependencies, 'sha256'>;
 
 /** The message id of a UI message: its own when it is a UUID, else always the same one in its place. */
-const toMessageId = ({ sha256 }: Hashing, uiMessageId: string): string =>
+export const toMessageId = ({ sha256 }: Hashing, uiMessageId: string): string =>
   messageIdSchema.safeParse(uiMessageId).success
     ? uiMessageId.toLowerCase()
     : stableUuid(sha256, ['ai-sdk message', uiMessageId]);

@@ -108,6 +108,9 @@ export const callableChatRoute = userRoute({
   query: noQuery,
   body: callableBody,
   response: callableResponse,
+  follows: {
+    createConversation: { requestBody: { data: { conversationId: '$response.body#/id' } } },
+  },
   statuses: [200],
   media: ['application/json', 'text/event-stream'],
   requestHeaders: {

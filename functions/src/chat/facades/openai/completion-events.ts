@@ -9,14 +9,20 @@ import {
   withHeartbeats,
   type HeartbeatOptions,
 } from '#functions/chat/http/heartbeat.ts';
-import { openAiFinish, openAiUsage, type Completion, type CompletionResult } from './completion.ts';
+import {
+  openAiAnnotations,
+  openAiFinish,
+  openAiUsage,
+  type Completion,
+  type CompletionResult,
+} from './completion.ts';
 import { openAiErrorReply } from './error-reply.ts';
 
 const event = (data: object) => `data: ${singleLineJson(data)}\n\n`;
 const DONE = 'data: [DONE]\n\n';
 
 /** What was said in the stream does not hold any more, and this protocol cannot take it back. */
-const restartedError = ({ recap }: Completion) =>
+export const restartedError = ({ recap }: Completion) =>
   new AppError({
     status: 'UNAVAILABLE',
     reason: 'ANSWER_RESTARTED',
@@ -32,7 +38,8 @@ type Choice = ChatCompletionChunk['choices'][number];
 
 /** One answer as the chunks of a stream. */
 function chunksOf(completion: Completion, { includeUsage }: { includeUsage: boolean }) {
-  const { id, created, model, recap } = completion;
+  const { id, created, model, recap, ignored } = completion;
+  const told = { ...(recap && { recap }), ...(ignored.length > 0 && { ignored: [...ignored] }) };
   const chunk = (choices: Choice[], more: Partial<ChatCompletionChunk> = {}) =>
     ({
       id,
@@ -50,10 +57,11 @@ function chunksOf(completion: Completion, { includeUsage }: { includeUsage: bool
     finish_reason: finish,
   });
   return {
-    first: () => chunk([choice({ role: 'assistant', content: '' })], { ...(recap && { recap }) }),
+    first: () => chunk([choice({ role: 'assistant', content: '' })], told),
     text: (content: string) => chunk([choice({ content })]),
     calls: (calls: NonNullable<CompletionResult['toolCalls']>) =>
       chunk([choice({ tool_calls: calls.map((call, index) => ({ index, ...call })) })]),
+    citations: (result: CompletionResult) => chunk([choice(openAiAnnotations(result))]),
     last: (result: CompletionResult) => chunk([choice({}, openAiFinish(result))]),
     usage: (usage: ChatCompletionChunk['usage']) => chunk([], { usage }),
   };
@@ -89,7 +97,8 @@ export async function* completionText(
     }
     if (left.aborted) return;
     const result = await completion.result;
-    const { toolCalls = [], usage } = result;
+    const { toolCalls = [], usage, citations } = result;
+    if (citations.length > 0) yield event(chunks.citations(result));
     if (toolCalls.length > 0) yield event(chunks.calls(toolCalls));
     yield event(chunks.last(result));
     if (includeUsage && usage) yield event(chunks.usage(openAiUsage(usage)));
@@ -101,7 +110,7 @@ export async function* completionText(
 
 /** The whole answer as one JSON. */
 export async function completionBody(completion: Completion): Promise<ChatCompletion> {
-  const { id, created, model, recap } = completion;
+  const { id, created, model, recap, ignored } = completion;
   const result = await completion.result;
   const { text, toolCalls = [], usage } = result;
   return {
@@ -116,6 +125,7 @@ export async function completionBody(completion: Completion): Promise<ChatComple
           role: 'assistant',
           content: text,
           refusal: null,
+          ...openAiAnnotations(result),
           ...(toolCalls.length > 0 && { tool_calls: [...toolCalls] }),
         },
         logprobs: null,
@@ -124,6 +134,7 @@ export async function completionBody(completion: Completion): Promise<ChatComple
     ],
     ...(usage && { usage: openAiUsage(usage) }),
     ...(recap && { recap }),
+    ...(ignored.length > 0 && { ignored: [...ignored] }),
   };
 }
 

@@ -2,27 +2,38 @@ import { reportedCall } from '#shared/models/find-price.ts';
 import { findMediaFamily } from '#shared/tokens/media-tokens.ts';
 import { estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
+import { addGrounding } from '#shared/grounding/locate-claims.ts';
+import { urlCitations } from '#shared/grounding/url-citations.ts';
 import { isRouted } from '#shared/routing/routing.ts';
-import type { Caller, ModelRequest } from '#shared/ports/ports.ts';
+import type { Caller, ModelRequest, ModelUsage } from '#shared/ports/ports.ts';
 import type { Reservation } from '#shared/ports/quota-ports.ts';
 import type { ChatCompletionBody } from '#shared/wire/facades/openai.ts';
 import { createFrameLog, type FrameLog } from '#functions/chat/turns/live/live-turn.ts';
+import { callOptions } from '#functions/chat/turns/answer/call-options.ts';
 import {
   ANSWER_MAX_BYTES,
   streamAnswer,
-  type Answer,
+  type AnswerCall,
 } from '#functions/chat/turns/answer/stream-answer.ts';
+import { streamFitting, type FittingAnswer } from '#functions/chat/turns/answer/stream-fitting.ts';
+import { isWritable, refuseUnwritable } from '#functions/chat/conversations/writable-fields.ts';
+import { refuseBadSchema } from '#functions/chat/turns/send/send-errors.ts';
+import { addUsage } from '#functions/chat/turns/answer/add-usage.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import {
   answeringModel,
   callCostMicros,
+  groundingTools,
   modelWindowTokens,
 } from '#functions/models/models-in-use.ts';
 import type { RouteDependencies } from '#functions/chat/route.ts';
 import { refuseOverWindow } from '#functions/chat/turns/start/overflow.ts';
 import { ignoreRejection } from '#functions/lib/promises.ts';
 import { shuttingDownError } from '#functions/chat/turns/stream/stream-cut.ts';
-import { badField, toContents, findInstruction } from './message-content.ts';
+import { badField } from './bad-field.ts';
+import { askedOptions, ignoredFields, schemaOfFormat } from './asked-options.ts';
+import { findInstruction, SCHEMA_FIELD, toContents } from './message-content.ts';
+import { toDeclarations, toOpenAiCalls } from './tool-dialogue.ts';
 import type { Completion, CompletionResult } from './completion.ts';
 import { reserveAlone } from '#functions/chat/turns/send/quota-reservation.ts';
 
@@ -32,37 +43,32 @@ interface Asked {
   requestId: string;
 }
 
-function schemaOf({ response_format: format }: ChatCompletionBody): unknown {
-  switch (format?.type) {
-    case 'json_schema':
-      return format.json_schema.schema;
-    case 'json_object':
-      return { type: 'object' };
-    case 'text':
-    case undefined:
-      return undefined;
-  }
-}
-
 const noQuestion = () =>
   badField(
     'messages',
-    '`messages` must end with a message of the role `user` that says something.',
+    '`messages` must end with a message of the role `user` that says something, or with what a tool gave.',
   );
 
-const REMEDY =
-  'is taken with a conversation only: set `metadata.conversation_id`, or the header `X-Conversation-Id`.';
+const noUploads = () =>
+  badField(
+    'messages',
+    'Uploads are for conversations. Send the file itself, or name a conversation.',
+  );
 
-/**
- * Tools need a conversation: calls go back to the model with what it signed them with, and this protocol loses
- * that on its way through the client. Throws BAD_FIELD.
- */
-function refuseTools({ tools, messages }: ChatCompletionBody): void {
-  if ((tools ?? []).length > 0) throw badField('tools', `\`tools\` ${REMEDY}`);
-  const index = messages.findIndex(({ role }) => role === 'tool');
-  if (index === -1) return;
-  const field = `messages[${index}].role`;
-  throw badField(field, `\`${field}\` is \`tool\`, which ${REMEDY}`);
+/** Instruction and tools of a client, where this deployment lets it have its own. Throws FIELD_NOT_WRITABLE, BAD_FIELD. */
+function overheadOf(
+  config: ChatDependencies['config'],
+  { messages, tools }: ChatCompletionBody,
+): Pick<ModelRequest, 'systemInstruction' | 'tools'> {
+  const isOwn = isWritable(config, 'systemInstruction');
+  const systemInstruction =
+    (isOwn ? findInstruction(messages) : undefined) ?? config.SYSTEM_INSTRUCTION;
+  if ((tools ?? []).length > 0) refuseUnwritable(config, ['tools']);
+  const declarations = toDeclarations(tools ?? []);
+  return {
+    ...(systemInstruction !== undefined && { systemInstruction }),
+    ...(declarations.length > 0 && { tools: declarations }),
+  };
 }
 
 /** No turn is stored that could keep to a choice, so the deployment's answers. */
@@ -71,43 +77,42 @@ function modelOf(config: ChatDependencies['config']): string {
   return answeringModel(config, isRouted(MODEL) && routing ? routing[ROUTING_DEFAULT] : MODEL);
 }
 
-/**
- * What the model is asked: the dialogue as the client tells it. The system instruction is the deployment's,
- * but where clients may write it.
- */
+/** What the model is asked: the dialogue as the client tells it. Throws BAD_FIELD, TEXT_TOO_LONG, FIELD_NOT_WRITABLE. */
 function modelRequestOf(
   config: ChatDependencies['config'],
   { body, requestId }: Asked,
 ): ModelRequest {
   const { MAX_PART_BYTES: maxPartBytes, MAX_MESSAGE_BYTES: maxMessageBytes } = config;
-  refuseTools(body);
   const contents = toContents(body.messages, { maxPartBytes, maxMessageBytes });
-  if (body.messages.at(-1)?.role !== 'user' || contents.at(-1)?.role !== 'user') throw noQuestion();
-  const ownInstruction = config.CLIENT_WRITABLE.includes('systemInstruction')
-    ? findInstruction(body.messages)
-    : undefined;
-  const systemInstruction = ownInstruction ?? config.SYSTEM_INSTRUCTION;
-  const maxOutputTokens = body.max_completion_tokens ?? body.max_tokens ?? undefined;
-  const responseJsonSchema = schemaOf(body);
+  if (contents.some(({ parts }) => parts.some(({ upload }) => upload))) throw noUploads();
+  const last = body.messages.at(-1)?.role;
+  if ((last !== 'user' && last !== 'tool') || contents.at(-1)?.role !== 'user') throw noQuestion();
+  const model = modelOf(config);
+  const responseJsonSchema = schemaOfFormat(body);
   return {
-    model: modelOf(config),
-    ...(systemInstruction !== undefined && { systemInstruction }),
+    model,
+    ...groundingTools(config, { model, responseJsonSchema }),
+    ...overheadOf(config, body),
     contents,
-    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
-    ...(responseJsonSchema !== undefined && { responseJsonSchema }),
+    ...callOptions(askedOptions(body) ?? {}, { rounds: 0, mayCall: true }),
     role: 'chat',
     promptId: requestId,
   };
 }
 
+/** What both calls took where the first answer did not fit. */
+const bothUsages = ({ usage, misfitUsage }: FittingAnswer): ModelUsage | undefined =>
+  addUsage(misfitUsage, usage);
+
 /** What the answer took, for the quota: as of a turn, but nothing of it is kept. */
 function settle(
   { config }: Pick<ChatDependencies, 'config'>,
   { model }: ModelRequest,
-  input: { reservation: Reservation | undefined; answer: Answer; isStopped: boolean },
+  input: { reservation: Reservation | undefined; answer: FittingAnswer; isStopped: boolean },
 ): Promise<void> | undefined {
   const { reservation, isStopped } = input;
-  const { usage, error } = input.answer;
+  const { error } = input.answer;
+  const usage = bothUsages(input.answer);
   return reservation?.settle({
     usage,
     costMicros: usage && callCostMicros(config, reportedCall(model, usage)),
@@ -118,7 +123,7 @@ function settle(
 
 async function answer(
   dependencies: RouteDependencies,
-  { requestId }: Asked,
+  { requestId, body }: Asked,
   input: {
     request: ModelRequest;
     reservation: Reservation | undefined;
@@ -127,7 +132,7 @@ async function answer(
   },
 ): Promise<CompletionResult> {
   const { request, reservation, log, stopped } = input;
-  const given = await streamAnswer(dependencies, {
+  const call: AnswerCall = {
     request,
     name: `completion ${requestId}`,
     timeoutMs: dependencies.config.TURN_TIMEOUT_MS,
@@ -136,12 +141,24 @@ async function answer(
     partId: 'p0',
     maxBytes: ANSWER_MAX_BYTES,
     isCut: () => false,
-  });
+  };
+  const schema = schemaOfFormat(body);
+  const given: FittingAnswer = schema
+    ? await streamFitting(dependencies, call, schema)
+    : await streamAnswer(dependencies, call);
   await settle(dependencies, request, { reservation, answer: given, isStopped: stopped.aborted });
   log.end('finished');
   if (given.error) throw given.error;
-  const { parts, finishReason, usage } = given;
-  return { text: contentText({ role: 'model', parts }), finishReason, usage };
+  const { parts, finishReason } = given;
+  const text = contentText({ role: 'model', parts });
+  const grounding = addGrounding(undefined, given.grounding, { text, offset: 0 });
+  return {
+    text,
+    toolCalls: toOpenAiCalls(parts, requestId),
+    finishReason,
+    usage: bothUsages(given),
+    citations: urlCitations(grounding, { text }),
+  };
 }
 
 /** The frames for one reader: nobody else can ask for this answer, so it ends when the reader has left. */
@@ -162,6 +179,9 @@ export async function looseCompletion(
   const { config, clock, shutdown } = dependencies;
   const { caller, requestId } = asked;
   if (shutdown.aborted) throw shuttingDownError('a completion was refused');
+  const { body } = asked;
+  await refuseBadSchema(schemaOfFormat(body), SCHEMA_FIELD);
+  const ignored = ignoredFields(config, body);
   const request = modelRequestOf(config, asked);
   const { model } = request;
   const counting = { rule: 'character-class', mediaFamily: findMediaFamily(model) } as const;
@@ -184,6 +204,7 @@ export async function looseCompletion(
     created: Math.floor(clock.now().getTime() / 1_000),
     model,
     recap: undefined,
+    ignored,
     frames: framesOf(log, stopped),
     result: ignoreRejection(answer(dependencies, asked, input)),
   };

@@ -7,17 +7,10 @@ import {
   type MessageLimits,
 } from '#shared/wire/resources/message-parts.ts';
 import type { OpenAiMessage, OpenAiUserMessage } from '#shared/wire/facades/openai.ts';
-import { AppError } from '#shared/errors.ts';
+import { toCallParts, toResponsePart } from './tool-dialogue.ts';
 
-/** A request that cannot be answered for one of its fields (BAD_FIELD, 400). */
-export const badField = (field: string, publicMessage: string): AppError =>
-  new AppError({
-    status: 'INVALID_ARGUMENT',
-    reason: 'BAD_FIELD',
-    message: `a chat completion was refused for its ${field}`,
-    publicMessage,
-    metadata: { field },
-  });
+/** What a client calls the schema of an answer. */
+export const SCHEMA_FIELD = 'response_format.json_schema.schema';
 
 const DATA_URL = /^data:([^;,]+);base64,(.*)$/s;
 
@@ -25,7 +18,12 @@ type UserPart = Exclude<OpenAiUserMessage['content'], string>[number];
 
 function inputPartOf(part: UserPart): InputPart {
   if (part.type === 'text') return { type: 'text', text: part.text };
-  const [, mediaType = '', data = ''] = DATA_URL.exec(part.image_url.url) ?? [];
+  const file = part.type === 'file' ? part.file : { file_data: part.image_url.url };
+  const { file_data: dataUrl = '', file_id: uploadId, file_url: url, media_type: type } = file;
+  if (uploadId !== undefined) return { type: 'file', uploadId };
+  if (url !== undefined)
+    return { type: 'file', url, ...(type !== undefined && { mediaType: type }) };
+  const [, mediaType = '', data = ''] = DATA_URL.exec(dataUrl) ?? [];
   return { type: 'file', mediaType, data };
 }
 
@@ -50,27 +48,56 @@ export function messageText({ content }: Exclude<OpenAiMessage, OpenAiUserMessag
   return typeof content === 'string' ? content : content.map(({ text }) => text).join('');
 }
 
+/** What one message of a dialogue says; nothing for an instruction. */
+function partsOf(
+  messages: readonly OpenAiMessage[],
+  index: number,
+  limits: MessageLimits,
+): { role: Content['role']; parts: Part[] } | undefined {
+  const message = messages[index];
+  switch (message?.role) {
+    case 'user':
+      return { role: 'user', parts: toUserParts(message, limits, index) };
+    case 'assistant': {
+      const text = messageText(message);
+      const said = text === '' ? [] : [{ text }];
+      return { role: 'model', parts: [...said, ...toCallParts(message, index)] };
+    }
+    case 'tool': {
+      const text = messageText(message);
+      return { role: 'user', parts: [toResponsePart(message, { messages, index, text })] };
+    }
+    case 'system':
+    case 'developer':
+    case undefined:
+      return undefined;
+  }
+}
+
+const isResponse = ({ functionResponse }: Part) => functionResponse !== undefined;
+
 /**
- * A dialogue as the model takes it: neighbours of one role joined, so that roles alternate, nothing empty, and a
- * user's words first.
+ * A dialogue as the model takes it: neighbours of one role joined, so that roles alternate, but for what tools gave,
+ * which stands alone; nothing empty, and a user's words first. Throws BAD_FIELD, TEXT_TOO_LONG.
  */
 export function toContents(messages: readonly OpenAiMessage[], limits: MessageLimits): Content[] {
   const contents: Content[] = [];
-  for (const [index, message] of messages.entries()) {
-    if (message.role !== 'user' && message.role !== 'assistant') continue;
-    const role = message.role === 'user' ? 'user' : 'model';
-    const parts =
-      message.role === 'user'
-        ? toUserParts(message, limits, index)
-        : [{ text: messageText(message) }];
-    const said = parts.filter(({ text }) => text !== '');
-    if (said.length === 0) continue;
+  for (const index of messages.keys()) {
+    const said = partsOf(messages, index, limits);
+    if (!said || said.parts.length === 0) continue;
     const last = contents.at(-1);
-    if (last?.role === role) last.parts.push(...said);
-    else contents.push({ role, parts: [...said] });
+    const isAlike = last?.parts.some(isResponse) === said.parts.some(isResponse);
+    if (last?.role === said.role && isAlike) last.parts.push(...said.parts);
+    else contents.push(said);
   }
   return contents[0]?.role === 'model' ? [OPENING, ...contents] : contents;
 }
+
+/** The client's own instructions, as fields of the request. */
+export const systemFields = (messages: readonly OpenAiMessage[]): string[] =>
+  messages.flatMap(({ role }, index) =>
+    role === 'system' || role === 'developer' ? [`messages[${index}]`] : [],
+  );
 
 /** What a client's system messages say, in their order; undefined when they say nothing. */
 export function findInstruction(messages: readonly OpenAiMessage[]): string | undefined {

@@ -6,6 +6,7 @@ import { decodeMessageGuard } from '#shared/conversation/documents/message-guard
 import { messageGuardPath } from '#shared/conversation/documents/paths.ts';
 import { QUEUE_MAX } from '#shared/conversation/decisions/queue-decision.ts';
 import { messageIdSchema } from '#shared/wire/fields.ts';
+import type { AnswerOptions } from '#shared/models/answer-options.ts';
 import type { OpenAiMessage } from '#shared/wire/facades/openai.ts';
 import { stableUuid } from '#shared/wire/stable-uuid.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
@@ -22,6 +23,8 @@ interface Naming {
   messages: readonly OpenAiMessage[];
   conversation: OwnConversation;
   header: (name: string) => string | undefined;
+  /** How it is to be answered: another wish is another message. */
+  options: AnswerOptions | undefined;
 }
 
 /** A retry says so: every SDK of OpenAI counts them. */
@@ -62,9 +65,14 @@ export async function toMessageId(
 ): Promise<string> {
   const { sha256 } = dependencies;
   const { conversationId, messages, header } = naming;
-  const named = (...names: string[]) => stableUuid(sha256, ['openai', conversationId, ...names]);
+  const wish = naming.options === undefined ? [] : [JSON.stringify(naming.options)];
+  const named = (...names: string[]) =>
+    stableUuid(sha256, ['openai', conversationId, ...names, ...wish]);
   const key = header('idempotency-key')?.trim() ?? '';
-  if (key !== '') return messageIdSchema.safeParse(key).success ? key : named('key', key);
+  if (key !== '')
+    return messageIdSchema.safeParse(key).success
+      ? key
+      : stableUuid(sha256, ['openai', conversationId, 'key', key]);
   const said = messages.filter(spoken).map(({ role, content }) => [role, content ?? '']);
   const content = JSON.stringify(said);
   if (said.length > 1) return named('history', content);

@@ -2,7 +2,9 @@ import {
   chatCompletionBody,
   chatCompletionResponse,
   modelListResponse,
+  modelResponse,
 } from '#shared/wire/facades/openai.ts';
+import { AppError } from '#shared/errors.ts';
 import { conversationIdSchema } from '#shared/wire/fields.ts';
 import { noQuery } from '#shared/wire/queries.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
@@ -58,6 +60,10 @@ export const chatCompletionsRoute = userRoute({
   query: z.object({}),
   body: chatCompletionBody,
   response: chatCompletionResponse,
+  follows: {
+    openAiListModels: { requestBody: { model: '$response.body#/data/0/id' } },
+    createConversation: { parameters: { 'header.X-Conversation-Id': '$response.body#/id' } },
+  },
   statuses: [200],
   media: ['application/json', 'text/event-stream'],
   requestHeaders: {
@@ -75,6 +81,9 @@ export const chatCompletionsRoute = userRoute({
     'TOOL_NAME_TAKEN',
     'TOOL_CALL_NOT_FOUND',
     'TOOL_RESULT_CONFLICT',
+    'APPROVAL_NEEDED',
+    'MESSAGE_REPLACED',
+    'EDIT_TOO_FAR_BACK',
   ],
   example: {
     model: 'recap',
@@ -101,10 +110,44 @@ export const chatCompletionsRoute = userRoute({
   },
 });
 
+const noSuchModel = (model: string, known: readonly string[]) =>
+  new AppError({
+    status: 'NOT_FOUND',
+    reason: 'MODEL_NOT_FOUND',
+    message: `a client asked for the model ${model}`,
+    publicMessage: `There is no such model here. There ${known.length === 1 ? 'is' : 'are'} ${known.join(' and ')}.`,
+    metadata: { field: 'model' },
+  });
+
 /** What a conversation may be answered by without a field of its own, and `auto` where it may be that. */
 const modelsOf = ({ MODEL, routing }: Pick<Config, 'MODEL' | 'routing'>): string[] => [
   ...new Set([MODEL, ...(routing ? [AUTO_MODEL] : [])]),
 ];
+
+const modelView = (id: string) => ({
+  id,
+  object: 'model' as const,
+  created: 0,
+  owned_by: 'recap' as const,
+});
+
+export const retrieveModelRoute = userRoute({
+  operation: 'openAiRetrieveModel',
+  method: 'GET',
+  path: '/v1/openai/models/{model}',
+  summary: 'For clients of OpenAI: one of the models that the list names.',
+  params: z.object({ model: z.string().min(1).max(256) }),
+  query: z.object({}),
+  body: noBody,
+  response: modelResponse,
+  statuses: [200],
+  format: 'openai',
+  handle: ({ config }, { params: { model } }) => {
+    const known = modelsOf(config);
+    if (!known.includes(model)) return Promise.reject(noSuchModel(model, known));
+    return Promise.resolve({ kind: 'json', body: modelView(model) });
+  },
+});
 
 export const listModelsRoute = userRoute({
   operation: 'openAiListModels',
@@ -122,12 +165,7 @@ export const listModelsRoute = userRoute({
       kind: 'json',
       body: {
         object: 'list',
-        data: modelsOf(config).map((id) => ({
-          id,
-          object: 'model' as const,
-          created: 0,
-          owned_by: 'recap' as const,
-        })),
+        data: modelsOf(config).map(modelView),
       },
     }),
 });

@@ -2,16 +2,9 @@ import { turnIdOfCall } from '#shared/conversation/context/tool-calls.ts';
 import type { ToolResult } from '#shared/conversation/context/tool-results.ts';
 import type { OpenAiMessage, OpenAiToolMessage } from '#shared/wire/facades/openai.ts';
 import { toToolResult } from '#functions/chat/turns/tools/given-result.ts';
-import { badField, messageText } from './message-content.ts';
-
-/** JSON as what it says, any other text as it is: this protocol knows texts alone. */
-function valueOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
-}
+import { badField } from './bad-field.ts';
+import { messageText } from './message-content.ts';
+import { jsonOrText } from './tool-dialogue.ts';
 
 /** What an app gave to the calls of one turn. */
 export interface GivenResults {
@@ -42,7 +35,7 @@ export function resultsAtEnd(messages: readonly OpenAiMessage[]): GivenResults |
   }
   const results = given.map((message, index) =>
     toToolResult(
-      { callId: message.tool_call_id, output: valueOf(messageText(message)) },
+      { callId: message.tool_call_id, output: jsonOrText(messageText(message)) },
       `messages[${first + index}].content`,
     ),
   );

@@ -1,8 +1,10 @@
 import { answerView, userMessageView } from '#shared/wire/resources/messages.ts';
 import { turnView, usageView } from '#shared/wire/resources/turns.ts';
+import type { StreamFrame } from '#shared/wire/resources/streams.ts';
+import type { WrittenFrame } from '#functions/chat/http/sse.ts';
 import type { FinishedTurn } from '#functions/chat/turns/live/live-turn.ts';
 import { wantsStream } from '#functions/chat/http/headers.ts';
-import type { Reply, RouteDependencies } from '#functions/chat/route.ts';
+import type { Reply, RouteDependencies, StreamReader } from '#functions/chat/route.ts';
 import type { SendHandle } from '#functions/chat/turns/send/send-request.ts';
 import { streamReply } from '#functions/chat/turns/stream/stream-reply.ts';
 
@@ -23,6 +25,16 @@ const jsonReply = async (handle: SendHandle): Promise<Reply> => ({
   body: turnBody(await handle.result),
 });
 
+interface Answered {
+  accept: string | undefined;
+  left: AbortSignal;
+  /** How a façade says the frames of a stream; default: as they are. */
+  shownAs?: (
+    frames: AsyncIterable<StreamFrame>,
+    reader: StreamReader,
+  ) => AsyncIterable<WrittenFrame>;
+}
+
 /**
  * The answer of a turn as the caller's Accept header asks for it: a stream, or one JSON when it has ended. The
  * caller counts as waiting for it until the connection closes (`left`).
@@ -30,13 +42,13 @@ const jsonReply = async (handle: SendHandle): Promise<Reply> => ({
 export const turnReply = async (
   dependencies: RouteDependencies,
   handle: SendHandle,
-  { accept, left }: { accept: string | undefined; left: AbortSignal },
+  { accept, left, shownAs = (frames) => frames }: Answered,
 ): Promise<Reply> => {
   handle.subscribe(left);
   return wantsStream(accept)
     ? streamReply(dependencies, {
         ...handle,
-        frames: (reader) => handle.frames(reader.left),
+        frames: (reader) => shownAs(handle.frames(reader.left), reader),
         work: handle.result,
       })
     : jsonReply(handle);

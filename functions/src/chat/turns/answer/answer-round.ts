@@ -65,10 +65,10 @@ export async function storeProgress(
   { begun, writer }: Answering,
   progress: WithRounds,
 ): Promise<void> {
-  const { contents, rounds, usage } = progress;
+  const { contents, rounds, usage, grounding } = progress;
   const answerTokens = estimateAll(contents, begun.context.conversation);
   const userTokens = begun.tokens.user;
-  await writer.storeRounds({ contents, rounds, answerTokens, userTokens, usage });
+  await writer.storeRounds({ contents, rounds, answerTokens, userTokens, usage, grounding });
 }
 
 /** Which of a round's calls the app answers, and which wait for the user. */

@@ -1,5 +1,6 @@
 import type { AnswerOptions } from '#shared/models/answer-options.ts';
 import { contentText, type Part } from '#shared/conversation/documents/content.ts';
+import { withoutServerCalls } from '#shared/conversation/repair/server-calls.ts';
 import { AppError } from '#shared/errors.ts';
 import type { ModelRequest, ModelUsage } from '#shared/ports/ports.ts';
 import { toFinishReason } from '#shared/wire/finish-reason.ts';
@@ -14,7 +15,7 @@ export type FittingAnswer = Answer & { misfitUsage?: ModelUsage | undefined };
 function unmetError({ name }: AnswerCall, misfit: string, finishReason: string | undefined) {
   const isCut = toFinishReason(finishReason) === 'length';
   return new AppError({
-    status: 'INTERNAL',
+    status: 'FAILED_PRECONDITION',
     reason: 'RESPONSE_SCHEMA_UNMET',
     message: `${name} did not fit its schema (finishReason ${finishReason ?? 'missing'})`,
     publicMessage: isCut
@@ -25,11 +26,15 @@ function unmetError({ name }: AnswerCall, misfit: string, finishReason: string |
 
 /** Asks once more, with the answer that did not fit and what is wrong with it. Tools are left out: older models take no schema beside them. */
 function repairRequest(request: ModelRequest, { parts }: Answer, misfit: string): ModelRequest {
-  const { tools: _, toolChoice: __, ...rest } = request;
+  const { tools: _, toolChoice: __, grounding: ___, ...rest } = request;
   const text = `Your answer does not fit the required JSON Schema. ${misfit} Answer again, with JSON that fits this schema and with nothing else: ${JSON.stringify(request.responseJsonSchema)}`;
   return {
     ...rest,
-    contents: [...request.contents, { role: 'model', parts }, { role: 'user', parts: [{ text }] }],
+    contents: [
+      ...request.contents,
+      ...withoutServerCalls([{ role: 'model', parts }]),
+      { role: 'user', parts: [{ text }] },
+    ],
   };
 }
 
@@ -85,7 +90,8 @@ export async function streamFitting(
   if (toFinishReason(first.finishReason) !== 'stop') return unmet(first, misfit);
   const repair = repairRequest(request, first, misfit);
   const second = await streamAnswer(dependencies, { ...silent, request: repair });
-  const answer = { ...second, misfitUsage: first.usage };
+  const { grounding } = first;
+  const answer = { ...(grounding && { grounding }), ...second, misfitUsage: first.usage };
   const still = second.error
     ? misfit
     : await findMisfit(schema, contentText({ role: 'model', parts: second.parts }));

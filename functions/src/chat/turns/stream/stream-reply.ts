@@ -1,10 +1,8 @@
 import { turnId } from '#shared/conversation/documents/paths.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
-import type { StreamFrame } from '#shared/wire/resources/streams.ts';
 import type { Reply, RouteDependencies, StreamReader } from '#functions/chat/route.ts';
 import type { OwnConversation } from '#functions/chat/conversations/own-conversation.ts';
-import { sseText, STREAM_HEADERS } from '#functions/chat/http/sse.ts';
-import type { ReadFrames } from './stream-turn.ts';
+import { sseText, STREAM_HEADERS, type WrittenFrame } from '#functions/chat/http/sse.ts';
 
 /**
  * A turn's frames as an event stream. `work` is what must end before the request counts as served.
@@ -14,7 +12,7 @@ export function streamReply(
   stream: {
     turnId: string;
     generation: number;
-    frames: (reader: StreamReader) => AsyncIterable<StreamFrame>;
+    frames: (reader: StreamReader) => AsyncIterable<WrittenFrame>;
     work: Promise<unknown>;
   },
 ): Reply {
@@ -35,7 +33,9 @@ export function streamReply(
 export const readerReply = (
   dependencies: Pick<RouteDependencies, 'clock' | 'heartbeatMs'>,
   own: OwnConversation,
-  found: { turn: Turn; frames: ReadFrames } | undefined,
+  found:
+    | { turn: Turn; frames: (reader?: Partial<StreamReader>) => AsyncIterable<WrittenFrame> }
+    | undefined,
 ): Reply =>
   found
     ? streamReply(dependencies, {

@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'vitest';
+import { addReport } from '#shared/grounding/bounded-report.ts';
+import { SOURCES_MAX, SOURCES_MAX_CHARACTERS } from '#shared/grounding/grounding.ts';
+
+const report = (...sources: { url: string; title?: string; claims?: string[] }[]) => ({
+  sources: sources.map(({ claims = [], ...source }) => ({ ...source, claims })),
+  queries: [],
+});
+
+describe('what a model reports of its sources', () => {
+  test.each([
+    'javascript:alert(1)',
+    'data:text/html,<script>alert(1)</script>',
+    'ftp://example.com/file',
+    'gs://bucket/object',
+    'https://user:secret@example.com/',
+    '//example.com',
+    'no address',
+    `https://example.com/${'a'.repeat(2_048)}`,
+    'https://example.com/\ud800',
+  ])('a source is left out whose address no page should link to: %s', (url) => {
+    expect(addReport(undefined, report({ url })).sources).toEqual([]);
+  });
+
+  test('an address of a source is kept as a browser writes it, without quotes and angle brackets', () => {
+    const { sources } = addReport(undefined, report({ url: 'HTTPS://Example.com/a b?"<x>"' }));
+
+    expect(sources[0]?.url).toBe('https://example.com/a%20b?%22%3Cx%3E%22');
+  });
+
+  test('a title of a source is one line of at most 200 characters without marks that turn it around', () => {
+    const title = `Bank\n\n\u202eevil ${'a'.repeat(300)}`;
+
+    const { sources } = addReport(undefined, report({ url: 'https://example.com/', title }));
+
+    expect(sources[0]?.title).toMatch(/^Bank evil a+$/);
+    expect(sources[0]?.title).toHaveLength(200);
+  });
+
+  test('a source that two chunks of a stream report stands once, with the passages of both', () => {
+    const url = 'https://example.com/';
+    const first = addReport(undefined, report({ url, title: 'Example', claims: ['One.'] }));
+
+    const { sources } = addReport(first, report({ url, claims: ['One.', 'Two.'] }));
+
+    expect(sources).toEqual([{ url, title: 'Example', claims: ['One.', 'Two.'] }]);
+  });
+
+  test('of a thousand sources fifty are kept', () => {
+    const many = Array.from({ length: 1_000 }, (_, n) => ({ url: `https://example.com/${n}` }));
+
+    expect(addReport(undefined, report(...many)).sources).toHaveLength(SOURCES_MAX);
+  });
+
+  test('sources with the longest addresses stay below what a turn’s document has room for', () => {
+    const many = Array.from({ length: 50 }, (_, n) => ({
+      url: `https://example.com/${n}/${'a'.repeat(2_000)}`,
+    }));
+
+    const { sources } = addReport(undefined, report(...many));
+
+    const characters = sources.reduce((sum, { url }) => sum + url.length, 0);
+    expect(sources.length).toBeGreaterThan(10);
+    expect(characters).toBeLessThanOrEqual(SOURCES_MAX_CHARACTERS);
+  });
+
+  test('search suggestions that are too long are left out, as half of an HTML text is none', () => {
+    const sent = { ...report(), suggestions: 'a'.repeat(20_000) };
+
+    expect(addReport(undefined, sent)).toEqual({ sources: [], queries: [] });
+  });
+});
