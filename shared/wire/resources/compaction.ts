@@ -60,6 +60,11 @@ export const compactResponse = z.union([compactionJobResponse, compactionPreview
 
 export const compactionRecordResponse = z.object({
   jobId: z.string(),
+  kind: z
+    .enum(['compaction', 'change', 'restore'])
+    .describe(
+      'Only `compaction` is one: an edit, a regeneration or a deletion (`change`), and a restore or fork (`restore`), take a generation too and stand in the same list.',
+    ),
   generation: z.number().int().optional(),
   state: z.string(),
   trigger: z.string(),
@@ -140,12 +145,19 @@ type RecordMessage = (
   record: Pick<CompactionRecord, 'state' | 'beforeTokens' | 'afterTokens' | 'reason'>,
 ) => string;
 
+/** What made a generation, or tried to. */
+function kindOf(state: string): CompactionRecordView['kind'] {
+  if (state === 'CHANGED') return 'change';
+  return state === 'RESTORED' ? 'restore' : 'compaction';
+}
+
 /** An attempt that changed nothing, from the job's records. */
 export const attemptView = (
   record: CompactionRecord,
   message: RecordMessage,
 ): CompactionRecordView => ({
   jobId: record.requestId,
+  kind: kindOf(record.state),
   ...(record.generation !== undefined && { generation: record.generation }),
   state: record.state,
   trigger: record.trigger,
@@ -167,6 +179,7 @@ export const attemptView = (
 /** A compaction that made a generation, from its history document. */
 export const historyView = (history: History, message: RecordMessage): CompactionRecordView => ({
   jobId: history.requestId,
+  kind: kindOf(history.state),
   generation: history.generation,
   state: history.state,
   trigger: history.trigger,
