@@ -66,11 +66,14 @@ export const outputPartResponse = z.discriminatedUnion('type', [
     type: z.literal('functionCall'),
     name: z.string(),
     args: z.record(z.string(), z.unknown()),
+    callId: z.string().optional().describe('The `toolCallId` of the stream.'),
+    providerExecuted: z.literal(true).optional().describe('The server runs it.'),
   }),
   z.object({
     type: z.literal('functionResponse'),
     name: z.string(),
     response: z.record(z.string(), z.unknown()),
+    callId: z.string().optional().describe('The call that it answers.'),
   }),
 ]);
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { onBusySchema } from '#shared/conversation/documents/conversation.ts';
+import { callId } from '#shared/conversation/context/tool-calls.ts';
 import { answerId, turnId } from '#shared/conversation/documents/paths.ts';
 import { turnStateSchema, type Turn } from '#shared/conversation/documents/turn.ts';
 import { RECALL_TOKENS_MAX } from '#shared/recall/segment.ts';
@@ -121,6 +122,27 @@ export const userMessageView = (turn: Turn): MessageView => ({
   ...(turn.eraseTime && turn.user.parts.length === 0 && { deleted: true as const }),
 });
 
+/** Parts of an answer, whose calls and responses say which they are: rounds hold one response for each call, in order. */
+function answerParts({ seq, contents, rounds }: Turn): MessageView['parts'] {
+  let calls = 0;
+  let responses = 0;
+  return contents.flatMap(({ parts }) =>
+    parts.flatMap((part) => {
+      const index = part.functionCall ? calls++ : part.functionResponse ? responses++ : 0;
+      return toOutputParts([{ role: 'model', parts: [part] }]).map((shown) => {
+        if (shown.type === 'functionResponse') return { ...shown, callId: callId(seq, index) };
+        if (shown.type !== 'functionCall') return shown;
+        const isServers = rounds !== undefined && !rounds.app.includes(index);
+        return {
+          ...shown,
+          callId: callId(seq, index),
+          ...(isServers && { providerExecuted: true as const }),
+        };
+      });
+    }),
+  );
+}
+
 /** The answer as one message, tool calls included; its parts are empty while nothing is stored. */
 export const answerView = (turn: Turn): MessageView => ({
   id: answerId(turn.seq),
@@ -128,7 +150,7 @@ export const answerView = (turn: Turn): MessageView => ({
   // What was answered behind a fold of the turn's place is in no context, whatever was folded of the turn.
   inContext: turn.inContext && turn.foldedInContext === undefined,
   role: 'model',
-  parts: toOutputParts(turn.contents),
+  parts: answerParts(turn),
   createTime: (turn.finishTime ?? turn.createTime).toISOString(),
   ...finishReasonView(turn),
   ...recalledView(turn),

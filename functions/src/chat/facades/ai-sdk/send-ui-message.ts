@@ -1,7 +1,9 @@
+import type { Part } from '#shared/conversation/documents/content.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { type Turn, isTerminal } from '#shared/conversation/documents/turn.ts';
 import { answerId, seqOfId } from '#shared/conversation/documents/paths.ts';
 import type { Caller } from '#shared/ports/ports.ts';
+import { unreadUpload } from '#shared/uploads/upload-parts.ts';
 import type { AiSdkChatBody } from '#shared/wire/facades/ai-sdk.ts';
 import type { RouteDependencies } from '#functions/chat/route.ts';
 import { answerOptions } from '#functions/chat/routes/parts/message-body.ts';
@@ -18,8 +20,12 @@ import { openToolOutputs } from './tool-outputs.ts';
 
 type Asked = Omit<SendRequest, 'message' | 'replacing'>;
 
+/** Parts as they were sent: an upload as its id alone. */
+const asSent = (parts: readonly Part[]): Part[] =>
+  parts.map((part) => (part.upload ? unreadUpload(part.upload.id) : part));
+
 const saysTheSame = (turn: Turn, { parts }: SendRequest['message']) =>
-  JSON.stringify(turn.user.parts) === JSON.stringify(parts);
+  JSON.stringify(asSent(turn.user.parts)) === JSON.stringify(parts);
 
 /** Goes on with a turn as it is stored: attaches, replays or takes it over. */
 async function goOn(
@@ -55,7 +61,7 @@ async function regenerate(
   const { messageId, retention, user } = turn;
   return dependencies.sendMessage(dependencies, {
     ...asked,
-    message: { id, parts: user.parts, ...(retention && { retention }) },
+    message: { id, parts: asSent(user.parts), ...(retention && { retention }) },
     replacing: { kind: 'edit', messageId },
   });
 }
