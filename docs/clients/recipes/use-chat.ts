@@ -118,6 +118,26 @@ export async function stopAnswer(
   });
 }
 
+/**
+ * For `onToolCall`: runs a tool in one tab only, though each tab of the chat sees the call. The tab keeps the lock until
+ * it is closed. Resolves to false where another one has it.
+ */
+export const runOnce = (
+  chatId: string,
+  toolCallId: string,
+  run: () => Promise<unknown>,
+): Promise<boolean> =>
+  new Promise((resolve, reject) => {
+    const options = { ifAvailable: true };
+    const held = navigator.locks.request(`${chatId} ${toolCallId}`, options, async (lock) => {
+      if (!lock) return resolve(false);
+      await run();
+      resolve(true);
+      await new Promise(() => undefined);
+    });
+    held.catch(reject); // the tool failed: another tab may try
+  });
+
 interface StoredPart {
   type: string;
   text?: string;
