@@ -77,9 +77,19 @@ describe('what the API refuses', () => {
   const shown = { includeServerSideToolInvocations: true };
 
   test.each([
-    ['beside functions, without showing its calls', 'gemini-3.5-flash', undefined, 'Please enable'],
-    ['beside functions, before Gemini 3', 'gemini-2.5-flash', shown, 'unsupported by the model'],
-  ])('the fake Gemini refuses Google Search %s', async (...[, name, toolConfig, message]) => {
+    {
+      what: 'beside functions, without showing its calls',
+      name: 'gemini-3.5-flash',
+      toolConfig: undefined,
+      message: 'Please enable',
+    },
+    {
+      what: 'beside functions, before Gemini 3',
+      name: 'gemini-2.5-flash',
+      toolConfig: shown,
+      message: 'unsupported by the model',
+    },
+  ])('the fake Gemini refuses Google Search $what', async ({ name, toolConfig, message }) => {
     const body = { contents: [user('hi')], tools: [search, functions], toolConfig };
 
     const answer = await ask(fakeGemini, body, { model: name });

@@ -5,6 +5,8 @@ export interface SteeredCall {
   request: ModelRequest;
   signal: AbortSignal;
   say(text: string): void;
+  /** Reports sources, as Google's tools give them. */
+  ground(grounding: NonNullable<ModelChunk['grounding']>): void;
   end(usage?: ModelUsage): void;
   /** Ends with another reason than that all is said. */
   stop(finishReason: string): void;
@@ -31,6 +33,7 @@ function createCall(request: ModelRequest, signal: AbortSignal) {
     request,
     signal,
     say: (text) => put({ parts: [{ text }] }),
+    ground: (grounding) => put({ parts: [], grounding }),
     end: (usage) => {
       put({ parts: [], finishReason: 'STOP', ...(usage && { usage }) });
       finish({});

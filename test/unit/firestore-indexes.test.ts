@@ -125,6 +125,7 @@ const writes: Write[] = [
     answerTokens: 1,
     userTokens: 1,
     inContext: false,
+    grounding: { sources: [{ url: said, title: said }], queries: [said], suggestions: said },
     error: { status: 'INTERNAL', reason: 'INTERNAL', message: said, retryable: false },
     now,
   }),

@@ -4,6 +4,8 @@ export interface Backend {
   baseUrl: string;
   /** The user's Firebase ID token; the Firebase SDK renews it by itself. */
   getIdToken: () => Promise<string>;
+  /** Where the service demands App Check: `async () => (await getToken(appCheck)).token`. */
+  getAppCheckToken?: () => Promise<string>;
 }
 
 /** The parts of `useChat` (and of the class `Chat`) that are used here; the same in `ai` 5, 6 and 7. */
@@ -14,8 +16,9 @@ export interface ChatLike<Message extends { role: string; metadata?: unknown }> 
   sendMessage: () => Promise<void>;
 }
 
-const authorize = async ({ getIdToken }: Backend) => ({
+const authorize = async ({ getIdToken, getAppCheckToken }: Backend) => ({
   authorization: `Bearer ${await getIdToken()}`,
+  ...(getAppCheckToken && { 'x-firebase-appcheck': await getAppCheckToken() }),
 });
 
 /**
@@ -56,25 +59,29 @@ export const transportOptions = (
   },
 });
 
-/** What to show of an error, what to decide by, and when to come back. */
+/** What to show of an error, what to decide by, and when to come back; `isFinal`: not today. */
 export function readError(error: Error): {
   message: string;
   code?: number;
   reason?: string;
   retryAfterMs?: number;
+  isFinal?: boolean;
 } {
   try {
     const { message, code, details } = JSON.parse(error.message).error;
-    const retryAfterMs = 1_000 * parseFloat(details[1]?.retryDelay ?? '0');
-    return { message, code, reason: details[0].reason, retryAfterMs };
+    const [{ reason, metadata }, retryInfo] = details;
+    const retryAfterMs = 1_000 * parseFloat(retryInfo?.retryDelay ?? '0');
+    return { message, code, reason, retryAfterMs, isFinal: metadata?.final === 'true' };
   } catch {
     return { message: error.message }; // in the middle of an answer it is the text itself
   }
 }
 
-/** Whether the same message again may go through: the network broke, or the server asks to come back. */
-export const isWorthRetrying = (error: Error): boolean =>
-  error instanceof TypeError || [429, 502, 503, 504].includes(readError(error).code ?? 0);
+/** Whether the same message again may go through: the network broke, or the server asks to come back soon. */
+export function isWorthRetrying(error: Error): boolean {
+  const { code = 0, isFinal = false } = readError(error);
+  return error instanceof TypeError || ([429, 502, 503, 504].includes(code) && !isFinal);
+}
 
 /**
  * Sends the last message once more: it attaches to the answer that runs, or gets the one that is stored.

@@ -5,12 +5,14 @@ import type { StoredDocument } from '#shared/ports/ports.ts';
 import { boundedContent } from '../repair/bounded-answer.ts';
 import { contentSchema, type Content } from './content.ts';
 import type { Versioned } from './conversation.ts';
+import { groundingSchema } from '#shared/grounding/grounding.ts';
 import { noticeSchema } from '#shared/notification/notice-schema.ts';
 import { turnPiecePath } from './paths.ts';
 import { feedbackSchema } from './rating.ts';
 import { readWhole } from './read-fields.ts';
 import { routingSchema } from '#shared/routing/routing.ts';
 import { repairsSchema } from '../repair/repairs.ts';
+import { withoutServerCalls } from '../repair/server-calls.ts';
 import { refuseNewer } from './schema-version.ts';
 import { endedContents, unansweredReasons } from '../context/tool-calls.ts';
 import { readSaid, substituteTurn, unreadableText } from './unreadable-turn.ts';
@@ -32,6 +34,9 @@ export const turnUsageSchema = z.object({
   cachedTokens: z.number(),
   outputTokens: z.number(),
   thoughtsTokens: z.number(),
+  /** What Google's tools gave the model to read, and the searches that they made; absent: none. */
+  toolTokens: z.number().optional(),
+  searches: z.number().optional(),
   /** Millionths of a US dollar; absent where the model's price is not known. */
   costMicros: z.number().optional(),
 });
@@ -61,6 +66,8 @@ const roundsSchema = z.object({
   /** Calls of this server that wait for the user to allow them, and those that were allowed. */
   asks: z.array(z.number().int().nonnegative()).optional(),
   approved: z.array(z.number().int().nonnegative()).optional(),
+  /** What the turn had taken when each round was stored; absent in rounds of earlier releases. */
+  usages: z.array(turnUsageSchema).optional(),
 });
 export type Rounds = z.infer<typeof roundsSchema>;
 
@@ -130,6 +137,8 @@ const turnFieldsSchema = z.object({
   recalled: z
     .object({ seqs: z.array(z.number().int().positive()), tokens: z.number().nonnegative() })
     .optional(),
+  /** What the answer rests on, where Google's tools were used for it. */
+  grounding: groundingSchema.optional(),
   /** Which end of the turn the owner's devices have been told of. */
   notice: noticeSchema.optional(),
 });
@@ -236,11 +245,15 @@ export function decodeStoredTurn(
   };
 }
 
-/** A turn whose calls all have responses once it has ended: those that nobody answered say why. */
-export const withWholePairs = (turn: Turn): Turn =>
-  turn.rounds && isTerminal(turn.state)
-    ? { ...turn, contents: endedContents(turn.contents, turn.unanswered ?? 'interrupted') }
-    : turn;
+/**
+ * A turn whose calls all have responses once it has ended: those that nobody answered say why. What Google's own tools
+ * were asked goes.
+ */
+export function withWholePairs(turn: Turn): Turn {
+  if (!turn.rounds || !isTerminal(turn.state)) return turn;
+  const contents = endedContents(turn.contents, turn.unanswered ?? 'interrupted');
+  return { ...turn, contents: withoutServerCalls(contents) };
+}
 
 /** Joins a turn document with its pieces (texts in the order of `piecePaths`). */
 export function decodeTurn(

@@ -19,7 +19,13 @@ export const isQuestionErased = ({ eraseTime, userJson }: TurnDocument['value'])
 
 /** The turn as it is left: its place, its state and its bill, and nothing of what was said. */
 export const erasedTurn = (
-  { feedback: _feedback, surroundings: _surroundings, told: _told, ...turn }: Turn,
+  {
+    feedback: _feedback,
+    surroundings: _surroundings,
+    told: _told,
+    grounding: _grounding,
+    ...turn
+  }: Turn,
   part: ErasedPart,
   now: Date,
 ): Turn => ({
@@ -62,7 +68,7 @@ export function eraseTurnWrites(
       path: turnPath(conversationId, seq),
       fields,
       // A comment may quote what was said.
-      remove: ['chunks', 'feedback', 'surroundings', 'told', 'answerName'],
+      remove: ['chunks', 'feedback', 'surroundings', 'told', 'grounding', 'answerName'],
       guard: { updateTime: turn.updateTime },
     },
     ...(part === 'turn' ? [guard] : []),

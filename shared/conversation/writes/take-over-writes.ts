@@ -12,7 +12,11 @@ function answerAfterTakeOver(
   kept: KeptRounds | undefined,
 ): { fields: DocumentFields; writes: Write[]; stale: string[] } {
   if (!kept)
-    return { fields: answerNone, writes: [], stale: ['usage', 'rounds', 'answerName', 'settled'] };
+    return {
+      fields: answerNone,
+      writes: [],
+      stale: ['usage', 'rounds', 'answerName', 'settled', 'grounding'],
+    };
   const rounds = { ...kept.rounds, step: kept.rounds.step + 1, frames: [] };
   const { fields, writes } = encodeAnswer({ ...turn, step: rounds.step }, kept.contents);
   return { fields: { ...fields, rounds }, writes, stale: [] };

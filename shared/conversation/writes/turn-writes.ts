@@ -160,6 +160,7 @@ export interface FinishBatch {
   routing?: Turn['routing'];
   /** Absent: nothing was brought back of folded turns. */
   recalled?: Turn['recalled'];
+  grounding?: Turn['grounding'];
   finishReason?: string;
   error?: TurnError;
   now: Date;
@@ -199,12 +200,13 @@ export function finishWrites(batch: FinishBatch): Write[] {
         repairs: batch.repairs && { ...batch.repairs },
         routing: batch.routing && { ...batch.routing },
         recalled: batch.recalled && { ...batch.recalled },
+        grounding: batch.grounding && { ...batch.grounding },
         finishReason: batch.finishReason,
         error: batch.error && { ...batch.error },
         ...(stream && { chunks: stream.chunks, lastFrameId: stream.lastFrameId }),
         ...answer.fields,
       },
-      remove: [...(batch.routing ? [] : ['routing']), ...(batch.recalled ? [] : ['recalled'])],
+      remove: (['routing', 'recalled', 'grounding'] as const).filter((field) => !batch[field]),
       guard: { updateTime: batch.turnUpdateTime },
     },
     ...answer.writes,

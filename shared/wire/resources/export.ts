@@ -118,6 +118,19 @@ function partText(part: MessageView['parts'][number]): string {
 export const markdownTitle = ({ id, title, createTime }: ConversationView): string =>
   `# ${(title ?? id).replaceAll(/\s+/gu, ' ')}\n\nConversation ${id}, begun ${createTime}.\n\n`;
 
+/** What Markdown would read in the words of others. */
+const MARKDOWN = /[\\`*_[\]<>#|~]/gu;
+
+/** The sources of an answer as a list of links; '' where it has none. */
+function sourceLines({ sources = [] }: MessageView): string {
+  if (sources.length === 0) return '';
+  const lines = sources.map(
+    ({ url, title = new URL(url).host }, index) =>
+      `${index + 1}. [${title.replaceAll(MARKDOWN, String.raw`\$&`)}](<${url}>)\n`,
+  );
+  return `Sources:\n\n${lines.join('')}\n`;
+}
+
 /** What is said of a message whose stored turn cannot be read any more. */
 const UNREADABLE = 'cannot be read any more';
 
@@ -127,5 +140,5 @@ export function markdownMessage({ message, fate }: ExportedMessage): string {
   const note = message.unreadable === undefined ? NOTES[fate] : UNREADABLE;
   const heading = `## ${who}, ${message.createTime}${note === '' ? '' : ` (${note})`}`;
   const parts = message.parts.map((part) => `${partText(part)}\n\n`).join('');
-  return `${heading}\n\n${parts}`;
+  return `${heading}\n\n${parts}${sourceLines(message)}`;
 }

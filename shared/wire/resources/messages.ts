@@ -13,6 +13,7 @@ import { inputPartSchema, outputPartResponse, toOutputParts } from './message-pa
 import { responseSchemaSchema } from '../response-schema.ts';
 import { feedbackResponse, feedbackView } from './ratings.ts';
 import { recalledResponse, recalledView } from './recalled.ts';
+import { groundingFields, groundingView } from '../sources.ts';
 import {
   finishReasonResponse,
   finishReasonView,
@@ -83,6 +84,7 @@ export const messageResponse = z.object({
   inContext: z.boolean(),
   replaces: replacesResponse,
   recalled: recalledResponse.optional(),
+  ...groundingFields,
   deleted: z.literal(true).optional().describe('Its content was erased; its place stays.'),
   unreadable: unreadableResponse,
   feedback: feedbackResponse.optional().describe('What the user said of this answer.'),
@@ -117,29 +119,18 @@ export const userMessageView = (turn: Turn): MessageView => ({
   id: turn.messageId,
   ...messageBase(turn),
   role: 'user',
-  parts: toOutputParts([turn.user]),
+  parts: toOutputParts(turn.seq, [turn.user]),
   createTime: turn.createTime.toISOString(),
   ...(turn.eraseTime && turn.user.parts.length === 0 && { deleted: true as const }),
 });
 
-/** Parts of an answer, whose calls and responses say which they are: rounds hold one response for each call, in order. */
+/** Parts of an answer; its calls say whether the server runs them. */
 function answerParts({ seq, contents, rounds }: Turn): MessageView['parts'] {
-  let calls = 0;
-  let responses = 0;
-  return contents.flatMap(({ parts }) =>
-    parts.flatMap((part) => {
-      const index = part.functionCall ? calls++ : part.functionResponse ? responses++ : 0;
-      return toOutputParts([{ role: 'model', parts: [part] }]).map((shown) => {
-        if (shown.type === 'functionResponse') return { ...shown, callId: callId(seq, index) };
-        if (shown.type !== 'functionCall') return shown;
-        const isServers = rounds !== undefined && !rounds.app.includes(index);
-        return {
-          ...shown,
-          callId: callId(seq, index),
-          ...(isServers && { providerExecuted: true as const }),
-        };
-      });
-    }),
+  const apps = new Set(rounds?.app.map((index) => callId(seq, index)));
+  return toOutputParts(seq, contents).map((part) =>
+    part.type === 'functionCall' && rounds && !apps.has(part.callId ?? '')
+      ? { ...part, providerExecuted: true as const }
+      : part,
   );
 }
 
@@ -154,6 +145,7 @@ export const answerView = (turn: Turn): MessageView => ({
   createTime: (turn.finishTime ?? turn.createTime).toISOString(),
   ...finishReasonView(turn),
   ...recalledView(turn),
+  ...groundingView(turn),
   ...(turn.eraseTime && { deleted: true as const }),
   ...(turn.feedback && { feedback: feedbackView(turn.feedback) }),
 });

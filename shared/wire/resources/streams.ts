@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { contextObjectResponse } from './context-object.ts';
 import { shrinkageResponse } from './context.ts';
+import { searchedResponse } from '../sources.ts';
 import { finishReasonResponse, loopResponse, routingResponse, turnUsageResponse } from './turns.ts';
 
 /** Id of the last event that a reader has; `-1` and fractions are no ids. */
@@ -74,6 +75,19 @@ export const streamChunkResponse = z.discriminatedUnion('type', [
     errorText: z.string(),
     providerExecuted,
     dynamic: z.literal(true),
+  }),
+  z
+    .object({
+      type: z.literal('source-url'),
+      sourceId: z.string(),
+      url: z.string(),
+      title: z.string().optional(),
+    })
+    .describe('A page that the answer rests on; which words, the transcript tells (`spans`).'),
+  z.object({
+    type: z.literal('data-searched'),
+    id: z.literal('searched'),
+    data: searchedResponse,
   }),
   z.object({
     type: z.literal('data-context'),

@@ -98,7 +98,7 @@ describe('the end of an answer', () => {
       yield await Promise.resolve({ id: 1, chunk: { type: 'data-notice', id, data } });
       yield { id: 2, chunk: { type: 'text-delta', id: 'p1', delta: 'Other.' } };
     }
-    const result = { text: 'Other.', finishReason: 'STOP', usage: undefined };
+    const result = { text: 'Other.', finishReason: 'STOP', usage: undefined, citations: [] };
     const completion = {
       id: 'c',
       created: 0,

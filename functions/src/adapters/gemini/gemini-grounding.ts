@@ -42,7 +42,7 @@ type GroundedCandidate = {
 
 const isThere = <T>(item: T | undefined): item is T => item !== undefined;
 
-function foundPages(metadata: GroundedCandidate['groundingMetadata']): ReportedSource[] {
+function foundSources(metadata: GroundedCandidate['groundingMetadata']): ReportedSource[] {
   const supports = (metadata?.groundingSupports ?? []).filter(isThere);
   return (metadata?.groundingChunks ?? []).flatMap((chunk, index) => {
     if (!chunk?.web) return [];
@@ -55,7 +55,7 @@ function foundPages(metadata: GroundedCandidate['groundingMetadata']): ReportedS
 }
 
 /** Pages that were read because the message names them; Google says no title of these. */
-const readPages = (metadata: GroundedCandidate['urlContextMetadata']): ReportedSource[] =>
+const readSources = (metadata: GroundedCandidate['urlContextMetadata']): ReportedSource[] =>
   (metadata?.urlMetadata ?? [])
     .filter(isThere)
     .filter(({ urlRetrievalStatus }) => urlRetrievalStatus === READ)
@@ -66,7 +66,7 @@ export function toGroundingReport({
   groundingMetadata,
   urlContextMetadata,
 }: GroundedCandidate): GroundingReport | undefined {
-  const sources = [...foundPages(groundingMetadata), ...readPages(urlContextMetadata)];
+  const sources = [...foundSources(groundingMetadata), ...readSources(urlContextMetadata)];
   const queries = (groundingMetadata?.webSearchQueries ?? []).filter(isThere);
   const suggestions = groundingMetadata?.searchEntryPoint?.renderedContent;
   if (sources.length === 0 && queries.length === 0 && suggestions === undefined) return undefined;

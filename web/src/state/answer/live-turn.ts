@@ -108,6 +108,9 @@ function afterChunk(turn: LiveTurn, chunk: StreamChunk): LiveTurn {
     case 'start-step':
     case 'text-end':
       return show(turn.parts);
+    // The transcript has them as soon as the answer has ended.
+    case 'source-url':
+    case 'data-searched':
     case 'data-context':
     case 'data-title':
       return turn;

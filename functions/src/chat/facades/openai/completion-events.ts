@@ -9,14 +9,20 @@ import {
   withHeartbeats,
   type HeartbeatOptions,
 } from '#functions/chat/http/heartbeat.ts';
-import { openAiFinish, openAiUsage, type Completion, type CompletionResult } from './completion.ts';
+import {
+  openAiAnnotations,
+  openAiFinish,
+  openAiUsage,
+  type Completion,
+  type CompletionResult,
+} from './completion.ts';
 import { openAiErrorReply } from './error-reply.ts';
 
 const event = (data: object) => `data: ${singleLineJson(data)}\n\n`;
 const DONE = 'data: [DONE]\n\n';
 
 /** What was said in the stream does not hold any more, and this protocol cannot take it back. */
-const restartedError = ({ recap }: Completion) =>
+export const restartedError = ({ recap }: Completion) =>
   new AppError({
     status: 'UNAVAILABLE',
     reason: 'ANSWER_RESTARTED',
@@ -55,6 +61,7 @@ function chunksOf(completion: Completion, { includeUsage }: { includeUsage: bool
     text: (content: string) => chunk([choice({ content })]),
     calls: (calls: NonNullable<CompletionResult['toolCalls']>) =>
       chunk([choice({ tool_calls: calls.map((call, index) => ({ index, ...call })) })]),
+    citations: (result: CompletionResult) => chunk([choice(openAiAnnotations(result))]),
     last: (result: CompletionResult) => chunk([choice({}, openAiFinish(result))]),
     usage: (usage: ChatCompletionChunk['usage']) => chunk([], { usage }),
   };
@@ -90,7 +97,8 @@ export async function* completionText(
     }
     if (left.aborted) return;
     const result = await completion.result;
-    const { toolCalls = [], usage } = result;
+    const { toolCalls = [], usage, citations } = result;
+    if (citations.length > 0) yield event(chunks.citations(result));
     if (toolCalls.length > 0) yield event(chunks.calls(toolCalls));
     yield event(chunks.last(result));
     if (includeUsage && usage) yield event(chunks.usage(openAiUsage(usage)));
@@ -117,6 +125,7 @@ export async function completionBody(completion: Completion): Promise<ChatComple
           role: 'assistant',
           content: text,
           refusal: null,
+          ...openAiAnnotations(result),
           ...(toolCalls.length > 0 && { tool_calls: [...toolCalls] }),
         },
         logprobs: null,

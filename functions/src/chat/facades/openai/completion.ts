@@ -1,3 +1,4 @@
+import type { UrlCitation } from '#shared/grounding/url-citations.ts';
 import type { ModelUsage } from '#shared/ports/ports.ts';
 import type {
   OpenAiFinishReason,
@@ -33,6 +34,8 @@ export interface CompletionResult {
   /** As the model gave it; undefined for an answer that was stopped. */
   finishReason: string | undefined;
   usage: ModelUsage | undefined;
+  /** What the text rests on. */
+  citations: readonly UrlCitation[];
 }
 
 /** How clients of OpenAI are told why an answer ended. They know no answer that was stopped: it ends as any. */
@@ -58,7 +61,8 @@ export const openAiFinish = ({ toolCalls = [], finishReason }: CompletionResult)
 
 /** Tokens as OpenAI counts them: thinking is part of the completion, the cache part of the prompt. */
 export function openAiUsage(usage: ModelUsage): OpenAiUsage {
-  const { promptTokens, cachedTokens, outputTokens, thoughtsTokens } = usage;
+  const { cachedTokens, outputTokens, thoughtsTokens } = usage;
+  const promptTokens = usage.promptTokens + (usage.toolTokens ?? 0);
   const completionTokens = outputTokens + thoughtsTokens;
   return {
     prompt_tokens: promptTokens,
@@ -68,3 +72,14 @@ export function openAiUsage(usage: ModelUsage): OpenAiUsage {
     completion_tokens_details: { reasoning_tokens: thoughtsTokens },
   };
 }
+
+/** Citations as a message and its deltas have them; nothing where there are none. */
+export const openAiAnnotations = ({ citations }: CompletionResult) =>
+  citations.length === 0
+    ? {}
+    : {
+        annotations: citations.map((citation) => ({
+          type: 'url_citation' as const,
+          url_citation: citation,
+        })),
+      };

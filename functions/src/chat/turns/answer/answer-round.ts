@@ -9,7 +9,7 @@ import {
   withResponses,
   type ToolCall,
 } from '#shared/conversation/context/tool-calls.ts';
-import type { Rounds } from '#shared/conversation/documents/turn.ts';
+import type { Rounds, TurnUsage } from '#shared/conversation/documents/turn.ts';
 import { findCallLoop, loopFeedback, roundsIn, type PolledTools } from '#shared/loops/call-loop.ts';
 import { roundLimitResponse } from '#shared/loops/loop-reasons.ts';
 import { utf8Length } from '#shared/store/names.ts';
@@ -65,10 +65,10 @@ export async function storeProgress(
   { begun, writer }: Answering,
   progress: WithRounds,
 ): Promise<void> {
-  const { contents, rounds, usage } = progress;
+  const { contents, rounds, usage, grounding } = progress;
   const answerTokens = estimateAll(contents, begun.context.conversation);
   const userTokens = begun.tokens.user;
-  await writer.storeRounds({ contents, rounds, answerTokens, userTokens, usage });
+  await writer.storeRounds({ contents, rounds, answerTokens, userTokens, usage, grounding });
 }
 
 /** Which of a round's calls the app answers, and which wait for the user. */
@@ -85,6 +85,17 @@ function ownersOf(
     asks: indexesOf((name) => toolbox.find(name)?.needsApproval === true),
   };
 }
+
+const NO_USAGE: TurnUsage = {
+  promptTokens: 0,
+  cachedTokens: 0,
+  outputTokens: 0,
+  thoughtsTokens: 0,
+};
+
+/** One for each stored round: of those of an earlier release nothing is known. */
+const usagesOf = (rounds: Rounds | undefined): TurnUsage[] =>
+  Array.from({ length: rounds?.count ?? 0 }, (_, round) => rounds?.usages?.[round] ?? NO_USAGE);
 
 /**
  * Stores the calls that the model has asked for, before any of them runs: whoever goes on with the turn runs
@@ -113,6 +124,7 @@ export async function beginRound(
       app: [...(rounds?.app ?? []), ...app],
       asks: [...(rounds?.asks ?? []), ...asks],
       approved: rounds?.approved ?? [],
+      usages: [...usagesOf(rounds), progress.usage ?? NO_USAGE],
     },
   };
   const owner = { seq: begun.attempt.seq, rounds: next.rounds };

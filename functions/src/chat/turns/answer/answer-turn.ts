@@ -1,9 +1,11 @@
 import { decodeAnswerOptions } from '#shared/models/answer-options.ts';
-import type { Part } from '#shared/conversation/documents/content.ts';
+import { contentText, type Part } from '#shared/conversation/documents/content.ts';
 import { turnId } from '#shared/conversation/documents/paths.ts';
 import { findOpenCalls } from '#shared/conversation/context/tool-calls.ts';
 import { AppError } from '#shared/errors.ts';
 import type { ModelUsage } from '#shared/ports/ports.ts';
+import { addGrounding } from '#shared/grounding/locate-claims.ts';
+import { answerText } from '#shared/conversation/context/answer-text.ts';
 import { hasLooped, roundsIn } from '#shared/loops/call-loop.ts';
 import { LOOP_OF_CALLS, loopKind } from '#shared/loops/loop-reasons.ts';
 import { textPartId } from '#shared/wire/frame-ids.ts';
@@ -172,6 +174,10 @@ async function step(
     ...going.progress,
     usage: addUsage(going.progress.usage, usage),
     repairs: answer.repairs ?? going.progress.repairs,
+    grounding: addGrounding(going.progress.grounding, answer.grounding, {
+      text: contentText({ role: 'model', parts: answer.parts }),
+      offset: answerText(going.progress.contents).length,
+    }),
   };
   // A report about a prompt with less than the context says nothing about it.
   const { isOverLimit, outputTokens } = prompt.sent;
@@ -215,10 +221,10 @@ export async function answerTurn(
   dependencies: ChatDependencies,
   answering: Answering,
 ): Promise<TurnAnswer> {
-  const { contents, usage } = answering.begun.progress;
+  const { contents, usage, grounding } = answering.begun.progress;
   const rounds = showStoredRounds(answering);
   const going: Going = {
-    progress: { contents, rounds, usage },
+    progress: { contents, rounds, usage, grounding },
     report: undefined,
     sentContents: 0,
   };

@@ -3,6 +3,8 @@ import type { Part } from '#shared/conversation/documents/content.ts';
 import { AppError } from '#shared/errors.ts';
 import { type Repairs, addRepairs } from '#shared/conversation/repair/repairs.ts';
 import type { ModelChunk, ModelRequest, ModelUsage, Logger } from '#shared/ports/ports.ts';
+import { addReport } from '#shared/grounding/bounded-report.ts';
+import type { GroundingReport } from '#shared/grounding/grounding.ts';
 import { LOOP_OF_TEXT } from '#shared/loops/loop-reasons.ts';
 import { utf8Length } from '#shared/store/names.ts';
 import type { StreamChunk } from '#shared/wire/resources/streams.ts';
@@ -20,6 +22,8 @@ export interface Answer {
   parts: Part[];
   finishReason?: string;
   usage?: ModelUsage;
+  /** What Google's tools found for it, bounded. */
+  grounding?: GroundingReport;
   /** What was mended of the history that it was asked with. */
   repairs?: Repairs;
   /** The call ended in an error; what was received until then stands in `parts`. */
@@ -133,6 +137,7 @@ function takeChunk(
   }
   for (const part of chunk.parts) appendPart(answer.parts, part);
   answer.usage = chunk.usage ?? answer.usage;
+  if (chunk.grounding) answer.grounding = addReport(answer.grounding, chunk.grounding);
   answer.finishReason = chunk.finishReason ?? answer.finishReason;
   if (chunk.blockReason !== undefined) answer.finishReason = 'BLOCKED_PROMPT';
   return chunk.parts.filter(isShown);
@@ -177,6 +182,8 @@ export async function streamAnswer(
   } else if (gate.held() !== '') text.push(gate.held());
   await text.close({ isCut: answer.error !== undefined && call.isCut() });
   timeout.stop();
+  const searches = answer.grounding?.queries.length ?? 0;
+  if (answer.usage && searches > 0) answer.usage = { ...answer.usage, searches };
   answer.error ??= emptyAnswerError(answer);
   if (answer.error && timeout.signal.aborted) answer.error = timeoutError(call);
   logModelCall(dependencies, { ...call, ...answer, startMs });

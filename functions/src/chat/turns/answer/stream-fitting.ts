@@ -1,5 +1,6 @@
 import type { AnswerOptions } from '#shared/models/answer-options.ts';
 import { contentText, type Part } from '#shared/conversation/documents/content.ts';
+import { withoutServerCalls } from '#shared/conversation/repair/server-calls.ts';
 import { AppError } from '#shared/errors.ts';
 import type { ModelRequest, ModelUsage } from '#shared/ports/ports.ts';
 import { toFinishReason } from '#shared/wire/finish-reason.ts';
@@ -29,7 +30,11 @@ function repairRequest(request: ModelRequest, { parts }: Answer, misfit: string)
   const text = `Your answer does not fit the required JSON Schema. ${misfit} Answer again, with JSON that fits this schema and with nothing else: ${JSON.stringify(request.responseJsonSchema)}`;
   return {
     ...rest,
-    contents: [...request.contents, { role: 'model', parts }, { role: 'user', parts: [{ text }] }],
+    contents: [
+      ...request.contents,
+      ...withoutServerCalls([{ role: 'model', parts }]),
+      { role: 'user', parts: [{ text }] },
+    ],
   };
 }
 
@@ -85,7 +90,8 @@ export async function streamFitting(
   if (toFinishReason(first.finishReason) !== 'stop') return unmet(first, misfit);
   const repair = repairRequest(request, first, misfit);
   const second = await streamAnswer(dependencies, { ...silent, request: repair });
-  const answer = { ...second, misfitUsage: first.usage };
+  const { grounding } = first;
+  const answer = { ...(grounding && { grounding }), ...second, misfitUsage: first.usage };
   const still = second.error
     ? misfit
     : await findMisfit(schema, contentText({ role: 'model', parts: second.parts }));

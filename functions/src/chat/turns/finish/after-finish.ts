@@ -42,6 +42,7 @@ export const finishedTurn = (
     model: begun.context.conversation.model,
     routing: batch.routing,
     recalled: batch.recalled,
+    grounding: batch.grounding,
     finishReason: batch.finishReason,
     error: batch.error,
     inContext: batch.inContext,

@@ -6,6 +6,7 @@ import { compactionNeed } from '#shared/compaction/trigger/compaction-trigger.ts
 import { loopKind } from '#shared/loops/loop-reasons.ts';
 import type { AppError } from '#shared/errors.ts';
 import { toFinishReason } from '#shared/wire/finish-reason.ts';
+import { withoutServerCalls } from '#shared/conversation/repair/server-calls.ts';
 import { conversationPolicy } from '#functions/config/conversation-policy.ts';
 import { selectOutputForms, type Viewing } from '#functions/context/snapshot-rendering.ts';
 import type { BegunTurn, ContextAtStart } from '../start/begun-turn.ts';
@@ -100,13 +101,16 @@ export function endTurn(
     ? { ...end.answer, error: undefined, finishReason: undefined }
     : end.answer;
   const { conversationId, seq, attempt, turnUpdateTime } = begun.attempt;
-  const { contents, rounds, usage, error } = answer;
+  const { rounds, usage, grounding, error } = answer;
   const { foldedInContext, routing } = begun.turn;
   const { recalled } = begun.call;
   const isWaiting = answer.isWaiting && !isCancelled;
+  const contents = isWaiting ? answer.contents : withoutServerCalls(answer.contents);
   const inContext = !isWaiting && (foldedInContext ?? isInContext(answer, isCancelled));
   const isMeasured = (inContext || isWaiting) && foldedInContext === undefined;
-  const measured = isMeasured ? measureTurn(dependencies, begun, answer) : undefined;
+  const measured = isMeasured
+    ? measureTurn(dependencies, begun, { ...answer, contents })
+    : undefined;
   const waitsUntil = new Date(now.getTime() + dependencies.config.TOOL_RESULT_TIMEOUT_MS);
   const isOverflow = error?.reason === 'MODEL_CONTEXT_OVERFLOW';
   return {
@@ -124,6 +128,7 @@ export function endTurn(
     usage,
     repairs: answer.repairs,
     routing,
+    grounding,
     ...(recalled.seqs.length > 0 && {
       recalled: { seqs: recalled.seqs, tokens: recalled.tokens },
     }),

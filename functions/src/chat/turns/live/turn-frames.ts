@@ -5,6 +5,7 @@ import type { Turn, TurnError } from '#shared/conversation/documents/turn.ts';
 import { loopKind, findRoundLimit } from '#shared/loops/loop-reasons.ts';
 import type { ContextObject } from '#shared/wire/resources/context-object.ts';
 import { earlierPartIds, firstFrameId, highestFrameId, partIds } from '#shared/wire/frame-ids.ts';
+import { searchedView, sourcesView } from '#shared/wire/sources.ts';
 import { usageView } from '#shared/wire/resources/turns.ts';
 import { waitingCalls } from '#shared/conversation/context/tool-results.ts';
 import { approvalChunk, contentChunks } from './tool-frames.ts';
@@ -66,9 +67,26 @@ function roundLimitNotice({ contents }: { contents: readonly Content[] }): Strea
     : [{ type: 'data-notice', id: 'rounds', data: { kind: 'rounds', limit } }];
 }
 
-/** What stands after the text: a notice of a loop or of the limit of rounds, the context, an error if there was one, and the finish. */
+/** What an answer rests on, and what Google wants shown with it; of a turn that goes on later, at its end. */
+function sourceChunks(turn: Pick<Turn, 'seq' | 'state' | 'grounding'>): StreamChunk[] {
+  if (turn.state === 'awaiting_tool') return [];
+  const searched = searchedView(turn);
+  return [
+    ...sourcesView(turn).map(({ id, url, title }) => ({
+      type: 'source-url' as const,
+      sourceId: id,
+      url,
+      ...(title !== undefined && { title }),
+    })),
+    ...(searched
+      ? [{ type: 'data-searched' as const, id: 'searched' as const, data: searched }]
+      : []),
+  ];
+}
+
+/** What stands after the text: sources, a notice of a loop or of the limit of rounds, the context, an error if there was one, and the finish. */
 export function closingChunks(end: {
-  turn: Pick<Turn, 'usage' | 'routing' | 'finishReason' | 'state'> & {
+  turn: Pick<Turn, 'seq' | 'usage' | 'routing' | 'finishReason' | 'state' | 'grounding'> & {
     contents: readonly Content[];
   };
   error: Pick<TurnError, 'message'> | undefined;
@@ -77,6 +95,7 @@ export function closingChunks(end: {
   const { turn, error, context } = end;
   const isCancelled = turn.state === 'cancelled';
   return [
+    ...sourceChunks(turn),
     ...loopNotice(turn),
     ...roundLimitNotice(turn),
     { type: 'data-context', id: 'ctx', transient: true, data: context },

@@ -1,8 +1,10 @@
 import { withoutSignatures } from '#shared/conversation/repair/own-signatures.ts';
+import { answerText } from '#shared/conversation/context/answer-text.ts';
+import { groundingWithin } from '#shared/grounding/locate-claims.ts';
 import { readStoredTurn } from '#shared/conversation/context/read-conversation.ts';
 import { modelName } from '#shared/models/model-entry.ts';
 import { isRouted } from '#shared/routing/routing.ts';
-import type { TurnDocument, TurnUsage } from '#shared/conversation/documents/turn.ts';
+import type { Turn, TurnDocument, TurnUsage } from '#shared/conversation/documents/turn.ts';
 import type { KeptRounds } from '#shared/conversation/writes/turn-writes.ts';
 import { firstFrameId } from '#shared/wire/frame-ids.ts';
 import type { ProgressAtStart } from '../store/turn-progress.ts';
@@ -14,6 +16,7 @@ import type { StartDecision } from '#shared/conversation/decisions/start-decisio
 interface Kept extends KeptRounds {
   usage: TurnUsage | undefined;
   settled: TurnUsage | undefined;
+  grounding: Turn['grounding'];
 }
 
 /**
@@ -39,9 +42,12 @@ async function storedRounds(
 ): Promise<Kept | undefined> {
   if (decision.kind === 'resume') return decision.kept;
   if (decision.kind !== 'takeOver' || known?.value.rounds === undefined) return undefined;
-  const { contents, rounds, usage, settled } = (await readStoredTurn(store, conversationId, known))
-    .value;
-  return rounds && { contents: contents.slice(0, 2 * rounds.count), rounds, usage, settled };
+  const stored = (await readStoredTurn(store, conversationId, known)).value;
+  const { rounds, usage, settled } = stored;
+  if (!rounds) return undefined;
+  const contents = stored.contents.slice(0, 2 * rounds.count);
+  const grounding = groundingWithin(stored.grounding, answerText(contents).length);
+  return { contents, rounds, usage, settled, grounding };
 }
 
 /** What a producer begins with: a new attempt, or one that goes on after a pause. */

@@ -2,6 +2,7 @@ import type { Content } from '#shared/conversation/documents/content.ts';
 import type { Repairs } from '#shared/conversation/repair/repairs.ts';
 import type { Rounds, TurnUsage } from '#shared/conversation/documents/turn.ts';
 import type { AppError } from '#shared/errors.ts';
+import type { Grounding } from '#shared/grounding/grounding.ts';
 import type { ModelUsage } from '#shared/ports/ports.ts';
 
 /** How far a turn has come that is answered in more than one call of the model. */
@@ -12,6 +13,8 @@ export interface TurnProgress {
   rounds?: Rounds | undefined;
   /** The bill of all calls of the model, those of earlier attempts included. */
   usage?: TurnUsage | undefined;
+  /** What the answer rests on so far. */
+  grounding?: Grounding | undefined;
   /** What was mended of the history in the last call that needed it. */
   repairs?: Repairs | undefined;
 }

@@ -38,6 +38,7 @@ export interface RoundsToStore {
   answerTokens: number;
   userTokens: number;
   usage: TurnUsage | undefined;
+  grounding: Turn['grounding'];
 }
 
 /** Where the writes to one turn stand. */
@@ -76,7 +77,7 @@ export const obsoletePieces = ({ pieces }: Writing): Write[] =>
 
 /** The fields and pieces that store what a turn has come to. */
 function roundsBatch(writing: Writing, progress: RoundsToStore) {
-  const { contents, rounds, answerTokens, userTokens, usage } = progress;
+  const { contents, rounds, answerTokens, userTokens, usage, grounding } = progress;
   const { fields, writes } = encodeAnswer({ ...writing.own, step: rounds.step }, contents);
   return {
     fields: {
@@ -84,6 +85,7 @@ function roundsBatch(writing: Writing, progress: RoundsToStore) {
       rounds: { ...rounds },
       tokens: { user: userTokens, answer: answerTokens },
       ...(usage && { usage: { ...usage } }),
+      ...(grounding && { grounding: { ...grounding } }),
     },
     writes: [...writes, ...obsoletePieces(writing)],
     pieces: writes.map(({ path }) => path),

@@ -127,7 +127,8 @@ async function goOn(
   const turn = state.known?.value;
   if (!turn) return undefined;
   const { contents, rounds } = decision;
-  const kept = { contents, rounds, usage: turn.usage, settled: turn.settled };
+  const { usage, settled, grounding } = turn;
+  const kept = { contents, rounds, usage, settled, grounding };
   const resume = { kind: 'resume' as const, seq: turn.seq, attempt: turn.attempt, kept };
   const begun = await beginTurn(dependencies, { request, state, decision: resume });
   if (!begun) return undefined;

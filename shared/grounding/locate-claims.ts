@@ -1,0 +1,70 @@
+import {
+  QUERIES_MAX,
+  SOURCES_MAX,
+  SPANS_MAX,
+  type Grounding,
+  type GroundingReport,
+  type ReportedSource,
+  type Source,
+} from './grounding.ts';
+
+/** Text that the model said in one call, and where it begins in the whole answer, UTF-16 units. */
+interface Said {
+  text: string;
+  offset: number;
+}
+
+/** Where passages stand in a text. Google's own figures count bytes of a part that a stream has cut; the words are sure. */
+function spansIn({ text, offset }: Said, claims: readonly string[]) {
+  return claims.flatMap((claim) => {
+    const at = text.indexOf(claim);
+    return at === -1 ? [] : [{ start: offset + at, end: offset + at + claim.length }];
+  });
+}
+
+function located(said: Said, { url, title, claims }: ReportedSource): Source {
+  const spans = spansIn(said, claims);
+  return { url, ...(title !== undefined && { title }), ...(spans.length > 0 && { spans }) };
+}
+
+function united(sources: readonly Source[]): Source[] {
+  const byUrl = new Map<string, Source>();
+  for (const source of sources) {
+    const known = byUrl.get(source.url);
+    const spans = [...(known?.spans ?? []), ...(source.spans ?? [])].slice(0, SPANS_MAX);
+    byUrl.set(source.url, { ...source, ...known, ...(spans.length > 0 && { spans }) });
+  }
+  return [...byUrl.values()].slice(0, SOURCES_MAX);
+}
+
+/** What an answer rests on once another call of the model has said something. The report is a bounded one. */
+export function addGrounding(
+  known: Grounding | undefined,
+  report: GroundingReport | undefined,
+  said: Said,
+): Grounding | undefined {
+  if (report === undefined) return known;
+  const suggestions = report.suggestions ?? known?.suggestions;
+  return {
+    sources: united([
+      ...(known?.sources ?? []),
+      ...report.sources.map((source) => located(said, source)),
+    ]),
+    queries: [...new Set([...(known?.queries ?? []), ...report.queries])].slice(0, QUERIES_MAX),
+    ...(suggestions !== undefined && { suggestions }),
+  };
+}
+
+/** The same of the first `length` UTF-16 units of the answer: what bears out only later ones is left out. */
+export function groundingWithin(
+  grounding: Grounding | undefined,
+  length: number,
+): Grounding | undefined {
+  if (grounding === undefined) return undefined;
+  const sources = grounding.sources.flatMap((source) => {
+    if (source.spans === undefined) return [source];
+    const spans = source.spans.filter(({ end }) => end <= length);
+    return spans.length === 0 ? [] : [{ ...source, spans }];
+  });
+  return { ...grounding, sources };
+}
