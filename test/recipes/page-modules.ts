@@ -12,7 +12,7 @@ interface Block {
 }
 
 /** Every block of code of every page for clients. */
-const pageBlocks = (): Block[] =>
+export const pageBlocks = (): Block[] =>
   readdirSync(PAGES)
     .filter((file) => file.endsWith('.md'))
     .flatMap((page) => {
