@@ -38,6 +38,7 @@ const KNOWN = new Set([
   'contentEncoding',
   'contentMediaType',
   'contentSchema',
+  'discriminator',
 ]);
 
 type JsonObject = Record<string, unknown>;

@@ -23,13 +23,18 @@ const authorize = async ({ getIdToken, getAppCheckToken }: Backend) => ({
 
 /**
  * For `new DefaultChatTransport(…)`: only what is new travels, a message or what tools of the app have given, and which
- * message it comes after. `aiSdk`: the major version of your `ai`.
+ * message it comes after. `aiSdk`: the major version of your `ai`. `onDisconnect`: whether the answer stops, some seconds
+ * after `stop()`, a closed page or a lost connection, if nobody comes back.
  */
-export const transportOptions = (backend: Backend, { aiSdk = 5 } = {}) => ({
+export const transportOptions = (
+  backend: Backend,
+  { aiSdk = 5, onDisconnect = 'stop' }: { aiSdk?: number; onDisconnect?: 'stop' | 'continue' } = {},
+) => ({
   api: `${backend.baseUrl}/v1/ai-sdk/chat`,
   headers: async () => ({
     ...(await authorize(backend)),
     'x-ai-sdk-version': String(aiSdk), // from 6 on, questions for approval come as parts
+    'x-on-disconnect': onDisconnect,
   }),
   prepareSendMessagesRequest: <Message extends { id: string; role: string }>(request: {
     id: string;
@@ -104,7 +109,7 @@ export async function retry<Message extends { role: string }>(
   }
 }
 
-/** Stops the answer on the server: `chat.stop()` only stops listening. */
+/** Stops the answer on the server at once: `chat.stop()` closes the connection, as a reload does. */
 export async function stopAnswer(
   backend: Backend,
   chat: Pick<ChatLike<{ role: string; metadata?: unknown }>, 'messages'>,

@@ -45,6 +45,31 @@ describe('a process that guards every server', () => {
   });
 });
 
+describe('a connection without requests', () => {
+  /** Google's front end closes an idle connection after this time. */
+  const FRONT_END_IDLE_SECONDS = 620;
+
+  const keptSeconds = async (server: ChatServer) => {
+    const { headers } = await server.call('/v1/health');
+    return Number(/timeout=(\d+)/.exec(headers.get('keep-alive') ?? '')?.[1]);
+  };
+
+  test('a guarded server keeps an idle connection for longer than Google’s front end does', async () => {
+    chat = await startChatServer();
+
+    expect(await keptSeconds(chat)).toBeGreaterThan(FRONT_END_IDLE_SECONDS);
+  });
+
+  test('a server that the framework opened keeps idle connections from its second request on', async () => {
+    guardEveryServer();
+    chat = await startChatServer({ isGuarded: false });
+    await keptSeconds(chat);
+
+    expect(await keptSeconds(chat)).toBeGreaterThan(FRONT_END_IDLE_SECONDS);
+    expect(chat.server.keepAliveTimeout).toBeGreaterThan(FRONT_END_IDLE_SECONDS * 1_000);
+  });
+});
+
 test('an unguarded server accepts bodies that the framework has read', async () => {
   chat = await startChatServer({ isGuarded: false });
 

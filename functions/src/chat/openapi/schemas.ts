@@ -18,6 +18,11 @@ import { messageResponse } from '#shared/wire/resources/messages.ts';
 import { streamChunkResponse, streamResponse } from '#shared/wire/resources/streams.ts';
 import { turnResponse, turnUsageResponse } from '#shared/wire/resources/turns.ts';
 import { pinResponse } from '#shared/wire/resources/pins.ts';
+import { deviceResponse } from '#shared/wire/resources/devices.ts';
+import { uploadResponse } from '#shared/wire/resources/uploads.ts';
+import { memoryNoteResponse } from '#shared/wire/resources/memories.ts';
+import { exportLineResponse } from '#shared/wire/resources/export.ts';
+import { describeForms, withForms } from './union-forms.ts';
 import { noBody, type Route } from '../route.ts';
 
 /** A JSON Schema of the document: draft 2020-12, as OpenAPI 3.1 has it. */
@@ -34,13 +39,17 @@ const sharedResponses: Readonly<Record<string, z.ZodType>> = {
   ContextItem: contextItemResponse,
   Compaction: compactionRecordResponse,
   CompactionDetail: compactionDetailResponse,
+  Device: deviceResponse,
   Erasing: erasingResponse,
+  ExportLine: exportLineResponse,
+  Memory: memoryNoteResponse,
   Message: messageResponse,
   Pin: pinResponse,
   Policy: policyResponse,
   Shrinkage: shrinkageResponse,
   StreamChunk: streamChunkResponse,
   Turn: turnResponse,
+  Upload: uploadResponse,
   Usage: turnUsageResponse,
 };
 
@@ -64,6 +73,19 @@ function withoutSafeBounds(schema: JsonSchema): void {
 }
 
 /**
+ * Generators for Java make code that does not compile of `type: boolean` with a `const`, and of a field whose
+ * type is `null`.
+ */
+function withoutConstantTypes(schema: JsonSchema): void {
+  if (typeof schema.const === 'boolean') delete schema.type;
+  for (const property of Object.values(schema.properties ?? {}))
+    if (typeof property === 'object' && property.type === 'null') {
+      delete property.type;
+      property.const = null;
+    }
+}
+
+/**
  * What zod writes, made readable: no bounds of safe integers, no patterns that only repeat a format, and
  * replies that may gain fields.
  */
@@ -79,6 +101,7 @@ const readable =
     // A field that must not be there.
     if (zodSchema instanceof z.ZodUndefined) schema.not = {};
     withoutSafeBounds(schema);
+    withoutConstantTypes(schema);
     if (schema.format === 'date-time') delete schema.pattern;
     // Its keyword in draft 2020-12 is contentEncoding; `format` knows no base64.
     if (schema.format === 'base64') delete schema.format;
@@ -103,9 +126,11 @@ interface Named {
   nameOf: (schema: z.ZodType) => string | undefined;
 }
 
-function named(entries: readonly [string, z.ZodType][], io: 'input' | 'output'): Named {
+function named(given: readonly (readonly [string, z.ZodType])[], io: 'input' | 'output'): Named {
   const registry = z.registry<{ id: string }>();
+  const entries = given.flatMap(withForms);
   for (const [id, schema] of entries) if (!registry.has(schema)) registry.add(schema, { id });
+  const unions = new Map(given.map((entry) => [entry[0], describeForms(entry, REFERENCE)]));
   const { schemas } = z.toJSONSchema(registry, {
     io,
     unrepresentable: 'any',
@@ -114,7 +139,10 @@ function named(entries: readonly [string, z.ZodType][], io: 'input' | 'output'):
   });
   return {
     schemas: Object.fromEntries(
-      Object.entries(schemas).map(([name, schema]) => [name, without(schema)]),
+      Object.entries(schemas).map(([name, schema]) => [
+        name,
+        { ...without(schema), ...unions.get(name) },
+      ]),
     ),
     nameOf: (schema) => registry.get(schema)?.id,
   };
