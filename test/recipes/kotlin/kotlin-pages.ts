@@ -54,6 +54,9 @@ import okhttp3.OkHttpClient
 private const val CHAT_URL = ""
 private lateinit var conversationId: String
 private lateinit var text: String
+private lateinit var messageId: String
+private lateinit var newId: String
+private lateinit var bytes: ByteArray
 private lateinit var answer: Answer
 private val shown = MutableStateFlow<Answer?>(null)
 private suspend fun locate(input: JsonElement?): JsonElement = TODO()
