@@ -8,7 +8,7 @@ import {
   lastResponse,
   usage,
   usageOfResponses,
-} from '#test/support/wire/responses.ts';
+} from './responses-server.ts';
 import { startWireServer } from '#test/support/wire/wire-server.ts';
 
 const server = await startWireServer();

@@ -2,11 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type OpenAI from 'openai';
 import { afterAll, describe, expect, test } from 'vitest';
 import { clientOf, errorOfSdk, transcriptOf } from '#test/support/wire/openai.ts';
-import {
-  asResource,
-  conversationIdOf,
-  startResponsesServer,
-} from '#test/support/wire/responses.ts';
+import { asResource, conversationIdOf, startResponsesServer } from './responses-server.ts';
 
 const server = await startResponsesServer();
 afterAll(() => server.stop());
@@ -134,6 +130,20 @@ describe('tools of the Responses API', () => {
 
     expect(asResource(first)).toMatchObject({ store: false, conversation: null });
     expect(rest.output_text).toBe('You are in Oslo.');
+  });
+
+  test('a call of the server that its user has to allow is told, and not answered by the app', async () => {
+    const { client } = await clientOf(server);
+    const response = await client.responses.create({
+      model,
+      input: `Wait. ${randomUUID()}\ncall transfer {"amount":5}`,
+    });
+
+    const approvals = [{ callId: 't_1_c0', toolName: 'transfer' }];
+    expect(asResource(response).recap?.approvals).toEqual(approvals);
+    const found = asResource(await client.responses.retrieve(response.id));
+    expect(found.recap?.approvals).toEqual(approvals);
+    expect(found.output.map(({ type }) => type)).toEqual(['message']);
   });
 
   test('a tool that OpenAI runs is refused by name, with the remedy', async () => {

@@ -22,6 +22,8 @@ export interface Answering {
   messageId: string;
   nameCall: (callId: string) => string;
   told: ToldAtEnd;
+  /** What stands behind all that the model says. */
+  after: readonly ResponseOutputItem[];
 }
 
 /** What a stored answer is told of its conversation when it ends. */
@@ -43,6 +45,20 @@ type Unnumbered = Omit<ResponseEvent, 'sequence_number'> & { type: string };
  */
 const NUMBERS_PER_FRAME = 8;
 const DELTA_PLACE = 2;
+/** No text has a lower number: the first frame of an answer says nothing. */
+const FIRST_DELTA = NUMBERS_PER_FRAME;
+
+/** The frame that an event comes from. */
+export const frameOfNumber = (sequenceNumber: number) =>
+  Math.floor(sequenceNumber / NUMBERS_PER_FRAME);
+
+interface EventOptions {
+  clock: Pick<Clock, 'now'>;
+  /** Fires when the reader has left. */
+  left?: AbortSignal;
+  /** Number of the last event that the client has. */
+  after?: number | undefined;
+}
 
 const isRestart = (chunk: StreamChunk) =>
   chunk.type === 'data-notice' && chunk.data.kind === 'restarted';
@@ -119,7 +135,7 @@ function wholeItem(item: ResponseOutputItem, index: number): Unnumbered[] {
 
 /** The output of an answer: what it says, then what it calls. */
 function outputOf(
-  { messageId, nameCall }: Answering,
+  { messageId, nameCall, after }: Answering,
   result: CompletionResult,
   isOpened: boolean,
 ): ResponseOutputItem[] {
@@ -131,7 +147,11 @@ function outputOf(
     [outputText(text, citations)],
     status === 'completed' ? 'completed' : 'incomplete',
   );
-  return [...(isSilent ? [] : [said]), ...toolCalls.flatMap((call) => callItems(call, nameCall))];
+  return [
+    ...(isSilent ? [] : [said]),
+    ...toolCalls.flatMap((call) => callItems(call, nameCall)),
+    ...after,
+  ];
 }
 
 /** The response as it ended. */
@@ -176,7 +196,7 @@ function* closingEvents(
  */
 export async function* responseEvents(
   answering: Answering,
-  { clock, left }: { clock: Pick<Clock, 'now'>; left?: AbortSignal },
+  { clock, left, after = -1 }: EventOptions,
 ): AsyncGenerator<ResponseEvent> {
   const { completion, response, messageId } = answering;
   const events = textEvents(messageId);
@@ -192,7 +212,7 @@ export async function* responseEvents(
   for await (const { id, chunk } of completion.frames(left)) {
     const base = id * NUMBERS_PER_FRAME;
     next = Math.max(next, base);
-    if (isRestart(chunk) && isOpened) throw restartedError(completion);
+    if (isRestart(chunk) && (isOpened || after >= FIRST_DELTA)) throw restartedError(completion);
     told = withTold(told, chunk);
     if (chunk.type !== 'text-delta') continue;
     if (!isOpened) for (const event of events.opening()) yield numbered(event, base);

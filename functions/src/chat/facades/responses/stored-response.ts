@@ -7,6 +7,7 @@ import { isResting, type Turn } from '#shared/conversation/documents/turn.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import type { OpenAiToolCall } from '#shared/wire/facades/openai.ts';
 import type { ResponseResource } from '#shared/wire/facades/responses/response.ts';
+import { cursorPlace } from '#shared/wire/frame-ids.ts';
 import type { StreamFrame } from '#shared/wire/resources/streams.ts';
 import type { OwnConversation } from '#functions/chat/conversations/own-conversation.ts';
 import type { RouteDependencies } from '#functions/chat/route.ts';
@@ -18,7 +19,8 @@ import { openAiErrorReply } from '../openai/error-reply.ts';
 import { framesAfterCalls } from '../openai/rest-of-answer.ts';
 import type { Completion, CompletionResult } from '../openai/completion.ts';
 import { responseBody } from './response-text.ts';
-import type { Answering } from './response-events.ts';
+import { badInput } from './bad-input.ts';
+import { frameOfNumber, type Answering } from './response-events.ts';
 import {
   messageItemId,
   responseId,
@@ -83,6 +85,16 @@ const openAiCall = ({ seq }: Turn, { index, name, args }: ToolCall): OpenAiToolC
   function: { name, arguments: JSON.stringify(args) },
 });
 
+/** Throws BAD_FIELD for a number of an attempt at the answer that another one has taken the place of. */
+function refuseEarlierAttempt({ attempt }: Turn, after: number): void {
+  const frame = frameOfNumber(after);
+  if (frame === 0 || cursorPlace(frame, attempt) !== 'before') return;
+  throw badInput(
+    'starting_after',
+    'The answer was begun anew after the events that you have. Ask again without `starting_after`, and drop what you have.',
+  );
+}
+
 /** Calls of the server that wait for the user, and not for the app. */
 function toldOf(turn: Turn): Answering['told'] {
   const approvals = waitingCalls(turn)
@@ -135,6 +147,7 @@ export function storedAnswering(
   after: number | undefined,
 ): Answering {
   const { own, turn, place } = stored;
+  if (after !== undefined) refuseEarlierAttempt(turn, after);
   const conversation = own.conversation.value;
   const { conversationId } = own;
   const recap = {
@@ -166,6 +179,7 @@ export function storedAnswering(
     messageId: messageItemId(place),
     nameCall: (id) => storedCallId(conversationId, id),
     told: toldOf(turn),
+    after: [],
   };
 }
 

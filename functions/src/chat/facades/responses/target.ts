@@ -175,6 +175,16 @@ function namedPlace({ body }: Asked, items: Items): ResponsePlace | string | und
   );
 }
 
+/** Throws BAD_FIELD where calls of one conversation are answered in another one. */
+function refuseOtherPlace(named: ResponsePlace | string | undefined, answered: Target): void {
+  const other = typeof named === 'string' ? named : named?.conversationId;
+  if (other === undefined || other.toLowerCase() === answered.conversationId.toLowerCase()) return;
+  throw badInput(
+    'input',
+    '`input` answers calls of another conversation than the one that is named. Leave `conversation` and `previous_response_id` out: the ids of the calls name theirs.',
+  );
+}
+
 function refuseStateless({ body }: Asked): void {
   if (body.store !== false) return;
   throw badInput(
@@ -198,7 +208,10 @@ export async function findTarget(
   const named = namedPlace(asked, items);
   const answered = answeredCalls(items);
   if (named !== undefined || answered) refuseStateless(asked);
-  if (answered) return answered;
+  if (answered) {
+    refuseOtherPlace(named, answered);
+    return answered;
+  }
   if (typeof named === 'string') {
     const conversationId = await idAsStored(dependencies, named, conversationPath);
     return { conversationId, answeredCalls: 0 };
