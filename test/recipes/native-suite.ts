@@ -5,6 +5,7 @@ import { eventually } from '#test/support/eventually.ts';
 import { overloaded } from '#test/support/model-down.ts';
 import { daySpent, minuteSpent, refusingQuota } from '#test/fakes/refusing-quota.ts';
 import { appCheckClaims } from '#test/support/token-keys.ts';
+import { startBrokenProxy } from '#test/support/wire/broken-proxy.ts';
 import { startWireServer } from '#test/support/wire/wire-server.ts';
 import { describeChanges } from './native-changes.ts';
 import type { NativeClient, OpenClient } from './native-client.ts';
@@ -104,6 +105,16 @@ function describeRefusals(name: string, open: OpenClient) {
 
     expect((await answer).text).toBe('Hi.');
     expect(askedAtMs).toHaveLength(3);
+  });
+
+  test(`${name} sends again after a 502 that is a page of a proxy`, async () => {
+    const { server, token } = await start(open);
+    const proxy = await startBrokenProxy(server.url, 1);
+    onTestFinished(() => proxy.close());
+    const answer = open({ baseUrl: proxy.url, token }).send(message('Hello'));
+    await server.answer('Hello', 'Hi.');
+
+    expect((await answer).text).toBe('Hi.');
   });
 
   test(`${name} tells at once of a token that is refused`, async () => {
