@@ -134,5 +134,6 @@ export async function createResources(
     deviceId: 'device-1',
     memoryId: 'memory-1',
     model: `model-${canary}`,
+    reason: 'USER_RPM',
   };
 }

@@ -53,11 +53,12 @@ describe('an address that is not served', () => {
       baseURL: 'http://recap.test/v1',
       apiKey: 'alice',
       fetch: async (url, init) => {
+        const request = new Request(url, init);
         const { status, text, headers } = await app.call({
-          method: init?.method ?? 'GET',
-          path: new URL(String(url)).pathname,
+          method: request.method,
+          path: new URL(request.url).pathname,
           uid: 'alice',
-          body: String(init?.body),
+          body: await request.text(),
         });
         return new Response(text, { status, headers });
       },

@@ -106,7 +106,7 @@ describe('the sentence of a request that is refused', () => {
       'holds a part of sound',
       asked([{ type: 'text', text: 'Hi' }, { type: 'input_audio' }]),
       {
-        text: '`messages[0].content[1].type` must be one of: text, image_url.',
+        text: '`messages[0].content[1].type` must be one of: text, image_url, file.',
         field: 'messages[0].content[1].type',
       },
     ],
