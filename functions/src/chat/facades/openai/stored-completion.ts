@@ -19,7 +19,7 @@ import { answerOptions } from '#functions/chat/routes/parts/message-body.ts';
 import { isWritable } from '#functions/chat/conversations/writable-fields.ts';
 import { refuseBadSchema } from '#functions/chat/turns/send/send-errors.ts';
 import { sendStored } from '#functions/chat/turns/send/send-stored.ts';
-import type { SendHandle } from '#functions/chat/turns/send/send-request.ts';
+import type { SendHandle, SendRequest } from '#functions/chat/turns/send/send-request.ts';
 import { comeBack, isLeftAlone } from '#functions/chat/turns/stream/leaving.ts';
 import { ignoreRejection } from '#functions/lib/promises.ts';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
@@ -109,42 +109,70 @@ function lastParts(
   return parts;
 }
 
+/** A message of the user, and what it is sent with. */
+interface Wanted {
+  id: string;
+  parts: Part[];
+  conversation: Conversation | undefined;
+}
+
+/** Where a message goes that the server has not: after all, or where the history in front of it ends. */
+async function placeOfNew(
+  dependencies: RouteDependencies,
+  { conversationId, body }: Asked,
+  { conversation }: Wanted,
+): Promise<Pick<SendRequest, 'onBusy' | 'replacing'>> {
+  if (!conversation) return {};
+  const known = { conversationId, conversation };
+  const edited = await editedMessage(dependencies, { ...known, body });
+  return {
+    ...((await isLeftAlone(dependencies, known)) && { onBusy: 'interrupt' }),
+    ...(edited !== undefined && { replacing: { kind: 'edit', messageId: edited } }),
+  };
+}
+
+/** Sends a message: a new one in its place, one that was sent before as it is stored. */
+async function sendWanted(
+  dependencies: RouteDependencies,
+  request: Asked,
+  wanted: Wanted,
+): Promise<SendHandle> {
+  const { caller, conversationId, body, header } = request;
+  const { id, parts, conversation } = wanted;
+  const sent = conversation && (await sentTurn(dependencies, { conversationId, messageId: id }));
+  const { locale, ...wishes } = answerOptions(
+    { clientContext: body.metadata?.client_context },
+    header,
+  );
+  const asked = { caller, conversationId, locale };
+  if (sent) await comeBack(dependencies, { conversationId, turn: sent });
+  const isSame = sent && contentText(sent.user) === contentText({ role: 'user', parts });
+  if (isSame && sent.replaces !== undefined) {
+    const { sendMessage } = dependencies;
+    return sendStored(dependencies, { ...asked, cursor: undefined, turn: sent, sendMessage });
+  }
+  return dependencies.sendMessage(dependencies, {
+    ...wishes,
+    caller,
+    conversationId,
+    ...(locale !== undefined && { locale }),
+    message: { id, parts },
+    options: askedOptions(body),
+    ...(!sent && (await placeOfNew(dependencies, request, wanted))),
+  });
+}
+
 /** Sends the user's message that the request ends with. */
 async function sendLast(
   dependencies: RouteDependencies,
-  { caller, conversationId, body, header }: Asked,
+  request: Asked,
   conversation: Conversation | undefined,
 ): Promise<SendHandle> {
+  const { caller, conversationId, body, header } = request;
   const { messages } = body;
   const parts = lastParts(dependencies, messages);
-  const options = askedOptions(body);
-  const naming = { conversationId, messages, conversation, header, options };
+  const naming = { conversationId, messages, conversation, header, options: askedOptions(body) };
   const id = await toMessageId(dependencies, naming);
-  const sent = conversation && (await sentTurn(dependencies, { conversationId, messageId: id }));
-  if (sent) await comeBack(dependencies, { conversationId, turn: sent });
-  const isLeft =
-    conversation && !sent && (await isLeftAlone(dependencies, { conversationId, conversation }));
-  const asked = {
-    caller,
-    conversationId,
-    ...(isLeft && { onBusy: 'interrupt' as const }),
-    ...answerOptions({ clientContext: body.metadata?.client_context }, header),
-  };
-  if (
-    sent?.replaces !== undefined &&
-    contentText(sent.user) === contentText({ role: 'user', parts })
-  )
-    return sendStored(dependencies, {
-      ...asked,
-      locale: asked.locale,
-      cursor: undefined,
-      turn: sent,
-      sendMessage: dependencies.sendMessage,
-    });
-  const edited =
-    conversation &&
-    !sent &&
-    (await editedMessage(dependencies, { conversationId, conversation, body }));
   await declareTools(dependencies, {
     caller,
     conversationId,
@@ -154,12 +182,7 @@ async function sendLast(
       ? findInstruction(messages)
       : undefined,
   });
-  return dependencies.sendMessage(dependencies, {
-    ...asked,
-    message: { id, parts },
-    options,
-    ...(edited && { replacing: { kind: 'edit' as const, messageId: edited } }),
-  });
+  return sendWanted(dependencies, request, { id, parts, conversation });
 }
 
 /** Answers the open calls of a turn. */
@@ -194,12 +217,12 @@ export async function storedCompletion(
   const handle = given
     ? await giveResults(dependencies, request, given)
     : await sendLast(dependencies, request, conversation);
-  const { turnId, generation } = handle;
+  const { turnId: id, generation } = handle;
   return {
-    id: `chatcmpl-${conversationId}-${turnId}`,
+    id: `chatcmpl-${conversationId}-${id}`,
     created: Math.floor(dependencies.clock.now().getTime() / 1_000),
     model: conversation?.model ?? dependencies.config.MODEL,
-    recap: { conversationId, turnId, generation },
+    recap: { conversationId, turnId: id, generation },
     ignored,
     frames: (left) => framesAfterCalls(handle.frames(left), answered),
     subscribe: (left) => handle.subscribe(left),
