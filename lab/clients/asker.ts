@@ -7,6 +7,7 @@ import {
   isStopped,
   modelContext,
   onlyConversation,
+  storedMessages,
   transcript,
 } from './server-state.ts';
 import * as texts from './texts.ts';
@@ -115,13 +116,19 @@ async function answeredTwice({ ask }: Asker, place: Place) {
   return { conversationId, first, second };
 }
 
-/** The app changes its list of messages and sends it. */
+/** The app changes the last question of its list and sends the list. */
 const edit =
   (asker: Asker): Trial =>
   async ({ open: place }) => {
-    const { conversationId } = await answeredTwice(asker, place);
-    const answer = await asker.ask(place, { conversationId, messages: [user(texts.EDITED)] });
-    await isOnlyTurn(place, conversationId, { question: texts.EDITED, answer });
+    const { conversationId, first } = await answeredTwice(asker, place);
+    const messages = [user(texts.SAY), assistant(first), user(texts.EDITED)];
+    const answer = await asker.ask(place, { conversationId, messages });
+    same('the context', await modelContext(place, conversationId), [
+      `user: ${texts.SAY}`,
+      `model: ${first}`,
+      `user: ${texts.EDITED}`,
+      `model: ${answer}`,
+    ]);
   };
 
 /** The app drops the last answer from its list and sends the rest again. */
@@ -130,7 +137,10 @@ const regenerate =
   async ({ open: place }) => {
     const { conversationId, first } = await answeredTwice(asker, place);
     const messages = [user(texts.SAY), assistant(first), user(texts.ASK)];
+    const before = (await storedMessages(place, conversationId)).length;
     const answer = await asker.ask(place, { conversationId, messages });
+    if ((await storedMessages(place, conversationId)).length === before)
+      differ('the stored answer came again, and no other one was made');
     same('the context', await modelContext(place, conversationId), [
       `user: ${texts.SAY}`,
       `model: ${first}`,

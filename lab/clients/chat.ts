@@ -1,3 +1,4 @@
+import type { loadMessages } from '#docs/clients/recipes/use-chat.ts';
 import type { Place } from './columns.ts';
 
 /** A message that a chat shows. */
@@ -44,15 +45,14 @@ export interface ChatSetup {
   messages?: readonly StoredMessage[];
 }
 
-/** A message that a chat begins with, as `loadMessages` of the recipe gives it. */
-interface StoredMessage {
-  id: string;
-  role: 'user' | 'assistant';
-  parts: ({ type: 'text'; text: string } | { type: 'file'; mediaType: string; url: string })[];
-}
+/** A message that a page begins with. */
+type StoredMessage = Awaited<ReturnType<typeof loadMessages>>[number];
 
-/** For `new DefaultChatTransport(…)`: as the SDK's own documentation has it, nothing shortened. */
-export const plainTransport = ({ url, token }: Place) => ({
+/**
+ * For `new DefaultChatTransport(…)`: as the SDK's own documentation has it, nothing shortened; only the version of `ai`
+ * is told, as the recipe does, so that questions for approval come as its parts.
+ */
+export const plainTransport = ({ url, token }: Place, version: 5 | 6 | 7 = 7) => ({
   api: `${url}/v1/ai-sdk/chat`,
-  headers: { authorization: `Bearer ${token}` },
+  headers: { authorization: `Bearer ${token}`, 'x-ai-sdk-version': String(version) },
 });

@@ -65,7 +65,9 @@ export async function observe(trial: Trial | Cell, places: Places): Promise<Cell
   try {
     return (await Promise.race([trial(places), tooLong.promise])) ?? { kind: 'works' };
   } catch (error) {
-    const kind = error instanceof Difference ? 'differs' : 'says';
+    // A trial that is wrong itself is not to look like the words of a library.
+    const isOwn = error instanceof Difference || error instanceof ReferenceError;
+    const kind = isOwn ? 'differs' : 'says';
     return { kind, text: saidBy(error) };
   } finally {
     clearTimeout(timer);

@@ -10,7 +10,7 @@ export const notFoundError = (conversationId: string) =>
     reason: 'CONVERSATION_NOT_FOUND',
     message: `no conversation ${conversationId} for this caller`,
     publicMessage:
-      'There is no conversation under this id for you. Check the id; for a new conversation draw a new one.',
+      'There is no conversation under this id for you. Check the id, which is a UUID; for a new conversation draw a new one.',
   });
 
 /**

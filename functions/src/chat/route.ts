@@ -183,13 +183,14 @@ function readParams<Params>(
   if (badParams === 'badArgument') return parseRequest(params, raw);
   const parsed = params.safeParse(raw);
   if (parsed.success) return parsed.data;
-  const field = String(parsed.error.issues[0]?.path[0]);
+  const [issue] = parsed.error.issues;
+  const field = String(issue?.path[0]);
   if (field === 'conversationId') throw notFoundError('of a malformed id');
   throw new AppError({
     status: 'NOT_FOUND',
     reason: 'NOT_FOUND',
     message: `a malformed ${field} was asked for`,
-    publicMessage: `There is nothing under this ${field}. Check it.`,
+    publicMessage: `There is nothing under this ${field}: it ${issue?.message ?? 'cannot be one'}.`,
     metadata: { field },
   });
 }

@@ -14,7 +14,7 @@ const open5 = ({ place, id, messages = [] }: ChatSetup) =>
   new Chat5({
     id,
     state: chatState<ai5.UIMessage>([...messages]),
-    transport: new ai5.DefaultChatTransport(plainTransport(place)),
+    transport: new ai5.DefaultChatTransport(plainTransport(place, 5)),
     sendAutomaticallyWhen: ai5.lastAssistantMessageIsCompleteWithToolCalls,
   });
 
@@ -22,7 +22,7 @@ const open6 = ({ place, id, messages = [] }: ChatSetup) =>
   new Chat6({
     id,
     state: chatState<ai6.UIMessage>([...messages]),
-    transport: new ai6.DefaultChatTransport(plainTransport(place)),
+    transport: new ai6.DefaultChatTransport(plainTransport(place, 6)),
     sendAutomaticallyWhen: (chat) =>
       ai6.lastAssistantMessageIsCompleteWithToolCalls(chat) ||
       ai6.lastAssistantMessageIsCompleteWithApprovalResponses(chat),
@@ -32,7 +32,7 @@ const open7 = ({ place, id, messages = [] }: ChatSetup) =>
   new Chat7({
     id,
     state: chatState<ai7.UIMessage>([...messages]),
-    transport: new ai7.DefaultChatTransport(plainTransport(place)),
+    transport: new ai7.DefaultChatTransport(plainTransport(place, 7)),
     sendAutomaticallyWhen: (chat) =>
       ai7.lastAssistantMessageIsCompleteWithToolCalls(chat) ||
       ai7.lastAssistantMessageIsCompleteWithApprovalResponses(chat),

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { askerRow, type Question } from '../asker.ts';
 import type { Place, Row, Trial } from '../columns.ts';
 import { differ, same } from '../observe.ts';
+import { post } from './native-stream.ts';
 import * as texts from '../texts.ts';
 
 const clientAt = ({ url, token }: Place) =>
@@ -108,6 +109,29 @@ const regenerate: Trial = async ({ open: place }) => {
   if (!two.output_text.includes('Pixel')) differ(`the answer is ${two.output_text}`);
 };
 
+/** Which calls wait for the user stands in an object of the product beside OpenAI's fields. */
+const approval: Trial = async ({ open: place }) => {
+  const client = clientAt(place);
+  const conversationId = crypto.randomUUID();
+  const response = await client.responses.create(bodyOf(saying(conversationId, texts.PAY)));
+  const { recap = {} } = z.object({ recap: waitingCalls.optional() }).parse(response);
+  const [call] = recap.approvals ?? [];
+  if (call === undefined)
+    differ(`the answer is "${response.output_text}": nothing tells what waits`);
+  const body = { results: [{ callId: call.callId, approved: true }] };
+  await (await post(place, `/conversations/${conversationId}/turns/t_1/toolResults`, body)).text();
+  const { output_text: said } = await client.responses.retrieve(response.id);
+  if (!said.includes('paid')) differ(`the answer is ${JSON.stringify(said)}`);
+};
+
+const waitingCalls = z.object({ approvals: z.array(z.object({ callId: z.string() })).optional() });
+
 export const rows: Readonly<Record<string, Row>> = {
-  'openai responses': { ...askerRow({ ask, askWithTool, askForPet }), reload, edit, regenerate },
+  'openai responses': {
+    ...askerRow({ ask, askWithTool, askForPet }),
+    reload,
+    edit,
+    regenerate,
+    approval,
+  },
 };

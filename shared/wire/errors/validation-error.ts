@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { AppError } from '#shared/errors.ts';
 import { safeParse } from '#shared/safe-parse.ts';
+import { fieldsAt, listFields, meaningAt } from './schema-at.ts';
 import { unknownFieldRemedy } from './unknown-field.ts';
 import { issueSentence } from './issue-sentence.ts';
 
@@ -11,6 +12,10 @@ const NAME_SHOWN_CHARACTERS = 64;
 
 /** Parts of a message, of our own requests and inside the `data` of a callable. */
 const PARTS = /^(data\.)?message\.parts/;
+
+/** What is no list of parts, or no part of a known type. */
+const MISSHAPEN_PART = /^(data\.)?message\.parts(\[\d+\](\.type)?)?$/;
+const TEXT_PART = 'A text is `[{"type":"text","text":"…"}]`.';
 
 type Issue = z.core.$ZodIssue;
 
@@ -49,6 +54,15 @@ function problemsOfBranch(issue: Issue): Issue[] | undefined {
   return branch.map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] }));
 }
 
+/** The sentence with what the reference says of a missing field, and the fields of an object. */
+function withShape(sentence: string, issue: Issue, schema: z.ZodType): string {
+  if (issue.code !== 'invalid_type') return sentence;
+  const fields = listFields(fieldsAt(schema, issue.path));
+  const shaped = fields === '' ? sentence : sentence.replace(/\.$/, ` with ${fields}.`);
+  const meaning = issue.input === undefined ? meaningAt(schema, issue.path) : '';
+  return meaning === '' ? shaped : `${shaped} ${meaning}`;
+}
+
 /** An unknown field is a problem of its own path, not of the object that holds it. */
 function problemsOf(issue: Issue, schema: z.ZodType): { field: string; text: string }[] {
   const inner = problemsOfBranch(issue);
@@ -60,7 +74,7 @@ function problemsOf(issue: Issue, schema: z.ZodType): { field: string; text: str
       return { field, text: `\`${field}\` is not a field of this request. ${remedy}` };
     });
   const field = pathText(issue.path);
-  return [{ field, text: issueSentence(issue, field) }];
+  return [{ field, text: withShape(issueSentence(issue, field), issue, schema) }];
 }
 
 /**
@@ -81,6 +95,7 @@ function validationError(error: z.ZodError, schema: z.ZodType): AppError {
     publicMessage: [
       ...problems.slice(0, PROBLEMS_NAMED).map(({ text }) => text),
       ...(left > 0 ? [`${left} more problems.`] : []),
+      ...(fields.some((field) => MISSHAPEN_PART.test(field)) ? [TEXT_PART] : []),
     ].join(' '),
     metadata: { field: fields.slice(0, PROBLEMS_NAMED).join(',') },
     cause: error,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { tokens, conversationIdSchema } from '../fields.ts';
 import { TOOLS_MAX } from '../limits.ts';
+import { annotationsResponse } from '../sources.ts';
 import { clientContextSchema } from '../resources/client-context.ts';
 import { contentSchema, filePart, imagePart, textPart } from './openai-parts.ts';
 
@@ -187,17 +188,6 @@ const toolCall = z.object({
 });
 export type OpenAiToolCall = z.infer<typeof toolCall>;
 
-const annotation = z.object({
-  type: z.literal('url_citation'),
-  url_citation: z.object({
-    url: z.string(),
-    title: z.string().describe('Of the page, or its site: somebody else’s words.'),
-    start_index: z.number().int().describe('UTF-16 units of the content.'),
-    end_index: z.number().int(),
-  }),
-});
-const annotations = z.array(annotation).optional().describe('What the content rests on.');
-
 const identity = { id: z.string(), created: z.number().int(), model: z.string() };
 
 const ignored = {
@@ -218,7 +208,7 @@ export const chatCompletionResponse = z.object({
         role: z.literal('assistant'),
         content: z.string(),
         refusal: z.null(),
-        annotations,
+        annotations: annotationsResponse,
         tool_calls: z
           .array(toolCall)
           .optional()
@@ -243,7 +233,7 @@ export const chatCompletionChunk = z.object({
       delta: z.object({
         role: z.literal('assistant').optional(),
         content: z.string().optional(),
-        annotations,
+        annotations: annotationsResponse,
         tool_calls: z.array(toolCall.extend({ index: z.number().int() })).optional(),
       }),
       logprobs: z.null(),

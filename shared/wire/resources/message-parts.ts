@@ -73,6 +73,7 @@ export const outputPartResponse = z.discriminatedUnion('type', [
     callId: callIdField,
     name: z.string(),
     args: z.record(z.string(), z.unknown()),
+    providerExecuted: z.literal(true).optional().describe('The server runs it.'),
   }),
   z.object({
     type: z.literal('functionResponse'),

@@ -1,6 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { onTestFinished } from 'vitest';
-import { shownParts, transportOptions, type Backend } from '#docs/clients/recipes/use-chat.ts';
+import {
+  shownParts,
+  transportOptions,
+  type Backend,
+  type loadMessages,
+} from '#docs/clients/recipes/use-chat.ts';
 import { eventually } from '../eventually.ts';
 import { startWireServer, type WireServer } from './wire-server.ts';
 
@@ -28,11 +33,7 @@ interface ShownMessage {
 }
 
 /** A message that a chat begins with. */
-interface StoredMessage {
-  id: string;
-  role: 'user' | 'assistant';
-  parts: ({ type: 'text'; text: string } | { type: 'file'; mediaType: string; url: string })[];
-}
+type StoredMessage = Awaited<ReturnType<typeof loadMessages>>[number];
 
 /** What an app makes of a request before it is sent. */
 export type Prepare = (

@@ -217,6 +217,17 @@ describe('what a request of the Responses API may ask for', () => {
     expect(await asked).toMatchObject({ ignored: ['text.verbosity'] });
   });
 
+  test('instructions that the deployment keeps to itself are told as without effect', async () => {
+    const { client } = await clientOf(server);
+    const text = newText();
+    const asked = client.responses.create({ model, input: text, instructions: 'Be a pirate.' });
+    const { request } = await server.callOf(text);
+    await server.answer(text, 'Fine.');
+
+    expect(await asked).toMatchObject({ ignored: ['instructions'] });
+    expect(request.systemInstruction).toBeUndefined();
+  });
+
   test('an answer that the model cut short is incomplete, with the reason', async () => {
     const { client } = await clientOf(server);
     const text = newText();

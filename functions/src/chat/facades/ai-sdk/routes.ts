@@ -11,7 +11,12 @@ import { turnReply } from '#functions/chat/routes/parts/turn-reply.ts';
 import { streamConversation } from '#functions/chat/turns/stream/stream-conversation.ts';
 import { readerReply } from '#functions/chat/turns/stream/stream-reply.ts';
 import { AI_SDK_VERSION_HEADER, framesFor } from './approval-frames.ts';
-import { comeBack, stopsOnDisconnect, unwatched, watchReader } from './leaving.ts';
+import {
+  comeBack,
+  stopsOnDisconnect,
+  unwatched,
+  watchReader,
+} from '#functions/chat/turns/stream/leaving.ts';
 import { findChat } from './chat-names.ts';
 import { sendUiMessage } from './send-ui-message.ts';
 

@@ -18,6 +18,7 @@ import { noBody, userRoute, type Reply, type RouteDependencies } from '#function
 import type { Completion } from './completion.ts';
 import { completionBody, completionText, untilFirstWord } from './completion-events.ts';
 import { looseCompletion } from './loose-completion.ts';
+import { DISCONNECT_HEADERS, stopWhenLeft } from './stop-when-left.ts';
 import { storedCompletion } from './stored-completion.ts';
 
 const HEADER = 'x-conversation-id';
@@ -35,17 +36,22 @@ function namedConversation(
 }
 
 async function streamOf(
-  { clock, heartbeatMs, docsUrl }: RouteDependencies,
-  completion: Completion,
-  includeUsage: boolean,
+  dependencies: RouteDependencies,
+  given: Completion,
+  asked: { includeUsage: boolean; header: (name: string) => string | undefined; left: AbortSignal },
 ): Promise<Reply> {
+  const { clock, heartbeatMs, docsUrl } = dependencies;
+  const { includeUsage } = asked;
+  const { completion, settled } = stopWhenLeft(dependencies, given, asked);
   await untilFirstWord(completion, { clock, waitMs: heartbeatMs });
   const { recap } = completion;
   return {
     kind: 'stream',
     headers: { ...EVENT_HEADERS, ...(recap && { 'x-turn-id': recap.turnId }) },
-    text: ({ left }) =>
-      completionText(completion, { clock, heartbeatMs, docsUrl, left, includeUsage }),
+    text: ({ left, takeOn }) => {
+      takeOn(settled);
+      return completionText(completion, { clock, heartbeatMs, docsUrl, left, includeUsage });
+    },
     work: completion.result,
   };
 }
@@ -67,6 +73,7 @@ export const chatCompletionsRoute = userRoute({
   statuses: [200],
   media: ['application/json', 'text/event-stream'],
   requestHeaders: {
+    ...DISCONNECT_HEADERS,
     'X-Conversation-Id':
       'The conversation, where `metadata` cannot be set; without one nothing is stored.',
     'Idempotency-Key': 'Names the message: the same key again is the same message.',
@@ -100,7 +107,11 @@ export const chatCompletionsRoute = userRoute({
         : await storedCompletion(dependencies, { caller, conversationId, body, header });
     completion.subscribe?.(left);
     if (body.stream === true)
-      return streamOf(dependencies, completion, body.stream_options?.include_usage === true);
+      return streamOf(dependencies, completion, {
+        includeUsage: body.stream_options?.include_usage === true,
+        header,
+        left,
+      });
     const { recap } = completion;
     return {
       kind: 'json',

@@ -1,4 +1,4 @@
-import { contentText } from '#shared/conversation/documents/content.ts';
+import { contentText, type Part } from '#shared/conversation/documents/content.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { callId, findCalls } from '#shared/conversation/context/tool-calls.ts';
 import { waitingCalls } from '#shared/conversation/context/tool-results.ts';
@@ -9,13 +9,18 @@ import { urlCitations } from '#shared/grounding/url-citations.ts';
 import { turnId } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/errors.ts';
 import type { Caller } from '#shared/ports/ports.ts';
-import type { ChatCompletionBody, OpenAiToolCall } from '#shared/wire/facades/openai.ts';
+import type {
+  ChatCompletionBody,
+  OpenAiMessage,
+  OpenAiToolCall,
+} from '#shared/wire/facades/openai.ts';
 import type { RouteDependencies } from '#functions/chat/route.ts';
 import { answerOptions } from '#functions/chat/routes/parts/message-body.ts';
 import { isWritable } from '#functions/chat/conversations/writable-fields.ts';
 import { refuseBadSchema } from '#functions/chat/turns/send/send-errors.ts';
 import { sendStored } from '#functions/chat/turns/send/send-stored.ts';
 import type { SendHandle } from '#functions/chat/turns/send/send-request.ts';
+import { comeBack, isLeftAlone } from '#functions/chat/turns/stream/leaving.ts';
 import { ignoreRejection } from '#functions/lib/promises.ts';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
 import { badField } from './bad-field.ts';
@@ -38,6 +43,8 @@ interface Asked {
   conversationId: string;
   body: ChatCompletionBody;
   header: (name: string) => string | undefined;
+  /** The client is told by other means that the answer waits for the user's word: then that is no error. */
+  tellsApprovals?: true;
 }
 
 /** Calls of the app that wait; what asks for the user's word cannot be said in this protocol. */
@@ -71,12 +78,13 @@ function approvalNeeded(turn: Turn): AppError {
 /** What came of a turn, or of the rest of it behind the calls that this request answers. */
 async function resultOf(
   { result }: SendHandle,
-  answered: readonly string[],
+  { answered, tellsApprovals = false }: { answered: readonly string[]; tellsApprovals?: boolean },
 ): Promise<CompletionResult> {
   const { turn } = await result;
   const { seq, contents, finishReason, grounding } = turn;
   const toolCalls = toolCallsOf(turn);
-  if (turn.state === 'awaiting_tool' && toolCalls.length === 0) throw approvalNeeded(turn);
+  if (turn.state === 'awaiting_tool' && toolCalls.length === 0 && !tellsApprovals)
+    throw approvalNeeded(turn);
   const last = lastNamedCall(seq, answered, findCalls(contents).length);
   const text = textAfterCall(contents, last);
   const citations = urlCitations(grounding, {
@@ -86,27 +94,40 @@ async function resultOf(
   return { text, toolCalls, finishReason, usage: usageAfterCall(turn, last), citations };
 }
 
-/** Sends the user's message that the request ends with. */
-async function sendLast(
-  dependencies: RouteDependencies,
-  { caller, conversationId, body, header }: Asked,
-  conversation: Conversation | undefined,
-): Promise<SendHandle> {
-  const { MAX_PART_BYTES: maxPartBytes, MAX_MESSAGE_BYTES: maxMessageBytes } = dependencies.config;
-  const { messages } = body;
+/** What the user says in the message that the request ends with. Throws BAD_FIELD, TEXT_TOO_LONG. */
+function lastParts(
+  { config }: Pick<RouteDependencies, 'config'>,
+  messages: readonly OpenAiMessage[],
+): Part[] {
+  const { MAX_PART_BYTES: maxPartBytes, MAX_MESSAGE_BYTES: maxMessageBytes } = config;
   const last = messages.at(-1);
   if (last?.role !== 'user')
     throw badField('messages', '`messages` must end with a message of the role `user` or `tool`.');
   const parts = toUserParts(last, { maxPartBytes, maxMessageBytes }, messages.length - 1);
   if (parts.length === 0)
     throw badField(`messages[${messages.length - 1}].content`, 'The last message says nothing.');
+  return parts;
+}
+
+/** Sends the user's message that the request ends with. */
+async function sendLast(
+  dependencies: RouteDependencies,
+  { caller, conversationId, body, header }: Asked,
+  conversation: Conversation | undefined,
+): Promise<SendHandle> {
+  const { messages } = body;
+  const parts = lastParts(dependencies, messages);
   const options = askedOptions(body);
   const naming = { conversationId, messages, conversation, header, options };
   const id = await toMessageId(dependencies, naming);
   const sent = conversation && (await sentTurn(dependencies, { conversationId, messageId: id }));
+  if (sent) await comeBack(dependencies, { conversationId, turn: sent });
+  const isLeft =
+    conversation && !sent && (await isLeftAlone(dependencies, { conversationId, conversation }));
   const asked = {
     caller,
     conversationId,
+    ...(isLeft && { onBusy: 'interrupt' as const }),
     ...answerOptions({ clientContext: body.metadata?.client_context }, header),
   };
   if (
@@ -163,7 +184,7 @@ export async function storedCompletion(
   dependencies: RouteDependencies,
   request: Asked,
 ): Promise<Completion> {
-  const { caller, conversationId, body } = request;
+  const { caller, conversationId, body, tellsApprovals } = request;
   const ignored = ignoredFields(dependencies.config, body);
   await refuseBadSchema(schemaOfFormat(body), SCHEMA_FIELD);
   const path = conversationPath(conversationId);
@@ -182,6 +203,8 @@ export async function storedCompletion(
     ignored,
     frames: (left) => framesAfterCalls(handle.frames(left), answered),
     subscribe: (left) => handle.subscribe(left),
-    result: ignoreRejection(resultOf(handle, answered)),
+    result: ignoreRejection(
+      resultOf(handle, { answered, ...(tellsApprovals && { tellsApprovals }) }),
+    ),
   };
 }

@@ -100,6 +100,7 @@ export async function createResponse(
       conversationId,
       body: translated.body,
       header: headerOf(asked, target),
+      tellsApprovals: true,
     });
     const told = renamed(completion, translated.fieldOf);
     return storedAnswering(dependencies, asked, { completion: told, target, ignored });

@@ -137,10 +137,10 @@ function wholeItem(item: ResponseOutputItem, index: number): Unnumbered[] {
 function outputOf(
   { messageId, nameCall, after }: Answering,
   result: CompletionResult,
-  isOpened: boolean,
+  { told, isOpened }: { told: ToldAtEnd; isOpened: boolean },
 ): ResponseOutputItem[] {
   const { text, toolCalls = [], citations } = result;
-  const { status } = answerEnd(result);
+  const { status } = answerEnd(result, told);
   const isSilent = text === '' && !isOpened && (toolCalls.length > 0 || status === 'cancelled');
   const said = messageItem(
     messageId,
@@ -158,19 +158,19 @@ function outputOf(
 function endedResponse(
   answering: Answering,
   result: CompletionResult,
-  end: { completedAt: Date; told: ToldAtEnd; isOpened: boolean },
+  { completedAt, told, isOpened }: { completedAt: Date; told: ToldAtEnd; isOpened: boolean },
 ): ResponseResource {
   const { response } = answering;
   const { recap } = response;
-  const { status, incomplete_details } = answerEnd(result);
+  const end = answerEnd(result, told);
+  const { status } = end;
   return {
     ...response,
-    status,
-    incomplete_details,
-    completed_at: status === 'completed' ? Math.floor(end.completedAt.getTime() / 1_000) : null,
-    output: outputOf(answering, result, end.isOpened),
+    ...end,
+    completed_at: status === 'completed' ? Math.floor(completedAt.getTime() / 1_000) : null,
+    output: outputOf(answering, result, { told, isOpened }),
     usage: result.usage ? responseUsage(result.usage) : null,
-    ...(recap && { recap: { ...recap, ...end.told } }),
+    ...(recap && { recap: { ...recap, ...told } }),
   };
 }
 

@@ -16,7 +16,7 @@ import { readOwnTurn } from '#functions/chat/turns/stream/read-turn.ts';
 import { streamTurn } from '#functions/chat/turns/stream/stream-turn.ts';
 import { toTurnError } from '#functions/chat/turns/stream/turn-failure.ts';
 import { openAiErrorReply } from '../openai/error-reply.ts';
-import { framesAfterCalls } from '../openai/rest-of-answer.ts';
+import { framesAfterCalls, usageAfterCall } from '../openai/rest-of-answer.ts';
 import type { Completion, CompletionResult } from '../openai/completion.ts';
 import { responseBody } from './response-text.ts';
 import { badInput } from './bad-input.ts';
@@ -53,12 +53,14 @@ function findStep(
   turn: Turn,
   answeredCalls: number,
 ): { result: CompletionResult; isPassed: boolean } {
-  const { contents, finishReason, usage, grounding } = turn;
+  const { contents, finishReason, grounding } = turn;
   const calls = findCalls(contents);
   let before = 0;
+  let rounds = 0;
   let said = '';
   let from = 0;
-  const resultOf = (toolCalls: readonly OpenAiToolCall[]): CompletionResult => {
+  const resultOf = (toolCalls: readonly OpenAiToolCall[], taken = turn.usage): CompletionResult => {
+    const usage = usageAfterCall({ ...turn, usage: taken }, answeredCalls - 1);
     const text = said.slice(from);
     const citations = urlCitations(grounding, { text, from });
     return { text, toolCalls, finishReason, usage, citations };
@@ -72,9 +74,11 @@ function findStep(
     const asked = calls
       .slice(first, before)
       .filter(({ index }) => index >= answeredCalls && turn.rounds?.app.includes(index) === true);
+    if (before > first) rounds += 1;
     if (asked.length === 0) continue;
+    const told = asked.map((call) => openAiCall(turn, call));
     const isPassed = asked.every(({ response }) => response !== undefined);
-    return { result: resultOf(asked.map((call) => openAiCall(turn, call))), isPassed };
+    return { result: resultOf(told, turn.rounds?.usages?.[rounds - 1]), isPassed };
   }
   return { result: resultOf([]), isPassed: false };
 }

@@ -1,4 +1,3 @@
-import { decodeConversation } from '#shared/conversation/documents/conversation.ts';
 import { decodeMessageGuard } from '#shared/conversation/documents/message-guard.ts';
 import {
   answerId,
@@ -141,15 +140,15 @@ async function newConversation(
   if (key !== '') return named('key', key);
   const hour = String(Math.floor(clock.now().getTime() / HOUR_MS));
   const content = JSON.stringify(body);
-  const ids = Array.from({ length: ALIKE_MAX }, (_, n) => named('alike', hour, String(n), content));
-  const known = await store.get(ids.map(conversationPath));
-  const free = known.findIndex((document) => document === undefined);
+  const nameOf = (n: number) => named('alike', hour, String(n), content);
+  const isThere = async (id: string) => (await store.get([conversationPath(id)]))[0] !== undefined;
   const isRetry = Number(header('x-stainless-retry-count') ?? 0) > 0;
-  const newest = ids[(free === -1 ? ALIKE_MAX : free) - 1];
-  const document = known[(free === -1 ? ALIKE_MAX : free) - 1];
-  const isTheirs = document && decodeConversation(document).value.ownerUid === caller.uid;
-  if (isRetry && newest !== undefined && isTheirs) return newest;
-  return ids[free] ?? randomness.uuid();
+  // One read for nearly everybody.
+  for (let n = 0; n < ALIKE_MAX; n++) {
+    if (await isThere(nameOf(n))) continue;
+    return nameOf(isRetry && n > 0 ? n - 1 : n);
+  }
+  return isRetry ? nameOf(ALIKE_MAX - 1) : randomness.uuid();
 }
 
 /** The place that a request names in one of three ways. Throws BAD_FIELD for two of them. */

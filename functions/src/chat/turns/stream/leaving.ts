@@ -11,7 +11,7 @@ import { requestCancel } from '#functions/chat/turns/finish/cancel-turn.ts';
 import { liveTurnKey } from '#functions/chat/turns/live/live-turn.ts';
 
 /*
- * `stop()` of the AI SDK closes the connection and says nothing else, as a reload and a lost network do. So an answer
+ * The clients of the AI SDK and of OpenAI stop an answer by closing the connection, as a reload and a lost network do. So an answer
  * whose reader has left goes on for DISCONNECT_GRACE_MS; unless somebody comes back by then, it is stopped.
  */
 
