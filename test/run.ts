@@ -62,7 +62,7 @@ function printBackends(backends: string): void {
   if (!hasModelChecker) console.log(`not run: model checker (${INSTALL_MODEL_CHECKER})`);
   if (!hasBrowser) console.log(`not run: the page in a browser (${INSTALL_BROWSER})`);
   if (!hasMaven) console.log(`not run: the Kotlin recipe (${INSTALL_MAVEN})`);
-  console.log('not run: the Swift and Dart recipes (no registry here has their compilers)');
+  console.log('not run: the Swift and Dart recipes (they need Apple’s and Google’s compilers)');
   if (!hasTerraform) console.log(`not run: terraform (${INSTALL_TERRAFORM})`);
 }
 
