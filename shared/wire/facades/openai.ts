@@ -103,7 +103,10 @@ const responseFormat = z.discriminatedUnion('type', [
 const toolChoice = z.union(
   [
     z.enum(['auto', 'none', 'required']),
-    z.looseObject({ type: z.literal('function'), function: z.looseObject({ name: z.string() }) }),
+    z.looseObject({
+      type: z.literal('function'),
+      function: z.looseObject({ name: z.string().min(1).max(64) }),
+    }),
   ],
   { error: 'must be `auto`, `none`, `required` or one function of `tools`' },
 );
@@ -173,7 +176,15 @@ const usage = z.object({
 export type OpenAiUsage = z.infer<typeof usage>;
 
 const recap = z
-  .object({ conversationId: z.string(), turnId: z.string(), generation: z.number().int() })
+  .object({
+    conversationId: z.string(),
+    turnId: z.string(),
+    generation: z.number().int(),
+    replayed: z
+      .literal(true)
+      .optional()
+      .describe('The same request was answered before, and this is that answer.'),
+  })
   .describe('Where the answer stands; absent where nothing is stored.');
 export type RecapField = z.infer<typeof recap>;
 

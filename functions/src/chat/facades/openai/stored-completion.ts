@@ -217,12 +217,12 @@ export async function storedCompletion(
   const handle = given
     ? await giveResults(dependencies, request, given)
     : await sendLast(dependencies, request, conversation);
-  const { turnId: id, generation } = handle;
+  const { turnId: id, generation, replayed } = handle;
   return {
     id: `chatcmpl-${conversationId}-${id}`,
     created: Math.floor(dependencies.clock.now().getTime() / 1_000),
     model: conversation?.model ?? dependencies.config.MODEL,
-    recap: { conversationId, turnId: id, generation },
+    recap: { conversationId, turnId: id, generation, ...(replayed && { replayed }) },
     ignored,
     frames: (left) => framesAfterCalls(handle.frames(left), answered),
     subscribe: (left) => handle.subscribe(left),
