@@ -14,6 +14,7 @@ const processTests = [
   'test/local/**/*.test.ts',
   'lab/model/**/*.test.ts',
   'test/package/**/*.test.ts',
+  'test/recipes/**/*.test.ts',
   'lab/property/**/*.test.ts',
   'test/smoke/**/*.test.ts',
   'test/terraform/**/*.test.ts',

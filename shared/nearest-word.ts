@@ -19,15 +19,24 @@ function editDistance(one: string, other: string): number {
   return above[other.length] ?? 0;
 }
 
-/** The candidate that a misspelt word is most like, whatever its case; undefined where none is like it. */
+/**
+ * How alike two words are whatever their case, above 0 to 1 for the same; undefined where they are not alike enough to
+ * be one word, misspelt.
+ */
+export function similarity(one: string, other: string): number | undefined {
+  const longest = Math.max(one.length, other.length);
+  if (longest > COMPARED_CHARACTERS) return undefined;
+  const share = editDistance(one.toLowerCase(), other.toLowerCase()) / Math.max(1, longest);
+  return share > DIFFERING_SHARE ? undefined : 1 - share;
+}
+
+/** The candidate that a misspelt word is most like; undefined where none is like it. */
 export function nearestWord(word: string, candidates: readonly string[]): string | undefined {
-  if (word.length > COMPARED_CHARACTERS) return undefined;
-  const given = word.toLowerCase();
-  let best: { distance: number; candidate: string } | undefined;
+  let best: { likeness: number; candidate: string } | undefined;
   for (const candidate of candidates) {
-    const distance = editDistance(given, candidate.toLowerCase());
-    if (distance > DIFFERING_SHARE * Math.max(given.length, candidate.length)) continue;
-    if (best === undefined || distance < best.distance) best = { distance, candidate };
+    const likeness = similarity(word, candidate);
+    if (likeness === undefined) continue;
+    if (best === undefined || likeness > best.likeness) best = { likeness, candidate };
   }
   return best?.candidate;
 }

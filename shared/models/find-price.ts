@@ -59,6 +59,16 @@ export interface PricedCall {
   cachedTokens: number;
   /** Thoughts included. */
   outputTokens: number;
+  /** What Google's tools gave the model to read, and the searches that they made. */
+  toolTokens?: number | undefined;
+  searches?: number | undefined;
+}
+
+/** What Google's searches for one call cost: each, or all together. */
+function searchMicros({ model, searches = 0 }: PricedCall, { models }: Pricing): number {
+  const known = findModel(models, model)?.grounding;
+  if (known === undefined || searches === 0) return 0;
+  return known.searchUsd * 1_000 * (known.searchUnit === 'query' ? searches : 1);
 }
 
 /** What one call cost, in millionths of a US dollar. */
@@ -68,19 +78,22 @@ export function costMicros(call: PricedCall, pricing: Pricing): number {
   const rates = above !== undefined && call.promptTokens > above.promptTokens ? above : price;
   const cached = Math.min(call.cachedTokens, call.promptTokens);
   const micros =
-    rates.input * (call.promptTokens - cached) +
+    rates.input * (call.promptTokens - cached + (call.toolTokens ?? 0)) +
     rates.cached * cached +
-    rates.output * call.outputTokens;
+    rates.output * call.outputTokens +
+    searchMicros(call, pricing);
   return Math.round(micros);
 }
 
 /** The call that a model reported so. */
 export const reportedCall = (
   model: string,
-  { promptTokens, cachedTokens, outputTokens, thoughtsTokens }: ModelUsage,
+  { promptTokens, cachedTokens, outputTokens, thoughtsTokens, toolTokens, searches }: ModelUsage,
 ): PricedCall => ({
   model,
   promptTokens,
   cachedTokens,
   outputTokens: outputTokens + thoughtsTokens,
+  toolTokens,
+  searches,
 });

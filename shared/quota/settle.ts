@@ -9,7 +9,7 @@ interface Taken {
 }
 
 /**
- * What the limits count of a call: input that no cache had, and output, thoughts included. A call that was
+ * What the limits count of a call: input that no cache had, what Google's tools gave to read too, and output, thoughts included. A call that was
  * broken off before the model told its figures counts as what was reserved.
  */
 export function takenBy(
@@ -21,8 +21,8 @@ export function takenBy(
     return isUnreported
       ? { messages, tokens: reserved.tokens, costMicros: reserved.costMicros }
       : { messages, tokens: 0, costMicros: 0 };
-  const { promptTokens, cachedTokens, outputTokens, thoughtsTokens } = usage;
-  const input = Math.max(0, promptTokens - cachedTokens);
+  const { promptTokens, cachedTokens, outputTokens, thoughtsTokens, toolTokens = 0 } = usage;
+  const input = Math.max(0, promptTokens - cachedTokens) + toolTokens;
   return { messages, tokens: input + outputTokens + thoughtsTokens, costMicros: costMicros ?? 0 };
 }
 

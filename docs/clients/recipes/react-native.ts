@@ -1,13 +1,26 @@
-import type ReactNativeSse from 'react-native-sse';
-
 /** Where the API is, and who asks. */
 export interface Backend {
   /** Address of the function, e.g. `https://chat-abc.run.app`. */
   baseUrl: string;
   /** The user's Firebase ID token: `() => getIdToken(getAuth().currentUser)`. */
   getIdToken: () => Promise<string>;
+  /** Where the service demands App Check: `async () => (await getToken(appCheck)).token`. */
+  getAppCheckToken?: () => Promise<string>;
   /** `import EventSource from 'react-native-sse'` */
-  EventSource: typeof ReactNativeSse.default;
+  EventSource: new (url: string, options: object) => EventSourceLike;
+}
+
+/** The part of react-native-sse's class that is used here. */
+interface EventSourceLike {
+  addEventListener(
+    type: 'message',
+    listener: (event: { data: string | null; lastEventId: string | null }) => void,
+  ): void;
+  addEventListener(
+    type: 'error',
+    listener: (event: { type: string; xhrStatus?: number; message?: string }) => void,
+  ): void;
+  close(): void;
 }
 
 /** A message as it is kept on the phone until its answer is there: the ids are drawn before the first try. */
@@ -17,7 +30,12 @@ export interface OutgoingMessage {
   /** The same, once for each message, and the same one in every try. */
   messageId: string;
   text: string;
+  /** What `upload` of recap.ts gave, or small ones whole, in base64. */
+  files?: FilePart[];
 }
+
+export type FilePart =
+  { type: 'file'; uploadId: string } | { type: 'file'; mediaType: string; data: string };
 
 /** A function of the app that the model calls. */
 export interface ToolCall {
@@ -100,18 +118,40 @@ const clientContext = () => {
   return { timeZone, locale };
 };
 
-/** One try. Ends with the answer, or with what went wrong and after how long to come back. */
+/** What ended a try before its answer was whole: the HTTP status, and the body of the error. */
+interface Break {
+  status: number;
+  message: string;
+}
+
+/** How long to wait before the next try, ms; undefined: the same again would give the same. */
+function waitAfter({ status, message }: Break, backOffMs: number): number | undefined {
+  if (!WORTH_RETRYING.includes(status)) return undefined;
+  try {
+    const details: { metadata?: { final?: string }; retryDelay?: string }[] =
+      JSON.parse(message).error.details;
+    // A quota that is back tomorrow: the user is told, nobody waits.
+    if (details.some(({ metadata }) => metadata?.final === 'true')) return undefined;
+    const said = details.find(({ retryDelay }) => retryDelay !== undefined)?.retryDelay;
+    return said === undefined ? backOffMs : 1_000 * parseFloat(said);
+  } catch {
+    return backOffMs; // no answer of the API, but a broken connection or a page of a proxy
+  }
+}
+
+/** One try: undefined once the answer is whole, else what went wrong. */
 async function tryOnce(
-  { baseUrl, getIdToken, EventSource }: Backend,
+  { baseUrl, getIdToken, getAppCheckToken, EventSource }: Backend,
   { conversationId, path, body, takesCursor }: Asking,
   reading: Reading,
-): Promise<{ isDone: true } | { isDone: false; status: number; message: string }> {
+): Promise<Break | undefined> {
   const query = !takesCursor || reading.cursor === null ? '' : `?startingAfter=${reading.cursor}`;
   const url = `${baseUrl}/v1/conversations/${conversationId}${path}${query}`;
   const source = new EventSource(url, {
     method: 'POST',
     headers: {
       authorization: `Bearer ${await getIdToken()}`,
+      ...(getAppCheckToken && { 'x-firebase-appcheck': await getAppCheckToken() }),
       'content-type': 'application/json',
       accept: 'text/event-stream',
     },
@@ -124,7 +164,7 @@ async function tryOnce(
     source.addEventListener('message', ({ data, lastEventId }) => {
       if (data === '[DONE]') {
         source.close();
-        resolve({ isDone: true });
+        resolve(undefined);
         return;
       }
       reading.cursor = lastEventId;
@@ -133,9 +173,8 @@ async function tryOnce(
     });
     source.addEventListener('error', (event) => {
       source.close();
-      const status = event.type === 'error' ? event.xhrStatus : 0;
-      const message = event.type === 'timeout' ? 'timeout' : event.message;
-      resolve({ isDone: false, status, message });
+      const { type, xhrStatus = 0, message = type } = event;
+      resolve({ status: xhrStatus, message });
     });
   });
 }
@@ -158,15 +197,31 @@ async function follow(
 ): Promise<Answer> {
   const { answer, take } = growing;
   const reading: Reading = { cursor: null, take: (chunk: Chunk) => onChange(take(chunk)) };
-  for (let tried = 0; ; tried++) {
-    const end = await tryOnce(backend, asking, reading);
-    if (end.isDone) return answer;
-    if (!WORTH_RETRYING.includes(end.status) || tried === tries) throw new Error(end.message);
-    await new Promise((resolve) =>
-      setTimeout(resolve, Math.min(30_000, firstDelayMs * 2 ** tried)),
-    );
+  for (let failures = 0; ; failures++) {
+    const before = reading.cursor;
+    const broken = await tryOnce(backend, asking, reading);
+    if (!broken) return answer;
+    if (reading.cursor !== before) failures = 0;
+    const waitMs = waitAfter(broken, Math.min(30_000, firstDelayMs * 2 ** failures));
+    if (waitMs === undefined || failures === tries) throw new Error(broken.message);
+    await new Promise((resolve) => setTimeout(resolve, waitMs));
   }
 }
+
+/** What each way to begin an answer sends. */
+const answerTo = (
+  backend: Backend,
+  { conversationId, path, body }: { conversationId: string; path: string; body: object },
+  showing: Showing,
+): Promise<Answer> => {
+  const sent = JSON.stringify({ ...body, clientContext: clientContext() });
+  const asking = { conversationId, path, body: sent, takesCursor: true };
+  return follow(backend, asking, { ...showing, growing: createAnswer() });
+};
+
+const bodyOf = ({ messageId, text, files = [] }: OutgoingMessage) => ({
+  message: { id: messageId, parts: [{ type: 'text', text }, ...files] },
+});
 
 /**
  * Sends a message and shows its answer while it comes; after a broken connection it goes on after the last
@@ -175,13 +230,32 @@ async function follow(
  */
 export const sendMessage = (
   backend: Backend,
-  { conversationId, messageId, text }: OutgoingMessage,
+  message: OutgoingMessage,
   showing: Showing,
 ): Promise<Answer> => {
-  const message = { id: messageId, parts: [{ type: 'text', text }] };
-  const body = JSON.stringify({ message, clientContext: clientContext() });
-  const asking = { conversationId, path: '/messages', body, takesCursor: true };
-  return follow(backend, asking, { ...showing, growing: createAnswer() });
+  const { conversationId } = message;
+  return answerTo(backend, { conversationId, path: '/messages', body: bodyOf(message) }, showing);
+};
+
+/** Says something else in place of the user's message `replaced`; that message and all after it leave the context. */
+export const editMessage = (
+  backend: Backend,
+  { replaced, ...message }: OutgoingMessage & { replaced: string },
+  showing: Showing,
+): Promise<Answer> => {
+  const { conversationId } = message;
+  const path = `/messages/${replaced}:edit`;
+  return answerTo(backend, { conversationId, path, body: bodyOf(message) }, showing);
+};
+
+/** Answers the last message anew, named by its id. `id`: a UUID, drawn before the first try. */
+export const regenerate = (
+  backend: Backend,
+  { conversationId, messageId, id }: { conversationId: string; messageId: string; id: string },
+  showing: Showing,
+): Promise<Answer> => {
+  const path = `/messages/${messageId}:regenerate`;
+  return answerTo(backend, { conversationId, path, body: { id } }, showing);
 };
 
 /**

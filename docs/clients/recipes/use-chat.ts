@@ -4,6 +4,8 @@ export interface Backend {
   baseUrl: string;
   /** The user's Firebase ID token; the Firebase SDK renews it by itself. */
   getIdToken: () => Promise<string>;
+  /** Where the service demands App Check: `async () => (await getToken(appCheck)).token`. */
+  getAppCheckToken?: () => Promise<string>;
 }
 
 /** The parts of `useChat` (and of the class `Chat`) that are used here; the same in `ai` 5, 6 and 7. */
@@ -14,19 +16,25 @@ export interface ChatLike<Message extends { role: string; metadata?: unknown }> 
   sendMessage: () => Promise<void>;
 }
 
-const authorize = async ({ getIdToken }: Backend) => ({
+const authorize = async ({ getIdToken, getAppCheckToken }: Backend) => ({
   authorization: `Bearer ${await getIdToken()}`,
+  ...(getAppCheckToken && { 'x-firebase-appcheck': await getAppCheckToken() }),
 });
 
 /**
  * For `new DefaultChatTransport(…)`: only what is new travels, a message or what tools of the app have given, and which
- * message it comes after. `aiSdk`: the major version of your `ai`.
+ * message it comes after. `aiSdk`: the major version of your `ai`. `onDisconnect`: whether the answer stops, some seconds
+ * after `stop()`, a closed page or a lost connection, if nobody comes back.
  */
-export const transportOptions = (backend: Backend, { aiSdk = 5 } = {}) => ({
+export const transportOptions = (
+  backend: Backend,
+  { aiSdk = 5, onDisconnect = 'stop' }: { aiSdk?: number; onDisconnect?: 'stop' | 'continue' } = {},
+) => ({
   api: `${backend.baseUrl}/v1/ai-sdk/chat`,
   headers: async () => ({
     ...(await authorize(backend)),
     'x-ai-sdk-version': String(aiSdk), // from 6 on, questions for approval come as parts
+    'x-on-disconnect': onDisconnect,
   }),
   prepareSendMessagesRequest: <Message extends { id: string; role: string }>(request: {
     id: string;
@@ -51,25 +59,29 @@ export const transportOptions = (backend: Backend, { aiSdk = 5 } = {}) => ({
   },
 });
 
-/** What to show of an error, what to decide by, and when to come back. */
+/** What to show of an error, what to decide by, and when to come back; `isFinal`: not today. */
 export function readError(error: Error): {
   message: string;
   code?: number;
   reason?: string;
   retryAfterMs?: number;
+  isFinal?: boolean;
 } {
   try {
     const { message, code, details } = JSON.parse(error.message).error;
-    const retryAfterMs = 1_000 * parseFloat(details[1]?.retryDelay ?? '0');
-    return { message, code, reason: details[0].reason, retryAfterMs };
+    const [{ reason, metadata }, retryInfo] = details;
+    const retryAfterMs = 1_000 * parseFloat(retryInfo?.retryDelay ?? '0');
+    return { message, code, reason, retryAfterMs, isFinal: metadata?.final === 'true' };
   } catch {
     return { message: error.message }; // in the middle of an answer it is the text itself
   }
 }
 
-/** Whether the same message again may go through: the network broke, or the server asks to come back. */
-export const isWorthRetrying = (error: Error): boolean =>
-  error instanceof TypeError || [429, 502, 503, 504].includes(readError(error).code ?? 0);
+/** Whether the same message again may go through: the network broke, or the server asks to come back soon. */
+export function isWorthRetrying(error: Error): boolean {
+  const { code = 0, isFinal = false } = readError(error);
+  return error instanceof TypeError || ([429, 502, 503, 504].includes(code) && !isFinal);
+}
 
 /**
  * Sends the last message once more: it attaches to the answer that runs, or gets the one that is stored.
@@ -97,7 +109,7 @@ export async function retry<Message extends { role: string }>(
   }
 }
 
-/** Stops the answer on the server: `chat.stop()` only stops listening. */
+/** Stops the answer on the server at once: `chat.stop()` closes the connection, as a reload does. */
 export async function stopAnswer(
   backend: Backend,
   chat: Pick<ChatLike<{ role: string; metadata?: unknown }>, 'messages'>,

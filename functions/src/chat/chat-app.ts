@@ -9,6 +9,7 @@ import { createCallLimit, withinCallLimit, type CallLimit } from './http/call-li
 import { COMMON_HEADERS } from './http/headers.ts';
 import { cors } from './http/cors.ts';
 import { docsUrl } from './http/docs-url.ts';
+import { answerNoRoute, methodNotAllowed, refused } from './http/no-route.ts';
 import { errorResponse } from './http/error-response.ts';
 import { servedRoutes } from './chat-routes.ts';
 import { logRequest } from './http/log-request.ts';
@@ -35,25 +36,6 @@ type ChatContext = Context<{ Bindings: ChatBindings }>;
 
 /** Enough to tell users apart in logs, too little to look one up. */
 const UID_HASH_CHARACTERS = 16;
-
-const routeNotFound = () =>
-  new AppError({
-    status: 'NOT_FOUND',
-    reason: 'ROUTE_NOT_FOUND',
-    message: 'no such route',
-    publicMessage:
-      'There is no such address, or it ends in a slash. GET /v1/openapi.json lists all of them; the SDKs of Firebase call /callable/chat.',
-  });
-
-const methodNotAllowed = (allow: string) =>
-  new AppError({
-    status: 'INVALID_ARGUMENT',
-    reason: 'METHOD_NOT_ALLOWED',
-    httpStatus: 405,
-    message: `method refused; allowed are ${allow}`,
-    publicMessage: `This address takes ${allow} only.`,
-    metadata: { allow },
-  });
 
 const repeatedParameter = (name: string) =>
   new AppError({
@@ -213,11 +195,6 @@ async function serve(
   return response;
 }
 
-const refused = (error: AppError, { docsUrl: docs }: RouteDependencies): Served => ({
-  ...errorResponse(error, { accept: undefined, docsUrl: docs }),
-  error,
-});
-
 /**
  * The chat API as a router: every declared route, 405 for other methods of their paths, 404 for the rest,
  * all as AIP-193 JSON.
@@ -247,13 +224,13 @@ export function createChatApp(dependencies: RouteDependencies): Hono<{ Bindings:
     app.all(routerPath(path), (context) =>
       serve(dependencies, context, {
         operation: 'methodNotAllowed',
-        answer: (traced) => refused(methodNotAllowed(methods.join(', ')), traced),
+        answer: (traced) => refused(path, methodNotAllowed(methods.join(', ')), traced),
       }),
     );
   app.notFound((context) =>
     serve(dependencies, context, {
       operation: 'routeNotFound',
-      answer: (traced) => refused(routeNotFound(), traced),
+      answer: (traced) => answerNoRoute(context.req, traced),
     }),
   );
   return app;

@@ -85,6 +85,14 @@ export const servedRoutes: readonly ServedRoute[] = [
     listModelsRoute: ['GET', '/v1/openai/models'],
     retrieveModelRoute: ['GET', '/v1/openai/models/{model}'],
   }),
+  ...served(() => import('./facades/responses/routes.ts'), {
+    createResponseRoute: ['POST', ...responsesPaths('')],
+    compactResponseRoute: ['POST', ...responsesPaths('/compact')],
+    retrieveResponseRoute: ['GET', ...responsesPaths('/{responseId}')],
+    deleteResponseRoute: ['DELETE', ...responsesPaths('/{responseId}')],
+    cancelResponseRoute: ['POST', ...responsesPaths('/{responseId}/cancel')],
+    listInputItemsRoute: ['GET', ...responsesPaths('/{responseId}/input_items')],
+  }),
   ...served(() => import('./facades/callable/routes.ts'), {
     callableChatRoute: ['POST', '/callable/chat'],
   }),
@@ -138,6 +146,11 @@ export const servedRoutes: readonly ServedRoute[] = [
     getUploadRoute: ['GET', '/v1/uploads/{uploadId}'],
   }),
 ];
+
+/** Both addresses of the Responses API: below the base of OpenAI's clients, and by itself. */
+function responsesPaths(path: string): [string, string] {
+  return [`/v1/openai/responses${path}`, `/v1/responses${path}`];
+}
 
 /** The declarations of all routes, in the order of the list. */
 export async function loadRoutes(): Promise<readonly Route[]> {

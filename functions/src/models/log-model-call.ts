@@ -32,6 +32,8 @@ export function logModelCall(
     cachedTokens: usage?.cachedTokens,
     outputTokens: usage?.outputTokens,
     thoughtsTokens: usage?.thoughtsTokens,
+    toolTokens: usage?.toolTokens,
+    searches: usage?.searches,
     finishReason,
     reason: error === undefined ? undefined : failure,
     durationMs: clock.now().getTime() - startMs,

@@ -24,7 +24,7 @@ import { takenBy } from '#shared/quota/settle.ts';
 import { decideReservation, spentRefusal, type Wanted } from '#shared/quota/reserve-decision.ts';
 import { QUEUE_MAX } from '#shared/conversation/decisions/queue-decision.ts';
 import type { Config } from '../config.ts';
-import { callCostMicros } from '../models/models-in-use.ts';
+import { callCostMicros, groundingTools } from '../models/models-in-use.ts';
 import { createBudget } from './budget.ts';
 import { createOneAtATime } from '../lib/promises.ts';
 import { createOpenStreams } from './open-streams.ts';
@@ -56,7 +56,9 @@ const STREAMS_RETRY_MS = 5_000;
 /** What an answer holds until it is settled. */
 function wantedBy({ config }: Counting, request: QuotaRequest): Wanted {
   const { attempt, model, estimatedTokens, taken } = request;
-  const call = { model, promptTokens: estimatedTokens, cachedTokens: 0 };
+  // How often a model searches it does not say before: one search is held.
+  const searches = groundingTools(config, { model }).grounding?.includes('search') ? 1 : 0;
+  const call = { model, promptTokens: estimatedTokens, cachedTokens: 0, searches };
   const cost = callCostMicros(config, { ...call, outputTokens: RESERVED_ANSWER_TOKENS });
   const usage = taken === 'nothing' ? undefined : taken;
   const before = usage && {

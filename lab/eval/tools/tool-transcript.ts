@@ -40,8 +40,22 @@ function wantedOf({ answers, calls }: ScriptedTurn): Entry[] {
   );
 }
 
-const foundOf = ({ parts }: Pick<MessageView, 'parts'>): Entry[] =>
-  joined(parts.flatMap((part) => (part.type === 'file' ? [] : [part])));
+/** A recording has no names for its calls. */
+function unnamed(part: MessageView['parts'][number]): Entry[] {
+  switch (part.type) {
+    case 'file':
+      return [];
+    case 'text':
+      return [part];
+    case 'functionCall':
+    case 'functionResponse': {
+      const { callId: _, ...entry } = part;
+      return [entry];
+    }
+  }
+}
+
+const foundOf = ({ parts }: Pick<MessageView, 'parts'>): Entry[] => joined(parts.flatMap(unnamed));
 
 function isSame(wanted: Entry | undefined, found: Entry | undefined): boolean {
   if (wanted?.type === 'functionResponse' && wanted.response === undefined)

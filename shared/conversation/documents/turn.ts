@@ -34,6 +34,9 @@ export const turnUsageSchema = z.object({
   cachedTokens: z.number(),
   outputTokens: z.number(),
   thoughtsTokens: z.number(),
+  /** What Google's tools gave the model to read, and the searches that they made; absent: none. */
+  toolTokens: z.number().optional(),
+  searches: z.number().optional(),
   /** Millionths of a US dollar; absent where the model's price is not known. */
   costMicros: z.number().optional(),
 });
@@ -63,6 +66,8 @@ const roundsSchema = z.object({
   /** Calls of this server that wait for the user to allow them, and those that were allowed. */
   asks: z.array(z.number().int().nonnegative()).optional(),
   approved: z.array(z.number().int().nonnegative()).optional(),
+  /** What the turn had taken when each round was stored; absent in rounds of earlier releases. */
+  usages: z.array(turnUsageSchema).optional(),
 });
 export type Rounds = z.infer<typeof roundsSchema>;
 
@@ -105,6 +110,8 @@ const turnFieldsSchema = z.object({
   /** Ids of the turns that stand in for this one (`t_<seq>`), once they have begun. */
   replacedBy: z.record(z.string(), z.literal(true)).optional(),
   cancelRequested: z.boolean().optional(),
+  /** When a reader left whose leaving stops the turn; until somebody comes back. */
+  leftAt: z.date().optional(),
   /**
    * Of a turn that was begun anew when a compaction had folded its place: whether it was in the context that was folded.
    * It stays so, whatever comes of it.

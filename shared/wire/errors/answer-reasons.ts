@@ -87,6 +87,12 @@ export const answerReasons = {
     meaning:
       'The answer does not fit `responseSchema`, the second one neither; the message says what did not.',
   },
+  APPROVAL_NEEDED: {
+    status: 'FAILED_PRECONDITION',
+    on: 'declared',
+    meaning:
+      'A call of a tool waits until the user allows it, which this protocol cannot ask; give `toolResults`, then send the same again.',
+  },
   MODEL_QUOTA: {
     status: 'RESOURCE_EXHAUSTED',
     on: 'answer',

@@ -26,6 +26,12 @@ export const resourceReasons = {
     meaning:
       'This deployment answers with no model of this name; the message names those that it has.',
   },
+  RESPONSE_NOT_FOUND: {
+    status: 'NOT_FOUND',
+    on: '{responseId}',
+    meaning:
+      'No stored response has this id. Responses are found by their ids for as long as their conversation is; one with `store: false` is not stored.',
+  },
   TURN_NOT_FOUND: {
     status: 'NOT_FOUND',
     on: '{turnId}',

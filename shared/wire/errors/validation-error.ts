@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { AppError } from '#shared/errors.ts';
 import { safeParse } from '#shared/safe-parse.ts';
+import { unknownFieldRemedy } from './unknown-field.ts';
 import { issueSentence } from './issue-sentence.ts';
 
 /** How many problems one answer names. */
@@ -49,13 +50,14 @@ function problemsOfBranch(issue: Issue): Issue[] | undefined {
 }
 
 /** An unknown field is a problem of its own path, not of the object that holds it. */
-function problemsOf(issue: Issue): { field: string; text: string }[] {
+function problemsOf(issue: Issue, schema: z.ZodType): { field: string; text: string }[] {
   const inner = problemsOfBranch(issue);
-  if (inner) return inner.flatMap(problemsOf);
+  if (inner) return inner.flatMap((each) => problemsOf(each, schema));
   if (issue.code === 'unrecognized_keys')
     return issue.keys.map((key) => {
       const field = pathText([...issue.path, key]);
-      return { field, text: `\`${field}\` is not a field of this request. Remove it.` };
+      const remedy = unknownFieldRemedy(schema, { path: issue.path, key });
+      return { field, text: `\`${field}\` is not a field of this request. ${remedy}` };
     });
   const field = pathText(issue.path);
   return [{ field, text: issueSentence(issue, field) }];
@@ -65,10 +67,10 @@ function problemsOf(issue: Issue): { field: string; text: string }[] {
  * The 400 of a request that its schema refused: names each field by its path, the limit and the remedy,
  * never the value. Reason BAD_PART for what lies in `message.parts`, else BAD_FIELD.
  */
-function validationError(error: z.ZodError): AppError {
+function validationError(error: z.ZodError, schema: z.ZodType): AppError {
   const problems = error.issues
     .filter((issue) => !isBehindAnother(issue, error.issues))
-    .flatMap(problemsOf);
+    .flatMap((issue) => problemsOf(issue, schema));
   const fields = problems.map(({ field }) => field);
   const isPart = fields.length > 0 && fields.every((field) => PARTS.test(field));
   const left = problems.length - PROBLEMS_NAMED;
@@ -89,5 +91,5 @@ function validationError(error: z.ZodError): AppError {
 export function parseRequest<T>(schema: z.ZodType<T>, value: unknown): T {
   const parsed = safeParse(schema, value, { reportInput: true });
   if (parsed.success) return parsed.data;
-  throw validationError(parsed.error);
+  throw validationError(parsed.error, schema);
 }

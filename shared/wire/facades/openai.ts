@@ -1,43 +1,21 @@
 import { z } from 'zod';
-import { tokens, conversationIdSchema, wellFormedText } from '../fields.ts';
-import { PARTS_MAX, TOOLS_MAX } from '../limits.ts';
+import { tokens, conversationIdSchema } from '../fields.ts';
+import { TOOLS_MAX } from '../limits.ts';
 import { clientContextSchema } from '../resources/client-context.ts';
+import { contentSchema, filePart, imagePart, textPart } from './openai-parts.ts';
 
 /*
  * What clients of OpenAI send. Read tolerantly: they send more fields than anybody knows. What asks for something
  * that is not done here is refused by name, or named in the answer (OPENAI_UNSUPPORTED).
  */
 
-const textPart = z.looseObject({ type: z.literal('text'), text: wellFormedText });
-
-/** What stands before the base64 of a file. */
-const DATA_URL = /^data:[\w.+-]+\/[\w.+-]+;base64,/;
-const base64Schema = z.base64().min(1);
-
-const isBase64Url = (url: string) => base64Schema.safeParse(url.replace(DATA_URL, '')).success;
-
-const imagePart = z.looseObject({
-  type: z.literal('image_url'),
-  image_url: z.looseObject({
-    url: z
-      .string()
-      .regex(DATA_URL, { error: 'must be a data: URL in base64', abort: true })
-      .refine(isBase64Url, 'must be a data: URL in base64'),
-  }),
-});
-
-const contentOf = <Part extends z.ZodType>(part: Part) =>
-  z.union([wellFormedText, z.array(part).max(PARTS_MAX)], {
-    error: 'must be a text or a list of parts',
-  });
-
 const userMessage = z.looseObject({
   role: z.literal('user'),
-  content: contentOf(z.discriminatedUnion('type', [textPart, imagePart])),
+  content: contentSchema(z.discriminatedUnion('type', [textPart, imagePart, filePart])),
 });
 
 const textMessage = <Role extends string>(role: Role) =>
-  z.looseObject({ role: z.literal(role), content: contentOf(textPart) });
+  z.looseObject({ role: z.literal(role), content: contentSchema(textPart) });
 
 /** Google's own field for what a model has signed a call with; a client that keeps it gives it back. */
 const signatureField = z
@@ -46,7 +24,7 @@ const signatureField = z
 
 const assistantMessage = z.looseObject({
   role: z.literal('assistant'),
-  content: contentOf(textPart).nullish(),
+  content: contentSchema(textPart).nullish(),
   tool_calls: z
     .array(
       z.looseObject({
@@ -65,7 +43,7 @@ export type OpenAiAssistantMessage = z.infer<typeof assistantMessage>;
 const toolMessage = z.looseObject({
   role: z.literal('tool'),
   tool_call_id: z.string().min(1).max(256),
-  content: contentOf(textPart),
+  content: contentSchema(textPart),
 });
 export type OpenAiToolMessage = z.infer<typeof toolMessage>;
 
@@ -88,7 +66,7 @@ function jsonOf(text: string): unknown {
 }
 
 /** The SDKs' types take texts alone as metadata. */
-const clientContextText = z.string().transform(jsonOf).pipe(clientContextSchema);
+export const clientContextText = z.string().transform(jsonOf).pipe(clientContextSchema);
 
 /** A model id; which model answers is not the client's choice. */
 const modelSchema = z.string().min(1).max(256);
@@ -147,10 +125,11 @@ export const chatCompletionBody = z.looseObject({
     .looseObject({
       conversation_id: conversationIdSchema.optional(),
       client_context: clientContextText.optional(),
+      history: z.literal('whole', 'must be `whole`').optional(),
     })
     .nullish()
     .describe(
-      '`conversation_id`: the conversation; without one nothing is stored. `client_context`: what the model shall know of the moment, as JSON in a text; with a conversation only.',
+      '`conversation_id`: the conversation; without one nothing is stored. `client_context`: what the model shall know of the moment, as JSON in a text; with a conversation only. `history`: `whole` says that `messages` is all there is of the dialogue, so that a first message alone edits the first one.',
     ),
   temperature: z.number().min(0).max(2).nullish(),
   top_p: z.number().min(0).max(1).nullish(),

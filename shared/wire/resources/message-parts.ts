@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { nameCalls } from '#shared/conversation/context/tool-calls.ts';
 import type { Content, Part } from '#shared/conversation/documents/content.ts';
 import { AppError } from '#shared/errors.ts';
 import { unreadUpload } from '#shared/uploads/upload-parts.ts';
@@ -14,7 +15,7 @@ const mediaTypeSchema = z
   .regex(/^[\w.+-]+\/[\w.+-]+$/, 'must be a media type such as image/png');
 
 /** Only https: a `gs://` address would be read with the rights of the service, not of the caller. */
-const fileUrl = z
+export const fileUrl = z
   .url({ protocol: /^https$/, error: 'must be an https address' })
   // The parser of addresses puts up with what nobody else does, and the text stays as it came.
   .refine(
@@ -52,6 +53,11 @@ const filePart = z
 export const inputPartSchema = z.discriminatedUnion('type', [textPart, filePart]);
 export type InputPart = z.infer<typeof inputPartSchema>;
 
+const callIdField = z
+  .string()
+  .optional()
+  .describe('`toolCallId` of the stream; a response has that of its call.');
+
 export const outputPartResponse = z.discriminatedUnion('type', [
   z.object({ type: z.literal('text'), text: z.string() }),
   z.object({
@@ -64,11 +70,13 @@ export const outputPartResponse = z.discriminatedUnion('type', [
   }),
   z.object({
     type: z.literal('functionCall'),
+    callId: callIdField,
     name: z.string(),
     args: z.record(z.string(), z.unknown()),
   }),
   z.object({
     type: z.literal('functionResponse'),
+    callId: callIdField,
     name: z.string(),
     response: z.record(z.string(), z.unknown()),
   }),
@@ -144,7 +152,8 @@ export function toPart(part: InputPart): Part {
   }
 }
 
-function fromPart(part: Part): OutputPart[] {
+function fromPart(part: Part, callId: string | undefined): OutputPart[] {
+  const named = callId === undefined ? {} : { callId };
   if (part.thought === true) return [];
   if (part.upload) {
     const { id: uploadId, mimeType: mediaType, name } = part.upload;
@@ -159,12 +168,18 @@ function fromPart(part: Part): OutputPart[] {
   }
   if (part.functionCall)
     return [
-      { type: 'functionCall', name: part.functionCall.name, args: part.functionCall.args ?? {} },
+      {
+        type: 'functionCall',
+        ...named,
+        name: part.functionCall.name,
+        args: part.functionCall.args ?? {},
+      },
     ];
   if (part.functionResponse?.response)
     return [
       {
         type: 'functionResponse',
+        ...named,
         name: part.functionResponse.name,
         response: part.functionResponse.response,
       },
@@ -172,6 +187,10 @@ function fromPart(part: Part): OutputPart[] {
   return [];
 }
 
-/** What a person may see of contents: no thoughts, no signatures, nothing empty. */
-export const toOutputParts = (contents: readonly Content[]): OutputPart[] =>
-  contents.flatMap(({ parts }) => parts.flatMap(fromPart));
+/** What a person may see of a turn's contents: no thoughts, no signatures, nothing empty. */
+export function toOutputParts(seq: number, contents: readonly Content[]): OutputPart[] {
+  const callIds = nameCalls(seq, contents);
+  return contents.flatMap(({ parts }) =>
+    parts.flatMap((part) => fromPart(part, callIds.get(part))),
+  );
+}

@@ -118,7 +118,7 @@ export const userMessageView = (turn: Turn): MessageView => ({
   id: turn.messageId,
   ...messageBase(turn),
   role: 'user',
-  parts: toOutputParts([turn.user]),
+  parts: toOutputParts(turn.seq, [turn.user]),
   createTime: turn.createTime.toISOString(),
   ...(turn.eraseTime && turn.user.parts.length === 0 && { deleted: true as const }),
 });
@@ -130,7 +130,7 @@ export const answerView = (turn: Turn): MessageView => ({
   // What was answered behind a fold of the turn's place is in no context, whatever was folded of the turn.
   inContext: turn.inContext && turn.foldedInContext === undefined,
   role: 'model',
-  parts: toOutputParts(turn.contents),
+  parts: toOutputParts(turn.seq, turn.contents),
   createTime: (turn.finishTime ?? turn.createTime).toISOString(),
   ...finishReasonView(turn),
   ...recalledView(turn),

@@ -43,15 +43,23 @@ export const unreadableResponse = z
     'Which field of the stored turn cannot be read any more: what it said is not shown and in no context. It stays stored.',
   );
 
-export const turnUsageResponse = z.object({
-  promptTokens: tokens,
-  cachedTokens: tokens,
-  outputTokens: tokens,
-  costMicros: z
-    .number()
-    .optional()
-    .describe('Millionths of a US dollar; absent where no model reported what it took.'),
-});
+export const turnUsageResponse = z
+  .object({
+    promptTokens: tokens,
+    cachedTokens: tokens,
+    outputTokens: tokens,
+    toolTokens: tokens
+      .optional()
+      .describe('What Google’s tools gave the model to read beside the prompt; billed as input.'),
+    searches: z.number().int().optional().describe('Of Google Search; part of the cost.'),
+    costMicros: z
+      .number()
+      .optional()
+      .describe('Millionths of a US dollar; absent where no model reported what it took.'),
+  })
+  .describe(
+    'Of all calls of the model for the turn so far: of several replies of one turn, before and behind calls of tools that the app answers, the newest counts, and none is added to another.',
+  );
 type UsageView = z.infer<typeof turnUsageResponse>;
 
 export const routingResponse = routingSchema.describe(
@@ -113,6 +121,8 @@ export const usageView = (usage: TurnUsage): UsageView => ({
   promptTokens: usage.promptTokens,
   cachedTokens: usage.cachedTokens,
   outputTokens: usage.outputTokens,
+  ...(usage.toolTokens !== undefined && { toolTokens: usage.toolTokens }),
+  ...(usage.searches !== undefined && { searches: usage.searches }),
   ...(usage.costMicros !== undefined && { costMicros: usage.costMicros }),
 });
 

@@ -127,6 +127,7 @@ export async function createResources(
     messageId,
     answerId: 'm_21',
     turnId: 't_21',
+    responseId: `resp_${conversationId}_t_20`,
     generation: '1',
     pinId: 'pin-1',
     jobId: jobId ?? 'request-1',

@@ -100,3 +100,24 @@ test.each([
 ])('the cost of a call in millionths of a dollar: %s', (_, priced, expected) => {
   expect(costMicros(priced, verifiedModels)).toBe(expected);
 });
+
+test.each([
+  ['gemini-3.5-flash', 0, 0],
+  ['gemini-3.5-flash', 1, 14_000],
+  ['gemini-3.5-flash', 3, 42_000],
+  ['gemini-2.5-flash', 3, 35_000],
+])(
+  'a call of %s that made %d searches costs %d micros more than one without',
+  (...[model, searches, more]) => {
+    const plain = costMicros({ ...call, model }, verifiedModels);
+
+    expect(costMicros({ ...call, model, searches }, verifiedModels) - plain).toBe(more);
+  },
+);
+
+test('what Google’s tools gave a model to read costs what uncached input does', () => {
+  const plain = { ...call, model: 'gemini-3.5-flash' };
+  const more = costMicros({ ...plain, toolTokens: 1_000 }, verifiedModels);
+
+  expect(more - costMicros(plain, verifiedModels)).toBe(1_500);
+});

@@ -121,6 +121,10 @@ test(
     expect(operationIds.filter((id) => !succeeded.has(id))).toEqual([
       'cancelTurn',
       'answerToolCalls',
+      'compactResponse',
+      'compactResponseAsAlias',
+      'cancelResponse',
+      'cancelResponseAsAlias',
       'readFoldedTurns',
     ]);
     // Not all of one kind: otherwise nothing was tried.

@@ -9,6 +9,7 @@ import type { SendHandle, SendRequest } from '#functions/chat/turns/send/send-re
 import { sendStored } from '#functions/chat/turns/send/send-stored.ts';
 import { openChat } from './chat-names.ts';
 import { toEditId, toRegenerationId, lastUserMessage } from './user-message.ts';
+import { comeBack, isLeftAlone } from './leaving.ts';
 import { askedOptions, declareModelContext } from './model-context.ts';
 import { editedMessage } from './sent-history.ts';
 import { readStanding } from './standing-turn.ts';
@@ -21,15 +22,16 @@ const saysTheSame = (turn: Turn, { parts }: SendRequest['message']) =>
   JSON.stringify(turn.user.parts) === JSON.stringify(parts);
 
 /** Goes on with a turn as it is stored: attaches, replays or takes it over. */
-const goOn = (dependencies: RouteDependencies, asked: Asked, turn: Turn): Promise<SendHandle> =>
-  sendStored(dependencies, {
-    caller: asked.caller,
-    conversationId: asked.conversationId,
-    locale: asked.locale,
-    cursor: undefined,
-    turn,
-    sendMessage: dependencies.sendMessage,
-  });
+async function goOn(
+  dependencies: RouteDependencies,
+  { caller, conversationId, locale }: Asked,
+  turn: Turn,
+): Promise<SendHandle> {
+  await comeBack(dependencies, { conversationId, turn });
+  const { sendMessage } = dependencies;
+  const stored = { caller, conversationId, locale, cursor: undefined, turn, sendMessage };
+  return sendStored(dependencies, stored);
+}
 
 /**
  * Answers the message of a turn anew: what follows it leaves the context. `answer`: the answer that is not wanted; the
@@ -88,6 +90,18 @@ async function sendNew(
     message,
     ...(edited !== undefined && { replacing: { kind: 'edit', messageId: edited } }),
   });
+}
+
+/** A message that comes after `stop()` ends what was stopped at once; nobody waits for that any more. */
+async function inPlaceOfLeft(
+  dependencies: RouteDependencies,
+  asked: Asked,
+  conversation: Conversation | undefined,
+): Promise<Asked> {
+  if (!conversation || asked.onBusy) return asked;
+  const { conversationId } = asked;
+  const isLeft = await isLeftAlone(dependencies, { conversationId, conversation });
+  return isLeft ? { ...asked, onBusy: 'interrupt' } : asked;
 }
 
 interface Wanted {
@@ -158,7 +172,8 @@ export async function sendUiMessage(
     turn !== undefined && body.trigger === 'submit-message' && saysTheSame(turn, wanted.message);
   if (!isAgain)
     await declareModelContext(dependencies, { caller, conversationId, conversation, body });
+  const begins = await inPlaceOfLeft(dependencies, asked, conversation);
   return conversation && turn
-    ? sendKnown(dependencies, asked, { ...wanted, turn, lastSeq: conversation.lastSeq })
-    : sendNew(dependencies, asked, { ...wanted, conversation });
+    ? sendKnown(dependencies, begins, { ...wanted, turn, lastSeq: conversation.lastSeq })
+    : sendNew(dependencies, begins, { ...wanted, conversation });
 }

@@ -22,7 +22,7 @@ const event = (data: object) => `data: ${singleLineJson(data)}\n\n`;
 const DONE = 'data: [DONE]\n\n';
 
 /** What was said in the stream does not hold any more, and this protocol cannot take it back. */
-const restartedError = ({ recap }: Completion) =>
+export const restartedError = ({ recap }: Completion) =>
   new AppError({
     status: 'UNAVAILABLE',
     reason: 'ANSWER_RESTARTED',

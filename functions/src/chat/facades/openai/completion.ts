@@ -61,7 +61,8 @@ export const openAiFinish = ({ toolCalls = [], finishReason }: CompletionResult)
 
 /** Tokens as OpenAI counts them: thinking is part of the completion, the cache part of the prompt. */
 export function openAiUsage(usage: ModelUsage): OpenAiUsage {
-  const { promptTokens, cachedTokens, outputTokens, thoughtsTokens } = usage;
+  const { cachedTokens, outputTokens, thoughtsTokens } = usage;
+  const promptTokens = usage.promptTokens + (usage.toolTokens ?? 0);
   const completionTokens = outputTokens + thoughtsTokens;
   return {
     prompt_tokens: promptTokens,

@@ -18,6 +18,7 @@ import {
 import { streamFitting, type FittingAnswer } from '#functions/chat/turns/answer/stream-fitting.ts';
 import { isWritable, refuseUnwritable } from '#functions/chat/conversations/writable-fields.ts';
 import { refuseBadSchema } from '#functions/chat/turns/send/send-errors.ts';
+import { addUsage } from '#functions/chat/turns/answer/add-usage.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import {
   answeringModel,
@@ -46,6 +47,12 @@ const noQuestion = () =>
   badField(
     'messages',
     '`messages` must end with a message of the role `user` that says something, or with what a tool gave.',
+  );
+
+const noUploads = () =>
+  badField(
+    'messages',
+    'Uploads are for conversations. Send the file itself, or name a conversation.',
   );
 
 /** Instruction and tools of a client, where this deployment lets it have its own. Throws FIELD_NOT_WRITABLE, BAD_FIELD. */
@@ -77,6 +84,7 @@ function modelRequestOf(
 ): ModelRequest {
   const { MAX_PART_BYTES: maxPartBytes, MAX_MESSAGE_BYTES: maxMessageBytes } = config;
   const contents = toContents(body.messages, { maxPartBytes, maxMessageBytes });
+  if (contents.some(({ parts }) => parts.some(({ upload }) => upload))) throw noUploads();
   const last = body.messages.at(-1)?.role;
   if ((last !== 'user' && last !== 'tool') || contents.at(-1)?.role !== 'user') throw noQuestion();
   const model = modelOf(config);
@@ -93,15 +101,8 @@ function modelRequestOf(
 }
 
 /** What both calls took where the first answer did not fit. */
-function bothUsages({ usage, misfitUsage: before }: FittingAnswer): ModelUsage | undefined {
-  if (!usage || !before) return usage ?? before;
-  return {
-    promptTokens: before.promptTokens + usage.promptTokens,
-    cachedTokens: before.cachedTokens + usage.cachedTokens,
-    outputTokens: before.outputTokens + usage.outputTokens,
-    thoughtsTokens: before.thoughtsTokens + usage.thoughtsTokens,
-  };
-}
+const bothUsages = ({ usage, misfitUsage }: FittingAnswer): ModelUsage | undefined =>
+  addUsage(misfitUsage, usage);
 
 /** What the answer took, for the quota: as of a turn, but nothing of it is kept. */
 function settle(

@@ -18,7 +18,12 @@ type UserPart = Exclude<OpenAiUserMessage['content'], string>[number];
 
 function inputPartOf(part: UserPart): InputPart {
   if (part.type === 'text') return { type: 'text', text: part.text };
-  const [, mediaType = '', data = ''] = DATA_URL.exec(part.image_url.url) ?? [];
+  const file = part.type === 'file' ? part.file : { file_data: part.image_url.url };
+  const { file_data: dataUrl = '', file_id: uploadId, file_url: url, media_type: type } = file;
+  if (uploadId !== undefined) return { type: 'file', uploadId };
+  if (url !== undefined)
+    return { type: 'file', url, ...(type !== undefined && { mediaType: type }) };
+  const [, mediaType = '', data = ''] = DATA_URL.exec(dataUrl) ?? [];
   return { type: 'file', mediaType, data };
 }
 

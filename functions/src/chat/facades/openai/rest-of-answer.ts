@@ -1,5 +1,7 @@
 import { contentText, type Content } from '#shared/conversation/documents/content.ts';
 import { callId } from '#shared/conversation/context/tool-calls.ts';
+import type { Turn, TurnUsage } from '#shared/conversation/documents/turn.ts';
+import { usageBeyond } from '#functions/chat/turns/answer/add-usage.ts';
 import type { StreamChunk, StreamFrame } from '#shared/wire/resources/streams.ts';
 
 /*
@@ -19,6 +21,26 @@ export function textAfterCall(contents: readonly Content[], index: number): stri
     calls += countCalls(content);
   }
   return text;
+}
+
+/** The round that holds call `index` of a turn, as a count from 0; -1 for none. */
+function roundOfCall(contents: readonly Content[], index: number): number {
+  let calls = 0;
+  return contents
+    .map(countCalls)
+    .filter((count) => count > 0)
+    .findIndex((count) => (calls += count) > index);
+}
+
+/**
+ * What a turn took behind the round that holds call `index`; -1: all of it. Clients add up what each of their requests
+ * took.
+ */
+export function usageAfterCall(
+  { contents, rounds, usage }: Pick<Turn, 'contents' | 'rounds' | 'usage'>,
+  index: number,
+): TurnUsage | undefined {
+  return index < 0 ? usage : usageBeyond(usage, rounds?.usages?.[roundOfCall(contents, index)]);
 }
 
 /** The last of the calls that are answered, as a count from 0; -1: none is. */

@@ -81,6 +81,9 @@ export const chatCompletionsRoute = userRoute({
     'TOOL_NAME_TAKEN',
     'TOOL_CALL_NOT_FOUND',
     'TOOL_RESULT_CONFLICT',
+    'APPROVAL_NEEDED',
+    'MESSAGE_REPLACED',
+    'EDIT_TOO_FAR_BACK',
   ],
   example: {
     model: 'recap',

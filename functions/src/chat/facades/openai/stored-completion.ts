@@ -1,3 +1,4 @@
+import { contentText } from '#shared/conversation/documents/content.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { callId, findCalls } from '#shared/conversation/context/tool-calls.ts';
 import { waitingCalls } from '#shared/conversation/context/tool-results.ts';
@@ -5,12 +6,15 @@ import type { Conversation } from '#shared/conversation/documents/conversation.t
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { answerText } from '#shared/conversation/context/answer-text.ts';
 import { urlCitations } from '#shared/grounding/url-citations.ts';
+import { turnId } from '#shared/conversation/documents/paths.ts';
+import { AppError } from '#shared/errors.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import type { ChatCompletionBody, OpenAiToolCall } from '#shared/wire/facades/openai.ts';
 import type { RouteDependencies } from '#functions/chat/route.ts';
 import { answerOptions } from '#functions/chat/routes/parts/message-body.ts';
 import { isWritable } from '#functions/chat/conversations/writable-fields.ts';
 import { refuseBadSchema } from '#functions/chat/turns/send/send-errors.ts';
+import { sendStored } from '#functions/chat/turns/send/send-stored.ts';
 import type { SendHandle } from '#functions/chat/turns/send/send-request.ts';
 import { ignoreRejection } from '#functions/lib/promises.ts';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
@@ -18,9 +22,15 @@ import { badField } from './bad-field.ts';
 import { findInstruction, SCHEMA_FIELD, toUserParts } from './message-content.ts';
 import type { Completion, CompletionResult } from './completion.ts';
 import { askedOptions, ignoredFields, schemaOfFormat } from './asked-options.ts';
+import { editedMessage, sentTurn } from './edited-message.ts';
 import { declareTools } from './declare-tools.ts';
 import { toMessageId, readOwnConversation } from './message-id.ts';
-import { framesAfterCalls, lastNamedCall, textAfterCall } from './rest-of-answer.ts';
+import {
+  framesAfterCalls,
+  lastNamedCall,
+  textAfterCall,
+  usageAfterCall,
+} from './rest-of-answer.ts';
 import { resultsAtEnd, type GivenResults } from './tool-messages.ts';
 
 interface Asked {
@@ -40,20 +50,40 @@ const toolCallsOf = (turn: Turn): OpenAiToolCall[] =>
       function: { name, arguments: JSON.stringify(args) },
     }));
 
+/** The turn waits for the user's word, for which this protocol has none. */
+function approvalNeeded(turn: Turn): AppError {
+  const names = waitingCalls(turn).map(({ name }) => name);
+  const id = turnId(turn.seq);
+  return new AppError({
+    status: 'FAILED_PRECONDITION',
+    reason: 'APPROVAL_NEEDED',
+    message: `${id} waits for the approval of ${names.length} calls`,
+    publicMessage: `The answer waits until the user allows ${names.join(' and ')}, which OpenAI's protocol cannot ask. Allow or refuse it with POST /v1/conversations/{conversationId}/turns/${id}/toolResults, then send the same request again.`,
+    metadata: {
+      turnId: id,
+      calls: waitingCalls(turn)
+        .map(({ index }) => callId(turn.seq, index))
+        .join(','),
+    },
+  });
+}
+
 /** What came of a turn, or of the rest of it behind the calls that this request answers. */
 async function resultOf(
   { result }: SendHandle,
   answered: readonly string[],
 ): Promise<CompletionResult> {
   const { turn } = await result;
-  const { seq, contents, finishReason, usage, grounding } = turn;
+  const { seq, contents, finishReason, grounding } = turn;
+  const toolCalls = toolCallsOf(turn);
+  if (turn.state === 'awaiting_tool' && toolCalls.length === 0) throw approvalNeeded(turn);
   const last = lastNamedCall(seq, answered, findCalls(contents).length);
   const text = textAfterCall(contents, last);
   const citations = urlCitations(grounding, {
     text,
     from: answerText(contents).length - text.length,
   });
-  return { text, toolCalls: toolCallsOf(turn), finishReason, usage, citations };
+  return { text, toolCalls, finishReason, usage: usageAfterCall(turn, last), citations };
 }
 
 /** Sends the user's message that the request ends with. */
@@ -73,6 +103,27 @@ async function sendLast(
   const options = askedOptions(body);
   const naming = { conversationId, messages, conversation, header, options };
   const id = await toMessageId(dependencies, naming);
+  const sent = conversation && (await sentTurn(dependencies, { conversationId, messageId: id }));
+  const asked = {
+    caller,
+    conversationId,
+    ...answerOptions({ clientContext: body.metadata?.client_context }, header),
+  };
+  if (
+    sent?.replaces !== undefined &&
+    contentText(sent.user) === contentText({ role: 'user', parts })
+  )
+    return sendStored(dependencies, {
+      ...asked,
+      locale: asked.locale,
+      cursor: undefined,
+      turn: sent,
+      sendMessage: dependencies.sendMessage,
+    });
+  const edited =
+    conversation &&
+    !sent &&
+    (await editedMessage(dependencies, { conversationId, conversation, body }));
   await declareTools(dependencies, {
     caller,
     conversationId,
@@ -83,11 +134,10 @@ async function sendLast(
       : undefined,
   });
   return dependencies.sendMessage(dependencies, {
-    caller,
-    conversationId,
+    ...asked,
     message: { id, parts },
     options,
-    ...answerOptions({ clientContext: body.metadata?.client_context }, header),
+    ...(edited && { replacing: { kind: 'edit' as const, messageId: edited } }),
   });
 }
 

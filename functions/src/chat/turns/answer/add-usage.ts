@@ -18,6 +18,12 @@ const combined = (
   cachedTokens: combine(sum.cachedTokens, other.cachedTokens),
   outputTokens: combine(sum.outputTokens, other.outputTokens),
   thoughtsTokens: combine(sum.thoughtsTokens, other.thoughtsTokens),
+  ...((sum.toolTokens !== undefined || other.toolTokens !== undefined) && {
+    toolTokens: combine(sum.toolTokens ?? 0, other.toolTokens ?? 0),
+  }),
+  ...((sum.searches !== undefined || other.searches !== undefined) && {
+    searches: combine(sum.searches ?? 0, other.searches ?? 0),
+  }),
   ...(sum.costMicros !== undefined &&
     other.costMicros !== undefined && {
       costMicros: combine(sum.costMicros, other.costMicros),

@@ -9,7 +9,7 @@ import {
   withResponses,
   type ToolCall,
 } from '#shared/conversation/context/tool-calls.ts';
-import type { Rounds } from '#shared/conversation/documents/turn.ts';
+import type { Rounds, TurnUsage } from '#shared/conversation/documents/turn.ts';
 import { findCallLoop, loopFeedback, roundsIn, type PolledTools } from '#shared/loops/call-loop.ts';
 import { roundLimitResponse } from '#shared/loops/loop-reasons.ts';
 import { utf8Length } from '#shared/store/names.ts';
@@ -86,6 +86,17 @@ function ownersOf(
   };
 }
 
+const NO_USAGE: TurnUsage = {
+  promptTokens: 0,
+  cachedTokens: 0,
+  outputTokens: 0,
+  thoughtsTokens: 0,
+};
+
+/** One for each stored round: of those of an earlier release nothing is known. */
+const usagesOf = (rounds: Rounds | undefined): TurnUsage[] =>
+  Array.from({ length: rounds?.count ?? 0 }, (_, round) => rounds?.usages?.[round] ?? NO_USAGE);
+
 /**
  * Stores the calls that the model has asked for, before any of them runs: whoever goes on with the turn runs
  * the same ones under the same keys. Throws what storing throws.
@@ -113,6 +124,7 @@ export async function beginRound(
       app: [...(rounds?.app ?? []), ...app],
       asks: [...(rounds?.asks ?? []), ...asks],
       approved: rounds?.approved ?? [],
+      usages: [...usagesOf(rounds), progress.usage ?? NO_USAGE],
     },
   };
   const owner = { seq: begun.attempt.seq, rounds: next.rounds };

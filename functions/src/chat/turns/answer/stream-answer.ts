@@ -182,6 +182,8 @@ export async function streamAnswer(
   } else if (gate.held() !== '') text.push(gate.held());
   await text.close({ isCut: answer.error !== undefined && call.isCut() });
   timeout.stop();
+  const searches = answer.grounding?.queries.length ?? 0;
+  if (answer.usage && searches > 0) answer.usage = { ...answer.usage, searches };
   answer.error ??= emptyAnswerError(answer);
   if (answer.error && timeout.signal.aborted) answer.error = timeoutError(call);
   logModelCall(dependencies, { ...call, ...answer, startMs });

@@ -43,6 +43,7 @@ export function logFinished(
     promptTokens: batch.usage?.promptTokens,
     cachedTokens: batch.usage?.cachedTokens,
     outputTokens: batch.usage?.outputTokens,
+    searches: batch.usage?.searches,
     costMicros: batch.usage?.costMicros,
     compactionRequested: batch.need !== undefined,
     firstTokenMs: firstTokenMs === undefined ? undefined : firstTokenMs - startMs,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { parseConfig } from '#functions/config.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
-import { createWireApp } from '../support/chat/wire-app.ts';
+import { createWireApp } from '#test/support/chat/wire-app.ts';
 
 const uid = 'alice';
 const environment = { CLIENT_WRITABLE: 'model', MODEL_WINDOWS: '{"house-model":32000}' };

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { errorReasons } from '#shared/wire/errors/error-reasons.ts';
-import { createWireApp, type WireAnswer } from '../support/chat/wire-app.ts';
+import { createWireApp, type WireAnswer } from '#test/support/chat/wire-app.ts';
 
 const HELP = 'type.googleapis.com/google.rpc.Help';
 

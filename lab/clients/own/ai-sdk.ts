@@ -1,0 +1,45 @@
+import * as ai5 from 'ai5';
+import * as ai6 from 'ai6';
+import * as ai7 from 'ai7';
+import { chatState } from '#test/support/wire/chat-state.ts';
+import { plainTransport, type ChatSetup } from '../chat.ts';
+import { chatRow } from '../chat-row.ts';
+import type { Row } from '../columns.ts';
+
+class Chat5 extends ai5.AbstractChat<ai5.UIMessage> {}
+class Chat6 extends ai6.AbstractChat<ai6.UIMessage> {}
+class Chat7 extends ai7.AbstractChat<ai7.UIMessage> {}
+
+const open5 = ({ place, id, messages = [] }: ChatSetup) =>
+  new Chat5({
+    id,
+    state: chatState<ai5.UIMessage>([...messages]),
+    transport: new ai5.DefaultChatTransport(plainTransport(place)),
+    sendAutomaticallyWhen: ai5.lastAssistantMessageIsCompleteWithToolCalls,
+  });
+
+const open6 = ({ place, id, messages = [] }: ChatSetup) =>
+  new Chat6({
+    id,
+    state: chatState<ai6.UIMessage>([...messages]),
+    transport: new ai6.DefaultChatTransport(plainTransport(place)),
+    sendAutomaticallyWhen: (chat) =>
+      ai6.lastAssistantMessageIsCompleteWithToolCalls(chat) ||
+      ai6.lastAssistantMessageIsCompleteWithApprovalResponses(chat),
+  });
+
+const open7 = ({ place, id, messages = [] }: ChatSetup) =>
+  new Chat7({
+    id,
+    state: chatState<ai7.UIMessage>([...messages]),
+    transport: new ai7.DefaultChatTransport(plainTransport(place)),
+    sendAutomaticallyWhen: (chat) =>
+      ai7.lastAssistantMessageIsCompleteWithToolCalls(chat) ||
+      ai7.lastAssistantMessageIsCompleteWithApprovalResponses(chat),
+  });
+
+export const rows: Readonly<Record<string, Row>> = {
+  'ai 5': chatRow(open5),
+  'ai 6': chatRow(open6),
+  'ai 7': chatRow(open7),
+};

@@ -1,0 +1,218 @@
+import { z } from 'zod';
+import { conversationIdSchema, wellFormedText } from '#shared/wire/fields.ts';
+import { PARTS_MAX, THRESHOLD_MIN_TOKENS, TOOLS_MAX } from '#shared/wire/limits.ts';
+
+/*
+ * What clients of OpenAI’s Responses API send:
+ * https://platform.openai.com/docs/api-reference/responses and https://www.openresponses.org. Read as tolerantly as
+ * chat completions are: what asks for something that is not done here is refused by name.
+ */
+
+/** Items of one request: a dialogue of a thousand questions. */
+const ITEMS_MAX = 2_000;
+const idText = z.string().min(1).max(256);
+
+const inputText = z.looseObject({
+  type: z.enum(['input_text', 'output_text', 'text']),
+  text: wellFormedText,
+});
+
+const inputImage = z.looseObject({
+  type: z.literal('input_image'),
+  image_url: z.string().nullish().describe('A data: URL, or an https address of a stored image.'),
+  file_id: idText.nullish().describe('An upload of the user.'),
+});
+
+const inputFile = z.looseObject({
+  type: z.literal('input_file'),
+  file_data: z.string().nullish().describe('A data: URL.'),
+  file_url: z.string().nullish(),
+  file_id: idText.nullish().describe('An upload of the user.'),
+  filename: z.string().nullish(),
+});
+
+const refusal = z.looseObject({ type: z.literal('refusal'), refusal: wellFormedText });
+
+const content = z.union(
+  [
+    wellFormedText,
+    z
+      .array(z.discriminatedUnion('type', [inputText, inputImage, inputFile, refusal]))
+      .max(PARTS_MAX),
+  ],
+  { error: 'must be a text or a list of parts' },
+);
+export type ResponsesContent = z.infer<typeof content>;
+
+const message = z.looseObject({
+  type: z.literal('message').default('message'),
+  role: z.enum(['user', 'assistant', 'system', 'developer']),
+  content,
+});
+
+const functionCall = z.looseObject({
+  type: z.literal('function_call'),
+  call_id: idText,
+  name: z.string().min(1).max(64),
+  arguments: z.string(),
+});
+
+const functionCallOutput = z.looseObject({
+  type: z.literal('function_call_output'),
+  call_id: idText,
+  output: content,
+});
+
+const reasoning = z.looseObject({
+  type: z.literal('reasoning'),
+  encrypted_content: z.string().nullish(),
+});
+
+const compaction = z.looseObject({ type: z.literal('compaction'), encrypted_content: z.string() });
+
+const itemReference = z.looseObject({
+  type: z.literal('item_reference').default('item_reference'),
+  id: idText,
+});
+
+const inputItem = z.union(
+  [functionCall, functionCallOutput, reasoning, compaction, message, itemReference],
+  {
+    error:
+      'must be a message, a function_call, a function_call_output, a reasoning, a compaction or an item_reference',
+  },
+);
+export type ResponsesInputItem = z.infer<typeof inputItem>;
+
+/** Either a function or a tool that OpenAI runs, which the façade refuses by name. */
+const tool = z.looseObject({
+  type: z.string(),
+  name: z.string().optional(),
+  description: z.string().nullish(),
+  parameters: z.record(z.string(), z.unknown()).nullish(),
+});
+export type ResponsesTool = z.infer<typeof tool>;
+
+const toolChoice = z.union(
+  [
+    z.enum(['auto', 'none', 'required']),
+    z.looseObject({ type: z.literal('function'), name: z.string() }),
+  ],
+  { error: 'must be `auto`, `none`, `required` or one function of `tools`' },
+);
+
+const textFormat = z.discriminatedUnion('type', [
+  z.looseObject({ type: z.literal('text') }),
+  z.looseObject({ type: z.literal('json_object') }),
+  z.looseObject({
+    type: z.literal('json_schema'),
+    name: z.string().optional(),
+    schema: z.record(z.string(), z.unknown()).optional(),
+  }),
+]);
+
+const conversation = z.union(
+  [conversationIdSchema, z.looseObject({ id: conversationIdSchema }).transform(({ id }) => id)],
+  { error: 'must be a UUID, version 4 or 7, or `{id}`' },
+);
+
+const input = z.union([wellFormedText, z.array(inputItem).max(ITEMS_MAX)], {
+  error: 'must be a text or a list of items',
+});
+
+const effort = z.enum(['none', 'minimal', 'low', 'medium', 'high']);
+
+export const createResponseBody = z.looseObject({
+  model: z
+    .string()
+    .max(256)
+    .nullish()
+    .describe('Any name; the model of the deployment or the conversation answers.'),
+  input: input.describe(
+    'A text, or items. In a conversation those at the end count: a message, or what tools gave; the server has the history.',
+  ),
+  instructions: wellFormedText
+    .nullish()
+    .describe('Where `CLIENT_WRITABLE` lists `systemInstruction`; a conversation keeps them.'),
+  conversation: conversation
+    .nullish()
+    .describe('The conversation, or `{id}`; a new UUID begins one.'),
+  previous_response_id: z
+    .string()
+    .nullish()
+    .describe('Goes on in its conversation; behind an earlier answer in a fork of it.'),
+  store: z
+    .boolean()
+    .nullish()
+    .describe(
+      'false: nothing is stored. Without it and without a conversation one message begins a conversation, and a whole dialogue is answered without storing it.',
+    ),
+  stream: z.boolean().nullish(),
+  background: z
+    .boolean()
+    .nullish()
+    .describe('With `stream` only: an answer goes on without its reader anyway.'),
+  tools: z.array(tool).max(TOOLS_MAX).nullish().describe('Functions of the app.'),
+  tool_choice: toolChoice.nullish(),
+  text: z
+    .looseObject({ format: textFormat.nullish(), verbosity: z.string().nullish() })
+    .nullish()
+    .describe('`format`: what the answer has to fit.'),
+  reasoning: z
+    .looseObject({
+      effort: effort.nullish(),
+      summary: z.string().nullish(),
+      generate_summary: z.string().nullish(),
+    })
+    .nullish()
+    .describe('`effort`: how much the model thinks; `none` is the least that it can.'),
+  temperature: z.number().min(0).max(2).nullish(),
+  top_p: z.number().min(0).max(1).nullish(),
+  max_output_tokens: z.number().int().min(1).nullish(),
+  metadata: z.record(z.string(), z.string()).nullish().describe('Comes back with the answer.'),
+  context_management: z
+    .array(
+      z.looseObject({
+        type: z.string(),
+        compact_threshold: z.number().int().min(THRESHOLD_MIN_TOKENS).nullish(),
+      }),
+    )
+    .max(4)
+    .nullish()
+    .describe(
+      'In a conversation, whose threshold `compact_threshold` becomes; the answer then ends with a compaction item where its context holds a summary.',
+    ),
+  truncation: z.enum(['auto', 'disabled']).nullish(),
+  include: z.array(z.string()).nullish(),
+});
+export type CreateResponseBody = z.infer<typeof createResponseBody>;
+
+export const responseParams = z.strictObject({
+  responseId: z.string().min(1).max(128).describe('As `id` of a response has it.'),
+});
+
+const flag = z.enum(['true', 'false']).transform((text) => text === 'true');
+
+export const retrieveResponseQuery = z.looseObject({
+  stream: flag.optional().describe('`true`: the events of the response, running or finished.'),
+  starting_after: z
+    .string()
+    .regex(/^\d{1,15}$/, 'must be a sequence_number')
+    .transform(Number)
+    .optional()
+    .describe('With `stream`: only the events after this `sequence_number`.'),
+});
+
+export const inputItemsQuery = z.looseObject({
+  order: z.enum(['asc', 'desc']).optional(),
+  after: z.string().optional(),
+});
+
+export const compactResponseBody = z.looseObject({
+  model: z.string().max(256).nullish(),
+  previous_response_id: z
+    .string()
+    .nullish()
+    .describe('A response of the conversation that is to be compacted.'),
+  input: input.nullish(),
+});

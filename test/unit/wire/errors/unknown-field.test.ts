@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import { AppError } from '#shared/errors.ts';
+import { createConversationBody } from '#shared/wire/resources/conversations.ts';
+import { sendMessageBody } from '#shared/wire/resources/messages.ts';
+import { parseRequest } from '#shared/wire/errors/validation-error.ts';
+
+const message = {
+  id: 'c5d5219c-ec19-4265-8aa7-bdae2d42e2b1',
+  parts: [{ type: 'text', text: 'Hi' }],
+};
+
+type Schema = Parameters<typeof parseRequest>[0];
+
+function refusalOf(schema: Schema, value: unknown): string {
+  try {
+    parseRequest(schema, value);
+    return 'taken';
+  } catch (error) {
+    if (error instanceof AppError) return error.publicMessage;
+    throw error;
+  }
+}
+
+test('`stream` in the body of a message is refused with the header that streams the answer', () => {
+  expect(refusalOf(sendMessageBody, { message, stream: true })).toBe(
+    '`stream` is not a field of this request. Leave it out, and send the header `Accept: text/event-stream` where the answer shall be a stream.',
+  );
+});
+
+test.each<[string, [schema: Schema, body: unknown, advice: string]]>([
+  ['a message', [sendMessageBody, { message, local: 'ko' }, 'Did you mean `locale`?']],
+  [
+    'a part of the message',
+    [sendMessageBody, { message: { ...message, retentions: 'keep' } }, 'Did you mean `retention`?'],
+  ],
+  [
+    'the settings',
+    [
+      createConversationBody,
+      { settings: { thresholdToken: 2_000 } },
+      'Did you mean `thresholdTokens`?',
+    ],
+  ],
+  [
+    'a message, unlike any other',
+    [
+      sendMessageBody,
+      { message: { ...message, content: 'Hi' } },
+      '`message.content` is not a field of this request. Remove it; there are `id`, `parts`',
+    ],
+  ],
+])('a misspelt field of %s is refused with the one that was meant', (_, given) => {
+  const [schema, body, advice] = given;
+
+  expect(refusalOf(schema, body)).toContain(advice);
+});

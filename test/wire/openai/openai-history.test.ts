@@ -1,0 +1,118 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { bodyOf, clientOf, errorOfSdk, newText } from '#test/support/wire/openai.ts';
+import { startToolServer } from '#test/support/wire/tool-server.ts';
+import { startWireServer } from '#test/support/wire/wire-server.ts';
+
+const server = await startWireServer();
+const withTools = await startToolServer();
+afterAll(() => Promise.all([server.stop(), withTools.stop()]));
+
+const itemsOf = z.object({
+  items: z.array(
+    z.object({ content: z.object({ parts: z.array(z.object({ text: z.string() })) }) }),
+  ),
+});
+
+/** A chat that keeps its own list of messages, as user interfaces on this protocol do. */
+async function newChat() {
+  const { client } = await clientOf(server);
+  const conversationId = randomUUID();
+  const ask = async (history: string[], text: string, more: object = {}) => {
+    const before = history.flatMap((content) => [
+      { role: 'user' as const, content },
+      { role: 'assistant' as const, content: `About ${content}` },
+    ]);
+    const body = bodyOf(text, conversationId);
+    const asked = client.chat.completions.create({
+      ...body,
+      messages: [...before, ...body.messages],
+      metadata: { conversation_id: conversationId, ...more },
+    });
+    const known = server.callsOf(text).length;
+    await server.answer(text, `About ${text}`, known);
+    return asked;
+  };
+  const context = async () => {
+    const shown = await server.call(`/v1/conversations/${conversationId}/context`);
+    const { items } = itemsOf.parse(await shown.json());
+    return items.flatMap(({ content }) => content.parts.map(({ text }) => text));
+  };
+  return { client, conversationId, ask, context };
+}
+
+describe('the history that a client of OpenAI sends', () => {
+  test('a longer history is followed by the next message', async () => {
+    const [one, two] = [newText(), newText()];
+    const { ask, context } = await newChat();
+
+    await ask([], one);
+    await ask([one], two);
+
+    expect(await context()).toEqual([one, `About ${one}`, two, `About ${two}`]);
+  });
+
+  test('a history that lacks the last messages is an edit in their place', async () => {
+    const [one, two, three] = [newText(), newText(), newText()];
+    const { ask, context } = await newChat();
+
+    await ask([], one);
+    await ask([one], two);
+    await ask([one], three);
+
+    expect(await context()).toEqual([one, `About ${one}`, three, `About ${three}`]);
+  });
+
+  test('an edit that is sent again is the same edit', async () => {
+    const [one, two, three] = [newText(), newText(), newText()];
+    const { ask, client, conversationId, context } = await newChat();
+    await ask([], one);
+    await ask([one], two);
+    const edit = await ask([one], three);
+
+    const again = await client.chat.completions.create({
+      ...bodyOf(three, conversationId),
+      messages: [
+        { role: 'user', content: one },
+        { role: 'assistant', content: `About ${one}` },
+        { role: 'user', content: three },
+      ],
+    });
+
+    expect(again.id).toBe(edit.id);
+    expect(await context()).toEqual([one, `About ${one}`, three, `About ${three}`]);
+  });
+
+  test('a first message alone edits the first one of a client that tells its whole history', async () => {
+    const [one, two] = [newText(), newText()];
+    const { ask, context } = await newChat();
+
+    await ask([], one);
+    await ask([], two, { history: 'whole' });
+
+    expect(await context()).toEqual([two, `About ${two}`]);
+  });
+
+  test('a message without any history comes after all', async () => {
+    const [one, two] = [newText(), newText()];
+    const { ask, context } = await newChat();
+
+    await ask([], one);
+    await ask([], two);
+
+    expect(await context()).toEqual([one, `About ${one}`, two, `About ${two}`]);
+  });
+});
+
+test('a client of OpenAI is told that a call waits for the user, and how it is allowed', async () => {
+  const { client } = await clientOf(withTools);
+  const asked = client.chat.completions.create({
+    ...bodyOf('call transfer {"amount":5}\nthen\nDone.', randomUUID()),
+  });
+
+  const error = await errorOfSdk(asked);
+
+  expect(error).toMatchObject({ status: 400, code: 'APPROVAL_NEEDED' });
+  expect(error.message).toContain('turns/t_1/toolResults');
+});
