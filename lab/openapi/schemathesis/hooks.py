@@ -17,6 +17,8 @@ RULED_FIELDS = {
     "message": "a part has one of data, url and uploadId",
     "messages": "the order of roles, and images as data: addresses in base64",
     "startingAfter": "not behind the end of the turn",
+    "X-Conversation-Id": "a UUID; headers have no schema of their own",
+    "settings": "whole numbers that JavaScript can hold",
     "Last-Event-ID": "a number, unless startingAfter is given",
     "responseSchema": "a schema that can be checked",
     "data.responseSchema": "a schema that can be checked",
@@ -34,8 +36,8 @@ def valid_data_is_not_called_malformed(ctx, response, case):
     if case.meta is None or not case.meta.generation.mode.is_positive or response.status_code != 400:
         return
     error = response.json()["error"]
-    # Deployments decide whether fields of OpenAI's that have no use here are refused.
-    if "OPENAI_UNSUPPORTED" in error["message"]:
+    # Deployments decide whether fields of OpenAI's without use are refused; no object may have a `__proto__`.
+    if "OPENAI_UNSUPPORTED" in error["message"] or "__proto__" in error["message"]:
         return
     detail = error["details"][0]
     fields = detail.get("metadata", {}).get("field", "").split(",")
