@@ -18,6 +18,7 @@ import { noBody, userRoute, type Reply, type RouteDependencies } from '#function
 import type { Completion } from './completion.ts';
 import { completionBody, completionText, untilFirstWord } from './completion-events.ts';
 import { looseCompletion } from './loose-completion.ts';
+import { retrieveCompletion } from './retrieve-completion.ts';
 import { DISCONNECT_HEADERS, stopWhenLeft } from './stop-when-left.ts';
 import { storedCompletion } from './stored-completion.ts';
 
@@ -129,6 +130,27 @@ const noSuchModel = (model: string, known: readonly string[]) =>
     publicMessage: `There is no such model here. There ${known.length === 1 ? 'is' : 'are'} ${known.join(' and ')}.`,
     metadata: { field: 'model' },
   });
+
+export const retrieveCompletionRoute = userRoute({
+  operation: 'openAiRetrieveChatCompletion',
+  follows: {
+    openAiChatCompletions: { parameters: { completionId: '$response.body#/id' } },
+  },
+  method: 'GET',
+  path: '/v1/openai/chat/completions/{completionId}',
+  summary: 'For clients of OpenAI: a completion with a conversation, as it stands now.',
+  params: z.object({ completionId: z.string().min(1).max(256) }),
+  query: z.object({}),
+  body: noBody,
+  response: chatCompletionResponse,
+  statuses: [200],
+  errors: ['CONVERSATION_NOT_FOUND', 'TURN_NOT_FOUND', 'APPROVAL_NEEDED'],
+  format: 'openai',
+  handle: async (dependencies, { caller, params: { completionId: id } }) => ({
+    kind: 'json',
+    body: await completionBody(await retrieveCompletion(dependencies, { caller, id })),
+  }),
+});
 
 /** What a conversation may be answered by without a field of its own, and `auto` where it may be that. */
 const modelsOf = ({ MODEL, routing }: Pick<Config, 'MODEL' | 'routing'>): string[] => [

@@ -198,6 +198,33 @@ const giveResults = (
     locale: answerOptions({}, header).locale,
   });
 
+/** A turn, or the rest of it behind the calls that were `answered`, as a completion. */
+export function toCompletion(
+  { clock, config }: Pick<RouteDependencies, 'clock' | 'config'>,
+  given: {
+    handle: SendHandle;
+    conversation: Conversation | undefined;
+    answered: readonly string[];
+    ignored: readonly string[];
+    tellsApprovals?: true | undefined;
+  },
+): Completion {
+  const { handle, conversation, answered, ignored, tellsApprovals } = given;
+  const { conversationId, turnId: id, generation, replayed } = handle;
+  return {
+    id: `chatcmpl-${conversationId}-${id}`,
+    created: Math.floor(clock.now().getTime() / 1_000),
+    model: conversation?.model ?? config.MODEL,
+    recap: { conversationId, turnId: id, generation, ...(replayed && { replayed }) },
+    ignored,
+    frames: (left) => framesAfterCalls(handle.frames(left), answered),
+    subscribe: (left) => handle.subscribe(left),
+    result: ignoreRejection(
+      resultOf(handle, { answered, ...(tellsApprovals && { tellsApprovals }) }),
+    ),
+  };
+}
+
 /**
  * Sends the last message of a request as the next one of a conversation, or answers calls of a turn with the
  * messages of tools that it ends with; what stands before it in the request is the client's own copy. Throws
@@ -217,17 +244,5 @@ export async function storedCompletion(
   const handle = given
     ? await giveResults(dependencies, request, given)
     : await sendLast(dependencies, request, conversation);
-  const { turnId: id, generation, replayed } = handle;
-  return {
-    id: `chatcmpl-${conversationId}-${id}`,
-    created: Math.floor(dependencies.clock.now().getTime() / 1_000),
-    model: conversation?.model ?? dependencies.config.MODEL,
-    recap: { conversationId, turnId: id, generation, ...(replayed && { replayed }) },
-    ignored,
-    frames: (left) => framesAfterCalls(handle.frames(left), answered),
-    subscribe: (left) => handle.subscribe(left),
-    result: ignoreRejection(
-      resultOf(handle, { answered, ...(tellsApprovals && { tellsApprovals }) }),
-    ),
-  };
+  return toCompletion(dependencies, { handle, conversation, answered, ignored, tellsApprovals });
 }

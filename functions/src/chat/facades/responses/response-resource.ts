@@ -70,10 +70,9 @@ export const requestEcho = (body: CreateResponseBody, isStored: boolean): Echo =
   metadata: body.metadata ?? {},
 });
 
-/** The same of a stored response, as far as its conversation knows it. */
+/** The same of a stored response, as far as its conversation knows it. Its instruction may be the operator's, and is told to nobody. */
 export const storedEcho = (conversation: Conversation): Echo => ({
   ...requestEcho({ input: '' }, true),
-  instructions: conversation.systemInstruction ?? null,
   tools: readClientTools(conversation).map(functionTool),
 });
 

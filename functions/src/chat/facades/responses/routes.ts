@@ -102,7 +102,10 @@ export const createResponseRoute = userRoute({
     const { completion } = answering;
     completion.subscribe?.(left);
     if (body.stream === true) {
-      const watched = stopWhenLeft(dependencies, completion, { header, left });
+      const watched =
+        body.background === true
+          ? { completion, settled: Promise.resolve() }
+          : stopWhenLeft(dependencies, completion, { header, left });
       await untilFirstWord(completion, { clock, waitMs: heartbeatMs });
       const { settled } = watched;
       return streamOf(
