@@ -162,6 +162,33 @@ describe('a bad body', () => {
     expect(error.text).not.toContain(CANARY);
   });
 
+  const FORM = '{"id":"<UUID>","parts":[{"type":"text","text":"…"}]}';
+  const PARTS_FORM = '[{"type":"text","text":"…"}]';
+  const id = randomUUID();
+  test.each<[string, unknown, string]>([
+    ['a text as message', { message: 'hi' }, FORM],
+    ['a field `text`', { text: 'hi' }, FORM],
+    ['a field `content`', { content: 'hi' }, FORM],
+    ['nothing in it', '', FORM],
+    ['`message.text`', { message: { id, text: 'hi' } }, PARTS_FORM],
+    ['`message.content`', { message: { id, content: 'hi' } }, PARTS_FORM],
+    ['a text as parts', { message: { id, parts: 'hi' } }, PARTS_FORM],
+    ['texts as parts', { message: { id, parts: ['hi'] } }, '{"type":"text","text":"…"}'],
+    ['no id', { message: { parts: text('a') } }, 'give a UUID that the app draws'],
+    ['a number as id', { message: { id: 7, parts: text('a') } }, 'a UUID that the app draws'],
+    [
+      'a part of the type image_url',
+      { message: { id, parts: [{ type: 'image_url', image_url: { url: 'x' } }] } },
+      '{"type":"file","mediaType":"image/png","data":"<base64>"}',
+    ],
+  ])('a message body with %s is refused with the form to send', async (...[, body, form]) => {
+    const response = await chat.call(messages(), { body });
+
+    const error = await errorOf(response);
+    expect(error).toMatchObject({ http: 400 });
+    expect(error.message).toContain(form);
+  });
+
   test.each([
     [
       'a part',

@@ -31,7 +31,10 @@ describe('the sentence of a request that is refused', () => {
     [
       'whose message is a text',
       { message: 'Hi' },
-      { text: '`message` must be an object.', field: 'message' },
+      {
+        text: '`message` must be an object such as {"id":"<UUID>","parts":[{"type":"text","text":"…"}]}.',
+        field: 'message',
+      },
     ],
     [
       'without parts',
@@ -50,7 +53,7 @@ describe('the sentence of a request that is refused', () => {
       'with a part of an unknown type',
       sent([{ type: 'audio' }]),
       {
-        text: '`message.parts[0].type` must be one of: text, file.',
+        text: '`message.parts[0].type` must be one of: text, file. Parts are {"type":"text","text":"…"} and, for pictures and files, {"type":"file","mediaType":"image/png","data":"<base64>"}.',
         field: 'message.parts[0].type',
       },
     ],
@@ -58,7 +61,7 @@ describe('the sentence of a request that is refused', () => {
       'with a part of no type',
       sent([{ text: 'Hi' }]),
       {
-        text: '`message.parts[0].type` must be one of: text, file.',
+        text: '`message.parts[0].type` must be one of: text, file. Parts are {"type":"text","text":"…"} and, for pictures and files, {"type":"file","mediaType":"image/png","data":"<base64>"}.',
         field: 'message.parts[0].type',
       },
     ],
