@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { AppError } from '#shared/errors.ts';
 import { safeParse } from '#shared/safe-parse.ts';
-import { unknownFieldRemedy } from './unknown-field.ts';
+import { isOpenAiTool, unknownFieldRemedy } from './unknown-field.ts';
 import { issueSentence } from './issue-sentence.ts';
 
 /** How many problems one answer names. */
@@ -33,6 +33,20 @@ const isBehindAnother = (issue: Issue, issues: readonly Issue[]) =>
     (other) =>
       other !== issue && other.code === 'too_big' && pathText(other.path) === pathText(issue.path),
   );
+
+/** Of a tool in OpenAI's form only the field that says so: what else is wrong with it follows from that. */
+function onlyCauses(issues: readonly Issue[]): Issue[] {
+  const causes = issues.flatMap((issue) =>
+    issue.code === 'unrecognized_keys' &&
+    issue.keys.some((key) => isOpenAiTool({ path: issue.path, key }))
+      ? [{ ...issue, keys: ['function'] }]
+      : [],
+  );
+  const places = causes.map(({ path }) => pathText(path));
+  const isEffect = ({ path }: Issue) =>
+    places.some((place) => pathText(path.slice(0, 2)) === place);
+  return [...causes, ...issues.filter((issue) => !isEffect(issue))];
+}
 
 /** Whether what is wrong lies in the value, such as in an entry of a list, and not in what it is. */
 const isWithin = (issues: readonly Issue[]) => issues.every(({ path }) => path.length > 0);
@@ -68,7 +82,7 @@ function problemsOf(issue: Issue, schema: z.ZodType): { field: string; text: str
  * never the value. Reason BAD_PART for what lies in `message.parts`, else BAD_FIELD.
  */
 function validationError(error: z.ZodError, schema: z.ZodType): AppError {
-  const problems = error.issues
+  const problems = onlyCauses(error.issues)
     .filter((issue) => !isBehindAnother(issue, error.issues))
     .flatMap((issue) => problemsOf(issue, schema));
   const fields = problems.map(({ field }) => field);
