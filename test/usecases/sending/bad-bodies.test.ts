@@ -165,6 +165,9 @@ describe('a bad body', () => {
   const FORM = '{"id":"<UUID>","parts":[{"type":"text","text":"…"}]}';
   const PARTS_FORM = '[{"type":"text","text":"…"}]';
   const id = randomUUID();
+  const file = (content: object) => ({
+    message: { id, parts: [{ type: 'file', mediaType: 'image/png', ...content }] },
+  });
   test.each<[string, unknown, string]>([
     ['a text as message', { message: 'hi' }, FORM],
     ['a field `text`', { text: 'hi' }, FORM],
@@ -176,6 +179,20 @@ describe('a bad body', () => {
     ['texts as parts', { message: { id, parts: ['hi'] } }, '{"type":"text","text":"…"}'],
     ['no id', { message: { parts: text('a') } }, 'give a UUID that the app draws'],
     ['a number as id', { message: { id: 7, parts: text('a') } }, 'a UUID that the app draws'],
+    ['a data: URL in `data`', file({ data: 'data:image/png;base64,AAAA' }), 'base64 alone'],
+    ['an address in `data`', file({ data: 'https://example.com/a.png' }), 'goes into `url`'],
+    ['a data: URL in `url`', file({ url: 'data:image/png;base64,AAAA' }), 'goes into `data`'],
+    [
+      'an upload that is no UUID',
+      { message: { id, parts: [{ type: 'file', uploadId: 'up-1' }] } },
+      'a UUID from POST /v1/uploads',
+    ],
+    ['too large a picture', file({ data: 'A'.repeat(400_000) }), 'POST /v1/uploads'],
+    [
+      'a picture above the limit of a body',
+      file({ data: 'A'.repeat(1_600_000) }),
+      'POST /v1/uploads',
+    ],
     [
       'a part of the type image_url',
       { message: { id, parts: [{ type: 'image_url', image_url: { url: 'x' } }] } },
@@ -185,7 +202,7 @@ describe('a bad body', () => {
     const response = await chat.call(messages(), { body });
 
     const error = await errorOf(response);
-    expect(error).toMatchObject({ http: 400 });
+    expect(error.status).toBe('INVALID_ARGUMENT');
     expect(error.message).toContain(form);
   });
 
