@@ -1,4 +1,5 @@
 import { AppError } from '../errors.ts';
+import { jsonFaultPlace } from './json-fault-place.ts';
 import { JSON_DEPTH_MAX } from './limits.ts';
 
 const badJson = (publicMessage: string, cause?: unknown) =>
@@ -46,6 +47,10 @@ export function parseJsonBody(text: string): unknown {
     return value;
   } catch (error) {
     if (error instanceof AppError) throw error;
-    throw badJson('The body is not valid JSON. Send one JSON object, encoded as UTF-8.', error);
+    const { line, column } = jsonFaultPlace(text);
+    throw badJson(
+      `The body is not valid JSON at line ${line}, column ${column}. Send one JSON object, encoded as UTF-8.`,
+      error,
+    );
   }
 }

@@ -21,6 +21,7 @@ describe('a bad body', () => {
   test.each([
     ['malformed JSON', messages(), `{"message": ${CANARY}`, 400, 'BAD_JSON', 'JSON'],
     ['JSON cut off', messages(), `{"message":{"id":"${CANARY}`, 400, 'BAD_JSON', 'JSON'],
+    ['single quotes', messages(), "{\n'message': 1}", 400, 'BAD_JSON', 'at line 2, column 1'],
     ['a JSON string', messages(), JSON.stringify(CANARY), 400, 'BAD_FIELD', 'object'],
     ['a JSON array', messages(), [], 400, 'BAD_FIELD', 'object'],
     ['null', messages(), null, 400, 'BAD_FIELD', 'object'],
@@ -160,6 +161,15 @@ describe('a bad body', () => {
     expect(error).toMatchObject({ http: code, status: 'INVALID_ARGUMENT', reason });
     expect(error.message).toContain(named);
     expect(error.text).not.toContain(CANARY);
+  });
+
+  test('a body of multipart/form-data is refused with the Content-Type to send', async () => {
+    const headers = { 'content-type': 'multipart/form-data; boundary=x' };
+    const response = await chat.call(messages(), { method: 'POST', body: '--x--', headers });
+
+    const error = await errorOf(response);
+    expect(error).toMatchObject({ http: 400, reason: 'BAD_JSON' });
+    expect(error.message).toContain('The Content-Type multipart/form-data is not taken.');
   });
 
   const FORM = '{"id":"<UUID>","parts":[{"type":"text","text":"…"}]}';
