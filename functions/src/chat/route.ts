@@ -176,6 +176,12 @@ async function paramsAsStored(
   return { ...params, conversationId: await idAsStored(dependencies, id, conversationPath) };
 }
 
+/** What ids of paths look like that are no UUIDs of the app alone. */
+const idForms: Readonly<Record<string, string>> = {
+  turnId: 'A turnId looks like t_7; the header x-turn-id of an answer has it.',
+  messageId: 'A messageId is a UUID, or m_7 for an answer.',
+};
+
 function readParams<Params>(
   { params, badParams }: Pick<Declaration<Params, unknown, unknown>, 'params' | 'badParams'>,
   raw: Record<string, string>,
@@ -190,7 +196,7 @@ function readParams<Params>(
     status: 'NOT_FOUND',
     reason: 'NOT_FOUND',
     message: `a malformed ${field} was asked for`,
-    publicMessage: `There is nothing under this ${field}: it ${issue?.message ?? 'cannot be one'}.`,
+    publicMessage: `There is nothing under this ${field}. ${idForms[field] ?? 'Check it.'}`,
     metadata: { field },
   });
 }

@@ -54,7 +54,8 @@ function asRecorded(part: MessageView['parts'][number]): Entry[] {
   }
 }
 
-const foundOf = ({ parts }: Pick<MessageView, 'parts'>): Entry[] => joined(parts.flatMap(asRecorded));
+const foundOf = ({ parts }: Pick<MessageView, 'parts'>): Entry[] =>
+  joined(parts.flatMap(asRecorded));
 
 function isSame(wanted: Entry | undefined, found: Entry | undefined): boolean {
   if (wanted?.type === 'functionResponse' && wanted.response === undefined)

@@ -14,13 +14,18 @@ const mediaTypeSchema = z
   .max(128)
   .regex(/^[\w.+-]+\/[\w.+-]+$/, 'must be a media type such as image/png');
 
+const HTTPS_ADDRESS = 'must be an https address';
+
 /** Only https: a `gs://` address would be read with the rights of the service, not of the caller. */
 export const fileUrl = z
-  .url({ protocol: /^https$/, error: 'must be an https address' })
+  .url({
+    protocol: /^https$/,
+    error: `${HTTPS_ADDRESS}; of a data: URL the base64 goes into \`data\``,
+  })
   // The parser of addresses puts up with what nobody else does, and the text stays as it came.
   .refine(
     (url) => url.isWellFormed() && !/[\s\p{Cc}]/u.test(url),
-    'must be an https address without spaces and control characters',
+    `${HTTPS_ADDRESS} without spaces and control characters`,
   )
   .max(FILE_URL_MAX_CHARACTERS);
 
@@ -28,7 +33,11 @@ const filePart = z
   .strictObject({
     type: z.literal('file'),
     mediaType: mediaTypeSchema.optional().describe('With `data` or `url`; an upload has its own.'),
-    data: z.base64().min(1).optional().describe('Base64 of the file.'),
+    data: z
+      .base64('must be base64 alone, without `data:…;base64,`; an https address goes into `url`')
+      .min(1)
+      .optional()
+      .describe('Base64 of the file.'),
     url: fileUrl.optional(),
     uploadId: uploadIdSchema.optional(),
   })
@@ -132,7 +141,9 @@ export function refuseTooLong(
   if (total > limits.maxMessageBytes)
     throw tooLong({
       subject: `\`${path}\``,
-      remedy: 'Send less in one message.',
+      remedy: parts.some((part) => part.type === 'file')
+        ? 'Send files as uploads: POST /v1/uploads.'
+        : 'Send less in one message.',
       bytes: total,
       limitBytes: limits.maxMessageBytes,
     });

@@ -23,10 +23,14 @@ const mistakes: readonly [what: string, mistake: Mistake, told: string][] = [
   ['an unset variable', { headers: { authorization: 'Bearer ' } }, 'is the variable set'],
   ['single quotes', { body: "{'message': 1}" }, 'Look at line 1, column 2.'],
   ['a body that breaks off', { body: '{"message":' }, 'It ends too early.'],
-  ['no body', { body: '' }, '`message` is missing: give an object with `id`, `parts`'],
-  ['a text for a message', { body: { message: 'Hi' } }, 'an object with `id`, `parts`'],
+  ['no body', { body: '' }, '`message` is missing: give an object such as {"id":"<UUID>"'],
+  ['a text for a message', { body: { message: 'Hi' } }, 'an object such as {"id":"<UUID>"'],
   ['the form of OpenAI', { body: { messages: [] } }, 'Did you mean `message`?'],
-  ['`content` for `parts`', { body: { message: { content: 'Hi' } } }, 'there are `id`, `parts`'],
+  [
+    '`content` for `parts`',
+    { body: { message: { content: 'Hi' } } },
+    'The text goes into the parts of the message',
+  ],
   ['no id', { body: { message: { parts: text } } }, 'The client’s id of a message, a UUID.'],
   ['an id that is none', { body: { message: message({ id: '1' }) } }, '`crypto.randomUUID()`'],
   ['a text for parts', { body: { message: message({ parts: 'Hi' }) } }, '[{"type":"text"'],
@@ -45,7 +49,7 @@ const mistakes: readonly [what: string, mistake: Mistake, told: string][] = [
   [
     'a setting beside the settings',
     { path: '/v1/conversations', body: { thresholdTokens: 2_000 } },
-    'Put it into `settings`.',
+    'It belongs into `settings`.',
   ],
   [
     'snake case',
@@ -60,7 +64,7 @@ const mistakes: readonly [what: string, mistake: Mistake, told: string][] = [
   [
     'a turn by its number',
     { method: 'GET', path: `${conversation}/turns/1` },
-    'it must be a turn id such as t_17',
+    'A turnId looks like t_7',
   ],
   [
     'a generation that is missing',

@@ -38,7 +38,10 @@ describe('the sentence of a request that is refused', () => {
     [
       'whose message is a text',
       { message: 'Hi' },
-      { text: '`message` must be an object with `id`, `parts`, `retention`.', field: 'message' },
+      {
+        text: '`message` must be an object such as {"id":"<UUID>","parts":[{"type":"text","text":"…"}]}.',
+        field: 'message',
+      },
     ],
     [
       'without parts',
@@ -60,7 +63,7 @@ describe('the sentence of a request that is refused', () => {
       'with a part of an unknown type',
       sent([{ type: 'audio' }]),
       {
-        text: '`message.parts[0].type` must be one of: text, file. A text is `[{"type":"text","text":"…"}]`.',
+        text: '`message.parts[0].type` must be one of: text, file. Parts are {"type":"text","text":"…"} and, for pictures and files, {"type":"file","mediaType":"image/png","data":"<base64>"}.',
         field: 'message.parts[0].type',
       },
     ],
@@ -68,7 +71,7 @@ describe('the sentence of a request that is refused', () => {
       'with a part of no type',
       sent([{ text: 'Hi' }]),
       {
-        text: '`message.parts[0].type` must be one of: text, file. A text is `[{"type":"text","text":"…"}]`.',
+        text: '`message.parts[0].type` must be one of: text, file. Parts are {"type":"text","text":"…"} and, for pictures and files, {"type":"file","mediaType":"image/png","data":"<base64>"}.',
         field: 'message.parts[0].type',
       },
     ],
