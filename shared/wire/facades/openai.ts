@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { tokens, conversationIdSchema } from '../fields.ts';
 import { TOOLS_MAX } from '../limits.ts';
 import { annotationsResponse } from '../sources.ts';
+import { responseSchemaSchema } from '../response-schema.ts';
 import { clientContextSchema } from '../resources/client-context.ts';
 import { contentSchema, filePart, imagePart, textPart } from './openai-parts.ts';
 
@@ -96,7 +97,7 @@ const responseFormat = z.discriminatedUnion('type', [
   z.looseObject({ type: z.literal('json_object') }),
   z.looseObject({
     type: z.literal('json_schema'),
-    json_schema: z.looseObject({ schema: z.record(z.string(), z.unknown()) }),
+    json_schema: z.looseObject({ schema: responseSchemaSchema }),
   }),
 ]);
 
@@ -130,6 +131,10 @@ export const chatCompletionBody = z.looseObject({
       conversation_id: conversationIdSchema.optional(),
       client_context: clientContextText.optional(),
       history: z.literal('whole', 'must be `whole`').optional(),
+    })
+    .refine((metadata) => !('conversationId' in metadata), {
+      path: ['conversationId'],
+      error: 'is named `conversation_id` here',
     })
     .nullish()
     .describe(
@@ -272,7 +277,8 @@ export const modelListResponse = z.object({
 export interface OpenAiError {
   message: string;
   type: string;
-  param: string | null;
+  /** The field that is meant; '' for none. */
+  param: string;
   code: string;
   status: string;
   details: readonly object[];

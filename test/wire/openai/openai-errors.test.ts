@@ -14,6 +14,27 @@ const badBodies: [string, object, string][] = [
   ['without messages', { model: 'x' }, 'messages'],
   ['with a field that has no effect here', { ...bodyOf('Hi.'), logprobs: true }, 'logprobs'],
   ['with a field that nobody knows', { ...bodyOf('Hi.', randomUUID()), top_k: 5 }, 'top_k'],
+  [
+    'with a conversation in a wrong place',
+    { ...bodyOf('Hi.'), conversation_id: 'x' },
+    'conversation_id',
+  ],
+  [
+    'with a conversation by a wrong name',
+    { ...bodyOf('Hi.'), metadata: { conversationId: randomUUID() } },
+    'metadata.conversationId',
+  ],
+  [
+    'for a type that there is not',
+    {
+      ...bodyOf('Hi.'),
+      response_format: {
+        type: 'json_schema',
+        json_schema: { name: 'a', schema: { type: 'banana' } },
+      },
+    },
+    'response_format.json_schema.schema.type',
+  ],
   ['that is too warm', { ...bodyOf('Hi.'), temperature: 3 }, 'temperature'],
   ['for two answers', { ...bodyOf('Hi.'), n: 2 }, 'n'],
   [
@@ -58,7 +79,7 @@ describe('an error', () => {
       'without a token',
       { body: bodyOf('Hi.'), isSignedOut: true },
       OpenAI.AuthenticationError,
-      ['invalid_api_key', null],
+      ['invalid_api_key', ''],
     ],
     ...badBodies.map(
       ([what, body, param]) =>

@@ -122,13 +122,13 @@ describe('the SDK of OpenAI, when the model calls functions of the app', () => {
     ]);
   });
 
-  test.each<[string, Messages, { code: string; param: string | null }]>([
-    ['another result', [result('"Rome"')], { code: 'TOOL_RESULT_CONFLICT', param: null }],
-    ['an unknown call', [result('1', 't_1_c7')], { code: 'TOOL_CALL_NOT_FOUND', param: null }],
+  test.each<[string, Messages, { code: string; param: string }]>([
+    ['another result', [result('"Rome"')], { code: 'TOOL_RESULT_CONFLICT', param: '' }],
+    ['an unknown call', [result('1', 't_1_c7')], { code: 'TOOL_CALL_NOT_FOUND', param: '' }],
     [
       'a call of another protocol',
       [result('1', 'call_abc')],
-      { code: 'TURN_NOT_FOUND', param: null },
+      { code: 'TURN_NOT_FOUND', param: '' },
     ],
     [
       'calls of two answers',

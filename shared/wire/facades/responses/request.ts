@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { responseSchemaSchema } from '../../response-schema.ts';
 import { conversationIdSchema, wellFormedText } from '#shared/wire/fields.ts';
 import { PARTS_MAX, THRESHOLD_MIN_TOKENS, TOOLS_MAX } from '#shared/wire/limits.ts';
 
@@ -107,7 +108,7 @@ const textFormat = z.discriminatedUnion('type', [
   z.looseObject({
     type: z.literal('json_schema'),
     name: z.string().optional(),
-    schema: z.record(z.string(), z.unknown()).optional(),
+    schema: responseSchemaSchema.optional(),
   }),
 ]);
 

@@ -75,6 +75,8 @@ export function ignoredFields(
   const instructions = isWritable(config, 'systemInstruction') ? [] : systemFields(body.messages);
   if (first === undefined || config.OPENAI_UNSUPPORTED === 'ignore')
     return [...fields, ...instructions];
+  if (first === 'conversation_id')
+    throw badField(first, '`conversation_id` belongs into `metadata`: `metadata.conversation_id`.');
   throw badField(
     first,
     `\`${first}\` is not supported here. Leave it out, or let the deployment set OPENAI_UNSUPPORTED=ignore.`,

@@ -60,7 +60,8 @@ export function openAiErrorReply(thrown: unknown, docsUrl?: string): OpenAiError
       error: {
         message,
         type: typeOf(reply.httpStatus),
-        param: info?.metadata['field'] ?? null,
+        // Not null: a client that reads errors by a schema (@ai-sdk/open-responses) would show none of this.
+        param: info?.metadata['field'] ?? '',
         code: codeByReason[reason] ?? reason,
         status,
         details,
