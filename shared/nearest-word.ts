@@ -1,4 +1,4 @@
-/** A word is suggested where at most this share of its letters differs: a heuristic, three of `flash` do not. */
+/** A word is suggested where at most this share of its letters differs: a heuristic that takes two slips in `flash`. */
 const DIFFERING_SHARE = 0.4;
 
 /** Longer words are not compared, characters: the work grows with the square. */

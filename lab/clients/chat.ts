@@ -1,3 +1,4 @@
+import type { loadMessages } from '#docs/clients/recipes/use-chat.ts';
 import type { Place } from './columns.ts';
 
 /** A message that a chat shows. */
@@ -44,12 +45,8 @@ export interface ChatSetup {
   messages?: readonly StoredMessage[];
 }
 
-/** A message that a chat begins with, as `loadMessages` of the recipe gives it. */
-interface StoredMessage {
-  id: string;
-  role: 'user' | 'assistant';
-  parts: ({ type: 'text'; text: string } | { type: 'file'; mediaType: string; url: string })[];
-}
+/** A message that a page begins with. */
+type StoredMessage = Awaited<ReturnType<typeof loadMessages>>[number];
 
 /**
  * For `new DefaultChatTransport(…)`: as the SDK's own documentation has it, nothing shortened; only the version of `ai`

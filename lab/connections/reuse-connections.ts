@@ -3,13 +3,13 @@ import type { Duplex } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 
 /** What is sent on a connection, time and again. */
-export interface Call {
+interface Call {
   url: string;
   headers: Record<string, string>;
   body: string;
 }
 
-export interface ReuseOptions {
+interface ReuseOptions {
   /** How many clients call at the same time, each over a connection of its own. */
   clients: number;
   /** When no client begins another call, ms from the beginning. */

@@ -28,13 +28,13 @@ export const wellFormedText = z
 /** iOS writes UUIDs in capitals; `idAsStored` says which document one names. */
 export const conversationIdSchema = z
   .string()
-  .regex(UUID_4_OR_7, 'must be a UUID, version 4 or 7')
+  .regex(UUID_4_OR_7, 'must be a UUID, version 4 or 7, such as `crypto.randomUUID()` draws')
   .describe('Id of a conversation: a UUID, version 4 or 7.');
 
 export const messageIdSchema = z
   .string()
-  .regex(UUID, 'must be a UUID')
-  .describe('The client’s id of a message. The same id again is the same message.');
+  .regex(UUID, 'must be a UUID, such as `crypto.randomUUID()` draws')
+  .describe('The client’s id of a message, a UUID. The same id again is the same message.');
 
 export const requestIdSchema = z.string().regex(UUID, 'must be a UUID').toLowerCase();
 

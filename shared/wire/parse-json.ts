@@ -33,6 +33,14 @@ function refusePrototype(key: string, value: unknown): unknown {
   return value;
 }
 
+/** Where JSON breaks off, in the words of V8, whose messages may quote the text; '' where it does not say. */
+function placeOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : '';
+  const [, line, column] = /\(line (\d+) column (\d+)\)/.exec(message) ?? [];
+  if (line !== undefined) return ` Look at line ${line}, column ${column}.`;
+  return message.startsWith('Unexpected end') ? ' It ends too early.' : '';
+}
+
 /**
  * The value of a request body; an empty body is `{}`. Throws AppError BAD_JSON for what is not JSON, is
  * nested deeper than JSON_DEPTH_MAX, or names `__proto__`; the message repeats nothing of the text.
@@ -46,6 +54,7 @@ export function parseJsonBody(text: string): unknown {
     return value;
   } catch (error) {
     if (error instanceof AppError) throw error;
-    throw badJson('The body is not valid JSON. Send one JSON object, encoded as UTF-8.', error);
+    const advice = 'Send one JSON object, encoded as UTF-8.';
+    throw badJson(`The body is not valid JSON.${placeOf(error)} ${advice}`, error);
   }
 }

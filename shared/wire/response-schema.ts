@@ -3,13 +3,18 @@ import { jsonFault } from '#shared/bounded-json.ts';
 import { utf8Length } from '#shared/store/names.ts';
 import { RESPONSE_SCHEMA_MAX_BYTES } from './limits.ts';
 
-const typeName = z.enum(['object', 'array', 'string', 'number', 'integer', 'boolean', 'null']);
+const TYPE_NAMES = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'] as const;
+const typeName = z.enum(TYPE_NAMES);
 
 /** A schema below another one; the keywords that decide a value's form are checked, others may stand beside them. */
 const subschema: z.ZodType = z.lazy(() => z.union([z.boolean(), z.looseObject(keywords)]));
 
 const keywords = {
-  type: z.union([typeName, z.array(typeName).min(1)]).optional(),
+  type: z
+    .union([typeName, z.array(typeName).min(1)], {
+      error: `must be one of: ${TYPE_NAMES.join(', ')}, or a list of these`,
+    })
+    .optional(),
   properties: z.record(z.string(), subschema).optional(),
   required: z.array(z.string()).optional(),
   additionalProperties: subschema.optional(),

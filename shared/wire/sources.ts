@@ -1,8 +1,6 @@
 import { z } from 'zod';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
-
-/** The id of a source of a turn, counted from 1; the same in stream, transcript and context. */
-const sourceId = (seq: number, index: number) => `s${seq}.${index + 1}`;
+import { sourceId, type Citation } from '#shared/grounding/citation.ts';
 
 const sourceResponse = z.object({
   id: z.string().describe('s{seq}.{n}, also in the stream and in the snapshot.'),
@@ -16,6 +14,16 @@ const sourceResponse = z.object({
     .optional()
     .describe('What of the answer it bears out: places in its text, UTF-16 units.'),
 });
+/** A source of a folded turn, for the statements that it bears out. */
+export const citationResponse = sourceResponse.omit({ spans: true });
+type CitationView = z.infer<typeof citationResponse>;
+
+export const citationView = ({ id, url, title }: Citation): CitationView => ({
+  id,
+  url,
+  ...(title !== undefined && { title }),
+});
+
 type SourceView = z.infer<typeof sourceResponse>;
 
 /** What Google wants shown beside an answer that it has searched for. */
@@ -55,3 +63,19 @@ export function groundingView(turn: Pick<Turn, 'seq' | 'grounding'>): {
   const searched = searchedView(turn);
   return { ...(sources.length > 0 && { sources }), ...(searched && { searched }) };
 }
+
+/** Sources of a message as clients of OpenAI read them. */
+export const annotationsResponse = z
+  .array(
+    z.object({
+      type: z.literal('url_citation'),
+      url_citation: z.object({
+        url: z.string(),
+        title: z.string().describe('Of the page, or its site: somebody else’s words.'),
+        start_index: z.number().int().describe('UTF-16 units of the content.'),
+        end_index: z.number().int(),
+      }),
+    }),
+  )
+  .optional()
+  .describe('What the content rests on.');

@@ -12,7 +12,7 @@ interface Block {
 }
 
 /** Every block of code of every page for clients. */
-const pageBlocks = (): Block[] =>
+export const pageBlocks = (): Block[] =>
   readdirSync(PAGES)
     .filter((file) => file.endsWith('.md'))
     .flatMap((page) => {
@@ -39,7 +39,8 @@ declare const id: string;
 declare const conversationId: string;
 declare const messageId: string;
 declare const text: string;
-declare const file: Blob;
+declare const fileUri: string;
+declare const newId: string;
 declare const user: { getIdToken(): Promise<string> };
 declare const getIdToken: () => Promise<string>;
 declare const getAppCheckToken: () => Promise<string>;

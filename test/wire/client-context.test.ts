@@ -121,7 +121,11 @@ describe('the context of an app', () => {
       },
       ['clientContext', 'at most 65536'],
     ],
-    ['an unknown field', { timezone: 'Asia/Seoul' }, ['clientContext.timezone', 'Remove it']],
+    [
+      'an unknown field',
+      { timezone: 'Asia/Seoul' },
+      ['clientContext.timezone', 'Did you mean `timeZone`'],
+    ],
     ['half a character', { screen: '\ud800' }, ['clientContext.screen', 'surrogate']],
   ])('an app’s context with %s is refused by name', async (_, context, words) => {
     const { path, message, post } = world();

@@ -127,3 +127,10 @@ test.each([
     'CORS_ORIGINS',
   );
 });
+
+test('a preflight of an origin that is not listed is refused with the setting that lists it', async () => {
+  const answer = await preflight(listed, OTHER);
+
+  expect(answer.status).toBe(405);
+  expect(await answer.text()).toContain('CORS_ORIGINS');
+});

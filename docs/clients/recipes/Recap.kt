@@ -1,6 +1,7 @@
 package com.example.recap
 
 import java.io.IOException
+import java.net.URLEncoder
 import java.util.Locale
 import java.util.TimeZone
 import java.util.concurrent.TimeUnit
@@ -120,16 +121,56 @@ data class ErrorBody(val error: Status) {
     data class Detail(val reason: String? = null, val metadata: Map<String, String> = emptyMap())
 }
 
-class RecapException(val code: Int, val body: ErrorBody?, val retryAfter: Duration?) :
-    Exception(body?.error?.message ?: "HTTP $code") {
+class RecapException(
+    val code: Int,
+    val body: ErrorBody?,
+    val retryAfter: Duration?,
+    /** Nothing to wait for, such as a quota that is back tomorrow: tell the user. */
+    val isFinal: Boolean,
+) : Exception(body?.error?.message ?: "HTTP $code") {
     val reason: String? get() = body?.error?.details?.firstOrNull()?.reason
 }
 
 /** Store it before the first try, with both ids, and delete it when the answer is there. */
 @Serializable
-data class OutgoingMessage(val conversationId: String, val messageId: String, val text: String)
+data class OutgoingMessage(
+    val conversationId: String,
+    val messageId: String,
+    val text: String,
+    val files: List<Part> = emptyList(),
+)
 
-@Serializable private data class Part(val type: String, val text: String)
+/** Of a message: a text, an uploaded file, or a small one whole (`mediaType` and `data`, in base64). */
+@Serializable
+data class Part(
+    val type: String,
+    val text: String? = null,
+    val uploadId: String? = null,
+    val mediaType: String? = null,
+    val data: String? = null,
+)
+
+@Serializable
+data class Conversation(val id: String, val title: String? = null, val updateTime: String)
+
+/** Go on with `nextPageToken`, while there is one. */
+@Serializable
+data class ConversationPage(val conversations: List<Conversation>, val nextPageToken: String? = null)
+
+/** `role`: "user" or "model". `inContext`: false where another message took its place. */
+@Serializable
+data class StoredMessage(
+    val id: String,
+    val turnId: String,
+    val seq: Int,
+    val role: String,
+    val parts: List<Part>,
+    val state: String,
+    val inContext: Boolean,
+)
+
+@Serializable
+data class MessagePage(val messages: List<StoredMessage>, val nextPageToken: String? = null)
 
 @Serializable private data class Message(val id: String, val parts: List<Part>)
 
@@ -141,6 +182,17 @@ private data class ClientContext(
 )
 
 @Serializable private data class Sending(val message: Message, val clientContext: ClientContext)
+
+@Serializable private data class Regenerating(val id: String, val clientContext: ClientContext)
+
+@Serializable private data class Renaming(val title: String)
+
+@Serializable private data class Rating(val rating: String)
+
+@Serializable private data class Uploading(val mimeType: String, val sizeBytes: Int, val name: String?)
+
+@Serializable
+private data class Upload(val uploadId: String, val url: String, val method: String, val headers: Map<String, String>)
 
 @Serializable private data class Giving(val results: List<ToolResult>)
 
@@ -162,10 +214,21 @@ class Recap(
         .build()
 
     /** The answer after each event. Cancelling the collector stops reading, not the answer. */
-    fun send(message: OutgoingMessage): Flow<Answer> {
-        val parts = listOf(Part("text", message.text))
+    fun send(message: OutgoingMessage): Flow<Answer> = sendTo("/messages", message)
+
+    /** Says something else in place of the user's message `replaced`; that and all after it leave the context. */
+    fun edit(replaced: String, message: OutgoingMessage): Flow<Answer> = sendTo("/messages/$replaced:edit", message)
+
+    /** Answers the last message anew, named by its id. `id`: a UUID, drawn before the first try. */
+    fun regenerate(conversationId: String, messageId: String, id: String): Flow<Answer> {
+        val body = sent.encodeToString(Regenerating(id, ClientContext()))
+        return answers(Asking(conversationId, "/messages/$messageId:regenerate", body), Answer())
+    }
+
+    private fun sendTo(path: String, message: OutgoingMessage): Flow<Answer> {
+        val parts = listOf(Part("text", message.text)) + message.files
         val body = sent.encodeToString(Sending(Message(message.messageId, parts), ClientContext()))
-        return answers(Asking(message.conversationId, "/messages", body), Answer())
+        return answers(Asking(message.conversationId, path, body), Answer())
     }
 
     /** Gives what the app's functions returned, to all of `answer.calls`; the answer goes on. */
@@ -177,16 +240,52 @@ class Recap(
     private fun answers(asking: Asking, from: Answer): Flow<Answer> =
         channelFlow { follow(asking, Reading(from)) }.conflate().flowOn(Dispatchers.IO)
 
-    /** Any other call, such as `("POST", "/turns/t_1:cancel")`; the JSON that it answers. */
-    suspend fun call(method: String, path: String, conversationId: String): String =
+    /** Any other call, such as `("POST", "/turns/t_1:cancel")`, on a conversation or on none; the JSON that it answers. */
+    suspend fun call(method: String, path: String, conversationId: String? = null, body: String? = null): String =
         withContext(Dispatchers.IO) {
-            val body = if (method == "GET") null else "".toRequestBody(null)
-            val request = requestOf(conversationId, path).method(method, body).build()
-            client.newCall(request).execute().use { response ->
-                if (!response.isSuccessful) throw refusal(response)
-                response.body!!.string()
-            }
+            val root = if (conversationId == null) "" else "/conversations/$conversationId"
+            val sent = if (method == "GET") null else body.orEmpty().toRequestBody(body?.let { JSON })
+            execute(requestOf(root + path).method(method, sent).build())
         }
+
+    private fun pageQuery(pageToken: String?) =
+        if (pageToken == null) "" else "?pageToken=${URLEncoder.encode(pageToken, "UTF-8")}"
+
+    /** The newest first. */
+    suspend fun listConversations(pageToken: String? = null): ConversationPage =
+        json.decodeFromString(call("GET", "/conversations${pageQuery(pageToken)}"))
+
+    /** The newest first, replaced ones too. */
+    suspend fun listMessages(conversationId: String, pageToken: String? = null): MessagePage =
+        json.decodeFromString(call("GET", "/messages${pageQuery(pageToken)}", conversationId))
+
+    suspend fun rename(conversationId: String, title: String) {
+        call("PATCH", "", conversationId, sent.encodeToString(Renaming(title)))
+    }
+
+    /** Of an answer (`m_1`): "up" or "down"; again, it takes the place of what was said before. */
+    suspend fun rate(conversationId: String, messageId: String, rating: String) {
+        call("PUT", "/messages/$messageId/feedback", conversationId, sent.encodeToString(Rating(rating)))
+    }
+
+    /** Up to 20 MB; a part to keep with the message. */
+    suspend fun upload(bytes: ByteArray, mimeType: String, name: String? = null): Part {
+        val begun = call("POST", "/uploads", body = sent.encodeToString(Uploading(mimeType, bytes.size, name)))
+        val upload = json.decodeFromString<Upload>(begun)
+        val request = Request.Builder().url(upload.url).method(upload.method, bytes.toRequestBody())
+        upload.headers.forEach { (header, value) -> request.header(header, value) }
+        try {
+            withContext(Dispatchers.IO) { execute(request.build()) }
+        } catch (failure: RecapException) {
+            if (failure.code != 412) throw failure // 412: an earlier try has brought the file
+        }
+        return Part("file", uploadId = upload.uploadId)
+    }
+
+    private fun execute(request: Request): String = client.newCall(request).execute().use { response ->
+        if (!response.isSuccessful) throw refusal(response)
+        response.body!!.string()
+    }
 
     /** What is sent in each try: the same. */
     private class Asking(val conversationId: String, val path: String, val body: String)
@@ -215,13 +314,14 @@ class Recap(
         val backOff = minOf(30, 1 shl failures).seconds
         return when {
             failure is IOException -> backOff
-            failure is RecapException && failure.code in WORTH_RETRYING -> failure.retryAfter ?: backOff
+            failure is RecapException && failure.code in WORTH_RETRYING && !failure.isFinal ->
+                failure.retryAfter ?: backOff
             else -> null
         }
     }
 
     private suspend fun ProducerScope<Answer>.read(asking: Asking, reading: Reading) = coroutineScope {
-        val request = requestOf(asking.conversationId, asking.path)
+        val request = requestOf("/conversations/${asking.conversationId}${asking.path}")
             .header("Accept", "text/event-stream")
             .apply { reading.cursor?.let { header("Last-Event-ID", it) } }
             .post(asking.body.toRequestBody(JSON))
@@ -254,8 +354,8 @@ class Recap(
         }
     }
 
-    private suspend fun requestOf(conversationId: String, path: String) = Request.Builder()
-        .url("$baseUrl/v1/conversations/$conversationId$path")
+    private suspend fun requestOf(path: String) = Request.Builder()
+        .url("$baseUrl/v1$path")
         .header("Authorization", "Bearer ${idToken()}")
         .apply { appCheckToken()?.let { header("X-Firebase-AppCheck", it) } }
 
@@ -266,7 +366,8 @@ class Recap(
         } catch (notOurs: SerializationException) {
             null
         }
-        return RecapException(response.code, body, response.header("Retry-After")?.toIntOrNull()?.seconds)
+        val retryAfter = response.header("Retry-After")?.toIntOrNull()?.seconds
+        return RecapException(response.code, body, retryAfter, response.header("x-should-retry") == "false")
     }
 
     private companion object {

@@ -93,6 +93,8 @@ struct RecapError: LocalizedError, Decodable {
   struct Detail: Decodable, Sendable { var reason: String?; var metadata: [String: String]? }
   var error: Status
   var retryAfterSeconds: Double?
+  /// Nothing to wait for, such as a quota that is back tomorrow: tell the user.
+  var isFinal: Bool?
   var reason: String? { error.details.first?.reason }
   var errorDescription: String? { error.message }
 }
@@ -102,7 +104,31 @@ struct OutgoingMessage: Codable, Sendable {
   var conversationId: UUID
   var messageId = UUID()
   var text: String
+  var files: [Part]?
 }
+
+/// Of a message: a text, an uploaded file, or a small one whole (`mediaType` and `data`, in base64).
+struct Part: Codable, Sendable {
+  var type: String
+  var text, uploadId, mediaType, data: String?
+}
+
+struct Conversation: Decodable, Sendable { var id: String; var title: String?; var updateTime: String }
+
+/// Go on with `nextPageToken`, while there is one.
+struct ConversationPage: Decodable, Sendable { var conversations: [Conversation]; var nextPageToken: String? }
+
+/// `role`: "user" or "model". `inContext`: false where another message took its place.
+struct StoredMessage: Decodable, Sendable {
+  var id, turnId: String
+  var seq: Int
+  var role: String
+  var parts: [Part]
+  var state: String
+  var inContext: Bool
+}
+
+struct MessagePage: Decodable, Sendable { var messages: [StoredMessage]; var nextPageToken: String? }
 
 struct Recap: Sendable {
   var baseURL: URL
@@ -111,10 +137,23 @@ struct Recap: Sendable {
   var appCheckToken: (@Sendable () async throws -> String)?
 
   /// The answer after each event. Ending the loop stops reading, not the answer.
-  func send(_ message: OutgoingMessage) -> AsyncThrowingStream<Answer, Error> {
-    let sending = Sending(
-      message: .init(id: message.messageId.uuidString.lowercased(), parts: [.init(text: message.text)]))
-    return answers(Asking(conversation: message.conversationId, path: "/messages", body: sending), from: Answer())
+  func send(_ message: OutgoingMessage) -> AsyncThrowingStream<Answer, Error> { send(message, to: "/messages") }
+
+  /// Says something else in place of the user's message `replaced`; that and all after it leave the context.
+  func edit(_ replaced: String, with message: OutgoingMessage) -> AsyncThrowingStream<Answer, Error> {
+    send(message, to: "/messages/\(replaced):edit")
+  }
+
+  /// Answers the last message anew, named by its id. `id`: drawn before the first try.
+  func regenerate(_ messageId: String, in conversation: UUID, id: UUID) -> AsyncThrowingStream<Answer, Error> {
+    let path = "/messages/\(messageId):regenerate", body = Regenerating(id: id.uuidString.lowercased())
+    return answers(Asking(conversation: conversation, path: path, body: body), from: Answer())
+  }
+
+  private func send(_ message: OutgoingMessage, to path: String) -> AsyncThrowingStream<Answer, Error> {
+    let parts = [Part(type: "text", text: message.text)] + (message.files ?? [])
+    let sending = Sending(message: .init(id: message.messageId.uuidString.lowercased(), parts: parts))
+    return answers(Asking(conversation: message.conversationId, path: path, body: sending), from: Answer())
   }
 
   /// Gives what the app's functions returned, to all of `answer.calls`; the answer goes on.
@@ -132,17 +171,24 @@ struct Recap: Sendable {
     var body: any Encodable & Sendable
   }
 
+  /// What the model is told of the moment: date and time of the user come from it.
+  private struct ClientContext: Encodable, Sendable {
+    var timeZone = TimeZone.current.identifier
+    var locale = Locale.current.identifier(.bcp47)
+  }
+
   private struct Sending: Encodable, Sendable {
-    struct Part: Encodable, Sendable { var type = "text"; var text: String }
     struct Message: Encodable, Sendable { var id: String; var parts: [Part] }
-    /// What the model is told of the moment: date and time of the user come from it.
-    struct ClientContext: Encodable, Sendable {
-      var timeZone = TimeZone.current.identifier
-      var locale = Locale.current.identifier(.bcp47)
-    }
     var message: Message
     var clientContext = ClientContext()
   }
+
+  private struct Regenerating: Encodable, Sendable {
+    var id: String
+    var clientContext = ClientContext()
+  }
+
+  private struct Upload: Decodable, Sendable { var uploadId: String; var url: URL; var method: String; var headers: [String: String] }
 
   private func answers(_ asking: Asking, from answer: Answer) -> AsyncThrowingStream<Answer, Error> {
     AsyncThrowingStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
@@ -156,9 +202,59 @@ struct Recap: Sendable {
     }
   }
 
-  /// Any other call, such as `("POST", "/turns/t_1:cancel")`; the JSON that it answers.
-  func call(_ method: String, _ path: String, in conversation: UUID) async throws -> Data {
-    let (data, response) = try await URLSession.shared.data(for: makeRequest(method, path, conversation))
+  /// Any other call, such as `("POST", "/turns/t_1:cancel")`, on a conversation or on none; the JSON that it answers.
+  func call(
+    _ method: String, _ path: String, in conversation: UUID? = nil, body: (any Encodable & Sendable)? = nil
+  ) async throws -> Data {
+    var request = try await makeRequest(method, path, conversation)
+    if let body {
+      request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+      request.httpBody = try JSONEncoder().encode(body)
+    }
+    return try await load(request)
+  }
+
+  /// The newest first.
+  func listConversations(pageToken: String? = nil) async throws -> ConversationPage {
+    try JSONDecoder().decode(ConversationPage.self, from: await call("GET", "/conversations" + pageQuery(pageToken)))
+  }
+
+  /// The newest first, replaced ones too.
+  func listMessages(in conversation: UUID, pageToken: String? = nil) async throws -> MessagePage {
+    let page = try await call("GET", "/messages" + pageQuery(pageToken), in: conversation)
+    return try JSONDecoder().decode(MessagePage.self, from: page)
+  }
+
+  func rename(_ conversation: UUID, to title: String) async throws {
+    _ = try await call("PATCH", "", in: conversation, body: ["title": title])
+  }
+
+  /// Of an answer (`m_1`): "up" or "down"; again, it takes the place of what was said before.
+  func rate(_ messageId: String, _ rating: String, in conversation: UUID) async throws {
+    _ = try await call("PUT", "/messages/\(messageId)/feedback", in: conversation, body: ["rating": rating])
+  }
+
+  /// Up to 20 MB; a part to keep with the message.
+  func upload(_ bytes: Data, mimeType: String) async throws -> Part {
+    let about: [String: JSONValue] = ["mimeType": .string(mimeType), "sizeBytes": .number(Double(bytes.count))]
+    let upload = try JSONDecoder().decode(Upload.self, from: await call("POST", "/uploads", body: about))
+    var request = URLRequest(url: upload.url)
+    request.httpMethod = upload.method
+    for (header, value) in upload.headers { request.setValue(value, forHTTPHeaderField: header) }
+    request.httpBody = bytes
+    do { _ = try await load(request) } catch let refused as RecapError where refused.error.code == 412 {
+      // An earlier try has brought the file.
+    }
+    return Part(type: "file", uploadId: upload.uploadId)
+  }
+
+  private func pageQuery(_ token: String?) -> String {
+    guard let token else { return "" }
+    return "?pageToken=" + (token.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? token)
+  }
+
+  private func load(_ request: URLRequest) async throws -> Data {
+    let (data, response) = try await URLSession.shared.data(for: request)
     if let http = response as? HTTPURLResponse, http.statusCode >= 400 { throw refusal(http, data) }
     return data
   }
@@ -180,7 +276,8 @@ struct Recap: Sendable {
   private func waitSeconds(_ error: Error, _ failures: Int) -> Double? {
     let backOff = min(30, pow(2, Double(failures)))
     if let refused = error as? RecapError {
-      return [429, 502, 503, 504].contains(refused.error.code) ? refused.retryAfterSeconds ?? backOff : nil
+      let helps = [429, 502, 503, 504].contains(refused.error.code) && refused.isFinal != true
+      return helps ? refused.retryAfterSeconds ?? backOff : nil
     }
     return error is URLError && !Task.isCancelled ? backOff : nil
   }
@@ -212,8 +309,8 @@ struct Recap: Sendable {
     throw URLError(.networkConnectionLost) // an end without [DONE] is a break
   }
 
-  private func makeRequest(_ method: String, _ path: String, _ conversation: UUID) async throws -> URLRequest {
-    let root = "v1/conversations/\(conversation.uuidString.lowercased())"
+  private func makeRequest(_ method: String, _ path: String, _ conversation: UUID?) async throws -> URLRequest {
+    let root = conversation.map { "v1/conversations/\($0.uuidString.lowercased())" } ?? "v1"
     guard let url = URL(string: root + path, relativeTo: baseURL) else { throw URLError(.badURL) }
     var request = URLRequest(url: url, cachePolicy: .reloadIgnoringLocalCacheData, timeoutInterval: 30)
     request.httpMethod = method
@@ -227,6 +324,7 @@ struct Recap: Sendable {
   private func refusal(_ http: HTTPURLResponse, _ body: Data) -> RecapError {
     let unknown = RecapError.Status(code: http.statusCode, status: "UNKNOWN", message: "HTTP \(http.statusCode)", details: [])
     var error = (try? JSONDecoder().decode(RecapError.self, from: body)) ?? RecapError(error: unknown)
+    error.isFinal = http.value(forHTTPHeaderField: "x-should-retry") == "false"
     error.retryAfterSeconds = http.value(forHTTPHeaderField: "Retry-After").flatMap { Double($0) }
     return error
   }

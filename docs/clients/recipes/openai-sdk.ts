@@ -1,9 +1,17 @@
 import type OpenAI from 'openai';
 
+interface Backend {
+  baseUrl: string;
+  idToken: string;
+  /** Where the service demands App Check. */
+  appCheckToken?: string;
+}
+
 /** A client for one user: `apiKey` is the user's Firebase ID token, which has to be renewed every hour. */
-export const clientOptions = (backend: { baseUrl: string; idToken: string }) => ({
-  baseURL: `${backend.baseUrl}/v1/openai`,
-  apiKey: backend.idToken,
+export const clientOptions = ({ baseUrl, idToken, appCheckToken }: Backend) => ({
+  baseURL: `${baseUrl}/v1/openai`,
+  apiKey: idToken,
+  ...(appCheckToken && { defaultHeaders: { 'X-Firebase-AppCheck': appCheckToken } }),
 });
 
 /** Sends a message to a conversation; `show` gets the answer as far as it has come. Resolves to all of it. */

@@ -12,11 +12,15 @@ class OutgoingMessage {
     required this.conversationId,
     required this.messageId,
     required this.text,
+    this.files = const [],
   });
 
   final String conversationId;
   final String messageId;
   final String text;
+
+  /// What [Recap.upload] gave, or small ones whole: `{'type': 'file', 'mediaType': 'image/png', 'data': base64}`.
+  final List<Json> files;
 }
 
 /// A function of the app that the model calls.
@@ -96,10 +100,18 @@ class Answer {
 
 /// A refusal (AIP-193): decide by [reason], show [message].
 class RecapException implements Exception {
-  RecapException._(this.code, this.message, this.reason, this.metadata, this.retryAfter);
+  RecapException._(
+    this.code,
+    this.message,
+    this.reason,
+    this.metadata,
+    this.retryAfter,
+    this.isFinal,
+  );
 
   /// What is no answer of the API, a page of a proxy in between, has its HTTP code alone.
   factory RecapException.of(int code, String body, Map<String, String> headers) {
+    final isFinal = headers['x-should-retry'] == 'false';
     final seconds = int.tryParse(headers['retry-after'] ?? '');
     final retryAfter = seconds == null ? null : Duration(seconds: seconds);
     try {
@@ -107,9 +119,10 @@ class RecapException implements Exception {
       final detail = (error['details'] as List<dynamic>).first as Json;
       final metadata = detail['metadata'] as Json? ?? const {};
       final message = error['message'] as String;
-      return RecapException._(code, message, detail['reason'] as String?, metadata, retryAfter);
+      final reason = detail['reason'] as String?;
+      return RecapException._(code, message, reason, metadata, retryAfter, isFinal);
     } catch (_) {
-      return RecapException._(code, 'HTTP $code', null, const {}, retryAfter);
+      return RecapException._(code, 'HTTP $code', null, const {}, retryAfter, isFinal);
     }
   }
 
@@ -118,6 +131,9 @@ class RecapException implements Exception {
   final String? reason;
   final Json metadata;
   final Duration? retryAfter;
+
+  /// Nothing to wait for, such as a quota that is back tomorrow: tell the user.
+  final bool isFinal;
 
   @override
   String toString() => message;
@@ -156,14 +172,26 @@ class Recap {
 
   /// The answer after each event, always the same object. Cancelling the subscription stops reading, at
   /// the next event, not the answer.
-  Stream<Answer> send(OutgoingMessage message) async* {
-    final parts = [{'type': 'text', 'text': message.text}];
+  Stream<Answer> send(OutgoingMessage message) => _send('/messages', message);
+
+  /// Says something else in place of the user's message [replaced]; that and all after it leave the context.
+  Stream<Answer> edit(String replaced, OutgoingMessage message) =>
+      _send('/messages/$replaced:edit', message);
+
+  /// Answers the last message anew, named by its id. [id]: a UUID, drawn before the first try.
+  Stream<Answer> regenerate(String conversationId, String messageId, {required String id}) async* {
+    final body = {'id': id, 'clientContext': await clientContext()};
+    yield* _answers(conversationId, '/messages/$messageId:regenerate', body, Answer());
+  }
+
+  Stream<Answer> _send(String path, OutgoingMessage message) async* {
+    final parts = [{'type': 'text', 'text': message.text}, ...message.files];
     final context = await clientContext();
     final body = {
       'message': {'id': message.messageId, 'parts': parts},
       'clientContext': context,
     };
-    yield* _answers(message.conversationId, '/messages', body, Answer());
+    yield* _answers(message.conversationId, path, body, Answer());
   }
 
   /// Gives what the app's functions returned, to all of `answer.calls`: each a `callId` with an `output`, or an `error`. The
@@ -197,16 +225,58 @@ class Recap {
     }
   }
 
-  /// Any other call, such as `('POST', '/turns/t_1:cancel')`; the JSON that it answers.
-  Future<Json> call(String method, String path, String conversationId) async {
+  /// Any other call, such as `('POST', '/turns/t_1:cancel')`, on a conversation or on none; the JSON that it answers.
+  Future<Json> call(String method, String path, [String? conversationId, Json? body]) async {
+    final request = await _request(method, conversationId, path);
+    if (body != null) {
+      request.headers['content-type'] = 'application/json';
+      request.body = jsonEncode(body);
+    }
+    return jsonDecode(await _load(request)) as Json;
+  }
+
+  /// `conversations`, the newest first, and `nextPageToken` while there is more.
+  Future<Json> listConversations({String? pageToken}) =>
+      call('GET', '/conversations${_pageQuery(pageToken)}');
+
+  /// `messages`, the newest first, replaced ones too (`inContext: false`).
+  Future<Json> listMessages(String conversationId, {String? pageToken}) =>
+      call('GET', '/messages${_pageQuery(pageToken)}', conversationId);
+
+  Future<Json> rename(String conversationId, String title) =>
+      call('PATCH', '', conversationId, {'title': title});
+
+  /// Of an answer (`m_1`): `up` or `down`; again, it takes the place of what was said before.
+  Future<Json> rate(String conversationId, String messageId, String rating) =>
+      call('PUT', '/messages/$messageId/feedback', conversationId, {'rating': rating});
+
+  /// Up to 20 MB; a part to keep with the message.
+  Future<Json> upload(List<int> bytes, {required String mimeType}) async {
+    final about = {'mimeType': mimeType, 'sizeBytes': bytes.length};
+    final upload = await call('POST', '/uploads', null, about);
+    final put = http.Request(upload['method'] as String, Uri.parse(upload['url'] as String));
+    put.headers.addAll((upload['headers'] as Json).cast<String, String>());
+    put.bodyBytes = bytes;
+    try {
+      await _load(put);
+    } on RecapException catch (refused) {
+      if (refused.code != 412) rethrow; // 412: an earlier try has brought the file
+    }
+    return {'type': 'file', 'uploadId': upload['uploadId']};
+  }
+
+  static String _pageQuery(String? token) =>
+      token == null ? '' : '?pageToken=${Uri.encodeQueryComponent(token)}';
+
+  Future<String> _load(http.Request request) async {
     final client = _newClient();
     try {
-      final request = await _request(method, conversationId, path);
       final response = await http.Response.fromStream(await client.send(request));
+      final body = utf8.decode(response.bodyBytes);
       if (response.statusCode >= 400) {
-        throw RecapException.of(response.statusCode, utf8.decode(response.bodyBytes), response.headers);
+        throw RecapException.of(response.statusCode, body, response.headers);
       }
-      return jsonDecode(utf8.decode(response.bodyBytes)) as Json;
+      return body;
     } finally {
       client.close();
     }
@@ -216,7 +286,8 @@ class Recap {
   Duration? _waitAfter(Object failure, int failures) {
     final backOff = Duration(seconds: min(30, 1 << failures));
     if (failure is! RecapException) return failure is FormatException ? null : backOff;
-    return _worthRetrying.contains(failure.code) ? failure.retryAfter ?? backOff : null;
+    final helps = _worthRetrying.contains(failure.code) && !failure.isFinal;
+    return helps ? failure.retryAfter ?? backOff : null;
   }
 
   /// Events with their ids, one try; the chunk is null at `[DONE]`.
@@ -252,8 +323,9 @@ class Recap {
     }
   }
 
-  Future<http.Request> _request(String method, String conversationId, String path) async {
-    final request = http.Request(method, Uri.parse('$baseUrl/v1/conversations/$conversationId$path'));
+  Future<http.Request> _request(String method, String? conversationId, String path) async {
+    final root = conversationId == null ? '' : '/conversations/$conversationId';
+    final request = http.Request(method, Uri.parse('$baseUrl/v1$root$path'));
     request.headers['authorization'] = 'Bearer ${await idToken()}';
     final appToken = await appCheckToken?.call();
     if (appToken != null) request.headers['x-firebase-appcheck'] = appToken;

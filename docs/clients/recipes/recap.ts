@@ -47,6 +47,9 @@ export class RecapError extends Error {
   }
 }
 
+const pageQuery = (pageToken: string | undefined) =>
+  pageToken === undefined ? '' : `?pageToken=${encodeURIComponent(pageToken)}`;
+
 /** All calls but the streams, which `react-native.ts` and `useChat` read. Every call rejects with a RecapError. */
 export class Recap {
   readonly #backend: Backend;
@@ -72,18 +75,18 @@ export class Recap {
   }
 
   /** The newest first; go on with `nextPageToken`. */
-  listConversations(pageToken = '') {
+  listConversations(pageToken?: string) {
     return this.call<{ conversations: Conversation[]; nextPageToken?: string }>(
       'GET',
-      `/conversations?pageToken=${pageToken}`,
+      `/conversations${pageQuery(pageToken)}`,
     );
   }
 
   /** The newest first, replaced ones too (`inContext: false`); go on with `nextPageToken`. */
-  listMessages(conversationId: string, pageToken = '') {
+  listMessages(conversationId: string, pageToken?: string) {
     return this.call<{ messages: StoredMessage[]; nextPageToken?: string }>(
       'GET',
-      `/conversations/${conversationId}/messages?pageToken=${pageToken}`,
+      `/conversations/${conversationId}/messages${pageQuery(pageToken)}`,
     );
   }
 

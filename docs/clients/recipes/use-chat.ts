@@ -23,13 +23,18 @@ const authorize = async ({ getIdToken, getAppCheckToken }: Backend) => ({
 
 /**
  * For `new DefaultChatTransport(…)`: only what is new travels, a message or what tools of the app have given, and which
- * message it comes after. `aiSdk`: the major version of your `ai`.
+ * message it comes after. `aiSdk`: the major version of your `ai`. `onDisconnect`: whether the answer stops, some seconds
+ * after `stop()`, a closed page or a lost connection, if nobody comes back.
  */
-export const transportOptions = (backend: Backend, { aiSdk = 5 } = {}) => ({
+export const transportOptions = (
+  backend: Backend,
+  { aiSdk = 5, onDisconnect = 'stop' }: { aiSdk?: number; onDisconnect?: 'stop' | 'continue' } = {},
+) => ({
   api: `${backend.baseUrl}/v1/ai-sdk/chat`,
   headers: async () => ({
     ...(await authorize(backend)),
     'x-ai-sdk-version': String(aiSdk), // from 6 on, questions for approval come as parts
+    'x-on-disconnect': onDisconnect,
   }),
   prepareSendMessagesRequest: <Message extends { id: string; role: string }>(request: {
     id: string;
@@ -104,7 +109,7 @@ export async function retry<Message extends { role: string }>(
   }
 }
 
-/** Stops the answer on the server: `chat.stop()` only stops listening. */
+/** Stops the answer on the server at once: `chat.stop()` closes the connection, as a reload does. */
 export async function stopAnswer(
   backend: Backend,
   chat: Pick<ChatLike<{ role: string; metadata?: unknown }>, 'messages'>,
@@ -120,49 +125,150 @@ export async function stopAnswer(
   });
 }
 
+/**
+ * For `onToolCall`: runs a tool in one tab only, though each tab of the chat sees the call. The tab keeps the lock until
+ * it is closed. Resolves to false where another one has it.
+ */
+export const runOnce = (
+  chatId: string,
+  toolCallId: string,
+  run: () => Promise<unknown>,
+): Promise<boolean> =>
+  new Promise((resolve, reject) => {
+    const options = { ifAvailable: true };
+    const held = navigator.locks.request(`${chatId} ${toolCallId}`, options, async (lock) => {
+      if (!lock) return resolve(false);
+      await run();
+      resolve(true);
+      await new Promise(() => undefined);
+    });
+    held.catch(reject); // the tool failed: another tab may try
+  });
+
+interface StoredPart {
+  type: string;
+  text?: string;
+  mediaType?: string;
+  data?: string;
+  url?: string;
+  uploadId?: string;
+  name?: string;
+  callId?: string;
+  args?: unknown;
+  response?: Record<string, unknown>;
+  providerExecuted?: true;
+}
+
 interface StoredMessage {
   id: string;
   seq: number;
   role: 'user' | 'model';
-  parts: { type: string; text?: string; mediaType?: string; data?: string; url?: string }[];
+  parts: StoredPart[];
   replaces?: number;
 }
 
-interface Page {
-  messages: StoredMessage[];
-  nextPageToken?: string;
+interface FilePart {
+  type: 'file';
+  mediaType: string;
+  url: string;
+  filename?: string;
+  providerMetadata?: { recap: { uploadId: string } };
 }
 
-type UiPart = { type: 'text'; text: string } | { type: 'file'; mediaType: string; url: string };
+type ToolPart = {
+  type: 'dynamic-tool';
+  toolName: string;
+  toolCallId: string;
+  input: unknown;
+  providerExecuted?: boolean;
+} & (
+  | { state: 'input-available' }
+  | { state: 'output-available'; output: unknown }
+  | { state: 'output-error'; errorText: string }
+);
 
-/** The messages of a conversation for `useChat({ messages })`, without those that others took the place of. */
+type UiPart = { type: 'text'; text: string } | { type: 'step-start' } | FilePart | ToolPart;
+
+/** What the API says. Throws Error for a refusal; `readError` reads it. Undefined: there is nothing of that name. */
+async function readJson(backend: Backend, path: string) {
+  const reply = await fetch(`${backend.baseUrl}/v1/${path}`, { headers: await authorize(backend) });
+  const text = await reply.text();
+  if (reply.status === 404) return undefined;
+  if (!reply.ok) throw new Error(text);
+  return JSON.parse(text);
+}
+
+/** A file with an address that a page can show; that of an upload is good for some minutes. */
+async function showFile(backend: Backend, part: StoredPart): Promise<FilePart> {
+  const { mediaType = '', data, url, uploadId, name: filename } = part;
+  const file = { type: 'file' as const, mediaType, ...(filename && { filename }) };
+  if (!uploadId) return { ...file, url: url ?? `data:${mediaType};base64,${data}` };
+  const upload = await readJson(backend, `uploads/${uploadId}`);
+  // Who sends the message again names the upload, not the address.
+  const providerMetadata = { recap: { uploadId } };
+  return { ...file, url: upload?.url ?? `upload:${uploadId}`, providerMetadata };
+}
+
+/** A call with what came of it: nothing, as long as it waits. */
+function showCall(call: StoredPart, response: Record<string, unknown> | undefined): ToolPart {
+  const part = {
+    type: 'dynamic-tool' as const,
+    toolName: call.name ?? '',
+    toolCallId: call.callId ?? '',
+    input: call.args,
+    ...(call.providerExecuted && { providerExecuted: true }),
+  };
+  if (!response) return { ...part, state: 'input-available' };
+  const { error, ...others } = response;
+  if (typeof error === 'string') return { ...part, state: 'output-error', errorText: error };
+  const isBare = 'output' in others && Object.keys(others).length === 1;
+  return { ...part, state: 'output-available', output: isBare ? others['output'] : response };
+}
+
+/** The parts of a message as `useChat` has them: responses in their calls, a new step behind them. */
+async function showParts(backend: Backend, stored: StoredPart[]): Promise<UiPart[]> {
+  const parts: UiPart[] = [];
+  for (const [index, part] of stored.entries()) {
+    const isNewStep = stored[index - 1]?.type === 'functionResponse';
+    if (isNewStep && part.type !== 'functionResponse') parts.push({ type: 'step-start' });
+    if (part.type === 'text') parts.push({ type: 'text', text: part.text ?? '' });
+    if (part.type === 'file') parts.push(await showFile(backend, part));
+    if (part.type !== 'functionCall') continue;
+    const answer = stored.find(
+      ({ type, callId }) => type === 'functionResponse' && callId === part.callId,
+    );
+    parts.push(showCall(part, answer?.response));
+  }
+  return parts;
+}
+
+/**
+ * The messages of a conversation for `useChat({ messages })`, without those that others took the place of. Throws Error
+ * when the server refuses to show them (401: sign in again); `readError` says why.
+ */
 export async function loadMessages(backend: Backend, conversationId: string) {
   const stored: StoredMessage[] = [];
   for (let pageToken: string | undefined = ''; pageToken !== undefined;) {
     const query = new URLSearchParams({ pageSize: '100', ...(pageToken && { pageToken }) });
-    const page = await fetch(
-      `${backend.baseUrl}/v1/conversations/${conversationId}/messages?${query}`,
-      { headers: await authorize(backend) },
+    const path = `conversations/${encodeURIComponent(conversationId)}/messages?${query}`;
+    const page: { messages: StoredMessage[]; nextPageToken?: string } | undefined = await readJson(
+      backend,
+      path,
     );
-    if (page.status === 404) return []; // nothing was sent yet
-    const { messages, nextPageToken }: Page = JSON.parse(await page.text());
-    stored.push(...messages);
-    pageToken = nextPageToken;
+    if (!page) return []; // nothing was sent yet
+    stored.push(...page.messages);
+    pageToken = page.nextPageToken;
   }
   const isReplaced = ({ seq }: StoredMessage) =>
     stored.some(({ replaces = Infinity, seq: by }) => replaces <= seq && seq < by);
-  return stored
-    .filter((message) => !isReplaced(message))
-    .map(({ id, role, parts }) => ({
+  const shown = stored.filter((message) => !isReplaced(message));
+  return Promise.all(
+    shown.map(async ({ id, role, parts }) => ({
       id,
       role: role === 'user' ? ('user' as const) : ('assistant' as const),
-      parts: parts.flatMap(({ type, text = '', mediaType = '', data, url }): UiPart[] => {
-        if (type === 'text') return [{ type: 'text', text }];
-        if (type !== 'file') return [];
-        const address = url ?? `data:${mediaType};base64,${data}`;
-        return [{ type: 'file', mediaType, url: address }];
-      }),
-    }));
+      parts: await showParts(backend, parts),
+    })),
+  );
 }
 
 /** The parts that hold: an answer that was begun anew says so, and what stands before that is void. */

@@ -8,13 +8,14 @@ import { Server, type IncomingMessage } from 'node:http';
  * - The parsers skip a request that announces no body. The announcement is taken off the parsed headers;
  *   the body stays on the wire, unread, until the function reads it within its own limits.
  * - An address that cannot be decoded becomes one that does not exist.
- *
- * Google's front end keeps idle connections to an instance for up to 620 s. Node closes them after 5 s: a request
- * that the front end sends at that moment is reset, and one that is no GET is not sent again. So the front end must
- * be the first to close. `headersTimeout` stays at Node's 60 s: it ends slow headers, and does not count the time
- * between two requests of a connection.
  */
 
+/**
+ * How long an idle connection is kept, ms. Google's front end keeps one to an instance for up to 620 s, and Node closes it
+ * after 5 s: a request that the front end sends at that moment is reset, and one that is no GET is not sent again. So the
+ * front end must be the first to close. `headersTimeout` stays at Node's 60 s: it ends slow headers, and does not
+ * count the time between two requests of a connection.
+ */
 const KEEP_ALIVE_MS = 650_000;
 
 const UNDECODABLE = '/undecodable';

@@ -163,6 +163,10 @@ const traceOf = ({ req }: ChatContext) =>
     cloudTraceContext: req.header('x-cloud-trace-context'),
   });
 
+/** A preflight of a listed origin never comes as far as the routes. */
+const isUnlistedPreflight = ({ req }: ChatContext) =>
+  req.method === 'OPTIONS' && req.header('access-control-request-method') !== undefined;
+
 interface Target {
   operation: string;
   answer: (dependencies: RouteDependencies, requestId: string) => Served | Promise<Served>;
@@ -224,7 +228,12 @@ export function createChatApp(dependencies: RouteDependencies): Hono<{ Bindings:
     app.all(routerPath(path), (context) =>
       serve(dependencies, context, {
         operation: 'methodNotAllowed',
-        answer: (traced) => refused(path, methodNotAllowed(methods.join(', ')), traced),
+        answer: (traced) => {
+          const { method } = context.req;
+          const isPreflight = isUnlistedPreflight(context);
+          const error = methodNotAllowed(methods.join(', '), { method, path, isPreflight });
+          return refused(path, error, traced);
+        },
       }),
     );
   app.notFound((context) =>

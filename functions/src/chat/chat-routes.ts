@@ -82,6 +82,7 @@ export const servedRoutes: readonly ServedRoute[] = [
   }),
   ...served(() => import('./facades/openai/routes.ts'), {
     chatCompletionsRoute: ['POST', '/v1/openai/chat/completions'],
+    retrieveCompletionRoute: ['GET', '/v1/openai/chat/completions/{completionId}'],
     listModelsRoute: ['GET', '/v1/openai/models'],
     retrieveModelRoute: ['GET', '/v1/openai/models/{model}'],
   }),

@@ -10,7 +10,17 @@ export const notFoundError = (conversationId: string) =>
     reason: 'CONVERSATION_NOT_FOUND',
     message: `no conversation ${conversationId} for this caller`,
     publicMessage:
-      'There is no conversation under this id for you. Check the id; for a new conversation draw a new one.',
+      'There is no conversation under this id for you. Check the id, which is a UUID; for a new conversation draw a new one.',
+  });
+
+/** 404 of a message to the caller's own conversation that is in the bin: another id would lose what it holds. */
+export const inBinError = (conversationId: string) =>
+  new AppError({
+    status: 'NOT_FOUND',
+    reason: 'CONVERSATION_NOT_FOUND',
+    message: `conversation ${conversationId} is in the bin`,
+    publicMessage:
+      'The conversation is in the bin. Take it back with POST /v1/conversations/{conversationId}:undelete, then send the message again.',
   });
 
 /**

@@ -176,6 +176,12 @@ async function paramsAsStored(
   return { ...params, conversationId: await idAsStored(dependencies, id, conversationPath) };
 }
 
+/** What ids of paths look like that are no UUIDs of the app alone. */
+const idForms: Readonly<Record<string, string>> = {
+  turnId: 'A turnId looks like t_7; the header x-turn-id of an answer has it.',
+  messageId: 'A messageId is a UUID, or m_7 for an answer.',
+};
+
 function readParams<Params>(
   { params, badParams }: Pick<Declaration<Params, unknown, unknown>, 'params' | 'badParams'>,
   raw: Record<string, string>,
@@ -183,13 +189,14 @@ function readParams<Params>(
   if (badParams === 'badArgument') return parseRequest(params, raw);
   const parsed = params.safeParse(raw);
   if (parsed.success) return parsed.data;
-  const field = String(parsed.error.issues[0]?.path[0]);
+  const [issue] = parsed.error.issues;
+  const field = String(issue?.path[0]);
   if (field === 'conversationId') throw notFoundError('of a malformed id');
   throw new AppError({
     status: 'NOT_FOUND',
     reason: 'NOT_FOUND',
     message: `a malformed ${field} was asked for`,
-    publicMessage: `There is nothing under this ${field}. Check it.`,
+    publicMessage: `There is nothing under this ${field}. ${idForms[field] ?? 'Check it.'}`,
     metadata: { field },
   });
 }

@@ -17,6 +17,17 @@ const messageOf = (error: unknown): string =>
     ? error.message
     : 'refers to itself without end';
 
+/** How the validator says which `$ref` leads nowhere; the rest of its words is about itself. */
+const UNRESOLVED = /^Unresolved \$ref "([^"]{0,256})"/;
+
+/** Why a schema cannot be used, as the end of a sentence. */
+function faultMessage(error: unknown): string {
+  const message = messageOf(error);
+  const ref = UNRESOLVED.exec(message)?.[1];
+  if (ref === undefined) return `is no JSON Schema that can be checked: ${message}`;
+  return `refers to "${ref}", which it does not define`;
+}
+
 /** The error is one of another context, so it is no instance of this one's `Error`. */
 const isTimeout = (error: unknown): boolean =>
   typeof error === 'object' &&
@@ -32,7 +43,7 @@ export async function schemaFault(schema: Schema): Promise<string | undefined> {
     return undefined;
   } catch (error) {
     if (isTimeout(error)) return 'takes too long to be checked; make it simpler';
-    return `is no JSON Schema that can be checked: ${messageOf(error)}`;
+    return faultMessage(error);
   }
 }
 

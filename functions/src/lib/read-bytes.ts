@@ -7,7 +7,7 @@ export const bodyTooLarge = (maxBytes: number) =>
     reason: 'BODY_TOO_LARGE',
     httpStatus: 413,
     message: `a body of more than ${maxBytes} bytes was refused`,
-    publicMessage: `The body is larger than ${maxBytes} bytes. Send less in one request.`,
+    publicMessage: `The body is larger than ${maxBytes} bytes. Send less in one request, and files as uploads: POST /v1/uploads.`,
     metadata: { limitBytes: String(maxBytes) },
   });
 

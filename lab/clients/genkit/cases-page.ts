@@ -14,7 +14,7 @@ const countMarks = (verdicts: readonly Verdict[]) =>
 /** The cases as a table, in the order of the file, with their counts below. */
 export const casesTable = (verdicts: readonly Verdict[]): string =>
   [
-    row(['Case', '', 'Why, or what the words of the case are here']),
+    row(['Case', 'Outcome', 'Why, or what its words are here']),
     row(['---', '---', '---']),
     ...verdicts.map(({ name, mark, why }) => row([name, mark, why])),
     '',
@@ -26,8 +26,8 @@ export const casesPage = (verdicts: readonly Verdict[], commit: string): string 
   `# Genkit’s agent cases
 
 Made by \`npm run clients:genkit -- agent.yaml --report --commit …\`: the conformance cases of
-[Genkit](https://github.com/genkit-ai/genkit/blob/${commit}/tests/specs/agent.yaml), at commit \`${commit}\`, run against
-the chat function over HTTP.
+[Genkit](https://github.com/genkit-ai/genkit/blob/${commit}/tests/specs/agent.yaml), at commit \`${commit.slice(0, 12)}\`, run
+against the chat function over HTTP.
 
 The adapter takes a session for a conversation, a snapshot for a turn, its state for the transcript up to it. A model’s
 answer is streamed whether a case streams it or not, so its text counts as a chunk only where the case does. Errors

@@ -28,12 +28,6 @@ const options = {
 
 const pagePath = fileURLToPath(new URL('../../../docs/reference/genkit-cases.md', import.meta.url));
 
-async function write(verdicts: readonly Verdict[], commit: string): Promise<void> {
-  const { format } = await import('prettier');
-  const page = casesPage(verdicts, commit);
-  await writeFile(pagePath, await format(page, { parser: 'markdown', printWidth: 120 }));
-}
-
 process.exitCode = await runCommand(help, async (argv) => {
   const { values, positionals } = readCommandLine(argv, options);
   if (values.help) return 'help';
@@ -49,6 +43,6 @@ process.exitCode = await runCommand(help, async (argv) => {
     verdicts.push(await runCase(each));
   }
   process.stdout.write(`${casesTable(verdicts)}\n`);
-  if (values.report && commit !== undefined) await write(verdicts, commit);
+  if (values.report && commit !== undefined) await writeFile(pagePath, casesPage(verdicts, commit));
   return 0;
 });

@@ -4,6 +4,7 @@ import { appTools, type CaseWorld } from './case-world.ts';
 import type { ChatClient, OpenTurn } from './chat-client.ts';
 import { findDifference } from './find-difference.ts';
 import { toPlace, toSnapshotId, type Place } from './read-snapshot.ts';
+import { toRef } from './translate-transcript.ts';
 
 interface Adapter {
   client: ChatClient;
@@ -67,7 +68,7 @@ export async function openResume(
 ): Promise<OpenTurn> {
   const { openCalls = [] } = await client.turn(place.conversationId, place.turnId);
   const refs = world.snapshots.get(toSnapshotId(place))?.refs ?? [];
-  const callFor = (ref: string) => openCalls[refs.indexOf(ref)];
+  const callFor = (ref: string) => openCalls.find(({ callId }) => toRef(callId, refs) === ref);
   if (respond.length > 0)
     world.translations.add(
       respond.every(({ toolResponse }) => callFor(toolResponse.ref))

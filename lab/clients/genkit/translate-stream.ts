@@ -1,21 +1,22 @@
 import type { Frame } from './chat-client.ts';
-import { toFinishReason, unwrapOutput } from './translate-transcript.ts';
+import { toFinishReason, toRef, unwrapOutput } from './translate-transcript.ts';
 
 export type GenkitChunk = Record<string, unknown>;
 
 /** The stream of one turn as Genkit's chunks; `refs` are the case's names of its calls, in order. */
 export function toChunks(frames: readonly Frame[], refs: readonly string[]): GenkitChunk[] {
-  const names = new Map<unknown, { name: unknown; ref: string | undefined }>();
+  const names = new Map<unknown, unknown>();
   return frames.flatMap((frame): GenkitChunk[] => {
     switch (frame.type) {
       case 'text-delta':
         return [{ modelChunk: { index: 0, role: 'model', content: [{ text: frame['delta'] }] } }];
       case 'tool-input-available':
-        names.set(frame['toolCallId'], { name: frame['toolName'], ref: refs[names.size] });
+        names.set(frame['toolCallId'], frame['toolName']);
         return [];
       case 'tool-output-available': {
-        const called = names.get(frame['toolCallId']);
-        const toolResponse = { ...called, output: unwrapOutput(frame['output']) };
+        const { toolCallId: id, output } = frame;
+        const called = { name: names.get(id), ref: toRef(id, refs) };
+        const toolResponse = { ...called, output: unwrapOutput(output) };
         return [{ modelChunk: { role: 'tool', content: [{ toolResponse }] } }];
       }
       case 'finish':

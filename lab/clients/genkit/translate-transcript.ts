@@ -40,35 +40,37 @@ export function unwrapOutput(response: unknown): unknown {
 
 const isResponse = ({ type }: OutputPart) => type === 'functionResponse';
 
-/** Gives calls and responses of a turn the case's names for them. */
-function partTranslator(refs: readonly string[]) {
-  let calls = 0;
-  let responses = 0;
-  return (part: OutputPart): object => {
-    switch (part.type) {
-      case 'text':
-        return { text: part.text };
-      case 'file':
-        return { media: part };
-      case 'functionCall':
-        return { toolRequest: { name: part.name, input: part.args, ref: refs[calls++] } };
-      case 'functionResponse': {
-        const output = unwrapOutput(part.response);
-        return { toolResponse: { name: part.name, output, ref: refs[responses++] } };
-      }
+/** A call's name in the case; calls of a turn are counted from 0. */
+export function toRef(callId: unknown, refs: readonly string[]): string | undefined {
+  const index = /_c(\d+)$/.exec(String(callId))?.[1];
+  return index === undefined ? undefined : refs[Number(index)];
+}
+
+function translatePart(part: OutputPart, refs: readonly string[]): object {
+  switch (part.type) {
+    case 'text':
+      return { text: part.text };
+    case 'file':
+      return { media: part };
+    case 'functionCall':
+      return {
+        toolRequest: { name: part.name, input: part.args, ref: toRef(part.callId, refs) },
+      };
+    case 'functionResponse': {
+      const output = unwrapOutput(part.response);
+      return { toolResponse: { name: part.name, output, ref: toRef(part.callId, refs) } };
     }
-  };
+  }
 }
 
 /** One answer of ours is a message of the model, or several with those of the tools between. */
 export function toMessages({ role, parts }: MessageView, refs: readonly string[]): GenkitMessage[] {
-  const translate = partTranslator(refs);
   const messages: GenkitMessage[] = [];
   let before: OutputPart | undefined;
   for (const part of parts) {
     if (!before || isResponse(before) !== isResponse(part))
       messages.push({ role: isResponse(part) ? 'tool' : role, content: [] });
-    messages.at(-1)?.content.push(translate(part));
+    messages.at(-1)?.content.push(translatePart(part, refs));
     before = part;
   }
   return messages;

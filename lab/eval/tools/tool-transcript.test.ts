@@ -27,7 +27,7 @@ const turn: ScriptedTurn = {
 const answer: MessageView['parts'] = [
   { type: 'text', text: 'I ' },
   { type: 'text', text: 'look.' },
-  { type: 'functionCall', name: 'look', args: { at: 1 } },
+  { type: 'functionCall', callId: 't_1_c0', name: 'look', args: { at: 1 } },
   { type: 'functionCall', name: 'ask', args: {} },
   { type: 'functionResponse', name: 'look', response: { n: 2, output: 'x' } },
   { type: 'functionResponse', name: 'ask', response: { error: 'cancelled_by_user' } },

@@ -40,8 +40,22 @@ function wantedOf({ answers, calls }: ScriptedTurn): Entry[] {
   );
 }
 
+/** Of a call only what a recording has, too. */
+function asRecorded(part: MessageView['parts'][number]): Entry[] {
+  switch (part.type) {
+    case 'file':
+      return [];
+    case 'text':
+      return [part];
+    case 'functionCall':
+      return [{ type: part.type, name: part.name, args: part.args }];
+    case 'functionResponse':
+      return [{ type: part.type, name: part.name, response: part.response }];
+  }
+}
+
 const foundOf = ({ parts }: Pick<MessageView, 'parts'>): Entry[] =>
-  joined(parts.flatMap((part) => (part.type === 'file' ? [] : [part])));
+  joined(parts.flatMap(asRecorded));
 
 function isSame(wanted: Entry | undefined, found: Entry | undefined): boolean {
   if (wanted?.type === 'functionResponse' && wanted.response === undefined)

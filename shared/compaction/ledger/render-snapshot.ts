@@ -10,11 +10,13 @@ import { coarserKeys } from '../facts/values/calendar-day.ts';
 import { findDates } from '../facts/values/dates.ts';
 import type { FactMatch } from '../facts/index/fact-match.ts';
 import { findRelativeDates } from '../facts/values/relative-dates.ts';
+import type { Citation } from '#shared/grounding/citation.ts';
 import { estimateTextTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
 import { escapeXml } from '../snapshot/xml-scan.ts';
 import { oneLine } from './items/item-text.ts';
 import { archiveOrder } from './budget/archive-order.ts';
 import { statusMark } from './items/status-mark.ts';
+import { citationLines, citationMark, listedCitations } from './render-citations.ts';
 import { lastSource } from './items/statement.ts';
 
 /** The section whose items are steps. */
@@ -76,31 +78,36 @@ function dayMark(section: string, { text, at }: Item): string {
   return tellsItsDay(text, at) ? '' : ` (${at})`;
 }
 
-function textIn(section: string, item: Item, current?: Item): string {
+/** What stands beside the text of an item. */
+interface Marks {
+  current?: Item | undefined;
+  /** Sources that the snapshot lists. */
+  cited?: readonly Citation[];
+}
+
+function textIn(section: string, item: Item, { current, cited = [] }: Marks = {}): string {
   const text = oneLine(item.text) + dayMark(section, item);
   const said = section === STEPS ? stepText(text, { isCurrent: item === current }) : text;
-  return `${statusMark(item.status)}${escapeXml(said)}`;
+  return `${statusMark(item.status)}${escapeXml(said)}${citationMark(item, cited)}`;
 }
-const lineIn = (section: string, item: Item, current?: Item): string =>
-  `- ${textIn(section, item, current)}`;
+const lineIn = (section: string, item: Item, marks?: Marks): string =>
+  `- ${textIn(section, item, marks)}`;
 
-function sectionLines(
-  section: string,
-  items: readonly Item[],
-  current: Item | undefined,
-): string[] {
+function sectionLines(section: string, items: readonly Item[], marks: Marks): string[] {
   if (items.length === 0) return [];
   const lines = items.map((item) =>
-    singleSections.has(section) ? textIn(section, item) : lineIn(section, item, current),
+    singleSections.has(section)
+      ? textIn(section, item, { cited: marks.cited })
+      : lineIn(section, item, marks),
   );
   return [`<${section}>`, ...lines, `</${section}>`];
 }
 
 /** The working layer as lines, without the tags around the whole. */
-function workingLines(snapshot: Snapshot): string[] {
-  const current = currentStep(snapshot);
+function workingLines(snapshot: Snapshot, cited: readonly Citation[] = []): string[] {
+  const marks = { current: currentStep(snapshot), cited };
   return snapshotSections[snapshot.profile].flatMap((section) =>
-    sectionLines(section, snapshot.sections[section] ?? [], current),
+    sectionLines(section, snapshot.sections[section] ?? [], marks),
   );
 }
 
@@ -131,7 +138,11 @@ function archiveLines(items: readonly ArchivedItem[], room: SnapshotRoom): strin
  * The same input gives the same bytes.
  */
 export function renderLedger(snapshot: Snapshot, { budgetTokens, counting }: SnapshotRoom): string {
-  const working = workingLines(snapshot);
+  const cited = listedCitations(snapshot, {
+    budgetTokens: budgetTokens - estimateTextTokens(renderWorkingLayer(snapshot), counting),
+    counting,
+  });
+  const working = [...workingLines(snapshot, cited), ...citationLines(cited)];
   const left = budgetTokens - estimateTextTokens(joined(working), counting);
   // What code put there is for search: no model chose it.
   const chosen = archiveOrder(snapshot).filter(({ by }) => by === 'model');

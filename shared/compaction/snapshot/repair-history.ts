@@ -33,10 +33,13 @@ function snapshotWithout(snapshot: Snapshot, gone: Gone): Snapshot {
   const sections = Object.entries(snapshot.sections)
     .map(([name, items]) => [name, items.filter(stays)] as const)
     .filter(([, items]) => items.length > 0);
+  const { citations = [], ...rest } = snapshot;
+  const left = citations.filter(({ seq }) => !isGoneSeq(gone, seq));
   return {
-    ...snapshot,
+    ...rest,
     sections: Object.fromEntries(sections),
     archive: snapshot.archive.filter(stays),
+    ...(left.length > 0 && { citations: left }),
   };
 }
 
@@ -66,7 +69,9 @@ export function withoutTurns(history: History, gone: Gone, render: RenderHistory
   if (!history.snapshot) return emptiedHistory(history);
   const snapshot = snapshotWithout(history.snapshot, gone);
   if (workingItems(snapshot).length === 0) return emptiedHistory(history);
-  const isWhole = itemCount(snapshot) === itemCount(history.snapshot);
+  const isWhole =
+    itemCount(snapshot) === itemCount(history.snapshot) &&
+    snapshot.citations?.length === history.snapshot.citations?.length;
   const { fromSeq = Infinity } = gone;
   const isReplaced = fromSeq <= history.coveredThrough.seq;
   if (isWhole && unmasked === history && history.mended && !isReplaced) return history;

@@ -76,6 +76,24 @@ export function findCalls(contents: readonly Content[]): ToolCall[] {
   return calls;
 }
 
+/** How the calls of a turn, and the responses to them, are named on the wire, by their parts. */
+export function nameCalls(seq: number, contents: readonly Content[]): ReadonlyMap<Part, string> {
+  const names = new Map<Part, string>();
+  let index = 0;
+  for (const [place, content] of contents.entries()) {
+    if (content.role !== 'model') continue;
+    const responses = contents[place + 1]?.parts.filter((part) => part.functionResponse) ?? [];
+    const calls = content.parts.filter((part) => part.functionCall);
+    for (const [within, call] of calls.entries()) {
+      const name = callId(seq, index++);
+      names.set(call, name);
+      const response = responses[within];
+      if (response) names.set(response, name);
+    }
+  }
+  return names;
+}
+
 /** The calls that nobody has answered. */
 export const findOpenCalls = (contents: readonly Content[]): ToolCall[] =>
   findCalls(contents).filter(({ response }) => response === undefined);

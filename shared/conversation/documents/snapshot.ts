@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { citationSchema } from '#shared/grounding/citation.ts';
 
 /** What a snapshot tells apart: conversations with people, or with tools on files. */
 export type SnapshotProfile = 'assistant' | 'coding';
@@ -72,6 +73,8 @@ export const snapshotSchema = z.object({
   archive: z.array(archivedItemSchema),
   /** Number of the next item's id. */
   nextId: z.number().int().positive(),
+  /** Sources of the folded answers that bear out what it says; absent: none. */
+  citations: z.array(citationSchema).optional(),
 });
 
 /** What is known of the folded turns: statements with their sources, changed by operations alone. */

@@ -110,6 +110,8 @@ const turnFieldsSchema = z.object({
   /** Ids of the turns that stand in for this one (`t_<seq>`), once they have begun. */
   replacedBy: z.record(z.string(), z.literal(true)).optional(),
   cancelRequested: z.boolean().optional(),
+  /** When a reader left whose leaving stops the turn; until somebody comes back. */
+  leftAt: z.date().optional(),
   /**
    * Of a turn that was begun anew when a compaction had folded its place: whether it was in the context that was folded.
    * It stays so, whatever comes of it.

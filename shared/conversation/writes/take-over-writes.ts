@@ -30,6 +30,7 @@ const endFields = [
   'chunks',
   'lastFrameId',
   'cancelRequested',
+  'leftAt',
   'feedback',
   'unanswered',
 ];

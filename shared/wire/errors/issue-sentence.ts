@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { kindByField, partForms } from './body-forms.ts';
 
 type Issue = z.core.$ZodIssue;
 
@@ -45,8 +46,8 @@ export function issueSentence(issue: Issue, field: string): string {
   switch (issue.code) {
     case 'invalid_type':
       return issue.input === undefined
-        ? `${name} is missing: give ${kindOf(issue.expected)}.`
-        : `${name} must be ${kindOf(issue.expected)}.`;
+        ? `${name} is missing: give ${kindByField(field) ?? kindOf(issue.expected)}.`
+        : `${name} must be ${kindByField(field) ?? kindOf(issue.expected)}.`;
     case 'too_big':
       if (isNumber(issue.origin))
         return `${name} must be ${issue.inclusive ? 'at most' : 'below'} ${issue.maximum}.`;
@@ -58,7 +59,7 @@ export function issueSentence(issue: Issue, field: string): string {
     case 'invalid_value':
       return `${name} ${choiceOf(issue.values)}.`;
     case 'invalid_union':
-      return unionSentence(issue, name);
+      return `${unionSentence(issue, name)}${partForms(field)}`;
     case 'invalid_key':
       return `${name}: ${issue.issues[0]?.message ?? issue.message}.`;
     case 'invalid_format':

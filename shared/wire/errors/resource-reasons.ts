@@ -20,6 +20,11 @@ export const resourceReasons = {
     meaning:
       'An id of the path cannot exist. Check the id that the message names: its form is in the reference of the route.',
   },
+  COMPLETION_NOT_FOUND: {
+    status: 'NOT_FOUND',
+    on: '{completionId}',
+    meaning: 'No completion with a conversation has this id.',
+  },
   MODEL_NOT_FOUND: {
     status: 'NOT_FOUND',
     on: '{model}',

@@ -1,7 +1,8 @@
 import type { z } from 'zod';
 import { AppError } from '#shared/errors.ts';
 import { safeParse } from '#shared/safe-parse.ts';
-import { unknownFieldRemedy } from './unknown-field.ts';
+import { fieldsAt, listFields, meaningAt } from './schema-at.ts';
+import { isOpenAiTool, unknownFieldRemedy } from './unknown-field.ts';
 import { issueSentence } from './issue-sentence.ts';
 
 /** How many problems one answer names. */
@@ -11,6 +12,10 @@ const NAME_SHOWN_CHARACTERS = 64;
 
 /** Parts of a message, of our own requests and inside the `data` of a callable. */
 const PARTS = /^(data\.)?message\.parts/;
+
+/** What is no list of parts, or no part of a known type. */
+const MISSHAPEN_PART = /^(data\.)?message\.parts(\[\d+\](\.type)?)?$/;
+const TEXT_PART = 'A text is `[{"type":"text","text":"…"}]`.';
 
 type Issue = z.core.$ZodIssue;
 
@@ -34,6 +39,20 @@ const isBehindAnother = (issue: Issue, issues: readonly Issue[]) =>
       other !== issue && other.code === 'too_big' && pathText(other.path) === pathText(issue.path),
   );
 
+/** Of a tool in OpenAI's form only the field that says so: what else is wrong with it follows from that. */
+function onlyCauses(issues: readonly Issue[]): Issue[] {
+  const causes = issues.flatMap((issue) =>
+    issue.code === 'unrecognized_keys' &&
+    issue.keys.some((key) => isOpenAiTool({ path: issue.path, key }))
+      ? [{ ...issue, keys: ['function'] }]
+      : [],
+  );
+  const places = causes.map(({ path }) => pathText(path));
+  const isEffect = ({ path }: Issue) =>
+    places.some((place) => pathText(path.slice(0, 2)) === place);
+  return [...causes, ...issues.filter((issue) => !isEffect(issue))];
+}
+
 /** Whether what is wrong lies in the value, such as in an entry of a list, and not in what it is. */
 const isWithin = (issues: readonly Issue[]) => issues.every(({ path }) => path.length > 0);
 
@@ -49,6 +68,15 @@ function problemsOfBranch(issue: Issue): Issue[] | undefined {
   return branch.map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] }));
 }
 
+/** The sentence with what the reference says of a missing field, and the fields of an object. */
+function withShape(sentence: string, issue: Issue, schema: z.ZodType): string {
+  if (issue.code !== 'invalid_type' || sentence.includes(' such as ')) return sentence;
+  const fields = listFields(fieldsAt(schema, issue.path));
+  const shaped = fields === '' ? sentence : sentence.replace(/\.$/, ` with ${fields}.`);
+  const meaning = issue.input === undefined ? meaningAt(schema, issue.path) : '';
+  return meaning === '' ? shaped : `${shaped} ${meaning}`;
+}
+
 /** An unknown field is a problem of its own path, not of the object that holds it. */
 function problemsOf(issue: Issue, schema: z.ZodType): { field: string; text: string }[] {
   const inner = problemsOfBranch(issue);
@@ -60,7 +88,7 @@ function problemsOf(issue: Issue, schema: z.ZodType): { field: string; text: str
       return { field, text: `\`${field}\` is not a field of this request. ${remedy}` };
     });
   const field = pathText(issue.path);
-  return [{ field, text: issueSentence(issue, field) }];
+  return [{ field, text: withShape(issueSentence(issue, field), issue, schema) }];
 }
 
 /**
@@ -68,19 +96,25 @@ function problemsOf(issue: Issue, schema: z.ZodType): { field: string; text: str
  * never the value. Reason BAD_PART for what lies in `message.parts`, else BAD_FIELD.
  */
 function validationError(error: z.ZodError, schema: z.ZodType): AppError {
-  const problems = error.issues
+  const problems = onlyCauses(error.issues)
     .filter((issue) => !isBehindAnother(issue, error.issues))
     .flatMap((issue) => problemsOf(issue, schema));
   const fields = problems.map(({ field }) => field);
   const isPart = fields.length > 0 && fields.every((field) => PARTS.test(field));
   const left = problems.length - PROBLEMS_NAMED;
+  const told = problems
+    .slice(0, PROBLEMS_NAMED)
+    .map(({ text }) => text)
+    .join(' ');
+  const isMisshapen = fields.some((field) => MISSHAPEN_PART.test(field));
   return new AppError({
     status: 'INVALID_ARGUMENT',
     reason: isPart ? 'BAD_PART' : 'BAD_FIELD',
     message: `a request was refused by its schema with ${problems.length} problems`,
     publicMessage: [
-      ...problems.slice(0, PROBLEMS_NAMED).map(({ text }) => text),
+      told,
       ...(left > 0 ? [`${left} more problems.`] : []),
+      ...(isMisshapen && !told.includes('"type":"text"') ? [TEXT_PART] : []),
     ].join(' '),
     metadata: { field: fields.slice(0, PROBLEMS_NAMED).join(',') },
     cause: error,

@@ -106,7 +106,11 @@ const filePart = z.looseObject({
   type: z.literal('file'),
   mediaType: z.unknown(),
   url: z.string(),
+  providerMetadata: z.unknown().optional(),
 });
+
+/** What the recipe notes on a file whose address is one of an upload for some minutes. */
+const uploadNote = z.object({ recap: z.object({ uploadId: z.string() }) });
 
 /** `data:image/png;base64,…`, with parameters or without; what is not base64 stays a URL and is refused. */
 const DATA_URL = /^data:[^,]*;base64,/i;
@@ -114,7 +118,9 @@ const DATA_URL = /^data:[^,]*;base64,/i;
 /** How a client of the AI SDK names an upload: its file parts have an address and no id. */
 const UPLOAD_URL = 'upload:';
 
-function fileOf({ mediaType, url }: z.infer<typeof filePart>) {
+function fileOf({ mediaType, url, providerMetadata }: z.infer<typeof filePart>) {
+  const noted = uploadNote.safeParse(providerMetadata).data?.recap.uploadId;
+  if (noted !== undefined) return { type: 'file', uploadId: noted };
   if (url.startsWith(UPLOAD_URL)) return { type: 'file', uploadId: url.slice(UPLOAD_URL.length) };
   const start = DATA_URL.exec(url)?.[0];
   return start === undefined

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { tokens, conversationIdSchema } from '../fields.ts';
 import { TOOLS_MAX } from '../limits.ts';
+import { annotationsResponse } from '../sources.ts';
 import { clientContextSchema } from '../resources/client-context.ts';
 import { contentSchema, filePart, imagePart, textPart } from './openai-parts.ts';
 
@@ -102,7 +103,10 @@ const responseFormat = z.discriminatedUnion('type', [
 const toolChoice = z.union(
   [
     z.enum(['auto', 'none', 'required']),
-    z.looseObject({ type: z.literal('function'), function: z.looseObject({ name: z.string() }) }),
+    z.looseObject({
+      type: z.literal('function'),
+      function: z.looseObject({ name: z.string().min(1).max(64) }),
+    }),
   ],
   { error: 'must be `auto`, `none`, `required` or one function of `tools`' },
 );
@@ -172,7 +176,15 @@ const usage = z.object({
 export type OpenAiUsage = z.infer<typeof usage>;
 
 const recap = z
-  .object({ conversationId: z.string(), turnId: z.string(), generation: z.number().int() })
+  .object({
+    conversationId: z.string(),
+    turnId: z.string(),
+    generation: z.number().int(),
+    replayed: z
+      .literal(true)
+      .optional()
+      .describe('The same request was answered before, and this is that answer.'),
+  })
   .describe('Where the answer stands; absent where nothing is stored.');
 export type RecapField = z.infer<typeof recap>;
 
@@ -186,17 +198,6 @@ const toolCall = z.object({
     .describe('Without a conversation: what the model has signed the call with. Send it back.'),
 });
 export type OpenAiToolCall = z.infer<typeof toolCall>;
-
-const annotation = z.object({
-  type: z.literal('url_citation'),
-  url_citation: z.object({
-    url: z.string(),
-    title: z.string().describe('Of the page, or its site: somebody else’s words.'),
-    start_index: z.number().int().describe('UTF-16 units of the content.'),
-    end_index: z.number().int(),
-  }),
-});
-const annotations = z.array(annotation).optional().describe('What the content rests on.');
 
 const identity = { id: z.string(), created: z.number().int(), model: z.string() };
 
@@ -218,7 +219,7 @@ export const chatCompletionResponse = z.object({
         role: z.literal('assistant'),
         content: z.string(),
         refusal: z.null(),
-        annotations,
+        annotations: annotationsResponse,
         tool_calls: z
           .array(toolCall)
           .optional()
@@ -243,7 +244,7 @@ export const chatCompletionChunk = z.object({
       delta: z.object({
         role: z.literal('assistant').optional(),
         content: z.string().optional(),
-        annotations,
+        annotations: annotationsResponse,
         tool_calls: z.array(toolCall.extend({ index: z.number().int() })).optional(),
       }),
       logprobs: z.null(),

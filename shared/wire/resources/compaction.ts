@@ -6,6 +6,9 @@ import {
   type ArchivedItem,
   type Snapshot,
 } from '#shared/conversation/documents/snapshot.ts';
+import type { Citation } from '#shared/grounding/citation.ts';
+import { citationsFor } from '#shared/grounding/cite-statements.ts';
+import { citationResponse, citationView } from '../sources.ts';
 import { requestIdSchema, time, tokens, wellFormedText, wholePromptTokens } from '../fields.ts';
 import { FOCUS_MAX_CHARACTERS } from '../limits.ts';
 import { ratingResponse } from './ratings.ts';
@@ -57,6 +60,11 @@ export const compactResponse = z.union([compactionJobResponse, compactionPreview
 
 export const compactionRecordResponse = z.object({
   jobId: z.string(),
+  kind: z
+    .enum(['compaction', 'change', 'restore'])
+    .describe(
+      'Only `compaction` is one: an edit, a regeneration or a deletion (`change`), and a restore or fork (`restore`), take a generation too and stand in the same list.',
+    ),
   generation: z.number().int().optional(),
   state: z.string(),
   trigger: z.string(),
@@ -111,6 +119,10 @@ const snapshotItem = z.object({
   by: z
     .enum(['model', 'code'])
     .describe('code: words of a turn that the model had left out, put back.'),
+  citations: z
+    .array(citationResponse)
+    .optional()
+    .describe('Sources of the answers in these turns that bear the statement out.'),
 });
 export type SnapshotItemView = z.infer<typeof snapshotItem>;
 
@@ -133,12 +145,19 @@ type RecordMessage = (
   record: Pick<CompactionRecord, 'state' | 'beforeTokens' | 'afterTokens' | 'reason'>,
 ) => string;
 
+/** What made a generation, or tried to. */
+function kindOf(state: string): CompactionRecordView['kind'] {
+  if (state === 'CHANGED') return 'change';
+  return state === 'RESTORED' ? 'restore' : 'compaction';
+}
+
 /** An attempt that changed nothing, from the job's records. */
 export const attemptView = (
   record: CompactionRecord,
   message: RecordMessage,
 ): CompactionRecordView => ({
   jobId: record.requestId,
+  kind: kindOf(record.state),
   ...(record.generation !== undefined && { generation: record.generation }),
   state: record.state,
   trigger: record.trigger,
@@ -160,6 +179,7 @@ export const attemptView = (
 /** A compaction that made a generation, from its history document. */
 export const historyView = (history: History, message: RecordMessage): CompactionRecordView => ({
   jobId: history.requestId,
+  kind: kindOf(history.state),
   generation: history.generation,
   state: history.state,
   trigger: history.trigger,
@@ -184,7 +204,12 @@ export const historyView = (history: History, message: RecordMessage): Compactio
   ...(history.isUntrusted && { reason: 'SNAPSHOT_INVALID' }),
 });
 
-const itemView = (item: ArchivedItem, layer: SnapshotItemView['layer']): SnapshotItemView => {
+const itemView = (
+  item: ArchivedItem,
+  layer: SnapshotItemView['layer'],
+  known: readonly Citation[] = [],
+): SnapshotItemView => {
+  const citations = citationsFor(item, known).map(citationView);
   const { id, section, text, sources, quote, at, status, importance, supersedes, by } = item;
   return {
     id,
@@ -198,11 +223,12 @@ const itemView = (item: ArchivedItem, layer: SnapshotItemView['layer']): Snapsho
     importance,
     ...(supersedes !== undefined && { supersedes }),
     by,
+    ...(citations.length > 0 && { citations }),
   };
 };
 
 /** The statements of a snapshot with their sources: the working layer in the order in which it is written, then the archive. */
 export const snapshotView = (snapshot: Snapshot): SnapshotItemView[] => [
-  ...workingItems(snapshot).map((item) => itemView(item, 'working')),
-  ...snapshot.archive.map((item) => itemView(item, 'archive')),
+  ...workingItems(snapshot).map((item) => itemView(item, 'working', snapshot.citations)),
+  ...snapshot.archive.map((item) => itemView(item, 'archive', snapshot.citations)),
 ];

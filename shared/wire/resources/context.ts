@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { contentSchema } from '#shared/conversation/documents/content.ts';
 import { repairsSchema } from '#shared/conversation/repair/repairs.ts';
 import { tokens } from '../fields.ts';
+import { citationResponse } from '../sources.ts';
 import { leftOutImports } from './memories.ts';
 
 const toolDeclaration = z.object({
@@ -25,6 +26,10 @@ export const contextItemResponse = z.object({
     .describe(
       'The text of `system`, the declarations of `tools`, else a Content. `memory`, `pin` and `snapshot` are sent as parts of one Content.',
     ),
+  sources: z
+    .array(citationResponse)
+    .optional()
+    .describe('On the snapshot: the sources of folded answers, which it names by their ids.'),
   repairs: repairsSchema
     .optional()
     .describe('On the first item of a turn: what of it is mended so that the model takes it.'),

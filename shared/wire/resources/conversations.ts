@@ -171,7 +171,12 @@ export const conversationResponse = z.object({
   settings: conversationSettingsSchema,
   createTime: time,
   updateTime: time,
-  generation: z.number().int(),
+  generation: z
+    .number()
+    .int()
+    .describe(
+      'Rises with every change of what the model sees of earlier turns: compactions, edits, regenerations, deletions and restores. No count of compactions: `GET …/compactions` says what each one was (`kind`).',
+    ),
   lastSeq: z.number().int().describe('Number of turns so far.'),
   deleteTime: time.optional().describe('Since when it is in the bin.'),
   purgeTime: time.optional().describe('When it is erased for good unless it is taken back.'),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { nameCalls } from '#shared/conversation/context/tool-calls.ts';
 import type { Content, Part } from '#shared/conversation/documents/content.ts';
 import { AppError } from '#shared/errors.ts';
 import { unreadUpload } from '#shared/uploads/upload-parts.ts';
@@ -13,13 +14,18 @@ const mediaTypeSchema = z
   .max(128)
   .regex(/^[\w.+-]+\/[\w.+-]+$/, 'must be a media type such as image/png');
 
+const HTTPS_ADDRESS = 'must be an https address';
+
 /** Only https: a `gs://` address would be read with the rights of the service, not of the caller. */
 export const fileUrl = z
-  .url({ protocol: /^https$/, error: 'must be an https address' })
+  .url({
+    protocol: /^https$/,
+    error: `${HTTPS_ADDRESS}; of a data: URL the base64 goes into \`data\``,
+  })
   // The parser of addresses puts up with what nobody else does, and the text stays as it came.
   .refine(
     (url) => url.isWellFormed() && !/[\s\p{Cc}]/u.test(url),
-    'must be an https address without spaces and control characters',
+    `${HTTPS_ADDRESS} without spaces and control characters`,
   )
   .max(FILE_URL_MAX_CHARACTERS);
 
@@ -27,7 +33,11 @@ const filePart = z
   .strictObject({
     type: z.literal('file'),
     mediaType: mediaTypeSchema.optional().describe('With `data` or `url`; an upload has its own.'),
-    data: z.base64().min(1).optional().describe('Base64 of the file.'),
+    data: z
+      .base64('must be base64 alone, without `data:…;base64,`; an https address goes into `url`')
+      .min(1)
+      .optional()
+      .describe('Base64 of the file.'),
     url: fileUrl.optional(),
     uploadId: uploadIdSchema.optional(),
   })
@@ -52,6 +62,11 @@ const filePart = z
 export const inputPartSchema = z.discriminatedUnion('type', [textPart, filePart]);
 export type InputPart = z.infer<typeof inputPartSchema>;
 
+const callIdField = z
+  .string()
+  .optional()
+  .describe('`toolCallId` of the stream; a response has that of its call.');
+
 export const outputPartResponse = z.discriminatedUnion('type', [
   z.object({ type: z.literal('text'), text: z.string() }),
   z.object({
@@ -64,11 +79,14 @@ export const outputPartResponse = z.discriminatedUnion('type', [
   }),
   z.object({
     type: z.literal('functionCall'),
+    callId: callIdField,
     name: z.string(),
     args: z.record(z.string(), z.unknown()),
+    providerExecuted: z.literal(true).optional().describe('The server runs it.'),
   }),
   z.object({
     type: z.literal('functionResponse'),
+    callId: callIdField,
     name: z.string(),
     response: z.record(z.string(), z.unknown()),
   }),
@@ -123,7 +141,9 @@ export function refuseTooLong(
   if (total > limits.maxMessageBytes)
     throw tooLong({
       subject: `\`${path}\``,
-      remedy: 'Send less in one message.',
+      remedy: parts.some((part) => part.type === 'file')
+        ? 'Send files as uploads: POST /v1/uploads.'
+        : 'Send less in one message.',
       bytes: total,
       limitBytes: limits.maxMessageBytes,
     });
@@ -144,7 +164,8 @@ export function toPart(part: InputPart): Part {
   }
 }
 
-function fromPart(part: Part): OutputPart[] {
+function fromPart(part: Part, callId: string | undefined): OutputPart[] {
+  const named = callId === undefined ? {} : { callId };
   if (part.thought === true) return [];
   if (part.upload) {
     const { id: uploadId, mimeType: mediaType, name } = part.upload;
@@ -159,12 +180,18 @@ function fromPart(part: Part): OutputPart[] {
   }
   if (part.functionCall)
     return [
-      { type: 'functionCall', name: part.functionCall.name, args: part.functionCall.args ?? {} },
+      {
+        type: 'functionCall',
+        ...named,
+        name: part.functionCall.name,
+        args: part.functionCall.args ?? {},
+      },
     ];
   if (part.functionResponse?.response)
     return [
       {
         type: 'functionResponse',
+        ...named,
         name: part.functionResponse.name,
         response: part.functionResponse.response,
       },
@@ -172,6 +199,10 @@ function fromPart(part: Part): OutputPart[] {
   return [];
 }
 
-/** What a person may see of contents: no thoughts, no signatures, nothing empty. */
-export const toOutputParts = (contents: readonly Content[]): OutputPart[] =>
-  contents.flatMap(({ parts }) => parts.flatMap(fromPart));
+/** What a person may see of a turn's contents: no thoughts, no signatures, nothing empty. */
+export function toOutputParts(seq: number, contents: readonly Content[]): OutputPart[] {
+  const callIds = nameCalls(seq, contents);
+  return contents.flatMap(({ parts }) =>
+    parts.flatMap((part) => fromPart(part, callIds.get(part))),
+  );
+}

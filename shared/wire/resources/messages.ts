@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { onBusySchema } from '#shared/conversation/documents/conversation.ts';
+import { callId } from '#shared/conversation/context/tool-calls.ts';
 import { answerId, turnId } from '#shared/conversation/documents/paths.ts';
 import { turnStateSchema, type Turn } from '#shared/conversation/documents/turn.ts';
 import { RECALL_TOKENS_MAX } from '#shared/recall/segment.ts';
@@ -118,10 +119,20 @@ export const userMessageView = (turn: Turn): MessageView => ({
   id: turn.messageId,
   ...messageBase(turn),
   role: 'user',
-  parts: toOutputParts([turn.user]),
+  parts: toOutputParts(turn.seq, [turn.user]),
   createTime: turn.createTime.toISOString(),
   ...(turn.eraseTime && turn.user.parts.length === 0 && { deleted: true as const }),
 });
+
+/** Parts of an answer; its calls say whether the server runs them. */
+function answerParts({ seq, contents, rounds }: Turn): MessageView['parts'] {
+  const apps = new Set(rounds?.app.map((index) => callId(seq, index)));
+  return toOutputParts(seq, contents).map((part) =>
+    part.type === 'functionCall' && rounds && !apps.has(part.callId ?? '')
+      ? { ...part, providerExecuted: true as const }
+      : part,
+  );
+}
 
 /** The answer as one message, tool calls included; its parts are empty while nothing is stored. */
 export const answerView = (turn: Turn): MessageView => ({
@@ -130,7 +141,7 @@ export const answerView = (turn: Turn): MessageView => ({
   // What was answered behind a fold of the turn's place is in no context, whatever was folded of the turn.
   inContext: turn.inContext && turn.foldedInContext === undefined,
   role: 'model',
-  parts: toOutputParts(turn.contents),
+  parts: answerParts(turn),
   createTime: (turn.finishTime ?? turn.createTime).toISOString(),
   ...finishReasonView(turn),
   ...recalledView(turn),

@@ -9,7 +9,7 @@ export const uploadIdSchema = z
   .string()
   .regex(
     /^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-4[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}$/,
-    'must be the id of an upload',
+    'must be a UUID from POST /v1/uploads',
   )
   .toLowerCase()
   .describe('Id of an upload, as `POST /v1/uploads` gave it.');

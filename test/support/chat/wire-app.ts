@@ -133,6 +133,8 @@ export async function createResources(
     jobId: jobId ?? 'request-1',
     deviceId: 'device-1',
     memoryId: 'memory-1',
-    model: `model-${canary}`,
+    completionId: `chatcmpl-${conversationId}-t_20`,
+    model: app.dependencies.config.MODEL,
+    reason: 'USER_RPM',
   };
 }

@@ -25,6 +25,7 @@ export interface TurnToBuild {
   state?: Extract<Turn['state'], 'done' | 'failed' | 'cancelled'>;
   inContext?: boolean;
   retention?: Turn['retention'];
+  grounding?: Turn['grounding'];
 }
 
 export interface ConversationToBuild {
@@ -96,6 +97,7 @@ function turnWrites({ conversationId, seq, turn, now }: PlacedTurn): Write[] {
     tokens: { user: tokensOf([user]), answer: tokensOf(contents) },
     inContext: turn.inContext ?? turn.state !== 'failed',
     ...(turn.retention && { retention: turn.retention }),
+    ...(turn.grounding && { grounding: { ...turn.grounding } }),
     ...encodedUser.fields,
     ...encodedAnswer.fields,
   };

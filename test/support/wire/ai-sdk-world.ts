@@ -1,6 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { onTestFinished } from 'vitest';
-import { shownParts, transportOptions, type Backend } from '#docs/clients/recipes/use-chat.ts';
+import {
+  shownParts,
+  transportOptions,
+  type Backend,
+  type loadMessages,
+} from '#docs/clients/recipes/use-chat.ts';
 import { eventually } from '../eventually.ts';
 import { startWireServer, type WireServer } from './wire-server.ts';
 
@@ -28,11 +33,7 @@ interface ShownMessage {
 }
 
 /** A message that a chat begins with. */
-interface StoredMessage {
-  id: string;
-  role: 'user' | 'assistant';
-  parts: ({ type: 'text'; text: string } | { type: 'file'; mediaType: string; url: string })[];
-}
+type StoredMessage = Awaited<ReturnType<typeof loadMessages>>[number];
 
 /** What an app makes of a request before it is sent. */
 export type Prepare = (
@@ -43,7 +44,9 @@ export interface ChatSetup {
   id: string;
   messages: readonly StoredMessage[];
   /** For `new DefaultChatTransport`; without the recipe’s shortening the library sends its whole history. */
-  transport: Pick<ReturnType<typeof transportOptions>, 'api' | 'headers'> & {
+  transport: {
+    api: string;
+    headers: () => Promise<Record<string, string>>;
     prepareSendMessagesRequest?: Prepare;
   };
   onData: (part: { type: string }) => void;
@@ -85,16 +88,21 @@ export function errorOf({ error }: ChatUnderTest): Error {
   return error;
 }
 
+type WorldOptions = NonNullable<Parameters<typeof startWireServer>[0]> & {
+  /** What the recipe’s transport is told. */
+  transport?: Parameters<typeof transportOptions>[1];
+};
+
 /** Chats of one version of the library, against the real function. */
 export function aiSdkWorld(createChat: (setup: ChatSetup) => ChatUnderTest) {
   /** A server of its own for each test, and chats on it. */
-  async function start(options: Parameters<typeof startWireServer>[0] = {}) {
+  async function start({ transport: wishes, ...options }: WorldOptions = {}) {
     const server = await startWireServer(options);
     onTestFinished(() => server.stop());
     const chatId = randomUUID();
     const open = (setup: Partial<ChatSetup> & { uid?: string } = {}) => {
       const { id = chatId, messages = [], onData = () => undefined, uid } = setup;
-      const { api, headers } = transportOptions(backendOf(server, uid));
+      const { api, headers } = transportOptions(backendOf(server, uid), wishes);
       return createChat({ transport: { api, headers }, id, messages, onData });
     };
     return { server, chatId, open, backend: backendOf(server) };
@@ -111,8 +119,8 @@ export function aiSdkWorld(createChat: (setup: ChatSetup) => ChatUnderTest) {
   }
 
   /** A chat in the middle of an answer. */
-  async function halfway() {
-    const world = await start();
+  async function halfway(options?: WorldOptions) {
+    const world = await start(options);
     const chat = world.open();
     const sent = chat.sendMessage({ text: 'Hello' });
     const call = await world.server.callOf('Hello');

@@ -21,6 +21,6 @@ test.each<[string, string[], typeof turns, boolean, number | undefined]>([
   ['a history that nobody knows tells no place', ['hello', 'trains'], turns, false, undefined],
   ['the same message over and over is taken for the newest', ['yes'], long, false, undefined],
   ['messages before it tell which of the same ones is meant', ['yes', 'yes'], long, false, 3],
-])('%s', (_, before, stored, isWhole, place) => {
+])('%s', (...[, before, stored, isWhole, place]) => {
   expect(findHistoryPlace({ before, turns: stored, isWhole })).toBe(place);
 });

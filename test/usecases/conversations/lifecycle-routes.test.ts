@@ -73,6 +73,20 @@ describe('the routes of restoring, deleting and forking', () => {
     expect((await chat.call(path)).status).toBe(200);
   });
 
+  test('a message to one’s own conversation in the bin is refused with the way to take it back', async () => {
+    const { path } = await conversation();
+    await chat.call(path, { method: 'DELETE' });
+    const body = { message: { id: randomUUID(), parts: [{ type: 'text', text: 'Hi' }] } };
+
+    const own = await errorOf(await chat.call(`${path}/messages`, { body }));
+    const other = await errorOf(await chat.call(`${path}/messages`, { body, uid: 'mallory' }));
+
+    expect(own).toMatchObject({ http: 404, reason: 'CONVERSATION_NOT_FOUND' });
+    expect(own.message).toContain(':undelete');
+    expect(other).toMatchObject({ http: 404, reason: 'CONVERSATION_NOT_FOUND' });
+    expect(other.message).not.toContain(':undelete');
+  });
+
   test('the HTTP list leaves out deleted conversations', async () => {
     const uid = randomUUID();
     const { path } = await conversation(uid);

@@ -61,6 +61,17 @@ describe('a bad address', () => {
     expect(error).toMatchObject({ http: code, reason });
   });
 
+  test.each([
+    ['turns/7', 'GET', 't_7'],
+    ['messages/1', 'DELETE', 'm_7'],
+  ])('an id of a wrong form in %s is refused with its form', async (...[path, method, form]) => {
+    const response = await chat.call(`/v1/conversations/${randomUUID()}/${path}`, { method });
+
+    const error = await errorOf(response);
+    expect(error).toMatchObject({ http: 404, reason: 'NOT_FOUND' });
+    expect(error.message).toContain(form);
+  });
+
   test('a wrong method is answered with the allowed ones', async () => {
     const response = await chat.call('/v1/conversations', { method: 'PUT' });
 

@@ -21,6 +21,7 @@ describe('a bad body', () => {
   test.each([
     ['malformed JSON', messages(), `{"message": ${CANARY}`, 400, 'BAD_JSON', 'JSON'],
     ['JSON cut off', messages(), `{"message":{"id":"${CANARY}`, 400, 'BAD_JSON', 'JSON'],
+    ['single quotes', messages(), "{\n'message': 1}", 400, 'BAD_JSON', 'at line 2, column 1'],
     ['a JSON string', messages(), JSON.stringify(CANARY), 400, 'BAD_FIELD', 'object'],
     ['a JSON array', messages(), [], 400, 'BAD_FIELD', 'object'],
     ['null', messages(), null, 400, 'BAD_FIELD', 'object'],
@@ -160,6 +161,59 @@ describe('a bad body', () => {
     expect(error).toMatchObject({ http: code, status: 'INVALID_ARGUMENT', reason });
     expect(error.message).toContain(named);
     expect(error.text).not.toContain(CANARY);
+  });
+
+  test('a body of multipart/form-data is refused with the Content-Type to send', async () => {
+    const headers = { 'content-type': 'multipart/form-data; boundary=x' };
+    const response = await chat.call(messages(), { method: 'POST', body: '--x--', headers });
+
+    const error = await errorOf(response);
+    expect(error).toMatchObject({ http: 400, reason: 'BAD_JSON' });
+    expect(error.message).toContain('The Content-Type multipart/form-data is not taken.');
+  });
+
+  const FORM = '{"id":"<UUID>","parts":[{"type":"text","text":"…"}]}';
+  const PARTS_FORM = '[{"type":"text","text":"…"}]';
+  const id = randomUUID();
+  const file = (content: object) => ({
+    message: { id, parts: [{ type: 'file', mediaType: 'image/png', ...content }] },
+  });
+  test.each<[string, unknown, string]>([
+    ['a text as message', { message: 'hi' }, FORM],
+    ['a field `text`', { text: 'hi' }, FORM],
+    ['a field `content`', { content: 'hi' }, FORM],
+    ['nothing in it', '', FORM],
+    ['`message.text`', { message: { id, text: 'hi' } }, PARTS_FORM],
+    ['`message.content`', { message: { id, content: 'hi' } }, PARTS_FORM],
+    ['a text as parts', { message: { id, parts: 'hi' } }, PARTS_FORM],
+    ['texts as parts', { message: { id, parts: ['hi'] } }, '{"type":"text","text":"…"}'],
+    ['no id', { message: { parts: text('a') } }, 'give a UUID that the app draws'],
+    ['a number as id', { message: { id: 7, parts: text('a') } }, 'a UUID that the app draws'],
+    ['a data: URL in `data`', file({ data: 'data:image/png;base64,AAAA' }), 'base64 alone'],
+    ['an address in `data`', file({ data: 'https://example.com/a.png' }), 'goes into `url`'],
+    ['a data: URL in `url`', file({ url: 'data:image/png;base64,AAAA' }), 'goes into `data`'],
+    [
+      'an upload that is no UUID',
+      { message: { id, parts: [{ type: 'file', uploadId: 'up-1' }] } },
+      'a UUID from POST /v1/uploads',
+    ],
+    ['too large a picture', file({ data: 'A'.repeat(400_000) }), 'POST /v1/uploads'],
+    [
+      'a picture above the limit of a body',
+      file({ data: 'A'.repeat(1_600_000) }),
+      'POST /v1/uploads',
+    ],
+    [
+      'a part of the type image_url',
+      { message: { id, parts: [{ type: 'image_url', image_url: { url: 'x' } }] } },
+      '{"type":"file","mediaType":"image/png","data":"<base64>"}',
+    ],
+  ])('a message body with %s is refused with the form to send', async (...[, body, form]) => {
+    const response = await chat.call(messages(), { body });
+
+    const error = await errorOf(response);
+    expect(error.status).toBe('INVALID_ARGUMENT');
+    expect(error.message).toContain(form);
   });
 
   test.each([

@@ -142,10 +142,14 @@ describe('an answer that has to fit a schema', () => {
 
 describe('a schema that no answer can be held against', () => {
   test.each([
-    ['a type that there is not', { type: 'banana' }, 'responseSchema.type'],
+    [
+      'a type that there is not',
+      { type: 'banana' },
+      '`responseSchema.type`: must be one of: object, array',
+    ],
     ['properties that are a list', { type: 'object', properties: [] }, 'responseSchema.properties'],
     ['a document elsewhere', { $ref: 'https://example.com/schema' }, 'responseSchema.$ref'],
-    ['a definition that is missing', { $ref: '#/$defs/none' }, 'responseSchema'],
+    ['a definition that is missing', { $ref: '#/$defs/none' }, 'which it does not define'],
     ['a circle', { $ref: '#' }, 'responseSchema'],
     ['more than 32 KiB', { description: 'a'.repeat(33_000) }, 'responseSchema'],
   ])('%s is refused by name, before anything is stored', async (_, responseSchema, field) => {
@@ -155,6 +159,7 @@ describe('a schema that no answer can be held against', () => {
 
     expect(error).toMatchObject({ http: 400, reason: 'BAD_FIELD' });
     expect(error.text).toContain(field);
+    expect(error.text).not.toContain('cfworker');
     expect(requests).toEqual([]);
     expect((await chat.call(path)).status).toBe(404);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { aiSdkWorld } from '#test/support/wire/ai-sdk-world.ts';
-import { EXAMPLE, groundedAnswer, UEFA } from '#test/support/wire/grounded.ts';
+import { EXAMPLE, groundedAnswer, UEFA } from '#test/support/tools/grounded.ts';
 import { versions } from './versions.ts';
 
 describe.each(versions)('sources in useChat of ai %s', (_, createChat) => {

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { transportOptions } from '#docs/clients/recipes/use-chat.ts';
+import { loadMessages, runOnce, transportOptions } from '#docs/clients/recipes/use-chat.ts';
 import { errorOf } from '#test/support/chat/chat-server.ts';
 import { eventually } from '#test/support/eventually.ts';
 import { conversationWithTools, startToolServer } from '#test/support/wire/tool-server.ts';
@@ -7,6 +7,11 @@ import { versions, type ToolChat } from './versions.ts';
 
 const server = await startToolServer();
 afterAll(() => server.stop());
+
+const backend = {
+  baseUrl: server.url,
+  getIdToken: async () => (await server.authorization()).replace('Bearer ', ''),
+};
 
 const partsOf = (chat: ToolChat) => chat.messages.at(-1)?.parts ?? [];
 
@@ -22,8 +27,7 @@ const locate = { tool: 'locate', toolCallId: 't_1_c0' };
 describe.each(versions)('useChat of ai %s with tools', (_, createChat) => {
   async function open(transport: 'recipe' | 'default' = 'recipe', chatId?: string) {
     const id = chatId ?? (await conversationWithTools(server));
-    const getIdToken = async () => (await server.authorization()).replace('Bearer ', '');
-    const { api, headers, ...short } = transportOptions({ baseUrl: server.url, getIdToken });
+    const { api, headers, ...short } = transportOptions(backend);
     const chat = createChat({
       id,
       messages: [],
@@ -122,6 +126,47 @@ describe.each(versions)('useChat of ai %s with tools', (_, createChat) => {
     await isDone(other, 'You are in Oslo.');
 
     expect(partsOf(other).filter(({ type }) => type === 'text')).toHaveLength(2);
+  });
+
+  test.each([
+    ['at once', { isLater: false, city: /^(Oslo|Bergen)$/ }],
+    ['one after the other', { isLater: true, city: /^Oslo$/ }],
+  ])('useChat in two tabs may answer the same call: %s', async (_when, { isLater, city }) => {
+    const { id, chat } = await open();
+    await chat.sendMessage({ text: ASKING });
+    const { chat: other } = await open('recipe', id);
+    await other.resumeStream();
+
+    const first = chat.addToolOutput({ ...locate, output: { city: 'Oslo' } });
+    if (isLater) await isDone(chat, 'You are in Oslo.');
+    await Promise.all([first, other.addToolOutput({ ...locate, output: { city: 'Bergen' } })]);
+    await Promise.all([isDone(chat, 'You are in Oslo.'), isDone(other, 'You are in Oslo.')]);
+
+    for (const tab of [chat, other]) expect(tab).toMatchObject({ error: undefined });
+    const stored = await loadMessages(backend, id);
+    const output = { city: expect.stringMatching(city) };
+    expect(stored[1]?.parts[1]).toMatchObject({ state: 'output-available', output });
+    expect(partsOf(other)[1]).toMatchObject({ state: 'output-available', output });
+  });
+
+  test('useChat’s tool runs in one tab only, through the recipe', async () => {
+    const { id, chat } = await open();
+    await chat.sendMessage({ text: ASKING });
+    const { chat: other } = await open('recipe', id);
+    await other.resumeStream();
+    const ran: string[] = [];
+    const runIn = (tab: ToolChat, name: string) =>
+      runOnce(id, locate.toolCallId, async () => {
+        ran.push(name);
+        await tab.addToolOutput({ ...locate, output: { city: 'Oslo' } });
+      });
+
+    const claims = await Promise.all([runIn(chat, 'first tab'), runIn(other, 'second tab')]);
+    await isDone(chat, 'You are in Oslo.');
+
+    expect(claims).toEqual([true, false]);
+    expect(await runIn(other, 'second tab')).toBe(false);
+    expect(ran).toEqual(['first tab']);
   });
 
   test('useChat does not resend outputs for ever that nobody waits for', async () => {

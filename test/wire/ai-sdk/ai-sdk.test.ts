@@ -140,7 +140,7 @@ function describeConnections({ start, answered, halfway }: AiSdkWorld) {
     expect(reloaded.messages.at(-1)?.parts).toHaveLength(1);
   });
 
-  test('useChat resumes after stop, which leaves the answer alone', async () => {
+  test('useChat resumes after stop and shows the whole answer', async () => {
     const { chat, sent, call } = await halfway();
     await chat.stop();
     await sent;

@@ -53,11 +53,12 @@ describe('an address that is not served', () => {
       baseURL: 'http://recap.test/v1',
       apiKey: 'alice',
       fetch: async (url, init) => {
+        const request = new Request(url, init);
         const { status, text, headers } = await app.call({
-          method: init?.method ?? 'GET',
-          path: new URL(String(url)).pathname,
+          method: request.method,
+          path: new URL(request.url).pathname,
           uid: 'alice',
-          body: String(init?.body),
+          body: await request.text(),
         });
         return new Response(text, { status, headers });
       },
@@ -68,6 +69,49 @@ describe('an address that is not served', () => {
 
     expect(error.code).toBe('ROUTE_NOT_FOUND');
     expect(error.message).toContain('Did you mean POST /v1/openai/chat/completions?');
+  });
+
+  test.each(['/chat', '/v1/chat', '/api/chat'])(
+    'a guess at the chat, %s, is told the chat address of every protocol',
+    async (path) => {
+      const { status, error } = await answerOf('POST', path);
+
+      expect(status).toBe(404);
+      for (const address of [
+        'POST /v1/conversations/{conversationId}/messages',
+        '/v1/ai-sdk/chat',
+        '/v1/openai/chat/completions',
+        '/callable/chat',
+      ])
+        expect(error.message).toContain(address);
+    },
+  );
+
+  test('two slashes in a row in an address are named', async () => {
+    const { error } = await answerOf('POST', '/v1//conversations');
+
+    expect(error.message).toContain('it has two slashes in a row');
+  });
+
+  test('an unknown address that is read is never answered with one that deletes', async () => {
+    const { error } = await answerOf('GET', `/v1/conversations/${id}/messages:stream`);
+
+    expect(error.message).not.toContain('DELETE');
+  });
+
+  test.each([
+    ['POST', `/v1/conversations/${id}`, 'POST /v1/conversations/{conversationId}/messages'],
+    [
+      'GET',
+      `/v1/conversations/${id}/messages/m_1`,
+      'GET /v1/conversations/{conversationId}/messages',
+    ],
+    ['POST', `/v1/conversations/${id}/pins`, 'PUT /v1/conversations/{conversationId}/pins/{pinId}'],
+  ])('%s %s is refused with the call that is meant', async (method, path, meant) => {
+    const { status, error } = await answerOf(method, path);
+
+    expect(status).toBe(405);
+    expect(error.message).toContain(meant);
   });
 
   test('a method that an address does not take is answered with those that it takes', async () => {

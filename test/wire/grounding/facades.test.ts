@@ -3,7 +3,7 @@ import { httpsCallableFromURL } from '@firebase/functions';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { idTokenClaims } from '#test/support/token-keys.ts';
 import { firebaseFunctions } from '#test/support/wire/firebase-functions.ts';
-import { ANSWER, EXAMPLE, groundedAnswer, UEFA } from '#test/support/wire/grounded.ts';
+import { ANSWER, EXAMPLE, groundedAnswer, UEFA } from '#test/support/tools/grounded.ts';
 import { bodyOf, clientOf, newText } from '#test/support/wire/openai.ts';
 import { startWireServer } from '#test/support/wire/wire-server.ts';
 

@@ -9,7 +9,7 @@ import {
   groundedAnswer,
   sendGrounded,
   UEFA,
-} from '#test/support/wire/grounded.ts';
+} from '#test/support/tools/grounded.ts';
 import { startWireServer } from '#test/support/wire/wire-server.ts';
 
 const server = await startWireServer({ environment: { GROUNDING: 'search,url' } });

@@ -105,6 +105,26 @@ describe('the history that a client of OpenAI sends', () => {
   });
 });
 
+describe('a completion that was given before', () => {
+  test('it is retrieved by its id as often as one likes', async () => {
+    const { ask, client } = await newChat();
+    const given = await ask([], newText());
+
+    const again = await client.chat.completions.retrieve(given.id);
+
+    expect(again.choices).toEqual(given.choices);
+    expect(again).toMatchObject({ id: given.id, recap: { replayed: true } });
+  });
+
+  test('one that is not stored is told so', async () => {
+    const { client } = await newChat();
+
+    const error = await errorOfSdk(client.chat.completions.retrieve('chatcmpl-1'));
+
+    expect(error).toMatchObject({ status: 404, code: 'COMPLETION_NOT_FOUND' });
+  });
+});
+
 test('a client of OpenAI is told that a call waits for the user, and how it is allowed', async () => {
   const { client } = await clientOf(withTools);
   const asked = client.chat.completions.create({

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import type { ModelStreamer } from '#shared/ports/ports.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
-import { asResource, eventsOf, lastResponse } from '#test/support/wire/responses.ts';
+import { asResource, eventsOf, lastResponse } from './responses-server.ts';
 import { startWireServer } from '#test/support/wire/wire-server.ts';
 
 /* The cases of https://www.openresponses.org/compliance, in our own words. */

@@ -2,7 +2,7 @@ import { createOpenResponses } from '@ai-sdk/open-responses';
 import { generateText, stepCountIs, streamText, tool, Output } from 'ai7';
 import { afterAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { startResponsesServer } from '#test/support/wire/responses.ts';
+import { startResponsesServer } from './responses-server.ts';
 
 const server = await startResponsesServer();
 afterAll(() => server.stop());

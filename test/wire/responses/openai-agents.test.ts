@@ -2,7 +2,7 @@ import { Agent, OpenAIProvider, Runner, tool } from '@openai/agents';
 import { afterAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { transcriptOf } from '#test/support/wire/openai.ts';
-import { startResponsesServer } from '#test/support/wire/responses.ts';
+import { startResponsesServer } from './responses-server.ts';
 
 const server = await startResponsesServer();
 afterAll(() => server.stop());

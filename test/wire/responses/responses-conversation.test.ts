@@ -8,7 +8,7 @@ import {
   lastResponse,
   usage,
   usageOfResponses,
-} from '#test/support/wire/responses.ts';
+} from './responses-server.ts';
 import { startWireServer } from '#test/support/wire/wire-server.ts';
 
 const server = await startWireServer();
@@ -144,6 +144,26 @@ describe('the Responses API in a conversation', () => {
 
     expect((await two).conversation).toEqual({ id: conversation });
     expect(await transcriptOf(server, conversation)).toHaveLength(4);
+  });
+
+  test('a response of a conversation in capitals goes on in the same one', async () => {
+    const { client } = await clientOf(server);
+    const [first, second, conversation] = [newText(), newText(), randomUUID()];
+    const one = client.responses.create({
+      model,
+      input: first,
+      conversation: conversation.toUpperCase(),
+    });
+    await server.answer(first, 'First.');
+    const { id } = await one;
+    const two = client.responses.create({
+      model,
+      input: second,
+      previous_response_id: id,
+    });
+    await server.answer(second, 'Second.');
+
+    expect(await two).toMatchObject({ conversation: { id: conversation } });
   });
 
   test('a response is found by its id, as it was told', async () => {

@@ -1,15 +1,9 @@
 import OpenAI from 'openai';
 import { afterAll, describe, expect, test } from 'vitest';
 import { overloaded } from '#test/support/model-down.ts';
-import { ANSWER, EXAMPLE, groundedAnswer, UEFA } from '#test/support/wire/grounded.ts';
+import { ANSWER, EXAMPLE, groundedAnswer, UEFA } from '#test/support/tools/grounded.ts';
 import { clientOf, errorOfSdk, newText, transcriptOf } from '#test/support/wire/openai.ts';
-import {
-  asResource,
-  conversationIdOf,
-  eventsOf,
-  lastResponse,
-  usage,
-} from '#test/support/wire/responses.ts';
+import { asResource, conversationIdOf, eventsOf, lastResponse, usage } from './responses-server.ts';
 import { startWireServer } from '#test/support/wire/wire-server.ts';
 
 const server = await startWireServer({ environment: { GROUNDING: 'search' } });

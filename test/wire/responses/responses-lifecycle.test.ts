@@ -1,13 +1,9 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { compactedResponse } from '#shared/wire/facades/responses/response.ts';
+import { buildDue, compactOnce } from '#test/support/compaction/compacted-conversation.ts';
+import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
 import { clientOf, errorOfSdk, newText, transcriptOf } from '#test/support/wire/openai.ts';
-import {
-  asResource,
-  conversationIdOf,
-  eventsOf,
-  lastResponse,
-  usage,
-} from '#test/support/wire/responses.ts';
+import { asResource, conversationIdOf, eventsOf, lastResponse, usage } from './responses-server.ts';
 import { startWireServer } from '#test/support/wire/wire-server.ts';
 
 const server = await startWireServer();
@@ -122,6 +118,27 @@ describe('a response after its request', () => {
     expect(compacted).toMatchObject({ recap: { state: 'QUEUED' } });
   });
 
+  test('`context_management` sets the threshold, and a compacted conversation ends with its item', async () => {
+    const bench = compactionBench({ store: server.dependencies.store });
+    const conversation = await buildDue(bench, { conversation: { ownerUid: 'alice' } });
+    await compactOnce(bench, conversation);
+    const { client } = await clientOf(server);
+    const text = newText();
+    const asked = client.responses.create({
+      model,
+      input: text,
+      conversation,
+      context_management: [{ type: 'compaction', compact_threshold: 20_000 }],
+    });
+    await server.answer(text, 'Fine.');
+
+    const { output } = asResource(await asked);
+
+    expect(output.map(({ type }) => type)).toEqual(['message', 'compaction']);
+    const found = await server.call(`/v1/conversations/${conversation}`);
+    expect(await found.json()).toMatchObject({ settings: { thresholdTokens: 20_000 } });
+  });
+
   test('a compaction of items that are not stored is refused, with the remedy', async () => {
     const { client } = await clientOf(server);
 
@@ -147,6 +164,7 @@ describe('what a request of the Responses API may ask for', () => {
     ['input[0]', { input: [{ type: 'item_reference', id: 'msg_1' }], store: false }],
     ['input[0].content[0]', { input: [{ role: 'user', content: [{ type: 'input_file' }] }] }],
     ['conversation', { conversation: 'conv_1' }],
+    ['context_management', { context_management: [{ type: 'compaction' }], store: false }],
     ['temperature', { temperature: 3 }],
   ];
 
@@ -197,6 +215,17 @@ describe('what a request of the Responses API may ask for', () => {
     await server.answer(text, 'Fine.');
 
     expect(await asked).toMatchObject({ ignored: ['text.verbosity'] });
+  });
+
+  test('instructions that the deployment keeps to itself are told as without effect', async () => {
+    const { client } = await clientOf(server);
+    const text = newText();
+    const asked = client.responses.create({ model, input: text, instructions: 'Be a pirate.' });
+    const { request } = await server.callOf(text);
+    await server.answer(text, 'Fine.');
+
+    expect(await asked).toMatchObject({ ignored: ['instructions'] });
+    expect(request.systemInstruction).toBeUndefined();
   });
 
   test('an answer that the model cut short is incomplete, with the reason', async () => {

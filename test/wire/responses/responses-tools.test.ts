@@ -2,11 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type OpenAI from 'openai';
 import { afterAll, describe, expect, test } from 'vitest';
 import { clientOf, errorOfSdk, transcriptOf } from '#test/support/wire/openai.ts';
-import {
-  asResource,
-  conversationIdOf,
-  startResponsesServer,
-} from '#test/support/wire/responses.ts';
+import { asResource, conversationIdOf, startResponsesServer } from './responses-server.ts';
 
 const server = await startResponsesServer();
 afterAll(() => server.stop());
@@ -98,8 +94,8 @@ describe('tools of the Responses API', () => {
     ];
     const items = await client.responses.inputItems.list(rest.id);
 
-    expect(one.output).toEqual(first.output);
-    expect(two.output).toEqual(rest.output);
+    expect(one).toMatchObject({ output: first.output, usage: first.usage });
+    expect(two).toMatchObject({ output: rest.output, usage: rest.usage });
     expect(items.data).toMatchObject([
       { type: 'function_call_output', call_id: callIn(first).call_id, output: '{"city":"Oslo"}' },
     ]);
@@ -134,6 +130,31 @@ describe('tools of the Responses API', () => {
 
     expect(asResource(first)).toMatchObject({ store: false, conversation: null });
     expect(rest.output_text).toBe('You are in Oslo.');
+  });
+
+  test('a call of the server that its user has to allow is told, and not answered by the app', async () => {
+    const { client } = await clientOf(server);
+    const response = await client.responses.create({
+      model,
+      input: `Wait. ${randomUUID()}\ncall transfer {"amount":5}\nthen\nAllowed.`,
+    });
+
+    const approvals = [{ callId: 't_1_c0', toolName: 'transfer' }];
+    expect(asResource(response)).toMatchObject({
+      status: 'incomplete',
+      incomplete_details: { reason: 'approval_required' },
+      recap: { approvals },
+    });
+    const found = asResource(await client.responses.retrieve(response.id));
+    expect(found).toMatchObject({ status: 'incomplete', recap: { approvals } });
+    const turn = `/v1/conversations/${conversationIdOf(response)}/turns/t_1`;
+    await server.call(`${turn}/toolResults`, {
+      method: 'POST',
+      body: { results: [{ callId: 't_1_c0', approved: true }] },
+    });
+    const allowed = await client.responses.retrieve(response.id);
+    expect(allowed).toMatchObject({ status: 'completed' });
+    expect(allowed.output_text).toContain('Allowed.');
   });
 
   test('a tool that OpenAI runs is refused by name, with the remedy', async () => {

@@ -41,6 +41,8 @@ export const en = {
     deleted: 'This message was deleted.',
     recalled: (tokens: string) =>
       `The model was reminded of folded turns (${tokens} tokens), with your message alone:`,
+    sources: 'Sources:',
+    searched: 'Searched with Google:',
     foldMark: (turn: string) => `Folded up to turn ${turn}: the model sees the snapshot instead`,
     notInContext: 'The model does not see this turn.',
     sending: 'Sending …',

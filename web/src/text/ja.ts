@@ -42,6 +42,8 @@ export const ja: Texts = {
     deleted: 'このメッセージは削除されました。',
     recalled: (tokens) =>
       `このメッセージのために、畳まれたやり取りが思い出されました（${tokens} トークン）：`,
+    sources: '出典：',
+    searched: 'Google で検索：',
     foldMark: (turn) => `${turn} 番目のやり取りまで畳まれ、モデルには要約が見えます`,
     notInContext: 'このやり取りはモデルには見えません。',
     sending: '送信中…',

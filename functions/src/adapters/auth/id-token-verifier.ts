@@ -1,10 +1,10 @@
-import { decodeProtectedHeader, jwtVerify, UnsecuredJWT, type JWTPayload } from 'jose';
+import { decodeJwt, decodeProtectedHeader, jwtVerify, UnsecuredJWT, type JWTPayload } from 'jose';
 import { z } from 'zod';
 import { AppError } from '#shared/errors.ts';
 import type { IdTokenVerifier } from '#shared/ports/identity-ports.ts';
 import type { Clock } from '#shared/ports/ports.ts';
 import { systemClock } from '../system/system-clock.ts';
-import { isAboutToken, isExpired, keysUnavailable, remoteKeys } from './token-keys.ts';
+import { isAboutToken, isExpired, isNoToken, keysUnavailable, remoteKeys } from './token-keys.ts';
 
 export interface IdTokenSettings {
   GOOGLE_CLOUD_PROJECT: string;
@@ -38,15 +38,51 @@ const expired = (cause: unknown) =>
     cause,
   });
 
-const invalid = (cause?: unknown) =>
+const invalid = (publicMessage: string, cause?: unknown) =>
   new AppError({
     status: 'UNAUTHENTICATED',
     reason: 'ID_TOKEN_INVALID',
     message: 'an ID token was refused',
-    publicMessage:
-      'The ID token is not valid for this service. Sign in to the project of this service.',
+    publicMessage,
     cause,
   });
+
+const NO_ID_TOKEN =
+  'What was sent is no ID token: send the text of getIdToken(), no API key and no custom token.';
+
+/** What the sender of another token does to have one of this project. */
+const signIn = (project: string) =>
+  `Sign in to the Firebase project \`${project}\` and send the text of getIdToken().`;
+
+/** Who Firebase's custom tokens are for; the start of an address that ends in a version. */
+const CUSTOM_TOKEN_AUDIENCE = 'https://identitytoolkit.googleapis.com/';
+
+const isCustomToken = ({ aud }: JWTPayload) =>
+  typeof aud === 'string' && aud.startsWith(CUSTOM_TOKEN_AUDIENCE);
+
+/** The claims before anything is checked; undefined: the text is no token. */
+function readClaims(token: string): JWTPayload | undefined {
+  try {
+    return decodeJwt(token);
+  } catch {
+    return undefined;
+  }
+}
+
+const issuerFor = (project: string) => `https://securetoken.google.com/${project}`;
+
+/**
+ * Refuses what no key can make an ID token of this project, so that nobody waits for keys in vain.
+ * Throws ID_TOKEN_INVALID.
+ */
+function requireProject(token: string, project: string): void {
+  const claims = readClaims(token);
+  if (!claims) throw invalid(NO_ID_TOKEN);
+  if (isCustomToken(claims))
+    throw invalid(`This is a custom token: give it to signInWithCustomToken(). ${signIn(project)}`);
+  if (claims.iss !== issuerFor(project) || claims.aud !== project)
+    throw invalid(`The token is of another project or service. ${signIn(project)}`);
+}
 
 /** The Auth emulator does not sign: such a token has `alg: none`. */
 function isUnsigned(token: string): boolean {
@@ -67,10 +103,12 @@ export function createIdTokenVerifier(
 ): IdTokenVerifier {
   const project = settings.GOOGLE_CLOUD_PROJECT;
   const keys = remoteKeys(settings.ID_TOKEN_KEYS_URL);
+  const notValid = (cause?: unknown) =>
+    invalid(`The ID token is not valid for this service. ${signIn(project)}`, cause);
 
   async function readPayload(token: string, currentDate: Date): Promise<JWTPayload> {
     const expected = {
-      issuer: `https://securetoken.google.com/${project}`,
+      issuer: issuerFor(project),
       audience: project,
       requiredClaims: ['exp', 'iat', 'sub', 'auth_time'],
       clockTolerance: CLOCK_TOLERANCE_SECONDS,
@@ -83,16 +121,18 @@ export function createIdTokenVerifier(
 
   return {
     verify: async (token) => {
+      requireProject(token, project);
       const now = clock.now();
       const payload = await readPayload(token, now).catch((error: unknown) => {
         if (isExpired(error)) throw expired(error);
-        throw isAboutToken(error) ? invalid(error) : keysUnavailable(error);
+        if (isNoToken(error)) throw invalid(NO_ID_TOKEN, error);
+        throw isAboutToken(error) ? notValid(error) : keysUnavailable(error);
       });
       const claims = claimsSchema.safeParse(payload);
       const latestSeconds = now.getTime() / 1_000 + CLOCK_TOLERANCE_SECONDS;
-      if (!claims.success) throw invalid(claims.error);
+      if (!claims.success) throw notValid(claims.error);
       const { auth_time: signedInAt, iat: issuedAt } = claims.data;
-      if (Math.max(signedInAt, issuedAt) > latestSeconds) throw invalid(undefined);
+      if (Math.max(signedInAt, issuedAt) > latestSeconds) throw notValid();
       const { sign_in_provider: provider, tenant } = claims.data.firebase ?? {};
       return {
         uid: claims.data.sub,

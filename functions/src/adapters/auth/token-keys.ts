@@ -23,12 +23,15 @@ export const remoteKeys = (url: string): JWTVerifyGetKey =>
 
 export const isExpired = (error: unknown) => error instanceof errors.JWTExpired;
 
+/** The text is no signed token at all. */
+export const isNoToken = (error: unknown) =>
+  error instanceof errors.JWTInvalid || error instanceof errors.JWSInvalid;
+
 /** Errors of jose that say something about the token; all others are about fetching the keys. */
 export const isAboutToken = (error: unknown) =>
   error instanceof errors.JWTExpired ||
   error instanceof errors.JWTClaimValidationFailed ||
-  error instanceof errors.JWTInvalid ||
-  error instanceof errors.JWSInvalid ||
+  isNoToken(error) ||
   error instanceof errors.JWSSignatureVerificationFailed ||
   error instanceof errors.JWKSNoMatchingKey ||
   // Without a key id every key of the set may have signed.

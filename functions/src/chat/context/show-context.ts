@@ -17,6 +17,7 @@ import {
 } from '#shared/conversation/context/read-conversation.ts';
 import { isTerminal, type Turn } from '#shared/conversation/documents/turn.ts';
 import type { Caller } from '#shared/ports/ports.ts';
+import { citationView } from '#shared/wire/sources.ts';
 import type { ContextItemView, MemoryView, PolicyView } from '#shared/wire/resources/context.ts';
 import type { SelectedMemory } from '#shared/memory/select-memory.ts';
 import { memoryTokens } from '#shared/memory/render-memory.ts';
@@ -65,9 +66,15 @@ export interface ShownContext {
   items: ContextItemView[];
 }
 
+/** The sources that a snapshot names by their ids; nothing where it has none. */
+const sourcesOfSnapshot = (history: History | undefined): Pick<ContextItemView, 'sources'> => {
+  const sources = history?.snapshot?.citations?.map(citationView);
+  return sources ? { sources } : {};
+};
+
 /** Every piece of the prompt with its calibrated estimate; the figures of items are heuristics. */
 function itemsOf(
-  source: ContextSource & Pick<Conversation, 'profile'>,
+  source: ContextSource & Pick<Conversation, 'profile'> & { history: History | undefined },
   items: readonly ContextItem[],
   calibration: number,
 ): ContextItemView[] {
@@ -97,6 +104,7 @@ function itemsOf(
     ...withOwnSignatures(items, source.model).map((item) => ({
       ...item,
       tokens: calibrated(estimateContentTokens(item.content, counting)),
+      ...(item.kind === 'snapshot' && sourcesOfSnapshot(source.history)),
     })),
   ];
 }

@@ -15,12 +15,20 @@ export function uidFault(uid: string): string | undefined {
   return uid.isWellFormed() ? undefined : 'holds half of a surrogate pair';
 }
 
-const missingToken = () =>
+/** What is wrong with the header, for somebody who sends their first request. */
+function headerFault(authorization: string | undefined): string {
+  if (authorization === undefined) return 'There is no header `Authorization`.';
+  return /^Bearer *$/i.test(authorization)
+    ? 'The header `Authorization` has no token behind `Bearer`: is the variable set in this shell?'
+    : 'The header `Authorization` is no `Bearer` and one token.';
+}
+
+const missingToken = (authorization: string | undefined) =>
   new AppError({
     status: 'UNAUTHENTICATED',
     reason: 'ID_TOKEN_MISSING',
     message: 'a request came without an ID token',
-    publicMessage: 'Send a Firebase ID token: `Authorization: Bearer <token>`.',
+    publicMessage: `${headerFault(authorization)} Send a Firebase ID token: \`Authorization: Bearer <token>\`.`,
   });
 
 const unusableUid = (fault: string) =>
@@ -40,7 +48,7 @@ export async function authenticate(
   authorization: string | undefined,
 ): Promise<SignedInCaller> {
   const token = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
-  if (token === undefined) throw missingToken();
+  if (token === undefined) throw missingToken(authorization);
   const caller = await idTokens.verify(token);
   const fault = uidFault(caller.uid);
   if (fault !== undefined) throw unusableUid(fault);

@@ -87,6 +87,8 @@ export function nearestRoute(
   if (given.every(isVersion) || given.length > COMPARED_SEGMENTS) return undefined;
   let best: { path: string; cost: number } | undefined;
   for (const route of routes) {
+    // Nobody who meant something else is sent to a call that deletes.
+    if (route.method === 'DELETE' && method !== 'DELETE') continue;
     const cost = pathCost(given, segmentsIn(route.path)) + (route.method === method ? 0 : 0.05);
     if (cost <= SUGGESTED_COST && (best === undefined || cost < best.cost))
       best = { path: route.path, cost };
@@ -94,5 +96,8 @@ export function nearestRoute(
   const { path: found } = best ?? {};
   if (found === undefined) return undefined;
   const methods = routes.filter((route) => route.path === found).map((route) => route.method);
-  return { path: found, methods: methods.includes(method) ? [method] : methods };
+  return {
+    path: found,
+    methods: methods.includes(method) ? [method] : methods.filter((each) => each !== 'DELETE'),
+  };
 }

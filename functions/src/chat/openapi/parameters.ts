@@ -48,19 +48,18 @@ function parametersOf(schema: JsonSchema, place: 'path' | 'query'): Parameter[] 
   });
 }
 
-const header = (name: string, description: string, pattern?: string): Parameter => ({
+const header = (name: string, description: string): Parameter => ({
   name,
   in: 'header',
   required: false,
   description,
-  schema: { type: 'string', ...(pattern !== undefined && { pattern }) },
+  schema: { type: 'string' },
 });
 
-/** What clients of EventSource send by themselves, where a route takes it in the query, too; empty is none. */
+/** What clients of EventSource send by themselves, where a route takes it in the query, too. */
 const LAST_EVENT_ID = header(
   'Last-Event-ID',
-  'Continues a stream after this event, as EventSource clients do by themselves.',
-  '^\\d{0,15}$',
+  'Continues a stream after this event, a whole number, as EventSource clients do by themselves; empty is none, and `startingAfter` goes before it.',
 );
 
 /** Path, query and header parameters of a route. */

@@ -5,6 +5,7 @@ import { once } from '#shared/once.ts';
 import { textReader, type TextReader } from '#shared/compaction/facts/index/text-facts.ts';
 import { type Utterance, readUtterances } from '#shared/compaction/facts/speech/utterances.ts';
 import type { LedgerEvidence } from '../operations/apply-operations.ts';
+import { sourceUtterances } from '#shared/grounding/source-utterances.ts';
 import { citedTurns, type CitedTurn } from '../operations/cited-turns.ts';
 import { statedWishes, statedWithdrawals } from '../repair/missing-constraints.ts';
 import { factReader, type FactReader } from '../repair/repair-candidates.ts';
@@ -42,7 +43,7 @@ function evidenceIn(
   utterances: readonly Utterance[],
   cited: ReadonlyMap<number, CitedTurn>,
 ): LedgerEvidence {
-  const bySeq = Map.groupBy(utterances, ({ seq }) => seq);
+  const bySeq = Map.groupBy([...utterances, ...sourceUtterances(turns)], ({ seq }) => seq);
   return {
     turns: new Map(turns.map((turn) => [turn.seq, saidIn(turn, bySeq.get(turn.seq) ?? [])])),
     at: (seq) => cited.get(seq)?.day,

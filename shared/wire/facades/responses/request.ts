@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { conversationIdSchema, wellFormedText } from '#shared/wire/fields.ts';
-import { PARTS_MAX, TOOLS_MAX } from '#shared/wire/limits.ts';
+import { PARTS_MAX, THRESHOLD_MIN_TOKENS, TOOLS_MAX } from '#shared/wire/limits.ts';
 
 /*
  * What clients of OpenAI’s Responses API send:
@@ -170,6 +170,18 @@ export const createResponseBody = z.looseObject({
   top_p: z.number().min(0).max(1).nullish(),
   max_output_tokens: z.number().int().min(1).nullish(),
   metadata: z.record(z.string(), z.string()).nullish().describe('Comes back with the answer.'),
+  context_management: z
+    .array(
+      z.looseObject({
+        type: z.string(),
+        compact_threshold: z.number().int().min(THRESHOLD_MIN_TOKENS).nullish(),
+      }),
+    )
+    .max(4)
+    .nullish()
+    .describe(
+      'In a conversation, whose threshold `compact_threshold` becomes; the answer then ends with a compaction item where its context holds a summary.',
+    ),
   truncation: z.enum(['auto', 'disabled']).nullish(),
   include: z.array(z.string()).nullish(),
 });

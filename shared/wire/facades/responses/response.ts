@@ -119,7 +119,7 @@ export const responseResource = z.object({
   status,
   error: z.looseObject({ code: z.string(), message: z.string() }).nullable(),
   incomplete_details: z
-    .object({ reason: z.enum(['max_output_tokens', 'content_filter']) })
+    .object({ reason: z.enum(['max_output_tokens', 'content_filter', 'approval_required']) })
     .nullable(),
   model: z.string(),
   output: z.array(responseOutputItem),

@@ -2,13 +2,20 @@ import { expect, test } from 'vitest';
 import { createIdTokenVerifier } from '#functions/adapters/auth/id-token-verifier.ts';
 import { KEYS_MAX_BYTES } from '#functions/adapters/auth/token-keys.ts';
 import { ON_THE_WAY_BYTES, startLongBody } from '#test/support/long-body.ts';
-import { startTokenKeys } from '#test/support/token-keys.ts';
+import { idTokenClaims, startTokenKeys } from '#test/support/token-keys.ts';
+
+const verifierFor = (keysUrl: string) =>
+  createIdTokenVerifier({
+    GOOGLE_CLOUD_PROJECT: 'p',
+    ID_TOKEN_KEYS_URL: keysUrl,
+    allowUnsignedIdTokens: false,
+  });
 
 test.each([200, 503])(
   'a key set that is too large, answered with %i, is not read on and verifies no token',
   async (status) => {
     const keys = await startTokenKeys();
-    const token = await keys.sign({ sub: 'ann', aud: 'p' });
+    const token = await keys.sign(idTokenClaims('p', 'ann'));
     await keys.close();
     const { url, takenBytes } = await startLongBody({
       status,
@@ -16,15 +23,47 @@ test.each([200, 503])(
       begin: '{"keys":[],"more":"',
       end: '"}',
     });
-    const verifier = createIdTokenVerifier({
-      GOOGLE_CLOUD_PROJECT: 'p',
-      ID_TOKEN_KEYS_URL: url,
-      allowUnsignedIdTokens: false,
-    });
 
-    const verified = verifier.verify(token);
+    const verified = verifierFor(url).verify(token);
 
     await expect(verified).rejects.toMatchObject({ reason: 'KEYS_UNAVAILABLE' });
     expect(takenBytes()).toBeLessThan(KEYS_MAX_BYTES + ON_THE_WAY_BYTES);
   },
 );
+
+test.each<[string, Record<string, unknown>, string]>([
+  [
+    'another project',
+    { iss: 'https://securetoken.google.com/other', aud: 'other' },
+    'another project or service. Sign in to the Firebase project `p`',
+  ],
+  [
+    'no user yet, a custom one,',
+    {
+      iss: 'firebase-adminsdk@p.iam.gserviceaccount.com',
+      aud: 'https://identitytoolkit.googleapis.com/google.identity.identitytoolkit.v1.IdentityToolkit',
+    },
+    'signInWithCustomToken()',
+  ],
+])('a token of %s is refused before any key is fetched', async (...[, changes, named]) => {
+  const keys = await startTokenKeys();
+  const token = await keys.sign(idTokenClaims('p', 'ann', changes));
+  await keys.close();
+
+  const verified = verifierFor(keys.url).verify(token);
+
+  await expect(verified).rejects.toMatchObject({
+    reason: 'ID_TOKEN_INVALID',
+    publicMessage: expect.stringContaining(named),
+  });
+});
+
+test('an API key in place of an ID token is refused with the call that gives one', async () => {
+  const verified = verifierFor('http://127.0.0.1:9/keys').verify('AIzaSyD-not-a-token');
+
+  await expect(verified).rejects.toMatchObject({
+    reason: 'ID_TOKEN_INVALID',
+    publicMessage:
+      'What was sent is no ID token: send the text of getIdToken(), no API key and no custom token.',
+  });
+});

@@ -45,12 +45,61 @@ test.each<[string, [schema: Schema, body: unknown, advice: string]]>([
     'a message, unlike any other',
     [
       sendMessageBody,
-      { message: { ...message, content: 'Hi' } },
-      '`message.content` is not a field of this request. Remove it; there are `id`, `parts`',
+      { message: { ...message, banana: 'Hi' } },
+      '`message.banana` is not a field of this request. Remove it; there are `id`, `parts`',
     ],
   ],
 ])('a misspelt field of %s is refused with the one that was meant', (_, given) => {
   const [schema, body, advice] = given;
 
   expect(refusalOf(schema, body)).toContain(advice);
+});
+
+const onConversation = 'It is set on the conversation: PATCH /v1/conversations/{conversationId}.';
+
+test.each<[string, [schema: Schema, body: unknown, advice: string]]>([
+  ['model', [sendMessageBody, { message, model: 'm' }, onConversation]],
+  ['tools', [sendMessageBody, { message, tools: [] }, onConversation]],
+  ['systemInstruction', [sendMessageBody, { message, systemInstruction: 'x' }, onConversation]],
+  ['settings', [sendMessageBody, { message, settings: {} }, onConversation]],
+  [
+    'responseSchema',
+    [
+      sendMessageBody,
+      { message: { ...message, responseSchema: {} } },
+      'It stands beside `message`, not in it.',
+    ],
+  ],
+  [
+    'thresholdTokens',
+    [createConversationBody, { thresholdTokens: 2_000 }, 'It belongs into `settings`.'],
+  ],
+  [
+    'settings.model',
+    [
+      createConversationBody,
+      { settings: { model: 'm' } },
+      'It stands beside `settings`, not in it.',
+    ],
+  ],
+  [
+    'message.content',
+    [
+      sendMessageBody,
+      { message: { ...message, content: 'Hi' } },
+      'The text goes into the parts of the message: [{"type":"text","text":"…"}].',
+    ],
+  ],
+])('the field `%s` in a wrong place is refused with the right one', (_, given) => {
+  const [schema, body, advice] = given;
+
+  expect(refusalOf(schema, body)).toContain(advice);
+});
+
+test('a tool in the form of OpenAI is refused with what to take out of `function`', () => {
+  const tools = [{ type: 'function', function: { name: 'f', parameters: { type: 'object' } } }];
+
+  expect(refusalOf(createConversationBody, { tools })).toBe(
+    '`tools[0].function` is not a field of this request. Take the fields out of `function`, put them in its place, and leave `type` out.',
+  );
 });

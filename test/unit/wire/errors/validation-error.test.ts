@@ -27,16 +27,29 @@ const asked = (content: unknown, more: object = {}) => ({
 
 describe('the sentence of a request that is refused', () => {
   test.each<[string, unknown, { text: string; field: string }]>([
-    ['that is a list', [], { text: 'The body must be an object.', field: '' }],
+    [
+      'that is a list',
+      [],
+      {
+        text: 'The body must be an object with `message`, `locale`, `onBusy`, `recallTokens`, `clientContext`, `responseSchema`.',
+        field: '',
+      },
+    ],
     [
       'whose message is a text',
       { message: 'Hi' },
-      { text: '`message` must be an object.', field: 'message' },
+      {
+        text: '`message` must be an object such as {"id":"<UUID>","parts":[{"type":"text","text":"…"}]}.',
+        field: 'message',
+      },
     ],
     [
       'without parts',
       sent([]),
-      { text: '`message.parts` must have at least 1 entry.', field: 'message.parts' },
+      {
+        text: '`message.parts` must have at least 1 entry. A text is `[{"type":"text","text":"…"}]`.',
+        field: 'message.parts',
+      },
     ],
     [
       'with an empty text',
@@ -50,7 +63,7 @@ describe('the sentence of a request that is refused', () => {
       'with a part of an unknown type',
       sent([{ type: 'audio' }]),
       {
-        text: '`message.parts[0].type` must be one of: text, file.',
+        text: '`message.parts[0].type` must be one of: text, file. Parts are {"type":"text","text":"…"} and, for pictures and files, {"type":"file","mediaType":"image/png","data":"<base64>"}.',
         field: 'message.parts[0].type',
       },
     ],
@@ -58,7 +71,7 @@ describe('the sentence of a request that is refused', () => {
       'with a part of no type',
       sent([{ text: 'Hi' }]),
       {
-        text: '`message.parts[0].type` must be one of: text, file.',
+        text: '`message.parts[0].type` must be one of: text, file. Parts are {"type":"text","text":"…"} and, for pictures and files, {"type":"file","mediaType":"image/png","data":"<base64>"}.',
         field: 'message.parts[0].type',
       },
     ],
@@ -96,7 +109,7 @@ describe('the sentence of a request that is refused', () => {
       'holds a part of sound',
       asked([{ type: 'text', text: 'Hi' }, { type: 'input_audio' }]),
       {
-        text: '`messages[0].content[1].type` must be one of: text, image_url.',
+        text: '`messages[0].content[1].type` must be one of: text, image_url, file.',
         field: 'messages[0].content[1].type',
       },
     ],
@@ -120,7 +133,7 @@ describe('the sentence of a request that is refused', () => {
       'brings a tool without its function',
       asked('Hi', { tools: [{ type: 'function' }] }),
       {
-        text: '`tools[0].function` is missing: give an object.',
+        text: '`tools[0].function` is missing: give an object with `name`, `description`, `parameters`.',
         field: 'tools[0].function',
       },
     ],

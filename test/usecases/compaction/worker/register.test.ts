@@ -94,6 +94,7 @@ describe('a process that is stopped', () => {
         return undefined;
       },
       subscribe: () => undefined,
+      isRead: () => false,
       lastId: () => 0,
       result: new Promise(() => undefined),
       cancel: () => undefined,

@@ -75,8 +75,7 @@ function Steps({ app, conversation, record }: PastProps) {
 }
 
 /** An edit or a restore is what the user did: no compaction had a reason. */
-const isOfUser = ({ state }: CompactionRecordView): boolean =>
-  state === 'CHANGED' || state === 'RESTORED';
+const isOfUser = ({ kind }: CompactionRecordView): boolean => kind !== 'compaction';
 
 /** A compaction that has ended, whatever came of it. */
 export function PastCompaction(past: PastProps) {

@@ -19,7 +19,7 @@ function Progress({ app, player }: PlayerProps) {
   const position = player.position.value;
   const progress = texts.progress(count(position), count(total));
   const compactions = app.open.value.compactions.value.filter(
-    (record) => record.state === 'COMPACTED',
+    ({ kind, generation }) => kind === 'compaction' && generation !== undefined,
   );
   return (
     <div class="player-progress" data-state={state}>

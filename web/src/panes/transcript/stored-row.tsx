@@ -8,6 +8,7 @@ import { turnRemarks } from '#web/state/turn-remarks.ts';
 import { Button } from '../controls.tsx';
 import { Prose, ToolCall } from './message-parts.tsx';
 import { OpenCalls } from './open-calls.tsx';
+import { Sources } from './sources.tsx';
 
 interface StoredProps extends ConversationProps {
   turn: StoredTurn;
@@ -127,6 +128,7 @@ export function StoredRow(props: StoredProps & { showTurn: (seq: number) => void
         </p>
       )}
       {answer && <Message message={answer} />}
+      <Sources app={app} answer={answer} />
       {isAwaiting && <OpenCalls app={app} conversation={conversation} user={user} />}
       <Recalled {...props} />
       <Remarks {...props} />

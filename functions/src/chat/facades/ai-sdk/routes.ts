@@ -1,3 +1,4 @@
+import { seqOfId } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/errors.ts';
 import { aiSdkChatBody, aiSdkChatParams } from '#shared/wire/facades/ai-sdk.ts';
 import { noQuery } from '#shared/wire/queries.ts';
@@ -10,10 +11,18 @@ import { turnReply } from '#functions/chat/routes/parts/turn-reply.ts';
 import { streamConversation } from '#functions/chat/turns/stream/stream-conversation.ts';
 import { readerReply } from '#functions/chat/turns/stream/stream-reply.ts';
 import { AI_SDK_VERSION_HEADER, framesFor } from './approval-frames.ts';
+import {
+  comeBack,
+  stopsOnDisconnect,
+  unwatched,
+  watchReader,
+} from '#functions/chat/turns/stream/leaving.ts';
 import { findChat } from './chat-names.ts';
 import { sendUiMessage } from './send-ui-message.ts';
 
-const VERSION_HEADER = {
+const READER_HEADERS = {
+  'X-On-Disconnect':
+    '`continue`: the answer goes on when the connection closes. Default `stop`: it is stopped after DISCONNECT_GRACE_MS, unless somebody reads it again by then.',
   'X-AI-SDK-Version':
     'The major version of the client’s `ai`; from 6 on approvals come as `tool-approval-request` and `tool-output-denied`, which crash 5.',
 };
@@ -42,7 +51,7 @@ export const aiSdkChatRoute = userRoute({
     trigger: 'submit-message',
   },
   format: 'ai-sdk',
-  requestHeaders: VERSION_HEADER,
+  requestHeaders: READER_HEADERS,
   responseHeaders: TURN_HEADER,
   errors: [
     'BAD_PART',
@@ -60,11 +69,18 @@ export const aiSdkChatRoute = userRoute({
     'TOOL_RESULT_CONFLICT',
   ],
   handle: async (dependencies, { caller, body, header, left }) => {
+    const watches = stopsOnDisconnect(header);
     const handle = await sendUiMessage(dependencies, { caller, body, header });
+    const { conversationId } = handle;
+    const seq = seqOfId(handle.turnId, 't') ?? 0;
+    const watch = watches ? watchReader(dependencies, { conversationId, seq, left }) : unwatched;
     return turnReply(dependencies, handle, {
       accept: 'text/event-stream',
       left,
-      shownAs: (frames) => framesFor(header(AI_SDK_VERSION_HEADER), frames),
+      shownAs: (frames, { takeOn }) => {
+        takeOn(watch.settled);
+        return framesFor(header(AI_SDK_VERSION_HEADER), watch.read(frames));
+      },
     });
   },
 });
@@ -81,10 +97,11 @@ export const aiSdkStreamRoute = userRoute({
   response: streamResponse,
   statuses: [200, 204],
   format: 'ai-sdk',
-  requestHeaders: VERSION_HEADER,
+  requestHeaders: READER_HEADERS,
   responseHeaders: TURN_HEADER,
   errors: ['USER_STREAMS'],
-  handle: async (dependencies, { caller, params, header }) => {
+  handle: async (dependencies, { caller, params, header, left }) => {
+    const watches = stopsOnDisconnect(header);
     const conversationId = await findChat(dependencies, { caller, chatId: params.chatId });
     if (conversationId === undefined) return { kind: 'empty', status: 204 };
     const own = await readOwnConversation(dependencies, { caller, conversationId }).catch(
@@ -101,11 +118,15 @@ export const aiSdkStreamRoute = userRoute({
       locale: preferredLocale(header('accept-language')),
       sendMessage: dependencies.sendMessage,
     });
-    const version = header(AI_SDK_VERSION_HEADER);
-    const shown = stream && {
-      turn: stream.turn,
-      frames: (reader?: Partial<StreamReader>) => framesFor(version, stream.frames(reader)),
+    if (!stream) return readerReply(dependencies, own, undefined);
+    const { turn } = stream;
+    await comeBack(dependencies, { conversationId, turn });
+    const target = { conversationId, seq: turn.seq, left };
+    const watch = watches ? watchReader(dependencies, target) : unwatched;
+    const frames = (reader: Partial<StreamReader> = {}) => {
+      reader.takeOn?.(watch.settled);
+      return framesFor(header(AI_SDK_VERSION_HEADER), watch.read(stream.frames(reader)));
     };
-    return readerReply(dependencies, own, shown);
+    return readerReply(dependencies, own, { turn, frames });
   },
 });

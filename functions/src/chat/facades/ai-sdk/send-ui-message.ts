@@ -1,35 +1,44 @@
+import type { Part } from '#shared/conversation/documents/content.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { type Turn, isTerminal } from '#shared/conversation/documents/turn.ts';
 import { answerId, seqOfId } from '#shared/conversation/documents/paths.ts';
+import { AppError } from '#shared/errors.ts';
 import type { Caller } from '#shared/ports/ports.ts';
-import type { AiSdkChatBody } from '#shared/wire/facades/ai-sdk.ts';
+import { unreadUpload } from '#shared/uploads/upload-parts.ts';
+import type { AiSdkChatBody, UiMessage } from '#shared/wire/facades/ai-sdk.ts';
 import type { RouteDependencies } from '#functions/chat/route.ts';
 import { answerOptions } from '#functions/chat/routes/parts/message-body.ts';
 import type { SendHandle, SendRequest } from '#functions/chat/turns/send/send-request.ts';
 import { sendStored } from '#functions/chat/turns/send/send-stored.ts';
 import { openChat } from './chat-names.ts';
 import { toEditId, toRegenerationId, lastUserMessage } from './user-message.ts';
+import { comeBack, isLeftAlone } from '#functions/chat/turns/stream/leaving.ts';
 import { askedOptions, declareModelContext } from './model-context.ts';
 import { editedMessage } from './sent-history.ts';
 import { readStanding } from './standing-turn.ts';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
-import { openToolOutputs } from './tool-outputs.ts';
+import { readToolOutputs } from './tool-outputs.ts';
 
 type Asked = Omit<SendRequest, 'message' | 'replacing'>;
 
+/** Parts as they were sent: an upload as its id alone. */
+const asSent = (parts: readonly Part[]): Part[] =>
+  parts.map((part) => (part.upload ? unreadUpload(part.upload.id) : part));
+
 const saysTheSame = (turn: Turn, { parts }: SendRequest['message']) =>
-  JSON.stringify(turn.user.parts) === JSON.stringify(parts);
+  JSON.stringify(asSent(turn.user.parts)) === JSON.stringify(parts);
 
 /** Goes on with a turn as it is stored: attaches, replays or takes it over. */
-const goOn = (dependencies: RouteDependencies, asked: Asked, turn: Turn): Promise<SendHandle> =>
-  sendStored(dependencies, {
-    caller: asked.caller,
-    conversationId: asked.conversationId,
-    locale: asked.locale,
-    cursor: undefined,
-    turn,
-    sendMessage: dependencies.sendMessage,
-  });
+async function goOn(
+  dependencies: RouteDependencies,
+  { caller, conversationId, locale }: Asked,
+  turn: Turn,
+): Promise<SendHandle> {
+  await comeBack(dependencies, { conversationId, turn });
+  const { sendMessage } = dependencies;
+  const stored = { caller, conversationId, locale, cursor: undefined, turn, sendMessage };
+  return sendStored(dependencies, stored);
+}
 
 /**
  * Answers the message of a turn anew: what follows it leaves the context. `answer`: the answer that is not wanted; the
@@ -53,7 +62,7 @@ async function regenerate(
   const { messageId, retention, user } = turn;
   return dependencies.sendMessage(dependencies, {
     ...asked,
-    message: { id, parts: user.parts, ...(retention && { retention }) },
+    message: { id, parts: asSent(user.parts), ...(retention && { retention }) },
     replacing: { kind: 'edit', messageId },
   });
 }
@@ -88,6 +97,41 @@ async function sendNew(
     message,
     ...(edited !== undefined && { replacing: { kind: 'edit', messageId: edited } }),
   });
+}
+
+/**
+ * Gives what the app's tools have given to the answer that waits for it; undefined where the messages end with none. Of
+ * two tabs that run the same tool the first counts, and the other one reads what came of it.
+ */
+async function giveOutputs(
+  dependencies: RouteDependencies,
+  asked: Asked,
+  messages: readonly UiMessage[],
+): Promise<SendHandle | undefined> {
+  const { caller, conversationId, locale } = asked;
+  const target = { caller, conversationId };
+  const given = await readToolOutputs(dependencies, { ...target, messages });
+  if (given?.kind !== 'new') return given && goOn(dependencies, asked, given.turn);
+  try {
+    return await answerCalls(dependencies, { ...target, ...given, locale });
+  } catch (error) {
+    if (!(error instanceof AppError) || error.reason !== 'TOOL_RESULT_CONFLICT') throw error;
+    const now = await readToolOutputs(dependencies, { ...target, messages });
+    if (now?.kind !== 'known') throw error;
+    return goOn(dependencies, asked, now.turn);
+  }
+}
+
+/** A message that comes after `stop()` ends what was stopped at once; nobody waits for that any more. */
+async function inPlaceOfLeft(
+  dependencies: RouteDependencies,
+  asked: Asked,
+  conversation: Conversation | undefined,
+): Promise<Asked> {
+  if (!conversation || asked.onBusy) return asked;
+  const { conversationId } = asked;
+  const isLeft = await isLeftAlone(dependencies, { conversationId, conversation });
+  return isLeft ? { ...asked, onBusy: 'interrupt' } : asked;
 }
 
 interface Wanted {
@@ -145,12 +189,9 @@ export async function sendUiMessage(
   };
   const given =
     body.trigger === 'submit-message'
-      ? await openToolOutputs(dependencies, { caller, conversationId, messages })
+      ? await giveOutputs(dependencies, asked, messages)
       : undefined;
-  if (given) {
-    const { locale } = asked;
-    return answerCalls(dependencies, { caller, conversationId, ...given, locale });
-  }
+  if (given) return given;
   const wanted = { body, ...lastUserMessage(dependencies, messages) };
   const messageId = wanted.message.id;
   const { conversation, turn } = await readStanding(dependencies, { ...asked, messageId });
@@ -158,7 +199,8 @@ export async function sendUiMessage(
     turn !== undefined && body.trigger === 'submit-message' && saysTheSame(turn, wanted.message);
   if (!isAgain)
     await declareModelContext(dependencies, { caller, conversationId, conversation, body });
+  const begins = await inPlaceOfLeft(dependencies, asked, conversation);
   return conversation && turn
-    ? sendKnown(dependencies, asked, { ...wanted, turn, lastSeq: conversation.lastSeq })
-    : sendNew(dependencies, asked, { ...wanted, conversation });
+    ? sendKnown(dependencies, begins, { ...wanted, turn, lastSeq: conversation.lastSeq })
+    : sendNew(dependencies, begins, { ...wanted, conversation });
 }

@@ -1,4 +1,4 @@
-import { contentText } from '#shared/conversation/documents/content.ts';
+import { contentText, type Content } from '#shared/conversation/documents/content.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { decodeMessageGuard } from '#shared/conversation/documents/message-guard.ts';
 import { messageGuardPath, seqOfId, turnId } from '#shared/conversation/documents/paths.ts';
@@ -62,10 +62,14 @@ function messagesBefore(
 const claimOf = ({ history, tools }: AiSdkChatBody): HistoryClaim =>
   history ?? (tools === undefined ? undefined : 'whole');
 
+/** What the user has typed: of a text file, its text is not. */
+const typedText = ({ role, parts }: Content) =>
+  contentText({ role, parts: parts.filter(({ upload }) => upload === undefined) });
+
 const toKnown = (turn: Turn): KnownTurn => ({
   seq: turn.seq,
   messageId: turn.messageId,
-  text: contentText(turn.user),
+  text: typedText(turn.user),
   replaces: turn.replaces,
   replacedBy: Object.keys(turn.replacedBy ?? {})
     .flatMap((id) => seqOfId(id, 't') ?? [])

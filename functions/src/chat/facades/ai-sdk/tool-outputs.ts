@@ -1,5 +1,7 @@
 import { callId } from '#shared/conversation/context/tool-calls.ts';
 import { waitingCalls, type ToolResult } from '#shared/conversation/context/tool-results.ts';
+import { hasFunctionCall } from '#shared/conversation/documents/content.ts';
+import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { seqOfId, turnId } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/errors.ts';
 import type { Caller } from '#shared/ports/ports.ts';
@@ -32,16 +34,30 @@ async function turnOf(
   }
 }
 
+/** Another tab has answered the calls, and the answer goes on or went on behind them: its stream is no end of that. */
+const goesOn = ({ state, contents }: Turn): boolean => {
+  if (state === 'running' || state === 'awaiting_tool') return true;
+  const last = contents.at(-1);
+  return state === 'done' && last?.role === 'model' && !hasFunctionCall(last);
+};
+
+/** What the last message says to calls of an answer. */
+type GivenOutputs =
+  /** To calls that wait for it. */
+  | { kind: 'new'; turnId: string; results: ToolResult[] }
+  /** To calls that have been answered, here or in another tab. */
+  | { kind: 'known'; turn: Turn };
+
 /**
  * What the last message brings for calls that wait for it: `addToolOutput` and `addToolApprovalResponse` write it into
  * the answer that the client keeps, beside that of earlier rounds. `undefined` when it brings none. Throws BAD_FIELD
- * when it brings some and none is waited for: a replay in its place would make `sendAutomaticallyWhen` send the
- * same for ever.
+ * when it brings some, none is waited for and the answer has ended with them: a replay in its place would make
+ * `sendAutomaticallyWhen` send the same for ever.
  */
-export async function openToolOutputs(
+export async function readToolOutputs(
   dependencies: RouteDependencies,
   target: { caller: Caller; conversationId: string; messages: readonly UiMessage[] },
-): Promise<{ turnId: string; results: ToolResult[] } | undefined> {
+): Promise<GivenOutputs | undefined> {
   const { caller, conversationId, messages } = target;
   const last = messages.at(-1);
   if (last?.role !== 'assistant') return undefined;
@@ -55,6 +71,7 @@ export async function openToolOutputs(
   const results = outputs
     .filter((output) => open.has(output.callId))
     .map((output) => toToolResult(output, 'messages'));
-  if (results.length === 0) throw noneOpen(id);
-  return { turnId: id, results };
+  if (results.length > 0) return { kind: 'new', turnId: id, results };
+  if (!goesOn(turn)) throw noneOpen(id);
+  return { kind: 'known', turn };
 }

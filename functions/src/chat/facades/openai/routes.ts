@@ -18,6 +18,8 @@ import { noBody, userRoute, type Reply, type RouteDependencies } from '#function
 import type { Completion } from './completion.ts';
 import { completionBody, completionText, untilFirstWord } from './completion-events.ts';
 import { looseCompletion } from './loose-completion.ts';
+import { retrieveCompletion } from './retrieve-completion.ts';
+import { DISCONNECT_HEADERS, stopWhenLeft } from './stop-when-left.ts';
 import { storedCompletion } from './stored-completion.ts';
 
 const HEADER = 'x-conversation-id';
@@ -35,17 +37,22 @@ function namedConversation(
 }
 
 async function streamOf(
-  { clock, heartbeatMs, docsUrl }: RouteDependencies,
-  completion: Completion,
-  includeUsage: boolean,
+  dependencies: RouteDependencies,
+  given: Completion,
+  asked: { includeUsage: boolean; header: (name: string) => string | undefined; left: AbortSignal },
 ): Promise<Reply> {
+  const { clock, heartbeatMs, docsUrl } = dependencies;
+  const { includeUsage } = asked;
+  const { completion, settled } = stopWhenLeft(dependencies, given, asked);
   await untilFirstWord(completion, { clock, waitMs: heartbeatMs });
   const { recap } = completion;
   return {
     kind: 'stream',
     headers: { ...EVENT_HEADERS, ...(recap && { 'x-turn-id': recap.turnId }) },
-    text: ({ left }) =>
-      completionText(completion, { clock, heartbeatMs, docsUrl, left, includeUsage }),
+    text: ({ left, takeOn }) => {
+      takeOn(settled);
+      return completionText(completion, { clock, heartbeatMs, docsUrl, left, includeUsage });
+    },
     work: completion.result,
   };
 }
@@ -67,6 +74,7 @@ export const chatCompletionsRoute = userRoute({
   statuses: [200],
   media: ['application/json', 'text/event-stream'],
   requestHeaders: {
+    ...DISCONNECT_HEADERS,
     'X-Conversation-Id':
       'The conversation, where `metadata` cannot be set; without one nothing is stored.',
     'Idempotency-Key': 'Names the message: the same key again is the same message.',
@@ -100,7 +108,11 @@ export const chatCompletionsRoute = userRoute({
         : await storedCompletion(dependencies, { caller, conversationId, body, header });
     completion.subscribe?.(left);
     if (body.stream === true)
-      return streamOf(dependencies, completion, body.stream_options?.include_usage === true);
+      return streamOf(dependencies, completion, {
+        includeUsage: body.stream_options?.include_usage === true,
+        header,
+        left,
+      });
     const { recap } = completion;
     return {
       kind: 'json',
@@ -118,6 +130,27 @@ const noSuchModel = (model: string, known: readonly string[]) =>
     publicMessage: `There is no such model here. There ${known.length === 1 ? 'is' : 'are'} ${known.join(' and ')}.`,
     metadata: { field: 'model' },
   });
+
+export const retrieveCompletionRoute = userRoute({
+  operation: 'openAiRetrieveChatCompletion',
+  follows: {
+    openAiChatCompletions: { parameters: { completionId: '$response.body#/id' } },
+  },
+  method: 'GET',
+  path: '/v1/openai/chat/completions/{completionId}',
+  summary: 'For clients of OpenAI: a completion with a conversation, as it stands now.',
+  params: z.object({ completionId: z.string().min(1).max(256) }),
+  query: z.object({}),
+  body: noBody,
+  response: chatCompletionResponse,
+  statuses: [200],
+  errors: ['CONVERSATION_NOT_FOUND', 'TURN_NOT_FOUND', 'APPROVAL_NEEDED'],
+  format: 'openai',
+  handle: async (dependencies, { caller, params: { completionId: id } }) => ({
+    kind: 'json',
+    body: await completionBody(await retrieveCompletion(dependencies, { caller, id })),
+  }),
+});
 
 /** What a conversation may be answered by without a field of its own, and `auto` where it may be that. */
 const modelsOf = ({ MODEL, routing }: Pick<Config, 'MODEL' | 'routing'>): string[] => [

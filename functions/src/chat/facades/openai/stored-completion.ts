@@ -1,4 +1,4 @@
-import { contentText } from '#shared/conversation/documents/content.ts';
+import { contentText, type Part } from '#shared/conversation/documents/content.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { callId, findCalls } from '#shared/conversation/context/tool-calls.ts';
 import { waitingCalls } from '#shared/conversation/context/tool-results.ts';
@@ -9,13 +9,18 @@ import { urlCitations } from '#shared/grounding/url-citations.ts';
 import { turnId } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/errors.ts';
 import type { Caller } from '#shared/ports/ports.ts';
-import type { ChatCompletionBody, OpenAiToolCall } from '#shared/wire/facades/openai.ts';
+import type {
+  ChatCompletionBody,
+  OpenAiMessage,
+  OpenAiToolCall,
+} from '#shared/wire/facades/openai.ts';
 import type { RouteDependencies } from '#functions/chat/route.ts';
 import { answerOptions } from '#functions/chat/routes/parts/message-body.ts';
 import { isWritable } from '#functions/chat/conversations/writable-fields.ts';
 import { refuseBadSchema } from '#functions/chat/turns/send/send-errors.ts';
 import { sendStored } from '#functions/chat/turns/send/send-stored.ts';
-import type { SendHandle } from '#functions/chat/turns/send/send-request.ts';
+import type { SendHandle, SendRequest } from '#functions/chat/turns/send/send-request.ts';
+import { comeBack, isLeftAlone } from '#functions/chat/turns/stream/leaving.ts';
 import { ignoreRejection } from '#functions/lib/promises.ts';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
 import { badField } from './bad-field.ts';
@@ -38,6 +43,8 @@ interface Asked {
   conversationId: string;
   body: ChatCompletionBody;
   header: (name: string) => string | undefined;
+  /** The client is told by other means that the answer waits for the user's word: then that is no error. */
+  tellsApprovals?: true;
 }
 
 /** Calls of the app that wait; what asks for the user's word cannot be said in this protocol. */
@@ -71,12 +78,13 @@ function approvalNeeded(turn: Turn): AppError {
 /** What came of a turn, or of the rest of it behind the calls that this request answers. */
 async function resultOf(
   { result }: SendHandle,
-  answered: readonly string[],
+  { answered, tellsApprovals = false }: { answered: readonly string[]; tellsApprovals?: boolean },
 ): Promise<CompletionResult> {
   const { turn } = await result;
   const { seq, contents, finishReason, grounding } = turn;
   const toolCalls = toolCallsOf(turn);
-  if (turn.state === 'awaiting_tool' && toolCalls.length === 0) throw approvalNeeded(turn);
+  if (turn.state === 'awaiting_tool' && toolCalls.length === 0 && !tellsApprovals)
+    throw approvalNeeded(turn);
   const last = lastNamedCall(seq, answered, findCalls(contents).length);
   const text = textAfterCall(contents, last);
   const citations = urlCitations(grounding, {
@@ -86,44 +94,85 @@ async function resultOf(
   return { text, toolCalls, finishReason, usage: usageAfterCall(turn, last), citations };
 }
 
-/** Sends the user's message that the request ends with. */
-async function sendLast(
-  dependencies: RouteDependencies,
-  { caller, conversationId, body, header }: Asked,
-  conversation: Conversation | undefined,
-): Promise<SendHandle> {
-  const { MAX_PART_BYTES: maxPartBytes, MAX_MESSAGE_BYTES: maxMessageBytes } = dependencies.config;
-  const { messages } = body;
+/** What the user says in the message that the request ends with. Throws BAD_FIELD, TEXT_TOO_LONG. */
+function lastParts(
+  { config }: Pick<RouteDependencies, 'config'>,
+  messages: readonly OpenAiMessage[],
+): Part[] {
+  const { MAX_PART_BYTES: maxPartBytes, MAX_MESSAGE_BYTES: maxMessageBytes } = config;
   const last = messages.at(-1);
   if (last?.role !== 'user')
     throw badField('messages', '`messages` must end with a message of the role `user` or `tool`.');
   const parts = toUserParts(last, { maxPartBytes, maxMessageBytes }, messages.length - 1);
   if (parts.length === 0)
     throw badField(`messages[${messages.length - 1}].content`, 'The last message says nothing.');
-  const options = askedOptions(body);
-  const naming = { conversationId, messages, conversation, header, options };
-  const id = await toMessageId(dependencies, naming);
+  return parts;
+}
+
+/** A message of the user, and what it is sent with. */
+interface Wanted {
+  id: string;
+  parts: Part[];
+  conversation: Conversation | undefined;
+}
+
+/** Where a message goes that the server has not: after all, or where the history in front of it ends. */
+async function placeOfNew(
+  dependencies: RouteDependencies,
+  { conversationId, body }: Asked,
+  { conversation }: Wanted,
+): Promise<Pick<SendRequest, 'onBusy' | 'replacing'>> {
+  if (!conversation) return {};
+  const known = { conversationId, conversation };
+  const edited = await editedMessage(dependencies, { ...known, body });
+  return {
+    ...((await isLeftAlone(dependencies, known)) && { onBusy: 'interrupt' }),
+    ...(edited !== undefined && { replacing: { kind: 'edit', messageId: edited } }),
+  };
+}
+
+/** Sends a message: a new one in its place, one that was sent before as it is stored. */
+async function sendWanted(
+  dependencies: RouteDependencies,
+  request: Asked,
+  wanted: Wanted,
+): Promise<SendHandle> {
+  const { caller, conversationId, body, header } = request;
+  const { id, parts, conversation } = wanted;
   const sent = conversation && (await sentTurn(dependencies, { conversationId, messageId: id }));
-  const asked = {
+  const { locale, ...wishes } = answerOptions(
+    { clientContext: body.metadata?.client_context },
+    header,
+  );
+  const asked = { caller, conversationId, locale };
+  if (sent) await comeBack(dependencies, { conversationId, turn: sent });
+  const isSame = sent && contentText(sent.user) === contentText({ role: 'user', parts });
+  if (isSame && sent.replaces !== undefined) {
+    const { sendMessage } = dependencies;
+    return sendStored(dependencies, { ...asked, cursor: undefined, turn: sent, sendMessage });
+  }
+  return dependencies.sendMessage(dependencies, {
+    ...wishes,
     caller,
     conversationId,
-    ...answerOptions({ clientContext: body.metadata?.client_context }, header),
-  };
-  if (
-    sent?.replaces !== undefined &&
-    contentText(sent.user) === contentText({ role: 'user', parts })
-  )
-    return sendStored(dependencies, {
-      ...asked,
-      locale: asked.locale,
-      cursor: undefined,
-      turn: sent,
-      sendMessage: dependencies.sendMessage,
-    });
-  const edited =
-    conversation &&
-    !sent &&
-    (await editedMessage(dependencies, { conversationId, conversation, body }));
+    ...(locale !== undefined && { locale }),
+    message: { id, parts },
+    options: askedOptions(body),
+    ...(!sent && (await placeOfNew(dependencies, request, wanted))),
+  });
+}
+
+/** Sends the user's message that the request ends with. */
+async function sendLast(
+  dependencies: RouteDependencies,
+  request: Asked,
+  conversation: Conversation | undefined,
+): Promise<SendHandle> {
+  const { caller, conversationId, body, header } = request;
+  const { messages } = body;
+  const parts = lastParts(dependencies, messages);
+  const naming = { conversationId, messages, conversation, header, options: askedOptions(body) };
+  const id = await toMessageId(dependencies, naming);
   await declareTools(dependencies, {
     caller,
     conversationId,
@@ -133,12 +182,7 @@ async function sendLast(
       ? findInstruction(messages)
       : undefined,
   });
-  return dependencies.sendMessage(dependencies, {
-    ...asked,
-    message: { id, parts },
-    options,
-    ...(edited && { replacing: { kind: 'edit' as const, messageId: edited } }),
-  });
+  return sendWanted(dependencies, request, { id, parts, conversation });
 }
 
 /** Answers the open calls of a turn. */
@@ -154,6 +198,33 @@ const giveResults = (
     locale: answerOptions({}, header).locale,
   });
 
+/** A turn, or the rest of it behind the calls that were `answered`, as a completion. */
+export function toCompletion(
+  { clock, config }: Pick<RouteDependencies, 'clock' | 'config'>,
+  given: {
+    handle: SendHandle;
+    conversation: Conversation | undefined;
+    answered: readonly string[];
+    ignored: readonly string[];
+    tellsApprovals?: true | undefined;
+  },
+): Completion {
+  const { handle, conversation, answered, ignored, tellsApprovals } = given;
+  const { conversationId, turnId: id, generation, replayed } = handle;
+  return {
+    id: `chatcmpl-${conversationId}-${id}`,
+    created: Math.floor(clock.now().getTime() / 1_000),
+    model: conversation?.model ?? config.MODEL,
+    recap: { conversationId, turnId: id, generation, ...(replayed && { replayed }) },
+    ignored,
+    frames: (left) => framesAfterCalls(handle.frames(left), answered),
+    subscribe: (left) => handle.subscribe(left),
+    result: ignoreRejection(
+      resultOf(handle, { answered, ...(tellsApprovals && { tellsApprovals }) }),
+    ),
+  };
+}
+
 /**
  * Sends the last message of a request as the next one of a conversation, or answers calls of a turn with the
  * messages of tools that it ends with; what stands before it in the request is the client's own copy. Throws
@@ -163,7 +234,7 @@ export async function storedCompletion(
   dependencies: RouteDependencies,
   request: Asked,
 ): Promise<Completion> {
-  const { caller, conversationId, body } = request;
+  const { caller, conversationId, body, tellsApprovals } = request;
   const ignored = ignoredFields(dependencies.config, body);
   await refuseBadSchema(schemaOfFormat(body), SCHEMA_FIELD);
   const path = conversationPath(conversationId);
@@ -173,15 +244,5 @@ export async function storedCompletion(
   const handle = given
     ? await giveResults(dependencies, request, given)
     : await sendLast(dependencies, request, conversation);
-  const { turnId, generation } = handle;
-  return {
-    id: `chatcmpl-${conversationId}-${turnId}`,
-    created: Math.floor(dependencies.clock.now().getTime() / 1_000),
-    model: conversation?.model ?? dependencies.config.MODEL,
-    recap: { conversationId, turnId, generation },
-    ignored,
-    frames: (left) => framesAfterCalls(handle.frames(left), answered),
-    subscribe: (left) => handle.subscribe(left),
-    result: ignoreRejection(resultOf(handle, answered)),
-  };
+  return toCompletion(dependencies, { handle, conversation, answered, ignored, tellsApprovals });
 }

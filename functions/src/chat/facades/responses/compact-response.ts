@@ -4,7 +4,7 @@ import type { compactedResponse } from '#shared/wire/facades/responses/response.
 import type { OwnConversation } from '#functions/chat/conversations/own-conversation.ts';
 import type { RouteDependencies } from '#functions/chat/route.ts';
 import { badInput } from './bad-input.ts';
-import { compactionContent } from './response-id.ts';
+import { compactionItem } from './context-management.ts';
 
 const isEmpty = (input: unknown) =>
   input === null ||
@@ -51,12 +51,11 @@ export const compactedBody = (
   const { own, job } = compacted;
   const { conversationId } = own;
   const seq = own.conversation.value.lastSeq;
-  const content = compactionContent({ conversationId, seq });
   return {
     id: `resp_${job.jobId}`,
     object: 'response.compaction',
     created_at: Math.floor(clock.now().getTime() / 1_000),
-    output: [{ type: 'compaction', id: `cmp_${content}`, encrypted_content: content }],
+    output: [compactionItem({ conversationId, seq })],
     usage: NO_TOKENS,
     recap: { conversationId, ...job },
   };

@@ -5,6 +5,7 @@ import type { RouteDependencies } from '#functions/chat/route.ts';
 import { looseCompletion } from '../openai/loose-completion.ts';
 import { storedCompletion } from '../openai/stored-completion.ts';
 import type { Completion } from '../openai/completion.ts';
+import { compactionItems, declareThreshold, refuseManagement } from './context-management.ts';
 import { ignoredFields } from './refuse-unsupported.ts';
 import type { Answering } from './response-events.ts';
 import { messageItemId, responseId, storedCallId } from './response-id.ts';
@@ -36,14 +37,16 @@ function looseAnswering(
     model,
     ignored: [...ignored, ...completion.ignored],
   });
-  return { completion, response, messageId: `msg_${id}`, nameCall: (callId) => callId, told: {} };
+  const named = { messageId: `msg_${id}`, nameCall: (callId: string) => callId };
+  return { completion, response, ...named, told: {}, after: [] };
 }
 
-function storedAnswering(
-  { body }: Asked,
-  { completion, target }: { completion: Completion; target: Target },
-  ignored: readonly string[],
-): Answering {
+async function storedAnswering(
+  dependencies: RouteDependencies,
+  { body, caller }: Asked,
+  input: { completion: Completion; target: Target; ignored: readonly string[] },
+): Promise<Answering> {
+  const { completion, target, ignored } = input;
   const { recap, created, model } = completion;
   const { conversationId, answeredCalls } = target;
   const seq = seqOfId(recap?.turnId ?? '', 't') ?? 0;
@@ -61,6 +64,7 @@ function storedAnswering(
     messageId: messageItemId(place),
     nameCall: (callId) => storedCallId(conversationId, callId),
     told: {},
+    after: await compactionItems(dependencies, { caller, body, place }),
   };
 }
 
@@ -81,6 +85,7 @@ export async function createResponse(
   const { caller, body, requestId } = asked;
   const ignored = ignoredFields(dependencies.config, body);
   const target = await findTarget(dependencies, asked);
+  refuseManagement(body, target !== undefined);
   const translated = toChatBody(body, target !== undefined);
   return inOwnWords(translated, async () => {
     if (!target) {
@@ -88,14 +93,17 @@ export async function createResponse(
       const completion = await looseCompletion(dependencies, request);
       return looseAnswering(asked, renamed(completion, translated.fieldOf), ignored);
     }
+    const { conversationId } = target;
+    await declareThreshold(dependencies, { caller, conversationId, body });
     const completion = await storedCompletion(dependencies, {
       caller,
-      conversationId: target.conversationId,
+      conversationId,
       body: translated.body,
       header: headerOf(asked, target),
+      tellsApprovals: true,
     });
-    const named = { completion: renamed(completion, translated.fieldOf), target };
-    return storedAnswering(asked, named, ignored);
+    const told = renamed(completion, translated.fieldOf);
+    return storedAnswering(dependencies, asked, { completion: told, target, ignored });
   });
 }
 

@@ -13,8 +13,8 @@ const fileItem = (url: string, mediaType = ''): ContentItem =>
 type ContentItem = { type: string } & Readonly<Record<string, string>>;
 
 /** What the user said, in the words of the protocol. */
-const contentOf = (parts: readonly Part[]) =>
-  toOutputParts([{ role: 'user', parts: [...parts] }]).flatMap((part): ContentItem[] => {
+const contentOf = (seq: number, parts: readonly Part[]) =>
+  toOutputParts(seq, [{ role: 'user', parts: [...parts] }]).flatMap((part): ContentItem[] => {
     if (part.type === 'text') return [{ type: 'input_text', text: part.text }];
     if (part.type !== 'file') return [];
     const { uploadId, data, url, mediaType } = part;
@@ -61,7 +61,7 @@ export function toInputItems(stored: StoredResponse) {
       id: inputItemId(place),
       role: 'user',
       status: 'completed',
-      content: contentOf(turn.user.parts),
+      content: contentOf(turn.seq, turn.user.parts),
     },
   ];
 }

@@ -22,6 +22,8 @@ export interface Answering {
   messageId: string;
   nameCall: (callId: string) => string;
   told: ToldAtEnd;
+  /** What stands behind all that the model says. */
+  after: readonly ResponseOutputItem[];
 }
 
 /** What a stored answer is told of its conversation when it ends. */
@@ -43,6 +45,20 @@ type Unnumbered = Omit<ResponseEvent, 'sequence_number'> & { type: string };
  */
 const NUMBERS_PER_FRAME = 8;
 const DELTA_PLACE = 2;
+/** No text has a lower number: the first frame of an answer says nothing. */
+const FIRST_DELTA = NUMBERS_PER_FRAME;
+
+/** The frame that an event comes from. */
+export const frameOfNumber = (sequenceNumber: number) =>
+  Math.floor(sequenceNumber / NUMBERS_PER_FRAME);
+
+interface EventOptions {
+  clock: Pick<Clock, 'now'>;
+  /** Fires when the reader has left. */
+  left?: AbortSignal;
+  /** Number of the last event that the client has. */
+  after?: number | undefined;
+}
 
 const isRestart = (chunk: StreamChunk) =>
   chunk.type === 'data-notice' && chunk.data.kind === 'restarted';
@@ -119,38 +135,42 @@ function wholeItem(item: ResponseOutputItem, index: number): Unnumbered[] {
 
 /** The output of an answer: what it says, then what it calls. */
 function outputOf(
-  { messageId, nameCall }: Answering,
+  { messageId, nameCall, after }: Answering,
   result: CompletionResult,
-  isOpened: boolean,
+  { told, isOpened }: { told: ToldAtEnd; isOpened: boolean },
 ): ResponseOutputItem[] {
   const { text, toolCalls = [], citations } = result;
-  const { status } = answerEnd(result);
+  const { status } = answerEnd(result, told);
   const isSilent = text === '' && !isOpened && (toolCalls.length > 0 || status === 'cancelled');
   const said = messageItem(
     messageId,
     [outputText(text, citations)],
     status === 'completed' ? 'completed' : 'incomplete',
   );
-  return [...(isSilent ? [] : [said]), ...toolCalls.flatMap((call) => callItems(call, nameCall))];
+  return [
+    ...(isSilent ? [] : [said]),
+    ...toolCalls.flatMap((call) => callItems(call, nameCall)),
+    ...after,
+  ];
 }
 
 /** The response as it ended. */
 function endedResponse(
   answering: Answering,
   result: CompletionResult,
-  end: { completedAt: Date; told: ToldAtEnd; isOpened: boolean },
+  { completedAt, told, isOpened }: { completedAt: Date; told: ToldAtEnd; isOpened: boolean },
 ): ResponseResource {
   const { response } = answering;
   const { recap } = response;
-  const { status, incomplete_details } = answerEnd(result);
+  const end = answerEnd(result, told);
+  const { status } = end;
   return {
     ...response,
-    status,
-    incomplete_details,
-    completed_at: status === 'completed' ? Math.floor(end.completedAt.getTime() / 1_000) : null,
-    output: outputOf(answering, result, end.isOpened),
+    ...end,
+    completed_at: status === 'completed' ? Math.floor(completedAt.getTime() / 1_000) : null,
+    output: outputOf(answering, result, { told, isOpened }),
     usage: result.usage ? responseUsage(result.usage) : null,
-    ...(recap && { recap: { ...recap, ...end.told } }),
+    ...(recap && { recap: { ...recap, ...told } }),
   };
 }
 
@@ -176,7 +196,7 @@ function* closingEvents(
  */
 export async function* responseEvents(
   answering: Answering,
-  { clock, left }: { clock: Pick<Clock, 'now'>; left?: AbortSignal },
+  { clock, left, after = -1 }: EventOptions,
 ): AsyncGenerator<ResponseEvent> {
   const { completion, response, messageId } = answering;
   const events = textEvents(messageId);
@@ -192,7 +212,7 @@ export async function* responseEvents(
   for await (const { id, chunk } of completion.frames(left)) {
     const base = id * NUMBERS_PER_FRAME;
     next = Math.max(next, base);
-    if (isRestart(chunk) && isOpened) throw restartedError(completion);
+    if (isRestart(chunk) && (isOpened || after >= FIRST_DELTA)) throw restartedError(completion);
     told = withTold(told, chunk);
     if (chunk.type !== 'text-delta') continue;
     if (!isOpened) for (const event of events.opening()) yield numbered(event, base);

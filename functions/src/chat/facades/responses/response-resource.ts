@@ -10,7 +10,7 @@ import type {
   ResponseStatus,
   ResponseUsage,
 } from '#shared/wire/facades/responses/response.ts';
-import { openAiFinish, type CompletionResult } from '../openai/completion.ts';
+import { openAiFinish, openAiUsage, type CompletionResult } from '../openai/completion.ts';
 
 /** What a model of Google takes where nothing is asked for. */
 const TEMPERATURE = 1;
@@ -70,10 +70,9 @@ export const requestEcho = (body: CreateResponseBody, isStored: boolean): Echo =
   metadata: body.metadata ?? {},
 });
 
-/** The same of a stored response, as far as its conversation knows it. */
+/** The same of a stored response, as far as its conversation knows it. Its instruction may be the operator's, and is told to nobody. */
 export const storedEcho = (conversation: Conversation): Echo => ({
   ...requestEcho({ input: '' }, true),
-  instructions: conversation.systemInstruction ?? null,
   tools: readClientTools(conversation).map(functionTool),
 });
 
@@ -108,15 +107,15 @@ export const begunResponse = (
   ...(begun.ignored.length > 0 && { ignored: [...begun.ignored] }),
 });
 
-/** Tokens as OpenAI counts them: thinking is part of the output, the cache part of the input. */
+/** Tokens in the words of this protocol; both count them alike. */
 export const responseUsage = (usage: ModelUsage): ResponseUsage => {
-  const outputTokens = usage.outputTokens + usage.thoughtsTokens;
+  const { prompt_tokens, completion_tokens, total_tokens, ...details } = openAiUsage(usage);
   return {
-    input_tokens: usage.promptTokens,
-    input_tokens_details: { cached_tokens: usage.cachedTokens },
-    output_tokens: outputTokens,
-    output_tokens_details: { reasoning_tokens: usage.thoughtsTokens },
-    total_tokens: usage.promptTokens + outputTokens,
+    input_tokens: prompt_tokens,
+    input_tokens_details: details.prompt_tokens_details,
+    output_tokens: completion_tokens,
+    output_tokens_details: details.completion_tokens_details,
+    total_tokens,
   };
 };
 
@@ -163,12 +162,15 @@ export function callItems(call: OpenAiToolCall, nameCall: NameCall): ResponseOut
   ];
 }
 
-/** How an answer ended. What was stopped has no reason of the model. */
+/** How an answer ended. What was stopped has no reason of the model; what waits for the user's word is not whole. */
 export function answerEnd(
   result: CompletionResult,
+  { approvals = [] }: { approvals?: readonly object[] | undefined },
 ): Pick<ResponseResource, 'status' | 'incomplete_details'> {
   const status = (name: ResponseStatus) => ({ status: name, incomplete_details: null });
   if ((result.toolCalls ?? []).length > 0) return status('completed');
+  if (approvals.length > 0)
+    return { status: 'incomplete', incomplete_details: { reason: 'approval_required' } };
   if (result.finishReason === undefined) return status('cancelled');
   switch (openAiFinish(result)) {
     case 'length':

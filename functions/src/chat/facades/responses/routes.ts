@@ -20,6 +20,7 @@ import { EVENT_HEADERS } from '#functions/chat/http/headers.ts';
 import { noBody, userRoute, type Reply, type RouteDependencies } from '#functions/chat/route.ts';
 import { cancelTurn } from '#functions/chat/turns/finish/cancel-turn.ts';
 import { untilFirstWord } from '../openai/completion-events.ts';
+import { DISCONNECT_HEADERS, stopWhenLeft } from '../openai/stop-when-left.ts';
 import { compactedBody, namedResponse } from './compact-response.ts';
 import { createResponse } from './create-response.ts';
 import { toInputItems } from './input-items.ts';
@@ -39,12 +40,19 @@ const headersOf = ({ completion: { recap } }: Answering): Record<string, string>
 function streamOf(
   { clock, heartbeatMs, docsUrl }: RouteDependencies,
   answering: Answering,
-  { after, work }: { after: number | undefined; work: Promise<unknown> },
+  {
+    after,
+    work,
+    settled = Promise.resolve(),
+  }: { after: number | undefined; work: Promise<unknown>; settled?: Promise<void> },
 ): Reply {
   return {
     kind: 'stream',
     headers: { ...EVENT_HEADERS, ...headersOf(answering) },
-    text: ({ left }) => responseText(answering, { clock, heartbeatMs, docsUrl, left, after }),
+    text: ({ left, takeOn }) => {
+      takeOn(settled);
+      return responseText(answering, { clock, heartbeatMs, docsUrl, left, after });
+    },
     work,
   };
 }
@@ -82,6 +90,7 @@ export const createResponseRoute = userRoute({
   statuses: [200],
   media: ['application/json', 'text/event-stream'],
   requestHeaders: {
+    ...DISCONNECT_HEADERS,
     'Idempotency-Key': 'Names the message: the same key again is the same message.',
   },
   errors: ANSWER_ERRORS,
@@ -93,8 +102,17 @@ export const createResponseRoute = userRoute({
     const { completion } = answering;
     completion.subscribe?.(left);
     if (body.stream === true) {
+      const watched =
+        body.background === true
+          ? { completion, settled: Promise.resolve() }
+          : stopWhenLeft(dependencies, completion, { header, left });
       await untilFirstWord(completion, { clock, waitMs: heartbeatMs });
-      return streamOf(dependencies, answering, { after: undefined, work: completion.result });
+      const { settled } = watched;
+      return streamOf(
+        dependencies,
+        { ...answering, completion: watched.completion },
+        { after: undefined, work: completion.result, settled },
+      );
     }
     return {
       kind: 'json',

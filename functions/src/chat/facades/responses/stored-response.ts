@@ -7,6 +7,7 @@ import { isResting, type Turn } from '#shared/conversation/documents/turn.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import type { OpenAiToolCall } from '#shared/wire/facades/openai.ts';
 import type { ResponseResource } from '#shared/wire/facades/responses/response.ts';
+import { cursorPlace } from '#shared/wire/frame-ids.ts';
 import type { StreamFrame } from '#shared/wire/resources/streams.ts';
 import type { OwnConversation } from '#functions/chat/conversations/own-conversation.ts';
 import type { RouteDependencies } from '#functions/chat/route.ts';
@@ -15,10 +16,11 @@ import { readOwnTurn } from '#functions/chat/turns/stream/read-turn.ts';
 import { streamTurn } from '#functions/chat/turns/stream/stream-turn.ts';
 import { toTurnError } from '#functions/chat/turns/stream/turn-failure.ts';
 import { openAiErrorReply } from '../openai/error-reply.ts';
-import { framesAfterCalls } from '../openai/rest-of-answer.ts';
+import { framesAfterCalls, usageAfterCall } from '../openai/rest-of-answer.ts';
 import type { Completion, CompletionResult } from '../openai/completion.ts';
 import { responseBody } from './response-text.ts';
-import type { Answering } from './response-events.ts';
+import { badInput } from './bad-input.ts';
+import { frameOfNumber, type Answering } from './response-events.ts';
 import {
   messageItemId,
   responseId,
@@ -51,12 +53,14 @@ function findStep(
   turn: Turn,
   answeredCalls: number,
 ): { result: CompletionResult; isPassed: boolean } {
-  const { contents, finishReason, usage, grounding } = turn;
+  const { contents, finishReason, grounding } = turn;
   const calls = findCalls(contents);
   let before = 0;
+  let rounds = 0;
   let said = '';
   let from = 0;
-  const resultOf = (toolCalls: readonly OpenAiToolCall[]): CompletionResult => {
+  const resultOf = (toolCalls: readonly OpenAiToolCall[], taken = turn.usage): CompletionResult => {
+    const usage = usageAfterCall({ ...turn, usage: taken }, answeredCalls - 1);
     const text = said.slice(from);
     const citations = urlCitations(grounding, { text, from });
     return { text, toolCalls, finishReason, usage, citations };
@@ -70,9 +74,11 @@ function findStep(
     const asked = calls
       .slice(first, before)
       .filter(({ index }) => index >= answeredCalls && turn.rounds?.app.includes(index) === true);
+    if (before > first) rounds += 1;
     if (asked.length === 0) continue;
+    const told = asked.map((call) => openAiCall(turn, call));
     const isPassed = asked.every(({ response }) => response !== undefined);
-    return { result: resultOf(asked.map((call) => openAiCall(turn, call))), isPassed };
+    return { result: resultOf(told, turn.rounds?.usages?.[rounds - 1]), isPassed };
   }
   return { result: resultOf([]), isPassed: false };
 }
@@ -82,6 +88,16 @@ const openAiCall = ({ seq }: Turn, { index, name, args }: ToolCall): OpenAiToolC
   type: 'function',
   function: { name, arguments: JSON.stringify(args) },
 });
+
+/** Throws BAD_FIELD for a number of an attempt at the answer that another one has taken the place of. */
+function refuseEarlierAttempt({ attempt }: Turn, after: number): void {
+  const frame = frameOfNumber(after);
+  if (frame === 0 || cursorPlace(frame, attempt) !== 'before') return;
+  throw badInput(
+    'starting_after',
+    'The answer was begun anew after the events that you have. Ask again without `starting_after`, and drop what you have.',
+  );
+}
 
 /** Calls of the server that wait for the user, and not for the app. */
 function toldOf(turn: Turn): Answering['told'] {
@@ -135,6 +151,7 @@ export function storedAnswering(
   after: number | undefined,
 ): Answering {
   const { own, turn, place } = stored;
+  if (after !== undefined) refuseEarlierAttempt(turn, after);
   const conversation = own.conversation.value;
   const { conversationId } = own;
   const recap = {
@@ -166,6 +183,7 @@ export function storedAnswering(
     messageId: messageItemId(place),
     nameCall: (id) => storedCallId(conversationId, id),
     told: toldOf(turn),
+    after: [],
   };
 }
 

@@ -1,4 +1,3 @@
-import { decodeConversation } from '#shared/conversation/documents/conversation.ts';
 import { decodeMessageGuard } from '#shared/conversation/documents/message-guard.ts';
 import {
   answerId,
@@ -141,15 +140,15 @@ async function newConversation(
   if (key !== '') return named('key', key);
   const hour = String(Math.floor(clock.now().getTime() / HOUR_MS));
   const content = JSON.stringify(body);
-  const ids = Array.from({ length: ALIKE_MAX }, (_, n) => named('alike', hour, String(n), content));
-  const known = await store.get(ids.map(conversationPath));
-  const free = known.findIndex((document) => document === undefined);
+  const nameOf = (n: number) => named('alike', hour, String(n), content);
+  const isThere = async (id: string) => (await store.get([conversationPath(id)]))[0] !== undefined;
   const isRetry = Number(header('x-stainless-retry-count') ?? 0) > 0;
-  const newest = ids[(free === -1 ? ALIKE_MAX : free) - 1];
-  const document = known[(free === -1 ? ALIKE_MAX : free) - 1];
-  const isTheirs = document && decodeConversation(document).value.ownerUid === caller.uid;
-  if (isRetry && newest !== undefined && isTheirs) return newest;
-  return ids[free] ?? randomness.uuid();
+  // One read for nearly everybody.
+  for (let n = 0; n < ALIKE_MAX; n++) {
+    if (await isThere(nameOf(n))) continue;
+    return nameOf(isRetry && n > 0 ? n - 1 : n);
+  }
+  return isRetry ? nameOf(ALIKE_MAX - 1) : randomness.uuid();
 }
 
 /** The place that a request names in one of three ways. Throws BAD_FIELD for two of them. */
@@ -172,6 +171,16 @@ function namedPlace({ body }: Asked, items: Items): ResponsePlace | string | und
   throw badInput(
     'input[0]',
     '`input[0]` is a compaction that this server has not made. Send the items themselves.',
+  );
+}
+
+/** Throws BAD_FIELD where calls of one conversation are answered in another one. */
+function refuseOtherPlace(named: ResponsePlace | string | undefined, answered: Target): void {
+  const other = typeof named === 'string' ? named : named?.conversationId;
+  if (other === undefined || other.toLowerCase() === answered.conversationId.toLowerCase()) return;
+  throw badInput(
+    'input',
+    '`input` answers calls of another conversation than the one that is named. Leave `conversation` and `previous_response_id` out: the ids of the calls name theirs.',
   );
 }
 
@@ -198,7 +207,10 @@ export async function findTarget(
   const named = namedPlace(asked, items);
   const answered = answeredCalls(items);
   if (named !== undefined || answered) refuseStateless(asked);
-  if (answered) return answered;
+  if (answered) {
+    refuseOtherPlace(named, answered);
+    return answered;
+  }
   if (typeof named === 'string') {
     const conversationId = await idAsStored(dependencies, named, conversationPath);
     return { conversationId, answeredCalls: 0 };

@@ -4,7 +4,7 @@ import type { StreamFrame } from '#shared/wire/resources/streams.ts';
 import type { WrittenFrame } from '#functions/chat/http/sse.ts';
 import type { FinishedTurn } from '#functions/chat/turns/live/live-turn.ts';
 import { wantsStream } from '#functions/chat/http/headers.ts';
-import type { Reply, RouteDependencies } from '#functions/chat/route.ts';
+import type { Reply, RouteDependencies, StreamReader } from '#functions/chat/route.ts';
 import type { SendHandle } from '#functions/chat/turns/send/send-request.ts';
 import { streamReply } from '#functions/chat/turns/stream/stream-reply.ts';
 
@@ -29,7 +29,10 @@ interface Answered {
   accept: string | undefined;
   left: AbortSignal;
   /** How a façade says the frames of a stream; default: as they are. */
-  shownAs?: (frames: AsyncIterable<StreamFrame>) => AsyncIterable<WrittenFrame>;
+  shownAs?: (
+    frames: AsyncIterable<StreamFrame>,
+    reader: StreamReader,
+  ) => AsyncIterable<WrittenFrame>;
 }
 
 /**
@@ -45,7 +48,7 @@ export const turnReply = async (
   return wantsStream(accept)
     ? streamReply(dependencies, {
         ...handle,
-        frames: (reader) => shownAs(handle.frames(reader.left)),
+        frames: (reader) => shownAs(handle.frames(reader.left), reader),
         work: handle.result,
       })
     : jsonReply(handle);

@@ -90,6 +90,7 @@ export function startProduction(
     frames: (reading, left) =>
       readAcrossPause(dependencies, { begun, locale, log }, { reading, left }),
     subscribe: (left) => audience.subscribe(left),
+    isRead: () => audience.present().length > 0,
     lastId: () => log.lastId(),
     result: ignoreRejection(result),
     cancel: () => cancelled.abort(),

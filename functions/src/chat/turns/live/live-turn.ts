@@ -55,6 +55,8 @@ export interface LiveTurn {
   frames(reading: Reading, left?: AbortSignal): AsyncGenerator<StreamFrame, Abandoned | undefined>;
   /** Says that somebody waits for the answer until their connection closes (`left`). */
   subscribe(left: AbortSignal): void;
+  /** Whether somebody waits for it. */
+  isRead(): boolean;
   /** Id of the last frame that was emitted here; below the first one of the attempt when there is none. */
   lastId(): number;
   /** How the answer ends here; rejects with TURN_TAKEN_OVER when another instance goes on with it. */

@@ -1,5 +1,5 @@
 import type { StartDecision } from '#shared/conversation/decisions/start-decision.ts';
-import { messageNotFoundError, notFoundError } from '#functions/chat/not-found.ts';
+import { inBinError, messageNotFoundError, notFoundError } from '#functions/chat/not-found.ts';
 import type { StartState } from './read-start.ts';
 import { toTurnError } from '../stream/turn-failure.ts';
 import {
@@ -39,13 +39,16 @@ function notYetError(
   return toTurnError({ seq, error }) ?? new Error(`turn ${seq} has no error to repeat`);
 }
 
+const isInOwnBin = ({ conversation, facts }: StartState) =>
+  conversation?.value.state === 'deleted' && conversation.value.ownerUid === facts.uid;
+
 /** The error that tells the caller why nothing was started. */
 export function toRefusal(request: SendRequest, decision: Refusal, state: StartState): Error {
   const { conversationId, message, replacing } = request;
   const messageId = replacing?.messageId ?? '';
   switch (decision.kind) {
     case 'notFound':
-      return notFoundError(conversationId);
+      return isInOwnBin(state) ? inBinError(conversationId) : notFoundError(conversationId);
     case 'keyReused':
       return keyReusedError(conversationId, message.id);
     case 'busy':

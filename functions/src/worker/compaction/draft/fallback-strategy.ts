@@ -4,6 +4,7 @@ import { tokenCounting } from '#shared/compaction/split/context-tokens.ts';
 import { snapshotProfile, workingItems } from '#shared/conversation/documents/snapshot.ts';
 import { keptTexts } from '../swap/measure-swap.ts';
 import type { Run } from '../run.ts';
+import { citing } from './citing.ts';
 import type { SnapshotStrategy } from './snapshot-strategy.ts';
 
 /** Names what code writes; rises when the same turns would give another snapshot. */
@@ -33,12 +34,13 @@ export const fallbackStrategy: SnapshotStrategy = {
     const { conversation, history, policy } = run.reading;
     const counting = tokenCounting(policy, conversation.value.model);
     const budgetTokens = policy.snapshotBudgetTokens;
-    const snapshot = fallbackSnapshot(history?.snapshot ?? undefined, plan.folded, {
+    const written = fallbackSnapshot(history?.snapshot ?? undefined, plan.folded, {
       profile: snapshotProfile(conversation.value.profile),
       keptTexts: keptTexts(run, plan),
       budgetTokens,
       counting,
     });
+    const snapshot = citing(run, plan, written);
     const isEmpty = workingItems(snapshot).length === 0;
     return Promise.resolve({
       check: () =>

@@ -17,6 +17,7 @@ import type { LedgerVerification } from '#shared/compaction/ledger/verify/verify
 import type { FoldPlan } from '#shared/compaction/split/plan.ts';
 import { snapshotProfile, type ArchivedItem } from '#shared/conversation/documents/snapshot.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
+import { sourceUtterances } from '#shared/grounding/source-utterances.ts';
 import { askSummariser, summariserPromptId } from '../ask-summariser.ts';
 import { CrashedError } from '#functions/lib/crash-points.ts';
 import { inParallel } from '#functions/lib/promises.ts';
@@ -54,7 +55,7 @@ async function askOnce(run: ClaimedRun, question: Question): Promise<Asked> {
     systemInstruction: ledgerInstruction({ profile, room: question.room, isSearched }),
     contents: [
       ...ledgerContents({
-        utterances: readUtterances(question.turns),
+        utterances: [...readUtterances(question.turns), ...sourceUtterances(question.turns)],
         attachments: attachmentsIn(question.turns),
         known: question.known,
         boundary,

@@ -27,6 +27,7 @@ import { rewriteStrategy } from '../rewrite/rewrite-strategy.ts';
 import { summariserOfRun, type ClaimedRun } from '#functions/worker/compaction/run.ts';
 import type { Checked, SnapshotStrategy } from '../snapshot-strategy.ts';
 import { askForCorrection, askForOperations } from './ask-for-operations.ts';
+import { citing } from '../citing.ts';
 import { roomFor, type RunRoom } from './room-for.ts';
 import { loadIndex } from '#functions/recall/read-index.ts';
 
@@ -132,8 +133,8 @@ function shownTokens(
 
 function checkedFrom(
   run: ClaimedRun,
-  room: RunRoom,
-  { ok, problems, snapshot, report }: LedgerVerification,
+  { plan, room }: { plan: FoldPlan; room: RunRoom },
+  { ok, problems, snapshot: verified, report }: LedgerVerification,
 ): Checked {
   const { conversation, policy } = run.reading;
   const counting = tokenCounting(policy, conversation.value.model);
@@ -141,6 +142,7 @@ function checkedFrom(
     return problems.includes('EMPTY')
       ? { kind: 'empty' }
       : { kind: 'refused', reason: problems.join(',') };
+  const snapshot = citing(run, plan, verified);
   return {
     kind: 'checked',
     strategy: 'ledger',
@@ -168,7 +170,7 @@ export const ledgerStrategy: SnapshotStrategy = {
         async check() {
           if (asked.kind !== 'operations') return asked;
           const { operations } = asked;
-          return checkedFrom(run, room, await mended(run, plan, { operations, room }));
+          return checkedFrom(run, { plan, room }, await mended(run, plan, { operations, room }));
         },
       };
     } catch (error) {

@@ -6,8 +6,8 @@ import {
   type ResponseResource,
 } from '#shared/wire/facades/responses/response.ts';
 import type { ModelUsage } from '#shared/ports/ports.ts';
-import { startToolServer } from './tool-server.ts';
-import type { WireServer } from './wire-server.ts';
+import { startToolServer } from '#test/support/wire/tool-server.ts';
+import type { WireServer } from '#test/support/wire/wire-server.ts';
 
 /* The events of the Responses API as openresponses.org describes them, with no field beside. */
 

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { GroundingReport } from '#shared/grounding/grounding.ts';
 import { sendMessageResponse } from '#shared/wire/resources/messages.ts';
 import { readAs } from '../chat/http-answers.ts';
-import { usage } from './openai.ts';
-import type { WireServer } from './wire-server.ts';
+import { usage } from '../wire/openai.ts';
+import type { WireServer } from '../wire/wire-server.ts';
 
 export const UEFA = 'https://uefa.com/euro';
 export const EXAMPLE = 'https://example.org/final';

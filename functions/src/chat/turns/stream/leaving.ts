@@ -1,0 +1,143 @@
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
+import { turnId, turnPath } from '#shared/conversation/documents/paths.ts';
+import { queueSeqs } from '#shared/conversation/decisions/queue-decision.ts';
+import { readTurnDocuments } from '#shared/conversation/context/read-conversation.ts';
+import { isResting, type Turn, type TurnDocument } from '#shared/conversation/documents/turn.ts';
+import { AppError, GuardLostError } from '#shared/errors.ts';
+import type { StreamFrame } from '#shared/wire/resources/streams.ts';
+import { retryWhenLost } from '#functions/lib/retry.ts';
+import type { RouteDependencies } from '#functions/chat/route.ts';
+import { requestCancel } from '#functions/chat/turns/finish/cancel-turn.ts';
+import { liveTurnKey } from '#functions/chat/turns/live/live-turn.ts';
+
+/*
+ * The clients of the AI SDK and of OpenAI stop an answer by closing the connection, as a reload and a lost network do. So an answer
+ * whose reader has left goes on for DISCONNECT_GRACE_MS; unless somebody comes back by then, it is stopped.
+ */
+
+interface Target {
+  conversationId: string;
+  seq: number;
+}
+
+const DISCONNECT_HEADER = 'x-on-disconnect';
+
+/** Whether an answer is stopped when its reader leaves. Throws BAD_FIELD for a word that is none of the two. */
+export function stopsOnDisconnect(header: (name: string) => string | undefined): boolean {
+  const wish = header(DISCONNECT_HEADER) ?? 'stop';
+  if (wish === 'stop' || wish === 'continue') return wish === 'stop';
+  throw new AppError({
+    status: 'INVALID_ARGUMENT',
+    reason: 'BAD_FIELD',
+    message: 'an unknown wish for a disconnect',
+    publicMessage: 'The header `X-On-Disconnect` must be `stop` or `continue`.',
+    metadata: { field: 'X-On-Disconnect' },
+  });
+}
+
+const isReadHere = ({ liveTurns }: Pick<RouteDependencies, 'liveTurns'>, target: Target) =>
+  liveTurns.get(liveTurnKey(target.conversationId, target.seq))?.isRead() === true;
+
+/** Notes on a turn that has not ended when its reader left, or that one came back. */
+async function note(
+  dependencies: RouteDependencies,
+  { conversationId, seq }: Target,
+  leftAt: Date | undefined,
+): Promise<void> {
+  const { store, clock } = dependencies;
+  await retryWhenLost(clock, async () => {
+    const [turn] = await readTurnDocuments(store, conversationId, [seq]);
+    if (!turn || isResting(turn.value.state)) return;
+    if (leftAt === undefined && turn.value.leftAt === undefined) return;
+    await store.commit([
+      {
+        op: 'update',
+        path: turnPath(conversationId, seq),
+        ...(leftAt ? { fields: { leftAt } } : { fields: {}, remove: ['leftAt'] }),
+        guard: { updateTime: turn.updateTime },
+      },
+    ]);
+  });
+}
+
+const hasLeft = (turn: TurnDocument['value'], leftAt: Date) =>
+  !isResting(turn.state) && turn.leftAt?.getTime() === leftAt.getTime();
+
+async function stopAfterGrace(dependencies: RouteDependencies, target: Target): Promise<void> {
+  const { clock, config, shutdown, store } = dependencies;
+  if (isReadHere(dependencies, target)) return;
+  const leftAt = clock.now();
+  await note(dependencies, target, leftAt);
+  await clock.wait(config.DISCONNECT_GRACE_MS, shutdown);
+  // The process ends: whoever goes on with the turn is not to find it stopped.
+  if (shutdown.aborted || isReadHere(dependencies, target)) return;
+  const [turn] = await readTurnDocuments(store, target.conversationId, [target.seq]);
+  if (turn && hasLeft(turn.value, leftAt)) await requestCancel(dependencies, target);
+}
+
+/** One who reads an answer, until it ends or they leave. */
+interface Reader {
+  /** Frames for the reader; at their end there is nothing left to stop. */
+  read: (frames: AsyncIterable<StreamFrame>) => AsyncIterable<StreamFrame>;
+  /** Resolves when the answer has ended, or, for one who left before that, when it is decided what becomes of it. */
+  settled: Promise<void>;
+}
+
+/** One whose leaving changes nothing. */
+export const unwatched: Reader = { read: (frames) => frames, settled: Promise.resolve() };
+
+/** Stops the answer of a turn when its reader leaves (`left`) and nobody comes back in time. */
+export function watchReader(
+  dependencies: RouteDependencies,
+  target: Target & { left: AbortSignal },
+): Reader {
+  const { left, ...turn } = target;
+  const { promise: settled, resolve } = Promise.withResolvers<void>();
+  let isAtEnd = false;
+  const leave = () => {
+    if (isAtEnd) return;
+    const stopped = stopAfterGrace(dependencies, turn).catch((error: unknown) => {
+      const reason = error instanceof AppError ? error.reason : 'INTERNAL';
+      dependencies.logger.log('WARNING', 'stop_failed', { turnId: turnId(turn.seq), reason });
+    });
+    void stopped.then(resolve);
+  };
+  if (left.aborted) leave();
+  else left.addEventListener('abort', leave, { once: true });
+  return {
+    settled,
+    async *read(frames) {
+      try {
+        yield* frames;
+        isAtEnd = true;
+      } catch (error) {
+        isAtEnd = true;
+        throw error;
+      } finally {
+        if (isAtEnd) resolve();
+      }
+    },
+  };
+}
+
+/** Says of a turn that somebody reads it again. */
+export async function comeBack(
+  dependencies: RouteDependencies,
+  { conversationId, turn }: { conversationId: string; turn: Pick<Turn, 'seq' | 'leftAt'> },
+): Promise<void> {
+  if (!turn.leftAt) return;
+  await note(dependencies, { conversationId, seq: turn.seq }, undefined).catch((error: unknown) => {
+    if (!(error instanceof GuardLostError)) throw error;
+  });
+}
+
+/** Whether the turn that is in the way of a new message was left by its reader: then nobody waits for it. */
+export async function isLeftAlone(
+  dependencies: RouteDependencies,
+  { conversationId, conversation }: { conversationId: string; conversation: Conversation },
+): Promise<boolean> {
+  const seq = conversation.open?.seq;
+  if (seq === undefined || queueSeqs(conversation).length > 0) return false;
+  const [turn] = await readTurnDocuments(dependencies.store, conversationId, [seq]);
+  return turn?.value.leftAt !== undefined && !isReadHere(dependencies, { conversationId, seq });
+}

@@ -1,0 +1,64 @@
+import { distinctUnits, shareIn } from '../compaction/ledger/items/word-overlap.ts';
+import { answerText } from '../conversation/context/answer-text.ts';
+import { workingItems, type Item, type Snapshot } from '../conversation/documents/snapshot.ts';
+import type { Turn } from '../conversation/documents/turn.ts';
+import { cutHead } from '../text-cut.ts';
+import { sourceId, type Citation } from './citation.ts';
+
+/** Citations that a snapshot keeps, the newest. */
+const CITATIONS_MAX = 100;
+/** Of one source. */
+const CLAIMS_MAX = 3;
+/** UTF-16 units. */
+const CLAIM_CHARACTERS = 300;
+/** A statement is told in other words than the answer: so many of those of either stand in the other. */
+const COMMON_SHARE = 0.5;
+
+/** The sources of a turn with what they bear out. */
+export function turnCitations({ seq, contents, grounding }: Turn): Citation[] {
+  const text = answerText(contents);
+  return (grounding?.sources ?? []).map(({ url, title, spans = [] }, index) => ({
+    id: sourceId(seq, index),
+    seq,
+    url,
+    ...(title !== undefined && { title }),
+    claims: spans
+      .slice(0, CLAIMS_MAX)
+      .map(({ start, end }) => cutHead(text.slice(start, end), CLAIM_CHARACTERS))
+      .filter((claim) => claim.trim() !== ''),
+  }));
+}
+
+/** Which of these citations bear a statement out: those of its turns whose passage tells the same, or that tell none. */
+export function citationsFor(
+  { sources, text }: Pick<Item, 'sources' | 'text'>,
+  citations: readonly Citation[],
+): Citation[] {
+  const ofTurns = citations.filter(({ seq }) => sources.includes(seq));
+  if (ofTurns.length === 0) return [];
+  const said = distinctUnits(text);
+  const tells = (claim: string): boolean => {
+    const units = distinctUnits(claim);
+    return shareIn(units, said) >= COMMON_SHARE || shareIn(said, units) >= COMMON_SHARE;
+  };
+  return ofTurns.filter(({ claims }) => claims.length === 0 || claims.some(tells));
+}
+
+/**
+ * A snapshot with the citations that bear out what it says: of those that were known, and of the turns that are folded.
+ * The same object where there are none.
+ */
+export function withCitations(
+  snapshot: Snapshot,
+  { previous, turns }: { previous: Snapshot | undefined; turns: readonly Turn[] },
+): Snapshot {
+  const known = [...(previous?.citations ?? []), ...turns.flatMap(turnCitations)];
+  const byId = new Map(known.map((citation) => [citation.id, citation]));
+  if (byId.size === 0 && snapshot.citations === undefined) return snapshot;
+  const { citations: _, ...rest } = snapshot;
+  const all = [...byId.values()];
+  const items = [...workingItems(snapshot), ...snapshot.archive];
+  const used = new Set(items.flatMap((item) => citationsFor(item, all)));
+  const kept = all.filter((citation) => used.has(citation)).slice(-CITATIONS_MAX);
+  return kept.length === 0 ? rest : { ...rest, citations: kept };
+}

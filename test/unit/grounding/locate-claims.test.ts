@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest';
+import { addGrounding, groundingWithin } from '#shared/grounding/locate-claims.ts';
+import { urlCitations } from '#shared/grounding/url-citations.ts';
+
+const url = 'https://example.com/';
+const report = (...claims: string[]) => ({ sources: [{ url, claims }], queries: ['q'] });
+
+test('a passage that the answer does not hold word for word gets no place in it', () => {
+  const found = addGrounding(undefined, report('Nobody said this.'), { text: 'Rain.', offset: 0 });
+
+  expect(found?.sources).toEqual([{ url }]);
+});
+
+test('a source that two calls of a turn report stands once, with the places of both in the whole text', () => {
+  const first = addGrounding(undefined, report('Rain 🌧.'), { text: 'Rain 🌧.', offset: 0 });
+
+  const both = addGrounding(first, report('Take a tram.'), { text: 'So: Take a tram.', offset: 8 });
+
+  expect(both?.sources).toEqual([
+    {
+      url,
+      spans: [
+        { start: 0, end: 8 },
+        { start: 12, end: 24 },
+      ],
+    },
+  ]);
+  expect(both?.queries).toEqual(['q']);
+});
+
+test('an attempt that goes on with whole rounds keeps no source of what was said after them', () => {
+  const grounding = {
+    sources: [
+      { url, spans: [{ start: 0, end: 5 }] },
+      { url: `${url}later`, spans: [{ start: 6, end: 20 }] },
+      { url: `${url}page` },
+    ],
+    queries: [],
+  };
+
+  expect(groundingWithin(grounding, 5)?.sources.map((source) => source.url)).toEqual([
+    url,
+    `${url}page`,
+  ]);
+});
+
+test('citations of the rest of an answer count from where it begins, and leave out what stands before', () => {
+  const grounding = {
+    sources: [
+      { url, title: 'Before', spans: [{ start: 0, end: 5 }] },
+      { url, title: 'Within', spans: [{ start: 12, end: 16 }] },
+      { url: 'https://pages.example/read' },
+    ],
+    queries: [],
+  };
+
+  expect(urlCitations(grounding, { text: '0123456789', from: 10 })).toEqual([
+    { url, title: 'Within', start_index: 2, end_index: 6 },
+    { url: 'https://pages.example/read', title: 'pages.example', start_index: 0, end_index: 10 },
+  ]);
+});
