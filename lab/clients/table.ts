@@ -32,7 +32,8 @@ const oneLine = (text: string): string => {
     .replaceAll(/\s+/gu, ' ')
     .replaceAll(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gu, '{id}')
     .replaceAll(/127\.0\.0\.1:\d+/gu, '127.0.0.1')
-    .replaceAll(/(?<=call_|msg_|resp_)[\w-]{8,}/gu, '{id}');
+    .replaceAll(/(?<=call_|msg_|resp_)[\w-]{8,}/gu, '{id}')
+    .trim();
   return line.length <= MOST_CHARACTERS ? line : `${line.slice(0, MOST_CHARACTERS - 1)}…`;
 };
 
@@ -61,6 +62,18 @@ Each library was run against the chat function over HTTP, and what it believes w
 - a number alone: the sentence below is what the library says to its user
 - – and a number: the library has no such notion, or the sentence below says why
 - ✘ and a number: the library and the server disagree; a defect
+
+What each column tries:
+
+- reload: the library shows what is stored; second tab: the same conversation is used while an answer runs
+- stop: the library's own way to stop; the server's turn has to end as cancelled within 25 s
+- edit, regenerate: the model has to read the changed conversation, without what was replaced
+- tools: a function of the app; approval: a function of the server that the user has to allow
+- structured: JSON of a given schema; files: a picture; 429: the messages of the day are used up; error: no model answers
+
+Rows of the AI SDK use the plain \`DefaultChatTransport\` with the header \`x-ai-sdk-version\`, assistant-ui its own transport with
+the id of the conversation; React Native is react-native-web without a screen. The others name a conversation in the way of
+their protocol.
 `;
 
 /** The page of the reference: a table, and below it the sentences that it refers to. */
