@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { responseSchemaSchema } from '../../response-schema.ts';
+import { responseSchemaSchema } from '#shared/wire/response-schema.ts';
 import { conversationIdSchema, wellFormedText } from '#shared/wire/fields.ts';
 import { PARTS_MAX, THRESHOLD_MIN_TOKENS, TOOLS_MAX } from '#shared/wire/limits.ts';
 
