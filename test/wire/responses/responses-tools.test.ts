@@ -145,6 +145,7 @@ describe('tools of the Responses API', () => {
       incomplete_details: { reason: 'approval_required' },
       recap: { approvals },
     });
+    // The message began with words, so it is told behind them by fields alone.
     const found = asResource(await client.responses.retrieve(response.id));
     expect(found).toMatchObject({ status: 'incomplete', recap: { approvals } });
     const turn = `/v1/conversations/${conversationIdOf(response)}/turns/t_1`;
@@ -156,6 +157,21 @@ describe('tools of the Responses API', () => {
     expect(allowed).toMatchObject({ status: 'completed' });
     expect(allowed.output_text).toContain('Allowed.');
   });
+
+  test.each([false, true])(
+    'a reader without our fields learns of the waiting call, too (streamed: %s)',
+    async (stream) => {
+      const { client } = await clientOf(server);
+      const body = { model, input: `call transfer {"amount":5}\nthen\nAllowed. ${randomUUID()}` };
+      let text = '';
+      if (stream)
+        for await (const event of await client.responses.create({ ...body, stream }))
+          text += event.type === 'response.output_text.delta' ? event.delta : '';
+      else text = (await client.responses.create(body)).output_text;
+
+      expect(text).toContain('This answer waits until the user allows transfer');
+    },
+  );
 
   test('a tool that OpenAI runs is refused by name, with the remedy', async () => {
     const { client } = await clientOf(server);

@@ -133,13 +133,26 @@ function wholeItem(item: ResponseOutputItem, index: number): Unnumbered[] {
   ];
 }
 
+/** What an answer says that waits for the user's word: libraries show no field of ours, and an empty text tells nothing. */
+function waitingText(
+  { completion: { recap } }: Answering,
+  { approvals = [] }: ToldAtEnd,
+): string | undefined {
+  if (!recap || approvals.length === 0) return undefined;
+  const names = [...new Set(approvals.map(({ toolName }) => toolName))].join(' and ');
+  return `This answer waits until the user allows ${names}: POST /v1/conversations/${recap.conversationId}/turns/${recap.turnId}/toolResults.`;
+}
+
 /** The output of an answer: what it says, then what it calls. */
 function outputOf(
-  { messageId, nameCall, after }: Answering,
+  answering: Answering,
   result: CompletionResult,
   { told, isOpened }: { told: ToldAtEnd; isOpened: boolean },
 ): ResponseOutputItem[] {
-  const { text, toolCalls = [], citations } = result;
+  const { messageId, nameCall, after } = answering;
+  const { toolCalls = [], citations } = result;
+  const waiting = result.text === '' ? waitingText(answering, told) : undefined;
+  const text = waiting ?? result.text;
   const { status } = answerEnd(result, told);
   const isSilent = text === '' && !isOpened && (toolCalls.length > 0 || status === 'cancelled');
   const said = messageItem(
@@ -182,7 +195,9 @@ function* closingEvents(
   const events = textEvents(answering.messageId);
   for (const [index, item] of ended.output.entries()) {
     if (item.type === 'message') {
+      const text = item.content[0]?.text ?? '';
       if (!isOpened) yield* events.opening();
+      if (!isOpened && text !== '') yield events.delta(text);
       yield* events.closing(item);
     } else yield* wholeItem(item, index);
   }
