@@ -43,8 +43,8 @@ describe.skipIf(missingBrowser().length > 0)('the React page', () => {
   }
 
   /** A page that shows the first half of an answer. */
-  async function halfway() {
-    const world = await opened();
+  async function halfway(options: Parameters<typeof startWireServer>[0] = {}) {
+    const world = await opened(options);
     await say(world.page, 'Hello');
     const call = await world.server.callOf('Hello');
     call.say('Half');
@@ -77,10 +77,13 @@ describe.skipIf(missingBrowser().length > 0)('the React page', () => {
   });
 
   test('the React hook continues a running answer on a page that is opened again', async () => {
-    const { page, open, call } = await halfway();
+    // A slow machine takes longer than the grace to open a page.
+    const environment = { DISCONNECT_GRACE_MS: '60000' };
+    const { page, open, call } = await halfway({ environment });
     await page.close();
 
     const again = await open();
+    await shows(again, 'Half');
     call.say(' and whole.');
     call.end();
 

@@ -31,8 +31,8 @@ export const toolVariables = {
   CODING_TOOL_ROUNDS: integer(200, { min: 1, max: 1_000 }).describe(
     'The same in conversations of the profile coding.',
   ),
-  DISCONNECT_GRACE_MS: integer(5_000, { min: 0, max: 120_000 }).describe(
-    'How long an answer goes on after its reader over the AI SDK’s routes has left, ms; unless they come back, it is stopped then. `stop()` of the SDK cannot be told from a reload.',
+  DISCONNECT_GRACE_MS: integer(10_000, { min: 0, max: 120_000 }).describe(
+    'How long an answer goes on after the reader of an AI SDK’s or OpenAI’s route has left, ms; unless they come back, it is stopped then. A stop of these clients cannot be told from a reload.',
   ),
   TOOL_RESULT_TIMEOUT_MS: integer(900_000, { min: 1_000, max: 86_400_000 }).describe(
     'How long an answer waits for the app to answer the model’s calls, ms; then they have expired.',

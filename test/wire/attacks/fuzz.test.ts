@@ -23,6 +23,9 @@ const operationIds = targets.map(({ operation }) => operation.operationId);
 
 const UIDS = ['alice', 'bob', 'carol'];
 
+/** Its body holds messages of any form, and few that are made up are of one that is taken. */
+const RARELY = 'aiSdkChat';
+
 /** Reasons that say of a request that it is not what the document asks for. */
 const SCHEMA_REASONS = ['BAD_FIELD', 'BAD_PART', 'BAD_JSON'];
 
@@ -118,11 +121,9 @@ test(
     expect(run.errorInstance ?? undefined).toBeUndefined();
     expect(Object.fromEntries(found)).toEqual({});
     // No turn runs any more when the next request comes, and none waits for the app; nobody guesses a token.
-    expect(operationIds.filter((id) => !succeeded.has(id))).toEqual([
+    expect(operationIds.filter((id) => !succeeded.has(id) && id !== RARELY)).toEqual([
       'cancelTurn',
       'answerToolCalls',
-      // Its body holds messages of any form.
-      'aiSdkChat',
       'compactResponse',
       'compactResponseAsAlias',
       'cancelResponse',
