@@ -118,6 +118,6 @@ test('loadMessages explains a token that is refused', async () => {
   expect(refused instanceof Error && readError(refused)).toMatchObject({
     code: 401,
     reason: 'ID_TOKEN_INVALID',
-    message: expect.stringContaining('Sign in'),
+    message: expect.stringContaining('getIdToken()'),
   });
 });
