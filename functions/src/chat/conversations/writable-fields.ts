@@ -40,23 +40,27 @@ export function isWritable(config: Pick<Config, 'CLIENT_WRITABLE'>, path: PatchP
   return guard === undefined || config.CLIENT_WRITABLE.includes(guard);
 }
 
-const notWritable = (path: PatchPath, guard: Guarded) =>
+const notWritable = (field: string, guard: Guarded) =>
   new AppError({
     status: 'INVALID_ARGUMENT',
     reason: 'FIELD_NOT_WRITABLE',
-    message: `a caller tried to write ${path}`,
-    publicMessage: `\`${path}\` is set by the deployment. Leave it out, or let the deployment list ${guard} in CLIENT_WRITABLE.`,
-    metadata: { field: path },
+    message: `a caller tried to write ${field}`,
+    publicMessage: `\`${field}\` is set by the deployment. Leave it out, or let the deployment list ${guard} in CLIENT_WRITABLE.`,
+    metadata: { field },
   });
 
-/** Throws AppError FIELD_NOT_WRITABLE (400) for the first field that this deployment keeps to itself. */
+/**
+ * Throws AppError FIELD_NOT_WRITABLE (400) for the first field that this deployment keeps to itself. `names`: what a
+ * protocol calls a field that it has under another name.
+ */
 export function refuseUnwritable(
   config: Pick<Config, 'CLIENT_WRITABLE'>,
   paths: readonly PatchPath[],
+  names: Partial<Record<PatchPath, string>> = {},
 ): void {
   for (const path of paths) {
     const guard = guardOf[path];
-    if (guard && !isWritable(config, path)) throw notWritable(path, guard);
+    if (guard && !isWritable(config, path)) throw notWritable(names[path] ?? path, guard);
   }
 }
 

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
-import { AppError } from '#shared/errors.ts';
 import type { AnswerOptions, Sampling } from '#shared/models/answer-options.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import { parseRequest } from '#shared/wire/errors/validation-error.ts';
 import type { AiSdkChatBody } from '#shared/wire/facades/ai-sdk.ts';
+import type { PatchPath } from '#shared/wire/resources/conversations.ts';
 import { toolsSchema } from '#shared/wire/resources/tools.ts';
 import { declareFields } from '#functions/chat/conversations/declare-fields.ts';
-import { isWritable } from '#functions/chat/conversations/writable-fields.ts';
+import { refuseUnwritable } from '#functions/chat/conversations/writable-fields.ts';
 import type { RouteDependencies } from '#functions/chat/route.ts';
 
 /* What assistant-ui's transport says of the model beside the messages. */
@@ -20,14 +20,11 @@ const toClientTools = ({ tools }: AiSdkChatBody): z.infer<typeof toolsSchema> =>
     tools: Object.entries(tools ?? {}).map(([name, given]) => ({ ...given, name })),
   }).tools;
 
-const notWritable = (field: string, guard: string) =>
-  new AppError({
-    status: 'INVALID_ARGUMENT',
-    reason: 'FIELD_NOT_WRITABLE',
-    message: `a UI message brought ${field}, which the deployment sets`,
-    publicMessage: `\`${field}\` is set by the deployment. Leave it out, or let the deployment list ${guard} in CLIENT_WRITABLE.`,
-    metadata: { field },
-  });
+/** What assistant-ui calls fields of ours. */
+const NAMES: Partial<Record<PatchPath, string>> = {
+  systemInstruction: 'system',
+  model: 'config.modelName',
+};
 
 /**
  * Writes the tools, the instruction and the model of a body into its conversation. Throws FIELD_NOT_WRITABLE where the
@@ -47,11 +44,12 @@ export async function declareModelContext(
   const systemInstruction = body.system ?? undefined;
   const model = body.config?.modelName ?? undefined;
   const tools = toClientTools(body);
-  if (tools.length > 0 && !isWritable(config, 'tools')) throw notWritable('tools', 'tools');
-  if (systemInstruction !== undefined && !isWritable(config, 'systemInstruction'))
-    throw notWritable('system', 'systemInstruction');
-  if (model !== undefined && !isWritable(config, 'model'))
-    throw notWritable('config.modelName', 'model');
+  const brought: PatchPath[] = [
+    ...(tools.length > 0 ? (['tools'] as const) : []),
+    ...(systemInstruction === undefined ? [] : (['systemInstruction'] as const)),
+    ...(model === undefined ? [] : (['model'] as const)),
+  ];
+  refuseUnwritable(config, brought, NAMES);
   await declareFields(dependencies, { ...target, tools, systemInstruction, model });
 }
 

@@ -30,26 +30,47 @@ export async function sentTurn(
   return (await readTurns(store, conversationId, [decodeMessageGuard(guard).seq]))[0]?.value;
 }
 
+interface Asked {
+  conversationId: string;
+  conversation: Conversation;
+  body: ChatCompletionBody;
+}
+
+/** The turns from `fromSeq` on that stand, as far as an edit may replace them. */
+async function standingTurns(
+  dependencies: Pick<RouteDependencies, 'store' | 'cache'>,
+  { conversationId, conversation }: Asked,
+  fromSeq: number,
+): Promise<Turn[]> {
+  const toSeq = Math.min(conversation.lastSeq, fromSeq + REPLACED_MAX);
+  const range = { conversationId, conversation, fromSeq, toSeq };
+  return (await readTurnRange(dependencies, range)).filter(stands);
+}
+
 /**
  * Id of the message in whose place a new one is said, by the history that the client sends in front of it; undefined
- * where it comes after all.
+ * where it comes after all, and for a history that the server does not know. The turns of the context are looked at
+ * first; those that are folded, only where that is not enough.
  */
 export async function editedMessage(
   dependencies: Pick<RouteDependencies, 'store' | 'cache'>,
-  asked: { conversationId: string; conversation: Conversation; body: ChatCompletionBody },
+  asked: Asked,
 ): Promise<string | undefined> {
-  const { conversationId, conversation, body } = asked;
-  const { lastSeq } = conversation;
+  const { conversation, body } = asked;
   const isWhole = body.metadata?.history === 'whole';
   const before = body.messages
     .slice(0, -1)
     .flatMap((message) => (message.role === 'user' ? saidIn(message) : []));
   if (before.length === 0 && !isWhole) return undefined;
-  // No edit goes farther back.
-  const fromSeq = Math.max(1, firstTailSeq(conversation), lastSeq - REPLACED_MAX);
-  const range = { conversationId, conversation, fromSeq, toSeq: lastSeq };
-  const turns = (await readTurnRange(dependencies, range)).filter(stands);
-  const said = turns.map(({ seq, user }) => ({ seq, text: contentText(user) }));
-  const place = findHistoryPlace({ before, turns: said, isWhole });
-  return turns.find(({ seq }) => seq === place)?.messageId;
+  const oldest = Math.max(1, conversation.lastSeq - REPLACED_MAX);
+  const tail = Math.max(oldest, firstTailSeq(conversation));
+  // The very beginning is no place of the tail, however much is folded.
+  for (const fromSeq of before.length === 0 ? [1] : new Set([tail, oldest])) {
+    const turns = await standingTurns(dependencies, asked, fromSeq);
+    const said = turns.map(({ seq, user }) => ({ seq, text: contentText(user) }));
+    const place = findHistoryPlace({ before, turns: said, isWhole });
+    if (place.kind === 'edit') return turns.find(({ seq }) => seq === place.seq)?.messageId;
+    if (place.kind === 'end') return undefined;
+  }
+  return undefined;
 }

@@ -4,22 +4,34 @@ interface SaidTurn {
   text: string;
 }
 
+/** Where a new message is said, as far as the messages in front of it tell. */
+type HistoryPlace =
+  /** None of the turns is known to end that history. */
+  | { kind: 'unknown' }
+  /** After all that the server has. */
+  | { kind: 'end' }
+  /** In the place of this turn and of all that follow. */
+  | { kind: 'edit'; seq: number };
+
+const placeBefore = (turn: SaidTurn | undefined): HistoryPlace =>
+  turn ? { kind: 'edit', seq: turn.seq } : { kind: 'end' };
+
 /** Messages of the user that are compared: a few tell the place, unless a user says the same over and over. */
 const COMPARED = 3;
 
 /**
- * The turn in whose place a new message is said; undefined: it comes after all. `before`: what the user says in the
- * messages that the client sends in front of it. `turns`: those that stand, in order. The newest place where both
- * agree counts: what the server has behind it, the client has taken away. A history that the server does not know
- * tells no place. `isWhole`: the client says that it sends all there is, so that nothing in front is the very beginning.
+ * Where a new message is said. `before`: what the user says in the messages that the client sends in front of it.
+ * `turns`: those that stand, in order. The newest place where both agree counts: what the server has behind it, the
+ * client has taken away. `isWhole`: the client says that it sends all there is, so that nothing in front is the very
+ * beginning.
  */
 export function findHistoryPlace(history: {
   before: readonly string[];
   turns: readonly SaidTurn[];
   isWhole: boolean;
-}): number | undefined {
+}): HistoryPlace {
   const { before, turns, isWhole } = history;
-  if (before.length === 0) return isWhole ? turns[0]?.seq : undefined;
+  if (before.length === 0) return isWhole ? placeBefore(turns[0]) : { kind: 'unknown' };
   const compared = before.slice(-COMPARED);
   const agrees = (end: number) =>
     compared.toReversed().every((text, back) => {
@@ -28,5 +40,5 @@ export function findHistoryPlace(history: {
       return turn === undefined || turn.text === text;
     });
   const place = turns.findLastIndex((_, end) => agrees(end));
-  return place === -1 ? undefined : turns[place + 1]?.seq;
+  return place === -1 ? { kind: 'unknown' } : placeBefore(turns[place + 1]);
 }

@@ -5,7 +5,7 @@ import { contentText } from '#shared/conversation/documents/content.ts';
 import { addGrounding } from '#shared/grounding/locate-claims.ts';
 import { urlCitations } from '#shared/grounding/url-citations.ts';
 import { isRouted } from '#shared/routing/routing.ts';
-import type { Caller, ModelRequest, ModelUsage } from '#shared/ports/ports.ts';
+import type { Caller, ModelRequest } from '#shared/ports/ports.ts';
 import type { Reservation } from '#shared/ports/quota-ports.ts';
 import type { ChatCompletionBody } from '#shared/wire/facades/openai.ts';
 import { createFrameLog, type FrameLog } from '#functions/chat/turns/live/live-turn.ts';
@@ -100,10 +100,6 @@ function modelRequestOf(
   };
 }
 
-/** What both calls took where the first answer did not fit. */
-const bothUsages = ({ usage, misfitUsage }: FittingAnswer): ModelUsage | undefined =>
-  addUsage(misfitUsage, usage);
-
 /** What the answer took, for the quota: as of a turn, but nothing of it is kept. */
 function settle(
   { config }: Pick<ChatDependencies, 'config'>,
@@ -112,7 +108,7 @@ function settle(
 ): Promise<void> | undefined {
   const { reservation, isStopped } = input;
   const { error } = input.answer;
-  const usage = bothUsages(input.answer);
+  const usage = addUsage(input.answer.misfitUsage, input.answer.usage);
   return reservation?.settle({
     usage,
     costMicros: usage && callCostMicros(config, reportedCall(model, usage)),
@@ -156,7 +152,7 @@ async function answer(
     text,
     toolCalls: toOpenAiCalls(parts, requestId),
     finishReason,
-    usage: bothUsages(given),
+    usage: addUsage(given.misfitUsage, given.usage),
     citations: urlCitations(grounding, { text }),
   };
 }
