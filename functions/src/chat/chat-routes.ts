@@ -88,8 +88,10 @@ export const servedRoutes: readonly ServedRoute[] = [
   }),
   ...served(() => import('./facades/responses/routes.ts'), {
     createResponseRoute: ['POST', ...responsesPaths('')],
-    compactResponseRoute: ['POST', ...responsesPaths('/compact')],
     retrieveResponseRoute: ['GET', ...responsesPaths('/{responseId}')],
+  }),
+  ...served(() => import('./facades/responses/stored-routes.ts'), {
+    compactResponseRoute: ['POST', ...responsesPaths('/compact')],
     deleteResponseRoute: ['DELETE', ...responsesPaths('/{responseId}')],
     cancelResponseRoute: ['POST', ...responsesPaths('/{responseId}/cancel')],
     listInputItemsRoute: ['GET', ...responsesPaths('/{responseId}/input_items')],

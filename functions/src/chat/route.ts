@@ -35,6 +35,12 @@ export interface StreamReader {
   takeOn: (work: Promise<unknown>) => void;
 }
 
+/** A header that takes a few words alone. */
+interface DescribedHeader {
+  description: string;
+  enum: readonly string[];
+}
+
 interface StreamReply {
   kind: 'stream';
   headers: Record<string, string>;
@@ -129,8 +135,8 @@ interface Declaration<Params, Query, Body> {
   format?: 'aip' | 'openai' | 'callable' | 'ai-sdk';
   /** In which forms success comes; default JSON, or events where `response` is `streamResponse`. */
   media?: readonly ResponseMedia[];
-  /** Headers of the request that change the answer, beside those of every route: name and what it does. */
-  requestHeaders?: Readonly<Record<string, string>>;
+  /** Headers of the request that change the answer, beside those of every route: name and what it does, and its words where it has few. */
+  requestHeaders?: Readonly<Record<string, string | DescribedHeader>>;
   /** Headers of success, beside those of every route: name and what it says. */
   responseHeaders?: Readonly<Record<string, string>>;
   /** Reasons of errors that do not follow from the rest of the declaration (see error-reasons.ts). */

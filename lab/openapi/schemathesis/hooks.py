@@ -17,6 +17,8 @@ RULED_FIELDS = {
     "message": "a part has one of data, url and uploadId",
     "messages": "the order of roles, and images as data: addresses in base64",
     "startingAfter": "not behind the end of the turn",
+    "metadata.client_context": "a client context as JSON in a text",
+    "input": "what the server does not compact, and the order of items",
     "X-Conversation-Id": "a UUID; headers have no schema of their own",
     "settings": "whole numbers that JavaScript can hold",
     "Last-Event-ID": "a number, unless startingAfter is given",

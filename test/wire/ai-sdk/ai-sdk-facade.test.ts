@@ -296,7 +296,7 @@ describe('what is taken of a body', () => {
     [
       'no parts',
       { messages: [{ id: 'u', role: 'user', parts: [] }] },
-      { reason: 'BAD_PART', metadata: { field: 'message.parts' } },
+      { reason: 'BAD_PART', metadata: { field: 'messages[0].parts' } },
     ],
     [
       'no id of the message',

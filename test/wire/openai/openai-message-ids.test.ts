@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { bodyOf, clientOf, newText, transcriptOf } from '#test/support/wire/openai.ts';
+import { bodyOf, clientOf, errorOfSdk, newText, transcriptOf } from '#test/support/wire/openai.ts';
 import { startWireServer, type WireServer } from '#test/support/wire/wire-server.ts';
 
 let server: WireServer;
@@ -85,6 +85,20 @@ describe('a message without an id', () => {
 
     expect(await send(key)).toBe(first);
     expect(await send(randomUUID())).not.toBe(first);
+  });
+
+  test('an `Idempotency-Key` of another message is refused by its name', async () => {
+    const { client } = await clientOf(server);
+    const conversationId = randomUUID();
+    const headers = { 'Idempotency-Key': randomUUID() };
+    await say(conversationId, [user(newText())], headers);
+
+    const other = client.chat.completions.create(bodyOf(newText(), conversationId), { headers });
+
+    expect(await errorOfSdk(other)).toMatchObject({
+      code: 'IDEMPOTENCY_KEY_REUSED',
+      param: 'Idempotency-Key',
+    });
   });
 
   test('an OpenAI message without an id is another one in another conversation', async () => {

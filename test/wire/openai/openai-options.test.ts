@@ -216,6 +216,20 @@ describe('functions of OpenAI’s SDK, without a conversation', () => {
 
     expect(await errorOfSdk(asked)).toMatchObject({ code: 'FIELD_NOT_WRITABLE', param: 'tools' });
   });
+
+  test.each(conversations)(
+    'a choice of a function that is not declared is refused, %s',
+    async (_, conversationId) => {
+      const { client } = await clientOf(server);
+      const asked = client.chat.completions.create({
+        ...bodyOf('Hi.', conversationId),
+        tools: [{ type: 'function', function: { name: 'locate' } }],
+        tool_choice: { type: 'function', function: { name: 'choose' } },
+      });
+
+      expect(await errorOfSdk(asked)).toMatchObject({ code: 'BAD_FIELD', param: 'tool_choice' });
+    },
+  );
 });
 
 describe('models of OpenAI’s SDK', () => {

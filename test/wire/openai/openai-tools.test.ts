@@ -124,11 +124,15 @@ describe('the SDK of OpenAI, when the model calls functions of the app', () => {
 
   test.each<[string, Messages, { code: string; param: string }]>([
     ['another result', [result('"Rome"')], { code: 'TOOL_RESULT_CONFLICT', param: '' }],
-    ['an unknown call', [result('1', 't_1_c7')], { code: 'TOOL_CALL_NOT_FOUND', param: '' }],
+    [
+      'an unknown call',
+      [result('1', 't_1_c7')],
+      { code: 'TOOL_CALL_NOT_FOUND', param: 'messages[1].tool_call_id' },
+    ],
     [
       'a call of another protocol',
       [result('1', 'call_abc')],
-      { code: 'TURN_NOT_FOUND', param: '' },
+      { code: 'TURN_NOT_FOUND', param: 'messages[1].tool_call_id' },
     ],
     [
       'calls of two answers',

@@ -166,6 +166,8 @@ describe('what a request of the Responses API may ask for', () => {
     ['conversation', { conversation: 'conv_1' }],
     ['context_management', { context_management: [{ type: 'compaction' }], store: false }],
     ['temperature', { temperature: 3 }],
+    ['tool_choice.name', { tool_choice: { type: 'function', name: '' } }],
+    ['input[0].call_id', { input: [{ type: 'function_call_output', call_id: 'x', output: '1' }] }],
   ];
 
   test.each(refused)('`%s` is refused by name where it cannot be done', async (field, more) => {

@@ -48,12 +48,12 @@ function parametersOf(schema: JsonSchema, place: 'path' | 'query'): Parameter[] 
   });
 }
 
-const header = (name: string, description: string): Parameter => ({
+const header = (name: string, description: string, words?: readonly string[]): Parameter => ({
   name,
   in: 'header',
   required: false,
   description,
-  schema: { type: 'string' },
+  schema: { type: 'string', ...(words && { enum: [...words] }) },
 });
 
 /** What clients of EventSource send by themselves, where a route takes it in the query, too. */
@@ -69,6 +69,8 @@ export function parametersOfRoute(route: Route): Parameter[] {
     ...parametersOf(inputSchema(route.params), 'path'),
     ...query,
     ...(query.some(({ name }) => name === 'startingAfter') ? [LAST_EVENT_ID] : []),
-    ...Object.entries(route.requestHeaders ?? {}).map(([name, text]) => header(name, text)),
+    ...Object.entries(route.requestHeaders ?? {}).map(([name, told]) =>
+      typeof told === 'string' ? header(name, told) : header(name, told.description, told.enum),
+    ),
   ];
 }

@@ -97,7 +97,7 @@ export type ResponsesTool = z.infer<typeof tool>;
 const toolChoice = z.union(
   [
     z.enum(['auto', 'none', 'required']),
-    z.looseObject({ type: z.literal('function'), name: z.string() }),
+    z.looseObject({ type: z.literal('function'), name: z.string().min(1).max(64) }),
   ],
   { error: 'must be `auto`, `none`, `required` or one function of `tools`' },
 );
@@ -174,7 +174,7 @@ export const createResponseBody = z.looseObject({
   context_management: z
     .array(
       z.looseObject({
-        type: z.string(),
+        type: z.literal('compaction'),
         compact_threshold: z.number().int().min(THRESHOLD_MIN_TOKENS).nullish(),
       }),
     )

@@ -13,6 +13,7 @@ import { readerReply } from '#functions/chat/turns/stream/stream-reply.ts';
 import { AI_SDK_VERSION_HEADER, framesFor } from './approval-frames.ts';
 import {
   comeBack,
+  DISCONNECT_HEADERS,
   stopsOnDisconnect,
   unwatched,
   watchReader,
@@ -21,8 +22,7 @@ import { findChat } from './chat-names.ts';
 import { sendUiMessage } from './send-ui-message.ts';
 
 const READER_HEADERS = {
-  'X-On-Disconnect':
-    '`continue`: the answer goes on when the connection closes. Default `stop`: it is stopped after DISCONNECT_GRACE_MS, unless somebody reads it again by then.',
+  ...DISCONNECT_HEADERS,
   'X-AI-SDK-Version':
     'The major version of the client’s `ai`; from 6 on approvals come as `tool-approval-request` and `tool-output-denied`, which crash 5.',
 };

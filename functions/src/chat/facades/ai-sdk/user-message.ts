@@ -38,6 +38,15 @@ const noUserMessage = () =>
     metadata: { field: 'messages' },
   });
 
+const saysNothing = (field: string) =>
+  new AppError({
+    status: 'INVALID_ARGUMENT',
+    reason: 'BAD_PART',
+    message: 'the last UI message of the user says nothing',
+    publicMessage: `\`${field}\` holds no text and no file. Give a list such as [{"type":"text","text":"…"}], with a text that is not empty; \`content\` is not read.`,
+    metadata: { field },
+  });
+
 /**
  * The last message of the user, as the use case takes it, and the id that the client calls it by. Throws
  * BAD_FIELD, BAD_PART, TEXT_TOO_LONG; a problem of the message is told as one of `message`.
@@ -46,10 +55,12 @@ export function lastUserMessage(
   dependencies: Pick<RouteDependencies, 'config' | 'sha256'>,
   messages: readonly UiMessage[],
 ): { message: SendRequest['message']; uiMessageId: string } {
-  const last = messages.findLast(({ role }) => role === 'user');
+  const index = messages.findLastIndex(({ role }) => role === 'user');
+  const last = messages[index];
   if (!last) throw noUserMessage();
   const { id: uiId, parts: uiParts } = last;
   const parts = toInputParts(uiParts);
+  if (parts.length === 0) throw saysNothing(`messages[${index}].parts`);
   const { message } = parseRequest(translatedMessage, { message: { id: uiId, parts } });
   const id = toMessageId(dependencies, message.id);
   return { message: messageOfBody(dependencies, { ...message, id }), uiMessageId: message.id };

@@ -103,6 +103,19 @@ function toolChoiceOf({ tool_choice: choice }: ChatCompletionBody): ToolChoice |
   return typeof choice === 'object' && choice ? { name: choice.function.name } : undefined;
 }
 
+/** Throws BAD_FIELD for a choice of a function that the model is not told of. */
+export function refuseUnknownChoice(
+  body: ChatCompletionBody,
+  known: readonly { name: string }[],
+): void {
+  const choice = toolChoiceOf(body);
+  if (typeof choice !== 'object' || known.some(({ name }) => name === choice.name)) return;
+  throw badField(
+    'tool_choice',
+    `\`tool_choice\` names \`${choice.name}\`, which is not among the tools. Declare it in \`tools\`.`,
+  );
+}
+
 function samplingOf(body: ChatCompletionBody): Sampling {
   const { temperature, top_p: topP, seed, stop, reasoning_effort: effort } = body;
   const stopSequences = typeof stop === 'string' ? [stop] : (stop ?? []);

@@ -31,7 +31,12 @@ import { refuseOverWindow } from '#functions/chat/turns/start/overflow.ts';
 import { ignoreRejection } from '#functions/lib/promises.ts';
 import { shuttingDownError } from '#functions/chat/turns/stream/stream-cut.ts';
 import { badField } from './bad-field.ts';
-import { askedOptions, ignoredFields, schemaOfFormat } from './asked-options.ts';
+import {
+  askedOptions,
+  ignoredFields,
+  refuseUnknownChoice,
+  schemaOfFormat,
+} from './asked-options.ts';
 import { findInstruction, SCHEMA_FIELD, toContents } from './message-content.ts';
 import { toDeclarations, toOpenAiCalls } from './tool-dialogue.ts';
 import type { Completion, CompletionResult } from './completion.ts';
@@ -87,12 +92,14 @@ function modelRequestOf(
   if (contents.some(({ parts }) => parts.some(({ upload }) => upload))) throw noUploads();
   const last = body.messages.at(-1)?.role;
   if ((last !== 'user' && last !== 'tool') || contents.at(-1)?.role !== 'user') throw noQuestion();
+  const overhead = overheadOf(config, body);
+  refuseUnknownChoice(body, overhead.tools ?? []);
   const model = modelOf(config);
   const responseJsonSchema = schemaOfFormat(body);
   return {
     model,
     ...groundingTools(config, { model, responseJsonSchema }),
-    ...overheadOf(config, body),
+    ...overhead,
     contents,
     ...callOptions(askedOptions(body) ?? {}, { rounds: 0, mayCall: true }),
     role: 'chat',

@@ -11,6 +11,9 @@ import type { OpenAiMessage } from '#shared/wire/facades/openai.ts';
 import { stableUuid } from '#shared/wire/stable-uuid.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 
+/** Names the message. */
+export const KEY_HEADER = 'idempotency-key';
+
 /** How far back a message is looked for that others were sent after: all that may wait, and the running one. */
 const LOOK_BACK = QUEUE_MAX + 1;
 
@@ -68,7 +71,7 @@ export async function toMessageId(
   const wish = naming.options === undefined ? [] : [JSON.stringify(naming.options)];
   const named = (...names: string[]) =>
     stableUuid(sha256, ['openai', conversationId, ...names, ...wish]);
-  const key = header('idempotency-key')?.trim() ?? '';
+  const key = header(KEY_HEADER)?.trim() ?? '';
   if (key !== '')
     return messageIdSchema.safeParse(key).success
       ? key

@@ -14,12 +14,13 @@ import { z } from 'zod';
 import type { Config } from '#functions/config.ts';
 import { idAsStored } from '#functions/chat/id-as-stored.ts';
 import { EVENT_HEADERS } from '#functions/chat/http/headers.ts';
+import { DISCONNECT_HEADERS } from '#functions/chat/turns/stream/leaving.ts';
 import { noBody, userRoute, type Reply, type RouteDependencies } from '#functions/chat/route.ts';
 import type { Completion } from './completion.ts';
 import { completionBody, completionText, untilFirstWord } from './completion-events.ts';
 import { looseCompletion } from './loose-completion.ts';
 import { retrieveCompletion } from './retrieve-completion.ts';
-import { DISCONNECT_HEADERS, stopWhenLeft } from './stop-when-left.ts';
+import { stopWhenLeft } from './stop-when-left.ts';
 import { storedCompletion } from './stored-completion.ts';
 
 const HEADER = 'x-conversation-id';

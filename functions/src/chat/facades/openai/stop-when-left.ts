@@ -3,12 +3,6 @@ import type { RouteDependencies } from '#functions/chat/route.ts';
 import { stopsOnDisconnect, unwatched, watchReader } from '#functions/chat/turns/stream/leaving.ts';
 import type { Completion } from './completion.ts';
 
-/** What a client may say of it in a header, for the declarations of routes. */
-export const DISCONNECT_HEADERS = {
-  'X-On-Disconnect':
-    '`continue`: the answer goes on when the connection of a stream closes. Default `stop`: it is stopped after DISCONNECT_GRACE_MS, unless the same request comes again by then.',
-};
-
 /**
  * A streamed completion whose turn is stopped when its reader leaves and does not come back in time. `settled` resolves
  * when that is decided. Throws BAD_FIELD.

@@ -2,6 +2,7 @@ import { contentText, type Part } from '#shared/conversation/documents/content.t
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { callId, findCalls } from '#shared/conversation/context/tool-calls.ts';
 import { waitingCalls } from '#shared/conversation/context/tool-results.ts';
+import type { AnswerOptions } from '#shared/models/answer-options.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { answerText } from '#shared/conversation/context/answer-text.ts';
@@ -16,6 +17,8 @@ import type {
 } from '#shared/wire/facades/openai.ts';
 import type { RouteDependencies } from '#functions/chat/route.ts';
 import { answerOptions } from '#functions/chat/routes/parts/message-body.ts';
+import { readClientTools } from '#shared/conversation/documents/declared-tools.ts';
+import { declareFields } from '#functions/chat/conversations/declare-fields.ts';
 import { isWritable } from '#functions/chat/conversations/writable-fields.ts';
 import { refuseBadSchema } from '#functions/chat/turns/send/send-errors.ts';
 import { sendStored } from '#functions/chat/turns/send/send-stored.ts';
@@ -26,10 +29,16 @@ import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
 import { badField } from './bad-field.ts';
 import { findInstruction, SCHEMA_FIELD, toUserParts } from './message-content.ts';
 import type { Completion, CompletionResult } from './completion.ts';
-import { askedOptions, ignoredFields, schemaOfFormat } from './asked-options.ts';
+import {
+  askedOptions,
+  ignoredFields,
+  refuseUnknownChoice,
+  schemaOfFormat,
+} from './asked-options.ts';
 import { editedMessage, sentTurn } from './edited-message.ts';
-import { declareTools } from './declare-tools.ts';
-import { toMessageId, readOwnConversation } from './message-id.ts';
+import { inOwnWords } from './own-words.ts';
+import { toClientTools } from './tool-dialogue.ts';
+import { KEY_HEADER, toMessageId, readOwnConversation } from './message-id.ts';
 import {
   framesAfterCalls,
   lastNamedCall,
@@ -113,6 +122,7 @@ function lastParts(
 interface Wanted {
   id: string;
   parts: Part[];
+  options: AnswerOptions | undefined;
   conversation: Conversation | undefined;
 }
 
@@ -131,6 +141,16 @@ async function placeOfNew(
   };
 }
 
+/** The client has named the message by a header. */
+const reusedKey = ({ reason }: AppError) =>
+  reason === 'IDEMPOTENCY_KEY_REUSED'
+    ? {
+        field: 'Idempotency-Key',
+        publicMessage:
+          'The header `Idempotency-Key` was already used for another message of this conversation. Draw a new key for a new message.',
+      }
+    : undefined;
+
 /** Sends a message: a new one in its place, one that was sent before as it is stored. */
 async function sendWanted(
   dependencies: RouteDependencies,
@@ -138,7 +158,7 @@ async function sendWanted(
   wanted: Wanted,
 ): Promise<SendHandle> {
   const { caller, conversationId, body, header } = request;
-  const { id, parts, conversation } = wanted;
+  const { id, parts, options, conversation } = wanted;
   const sent = conversation && (await sentTurn(dependencies, { conversationId, messageId: id }));
   const { locale, ...wishes } = answerOptions(
     { clientContext: body.metadata?.client_context },
@@ -151,15 +171,20 @@ async function sendWanted(
     const { sendMessage } = dependencies;
     return sendStored(dependencies, { ...asked, cursor: undefined, turn: sent, sendMessage });
   }
-  return dependencies.sendMessage(dependencies, {
-    ...wishes,
-    caller,
-    conversationId,
-    ...(locale !== undefined && { locale }),
-    message: { id, parts },
-    options: askedOptions(body),
-    ...(!sent && (await placeOfNew(dependencies, request, wanted))),
-  });
+  const place = sent ? {} : await placeOfNew(dependencies, request, wanted);
+  return inOwnWords(
+    (error) => (header(KEY_HEADER) === undefined ? undefined : reusedKey(error)),
+    () =>
+      dependencies.sendMessage(dependencies, {
+        ...wishes,
+        caller,
+        conversationId,
+        ...(locale !== undefined && { locale }),
+        message: { id, parts },
+        options,
+        ...place,
+      }),
+  );
 }
 
 /** Sends the user's message that the request ends with. */
@@ -171,32 +196,49 @@ async function sendLast(
   const { caller, conversationId, body, header } = request;
   const { messages } = body;
   const parts = lastParts(dependencies, messages);
-  const naming = { conversationId, messages, conversation, header, options: askedOptions(body) };
+  const options = askedOptions(body);
+  const naming = { conversationId, messages, conversation, header, options };
   const id = await toMessageId(dependencies, naming);
-  await declareTools(dependencies, {
+  const tools = toClientTools(body.tools ?? []);
+  refuseUnknownChoice(body, [
+    ...tools,
+    ...(conversation ? readClientTools(conversation) : []),
+    ...dependencies.toolbox.declarations,
+  ]);
+  await declareFields(dependencies, {
     caller,
     conversationId,
     conversation,
-    tools: body.tools ?? [],
+    tools,
     systemInstruction: isWritable(dependencies.config, 'systemInstruction')
       ? findInstruction(messages)
       : undefined,
   });
-  return sendWanted(dependencies, request, { id, parts, conversation });
+  return sendWanted(dependencies, request, { id, parts, options, conversation });
 }
 
-/** Answers the open calls of a turn. */
-const giveResults = (
+const UNKNOWN_CALL = new Set(['TURN_NOT_FOUND', 'TOOL_CALL_NOT_FOUND']);
+
+/** Answers the open calls of a turn; one that there is not is told by its place. */
+function giveResults(
   dependencies: RouteDependencies,
   { caller, conversationId, header }: Asked,
-  given: GivenResults,
-): Promise<SendHandle> =>
-  answerCalls(dependencies, {
-    caller,
-    conversationId,
-    ...given,
-    locale: answerOptions({}, header).locale,
-  });
+  { first, ...given }: GivenResults,
+): Promise<SendHandle> {
+  const { locale } = answerOptions({}, header);
+  const unknownCall = ({ reason, metadata, publicMessage }: AppError) => {
+    if (!UNKNOWN_CALL.has(reason)) return undefined;
+    const index = given.results.findIndex(({ callId: id }) => id === metadata['callId']);
+    const field = `messages[${first + Math.max(0, index)}].tool_call_id`;
+    return {
+      field,
+      publicMessage: `\`${field}\` is none of the calls that this conversation waits for; its ids look like t_7_c0. ${publicMessage}`,
+    };
+  };
+  return inOwnWords(unknownCall, () =>
+    answerCalls(dependencies, { caller, conversationId, ...given, locale }),
+  );
+}
 
 /** A turn, or the rest of it behind the calls that were `answered`, as a completion. */
 export function toCompletion(

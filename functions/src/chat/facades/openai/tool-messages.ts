@@ -8,6 +8,8 @@ import { jsonOrText } from './tool-dialogue.ts';
 
 /** What an app gave to the calls of one turn. */
 export interface GivenResults {
+  /** Place of the first of them among the messages. */
+  first: number;
   turnId: string;
   results: ToolResult[];
 }
@@ -39,5 +41,5 @@ export function resultsAtEnd(messages: readonly OpenAiMessage[]): GivenResults |
       `messages[${first + index}].content`,
     ),
   );
-  return { turnId, results };
+  return { first, turnId, results };
 }

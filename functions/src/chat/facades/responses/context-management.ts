@@ -11,14 +11,8 @@ import { compactionContent, type ResponsePlace } from './response-id.ts';
 
 type Managed = Pick<CreateResponseBody, 'context_management'>;
 
-/** Throws BAD_FIELD for a way of managing that is none of compaction, and where nothing is stored to be compacted. */
+/** Throws BAD_FIELD where nothing is stored to be compacted. */
 export function refuseManagement({ context_management: ways }: Managed, isStored: boolean): void {
-  const index = (ways ?? []).findIndex(({ type }) => type !== 'compaction');
-  if (index !== -1)
-    throw badInput(
-      `context_management[${index}].type`,
-      `\`context_management[${index}].type\` must be \`compaction\`. Leave the entry out.`,
-    );
   if (!isStored && (ways ?? []).length > 0)
     throw badInput(
       'context_management',

@@ -1,4 +1,4 @@
-import { AppError } from '#shared/errors.ts';
+import { inOwnWords } from '../openai/own-words.ts';
 import {
   clientContextText,
   type ChatCompletionBody,
@@ -82,7 +82,8 @@ const fieldsOf =
   (field: string): string => {
     const [whole = '', index, rest = ''] = /^messages\[(\d+)\](.*)$/.exec(field) ?? [];
     if (whole === '') return FIELD_BY_CHAT_FIELD[field] ?? field;
-    return `${messages[Number(index)]?.field ?? 'input'}${rest}`;
+    const inner = rest === '.tool_call_id' ? '.call_id' : rest;
+    return `${messages[Number(index)]?.field ?? 'input'}${inner}`;
   };
 
 /**
@@ -110,29 +111,12 @@ export function toChatBody(body: CreateResponseBody, isStored: boolean): Transla
 }
 
 /** Runs the translation; an error of it names the fields of this request. */
-export async function inOwnWords<Result>(
+export const inResponsesWords = <Result>(
   { fieldOf }: Translated,
   run: () => Promise<Result>,
-): Promise<Result> {
-  try {
-    return await run();
-  } catch (error) {
-    const field = error instanceof AppError ? error.metadata['field'] : undefined;
-    if (!(error instanceof AppError) || field === undefined) throw error;
+): Promise<Result> =>
+  inOwnWords(({ metadata: { field }, publicMessage }) => {
+    if (field === undefined) return undefined;
     const own = fieldOf(field);
-    throw own === field ? error : renamed(error, { field, own });
-  }
-}
-
-/** The same error about the field that the client knows. */
-const renamed = (error: AppError, { field, own }: { field: string; own: string }) =>
-  new AppError({
-    status: error.status,
-    reason: error.reason,
-    message: error.message,
-    publicMessage: error.publicMessage.replaceAll(`\`${field}\``, `\`${own}\``),
-    retryable: error.retryable,
-    retryAfterMs: error.retryAfterMs,
-    metadata: { ...error.metadata, field: own },
-    cause: error,
-  });
+    return { field: own, publicMessage: publicMessage.replaceAll(`\`${field}\``, `\`${own}\``) };
+  }, run);

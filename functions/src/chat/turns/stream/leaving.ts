@@ -22,6 +22,15 @@ interface Target {
 
 const DISCONNECT_HEADER = 'x-on-disconnect';
 
+/** The header with which a client says what its leaving means, for the declarations of routes. */
+export const DISCONNECT_HEADERS = {
+  'X-On-Disconnect': {
+    description:
+      '`continue`: the answer goes on when the connection of its stream closes. Default `stop`: it is stopped after DISCONNECT_GRACE_MS, unless somebody reads it again by then.',
+    enum: ['stop', 'continue'],
+  },
+};
+
 /** Whether an answer is stopped when its reader leaves. Throws BAD_FIELD for a word that is none of the two. */
 export function stopsOnDisconnect(header: (name: string) => string | undefined): boolean {
   const wish = header(DISCONNECT_HEADER) ?? 'stop';
