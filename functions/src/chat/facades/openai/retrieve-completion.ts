@@ -6,7 +6,7 @@ import type { RouteDependencies } from '#functions/chat/route.ts';
 import { sendStored } from '#functions/chat/turns/send/send-stored.ts';
 import { readOwnTurn } from '#functions/chat/turns/stream/read-turn.ts';
 import type { Completion } from './completion.ts';
-import { toCompletion } from './stored-completion.ts';
+import { toCompletion } from './turn-completion.ts';
 
 /** `chatcmpl-{conversationId}-{turnId}`, as an answer with a conversation is called. */
 const STORED_ID = /^chatcmpl-([0-9a-f-]{36})-(t_\d+)$/i;

@@ -1,20 +1,10 @@
 import { contentText, type Part } from '#shared/conversation/documents/content.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
-import { callId, findCalls } from '#shared/conversation/context/tool-calls.ts';
-import { waitingCalls } from '#shared/conversation/context/tool-results.ts';
 import type { AnswerOptions } from '#shared/models/answer-options.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
-import type { Turn } from '#shared/conversation/documents/turn.ts';
-import { answerText } from '#shared/conversation/context/answer-text.ts';
-import { urlCitations } from '#shared/grounding/url-citations.ts';
-import { turnId } from '#shared/conversation/documents/paths.ts';
-import { AppError } from '#shared/errors.ts';
+import type { AppError } from '#shared/errors.ts';
 import type { Caller } from '#shared/ports/ports.ts';
-import type {
-  ChatCompletionBody,
-  OpenAiMessage,
-  OpenAiToolCall,
-} from '#shared/wire/facades/openai.ts';
+import type { ChatCompletionBody, OpenAiMessage } from '#shared/wire/facades/openai.ts';
 import type { RouteDependencies } from '#functions/chat/route.ts';
 import { answerOptions } from '#functions/chat/routes/parts/message-body.ts';
 import { readClientTools } from '#shared/conversation/documents/declared-tools.ts';
@@ -24,11 +14,10 @@ import { refuseBadSchema } from '#functions/chat/turns/send/send-errors.ts';
 import { sendStored } from '#functions/chat/turns/send/send-stored.ts';
 import type { SendHandle, SendRequest } from '#functions/chat/turns/send/send-request.ts';
 import { comeBack, isLeftAlone } from '#functions/chat/turns/stream/leaving.ts';
-import { ignoreRejection } from '#functions/lib/promises.ts';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
 import { badField } from './bad-field.ts';
 import { findInstruction, SCHEMA_FIELD, toUserParts } from './message-content.ts';
-import type { Completion, CompletionResult } from './completion.ts';
+import type { Completion } from './completion.ts';
 import {
   askedOptions,
   ignoredFields,
@@ -39,13 +28,8 @@ import { editedMessage, sentTurn } from './edited-message.ts';
 import { inOwnWords } from './own-words.ts';
 import { toClientTools } from './tool-dialogue.ts';
 import { KEY_HEADER, toMessageId, readOwnConversation } from './message-id.ts';
-import {
-  framesAfterCalls,
-  lastNamedCall,
-  textAfterCall,
-  usageAfterCall,
-} from './rest-of-answer.ts';
 import { resultsAtEnd, type GivenResults } from './tool-messages.ts';
+import { toCompletion } from './turn-completion.ts';
 
 interface Asked {
   caller: Caller;
@@ -54,53 +38,6 @@ interface Asked {
   header: (name: string) => string | undefined;
   /** The client is told by other means that the answer waits for the user's word: then that is no error. */
   tellsApprovals?: true;
-}
-
-/** Calls of the app that wait; what asks for the user's word cannot be said in this protocol. */
-const toolCallsOf = (turn: Turn): OpenAiToolCall[] =>
-  waitingCalls(turn)
-    .filter(({ index }) => turn.rounds?.app.includes(index) === true)
-    .map(({ index, name, args }) => ({
-      id: callId(turn.seq, index),
-      type: 'function',
-      function: { name, arguments: JSON.stringify(args) },
-    }));
-
-/** The turn waits for the user's word, for which this protocol has none. */
-function approvalNeeded(turn: Turn): AppError {
-  const names = waitingCalls(turn).map(({ name }) => name);
-  const id = turnId(turn.seq);
-  return new AppError({
-    status: 'FAILED_PRECONDITION',
-    reason: 'APPROVAL_NEEDED',
-    message: `${id} waits for the approval of ${names.length} calls`,
-    publicMessage: `The answer waits until the user allows ${names.join(' and ')}, which OpenAI's protocol cannot ask. Allow or refuse it with POST /v1/conversations/{conversationId}/turns/${id}/toolResults, then send the same request again.`,
-    metadata: {
-      turnId: id,
-      calls: waitingCalls(turn)
-        .map(({ index }) => callId(turn.seq, index))
-        .join(','),
-    },
-  });
-}
-
-/** What came of a turn, or of the rest of it behind the calls that this request answers. */
-async function resultOf(
-  { result }: SendHandle,
-  { answered, tellsApprovals = false }: { answered: readonly string[]; tellsApprovals?: boolean },
-): Promise<CompletionResult> {
-  const { turn } = await result;
-  const { seq, contents, finishReason, grounding } = turn;
-  const toolCalls = toolCallsOf(turn);
-  if (turn.state === 'awaiting_tool' && toolCalls.length === 0 && !tellsApprovals)
-    throw approvalNeeded(turn);
-  const last = lastNamedCall(seq, answered, findCalls(contents).length);
-  const text = textAfterCall(contents, last);
-  const citations = urlCitations(grounding, {
-    text,
-    from: answerText(contents).length - text.length,
-  });
-  return { text, toolCalls, finishReason, usage: usageAfterCall(turn, last), citations };
 }
 
 /** What the user says in the message that the request ends with. Throws BAD_FIELD, TEXT_TOO_LONG. */
@@ -238,33 +175,6 @@ function giveResults(
   return inOwnWords(unknownCall, () =>
     answerCalls(dependencies, { caller, conversationId, ...given, locale }),
   );
-}
-
-/** A turn, or the rest of it behind the calls that were `answered`, as a completion. */
-export function toCompletion(
-  { clock, config }: Pick<RouteDependencies, 'clock' | 'config'>,
-  given: {
-    handle: SendHandle;
-    conversation: Conversation | undefined;
-    answered: readonly string[];
-    ignored: readonly string[];
-    tellsApprovals?: true | undefined;
-  },
-): Completion {
-  const { handle, conversation, answered, ignored, tellsApprovals } = given;
-  const { conversationId, turnId: id, generation, replayed } = handle;
-  return {
-    id: `chatcmpl-${conversationId}-${id}`,
-    created: Math.floor(clock.now().getTime() / 1_000),
-    model: conversation?.model ?? config.MODEL,
-    recap: { conversationId, turnId: id, generation, ...(replayed && { replayed }) },
-    ignored,
-    frames: (left) => framesAfterCalls(handle.frames(left), answered),
-    subscribe: (left) => handle.subscribe(left),
-    result: ignoreRejection(
-      resultOf(handle, { answered, ...(tellsApprovals && { tellsApprovals }) }),
-    ),
-  };
 }
 
 /**
