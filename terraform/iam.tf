@@ -185,6 +185,7 @@ resource "time_sleep" "rights" {
   triggers = {
     accounts = join(" ", [for account in [google_service_account.build, google_service_account.chat, google_service_account.compaction] : account.unique_id])
     database = var.database_id
+    region   = var.region
     secrets  = join(" ", keys(local.secret_versions))
   }
 

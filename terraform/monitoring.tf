@@ -479,10 +479,14 @@ resource "google_billing_budget" "monthly" {
       threshold_percent = threshold_rules.value
     }
   }
-  all_updates_rule {
-    # Google takes five channels of a budget, and addresses alone.
-    monitoring_notification_channels = [for address in slice(var.notification_emails, 0, min(5, length(var.notification_emails))) : google_monitoring_notification_channel.email[address].name]
-    disable_default_iam_recipients   = false
+  # Without addresses Google mails those who administrate the billing account, and refuses a rule that names nobody.
+  dynamic "all_updates_rule" {
+    for_each = length(var.notification_emails) > 0 ? [true] : []
+    content {
+      # Google takes five channels of a budget, and addresses alone.
+      monitoring_notification_channels = [for address in slice(var.notification_emails, 0, min(5, length(var.notification_emails))) : google_monitoring_notification_channel.email[address].name]
+      disable_default_iam_recipients   = false
+    }
   }
 
   depends_on = [time_sleep.apis]

@@ -38,6 +38,11 @@ output "database_protection" {
   value       = one(google_firestore_database.this[*].delete_protection_state)
 }
 
+output "deletion_protection" {
+  description = "Whether `terraform destroy` is refused."
+  value       = terraform_data.protection.output
+}
+
 output "erasures_kept_days" {
   description = "How long the log bucket of erasures tells who is to be erased again after a restore, in days; 0: there is none, for nothing can be restored."
   value       = local.erasures_kept_days

@@ -35,7 +35,7 @@ resource "google_secret_manager_secret_version" "value" {
 
   secret                 = google_secret_manager_secret.secret[each.key].id
   secret_data_wo         = local.secret_values[each.key]
-  secret_data_wo_version = tostring(each.value)
+  secret_data_wo_version = each.value
   # An instance that is still running, and a roll-back, read the version before.
   deletion_policy = "ABANDON"
 

@@ -73,7 +73,7 @@ variable "chat" {
     memory_mib      = optional(number, 512)
     concurrency     = optional(number, 40)
     min_instances   = optional(number, 0)
-    max_instances   = optional(number, 20)
+    max_instances   = optional(number, 15)
     timeout_seconds = optional(number, 540)
   })
   default = {}
@@ -115,7 +115,7 @@ variable "compaction" {
     memory_mib      = optional(number, 512)
     concurrency     = optional(number, 8)
     min_instances   = optional(number, 0)
-    max_instances   = optional(number, 10)
+    max_instances   = optional(number, 5)
     timeout_seconds = optional(number, 540)
   })
   default = {}
@@ -293,7 +293,7 @@ variable "secret_versions" {
 # Data
 
 variable "deletion_protection" {
-  description = "Whether database, uploads and secrets survive `terraform destroy`. Turn it off, apply, then destroy."
+  description = "Whether `terraform destroy` is refused, before it destroys anything. Turn it off, apply, then destroy."
   type        = bool
   default     = true
 }

@@ -45,7 +45,7 @@ run "options" {
     error_message = "Key and signing secret stand in Secret Manager, readable by both functions."
   }
   assert {
-    condition     = google_secret_manager_secret_version.value["SNAPSHOT_KEYS"].secret_data_wo_version == "2"
+    condition     = google_secret_manager_secret_version.value["SNAPSHOT_KEYS"].secret_data_wo_version == 2
     error_message = "A version that rises has the secret stored anew."
   }
   assert {

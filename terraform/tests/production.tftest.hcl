@@ -6,6 +6,12 @@ mock_provider "google" {
 
 mock_provider "time" {}
 
+# Else what a run has made cannot be taken away behind it.
+override_resource {
+  target = module.recap.terraform_data.protection
+  values = { output = false }
+}
+
 variables {
   project_id     = "recap-test"
   source_archive = "tests/source.zip"

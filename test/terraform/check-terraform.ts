@@ -1,9 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { OfflineTerraform } from './offline/run-terraform.ts';
-import { readModule } from './read-module.ts';
-import { readOnlyIn, tooEarlyIn } from './taken-as-valid.ts';
+import type { Terraform } from './run-terraform.ts';
+import { tooEarlyIn, unprotectedIn } from './taken-as-valid.ts';
 
 /** Where the module stands in this repository. */
 export const terraformFolder = fileURLToPath(new URL('../../terraform', import.meta.url));
@@ -29,7 +28,7 @@ export interface CheckResult {
 
 /** Formats and validates `terraform/` or a copy of it, step by step, and looks for what Terraform takes as valid. */
 export async function* checkTerraform(
-  terraform: OfflineTerraform,
+  terraform: Terraform,
   folder: string,
 ): AsyncGenerator<CheckResult> {
   const roots = await rootsIn(folder);
@@ -45,9 +44,12 @@ export async function* checkTerraform(
     yield { name: name.trim(), isPassed: status === 0, output };
   }
   const { status, output } = await terraform.run(folder, 'graph');
-  const tooEarly = status === 0 ? tooEarlyIn(output) : [output];
-  yield { name: 'order', isPassed: tooEarly.length === 0, output: tooEarly.join('\n') };
-  const modules = await Promise.all(roots.map((root) => readModule(join(folder, root))));
-  const readOnly = modules.flatMap(readOnlyIn);
-  yield { name: 'arguments', isPassed: readOnly.length === 0, output: readOnly.join('\n') };
+  const inGraph = [
+    { name: 'order', find: tooEarlyIn },
+    { name: 'protection', find: unprotectedIn },
+  ];
+  for (const { name, find } of inGraph) {
+    const problems = status === 0 ? find(output) : [output];
+    yield { name, isPassed: problems.length === 0, output: problems.join('\n') };
+  }
 }

@@ -9,7 +9,8 @@ import { secretVariables } from '#infra/reference/deployment-settings.ts';
 import { missingTerraform } from '../support/tools/missing-tools.ts';
 import { terraformFolder } from './check-terraform.ts';
 import { makeResources, type MadeResource } from './made-resources.ts';
-import { startOfflineTerraform, type OfflineTerraform } from './offline/run-terraform.ts';
+import { startOfflineTerraform } from './offline/offline-terraform.ts';
+import type { Terraform } from './run-terraform.ts';
 import { lackingIn } from './taken-as-valid.ts';
 
 /** What the framework reads. */
@@ -45,7 +46,7 @@ const secretsForTests = {
 };
 
 describe.skipIf(missingTerraform().length > 0)('what Terraform makes', () => {
-  let terraform: OfflineTerraform;
+  let terraform: Terraform;
   let problems: string[];
   let made: Map<string, MadeResource[]>;
   beforeAll(async () => {
@@ -86,9 +87,7 @@ describe.skipIf(missingTerraform().length > 0)('what Terraform makes', () => {
     );
     const handed = secrets.map(({ key }) => [key, Reflect.get(secretsForTests, key)]);
 
-    // Mocks make e-mails that are none.
-    const emails = { UPLOADS_SIGNER: 'chat@example.com' };
-    const config = parseConfig({ ...set, ...emails, ...Object.fromEntries(handed) });
+    const config = parseConfig({ ...set, ...Object.fromEntries(handed) });
 
     expect(config.isDemo).toBe(false);
   });
@@ -150,6 +149,20 @@ describe.skipIf(missingTerraform().length > 0)('what Terraform makes', () => {
 
   test('has what every resource of its type must have', () => {
     expect(lackingIn([...made.values()].flat())).toEqual([]);
+  });
+
+  test('tells Monitoring nothing of the dashboard that it leaves out again, which each plan would add', () => {
+    const [dashboard] = ofType('defaults', 'google_monitoring_dashboard');
+    const json = z.string().parse(dashboard?.values['dashboard_json']);
+    const defaults: string[] = [];
+    JSON.parse(json, (name, value: unknown) => {
+      const isEmpty = Array.isArray(value) && value.length === 0;
+      if (value === 0 || value === false || value === '' || value === null || isEmpty)
+        defaults.push(name);
+      return value;
+    });
+
+    expect(defaults).toEqual([]);
   });
 
   // Terraform gives any right that it is told to give.

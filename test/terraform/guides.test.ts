@@ -16,9 +16,17 @@ beforeAll(async () => {
 
 describe('docs/deploy.md', () => {
   test('has a row for every resource of the module, and none for another', () => {
-    const rows = matches(deploy, /^\| `((?:google|time)_[\w.]+)`/gm);
+    const rows = matches(deploy, /^\| `((?:google|time|terraform)_[\w.]+)`/gm);
 
     expect(rows.toSorted()).toEqual(module.resources.map(({ address }) => address).toSorted());
+  });
+
+  test('imports resources that the module has', () => {
+    const imported = matches(deploy, /module\.recap\.(\w+\.\w+)/g);
+    const addresses = module.resources.map(({ address }) => address);
+
+    expect(imported.length).toBeGreaterThan(10);
+    expect(imported.filter((address) => !addresses.includes(address))).toEqual([]);
   });
 
   test('lets who deploys give the roles that are given on projects, and no other', () => {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { OfflineTerraform } from './offline/run-terraform.ts';
+import type { Terraform } from './run-terraform.ts';
 
 const resourceSchema = z.object({
   address: z.string(),
@@ -30,7 +30,7 @@ const lineSchema = z.union([
  * Runs the tests below `tests/`, or one file of them: what fails, and what each run that applies has made.
  */
 export async function makeResources(
-  terraform: OfflineTerraform,
+  terraform: Terraform,
   folder: string,
   ...filters: string[]
 ): Promise<{ problems: string[]; made: Map<string, MadeResource[]> }> {

@@ -95,6 +95,14 @@ const compositeOf = ({ collectionGroup, equal, ordered }: QueryShape) => ({
   ],
 });
 
+/** Exemptions that hold for a field: its own, one of a map that it is in, one of all fields. */
+const exemptionsOf = (collectionGroup: string, field: string) =>
+  fieldOverrides.filter(
+    (override) =>
+      override.collectionGroup === collectionGroup &&
+      (override.fieldPath === '*' || `${field}.`.startsWith(`${override.fieldPath}.`)),
+  );
+
 const fieldsOf = ({ equal, ordered }: QueryShape) => [
   ...equal,
   ...(ordered ? [ordered.field] : []),
@@ -147,29 +155,25 @@ describe('indexes', () => {
   test.each(byOneField.flatMap((query) => fieldsOf(query).map((field) => ({ ...query, field }))))(
     '$collectionGroup.$field, which $file asks for, is not exempt',
     ({ collectionGroup, field }) => {
-      const exempt = fieldOverrides.filter(
-        (override) =>
-          override.collectionGroup === collectionGroup &&
-          `${field}.`.startsWith(`${override.fieldPath}.`),
-      );
-
-      expect(exempt).toEqual([]);
+      expect(exemptionsOf(collectionGroup, field)).toEqual([]);
     },
   );
+
+  // Another app may have a collection of the same name in the database: its queries would end.
+  test('are all taken only from collections whose names other apps hardly have', () => {
+    const wholly = fieldOverrides.filter(({ fieldPath }) => fieldPath === '*');
+
+    expect(wholly.map(({ collectionGroup }) => collectionGroup)).toEqual(['turns', 'histories']);
+  });
 
   test.each(['open.leaseUntil', 'updateTime'])(
     'of one field do not hold %s, which every turn writes later than all others',
     (field) => {
-      const exempt = fieldOverrides.filter(
-        (override) =>
-          override.collectionGroup === 'conversations' &&
-          `${field}.`.startsWith(`${override.fieldPath}.`),
-      );
       const unsharded = indexes.filter(
         ({ fields }) => fields[0]?.fieldPath === field || fields.length === 1,
       );
 
-      expect(exempt).toHaveLength(1);
+      expect(exemptionsOf('conversations', field)).toHaveLength(1);
       expect(unsharded).toEqual([]);
     },
   );

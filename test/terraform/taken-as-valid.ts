@@ -1,11 +1,5 @@
 import { z } from 'zod';
 import type { MadeResource } from './made-resources.ts';
-import {
-  providerNames,
-  readProviderSchema,
-  type ProviderBlock,
-} from './offline/provider-schema.ts';
-import type { Body, Module } from './read-module.ts';
 
 /** What resources must wait for. Terraform cannot find it: to it any order is valid, the first apply fails. */
 const waits: readonly [RegExp, string, string][] = [
@@ -14,14 +8,20 @@ const waits: readonly [RegExp, string, string][] = [
   [/^google_monitoring_slo\./, 'time_sleep.metrics', 'its metrics are made'],
 ];
 
-/** Resources that do not wait as they must, in what `terraform graph` prints: one line for each. */
-export function tooEarlyIn(graph: string): string[] {
+/** Whether a resource comes behind another one, in what `terraform graph` prints. */
+function orderIn(graph: string) {
   const edges = [...graph.matchAll(/^ *"(\S+)" -> "(\S+)";$/gm)];
   const isBehind = (resource: string, awaited: string): boolean =>
     edges.some(
       ([, from, to = '']) => from === resource && (to === awaited || isBehind(to, awaited)),
     );
-  return [...graph.matchAll(/^ *"(\S+)" \[/gm)].flatMap(([, resource = '']) =>
+  return { isBehind, resources: [...graph.matchAll(/^ *"(\S+)" \[/gm)].map(([, one = '']) => one) };
+}
+
+/** Resources that do not wait as they must, in what `terraform graph` prints: one line for each. */
+export function tooEarlyIn(graph: string): string[] {
+  const { isBehind, resources } = orderIn(graph);
+  return resources.flatMap((resource) =>
     waits
       .filter(([pattern, awaited]) => pattern.test(resource) && !isBehind(resource, awaited))
       .map(
@@ -30,33 +30,16 @@ export function tooEarlyIn(graph: string): string[] {
   );
 }
 
-const bodies = z.array(z.record(z.string(), z.unknown())).catch([]);
+const PROTECTION = 'terraform_data.protection';
 
-/** Blocks of a name in a body, with those that `dynamic` makes. */
-function blocksIn(body: Body, name: string): Body[] {
-  const [dynamic = {}] = bodies.parse([body['dynamic']]);
-  const made = bodies.parse(dynamic[name]).flatMap(({ content }) => bodies.parse(content));
-  return [...bodies.parse(body[name]), ...made];
-}
-
-function readOnlyNames(body: Body, schema: ProviderBlock): string[] {
-  const own = Object.entries(schema.attributes ?? {})
-    .filter(([name, { required, optional }]) => name in body && !required && !optional)
-    .map(([name]) => name);
-  const inner = Object.entries(schema.block_types ?? {}).flatMap(([name, { block }]) =>
-    blocksIn(body, name).flatMap((one) => readOnlyNames(one, block)),
-  );
-  return [...own, ...inner];
-}
-
-/** Arguments that the provider alone sets. Terraform cannot find them: it leaves that to the provider. */
-export function readOnlyIn({ resources }: Module): string[] {
-  const known = providerNames.map((name) => readProviderSchema(name).resource_schemas);
-  return resources.flatMap(({ address, type, body }) =>
-    known
-      .flatMap((schemas) => readOnlyNames(body, schemas[type]?.block ?? {}))
-      .map((name) => `${address}: the provider alone sets "${name}"`),
-  );
+/** Resources that a refused `terraform destroy` would destroy all the same: those that the refusal does not come before. */
+export function unprotectedIn(graph: string): string[] {
+  const { isBehind, resources } = orderIn(graph);
+  return resources
+    .filter((resource) => resource !== PROTECTION && !isBehind(PROTECTION, resource))
+    .map(
+      (resource) => `${PROTECTION} does not depend on ${resource}, which a refused destroy takes`,
+    );
 }
 
 const one = z.tuple([z.looseObject({})]);

@@ -45,12 +45,12 @@ const file = indexFileSchema.parse(
   ),
 );
 
-/** An exemption of a map holds for all that is in it. */
+/** An exemption of a map holds for all that is in it, one of `*` for every field. */
 const isExempt = (collectionGroup: string, fieldPath: string) =>
   file.fieldOverrides.some(
     (override) =>
       override.collectionGroup === collectionGroup &&
-      `${fieldPath}.`.startsWith(`${override.fieldPath}.`),
+      (override.fieldPath === '*' || `${fieldPath}.`.startsWith(`${override.fieldPath}.`)),
   );
 
 const said = 'what-somebody-said';

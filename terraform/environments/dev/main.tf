@@ -6,7 +6,7 @@ terraform {
   required_providers {
     google = {
       source  = "hashicorp/google"
-      version = "~> 7.20"
+      version = "~> 7.33"
     }
     time = {
       source  = "hashicorp/time"

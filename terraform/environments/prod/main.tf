@@ -6,7 +6,7 @@ terraform {
   required_providers {
     google = {
       source  = "hashicorp/google"
-      version = "~> 7.20"
+      version = "~> 7.33"
     }
     time = {
       source  = "hashicorp/time"
@@ -42,11 +42,12 @@ module "recap" {
   point_in_time_recovery    = true
   daily_backups_kept_days   = 7
   weekly_backups_kept_weeks = 8
-  chat                      = { min_instances = 1, max_instances = 50 }
-  compaction                = { max_instances = 20 }
-  settings                  = var.settings
-  cors_origins              = var.cors_origins
-  fcm_project               = var.fcm_project
-  notification_emails       = var.notification_emails
-  budget                    = var.budget
+  # Together 20 CPUs, which every project is given in a region. For more: docs/deploy.md, "Quotas".
+  chat                = { min_instances = 1, max_instances = 15 }
+  compaction          = { max_instances = 5 }
+  settings            = var.settings
+  cors_origins        = var.cors_origins
+  fcm_project         = var.fcm_project
+  notification_emails = var.notification_emails
+  budget              = var.budget
 }

@@ -7,7 +7,7 @@ terraform {
   required_providers {
     google = {
       source  = "hashicorp/google"
-      version = "~> 7.20"
+      version = "~> 7.33"
     }
     time = {
       source  = "hashicorp/time"
@@ -123,14 +123,19 @@ resource "google_compute_url_map" "chat" {
   default_service = google_compute_backend_service.chat.id
 }
 
+# A certificate cannot be changed, and not be deleted while the proxy uses it: one for another domain has another name and
+# is made first.
 resource "google_compute_managed_ssl_certificate" "chat" {
   project = var.project_id
-  name    = "recap-chat"
+  name    = "recap-chat-${substr(sha256(var.domain), 0, 8)}"
 
   managed {
     domains = [var.domain]
   }
 
+  lifecycle {
+    create_before_destroy = true
+  }
   depends_on = [time_sleep.compute]
 }
 
@@ -148,4 +153,17 @@ resource "google_compute_global_forwarding_rule" "chat" {
   ip_address            = google_compute_global_address.chat.id
   port_range            = "443"
   target                = google_compute_target_https_proxy.chat.id
+}
+
+# The address that the domain points to goes with nothing but a destroy that the module allows, too.
+resource "terraform_data" "protection" {
+  input = module.recap.deletion_protection
+
+  provisioner "local-exec" {
+    when    = destroy
+    quiet   = true
+    command = self.output ? "echo Nothing was destroyed: deletion_protection is on. Set it to false, apply, then destroy. && exit 1" : "exit 0"
+  }
+
+  depends_on = [module.recap, google_compute_global_forwarding_rule.chat]
 }

@@ -26,3 +26,77 @@ mock_resource "google_secret_manager_secret_version" {
     version = "1"
   }
 }
+
+# Accounts with names of their own, in the form that the provider checks: here and below the environments.
+
+override_resource {
+  target = google_service_account.build
+  values = {
+    name   = "projects/recap-test/serviceAccounts/recap-build@recap-test.iam.gserviceaccount.com"
+    email  = "recap-build@recap-test.iam.gserviceaccount.com"
+    member = "serviceAccount:recap-build@recap-test.iam.gserviceaccount.com"
+  }
+}
+
+override_resource {
+  target = google_service_account.chat
+  values = {
+    name   = "projects/recap-test/serviceAccounts/recap-chat@recap-test.iam.gserviceaccount.com"
+    email  = "recap-chat@recap-test.iam.gserviceaccount.com"
+    member = "serviceAccount:recap-chat@recap-test.iam.gserviceaccount.com"
+  }
+}
+
+override_resource {
+  target = google_service_account.compaction
+  values = {
+    name   = "projects/recap-test/serviceAccounts/recap-compaction@recap-test.iam.gserviceaccount.com"
+    email  = "recap-compaction@recap-test.iam.gserviceaccount.com"
+    member = "serviceAccount:recap-compaction@recap-test.iam.gserviceaccount.com"
+  }
+}
+
+override_resource {
+  target = google_service_account.push
+  values = {
+    name   = "projects/recap-test/serviceAccounts/recap-push@recap-test.iam.gserviceaccount.com"
+    email  = "recap-push@recap-test.iam.gserviceaccount.com"
+    member = "serviceAccount:recap-push@recap-test.iam.gserviceaccount.com"
+  }
+}
+
+override_resource {
+  target = module.recap.google_service_account.build
+  values = {
+    name   = "projects/recap-test/serviceAccounts/recap-build@recap-test.iam.gserviceaccount.com"
+    email  = "recap-build@recap-test.iam.gserviceaccount.com"
+    member = "serviceAccount:recap-build@recap-test.iam.gserviceaccount.com"
+  }
+}
+
+override_resource {
+  target = module.recap.google_service_account.chat
+  values = {
+    name   = "projects/recap-test/serviceAccounts/recap-chat@recap-test.iam.gserviceaccount.com"
+    email  = "recap-chat@recap-test.iam.gserviceaccount.com"
+    member = "serviceAccount:recap-chat@recap-test.iam.gserviceaccount.com"
+  }
+}
+
+override_resource {
+  target = module.recap.google_service_account.compaction
+  values = {
+    name   = "projects/recap-test/serviceAccounts/recap-compaction@recap-test.iam.gserviceaccount.com"
+    email  = "recap-compaction@recap-test.iam.gserviceaccount.com"
+    member = "serviceAccount:recap-compaction@recap-test.iam.gserviceaccount.com"
+  }
+}
+
+override_resource {
+  target = module.recap.google_service_account.push
+  values = {
+    name   = "projects/recap-test/serviceAccounts/recap-push@recap-test.iam.gserviceaccount.com"
+    email  = "recap-push@recap-test.iam.gserviceaccount.com"
+    member = "serviceAccount:recap-push@recap-test.iam.gserviceaccount.com"
+  }
+}

@@ -1,0 +1,117 @@
+import { randomBytes } from 'node:crypto';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { terraformFolder } from './check-terraform.ts';
+import { providerAddress, type ProviderName } from './offline/provider-schema.ts';
+import { dataFolder, runTerraform, type Terraform } from './run-terraform.ts';
+
+/** Terraform with the providers that it found for itself, in the registry or a mirror. */
+interface RealTerraform extends Terraform {
+  /** A copy of terraform/, where Terraform may write its lock files. */
+  folder: string;
+  /** Of the providers. */
+  versions: Readonly<Record<ProviderName, string>>;
+}
+
+const versionSchema = z.object({ provider_selections: z.record(z.string(), z.string()) });
+
+/** Enough for `terraform plan` to ask nothing of Google: there is no state yet. */
+const planning = {
+  GOOGLE_OAUTH_ACCESS_TOKEN: 'none',
+  TF_VAR_project_id: 'recap-check',
+  TF_VAR_snapshot_keys: `k1:${randomBytes(32).toString('base64')}`,
+  TF_VAR_source_archive: join(terraformFolder, 'tests/source.zip'),
+  TF_VAR_notification_emails: '["oncall@example.com"]',
+  TF_VAR_domain: 'chat.example.com',
+};
+
+/** Copies what Terraform reads, and gives the copy of terraform/. */
+async function copyModule(to: string): Promise<string> {
+  // What the owner of the clone has there already: providers, locks, a state.
+  const isSource = (path: string) => !/\.terraform|\.tfstate|\.tfvars$/.test(path);
+  for (const part of ['terraform', 'infra/firestore'])
+    await cp(join(terraformFolder, '..', part), join(to, part), {
+      recursive: true,
+      filter: isSource,
+    });
+  return join(to, 'terraform');
+}
+
+/** What Terraform says first of its error. */
+const firstError = (output: string): string =>
+  /Error: ([^\n]*(?:\n+[^\n]+){0,3})/.exec(output)?.[1]?.replaceAll(/\s+/g, ' ') ?? output;
+
+/** Terraform with the newest providers that `versions.tf` allows; where none can be had, why. */
+export async function startRealTerraform(): Promise<RealTerraform | string> {
+  const scratch = await mkdtemp(join(tmpdir(), 'recap-terraform-'));
+  const folder = await copyModule(join(scratch, 'newest'));
+  const first = runTerraform(scratch, planning);
+  const { status, output } = await first(folder, 'init', '-backend=false', '-no-color');
+  if (status !== 0) {
+    await rm(scratch, { recursive: true, force: true });
+    return firstError(output);
+  }
+  const { output: printed } = await first(folder, 'version', '-json');
+  const { provider_selections: found } = versionSchema.parse(JSON.parse(printed));
+  const versionOf = (name: ProviderName) => found[providerAddress(name)] ?? 'unknown';
+  // What the first folder got serves the others: nothing is downloaded twice.
+  const configuration = join(scratch, 'mirror.tfrc');
+  const path = JSON.stringify(join(dataFolder(scratch, folder), 'providers'));
+  await writeFile(
+    configuration,
+    `provider_installation {\n  filesystem_mirror {\n    path = ${path}\n  }\n}\n`,
+  );
+  return {
+    folder,
+    versions: { google: versionOf('google'), time: versionOf('time') },
+    run: runTerraform(scratch, { ...planning, TF_CLI_CONFIG_FILE: configuration }),
+    stop: () => rm(scratch, { recursive: true, force: true }),
+  };
+}
+
+/** Plans what `root` would make in an empty project: how many resources, or what went wrong. */
+export async function planRoot(
+  terraform: RealTerraform,
+  root: string,
+): Promise<{ resources: number } | { problem: string }> {
+  const path = join(terraform.folder, root);
+  // No bucket for the state.
+  await writeFile(join(path, 'backend_override.tf'), 'terraform {\n  backend "local" {}\n}\n');
+  await terraform.run(path, 'init', '-reconfigure', '-no-color');
+  const { status, output } = await terraform.run(path, 'plan', '-input=false', '-no-color');
+  const count = /^Plan: (\d+) to add, 0 to change, 0 to destroy/m.exec(output)?.[1];
+  return status === 0 && count ? { resources: Number(count) } : { problem: output };
+}
+
+/**
+ * Validates the module with the oldest google provider that `versions.tf` allows, whose schema may lack what a later
+ * one has. `missing`: why that version could not be had.
+ */
+export async function validateWithOldest(): Promise<
+  { version: string } & ({ missing: string } | { problem: string | undefined })
+> {
+  const scratch = await mkdtemp(join(tmpdir(), 'recap-oldest-'));
+  try {
+    const folder = await copyModule(scratch);
+    const versions = await readFile(join(folder, 'versions.tf'), 'utf8');
+    const floor = /hashicorp\/google"\s+version = "~> (\d+\.\d+)"/.exec(versions)?.[1];
+    if (floor === undefined) throw new Error('versions.tf names no oldest google provider: ~> X.Y');
+    const version = `${floor}.0`;
+    const google = `google = {\n source = "hashicorp/google"\n version = "${version}"\n }`;
+    await writeFile(
+      join(folder, 'oldest_override.tf'),
+      `terraform {\n required_providers {\n ${google}\n }\n}\n`,
+    );
+    // The module alone: what tests and environments name of it must be there in any version.
+    await rm(join(folder, 'tests'), { recursive: true });
+    const run = runTerraform(scratch, {});
+    const init = await run(folder, 'init', '-backend=false', '-no-color');
+    if (init.status !== 0) return { version, missing: firstError(init.output) };
+    const { status, output } = await run(folder, 'validate', '-no-color');
+    return { version, problem: status === 0 ? undefined : output };
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
