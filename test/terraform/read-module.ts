@@ -11,7 +11,7 @@ const { parse } = z
   .parse(createRequire(import.meta.url)('@cdktf/hcl2json'));
 
 /** What stands between the braces of a block: attributes as JSON, expressions as `"${…}"`, blocks as lists. */
-export type Body = Readonly<Record<string, unknown>>;
+type Body = Readonly<Record<string, unknown>>;
 
 interface Block {
   /** `google_pubsub_topic.events`, `variable.name`, … */
