@@ -41,11 +41,9 @@ export interface Image {
   remove(): Promise<void>;
 }
 
-/** Unpacks an archive, installs and builds it. Throws what fails of it. */
-export async function buildImage(zip: Uint8Array): Promise<Image> {
-  const folder = await mkdtemp(join(tmpdir(), 'recap-deployed-'));
-  const run = (command: string, ...line: string[]) =>
-    promisify(execFile)(command, line, { cwd: folder, env: shell(), timeout: STEP_TIMEOUT_MS });
+type Run = Image['run'];
+
+async function build(folder: string, zip: Uint8Array, run: Run): Promise<string> {
   for (const [name, content] of Object.entries(unzipSync(zip)))
     await writeFile(join(folder, name), content);
   const manifest = manifestSchema.parse(
@@ -60,7 +58,21 @@ export async function buildImage(zip: Uint8Array): Promise<Image> {
   await run('node', '--check', manifest.main);
   if (!(FRAMEWORK in manifest.dependencies))
     throw new Error('the buildpack would install a framework of its own version');
-  return { folder, built, run, remove: () => rm(folder, { recursive: true }) };
+  return built;
+}
+
+/** Unpacks an archive, installs and builds it. Throws what fails of it. */
+export async function buildImage(zip: Uint8Array): Promise<Image> {
+  const folder = await mkdtemp(join(tmpdir(), 'recap-deployed-'));
+  const remove = () => rm(folder, { recursive: true });
+  const run: Run = (command, ...line) =>
+    promisify(execFile)(command, line, { cwd: folder, env: shell(), timeout: STEP_TIMEOUT_MS });
+  try {
+    return { folder, built: await build(folder, zip, run), run, remove };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
 }
 
 export interface Instance {
@@ -119,12 +131,18 @@ export async function startInstance(image: Image, settings: FunctionSettings): P
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (data: Buffer) => (output += data.toString()));
   const url = `http://127.0.0.1:${port}`;
-  await eventually(`${settings.target} listens`, async () => {
+  const listens = async () => {
     if (child.exitCode !== null) throw new Error(`${settings.target} ended: ${output}`);
     return fetch(url).then(
       () => true,
       () => undefined,
     );
-  });
+  };
+  try {
+    await eventually(`${settings.target} listens`, listens);
+  } catch (error) {
+    await stop(child);
+    throw error;
+  }
   return { url, output: () => output, stop: () => stop(child) };
 }
