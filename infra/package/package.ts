@@ -1,9 +1,9 @@
-import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs, promisify } from 'node:util';
+import { parseArgs } from 'node:util';
+import { readGitState } from '../git-state.ts';
 import { archiveFiles } from './archive.ts';
 import { type Files, toZip } from './zip.ts';
 
@@ -19,27 +19,17 @@ sources make the same bytes on every machine.
 Exit code: 0 written, 1 something is missing or must not be shipped, 2 wrong arguments.`;
 
 const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
-const run = promisify(execFile);
 
 const kib = (bytes: number) => `${Math.ceil(bytes / 1024).toLocaleString('en')} KiB`;
 
 /** Which sources were packed, for people: what is not committed nobody can pack again. */
 async function sourcesLine(): Promise<string> {
-  try {
-    const git = async (...command: string[]) => (await run('git', ['-C', root, ...command])).stdout;
-    const commit = (await git('rev-parse', '--short', 'HEAD')).trim();
-    const changed = (
-      await git('status', '--porcelain', '--', 'functions', 'shared', 'package.json')
-    )
-      .split('\n')
-      .filter((line) => line !== '')
-      .map((line) => line.slice(3));
-    if (changed.length === 0) return `sources  commit ${commit}`;
-    const shown = changed.slice(0, 5).join(', ') + (changed.length > 5 ? ', …' : '');
-    return `sources  commit ${commit}, and ${changed.length} files that are not committed: ${shown}`;
-  } catch {
-    return 'sources  not of a git clone';
-  }
+  const git = await readGitState(root, ['functions', 'shared', 'package.json']);
+  if (git === undefined) return 'sources  not of a git clone';
+  const { commit, changed } = git;
+  if (changed.length === 0) return `sources  commit ${commit}`;
+  const shown = changed.slice(0, 5).join(', ') + (changed.length > 5 ? ', …' : '');
+  return `sources  commit ${commit}, and ${changed.length} files that are not committed: ${shown}`;
 }
 
 function listing(files: Files): string {

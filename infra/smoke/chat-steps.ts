@@ -94,7 +94,9 @@ const streaming: Step<SmokeContext> = {
   run: ({ client, first }) => {
     const textAtMs = first?.textAtMs ?? [];
     if (textAtMs.length < FEWEST_PIECES)
-      return Promise.resolve('too few pieces of text to tell whether something holds them back');
+      return Promise.resolve({
+        notRun: 'too few pieces of text to tell whether something holds them back',
+      });
     if (!isBuffered(textAtMs))
       return Promise.resolve(`${textAtMs.length} pieces of text, one after another`);
     const spreadMs = Math.round((textAtMs.at(-1) ?? 0) - (textAtMs[0] ?? 0));

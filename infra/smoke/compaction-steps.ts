@@ -87,7 +87,7 @@ const snapshot: Step<SmokeContext> = {
   name: 'snapshot',
   needs: ['compact'],
   run: async (context) => {
-    if (context.isNoop) return 'none: there was nothing to fold';
+    if (context.isNoop) return { notRun: 'there was nothing to fold' };
     const { path, items } = await contextItems(context);
     const found = items.find(({ kind }) => kind === 'snapshot');
     const tried = `GET ${context.client.url}${path}`;
@@ -113,7 +113,7 @@ const restore: Step<SmokeContext> = {
   name: 'restore',
   needs: ['compact'],
   run: async (context) => {
-    if (context.isNoop) return 'nothing to go back to';
+    if (context.isNoop) return { notRun: 'nothing to go back to' };
     const path = conversationPath(context, ':restore');
     await context.client.json(compactionRecordResponse, { path, body: { generation: 0 } });
     const { items, generation } = await contextItems(context);

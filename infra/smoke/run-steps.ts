@@ -1,9 +1,14 @@
+/** What a step that could not look has to say. */
+interface NotRun {
+  notRun: string;
+}
+
 export interface Step<Context> {
   name: string;
   /** Steps that must have gone well before; those of a step that was skipped count as not. */
   needs: readonly string[];
-  /** A word about how it went, for people; undefined: nothing to say. */
-  run: (context: Context) => Promise<string | undefined>;
+  /** A word about how it went, for people, or why there was nothing to look at; undefined: nothing to say. */
+  run: (context: Context) => Promise<string | NotRun | undefined>;
 }
 
 /** A step that did not do what it should: what was tried, what came, and what an operator can do. */
@@ -25,6 +30,7 @@ export interface StepResult {
   name: string;
   outcome: 'ok' | 'failed' | 'skipped';
   durationMs: number;
+  /** How it went; of a skipped step: why it did not run. */
   note?: string;
   /** Of a failure. */
   tried?: string;
@@ -36,13 +42,12 @@ async function runStep<Context>(step: Step<Context>, context: Context): Promise<
   const startedAt = performance.now();
   const took = () => Math.round(performance.now() - startedAt);
   try {
-    const note = await step.run(context);
-    return {
-      name: step.name,
-      outcome: 'ok',
-      durationMs: took(),
-      ...(note !== undefined && { note }),
-    };
+    const said = await step.run(context);
+    const { name } = step;
+    if (typeof said === 'object')
+      return { name, outcome: 'skipped', durationMs: took(), note: said.notRun };
+    const note = said === undefined ? {} : { note: said };
+    return { name, outcome: 'ok', durationMs: took(), ...note };
   } catch (error) {
     const { tried, came, remedy } =
       error instanceof SmokeFailure
@@ -64,12 +69,18 @@ export async function runSteps<Context>(
 ): Promise<StepResult[]> {
   const results: StepResult[] = [];
   for (const step of steps) {
-    const isReady = step.needs.every(
-      (need) => results.find(({ name }) => name === need)?.outcome === 'ok',
+    const lacking = step.needs.filter(
+      (need) => results.find(({ name }) => name === need)?.outcome !== 'ok',
     );
-    const result: StepResult = isReady
-      ? await runStep(step, context)
-      : { name: step.name, outcome: 'skipped', durationMs: 0 };
+    const result: StepResult =
+      lacking.length === 0
+        ? await runStep(step, context)
+        : {
+            name: step.name,
+            outcome: 'skipped',
+            durationMs: 0,
+            note: `needs ${lacking.join(' and ')}`,
+          };
     results.push(result);
     tell(result);
   }
@@ -88,7 +99,7 @@ export function stepLine({
   came,
   remedy,
 }: StepResult): string {
-  if (outcome === 'skipped') return `skipped  ${name}`;
+  if (outcome === 'skipped') return `skipped  ${name.padEnd(NAME_WIDTH)} ${note}`;
   if (outcome === 'failed') return `FAILED ${name}: ${tried}: ${came}. ${remedy}`;
   const took = `${durationMs} ms`;
   return `ok  ${name.padEnd(NAME_WIDTH)} ${took}${note === undefined ? '' : `  ${note}`}`;

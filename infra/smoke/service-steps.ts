@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { healthResponse } from '#shared/wire/resources/usage.ts';
 import { SmokeFailure, type Step } from './run-steps.ts';
@@ -23,6 +24,10 @@ const NEEDED_PATHS = [
   '/v1/conversations/{conversationId}:search',
 ];
 
+/** Tells one version of the API from another: a service does not say of which release it is. */
+const fingerprint = (document: object): string =>
+  createHash('sha256').update(JSON.stringify(document)).digest('hex').slice(0, 12);
+
 /** Tokens are good from some seconds before their time on; more than this is refused. */
 const CLOCK_SKEW_MS = 60_000;
 
@@ -42,7 +47,7 @@ const clock: Step<SmokeContext> = {
     const response = await client.open({ path: '/v1/health' });
     await response.arrayBuffer();
     const skewMs = Date.now() - Date.parse(response.headers.get('date') ?? '');
-    if (Number.isNaN(skewMs)) return 'the answer has no date';
+    if (Number.isNaN(skewMs)) return { notRun: 'the answer has no date' };
     if (Math.abs(skewMs) <= CLOCK_SKEW_MS) return undefined;
     const seconds = Math.round(Math.abs(skewMs) / 1_000);
     throw new SmokeFailure({
@@ -58,9 +63,8 @@ const openapi: Step<SmokeContext> = {
   name: 'openapi',
   needs: ['health'],
   run: async ({ client }) => {
-    const { paths, openapi: version } = await client.json(openapiSchema, {
-      path: '/v1/openapi.json',
-    });
+    const document = await client.json(openapiSchema, { path: '/v1/openapi.json' });
+    const { paths, openapi: version } = document;
     const missing = NEEDED_PATHS.filter((path) => !(path in paths));
     if (missing.length > 0)
       throw new SmokeFailure({
@@ -68,7 +72,7 @@ const openapi: Step<SmokeContext> = {
         came: `it lacks ${missing.join(', ')}`,
         remedy: 'An older version is deployed: `npm run package`, then `terraform apply`.',
       });
-    return `OpenAPI ${version}, ${Object.keys(paths).length} paths`;
+    return `OpenAPI ${version}, ${Object.keys(paths).length} paths, fingerprint ${fingerprint(document)}`;
   },
 };
 
@@ -86,7 +90,7 @@ const cors: Step<SmokeContext> = {
   name: 'cors',
   needs: ['health'],
   run: async ({ client, options: { origin } }) => {
-    if (origin === undefined) return 'not looked at (--origin)';
+    if (origin === undefined) return { notRun: 'no --origin was given' };
     const response = await fetch(`${client.url}/v1/conversations`, {
       method: 'OPTIONS',
       headers: {

@@ -14,6 +14,7 @@ erases the conversation that it made. A message costs what a message costs.
   --wait-seconds N   how long a compaction, and an erasure, may take (default 180)
   --erase-user       erase the user as well; only with --api-key, whose user nobody else has
   --json             the results as JSON
+  --report FILE      also the results as Markdown for an issue, without tokens, project ids and hosts of your own
   --help             this text
 
 On this machine's own stack (npm start) no token is needed.
@@ -29,6 +30,10 @@ export interface SmokeArguments {
   waitSeconds: number;
   erasesUser: boolean;
   isJson: boolean;
+  /** File of the report. */
+  report?: string | undefined;
+  /** Names of the options that were given, with their dashes. */
+  given: string[];
 }
 
 const MOST_WAIT_SECONDS = 3_600;
@@ -44,15 +49,12 @@ function checkUrl(url: string | undefined): string {
   return url;
 }
 
-/** Reads the command line; 'help' when that was asked for. Throws an Error that names the flag. */
-export function parseSmokeArguments(
-  argv: readonly string[],
-  environment: Readonly<Record<string, string | undefined>>,
-): SmokeArguments | 'help' {
+function readLine(argv: readonly string[]) {
   const text = { type: 'string' } as const;
   const flag = { type: 'boolean', default: false } as const;
-  const { values } = parseArgs({
+  const { values, tokens } = parseArgs({
     args: [...argv],
+    tokens: true,
     options: {
       url: text,
       token: text,
@@ -62,9 +64,20 @@ export function parseSmokeArguments(
       'wait-seconds': { ...text, default: '180' },
       'erase-user': flag,
       json: flag,
+      report: text,
       help: flag,
     },
   });
+  const given = tokens.flatMap((each) => (each.kind === 'option' ? [each.rawName] : []));
+  return { values, given };
+}
+
+/** Reads the command line; 'help' when that was asked for. Throws an Error that names the flag. */
+export function parseSmokeArguments(
+  argv: readonly string[],
+  environment: Readonly<Record<string, string | undefined>>,
+): SmokeArguments | 'help' {
+  const { values, given } = readLine(argv);
   if (values.help) return 'help';
   const url = checkUrl(values.url);
   const apiKey = values['api-key'];
@@ -91,5 +104,7 @@ export function parseSmokeArguments(
     waitSeconds,
     erasesUser: values['erase-user'],
     isJson: values.json,
+    report: values.report,
+    given,
   };
 }

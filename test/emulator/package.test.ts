@@ -1,156 +1,140 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { execFile } from 'node:child_process';
+import { readdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { unzipSync } from 'fflate';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { chooseFreePort } from '#infra/local/processes/free-port.ts';
-import { createTopic } from '#infra/local/stack/pubsub-setup.ts';
-import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
-import { unsignedToken } from '#infra/local/processes/unsigned-token.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { createTopic, createTopicAndPushSubscription } from '#infra/local/stack/pubsub-setup.ts';
 import { archiveFiles } from '#infra/package/archive.ts';
 import { toZip } from '#infra/package/zip.ts';
 import {
-  demoProjectId,
+  buildImage,
+  type Image,
+  type Instance,
+  startInstance,
+} from '../support/deployed/buildpack.ts';
+import { startGoogleServices } from '../support/deployed/google-services.ts';
+import {
+  terraformFunctions,
+  type TerraformFunction,
+} from '../support/deployed/terraform-functions.ts';
+import {
   firestoreEmulatorHost,
   pubsubEmulatorHost,
 } from '../support/processes/emulator-environment.ts';
-import { eventually } from '../support/eventually.ts';
-import { pushOf } from '../support/processes/pushing.ts';
+import { missingTerraform } from '../support/tools/missing-tools.ts';
 
-/* What Cloud Build and Cloud Run do with the archive of `npm run package`. */
+/* The archive of `npm run package`, built and started as Google does it, with the variables that Terraform gives. */
 
-const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
-const projectId = demoProjectId();
 
-let folder: string;
-let built: string;
-let fakeGemini: Awaited<ReturnType<typeof startFakeGemini>>;
-const started: { child: ChildProcess; output: string }[] = [];
-const urls = { chat: '', compaction: '' };
+const entrySchema = z.object({ severity: z.literal('INFO'), event: z.string() });
 
-/** As a shell of the builder, without what npm and vitest say to their children. */
-const environment = () => {
-  const { PATH, HOME } = process.env;
-  return { PATH, HOME, METADATA_SERVER_DETECTION: 'none' };
-};
-
-const inFolder = (command: string, ...line: string[]) =>
-  run(command, line, { cwd: folder, env: environment() });
-
-/** What terraform/functions.tf gives both functions, with emulators and the fake Gemini in Google's place. */
-const variables = () => ({
-  NODE_ENV: 'production',
-  GOOGLE_CLOUD_PROJECT: projectId,
-  FIRESTORE_DATABASE: '(default)',
-  COMPACTION_TOPIC: 'recap-compaction',
-  EVENTS_TOPIC: 'recap-events',
-  UPLOADS_BUCKET: `${projectId}-recap-uploads`,
-  UPLOADS_SIGNER: `recap-chat@${projectId}.iam.gserviceaccount.com`,
-  SNAPSHOT_KEYS: `k1:${Buffer.alloc(32, 7).toString('base64')}`,
-  PUSH_AUDIENCE: 'https://recap-compaction.example.com',
-  PUSH_SERVICE_ACCOUNT: `recap-push@${projectId}.iam.gserviceaccount.com`,
-  GEMINI_API_KEY: 'stand-in',
-  GEMINI_BASE_URL: fakeGemini.url,
-  FIRESTORE_EMULATOR_HOST: firestoreEmulatorHost(),
-  PUBSUB_EMULATOR_HOST: pubsubEmulatorHost(),
-  FIREBASE_AUTH_EMULATOR_HOST: '127.0.0.1:9099',
-});
-
-/** The function as the buildpack starts it. */
-async function start(target: 'chat' | 'compaction'): Promise<string> {
-  const port = await chooseFreePort(0, new Set());
-  const child = spawn(process.execPath, [join('node_modules', '.bin', 'functions-framework')], {
-    cwd: folder,
-    env: { ...environment(), ...variables(), FUNCTION_TARGET: target, PORT: String(port) },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const kept = { child, output: '' };
-  started.push(kept);
-  for (const stream of [child.stdout, child.stderr])
-    stream.on('data', (data: Buffer) => (kept.output += data.toString()));
-  const url = `http://127.0.0.1:${port}`;
-  await eventually(`${target} listens`, async () => {
-    if (child.exitCode !== null) throw new Error(`${target} ended: ${kept.output}`);
-    return fetch(url).then(
-      () => true,
-      () => undefined,
-    );
-  });
-  return url;
+/** Whether a line is what metrics and alerts read, and of nothing that goes wrong. */
+function isEntry(line: string): boolean {
+  try {
+    return entrySchema.safeParse(JSON.parse(line)).success;
+  } catch {
+    return false;
+  }
 }
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'recap-deployed-'));
-  fakeGemini = await startFakeGemini();
-  for (const [name, content] of Object.entries(unzipSync(toZip(await archiveFiles(root)))))
-    await writeFile(join(folder, name), content);
-  await inFolder('npm', 'ci', '--prefer-offline', '--no-audit', '--no-fund');
-  built = (await inFolder('npm', 'run', 'gcp-build', '--if-present')).stdout;
-  await inFolder('npm', 'prune', '--omit=dev', '--no-audit', '--no-fund', '--prefer-offline');
-  await inFolder(process.execPath, '--check', 'main.cjs');
-  const place = { pubsubHost: pubsubEmulatorHost(), projectId };
-  await Promise.all(['recap-compaction', 'recap-events'].map((id) => createTopic(place, id)));
-  [urls.chat, urls.compaction] = await Promise.all([start('chat'), start('compaction')]);
-});
+describe.skipIf(missingTerraform().length > 0)('the functions as deployed', () => {
+  let image: Image;
+  let functions: Awaited<ReturnType<typeof terraformFunctions>>;
+  let google: Awaited<ReturnType<typeof startGoogleServices>>;
+  let chat: Instance;
+  let compaction: Instance;
 
-afterAll(async () => {
-  for (const { child } of started) {
-    if (child.exitCode !== null) continue;
-    child.kill('SIGTERM');
-    await once(child, 'exit');
+  const start = (target: string, { environment, ...settings }: TerraformFunction) =>
+    startInstance(image, {
+      target,
+      ...settings,
+      environment: {
+        ...environment,
+        ...google.variables,
+        FIRESTORE_EMULATOR_HOST: firestoreEmulatorHost(),
+        PUBSUB_EMULATOR_HOST: pubsubEmulatorHost(),
+      },
+    });
+
+  /** The topics, and a subscription by which the worker hears what chat publishes. */
+  async function subscribe(): Promise<void> {
+    const {
+      GOOGLE_CLOUD_PROJECT: projectId = '',
+      COMPACTION_TOPIC: topicId = '',
+      EVENTS_TOPIC: eventsTopicId = '',
+    } = functions.chat.environment;
+    const place = { pubsubHost: pubsubEmulatorHost(), projectId };
+    const { PUSH_AUDIENCE: audience = '', PUSH_SERVICE_ACCOUNT: email = '' } =
+      functions.compaction.environment;
+    await createTopic(place, eventsTopicId);
+    await createTopicAndPushSubscription({
+      ...place,
+      topicId,
+      subscriptionId: topicId,
+      pushEndpoint: await google.signPushes(compaction.url, { audience, email }),
+      ackDeadlineSeconds: 600,
+      minBackoffSeconds: 1,
+      maxBackoffSeconds: 1,
+    });
   }
-  await fakeGemini?.close();
-  if (folder) await rm(folder, { recursive: true });
-});
 
-const conversationId = randomUUID();
-const send = (path: string, text: string) =>
-  fetch(`${urls.chat}/v1/conversations/${path}/messages`, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${unsignedToken({ uid: 'alice', projectId, now: new Date() })}`,
-      'content-type': 'application/json',
-      accept: 'text/event-stream',
-    },
-    body: JSON.stringify({ message: { id: randomUUID(), parts: [{ type: 'text', text }] } }),
+  beforeAll(async () => {
+    [image, functions] = await Promise.all([
+      archiveFiles(root).then((files) => buildImage(toZip(files))),
+      terraformFunctions(),
+    ]);
+    google = await startGoogleServices(functions.chat.environment['UPLOADS_BUCKET'] ?? '');
+    chat = await start('chat', functions.chat);
+    compaction = await start('compaction', functions.compaction);
+    await subscribe();
   });
 
-test('the build keeps compiled code in the image', async () => {
-  expect(built).toContain('Both functions load');
-  expect(await readdir(folder)).toEqual(
-    expect.arrayContaining(['index.cjs.compiled', 'sdk.cjs.compiled']),
-  );
-});
+  afterAll(async () => {
+    await Promise.all([chat?.stop(), compaction?.stop()]);
+    await google?.close();
+    await image?.remove();
+  });
 
-test('the deployed chat answers a message as a stream', async () => {
-  const response = await send(conversationId, 'My dog is called Pixel.');
-  const stream = await response.text();
+  test('the build keeps compiled code in the image', async () => {
+    expect(image.built).toContain('Both functions load');
+    expect(await readdir(image.folder)).toEqual(
+      expect.arrayContaining(['index.cjs.compiled', 'sdk.cjs.compiled']),
+    );
+  });
 
-  expect(response.headers.get('content-type')).toContain('text/event-stream');
-  expect(stream).toContain('"type":"text-delta"');
-  expect(stream.trimEnd()).toMatch(/data: \[DONE\]$/);
-});
+  test('the smoke check passes on the deployed functions', async () => {
+    const { GOOGLE_CLOUD_PROJECT: project = '' } = functions.chat.environment;
+    const RECAP_TOKEN = await google.idToken(project, 'smoke');
 
-test('the deployed worker acknowledges a push with 204', async () => {
-  const event = { schemaVersion: 1, kind: 'compact', conversationId, requestId: randomUUID() };
+    const smoke = promisify(execFile)(
+      process.execPath,
+      ['infra/smoke/smoke.ts', '--url', chat.url, '--wait-seconds', '20'],
+      { cwd: root, env: { RECAP_TOKEN } },
+    );
+    const { stdout } = await smoke.catch((error: { stdout: string }) => error);
 
-  const response = await fetch(urls.compaction, { method: 'POST', body: pushOf(event) });
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines.filter((line) => line.startsWith('FAILED'))).toEqual([]);
+    expect(lines.at(-1)).toMatch(/^ok {2}erase/);
+  });
 
-  expect(response.status).toBe(204);
-});
+  test('every line that a deployed function logs has its event and severity, and none is a warning', async () => {
+    await Promise.all(Array.from({ length: 20 }, () => fetch(`${chat.url}/v1/health`)));
 
-test('a stack trace names the source file it comes from', async () => {
-  const given = inFolder(process.execPath, 'main.cjs');
+    const lines = `${chat.output()}${compaction.output()}`.trimEnd().split('\n');
+    expect(lines.length).toBeGreaterThan(20);
+    expect(lines.filter((line) => !isEntry(line))).toEqual([]);
+  });
 
-  const { stderr } = await given.catch((error: { stderr: string }) => error);
+  test('a stack trace names the source file it comes from', async () => {
+    const given = image.run(process.execPath, 'main.cjs');
 
-  expect(stderr).toContain('GOOGLE_CLOUD_PROJECT');
-  expect(stderr.length).toBeLessThan(4_000);
-  expect(stderr).toMatch(/at parseConfig \(\S*functions\/src\/config\.ts:\d+:\d+\)/);
+    const { stderr } = await given.catch((error: { stderr: string }) => error);
+
+    expect(stderr).toContain('GOOGLE_CLOUD_PROJECT');
+    expect(stderr.length).toBeLessThan(4_000);
+    expect(stderr).toMatch(/at parseConfig \(\S*functions\/src\/config\.ts:\d+:\d+\)/);
+  });
 });

@@ -1,5 +1,8 @@
 import { execFile } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -105,7 +108,10 @@ describe('a deployment that works', () => {
 
     const { results, failed } = await check(url);
     expect(failed).toEqual([]);
-    expect(results.map(({ outcome }) => outcome)).not.toContain('skipped');
+    expect(results.filter(({ outcome }) => outcome === 'skipped').map(stepLine)).toEqual([
+      expect.stringMatching(/^skipped {2}cors +no --origin was given$/),
+      expect.stringMatching(/^skipped {2}streaming +too few pieces of text/),
+    ]);
     expect(results.find(({ name }) => name === 'compact')?.note).toMatch(/generation 1/);
     expect(results.at(-1)).toMatchObject({ name: 'erase', outcome: 'ok' });
   });
@@ -385,6 +391,42 @@ describe('npm run smoke', () => {
         expect.objectContaining({ name: 'health', outcome: 'failed' }),
       ]),
     });
+  });
+
+  test('npm run smoke --report writes the results for an issue, without the token', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'recap-smoke-'));
+    closings.push(() => rm(folder, { recursive: true }));
+    const file = join(folder, 'smoke.md');
+    const said = 'Sign in, my-token.';
+    const proxy = await behind('http://127.0.0.1:9', { kind: 'answers', status: 401, html: said });
+
+    const { code, stderr } = await run('--url', proxy, '--token', 'my-token', '--report', file);
+
+    const report = await readFile(file, 'utf8');
+    expect(code).toBe(1);
+    expect(stderr).toContain(`${file} holds the results`);
+    expect(report).toMatch(/^### Smoke check of Recap: failed \(0 ok, 1 failed, 17 not run\)\n/);
+    expect(report).toContain('HTTP 401, no reason of Recap’s, "Sign in, [secret]."');
+    expect(report).toMatch(/Checked with: Recap \d+\.\d+\.\d+/);
+    expect(report).toContain(`; Node ${process.version}`);
+    expect(report).toContain('Options: `--url` `--token` `--report`');
+    expect(report).not.toContain('my-token');
+  });
+
+  test('npm run smoke names --report after a failure', async () => {
+    const { stderr } = await run('--url', 'http://127.0.0.1:9');
+
+    expect(stderr).toContain('to report this, run it with --report FILE');
+  });
+
+  test('npm run smoke refuses a report file that cannot be written before it begins', async () => {
+    const file = join(tmpdir(), randomUUID(), 'smoke.md');
+
+    const { code, stdout, stderr } = await run('--url', 'http://127.0.0.1:9', '--report', file);
+
+    expect(code).toBe(2);
+    expect(stdout).toBe('');
+    expect(stderr).toContain(file);
   });
 
   test('npm run smoke ends with 2 and its usage for wrong arguments', async () => {

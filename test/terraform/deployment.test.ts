@@ -106,6 +106,17 @@ describe.skipIf(missingTerraform().length > 0)('what Terraform makes', () => {
     expect(more.toSorted()).toEqual(['PUSH_AUDIENCE', 'PUSH_SERVICE_ACCOUNT']);
   });
 
+  test.each([
+    ['defaults', '(default)'],
+    ['options', 'second'],
+  ])('in %s both functions use the database %s', (run, database) => {
+    const databases = ['chat', 'compaction'].map(
+      (name) => functionNamed(run, name).environment_variables['FIRESTORE_DATABASE'],
+    );
+
+    expect(databases).toEqual([database, database]);
+  });
+
   test.each(functions)('$name of $run runs as on the local stack', ({ run, name }) => {
     const { environment_variables: set } = functionNamed(run, name);
 

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { EventEmitter } from 'node:events';
 import type { Clock, Logger } from '#shared/ports/ports.ts';
 import { systemClock } from './system-clock.ts';
@@ -25,11 +26,15 @@ export function createJsonLogger(options: {
 /**
  * Writes the lines of one turn of the event loop together: a write to a pipe holds the process up, and a busy instance
  * has hundreds of lines a second. What waits when the process ends is written then; one that is killed loses it.
+ *
+ * Written outside the request that logged: within it the framework takes all that is written at once for a single entry,
+ * and several lines become one text without severity and event (LOG_EXECUTION_ID, which Cloud Functions sets).
  */
 export function writeTogether(
   write: (text: string) => unknown,
   ending: Pick<EventEmitter, 'once'>,
 ): (line: string) => void {
+  const outside = AsyncLocalStorage.snapshot();
   let waiting = '';
   const flush = () => {
     const text = waiting;
@@ -40,9 +45,9 @@ export function writeTogether(
       // A full pipe costs the lines, not the process.
     }
   };
-  ending.once('exit', flush);
+  ending.once('exit', () => outside(flush));
   return (line) => {
-    if (waiting === '') setImmediate(flush);
+    if (waiting === '') setImmediate(outside, flush);
     waiting += line;
   };
 }

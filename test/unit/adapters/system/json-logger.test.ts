@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { EventEmitter } from 'node:events';
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
@@ -30,6 +31,21 @@ test('the JSON logger writes waiting lines once when the process ends', async ()
   await endOfTurn();
 
   expect(written).toEqual(['last words\n']);
+});
+
+test('the JSON logger writes outside the request that logged', async () => {
+  const request = new AsyncLocalStorage<string>();
+  const writtenIn: unknown[] = [];
+  const { log, process } = open(() => writtenIn.push(request.getStore()));
+
+  request.run('a request', () => log('one\n'));
+  await endOfTurn();
+  request.run('a request', () => {
+    log('last words\n');
+    process.emit('exit', 0);
+  });
+
+  expect(writtenIn).toEqual([undefined, undefined]);
 });
 
 test('the JSON logger continues after lines that could not be written', async () => {
