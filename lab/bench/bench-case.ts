@@ -34,6 +34,8 @@ export interface BenchCase extends Partial<Aim> {
   referenceName: string;
   /** How many samples of each; default 7. One is taken as it comes, without a run to warm up. */
   samples?: number;
+  /** Left out of a quick run. */
+  isLong?: true;
   /** Of the reference, in a group with lines. */
   point?: Point;
   /** One sample each, in `unit`; NaN where that could not be done, and the note says why. They are taken in turns, so that noise falls on both. */

@@ -9,7 +9,7 @@ import { peerGroups } from './peer-groups.ts';
 import { benchPage, peersPage } from './report/report-pages.ts';
 import { lineOf } from './report/report.ts';
 
-const help = `Usage: npm run bench [-- --peers] [--only NAME] [--samples N] [--json OUT] [--report]
+const help = `Usage: npm run bench [-- --peers] [--only NAME] [--quick] [--samples N] [--json OUT] [--report]
 
 Measures what Recap costs and how fast it is, each figure beside a reference in the same run on the same machine.
 Starts what it needs: emulators (where installed), the stand-in for Gemini, processes of both functions. Nothing is
@@ -18,6 +18,7 @@ sent anywhere else.
   --peers      beside other systems of the same purpose, in the place of the usual references; npm installs them into
                lab/bench/peers on the way
   --only NAME  the benchmarks whose name holds NAME
+  --quick      two samples of each, without the benchmarks that take long: two minutes
   --samples N  at most so many samples of each
   --json OUT   write machine and figures to this file
   --report     write docs/benchmarks/report.md (peers-figures.md with --peers) and its pictures; meant for a machine that does nothing else
@@ -28,11 +29,15 @@ Exit code: 0 measured, whatever was met; 1 something could not be measured; 2 wr
 const options = {
   peers: { type: 'boolean', default: false },
   only: { type: 'string' },
+  quick: { type: 'boolean', default: false },
   samples: { type: 'string' },
   json: { type: 'string' },
   report: { type: 'boolean', default: false },
   help: { type: 'boolean', default: false },
 } as const;
+
+/** Of each case with --quick. */
+const QUICK_SAMPLES = 2;
 
 const reportFolder = fileURLToPath(new URL('../../docs/benchmarks', import.meta.url));
 
@@ -48,25 +53,30 @@ function tellProgress(total: number): BenchListener {
       if (isTerminal) write('\r\u001B[2K');
       process.stdout.write(`${lineOf(result)}\n`);
     },
-    failed: (name, error) =>
-      process.stdout.write(
-        `FAILED ${name}: ${error instanceof Error ? error.message : String(error)}\n`,
-      ),
+    failed: (name, { error, isRepeated }) => {
+      const reason = error instanceof Error ? error.message : String(error);
+      process.stdout.write(`FAILED ${name}${isRepeated ? ' again' : ', once more'}: ${reason}\n`);
+    },
   };
 }
 
 interface Wanted {
   peers: boolean;
   only?: string;
+  quick: boolean;
   mostSamples?: number | undefined;
   json?: string;
   report: boolean;
 }
 
 /** Resolves to the exit code. */
-async function run({ peers, only, mostSamples = Infinity, json, report }: Wanted): Promise<number> {
+async function run({ peers, only = '', quick, json, report, ...wanted }: Wanted): Promise<number> {
+  const mostSamples = wanted.mostSamples ?? (quick ? QUICK_SAMPLES : Infinity);
   const all = peers ? peerGroups() : benchGroups();
-  const chosen = groupsWith(all, only);
+  const chosen = groupsWith(
+    all,
+    ({ name, isLong = false }) => name.includes(only) && !(quick && isLong),
+  );
   if (chosen.length === 0) {
     const names = all.flatMap(({ cases }) => cases.map(({ name }) => name));
     throw new ArgumentError(`no benchmark is called ${only}. There are: ${names.join(', ')}`);
@@ -86,8 +96,10 @@ async function run({ peers, only, mostSamples = Infinity, json, report }: Wanted
   return code;
 }
 
-process.exitCode = await runCommand(help, async (argv) => {
+const exitCode = await runCommand(help, async (argv) => {
   const { values } = readCommandLine(argv, options);
   if (values.help) return 'help';
   return run({ ...values, mostSamples: readInteger('--samples', values.samples) });
 });
+// A case that failed may have left a server open, which would keep the process for ever.
+process.exit(exitCode);

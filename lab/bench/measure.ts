@@ -8,7 +8,8 @@ export interface BenchListener {
   started(name: string): void;
   sampled(sample: number, samples: number): void;
   measured(result: BenchResult): void;
-  failed(name: string, error: unknown): void;
+  /** `isRepeated`: it had failed before, and is not tried again. */
+  failed(name: string, failure: { error: unknown; isRepeated: boolean }): void;
 }
 
 async function measureCase(
@@ -32,9 +33,24 @@ async function measureCase(
   return resultOf(benchCase, { group, ours, reference });
 }
 
+/** A case that throws is measured once more: a host that was slow to start says nothing about what it runs. */
+async function measureTwice(
+  benchCase: BenchCase,
+  run: Parameters<typeof measureCase>[1],
+): Promise<BenchResult | undefined> {
+  for (const isRepeated of [false, true]) {
+    try {
+      return await measureCase(benchCase, run);
+    } catch (error) {
+      run.listener.failed(benchCase.name, { error, isRepeated });
+    }
+  }
+  return undefined;
+}
+
 /**
  * Measures one group after the other, each case by itself, and closes what a group has opened. A case that throws
- * has no result; the others are measured all the same.
+ * twice has no result; the others are measured all the same.
  */
 export async function measureGroups(
   groups: readonly BenchGroup[],
@@ -44,13 +60,10 @@ export async function measureGroups(
   for (const { name: group, cases, close } of groups) {
     try {
       for (const each of cases) {
-        try {
-          const result = await measureCase(each, { group, mostSamples, listener });
-          listener.measured(result);
-          results.push(result);
-        } catch (error) {
-          listener.failed(each.name, error);
-        }
+        const result = await measureTwice(each, { group, mostSamples, listener });
+        if (!result) continue;
+        listener.measured(result);
+        results.push(result);
       }
     } finally {
       await close?.();
@@ -59,8 +72,11 @@ export async function measureGroups(
   return results;
 }
 
-/** The groups with only the cases whose name holds `part`; groups without any are left out. */
-export const groupsWith = (groups: readonly BenchGroup[], part = ''): BenchGroup[] =>
+/** The groups with only the cases that are chosen; groups without any are left out. */
+export const groupsWith = (
+  groups: readonly BenchGroup[],
+  isChosen: (benchCase: BenchCase) => boolean,
+): BenchGroup[] =>
   groups
-    .map((group) => ({ ...group, cases: group.cases.filter(({ name }) => name.includes(part)) }))
+    .map((group) => ({ ...group, cases: group.cases.filter(isChosen) }))
     .filter(({ cases }) => cases.length > 0);

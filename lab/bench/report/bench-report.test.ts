@@ -75,13 +75,32 @@ describe('what is measured', () => {
     });
 
     expect(results).toMatchObject([{ ours: 9 }]);
-    expect(failed).toEqual([['turn-growth', new Error('no store')]]);
+    const error = new Error('no store');
+    expect(failed).toEqual([
+      ['turn-growth', { error, isRepeated: false }],
+      ['turn-growth', { error, isRepeated: true }],
+    ]);
     expect(closed).toEqual(['turn']);
   });
 
-  test('is chosen by a part of its name', () => {
-    expect(groupsWith([groupOf([])], 'growth')).toHaveLength(1);
-    expect(groupsWith([groupOf([])], 'memory')).toEqual([]);
+  test('that fails is measured once more', async () => {
+    const failed: string[] = [];
+    let tries = 0;
+    const work = () => (++tries === 1 ? Promise.reject(new Error('slow to start')) : 9);
+    const group = groupOf([]);
+
+    const results = await measureGroups(
+      [{ ...group, cases: [{ ...result, samples: 1, ours: work, reference: () => 10 }] }],
+      { mostSamples: 1, listener: { ...silent, failed: (name) => void failed.push(name) } },
+    );
+
+    expect(results).toMatchObject([{ name: 'turn-growth', ours: 9 }]);
+    expect(failed).toEqual(['turn-growth']);
+  });
+
+  test('is chosen with its group', () => {
+    expect(groupsWith([groupOf([])], ({ name }) => name.includes('growth'))).toHaveLength(1);
+    expect(groupsWith([groupOf([])], () => false)).toEqual([]);
   });
 });
 
