@@ -1,4 +1,5 @@
 import { functionWords, STEM_CHARACTERS } from '#shared/compaction/facts/speech/content-words.ts';
+import { isAscii } from '#shared/compaction/facts/speech/plain-text.ts';
 
 /** Runs of letters; in scripts without blanks every pair of neighbours stands for a word. */
 const letters = /\p{L}[\p{L}\p{M}'’]*/gu;
@@ -12,8 +13,12 @@ function pairsOf(run: string): string[] {
   return points.length < 2 ? points : points.slice(1).map((point, i) => `${points[i]}${point}`);
 }
 
+/** The same runs in a text without capitals and beyond-ASCII signs, where nothing else needs to be looked at. */
+const plainLetters = /[a-z][a-z']*/g;
+
 /** The words of a text without its figures, each once: what stays equal when a number is altered. Linear. */
 export function distinctWords(text: string): Set<string> {
+  if (isAscii(text)) return new Set(text.toLowerCase().match(plainLetters));
   const words = new Set<string>();
   const seen = text.normalize('NFKC').replaceAll(unseen, '').toLowerCase();
   for (const [run] of seen.matchAll(letters))
@@ -21,12 +26,27 @@ export function distinctWords(text: string): Set<string> {
   return words;
 }
 
+/** The first characters of a word; one beyond the basic plane is two units of a string. */
+const stemOf = (word: string): string =>
+  word.length <= STEM_CHARACTERS ? word : Array.from(word).slice(0, STEM_CHARACTERS).join('');
+
 /** Of `words`, the beginnings of those that say something: what a paraphrase has in common with its source. */
-export function topicWords(words: ReadonlySet<string>): Set<string> {
+export function topicWords(words: Iterable<string>): Set<string> {
   const topics = new Set<string>();
-  for (const word of words)
-    if (!functionWords.has(word)) topics.add(Array.from(word).slice(0, STEM_CHARACTERS).join(''));
+  for (const word of words) if (!functionWords.has(word)) topics.add(stemOf(word));
   return topics;
+}
+
+/** Runs that hold a figure, in a text without capitals and beyond-ASCII signs. */
+const plainRunsWithFigures = /[a-z]*[0-9][a-z0-9]*/g;
+
+function plainUnits(text: string): Set<string> {
+  const lower = text.toLowerCase();
+  const withFigures = lower.match(plainRunsWithFigures) ?? [];
+  const rest = withFigures.length === 0 ? lower : lower.replaceAll(plainRunsWithFigures, ' ');
+  const units = topicWords(rest.match(plainLetters) ?? []);
+  for (const run of withFigures) units.add(run);
+  return units;
 }
 
 const runs = /[\p{L}\p{N}]+/gu;
@@ -34,6 +54,7 @@ const figure = /\p{Nd}/u;
 
 /** What a text says, to be looked for in another: its topics, and whole whatever has figures in it. Linear. */
 export function distinctUnits(text: string): Set<string> {
+  if (isAscii(text)) return plainUnits(text);
   const plain = text.normalize('NFKC').replaceAll(unseen, '').toLowerCase();
   const withFigures: string[] = [];
   const rest = plain.replaceAll(runs, (run) => {

@@ -1,12 +1,8 @@
 import { splitSentences } from '#shared/compaction/facts/speech/sentences.ts';
 import { distinctUnits } from '../items/word-overlap.ts';
 
-/** A text among others, in the order in which they were said. */
-interface Line {
-  units: ReadonlySet<string>;
-  /** The text that it is of. */
-  text: number;
-}
+/** What a line of a text says. */
+type Units = ReadonlySet<string>;
 
 /** Where words stand close together, and how many of them, 0–1. */
 export interface HeldPlace {
@@ -18,7 +14,7 @@ export interface HeldPlace {
 export interface Passages {
   /**
    * The first text in which at least `least` of these words stand close together, one of those that `isMeant`.
-   * Only lines that hold one of the rarest of them are looked at, so a common word costs nothing.
+   * Only texts that hold one of the rarest of them are looked into, so a common word costs nothing.
    */
   firstHolding: (
     words: ReadonlySet<string>,
@@ -35,60 +31,68 @@ const LINES_MAX = 6;
 const roomFor = (words: ReadonlySet<string>): number => 2 * words.size + 6;
 
 /** Share of `words` in the lines from `first` on, as far as they are one passage. */
-function shareFrom(lines: readonly Line[], first: number, words: ReadonlySet<string>): number {
+function shareFrom(lines: readonly Units[], first: number, words: Units): number {
   const found = new Set<string>();
   let room = roomFor(words);
-  const text = lines[first]?.text;
-  for (const line of lines.slice(first, first + LINES_MAX)) {
-    room -= line.units.size;
-    if (line.text !== text || (room < 0 && line !== lines[first])) break;
-    for (const word of words) if (line.units.has(word)) found.add(word);
+  for (const units of lines.slice(first, first + LINES_MAX)) {
+    room -= units.size;
+    if (room < 0 && units !== lines[first]) break;
+    for (const word of words) if (units.has(word)) found.add(word);
   }
   return words.size === 0 ? 0 : found.size / words.size;
 }
 
+/** The largest share of `words` in a passage of these lines, of those that begin near one of the `rare` words. */
+function largestShare(lines: readonly Units[], words: Units, rare: readonly string[]): number {
+  let largest = 0;
+  for (const [place, units] of lines.entries()) {
+    if (!rare.some((word) => units.has(word))) continue;
+    for (let from = Math.max(0, place - LINES_MAX + 1); from <= place; from += 1)
+      largest = Math.max(largest, shareFrom(lines, from, words));
+  }
+  return largest;
+}
+
 /** The rarest words, one more than may be missing: one of them stands in every passage that holds enough. */
 function rarest(
-  words: ReadonlySet<string>,
+  words: Units,
   least: number,
-  linesOf: (word: string) => readonly number[],
+  textsWith: (word: string) => readonly number[],
 ): string[] {
   const mayMiss = words.size - Math.ceil(least * words.size);
   return [...words]
-    .toSorted((one, other) => linesOf(one).length - linesOf(other).length)
+    .toSorted((one, other) => textsWith(one).length - textsWith(other).length)
     .slice(0, mayMiss + 1);
 }
 
 /** Reads texts once, to be looked through for words that stand close together in them. Linear. */
 export function toPassages(texts: readonly string[]): Passages {
-  const lines: Line[] = [];
-  const linesByWord = new Map<string, number[]>();
+  const textsByWord = new Map<string, number[]>();
   for (const [text, said] of texts.entries())
-    for (const sentence of splitSentences(said.replaceAll(fences, ' '))) {
-      const units = distinctUnits(sentence);
-      for (const word of units) {
-        const known = linesByWord.get(word);
-        if (known === undefined) linesByWord.set(word, [lines.length]);
-        else known.push(lines.length);
-      }
-      lines.push({ units, text });
+    for (const word of distinctUnits(said.replaceAll(fences, ' '))) {
+      const known = textsByWord.get(word);
+      if (known === undefined) textsByWord.set(word, [text]);
+      else known.push(text);
     }
-  const linesOf = (word: string): readonly number[] => linesByWord.get(word) ?? [];
+  const textsWith = (word: string): readonly number[] => textsByWord.get(word) ?? [];
+  const linesByText = new Map<number, readonly Units[]>();
+  const linesOf = (text: number): readonly Units[] => {
+    const known = linesByText.get(text);
+    if (known !== undefined) return known;
+    const lines = splitSentences((texts[text] ?? '').replaceAll(fences, ' ')).map(distinctUnits);
+    linesByText.set(text, lines);
+    return lines;
+  };
   return {
     firstHolding: (words, least, isMeant) => {
-      const places = new Set(rarest(words, least, linesOf).flatMap(linesOf));
-      let first: HeldPlace | undefined;
-      for (const place of places) {
-        const text = lines[place]?.text ?? 0;
-        if (!isMeant(text) || (first !== undefined && first.text < text)) continue;
-        for (let from = Math.max(0, place - LINES_MAX + 1); from <= place; from += 1) {
-          if (lines[from]?.text !== text) continue;
-          const share = shareFrom(lines, from, words);
-          const isBetter = first === undefined || text < first.text || share > first.share;
-          if (share >= least && isBetter) first = { text, share };
-        }
+      const rare = rarest(words, least, textsWith);
+      const holding = new Set(rare.flatMap(textsWith));
+      for (const text of [...holding].toSorted((one, other) => one - other)) {
+        if (!isMeant(text)) continue;
+        const share = largestShare(linesOf(text), words, rare);
+        if (share >= least) return { text, share };
       }
-      return first;
+      return undefined;
     },
   };
 }
