@@ -77,6 +77,7 @@ const growth = (kind: ConversationKind): BenchCase => {
     direction: 'atMost',
     aim: 6,
     samples: 1,
+    isLong: true,
     ours: () => engineMs(many()),
     reference: () => engineMs(few()),
   };

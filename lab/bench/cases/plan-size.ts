@@ -42,6 +42,7 @@ const growth = (kind: ConversationKind): BenchCase => {
     direction: 'atMost',
     aim: 6,
     samples: 3,
+    isLong: true,
     ours: () => planMs(many()),
     reference: () => planMs(few()),
   };

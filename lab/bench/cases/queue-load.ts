@@ -36,6 +36,7 @@ export function loadGroup(): BenchGroup {
       direction: 'atLeast',
       aim: 1,
       samples: 1,
+      isLong: true,
       ours: async () => {
         const run = await measured();
         notes.finished = finishedNote(run);
@@ -51,6 +52,7 @@ export function loadGroup(): BenchGroup {
       direction: 'atMost',
       aim: 1.5,
       samples: 1,
+      isLong: true,
       ours: async () => {
         const run = await measured();
         notes.latency = latencyNote(run);

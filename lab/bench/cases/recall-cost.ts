@@ -62,6 +62,7 @@ const firstTextCase = (turns: LongTurns<Size>, size: Size): BenchCase => ({
   direction: 'atMost',
   aim: 1.5,
   samples: 9,
+  isLong: true,
   ours: async () => (await turns.turn(size)).firstTextMs,
   reference: async () => (await turns.turn(size, { recallTokens: 0 })).firstTextMs,
 });
@@ -73,6 +74,7 @@ const coldReadsCase = (turns: LongTurns<Size>, size: Size): BenchCase => ({
   direction: 'atMost',
   aim: 1,
   samples: 1,
+  isLong: true,
   ours: async () => (await turns.coldTurn(size)).indexReads,
   reference: () => Math.ceil(size / SEGMENT_TURNS),
 });
@@ -91,6 +93,7 @@ export function recallGroup(): BenchGroup {
       direction: 'atMost',
       aim: 1,
       samples: 3,
+      isLong: true,
       ours: async () => (await turns.turn(50_000)).reads,
       reference: async () => (await turns.turn(50_000, { recallTokens: 0 })).reads,
       note: turns.table,

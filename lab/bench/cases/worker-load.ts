@@ -122,6 +122,7 @@ export function workerGroup(): BenchGroup {
       direction: 'atMost',
       aim: 256,
       samples: 1,
+      isLong: true,
       ours: () => peakMiB((text) => (memoryNote = text)),
       reference: () => 1,
       note: () => memoryNote,
