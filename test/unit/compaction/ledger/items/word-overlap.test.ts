@@ -7,7 +7,7 @@ const FOREIGN = ' ж';
 const without = (words: ReadonlySet<string>): string[] => [...words].filter((one) => one !== 'ж');
 
 const plainText = fc.string({
-  unit: fc.constantFrom(...'abcXYZ019', "'", '"', ' ', '\n', '-', '_', '.', 'the ', 'booking'),
+  unit: fc.constantFrom('a', 'Z', '0', '9', "'", '"', ' ', '\n', '-', '_', '.', 'the ', 'booking'),
   maxLength: 60,
 });
 
