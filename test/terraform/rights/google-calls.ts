@@ -5,7 +5,7 @@ export type Account = 'chat' | 'compaction';
 interface GoogleCall {
   /** Google's name of the method, or of several. Of Firestore those of its gRPC service. */
   method: string;
-  /** What the account must be allowed. None where Google asks nobody. */
+  /** What the account must be allowed. */
   permissions: readonly string[];
   /** Methods of the port through which the functions make the call. */
   ports: readonly string[];
