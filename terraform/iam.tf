@@ -44,7 +44,7 @@ locals {
   }
 }
 
-# Firestore has rights on projects only; the condition leaves this one database.
+# Firestore has rights on projects only; the condition, in the form that Google documents, leaves this one database.
 resource "google_project_iam_member" "firestore" {
   for_each = local.function_members
 
@@ -141,7 +141,7 @@ resource "google_storage_bucket_iam_member" "uploads_of_vertex" {
 # Pub/Sub signs the tokens of its pushes as this account.
 resource "google_service_account_iam_member" "push_tokens" {
   service_account_id = google_service_account.push.name
-  role               = "roles/iam.serviceAccountTokenCreator"
+  role               = "roles/iam.serviceAccountOpenIdTokenCreator"
   member             = local.pubsub_agent
 }
 
@@ -161,7 +161,8 @@ resource "google_artifact_registry_repository_iam_member" "build" {
 }
 
 # Cloud Functions copies the archive to a bucket of its own, which the first deployment makes: a right can
-# only be given on it by its name.
+# only be given on it by its name. Objects are listed on the bucket itself, whose name ends without a slash; a bucket
+# whose name only begins alike is none of the two.
 resource "google_project_iam_member" "build_sources" {
   project = var.project_id
   role    = "roles/storage.objectViewer"
@@ -172,7 +173,7 @@ resource "google_project_iam_member" "build_sources" {
     description = "The archive and the copy that Cloud Functions makes of it."
     expression = join(" || ", [
       for bucket in [google_storage_bucket.source.name, "gcf-v2-sources-${local.project_number}-${var.region}"] :
-      "resource.name.startsWith(\"projects/_/buckets/${bucket}/\")"
+      "resource.name == \"projects/_/buckets/${bucket}\" || resource.name.startsWith(\"projects/_/buckets/${bucket}/\")"
     ])
   }
 }

@@ -187,8 +187,8 @@ run "defaults" {
     error_message = "Pub/Sub's own account must be allowed to acknowledge what it moves to the dead letters."
   }
   assert {
-    condition     = google_service_account_iam_member.push_tokens.role == "roles/iam.serviceAccountTokenCreator" && google_service_account_iam_member.push_tokens.service_account_id == google_service_account.push.name
-    error_message = "Pub/Sub's own account must be allowed to sign as the account that pushes, and as no other."
+    condition     = google_service_account_iam_member.push_tokens.role == "roles/iam.serviceAccountOpenIdTokenCreator" && google_service_account_iam_member.push_tokens.service_account_id == google_service_account.push.name
+    error_message = "Pub/Sub's own account must be allowed ID tokens of the account that pushes, and of no other."
   }
   assert {
     condition     = length(google_pubsub_subscription.events) == 0

@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { environmentSchema } from '#functions/config/environment.ts';
@@ -213,5 +214,29 @@ describe.skipIf(missingTerraform().length > 0)('what Terraform makes', () => {
       'roles/firebasecloudmessaging.admin',
       'roles/logging.logWriter',
     ]);
+  });
+
+  /** The names of resources for which the condition of a right holds; its language is here as JavaScript is. */
+  const reached = (right: string, names: readonly string[]) => {
+    const [given] = ofType('defaults', 'google_project_iam_member').filter(
+      ({ address }) => address === `google_project_iam_member.${right}`,
+    );
+    const [{ expression } = { expression: 'false' }] = rightSchema.parse(given?.values).condition;
+    return names.filter((name) => runInNewContext(expression, { resource: { name } }) === true);
+  };
+
+  test('lets the build list and read the archive and its copy, and no bucket named alike', () => {
+    const ours = ['recap-test-recap-source', 'gcf-v2-sources-123456789012-us-central1']
+      .map((bucket) => `projects/_/buckets/${bucket}`)
+      .flatMap((bucket) => [bucket, `${bucket}/objects/recap/source.zip`]);
+    const alike = ours.map((name) => name.replace(/(?<=-source|central1)/, '2'));
+
+    expect(reached('build_sources', [...ours, ...alike])).toEqual(ours);
+  });
+
+  test.each(['chat', 'compaction'])('lets %s use its database and no other', (name) => {
+    const database = 'projects/recap-test/databases/(default)';
+
+    expect(reached(`firestore["${name}"]`, [database, `${database}2`])).toEqual([database]);
   });
 });

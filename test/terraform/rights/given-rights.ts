@@ -1,0 +1,48 @@
+import { terraformFolder } from '../check-terraform.ts';
+import { readModule } from '../read-module.ts';
+import { matches } from '../texts.ts';
+import { type Account, googleCalls } from './google-calls.ts';
+import { roles } from './roles.ts';
+
+/** A role that a resource of the module gives. */
+interface GivenRight {
+  address: string;
+  role: string;
+  /** The functions whose accounts get it; none: somebody else does. */
+  accounts: Account[];
+}
+
+const isAccount = (name: string): name is Account => name === 'chat' || name === 'compaction';
+
+/** The rights that the module gives, whatever its variables are. */
+export async function givenRights(): Promise<GivenRight[]> {
+  const { resources, locals } = await readModule(terraformFolder);
+  const members = JSON.stringify(locals['function_members']);
+  return resources
+    .filter(({ type }) => type.endsWith('_iam_member'))
+    .map(({ address, body }) => {
+      const iterated = String(body['member']).includes('each.value') ? body['for_each'] : '';
+      const member = `${JSON.stringify(body['member'])} ${JSON.stringify(iterated)}`;
+      const named = member.includes('local.function_members') ? members : member;
+      const accounts = matches(named, /google_service_account\.(\w+)\.member/g).filter(isAccount);
+      return { address, role: String(body['role']), accounts };
+    });
+}
+
+/** What an account must be allowed for the calls of the code, with the call that needs it. */
+export const neededPermissions = () =>
+  Object.entries(googleCalls).flatMap(([file, { calls }]) =>
+    Object.entries(calls).flatMap(([call, { permissions, accounts }]) =>
+      accounts.flatMap((account) =>
+        permissions.map((permission) => ({ account, permission, needed: `${file}: ${call}` })),
+      ),
+    ),
+  );
+
+/** Whether a right allows an account this. */
+export const allows = (
+  right: GivenRight,
+  { account, permission }: { account: Account; permission: string },
+): boolean =>
+  right.accounts.includes(account) &&
+  (roles[right.role]?.permissions.includes(permission) ?? false);
