@@ -71,6 +71,11 @@ resource "google_project_iam_member" "vertex" {
   project = local.vertex_project
   role    = "roles/aiplatform.user"
   member  = each.value
+
+  # With a key instead the right goes when the functions use the key.
+  lifecycle {
+    create_before_destroy = true
+  }
 }
 
 # CHECK_REVOKED: whether a sign-in still holds (firebaseauth.users.get).
@@ -195,6 +200,7 @@ resource "time_sleep" "rights" {
     google_project_iam_member.build_logs,
     google_project_iam_member.build_sources,
     google_project_iam_member.firestore,
+    google_project_iam_member.vertex,
     google_secret_manager_secret_iam_member.functions,
   ]
 }

@@ -54,4 +54,9 @@ resource "google_secret_manager_secret_iam_member" "functions" {
   secret_id = google_secret_manager_secret.secret[each.value.secret].secret_id
   role      = "roles/secretmanager.secretAccessor"
   member    = local.function_members[each.value.function]
+
+  # An instance that starts while a secret is taken away still reads it.
+  lifecycle {
+    create_before_destroy = true
+  }
 }

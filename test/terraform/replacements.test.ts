@@ -17,6 +17,8 @@ test.each([
   ['', 'google_firebaserules_ruleset.firestore', 'its release'],
   ['', 'google_monitoring_notification_channel.email', 'alerts'],
   ['', 'google_project_iam_member.firestore', 'functions'],
+  ['', 'google_project_iam_member.vertex', 'functions'],
+  ['', 'google_secret_manager_secret_iam_member.functions', 'functions'],
   ['', 'google_secret_manager_secret_version.value', 'functions'],
   ['', 'google_storage_bucket_object.source', 'functions'],
   ['examples/load-balancer', 'google_compute_managed_ssl_certificate.chat', 'the proxy'],
