@@ -87,7 +87,7 @@ data "google_project" "this" {
 
 # Another project whose Vertex AI reads what users attach: its service agent is named by its number.
 data "google_project" "vertex" {
-  count = local.uses_vertex && var.uploads && local.vertex_project != var.project_id ? 1 : 0
+  count = local.vertex_reads_uploads_elsewhere ? 1 : 0
 
   project_id = local.vertex_project
 

@@ -21,6 +21,9 @@ locals {
 
   uses_vertex    = var.model_access == "vertex"
   vertex_project = coalesce(var.vertex_project, var.project_id)
+  # Vertex AI of another project, to whose service agent the bucket of uploads must be opened.
+  vertex_reads_uploads_elsewhere = local.uses_vertex && var.uploads && local.vertex_project != var.project_id
+
   checks_revoked = lookup(var.settings, "CHECK_REVOKED", "erasures") != "off"
   calls_webhooks = length(var.hook_hosts) > 0
 

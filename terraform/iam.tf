@@ -136,7 +136,7 @@ resource "google_service_account_iam_member" "upload_addresses" {
 # Vertex AI reads attached files itself, as its service agent. In its own project that may read every bucket; of
 # another project it is given this one.
 resource "google_storage_bucket_iam_member" "uploads_of_vertex" {
-  count = length(data.google_project.vertex)
+  count = local.vertex_reads_uploads_elsewhere ? 1 : 0
 
   bucket = google_storage_bucket.uploads[0].name
   role   = "roles/storage.objectViewer"

@@ -420,12 +420,16 @@ resource "google_monitoring_alert_policy" "alert" {
   depends_on = [google_logging_metric.counter, google_logging_metric.distribution, google_cloud_scheduler_job.sweep]
 }
 
+locals {
+  objective_ids = { for key, objective in merge(google_monitoring_slo.latency, google_monitoring_slo.outcome) : key => objective.id }
+}
+
 # An objective is about to be missed: in an hour ten times as much went wrong as 28 days allow an hour.
 resource "google_monitoring_alert_policy" "burning" {
-  for_each = merge(google_monitoring_slo.latency, google_monitoring_slo.outcome)
+  for_each = merge(local.latency_objectives, local.outcome_objectives)
 
   project      = var.project_id
-  display_name = "Recap (${var.name}): objective in danger: ${each.value.display_name}"
+  display_name = "Recap (${var.name}): objective in danger: ${each.value.display}"
   combiner     = "OR"
   severity     = "WARNING"
   user_labels  = var.labels
@@ -433,7 +437,7 @@ resource "google_monitoring_alert_policy" "burning" {
   conditions {
     display_name = "Error budget goes ten times too fast"
     condition_threshold {
-      filter          = "select_slo_burn_rate(\"${each.value.id}\", \"3600s\")"
+      filter          = "select_slo_burn_rate(\"${local.objective_ids[each.key]}\", \"3600s\")"
       comparison      = "COMPARISON_GT"
       threshold_value = 10
       duration        = "0s"
@@ -441,7 +445,7 @@ resource "google_monitoring_alert_policy" "burning" {
   }
   documentation {
     mime_type = "text/markdown"
-    subject   = "Recap (${var.name}): objective in danger: ${each.value.display_name}"
+    subject   = "Recap (${var.name}): objective in danger: ${each.value.display}"
     content   = templatefile("${path.module}/alerts/objective-in-danger.md", local.documented)
   }
   notification_channels = local.channels

@@ -7,8 +7,8 @@ const SECONDS_PER_DAY = 86_400;
 
 /** What terraform/variables.tf gives the functions; a test compares. */
 export const deployed = {
-  chat: { concurrency: 40, maxInstances: 20, memoryMib: 512 },
-  compaction: { concurrency: 8, maxInstances: 10, memoryMib: 512 },
+  chat: { concurrency: 40, maxInstances: 15, memoryMib: 512 },
+  compaction: { concurrency: 8, maxInstances: 5, memoryMib: 512 },
 } as const;
 
 /** What is assumed beside `assumed`; put in your own. */
