@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import * as firestore from '@google-cloud/firestore';
 import * as pubsub from '@google-cloud/pubsub';
 import * as genai from '@google/genai';
@@ -48,9 +49,9 @@ const withoutComments = (text: string) =>
 const importedBy = (text: string) =>
   unique(matches(text, /(?:from|import|import\(|require\()\s*'([^']+)'/g));
 
-/** Methods that a file calls, or binds, by a name that a library which it imports gives one. */
-function libraryCalls(code: string): string[] {
-  const known = new Set(importedBy(code).flatMap((library) => [...(libraries[library] ?? [])]));
+/** Methods that a file calls, or binds, by a name that a library which its folder imports gives one. */
+function libraryCalls(code: string, imported: readonly string[]): string[] {
+  const known = new Set(imported.flatMap((library) => [...(libraries[library] ?? [])]));
   return matches(code, /\.(\w+)(?=\??\.?\(|\.(?:bind|call|apply)\()/g).filter((name) =>
     known.has(name),
   );
@@ -110,9 +111,15 @@ function requests(code: string): string[] {
 
 /** Every call that the code of both functions can make, each once a file. */
 export function findCalls(): FoundCall[] {
-  return filesBelow(['functions/src', 'shared'], /\.ts$/).flatMap((file) => {
-    const code = withoutComments(textOf(file));
-    const calls = unique([...libraryCalls(code), ...importedSenders(code), ...requests(code)]);
+  const files = filesBelow(['functions/src', 'shared'], /\.ts$/).map((file) => ({
+    file,
+    code: withoutComments(textOf(file)),
+  }));
+  const importedIn = (folder: string) =>
+    files.filter(({ file }) => dirname(file) === folder).flatMap(({ code }) => importedBy(code));
+  return files.flatMap(({ file, code }) => {
+    const inLibraries = libraryCalls(code, importedIn(dirname(file)));
+    const calls = unique([...inLibraries, ...importedSenders(code), ...requests(code)]);
     return calls.map((call) => ({ file, call }));
   });
 }

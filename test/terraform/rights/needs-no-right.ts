@@ -36,6 +36,16 @@ export const needsNoRight: readonly { where: RegExp; calls: readonly string[]; w
     why: 'sends what googleRequest is called with, and its calls are found themselves',
   },
   {
+    where: new RegExp(`^${adapters}/google/(?:google-request|fcm-notifier)\\.ts$`),
+    calls: ['get'],
+    why: 'of access tokens, and of a header',
+  },
+  {
+    where: new RegExp(`^${adapters}/gemini/gemini-files\\.ts$`),
+    calls: ['get', 'countTokens'],
+    why: 'of a cache, and of the adapter of Gemini, whose own calls are found',
+  },
+  {
     where: new RegExp(`^${adapters}/gemini/gemini-transport\\.ts$`),
     calls: ['import request'],
     why: 'sends what the library of Gemini asks it to send',

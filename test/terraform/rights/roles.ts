@@ -23,7 +23,7 @@ export const roles: Readonly<Record<string, Role>> = {
   },
   'roles/firebaseauth.viewer': {
     permissions: ['firebaseauth.users.get'],
-    more: 'reads the settings of Firebase Auth and its projects, and changes nothing',
+    more: 'reads the settings of Firebase Auth and the list of apps; identitytoolkit.viewer reads tenants in their place',
   },
   'roles/firebasecloudmessaging.admin': {
     permissions: ['cloudmessaging.messages.create'],
@@ -57,7 +57,7 @@ export const roles: Readonly<Record<string, Role>> = {
   },
   'roles/run.invoker': {
     permissions: ['run.routes.invoke'],
-    more: 'jobs and instances, of which a service has none',
+    more: 'jobs and instances; given on one service, which has none, where run.servicesInvoker allows the same',
   },
   'roles/secretmanager.secretAccessor': {
     permissions: ['secretmanager.versions.access'],
@@ -65,7 +65,7 @@ export const roles: Readonly<Record<string, Role>> = {
   },
   'roles/logging.logWriter': {
     permissions: ['logging.logEntries.create'],
-    more: 'routes entries; no predefined role only writes',
+    more: 'routes entries; the role that Google documents for builds, as what only writes is beta',
   },
   'roles/artifactregistry.writer': {
     permissions: [
