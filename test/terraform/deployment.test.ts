@@ -40,6 +40,29 @@ const rightSchema = z.object({
   condition: z.array(z.object({ expression: z.string() })).default([]),
 });
 
+/** Which API makes the resources whose types begin so. */
+const apis: Readonly<Record<string, string>> = {
+  google_artifact_registry: 'artifactregistry',
+  google_billing: 'billingbudgets',
+  google_cloud_run: 'run',
+  google_cloud_scheduler: 'cloudscheduler',
+  google_cloudfunctions2: 'cloudfunctions',
+  google_firebaserules: 'firebaserules',
+  google_firestore: 'firestore',
+  google_logging: 'logging',
+  google_monitoring: 'monitoring',
+  google_project_iam: 'cloudresourcemanager',
+  google_project_service: 'serviceusage',
+  google_pubsub: 'pubsub',
+  google_secret_manager: 'secretmanager',
+  google_service_account: 'iam',
+  google_storage: 'storage',
+};
+
+/** The API of a resource's type; the type itself where the table lacks it. */
+const apiOf = (type: string): string =>
+  Object.entries(apis).find(([prefix]) => type.startsWith(prefix))?.[1] ?? type;
+
 const secretsForTests = {
   SNAPSHOT_KEYS: `k1:${Buffer.alloc(32).toString('base64')}`,
   GEMINI_API_KEY: 'a-key',
@@ -122,6 +145,16 @@ describe.skipIf(missingTerraform().length > 0)('what Terraform makes', () => {
     const { environment_variables: set } = functionNamed(run, name);
 
     expect(set['NODE_OPTIONS']).toBe(deployedNodeOptions);
+  });
+
+  test.each(runs)('in %s, the API of every resource is enabled', (run) => {
+    const types = (made.get(run) ?? []).map(({ type }) => type);
+    const needed = types.filter((type) => type.startsWith('google_')).map(apiOf);
+    const enabled = ofType(run, 'google_project_service').map(({ values }) => values['service']);
+
+    expect(enabled).toEqual(
+      expect.arrayContaining([...new Set(needed)].map((api) => `${api}.googleapis.com`)),
+    );
   });
 
   test('topics have the names that the code takes where nothing is set', () => {
