@@ -1,8 +1,14 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { createAccessTokens } from '#functions/adapters/auth/access-tokens.ts';
+import { retry } from '#functions/lib/retry.ts';
+import { StoreUnavailableError } from '#shared/errors.ts';
 import { lastSegment } from './pages.ts';
 
 const REQUEST_TIMEOUT_MS = 30_000;
+/** Lists are read again, so that a walk of hours does not end with one answer that was lost. */
+const REQUEST_TRIES = 4;
+const REQUEST_RETRY_MS = 1_000;
 const COLLECTION_NAMES_MAX = 100;
 
 const pageSchema = z.object({
@@ -37,18 +43,30 @@ export function createDocumentTree(place: {
   const root = `${host}/v1/projects/${projectId}/databases/${databaseId}/documents`;
   const pathOf = (path: string) => path.split('/').map(encodeURIComponent).join('/');
 
-  async function call(url: string, init: RequestInit = {}): Promise<unknown> {
+  async function callOnce(url: string, init: RequestInit): Promise<unknown> {
+    const operation = `list of ${new URL(url).pathname}`;
     // The emulator takes this token for an administrator's.
     const token = emulatorHost ? 'owner' : await tokens.get();
     const response = await fetch(url, {
       ...init,
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+    }).catch((cause: unknown) => {
+      throw new StoreUnavailableError({ operation, cause });
     });
+    if (response.status === 429 || response.status >= 500)
+      throw new StoreUnavailableError({ operation });
     if (!response.ok)
       throw new Error(`Firestore answered ${response.status} to ${new URL(url).pathname}`);
     return response.json();
   }
+
+  const call = (url: string, init: RequestInit = {}) =>
+    retry(() => callOnce(url, init), {
+      mostTries: REQUEST_TRIES,
+      isRetryable: (error) => error instanceof StoreUnavailableError,
+      beforeNext: (tries) => delay(REQUEST_RETRY_MS * tries),
+    });
 
   return {
     async collectionsBelow(path) {

@@ -5,7 +5,7 @@ import { lastSegment, readPages } from '../pages.ts';
 import { parameterIn, type CollectionPattern, type Parameters } from './collection-pattern.ts';
 
 /** Documents that are looked below side by side, and discussions that are imported so. */
-const AT_ONCE = 16;
+const AT_ONCE = 8;
 const IDS_PER_PAGE = 300;
 
 /** Where the extension has written. */
