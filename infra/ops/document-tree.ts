@@ -31,20 +31,20 @@ export interface DocumentTree {
   documentsIn(collection: string): AsyncIterable<NamedDocument[]>;
 }
 
-/** The tree of a Firestore database, or of one of its emulator, through its REST interface: the client has no pages. */
-export function createDocumentTree(place: {
+interface Place {
   projectId: string;
   databaseId?: string | undefined;
   emulatorHost?: string | undefined;
-}): DocumentTree {
-  const { projectId, databaseId = '(default)', emulatorHost } = place;
+}
+
+/** Calls of the REST interface. Throws StoreUnavailableError when no try is answered. */
+function createCall({
+  emulatorHost,
+}: Place): (url: string, init?: RequestInit) => Promise<unknown> {
   const tokens = createAccessTokens(['https://www.googleapis.com/auth/datastore']);
-  const host = emulatorHost ? `http://${emulatorHost}` : 'https://firestore.googleapis.com';
-  const root = `${host}/v1/projects/${projectId}/databases/${databaseId}/documents`;
-  const pathOf = (path: string) => path.split('/').map(encodeURIComponent).join('/');
 
   async function callOnce(url: string, init: RequestInit): Promise<unknown> {
-    const operation = `list of ${new URL(url).pathname}`;
+    const { pathname } = new URL(url);
     // The emulator takes this token for an administrator's.
     const token = emulatorHost ? 'owner' : await tokens.get();
     const response = await fetch(url, {
@@ -52,21 +52,30 @@ export function createDocumentTree(place: {
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
     }).catch((cause: unknown) => {
-      throw new StoreUnavailableError({ operation, cause });
+      throw new StoreUnavailableError({ operation: `list of ${pathname}`, cause });
     });
-    if (response.status === 429 || response.status >= 500)
-      throw new StoreUnavailableError({ operation });
-    if (!response.ok)
-      throw new Error(`Firestore answered ${response.status} to ${new URL(url).pathname}`);
+    const { status, ok } = response;
+    if (status === 429 || status >= 500)
+      throw new StoreUnavailableError({ operation: `list of ${pathname} (${status})` });
+    if (!ok) throw new Error(`Firestore answered ${status} to ${pathname}`);
     return response.json();
   }
 
-  const call = (url: string, init: RequestInit = {}) =>
+  return (url, init = {}) =>
     retry(() => callOnce(url, init), {
       mostTries: REQUEST_TRIES,
       isRetryable: (error) => error instanceof StoreUnavailableError,
       beforeNext: (tries) => delay(REQUEST_RETRY_MS * tries),
     });
+}
+
+/** The tree of a Firestore database, or of one of its emulator, through its REST interface: the client has no pages. */
+export function createDocumentTree(place: Place): DocumentTree {
+  const { projectId, databaseId = '(default)', emulatorHost } = place;
+  const host = emulatorHost ? `http://${emulatorHost}` : 'https://firestore.googleapis.com';
+  const root = `${host}/v1/projects/${projectId}/databases/${databaseId}/documents`;
+  const pathOf = (path: string) => path.split('/').map(encodeURIComponent).join('/');
+  const call = createCall(place);
 
   return {
     async collectionsBelow(path) {

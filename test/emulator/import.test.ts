@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { DocumentReference, Firestore, GeoPoint } from '@google-cloud/firestore';
+import { Firestore, GeoPoint } from '@google-cloud/firestore';
 import { expect, test } from 'vitest';
 import { createFirestoreDocumentStore } from '#functions/adapters/firestore/firestore-document-store.ts';
 import { createDocumentTree } from '#infra/ops/document-tree.ts';
@@ -63,10 +63,14 @@ test('a document with references and places in other fields is imported all the 
   const world = { ...verifyWorld(store), tree };
   const database = new Firestore({ projectId });
   const collection = collectionPath('u1', randomUUID());
-  const reference: DocumentReference = database.doc('users/u1');
+  const reference = database.doc('users/u1');
   await database.doc(`${collection}/a`).create({
-    ...{ prompt: 'Where?', response: 'Here.', createTime: new Date() },
-    ...{ by: reference, at: new GeoPoint(1, 2), photo: Buffer.from('abc') },
+    prompt: 'Where?',
+    response: 'Here.',
+    createTime: new Date(),
+    by: reference,
+    at: new GeoPoint(1, 2),
+    photo: Buffer.from('abc'),
   });
   await database.doc(`${collection}/b`).create({ prompt: reference, createTime: new Date() });
   await database.terminate();

@@ -88,6 +88,22 @@ function repetitionTests(newWorld: () => ImportWorld): void {
   });
 }
 
+function concurrencyTests(newWorld: () => ImportWorld): void {
+  test('two imports at once write every turn once', async () => {
+    const world = newWorld();
+    const { conversationId } = await storedDiscussion(world, answeredDocuments(450));
+
+    const both = await Promise.all([run(world, '--yes'), run(world, '--yes')]);
+
+    expect(both.map(({ code }) => code)).toEqual([0, 0]);
+    expect(await readImported(world, conversationId)).toMatchObject({
+      state: 'live',
+      lastSeq: 450,
+    });
+    expect(await foundIn(world, conversationId)).toEqual([]);
+  });
+}
+
 function changedSinceTests(newWorld: () => ImportWorld): void {
   test('a conversation in which its user wrote in Recap is not touched by another import', async () => {
     const world = newWorld();
@@ -260,6 +276,7 @@ export function importSuite(
   describe(`discussions of the Firebase extension in ${storeName}`, () => {
     mappingTests(newWorld);
     repetitionTests(newWorld);
+    concurrencyTests(newWorld);
     changedSinceTests(newWorld);
   });
   describe(`an import into ${storeName} that is killed`, () => {
