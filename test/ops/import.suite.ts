@@ -44,6 +44,7 @@ function mappingTests(newWorld: () => ImportWorld): void {
       [1, 2, 3].map((n) => ({
         said: [`Question ${n}`, `Answer ${n}`],
         state: 'done',
+        inContext: true,
         createTime: sentAt(n),
         finishTime: new Date(sentAt(n).getTime() + 4_000),
       })),
@@ -196,11 +197,11 @@ function failedAnswerTests(newWorld: () => ImportWorld): void {
     await run(world, '--yes');
 
     const turns = await transcript(world.store, conversationId, 4);
-    expect(turns.map(({ said, state }) => [...said, state])).toEqual([
-      ['One', 'First.', 'done'],
-      ['Two', 'failed'],
-      ['Three', 'failed'],
-      ['Four', 'Fourth.', 'done'],
+    expect(turns.map(({ said, state, inContext }) => [...said, state, inContext])).toEqual([
+      ['One', 'First.', 'done', true],
+      ['Two', 'failed', false],
+      ['Three', 'failed', false],
+      ['Four', 'Fourth.', 'done', true],
     ]);
     expect(await foundIn(world, conversationId)).toEqual([]);
   });

@@ -70,6 +70,7 @@ export async function transcript(store: DocumentStore, conversationId: string, l
   return turns.map(({ value }) => ({
     said: [value.user, ...value.contents].map(contentText),
     state: value.state,
+    inContext: value.inContext,
     createTime: value.createTime,
     finishTime: value.finishTime,
   }));
