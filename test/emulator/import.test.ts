@@ -15,14 +15,23 @@ import {
   collectionPath,
   conversationIdFor,
   PATTERN,
+  storeDiscussion,
 } from '../support/import/extension.ts';
 import { readImported, run, storedDiscussion } from '../support/import/import-world.ts';
 import { demoProjectId, firestoreEmulatorHost } from '../support/processes/emulator-environment.ts';
 
 const opsScript = fileURLToPath(new URL('../../infra/ops/ops.ts', import.meta.url));
 
-function openDatabase(projectId = demoProjectId()) {
-  const store = createFirestoreDocumentStore({ projectId, deadlineMs: 20_000 });
+/** The command as the shell runs it, on a project of the emulator. */
+const startImport = (projectId: string, ...argv: string[]) =>
+  spawn(
+    process.execPath,
+    [opsScript, 'import', '--from', PATTERN, '--project', projectId, '--yes', ...argv],
+    { stdio: 'ignore' },
+  );
+
+function openDatabase(projectId = demoProjectId(), databaseId = '(default)') {
+  const store = createFirestoreDocumentStore({ projectId, databaseId, deadlineMs: 20_000 });
   const tree = createDocumentTree({ projectId, emulatorHost: firestoreEmulatorHost() });
   return { projectId, store, tree };
 }
@@ -35,8 +44,7 @@ test('an import that was killed while it wrote is completed by the next run, and
   const discussions = await Promise.all(
     Array.from({ length: 8 }, () => storedDiscussion(world, answeredDocuments(230))),
   );
-  const argv = ['import', '--from', PATTERN, '--project', projectId, '--yes'];
-  const child = spawn(process.execPath, [opsScript, ...argv], { stdio: 'ignore' });
+  const child = startImport(projectId);
   const exited = once(child, 'exit');
   await eventually('the first conversation', async () =>
     (await store.query({ collection: CONVERSATIONS, limit: 1 })).at(0),
@@ -56,6 +64,22 @@ test('an import that was killed while it wrote is completed by the next run, and
     });
     expect(await foundIn(world, conversationId)).toEqual([]);
   }
+});
+
+test('discussions of another database of the project are imported, and their database stays as it is', async () => {
+  const { projectId, store, tree } = openDatabase();
+  const world = { ...verifyWorld(store), tree };
+  const { store: sourceStore } = openDatabase(projectId, 'chats');
+  const collection = collectionPath('u1', randomUUID());
+  await storeDiscussion(sourceStore, collection, answeredDocuments(2));
+  const before = await sourceStore.query({ collection, limit: 10 });
+
+  const [code] = await once(startImport(projectId, '--from-database', 'chats'), 'exit');
+
+  expect(code).toBe(0);
+  expect(await readImported(world, conversationIdFor(collection))).toMatchObject({ lastSeq: 2 });
+  expect(await sourceStore.query({ collection, limit: 10 })).toEqual(before);
+  expect(await sourceStore.query({ collection: CONVERSATIONS, limit: 1 })).toEqual([]);
 });
 
 test('a document with references and places in other fields is imported all the same', async () => {
