@@ -9,6 +9,7 @@ import { contextCommand } from './commands/context.ts';
 import { conversationsCommand } from './commands/conversations.ts';
 import { deadLettersCommand } from './commands/dead-letters.ts';
 import { eraseCommand } from './commands/erase.ts';
+import { importCommand } from './commands/import.ts';
 import { restoreCommand } from './commands/restore.ts';
 import { showCommand } from './commands/show.ts';
 import { usageCommand } from './commands/usage.ts';
@@ -29,6 +30,7 @@ const mainCommand = (surroundings: Surroundings): CommandDef =>
       'dead-letters': deadLettersCommand(surroundings),
       usage: usageCommand(surroundings),
       erase: eraseCommand(surroundings),
+      import: importCommand(surroundings),
     },
   });
 

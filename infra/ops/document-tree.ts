@@ -1,8 +1,14 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { createAccessTokens } from '#functions/adapters/auth/access-tokens.ts';
+import { retry } from '#functions/lib/retry.ts';
+import { StoreUnavailableError } from '#shared/errors.ts';
 import { lastSegment } from './pages.ts';
 
 const REQUEST_TIMEOUT_MS = 30_000;
+/** Lists are read again, so that a walk of hours does not end with one answer that was lost. */
+const REQUEST_TRIES = 4;
+const REQUEST_RETRY_MS = 1_000;
 const COLLECTION_NAMES_MAX = 100;
 
 const pageSchema = z.object({
@@ -25,30 +31,51 @@ export interface DocumentTree {
   documentsIn(collection: string): AsyncIterable<NamedDocument[]>;
 }
 
-/** The tree of a Firestore database, or of one of its emulator, through its REST interface: the client has no pages. */
-export function createDocumentTree(place: {
+interface Place {
   projectId: string;
   databaseId?: string | undefined;
   emulatorHost?: string | undefined;
-}): DocumentTree {
-  const { projectId, databaseId = '(default)', emulatorHost } = place;
-  const tokens = createAccessTokens(['https://www.googleapis.com/auth/datastore']);
-  const host = emulatorHost ? `http://${emulatorHost}` : 'https://firestore.googleapis.com';
-  const root = `${host}/v1/projects/${projectId}/databases/${databaseId}/documents`;
-  const pathOf = (path: string) => path.split('/').map(encodeURIComponent).join('/');
+}
 
-  async function call(url: string, init: RequestInit = {}): Promise<unknown> {
+/** Calls of the REST interface. Throws StoreUnavailableError when no try is answered. */
+function createCall({
+  emulatorHost,
+}: Place): (url: string, init?: RequestInit) => Promise<unknown> {
+  const tokens = createAccessTokens(['https://www.googleapis.com/auth/datastore']);
+
+  async function callOnce(url: string, init: RequestInit): Promise<unknown> {
+    const { pathname } = new URL(url);
     // The emulator takes this token for an administrator's.
     const token = emulatorHost ? 'owner' : await tokens.get();
     const response = await fetch(url, {
       ...init,
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+    }).catch((cause: unknown) => {
+      throw new StoreUnavailableError({ operation: `list of ${pathname}`, cause });
     });
-    if (!response.ok)
-      throw new Error(`Firestore answered ${response.status} to ${new URL(url).pathname}`);
+    const { status, ok } = response;
+    if (status === 429 || status >= 500)
+      throw new StoreUnavailableError({ operation: `list of ${pathname} (${status})` });
+    if (!ok) throw new Error(`Firestore answered ${status} to ${pathname}`);
     return response.json();
   }
+
+  return (url, init = {}) =>
+    retry(() => callOnce(url, init), {
+      mostTries: REQUEST_TRIES,
+      isRetryable: (error) => error instanceof StoreUnavailableError,
+      beforeNext: (tries) => delay(REQUEST_RETRY_MS * tries),
+    });
+}
+
+/** The tree of a Firestore database, or of one of its emulator, through its REST interface: the client has no pages. */
+export function createDocumentTree(place: Place): DocumentTree {
+  const { projectId, databaseId = '(default)', emulatorHost } = place;
+  const host = emulatorHost ? `http://${emulatorHost}` : 'https://firestore.googleapis.com';
+  const root = `${host}/v1/projects/${projectId}/databases/${databaseId}/documents`;
+  const pathOf = (path: string) => path.split('/').map(encodeURIComponent).join('/');
+  const call = createCall(place);
 
   return {
     async collectionsBelow(path) {

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { parseConfig, type Config } from '#functions/config.ts';
+import { createFirestoreDocumentStore } from '#functions/adapters/firestore/firestore-document-store.ts';
 import { createDependencies } from '#functions/dependencies.ts';
 import type { Logger } from '#shared/ports/ports.ts';
 import { ArgumentError, type ConnectionOptions } from './arguments.ts';
@@ -10,6 +11,7 @@ import { askChat } from './ask-chat.ts';
 import { createDeadLetterBox, type DeadLetterBox } from './letters/dead-letter-box.ts';
 import { createDeadLetterClient } from './letters/dead-letter-client.ts';
 import { createDocumentTree, type DocumentTree } from './document-tree.ts';
+import type { SourceDatabase } from './import/find-discussions.ts';
 import { localVariables } from './local-variables.ts';
 import type { AskContext } from './verify/load/load-context.ts';
 
@@ -22,6 +24,8 @@ export interface Project extends AsyncDisposable {
   /** Whether the keys that sign snapshots are known here. */
   hasKeys: boolean;
   tree: DocumentTree | undefined;
+  /** A database of the same project to read from; without an id the one of Recap. */
+  sourceDatabase: (databaseId: string | undefined) => SourceDatabase;
   /** Dead letters of a topic. */
   deadLetters: DeadLetterBox | undefined;
   /** What `/context` shows. */
@@ -106,14 +110,26 @@ export async function openProject(
   });
   const chat = await createDependencies(config, { logger: loggerTo(surroundings.note) }).chat();
   const deadLetters = createDeadLetterBox(createDeadLetterClient(config.GOOGLE_CLOUD_PROJECT));
+  const projectId = config.GOOGLE_CLOUD_PROJECT;
+  const emulatorHost = variables['FIRESTORE_EMULATOR_HOST'];
+  const treeIn = (databaseId: string) =>
+    createDocumentTree({ projectId, databaseId, emulatorHost });
+  const tree = treeIn(config.FIRESTORE_DATABASE);
   return {
     chat,
     hasKeys,
-    tree: createDocumentTree({
-      projectId: config.GOOGLE_CLOUD_PROJECT,
-      databaseId: config.FIRESTORE_DATABASE,
-      emulatorHost: variables['FIRESTORE_EMULATOR_HOST'],
-    }),
+    tree,
+    sourceDatabase: (databaseId) =>
+      databaseId === undefined
+        ? { store: chat.store, tree }
+        : {
+            store: createFirestoreDocumentStore({
+              projectId,
+              databaseId,
+              deadlineMs: config.STORE_DEADLINE_MS,
+            }),
+            tree: treeIn(databaseId),
+          },
     deadLetters,
     askContext: askChat(chat, options.local === true ? variables['RECAP_CHAT_URL'] : undefined),
     name: placeOf(config, variables),

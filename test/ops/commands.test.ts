@@ -298,7 +298,7 @@ describe('a command that cannot be carried out', () => {
     const { out } = await ops(world, ['--help']);
     const names = [...out.matchAll(/^ {2}([a-z-]+) {2}/gmu)].map(([, name = '']) => name);
 
-    expect(names.filter((name) => !name.startsWith('-'))).toHaveLength(10);
+    expect(names.filter((name) => !name.startsWith('-'))).toHaveLength(11);
     for (const name of names.filter((each) => !each.startsWith('-'))) {
       const help = await ops(world, [name, '--help']);
       expect(help.out).toMatch(new RegExp(`^Usage: npm run ops -- ${name}`, 'u'));

@@ -32,6 +32,7 @@ export async function ops(
       chat: world.chat,
       hasKeys: parts.hasKeys ?? true,
       tree: parts.tree,
+      sourceDatabase: () => ({ store: world.chat.store, tree: parts.tree }),
       deadLetters: parts.deadLetters,
       askContext: askChat(world.chat, undefined),
       name: 'demo-test',

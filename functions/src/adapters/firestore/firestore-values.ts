@@ -35,6 +35,9 @@ function documentFields(
   );
 }
 
+/** References, places, bytes and vectors are objects of classes; Recap writes none, and reads them as nothing. */
+const isMap = (value: object) => Object.getPrototypeOf(value) === Object.prototype;
+
 function documentValue(sdk: TimestampClass, value: unknown): Value {
   if (value === null) return null;
   if (typeof value === 'boolean' || typeof value === 'number' || typeof value === 'string') {
@@ -42,6 +45,6 @@ function documentValue(sdk: TimestampClass, value: unknown): Value {
   }
   if (value instanceof sdk.Timestamp) return value.toDate();
   if (Array.isArray(value)) return value.map((item) => documentValue(sdk, item));
-  if (typeof value === 'object') return documentFields(sdk, { ...value });
+  if (typeof value === 'object') return isMap(value) ? documentFields(sdk, { ...value }) : null;
   throw new TypeError(`a stored value of type ${typeof value}`);
 }

@@ -17,7 +17,7 @@ import {
   type TurnDocument,
 } from '#shared/conversation/documents/turn.ts';
 import type { DocumentFields, StoredDocument, Write } from '#shared/ports/ports.ts';
-import { utf8Length } from '#shared/store/names.ts';
+import { BATCH_BYTES, BATCH_WRITES, creationBytes } from '#shared/store/write-batches.ts';
 import { turnKey } from '#shared/uploads/upload.ts';
 import { uploadsIn } from '#shared/uploads/upload-parts.ts';
 import { namingWrites } from '#functions/chat/features/uploads/name-uploads.ts';
@@ -28,11 +28,6 @@ import { passCrashPoint } from '#functions/lib/crash-points.ts';
 
 /** Turns of one read; each may come with pieces of a MiB. */
 const TURNS_PER_READ = 10;
-/** Below the store's limits of a commit: 500 writes, 3.5 MiB. */
-const BATCH_WRITES = 400;
-const BATCH_BYTES = 3 * 1024 * 1024;
-/** What a write takes beside its JSON, bytes; generous. */
-const WRITE_BYTES = 300;
 
 /** The source changed while it was copied: what stands in the fork may be of two states. */
 export class SourceChangedError extends Error {
@@ -57,9 +52,6 @@ interface Copy {
 
 type Creation = Extract<Write, { op: 'create' }>;
 
-const bytesOf = ({ path, fields }: Creation) =>
-  WRITE_BYTES + utf8Length(path) + utf8Length(JSON.stringify(fields));
-
 /** Commits writes in the order they come, as many at once as a commit takes. */
 function batchWriter(dependencies: ChatDependencies, target: ForkTarget) {
   let waiting: Creation[] = [];
@@ -74,7 +66,7 @@ function batchWriter(dependencies: ChatDependencies, target: ForkTarget) {
   }
   return {
     async write(created: Creation): Promise<void> {
-      const size = bytesOf(created);
+      const size = creationBytes(created);
       if (waiting.length >= BATCH_WRITES || bytes + size > BATCH_BYTES) await flush();
       waiting.push(created);
       bytes += size;

@@ -57,7 +57,10 @@ export const abandonedTurns = (state: StartState, seqs: readonly number[]): Aban
   abandonedDocuments(state, seqs).map((turn) => abandonedFields(turn, state.facts.now));
 
 /** What makes a request the same again. A regeneration has no text of its own to compare. */
-const bodyHash = (sha256: (text: string) => string, request: SendRequest) => {
+export const bodyHash = (
+  sha256: (text: string) => string,
+  request: Pick<SendRequest, 'message' | 'replacing' | 'options'>,
+) => {
   const { message, replacing } = request;
   const options = encodeAnswerOptions(request.options);
   const body = [

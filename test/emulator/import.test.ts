@@ -1,0 +1,107 @@
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { Firestore, GeoPoint } from '@google-cloud/firestore';
+import { expect, test } from 'vitest';
+import { createFirestoreDocumentStore } from '#functions/adapters/firestore/firestore-document-store.ts';
+import { createDocumentTree } from '#infra/ops/document-tree.ts';
+import { CONVERSATIONS } from '#shared/conversation/documents/paths.ts';
+import { importSuite } from '../ops/import.suite.ts';
+import { eventually } from '../support/eventually.ts';
+import { foundIn, verifyWorld } from '../support/compaction/verifying.ts';
+import {
+  answeredDocuments,
+  collectionPath,
+  conversationIdFor,
+  PATTERN,
+  storeDiscussion,
+} from '../support/import/extension.ts';
+import { readImported, run, storedDiscussion } from '../support/import/import-world.ts';
+import { demoProjectId, firestoreEmulatorHost } from '../support/processes/emulator-environment.ts';
+
+const opsScript = fileURLToPath(new URL('../../infra/ops/ops.ts', import.meta.url));
+
+/** The command as the shell runs it, on a project of the emulator. */
+const startImport = (projectId: string, ...argv: string[]) =>
+  spawn(
+    process.execPath,
+    [opsScript, 'import', '--from', PATTERN, '--project', projectId, '--yes', ...argv],
+    { stdio: 'ignore' },
+  );
+
+function openDatabase(projectId = demoProjectId(), databaseId = '(default)') {
+  const store = createFirestoreDocumentStore({ projectId, databaseId, deadlineMs: 20_000 });
+  const tree = createDocumentTree({ projectId, emulatorHost: firestoreEmulatorHost() });
+  return { projectId, store, tree };
+}
+
+importSuite('Firestore', openDatabase);
+
+test('an import that was killed while it wrote is completed by the next run, and nothing is there twice', async () => {
+  const { projectId, store, tree } = openDatabase();
+  const world = { ...verifyWorld(store), tree };
+  const discussions = await Promise.all(
+    Array.from({ length: 8 }, () => storedDiscussion(world, answeredDocuments(230))),
+  );
+  const child = startImport(projectId);
+  const exited = once(child, 'exit');
+  await eventually('the first conversation', async () =>
+    (await store.query({ collection: CONVERSATIONS, limit: 1 })).at(0),
+  );
+  child.kill('SIGKILL');
+  await exited;
+
+  const second = await run(world, '--yes');
+  const third = await run(world, '--yes');
+
+  expect(second.code).toBe(0);
+  expect(third.out).toContain('8 discussions: 0 created, 0 extended, 8 unchanged');
+  for (const { conversationId } of discussions) {
+    expect(await readImported(world, conversationId)).toMatchObject({
+      state: 'live',
+      lastSeq: 230,
+    });
+    expect(await foundIn(world, conversationId)).toEqual([]);
+  }
+});
+
+test('discussions of another database of the project are imported, and their database stays as it is', async () => {
+  const { projectId, store, tree } = openDatabase();
+  const world = { ...verifyWorld(store), tree };
+  const { store: sourceStore } = openDatabase(projectId, 'chats');
+  const collection = collectionPath('u1', randomUUID());
+  await storeDiscussion(sourceStore, collection, answeredDocuments(2));
+  const before = await sourceStore.query({ collection, limit: 10 });
+
+  const [code] = await once(startImport(projectId, '--from-database', 'chats'), 'exit');
+
+  expect(code).toBe(0);
+  expect(await readImported(world, conversationIdFor(collection))).toMatchObject({ lastSeq: 2 });
+  expect(await sourceStore.query({ collection, limit: 10 })).toEqual(before);
+  expect(await sourceStore.query({ collection: CONVERSATIONS, limit: 1 })).toEqual([]);
+});
+
+test('a document with references and places in other fields is imported all the same', async () => {
+  const { projectId, store, tree } = openDatabase();
+  const world = { ...verifyWorld(store), tree };
+  const database = new Firestore({ projectId });
+  const collection = collectionPath('u1', randomUUID());
+  const reference = database.doc('users/u1');
+  await database.doc(`${collection}/a`).create({
+    prompt: 'Where?',
+    response: 'Here.',
+    createTime: new Date(),
+    by: reference,
+    at: new GeoPoint(1, 2),
+    photo: Buffer.from('abc'),
+  });
+  await database.doc(`${collection}/b`).create({ prompt: reference, createTime: new Date() });
+  await database.terminate();
+
+  const { code, out } = await run(world, '--yes');
+
+  expect(code).toBe(0);
+  expect(out).toContain('1 document left out (no-prompt)');
+  expect(await readImported(world, conversationIdFor(collection))).toMatchObject({ lastSeq: 1 });
+});
