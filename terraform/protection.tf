@@ -1,13 +1,15 @@
-# A protected deployment refuses `terraform destroy` before anything is gone. Google's own protections refuse one by one, of
+# A protected deployment refuses `terraform destroy`, and the apply that would make it anew in another project, region or name,
+# before anything is gone. Google's own protections refuse one by one, of
 # database, files and secrets, when functions, indexes and rules have been destroyed already.
 
 resource "terraform_data" "protection" {
-  input = var.deletion_protection
+  input            = var.deletion_protection
+  triggers_replace = [var.project_id, var.region, var.name]
 
   provisioner "local-exec" {
     when    = destroy
     quiet   = true
-    command = self.output ? "echo Nothing was destroyed: deletion_protection is on. Set it to false, apply, then destroy. && exit 1" : "exit 0"
+    command = self.output ? "echo Nothing was destroyed: deletion_protection is on. To destroy, or for another project_id, region or name, set it to false and apply first. && exit 1" : "exit 0"
   }
 
   # What depends on others is destroyed before them: this is behind everything. Listed is what nothing else depends on.

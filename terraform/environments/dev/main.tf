@@ -25,6 +25,7 @@ provider "google" {
   billing_project       = var.project_id
 }
 
+# What no variable here stands for is set here: terraform/README.md lists all arguments.
 module "recap" {
   source = "../.."
 
@@ -39,7 +40,6 @@ module "recap" {
   weekly_backups_kept_weeks = 0
   chat                      = { max_instances = 3 }
   compaction                = { max_instances = 2 }
-  settings = {
-    GLOBAL_DAILY_USD = "5"
-  }
+  settings                  = var.settings
+  secret_versions           = var.secret_versions
 }

@@ -28,6 +28,7 @@ provider "google" {
   billing_project       = var.project_id
 }
 
+# What no variable here stands for is set here: terraform/README.md lists all arguments.
 module "recap" {
   source = "../.."
 
@@ -38,14 +39,15 @@ module "recap" {
   source_archive    = var.source_archive
   snapshot_keys     = var.snapshot_keys
 
-  deletion_protection       = true
+  deletion_protection       = var.deletion_protection
   point_in_time_recovery    = true
   daily_backups_kept_days   = 7
   weekly_backups_kept_weeks = 8
-  # Together 20 CPUs, which every project is given in a region. For more: docs/deploy.md, "Quotas".
+  # Together 20 CPUs, of which most new projects are given as many in a region. For more: docs/deploy.md, "Quotas".
   chat                = { min_instances = 1, max_instances = 15 }
   compaction          = { max_instances = 5 }
   settings            = var.settings
+  secret_versions     = var.secret_versions
   cors_origins        = var.cors_origins
   fcm_project         = var.fcm_project
   notification_emails = var.notification_emails

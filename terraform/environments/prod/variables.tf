@@ -28,6 +28,22 @@ variable "snapshot_keys" {
   sensitive   = true
 }
 
+variable "secret_versions" {
+  description = "Raise one to have a new value of that secret stored: docs/operations.md, \"Rotation\"."
+  type = object({
+    snapshot_keys    = optional(number, 1)
+    gemini_api_key   = optional(number, 1)
+    hook_signing_key = optional(number, 1)
+  })
+  default = {}
+}
+
+variable "deletion_protection" {
+  description = "Whether `terraform destroy`, and another project or region, are refused. Turn it off, apply, then destroy."
+  type        = bool
+  default     = true
+}
+
 variable "settings" {
   description = "Environment variables of both functions, as docs/reference/configuration.md lists them. To decide before anybody comes: APP_CHECK (off), GLOBAL_DAILY_USD (100) and USER_DAILY_USD (5)."
   type        = map(string)

@@ -1,5 +1,6 @@
-# Chat behind a global load balancer with Cloud Armor: a domain of your own, and limits by address before a
-# request costs anything. Streams pass through unbuffered. From about 20 dollars a month.
+# A whole deployment whose chat is behind a global load balancer with Cloud Armor: a domain of your own, and limits by address
+# before a request costs anything. Streams pass through unbuffered. From about 20 dollars a month. For a deployment that is
+# there: copy what is not the module, and its `chat_ingress`.
 
 terraform {
   required_version = ">= 1.11"
@@ -157,12 +158,13 @@ resource "google_compute_global_forwarding_rule" "chat" {
 
 # The address that the domain points to goes with nothing but a destroy that the module allows, too.
 resource "terraform_data" "protection" {
-  input = module.recap.deletion_protection
+  input            = module.recap.deletion_protection
+  triggers_replace = [var.project_id, var.region]
 
   provisioner "local-exec" {
     when    = destroy
     quiet   = true
-    command = self.output ? "echo Nothing was destroyed: deletion_protection is on. Set it to false, apply, then destroy. && exit 1" : "exit 0"
+    command = self.output ? "echo Nothing was destroyed: deletion_protection is on. To destroy, or for another project_id, region or name, set it to false and apply first. && exit 1" : "exit 0"
   }
 
   depends_on = [module.recap, google_compute_global_forwarding_rule.chat]
