@@ -67,7 +67,7 @@ interface Measure {
   texts: EvaluationTexts;
   ask: Ask;
   compact: Compact;
-  beforeCycle(cycle: number): void;
+  beforeCycle: (cycle: number) => void;
 }
 
 export type MeasuredArtifact = MeasuredCycle & { refusal?: string };
