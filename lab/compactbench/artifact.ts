@@ -16,7 +16,7 @@ const listTitles = {
 type ListName = keyof typeof listTitles;
 const listNames = Object.keys(listTitles) as ListName[];
 
-export type State = Record<ListName, string[]> & { entity_map: Record<string, string> };
+type State = Record<ListName, string[]> & { entity_map: Record<string, string> };
 
 /** What stands in for the conversation. */
 export interface Artifact {

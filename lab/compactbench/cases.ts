@@ -55,14 +55,14 @@ export interface Case {
 }
 
 /** What of the benchmark is code there: words to draw from. */
-export interface Lexicons {
+interface Lexicons {
   /** By name of the generator. */
   generators: Readonly<Record<string, string[]>>;
   distractors: { user: string[]; assistant: string[] };
   continuations: string[];
 }
 
-export interface CaseSettings {
+interface CaseSettings {
   difficulty: string;
   /** After the first. */
   cycles: number;
@@ -72,10 +72,10 @@ const hashSeed = (text: string): bigint =>
   createHash('sha256').update(text).digest().readBigUInt64BE();
 
 /** The seed of a case, as a run of CompactBench with the seed group `default` derives it. */
-export const caseSeed = (suite: string, template: Pick<Template, 'key' | 'version'>): bigint =>
+const caseSeed = (suite: string, template: Pick<Template, 'key' | 'version'>): bigint =>
   hashSeed(`${suite}/${template.key}@${template.version}:default:0`);
 
-export async function readLexicons(checkout: string): Promise<Lexicons> {
+async function readLexicons(checkout: string): Promise<Lexicons> {
   const generators = await readSource(checkout, 'dsl/generators.py');
   const distractors = await readSource(checkout, 'engine/distractors.py');
   const continuation = await readSource(checkout, 'runner/continuation.py');
@@ -111,7 +111,7 @@ function distractions(count: number, seed: bigint, { distractors }: Lexicons): M
 }
 
 /** Makes the case that CompactBench makes of a template and a seed. Throws an Error for a generator without words. */
-export function makeCase(
+function makeCase(
   template: Template,
   seed: bigint,
   { lexicons, difficulty, cycles }: CaseSettings & { lexicons: Lexicons },
@@ -140,7 +140,7 @@ export function makeCase(
   };
 }
 
-export const parseTemplate = (yaml: string): Template =>
+const parseTemplate = (yaml: string): Template =>
   z.object({ template: templateSchema }).parse(parse(yaml)).template;
 
 /** One case of every public template of a suite, in the order of their file names. */

@@ -6,7 +6,7 @@ import { fill, readSource, returnedText } from './python-texts.ts';
 import { scoreCycle, type MeasuredCycle } from './score.ts';
 
 /** The texts in which CompactBench asks the model that sees an artifact. */
-export interface EvaluationTexts {
+interface EvaluationTexts {
   /** Before the questions, with `{sanitized}`. */
   artifact: string;
   /** With `{item.prompt}`. */
@@ -44,7 +44,7 @@ const answersHint =
   'Answer each question as if it were asked alone. Write "## KEY" on a line of its own before each answer.';
 
 /** The answers below their headings `## KEY`. */
-export function splitAnswers(text: string): Map<string, string> {
+function splitAnswers(text: string): Map<string, string> {
   const sections = text.split(/^## /mu).slice(1);
   return new Map(
     sections.map((section) => {

@@ -27,7 +27,7 @@ function scoreItem({ check, value, values }: Item['expected'], answer: string): 
   }
 }
 
-export interface CycleScore {
+interface CycleScore {
   /** 0 to 1, after the penalty for contradictions. */
   score: number;
   /** Of decisions and prohibitions, one an item. */
