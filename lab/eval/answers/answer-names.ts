@@ -1,5 +1,16 @@
-/** What a prompt asks for; `verify` is a second pass. */
-type PromptKind = 'main' | 'verify' | 'repair' | 'condense';
+/** `verify` is a second pass, `header` a second summary; `questions` and `continuation` are asked of what is left. */
+const promptKinds = [
+  'main',
+  'verify',
+  'repair',
+  'condense',
+  'header',
+  'questions',
+  'continuation',
+] as const;
+
+/** What a prompt asks for. */
+type PromptKind = (typeof promptKinds)[number];
 
 /** Where in the life of a conversation a prompt is asked. */
 export interface PromptPlace {
@@ -13,14 +24,13 @@ export interface PromptPlace {
   number: number;
 }
 
-const idOfPrompt =
-  /^compress-\d+(?:-(?<number>\d+))?(?:-(?<kind>verify|repair|condense)(?:-(?<last>\d+))?)?$/u;
+const idOfPrompt = /^compress-\d+(?:-(?<number>\d+))?(?:-(?<kind>[a-z]+)(?:-(?<last>\d+))?)?$/u;
 
 /** What the id of a prompt says of it: `compress-1700000000000-2` is the second chunk of a main prompt. */
 export function readPromptId(promptId: string): Pick<PromptPlace, 'kind' | 'number'> {
   const { kind, number, last } = idOfPrompt.exec(promptId)?.groups ?? {};
   return {
-    kind: kind === 'verify' || kind === 'repair' || kind === 'condense' ? kind : 'main',
+    kind: promptKinds.find((each) => each === kind) ?? 'main',
     number: Number(last ?? number ?? 1),
   };
 }
