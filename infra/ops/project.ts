@@ -17,6 +17,11 @@ import type { AskContext } from './verify/load/load-context.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
+interface SourceOptions {
+  project: string | undefined;
+  database: string | undefined;
+}
+
 /** A deployment, or a stack on this machine, as commands work on it. */
 export interface Project extends AsyncDisposable {
   /** What the chat function works with: commands go through its use cases. */
@@ -24,8 +29,8 @@ export interface Project extends AsyncDisposable {
   /** Whether the keys that sign snapshots are known here. */
   hasKeys: boolean;
   tree: DocumentTree | undefined;
-  /** A database of the same project to read from; without an id the one of Recap. */
-  sourceDatabase: (databaseId: string | undefined) => SourceDatabase;
+  /** A database to read from, by default that of Recap; of another project its default one. */
+  sourceDatabase: (source: SourceOptions) => SourceDatabase;
   /** Dead letters of a topic. */
   deadLetters: DeadLetterBox | undefined;
   /** What `/context` shows. */
@@ -112,24 +117,24 @@ export async function openProject(
   const deadLetters = createDeadLetterBox(createDeadLetterClient(config.GOOGLE_CLOUD_PROJECT));
   const projectId = config.GOOGLE_CLOUD_PROJECT;
   const emulatorHost = variables['FIRESTORE_EMULATOR_HOST'];
-  const treeIn = (databaseId: string) =>
-    createDocumentTree({ projectId, databaseId, emulatorHost });
-  const tree = treeIn(config.FIRESTORE_DATABASE);
+  const tree = createDocumentTree({
+    projectId,
+    databaseId: config.FIRESTORE_DATABASE,
+    emulatorHost,
+  });
   return {
     chat,
     hasKeys,
     tree,
-    sourceDatabase: (databaseId) =>
-      databaseId === undefined
-        ? { store: chat.store, tree }
-        : {
-            store: createFirestoreDocumentStore({
-              projectId,
-              databaseId,
-              deadlineMs: config.STORE_DEADLINE_MS,
-            }),
-            tree: treeIn(databaseId),
-          },
+    sourceDatabase: ({ project, database }) => {
+      if (project === undefined && database === undefined) return { store: chat.store, tree };
+      const place = { projectId: project ?? projectId, databaseId: database ?? '(default)' };
+      const deadlineMs = config.STORE_DEADLINE_MS;
+      return {
+        store: createFirestoreDocumentStore({ ...place, deadlineMs }),
+        tree: createDocumentTree({ ...place, emulatorHost }),
+      };
+    },
     deadLetters,
     askContext: askChat(chat, options.local === true ? variables['RECAP_CHAT_URL'] : undefined),
     name: placeOf(config, variables),

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { verifyWorld } from '../support/compaction/verifying.ts';
+import { sentAt, transcript } from '../support/import/extension.ts';
+import { run, storedDiscussion } from '../support/import/import-world.ts';
 import { ops } from '../support/processes/ops.ts';
 import { importSuite } from './import.suite.ts';
 
@@ -15,4 +17,20 @@ test.each([
 
   expect(code).toBe(2);
   expect(err).toContain(why);
+});
+
+test('a turn has the time that the extension wrote, whatever field orders its discussion', async () => {
+  const world = { ...verifyWorld(), tree: undefined };
+  const { conversationId } = await storedDiscussion(world, {
+    a: { prompt: 'Second?', response: 'Yes.', createTime: sentAt(5), place: 2 },
+    b: { prompt: 'First?', response: 'No.', createTime: sentAt(6), place: 1 },
+  });
+
+  await run(world, '--order-field', 'place', '--yes');
+
+  const turns = await transcript(world.store, conversationId, 2);
+  expect(turns.map(({ said: [prompt], createTime }) => [prompt, createTime])).toEqual([
+    ['First?', sentAt(6)],
+    ['Second?', sentAt(5)],
+  ]);
 });

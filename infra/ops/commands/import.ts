@@ -25,10 +25,16 @@ export const importCommand = opsCommand({
       '{uid}',
       'whose the conversations are: a uid, or a {parameter} of the path',
     ),
+    'from-project': {
+      type: 'string',
+      valueHint: 'ID',
+      description: 'Google Cloud project of the extension (default: the one of Recap)',
+    },
     'from-database': {
       type: 'string',
       valueHint: 'ID',
-      description: 'database of the extension (default: the one of Recap)',
+      description:
+        'database of the extension (default: the one of Recap; with --from-project the default one)',
     },
     'prompt-field': field('NAME', 'prompt', 'field of the prompt'),
     'response-field': field('NAME', 'response', 'field of the response'),
@@ -40,7 +46,10 @@ export const importCommand = opsCommand({
     const ownerIn = parseOwner(args.owner, pattern);
     const importing = {
       chat: project.chat,
-      source: project.sourceDatabase(args['from-database']),
+      source: project.sourceDatabase({
+        project: args['from-project'],
+        database: args['from-database'],
+      }),
       names: {
         prompt: args['prompt-field'],
         response: args['response-field'],

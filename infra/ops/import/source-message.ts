@@ -82,7 +82,11 @@ export function readSourceMessage(
   if (!isOrder(order)) return { path, skipped: 'no-order' };
   const answer = answerIn(fields, names);
   if (!answer) return { path, skipped: 'not-answered' };
-  const createTime = toTime(order) ?? toTime(fieldAt(fields, 'status.startTime'));
+  // The extension writes `createTime` whatever the order field is.
+  const createTime =
+    toTime(fieldAt(fields, 'createTime')) ??
+    toTime(order) ??
+    toTime(fieldAt(fields, 'status.startTime'));
   const finishTime =
     toTime(fieldAt(fields, 'status.completeTime')) ?? toTime(fieldAt(fields, 'status.updateTime'));
   return { path, order, prompt, answer, createTime, finishTime };
