@@ -1,0 +1,69 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { missingTerraform } from '../support/tools/missing-tools.ts';
+import { terraformFolder } from './check-terraform.ts';
+import { runTerraform, type Terraform } from './run-terraform.ts';
+
+/** What the resource is told of a deployment. */
+const variables = ['project_id', 'region', 'name', 'deletion_protection'];
+
+/* Terraform's own provider makes it, so it can be made and destroyed here, without what it protects. */
+describe.skipIf(missingTerraform().length > 0)('a protected deployment', () => {
+  let folder: string;
+  let run: Terraform['run'];
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'recap-protection-'));
+    const text = await readFile(join(terraformFolder, 'protection.tf'), 'utf8');
+    const alone = text.replace(/ {2}depends_on = \[[^\]]*\]\n/, '');
+    const declared = variables.map((name) => `variable "${name}" {}\n`).join('');
+    await writeFile(join(folder, 'main.tf'), `${declared}${alone}`);
+    run = runTerraform(folder, { TF_CLI_CONFIG_FILE: '/dev/null' });
+    await run(folder, 'init', '-no-color');
+    await apply({});
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  const withValues = (command: string, values: Record<string, string>) =>
+    run(
+      folder,
+      command,
+      '-auto-approve',
+      '-no-color',
+      ...Object.entries({
+        project_id: 'recap-test',
+        region: 'us-central1',
+        name: 'recap',
+        deletion_protection: 'true',
+        ...values,
+      }).map(([name, value]) => `-var=${name}=${value}`),
+    );
+  const apply = (values: Record<string, string>) => withValues('apply', values);
+  const destroy = (values: Record<string, string>) => withValues('destroy', values);
+
+  test('is not destroyed, and says what to do', async () => {
+    const { status, output } = await destroy({});
+
+    expect(status).toBe(1);
+    expect(output).toContain('Nothing was destroyed: deletion_protection is on.');
+  });
+
+  test('is not destroyed by a value that no apply has stored', async () => {
+    expect(await destroy({ deletion_protection: 'false' })).toMatchObject({ status: 1 });
+  });
+
+  test.each([
+    ['project_id', 'recap-other'],
+    ['region', 'europe-west1'],
+    ['name', 'second'],
+  ])('is not made anew with another %s', async (name, value) => {
+    expect(await apply({ [name]: value })).toMatchObject({ status: 1 });
+  });
+
+  test('is destroyed once an apply has turned protection off', async () => {
+    await apply({ deletion_protection: 'false' });
+
+    expect(await destroy({ deletion_protection: 'false' })).toMatchObject({ status: 0 });
+  });
+});
