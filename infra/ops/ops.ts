@@ -1,5 +1,6 @@
 import { runOps } from './command-line.ts';
 import { openProject } from './project.ts';
+import { requireCredentials } from './require-credentials.ts';
 import { createScreen } from './screen.ts';
 
 /*
@@ -20,6 +21,7 @@ process.exitCode = await runOps(process.argv.slice(2), {
       environment: process.env,
       setVariable: (name, value) => (process.env[name] = value),
       note: (text) => screen.note(text),
+      requireCredentials,
     }),
 });
 // Google's clients keep connections open; what was written is out by then.

@@ -97,6 +97,8 @@ export async function openProject(
     environment: Environment;
     setVariable: (name: string, value: string) => void;
     note: (text: string) => void;
+    /** Rejects where nobody is signed in. */
+    requireCredentials: () => Promise<void>;
   },
 ): Promise<Project> {
   const variables = variablesOf(options, surroundings.environment);
@@ -107,6 +109,7 @@ export async function openProject(
   // Where nobody has credentials, Google's clients would look for a metadata server, for seconds.
   if (variables['FIRESTORE_EMULATOR_HOST'])
     surroundings.setVariable('METADATA_SERVER_DETECTION', 'none');
+  else await surroundings.requireCredentials();
   const isDemo = variables['GOOGLE_CLOUD_PROJECT']?.startsWith('demo-') === true;
   const hasKeys = isDemo || Boolean(variables['SNAPSHOT_KEYS']);
   const config = parseConfig({

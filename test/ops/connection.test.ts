@@ -1,9 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { localVariables } from '#infra/ops/local-variables.ts';
 import { openProject } from '#infra/ops/project.ts';
+import { requireCredentials } from '#infra/ops/require-credentials.ts';
 import { noteStack, runningStacks, type StackNote } from '#infra/local/stack/stack-notes.ts';
 import { createScreen } from '#infra/ops/screen.ts';
 
@@ -63,7 +64,19 @@ describe('the stacks on this machine', () => {
 });
 
 const open = (options: Parameters<typeof openProject>[0], environment = {}) =>
-  openProject(options, { environment, setVariable: () => undefined, note: () => undefined });
+  openProject(options, {
+    environment,
+    setVariable: () => undefined,
+    note: () => undefined,
+    requireCredentials: () => Promise.resolve(),
+  });
+
+test('ops says how to sign in where nobody is', async () => {
+  vi.stubEnv('GOOGLE_APPLICATION_CREDENTIALS', join(directory(), 'missing.json'));
+  onTestFinished(() => void vi.unstubAllEnvs());
+
+  await expect(requireCredentials()).rejects.toThrow('gcloud auth application-default login');
+});
 
 describe('the project', () => {
   test('ops requires a project', async () => {
