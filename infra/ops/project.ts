@@ -87,6 +87,25 @@ const placeOf = (config: Config, { FIRESTORE_EMULATOR_HOST: emulator }: Environm
 /** Google's clients find emulators by the environment of the process alone. */
 const EMULATORS = ['FIRESTORE_EMULATOR_HOST', 'PUBSUB_EMULATOR_HOST'] as const;
 
+/** Opens databases to read from; `own` where neither project nor database is named. */
+const sourceDatabases =
+  (
+    { GOOGLE_CLOUD_PROJECT, STORE_DEADLINE_MS }: Config,
+    own: SourceDatabase,
+    emulatorHost: string | undefined,
+  ): Project['sourceDatabase'] =>
+  ({ project, database }) => {
+    if (project === undefined && database === undefined) return own;
+    const place = {
+      projectId: project ?? GOOGLE_CLOUD_PROJECT,
+      databaseId: database ?? '(default)',
+    };
+    return {
+      store: createFirestoreDocumentStore({ ...place, deadlineMs: STORE_DEADLINE_MS }),
+      tree: createDocumentTree({ ...place, emulatorHost }),
+    };
+  };
+
 /**
  * Opens the project that options and environment name; `setVariable` changes the environment of this process.
  * Throws ArgumentError, INVALID_CONFIGURATION.
@@ -129,15 +148,7 @@ export async function openProject(
     chat,
     hasKeys,
     tree,
-    sourceDatabase: ({ project, database }) => {
-      if (project === undefined && database === undefined) return { store: chat.store, tree };
-      const place = { projectId: project ?? projectId, databaseId: database ?? '(default)' };
-      const deadlineMs = config.STORE_DEADLINE_MS;
-      return {
-        store: createFirestoreDocumentStore({ ...place, deadlineMs }),
-        tree: createDocumentTree({ ...place, emulatorHost }),
-      };
-    },
+    sourceDatabase: sourceDatabases(config, { store: chat.store, tree }, emulatorHost),
     deadLetters,
     askContext: askChat(chat, options.local === true ? variables['RECAP_CHAT_URL'] : undefined),
     name: placeOf(config, variables),
