@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -8,6 +8,7 @@ import { missingTerraform } from '../support/tools/missing-tools.ts';
 import { checkTerraform, terraformFolder } from './check-terraform.ts';
 import { makeResources } from './made-resources.ts';
 import { providerNames, schemaFile } from './offline/provider-schema.ts';
+import { copyModule } from './real-terraform.ts';
 import { startOfflineTerraform } from './offline/offline-terraform.ts';
 import { schemaText } from './offline/slim-schema.ts';
 import type { Terraform } from './run-terraform.ts';
@@ -50,16 +51,15 @@ describe.skipIf(missingTerraform().length > 0)('terraform/', () => {
   async function plant(mistakes: readonly Mistake[]): Promise<string> {
     const copy = await mkdtemp(join(tmpdir(), 'recap-mistakes-'));
     copies.push(copy);
-    for (const part of ['terraform', 'infra/firestore'])
-      await cp(join(terraformFolder, '..', part), join(copy, part), { recursive: true });
+    const folder = await copyModule(copy);
     for (const [file, from, to] of mistakes) {
-      const path = join(copy, 'terraform', file);
+      const path = join(folder, file);
       const text = await readFile(path, 'utf8');
       const changed = text.replace(from, () => to);
       if (changed === text) throw new Error(`${file} has no ${from}`);
       await writeFile(path, changed);
     }
-    return join(copy, 'terraform');
+    return folder;
   }
 
   /** What the check says of a folder, each on one line: Terraform breaks lines where they get long. */

@@ -6,7 +6,7 @@ import { skippedReasons, type SkippedReason } from './source-message.ts';
 /** Paths that are told of each reason; of more it is told how many. */
 const TOLD_MAX = 10;
 
-/** What is not as the operator may expect: these conversations are not what their discussions are. */
+/** Reasons that make the command fail; `continued` and `deleted` are none, for users did that in Recap. */
 const FAILURES: ReadonlySet<LeftReason> = new Set([
   'other-owner',
   'source-changed',

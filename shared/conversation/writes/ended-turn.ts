@@ -26,7 +26,10 @@ export function endedTurnWrites({ begun, ended }: EndedTurn): Write[] {
     attempt: 1,
     turnUpdateTime: '',
   });
-  if (start?.op !== 'create' || end?.op !== 'update') return [];
+  if (start?.op !== 'create' || end?.op !== 'update')
+    throw new Error(
+      `turn ${seq} of ${conversationId} is not begun by a create and ended by an update`,
+    );
   return [
     { ...start, fields: { ...start.fields, ...end.fields } },
     { op: 'create', path: messageGuardPath(conversationId, messageId), fields: { seq, bodyHash } },

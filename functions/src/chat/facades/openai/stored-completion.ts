@@ -25,7 +25,7 @@ import {
   schemaOfFormat,
 } from './asked-options.ts';
 import { editedMessage, sentTurn } from './edited-message.ts';
-import { inOwnWords } from './own-words.ts';
+import { withClientFields } from './client-fields.ts';
 import { toClientTools } from './tool-dialogue.ts';
 import { KEY_HEADER, toMessageId, readOwnConversation } from './message-id.ts';
 import { resultsAtEnd, type GivenResults } from './tool-messages.ts';
@@ -109,7 +109,7 @@ async function sendWanted(
     return sendStored(dependencies, { ...asked, cursor: undefined, turn: sent, sendMessage });
   }
   const place = sent ? {} : await placeOfNew(dependencies, request, wanted);
-  return inOwnWords(
+  return withClientFields(
     (error) => (header(KEY_HEADER) === undefined ? undefined : reusedKey(error)),
     () =>
       dependencies.sendMessage(dependencies, {
@@ -172,7 +172,7 @@ function giveResults(
       publicMessage: `\`${field}\` is none of the calls that this conversation waits for; its ids look like t_7_c0. ${publicMessage}`,
     };
   };
-  return inOwnWords(unknownCall, () =>
+  return withClientFields(unknownCall, () =>
     answerCalls(dependencies, { caller, conversationId, ...given, locale }),
   );
 }

@@ -11,7 +11,7 @@ import type { Answering } from './response-events.ts';
 import { messageItemId, responseId, storedCallId } from './response-id.ts';
 import { begunResponse, requestEcho } from './response-resource.ts';
 import { findTarget, type Target } from './target.ts';
-import { inResponsesWords, toChatBody } from './to-chat-body.ts';
+import { withResponsesFields, toChatBody } from './to-chat-body.ts';
 
 interface Asked {
   caller: Caller;
@@ -87,7 +87,7 @@ export async function createResponse(
   const target = await findTarget(dependencies, asked);
   refuseManagement(body, target !== undefined);
   const translated = toChatBody(body, target !== undefined);
-  return inResponsesWords(translated, async () => {
+  return withResponsesFields(translated, async () => {
     if (!target) {
       const request = { caller, body: translated.body, requestId };
       const completion = await looseCompletion(dependencies, request);

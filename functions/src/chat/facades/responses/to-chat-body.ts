@@ -1,4 +1,4 @@
-import { inOwnWords } from '../openai/own-words.ts';
+import { withClientFields } from '../openai/client-fields.ts';
 import {
   clientContextText,
   type ChatCompletionBody,
@@ -111,11 +111,11 @@ export function toChatBody(body: CreateResponseBody, isStored: boolean): Transla
 }
 
 /** Runs the translation; an error of it names the fields of this request. */
-export const inResponsesWords = <Result>(
+export const withResponsesFields = <Result>(
   { fieldOf }: Translated,
   run: () => Promise<Result>,
 ): Promise<Result> =>
-  inOwnWords(({ metadata: { field }, publicMessage }) => {
+  withClientFields(({ metadata: { field }, publicMessage }) => {
     if (field === undefined) return undefined;
     const own = fieldOf(field);
     return { field: own, publicMessage: publicMessage.replaceAll(`\`${field}\``, `\`${own}\``) };
