@@ -19,7 +19,10 @@ function maskHost(host: string): string {
 /** By their form, wherever they stand: an answer may quote what was sent, and Google's errors name projects. */
 const TELLING: readonly [RegExp, string][] = [
   [/\beyJ[\w-]+\.[\w-]+\.[\w-]*/g, '[token]'],
-  [/\b(Bearer) [^\s"',]+/g, '$1 [token]'],
+  [/\b(Bearer|Basic) [^\s"',]+/gi, '$1 [token]'],
+  [/\b(ENOTFOUND|EAI_AGAIN) [^\s"',]+/g, '$1 [host]'],
+  [/\bgs:\/\/[^\s"'`/]+/g, 'gs://[bucket]'],
+  [/[\w.-]+\.appspot\.com\b/g, '[project].appspot.com'],
   [/\bya29\.[\w.-]+/g, '[token]'],
   [/\bAIza[\w-]{30,}/g, '[key]'],
   [/[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g, '[e-mail]'],
@@ -33,8 +36,8 @@ export function maskText(text: string, secrets: readonly string[]): string {
   let masked = text;
   for (const secret of secrets) masked = masked.replaceAll(secret, '[secret]');
   masked = masked.replaceAll(
-    /\b(https?:\/\/)([^\s/"'`|),;]+)/g,
-    (_, scheme: string, host: string) => `${scheme}${maskHost(host)}`,
+    /\b(https?:\/\/)([^\s/"'`|),;]+)/gi,
+    (_, scheme: string, host: string) => `${scheme}${maskHost(host.toLowerCase())}`,
   );
   for (const [pattern, replacement] of TELLING) masked = masked.replaceAll(pattern, replacement);
   return masked;

@@ -19,18 +19,26 @@ export interface SmokeRun {
 
 const LABELS = { ok: 'ok', failed: '**failed**', skipped: 'not run' } as const;
 
-/** In a cell of a table: what Markdown and HTML would read, as it is. */
+/** Our own words in a cell of a table. */
 const cell = (text: string): string =>
   text.replaceAll(/\s+/g, ' ').replaceAll('|', '\\|').replaceAll('<', '&lt;');
-/** What a server said: not read as Markdown at all, so that it mentions nobody and links nothing. */
+/** What a server may have said: not read as Markdown at all, so that it mentions nobody and links nothing. */
 const quoted = (text: string): string =>
-  `\`${text.replaceAll(/\s+/g, ' ').replaceAll('`', "'").replaceAll('|', '\\|')}\``;
+  text === ''
+    ? ''
+    : `\`${text.replaceAll(/\s+/g, ' ').replaceAll('`', "'").replaceAll('|', '\\|')}\``;
 
 function row(result: StepResult, mask: (text: string) => string): string {
   const { name, outcome, durationMs, note = '', tried, came, remedy = '' } = result;
   const took = outcome === 'skipped' ? '' : `${durationMs} ms`;
-  const said = outcome === 'failed' ? quoted(mask(`${tried}: ${came}`)) : cell(mask(note));
+  const said = quoted(mask(outcome === 'failed' ? `${tried}: ${came}` : note));
   return `| ${name} | ${LABELS[outcome]} | ${took} | ${said} | ${cell(mask(remedy))} |`;
+}
+
+/** Without what an address may have behind its path. */
+function plainAddress(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return `${origin}${pathname === '/' ? '' : pathname}`;
 }
 
 const count = (results: readonly StepResult[], wanted: StepResult['outcome']): number =>
@@ -52,8 +60,8 @@ export function smokeReport(results: readonly StepResult[], run: SmokeRun): stri
 | --- | --- | --: | --- | --- |
 ${results.map((result) => row(result, mask)).join('\n')}
 
-- Address: ${quoted(mask(run.url))}, region ${readRegion(run.url) ?? 'not in the address'}
-- Deployed version: not told by the service; its API document: ${api ?? 'not read'}
+- Address: ${quoted(mask(plainAddress(run.url)))}, region ${readRegion(run.url) ?? 'not in the address'}
+- Deployed version: not told by the service; its API document: ${api === undefined ? 'not read' : quoted(mask(api))}
 - Checked with: ${checkedWith(run)}
 - Options: ${run.options.map(quoted).join(' ')}
 - Started: ${run.startedAt.toISOString()}

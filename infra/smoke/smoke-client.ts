@@ -30,11 +30,12 @@ export interface SmokeClient {
 const TIMEOUT_MS = 330_000;
 const SHOWN_CHARACTERS = 120;
 
-const shown = (text: string) =>
-  text
-    .replaceAll(/<[^>]*>|\s+/g, ' ')
-    .trim()
-    .slice(0, SHOWN_CHARACTERS);
+/** The beginning of a text, without the word that a cut would halve: half a token would not be known as one. */
+function shown(text: string): string {
+  const line = text.replaceAll(/<[^>]*>|\s+/g, ' ').trim();
+  if (line.length <= SHOWN_CHARACTERS) return line;
+  return `${line.slice(0, Math.max(0, line.lastIndexOf(' ', SHOWN_CHARACTERS)))} …`.trim();
+}
 
 const CUT =
   'The connection was cut while the answer came: the instance ended or a proxy gave up; look at the log of chat.';

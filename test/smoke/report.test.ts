@@ -39,11 +39,11 @@ describe('the report of the smoke check', () => {
     const report = smokeReport([ok('health', 'fine'), failure('HTTP 502'), skipped], run());
 
     expect(report).toContain('### Smoke check of Recap: failed (1 ok, 1 failed, 1 not run)');
-    expect(report).toContain('| health | ok | 12 ms | fine |  |');
+    expect(report).toContain('| health | ok | 12 ms | `fine` |  |');
     expect(report).toContain(
       '| send | **failed** | 345 ms | `POST https://recap-chat-[project].europe-west1.run.app/v1/conversations: HTTP 502` | Set `GEMINI_API_KEY`. |',
     );
-    expect(report).toContain('| fill | not run |  | needs send |  |');
+    expect(report).toContain('| fill | not run |  | `needs send` |  |');
   });
 
   test('the report names versions, region, time and options', () => {
@@ -53,7 +53,7 @@ describe('the report of the smoke check', () => {
 
     expect(report).toContain('### Smoke check of Recap: passed');
     expect(report).toContain('region europe-west1');
-    expect(report).toContain('not told by the service; its API document: OpenAPI 3.1.0, 58 paths');
+    expect(report).toContain('not told by the service; its API document: `OpenAPI 3.1.0, 58 paths');
     expect(report).toContain('Recap 0.1.0, commit abc1234; Node v24.21.0, linux x64');
     expect(report).toContain('Options: `--url` `--api-key`');
     expect(report).toContain('Started: 2026-11-27T08:09:10.000Z');
@@ -100,8 +100,22 @@ describe('the report of the smoke check', () => {
   ])('the report shows the address %s as %s', (given, shown) => {
     const report = smokeReport([ok('health', given)], run({ url: given }));
 
-    expect(report).toContain(`| ${shown} |`);
+    expect(report).toContain(`| \`${shown}\` |`);
     expect(report).toContain(`Address: \`${shown}\``);
+  });
+
+  test('the report tells nothing of an address behind its path, however it is written', () => {
+    const report = smokeReport([], run({ url: 'HTTPS://Chat.Acme.com/v1?key=SECRET' }));
+
+    expect(report).toContain('Address: `https://[host]/v1`');
+  });
+
+  test('what the API document says of itself is masked and no Markdown', () => {
+    const openapi = ok('openapi', 'OpenAPI 3.1 @octocat ![x](//evil.example) jane@acme.com');
+
+    expect(smokeReport([openapi], run())).toContain(
+      'its API document: `OpenAPI 3.1 @octocat ![x](//evil.example) [e-mail]`',
+    );
   });
 
   test('a server’s answer stays in its cell, mentions nobody and is no HTML', () => {

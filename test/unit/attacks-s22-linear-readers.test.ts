@@ -10,6 +10,7 @@ import { splitSentences } from '#shared/compaction/facts/speech/sentences.ts';
 import { withoutTakenBack } from '#shared/compaction/facts/speech/taken-back.ts';
 import { withdrawalsIn } from '#shared/compaction/facts/languages/withdrawals.ts';
 import { applyOperations } from '#shared/compaction/ledger/operations/apply-operations.ts';
+import { distinctUnits } from '#shared/compaction/ledger/items/word-overlap.ts';
 import type { TurnSaid } from '#shared/compaction/ledger/prompt/turn-evidence.ts';
 import { neutraliseTags } from '#shared/compaction/snapshot/neutralise-tags.ts';
 import { readSnapshot } from '#shared/compaction/snapshot/snapshot-reader.ts';
@@ -150,6 +151,7 @@ const readers: readonly [
     [...wishes, 'bitte ', 'want ', 'can you ', 'quiero que ', '请', '忘れて'],
   ],
   ['steps and whose they are', obeyed, steps],
+  ['words and figures', distinctUnits, ['a', 'A', '1', 'a1', "a'", 'a ', 'é', '가']],
   ['XML', (text) => escapeXml(decodeXml(text)), tags],
   ['sentences', splitSentences, signs],
   ['quotations', quotedSpans, signs],

@@ -10,7 +10,11 @@ export interface CollectionPattern {
   parameters: readonly string[];
 }
 
-const FORM = /^[^/]+(?:\/[^/]+\/[^/]+)*$/u;
+const FORM = /^[^/\s]+(?:\/[^/\s]+\/[^/\s]+)*$/u;
+/** What Firestore keeps for itself. */
+const RESERVED = /^__.*__$/u;
+/** Ids of users of Firebase Authentication. */
+const UID = /^[^\s/{}]{1,128}$/u;
 
 /** The parameter that a segment is, or undefined for a name. */
 export const parameterIn = (segment: string): string | undefined =>
@@ -21,11 +25,14 @@ export function parseCollectionPattern(text: string): CollectionPattern {
   const segments = text.split('/');
   const isForm = FORM.test(text);
   const hasFreeCollection = segments.some((one, i) => i % 2 === 0 && /[{}]/u.test(one));
-  if (!isForm || hasFreeCollection)
+  const isReserved = segments.some((one) => RESERVED.test(one));
+  if (!isForm || hasFreeCollection || isReserved)
     throw new ArgumentError(
       `--from takes the path of a collection, such as users/{uid}/discussions/{discussionId}/messages, not ${JSON.stringify(text)}; only documents may be parameters`,
     );
   const parameters = segments.flatMap((segment) => parameterIn(segment) ?? []);
+  if (new Set(parameters).size < parameters.length)
+    throw new ArgumentError(`--from names a parameter twice: ${text}`);
   return { text, segments, parameters };
 }
 
@@ -38,7 +45,12 @@ export function parseOwner(
   { parameters, text: pattern }: CollectionPattern,
 ): (found: Parameters) => string {
   const name = parameterIn(text);
-  if (name === undefined) return () => text;
+  if (name === undefined) {
+    if (UID.test(text)) return () => text;
+    throw new ArgumentError(
+      `--owner takes a uid or a {parameter} of --from, not ${JSON.stringify(text)}`,
+    );
+  }
   if (!parameters.includes(name))
     throw new ArgumentError(
       `whose are the conversations? ${pattern} has no {${name}}: give --owner UID, or --owner '{parameter}' with one of its parameters`,

@@ -37,8 +37,8 @@ export function topicWords(words: Iterable<string>): Set<string> {
   return topics;
 }
 
-/** Runs that hold a figure, in a text without capitals and beyond-ASCII signs. */
-const plainRunsWithFigures = /[a-z]*[0-9][a-z0-9]*/g;
+/** Runs that hold a figure, in a text without capitals and beyond-ASCII signs. Begun only where a run does: else quadratic. */
+const plainRunsWithFigures = /(?<![a-z0-9])[a-z]*[0-9][a-z0-9]*/g;
 
 function plainUnits(text: string): Set<string> {
   const lower = text.toLowerCase();
