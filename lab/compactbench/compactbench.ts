@@ -6,12 +6,13 @@ import {
   openAnswerFolder,
   type AnswerFolder,
 } from '../eval/answers/answer-folder.ts';
+import { asksFolder } from '../eval/answers/ask-folder.ts';
 import { listOf, required } from '../eval/eval-arguments.ts';
 import { ArgumentError, readCommandLine, readInteger } from '../eval/replay/replay-arguments.ts';
 import { startEvalBench } from '../eval/run/eval-bench.ts';
 import { readCases, type Case } from './cases.ts';
 import { hybridLedger, naiveSummary, promptMethod, recap, type Compact } from './methods.ts';
-import { asksFolder, readEvaluationTexts, runCase, type MeasuredArtifact } from './run-case.ts';
+import { readEvaluationTexts, runCase, type MeasuredArtifact } from './run-case.ts';
 import { summarise } from './score.ts';
 
 const help = `Usage: npm run eval:compactbench -- --data FOLDER --answers FOLDER [options]

@@ -1,3 +1,4 @@
+import { AnswerMissing, type Ask } from '../eval/answers/ask-folder.ts';
 import { compactThrough } from '../eval/run/eval-compaction.ts';
 import type { EvalBench } from '../eval/run/eval-bench.ts';
 import { appendTurns, storeConversation } from '../eval/run/eval-store.ts';
@@ -5,18 +6,6 @@ import { turnsOf } from '../eval/run/eval-turns.ts';
 import { mergeStates, parseState, renderMessages, type Artifact } from './artifact.ts';
 import type { Message } from './cases.ts';
 import { constantStrings, fill, readSource } from './python-texts.ts';
-
-/** No answer is recorded for a prompt: what follows from it cannot be known. */
-export class AnswerMissing extends Error {}
-
-interface Prompt {
-  kind: 'main' | 'header' | 'questions' | 'continuation';
-  system?: string;
-  text: string;
-}
-
-/** Throws AnswerMissing. */
-export type Ask = (prompt: Prompt) => Promise<string>;
 
 /** Compacts a conversation, every time with some messages more. Throws AnswerMissing. */
 export type Compact = (messages: readonly Message[]) => Promise<Artifact>;

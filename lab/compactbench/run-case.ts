@@ -1,7 +1,7 @@
-import type { AnswerFolder } from '../eval/answers/answer-folder.ts';
+import { AnswerMissing, type Ask } from '../eval/answers/ask-folder.ts';
 import { artifactText, artifactTokens, messageTokens } from './artifact.ts';
 import type { Case, Item } from './cases.ts';
-import { AnswerMissing, type Ask, type Compact } from './methods.ts';
+import type { Compact } from './methods.ts';
 import { fill, readSource, returnedText } from './python-texts.ts';
 import { scoreCycle, type MeasuredCycle } from './score.ts';
 
@@ -24,21 +24,6 @@ export async function readEvaluationTexts(checkout: string): Promise<EvaluationT
     continuation: returnedText(continuation, 'build_continuation_prompt'),
   };
 }
-
-/** Asks the recorded answers. Throws AnswerMissing after the prompt was written. */
-export const asksFolder =
-  (folder: Pick<AnswerFolder, 'answer'>): Ask =>
-  async ({ kind, system, text }) => {
-    const answer = await folder.answer({
-      promptId: `compress-0${kind === 'main' ? '' : `-${kind}`}`,
-      body: {
-        ...(system !== undefined && { systemInstruction: { parts: [{ text: system }] } }),
-        contents: [{ role: 'user', parts: [{ text }] }],
-      },
-    });
-    if (answer === undefined) throw new AnswerMissing();
-    return answer.trim();
-  };
 
 const answersHint =
   'Answer each question as if it were asked alone. Write "## KEY" on a line of its own before each answer.';

@@ -1,4 +1,4 @@
-/** `verify` is a second pass, `header` a second summary; `questions` and `continuation` are asked of what is left. */
+/** `verify` is a second pass, `header` a second summary; `questions`, `continuation` and `reader` are asked of what is left. */
 const promptKinds = [
   'main',
   'verify',
@@ -7,10 +7,12 @@ const promptKinds = [
   'header',
   'questions',
   'continuation',
+  'reader',
+  'judge',
 ] as const;
 
 /** What a prompt asks for. */
-type PromptKind = (typeof promptKinds)[number];
+export type PromptKind = (typeof promptKinds)[number];
 
 /** Where in the life of a conversation a prompt is asked. */
 export interface PromptPlace {

@@ -1,0 +1,175 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { foldedQuestions } from './folded-questions.ts';
+import type { Mark } from './read-and-judge.ts';
+import { judgePrompt, readAnswers, readerPrompt, readMarks } from './reader-prompts.ts';
+import { scores } from './reader-scores.ts';
+
+const probe = { answer: 'Petrof', category: 'simple' };
+const probes = [
+  { ...probe, id: 'folded', question: 'Which piano?', evidenceTurnIndexes: [0, 3] },
+  { ...probe, id: 'tail', question: 'Which dog?', evidenceTurnIndexes: [0, 47] },
+  { ...probe, id: 'unsaid', question: 'Which boat?', category: 'abstention' },
+  { ...probe, id: 'trick', question: 'Why?', category: 'adversarial', evidenceTurnIndexes: [0] },
+  { id: 'open', question: 'Which car?', category: 'simple', evidenceTurnIndexes: [0] },
+];
+
+describe('the questions', () => {
+  test('are those about folded turns and about what was never said', () => {
+    const chosen = foldedQuestions({ probes }, { keepFrom: 4, count: 10 });
+
+    expect(chosen.map(({ id }) => id)).toEqual(['folded', 'unsaid']);
+  });
+
+  test('of more than are wanted are spread evenly', () => {
+    const many = Array.from({ length: 9 }, (_, index) => ({
+      ...probe,
+      id: `q${index}`,
+      question: '?',
+      evidenceTurnIndexes: [0],
+    }));
+    const chosen = foldedQuestions({ probes: many }, { keepFrom: 1, count: 3 });
+
+    expect(chosen.map(({ id }) => id)).toEqual(['q0', 'q3', 'q6']);
+  });
+});
+
+describe('the prompts', () => {
+  const question = { id: 'a', question: 'Which piano?', answer: 'Petrof', category: 'simple' };
+
+  test('of a reader hold no known answer, and what recall brought under its question alone', () => {
+    const questions = [
+      { question: 'Which piano?', beside: 'user: a piano' },
+      { question: 'Which dog?', beside: '' },
+    ];
+    const prompt = readerPrompt({ context: 'KEPT', questions });
+
+    expect(prompt).not.toContain('Petrof');
+    expect(prompt).toContain('1. Which piano?\n   > user: a piano\n2. Which dog?');
+  });
+
+  test('of a judge tell nothing of the method, one line an answer', () => {
+    const prompt = judgePrompt([
+      { question: { ...question, rubric: ['the make'] }, given: 'a\nPetrof' },
+    ]);
+
+    expect(prompt.split('\n').at(-1)).toBe(
+      '1. Q: Which piano? | gold: Petrof | must say: the make | given: a Petrof',
+    );
+  });
+
+  test('take only an answer to every question and a mark for every answer', () => {
+    expect(readAnswers('```json\n["a","b"]\n```', 2, 'reader')).toEqual(['a', 'b']);
+    expect(() => readAnswers('["a"]', 2, 'reader')).toThrow(
+      'reader: not the array that was asked for',
+    );
+    expect(readMarks('[0, 0.5, 1]', 3, 'judge')).toEqual([0, 0.5, 1]);
+    expect(() => readMarks('[0.7]', 1, 'judge')).toThrow('not the array that was asked for');
+  });
+});
+
+test('a score is the mean mark, and what is missing to the ceiling is counted question by question', () => {
+  const mark = (method: string, questionId: string, value: number): Mark => ({
+    method,
+    questionId,
+    category: 'simple',
+    mark: value,
+  });
+  const marks = [mark('m', 'a', 1), mark('m', 'b', 0), mark('all', 'b', 1), mark('all', 'a', 1)];
+
+  expect(scores(marks, ['m', 'all'])).toEqual([
+    {
+      method: 'm',
+      questions: 2,
+      score: 50,
+      standardError: expect.closeTo(35.36, 2),
+      behindCeiling: { points: 50, standardError: expect.closeTo(35.36, 2) },
+    },
+    {
+      method: 'all',
+      questions: 2,
+      score: 100,
+      standardError: 0,
+      behindCeiling: { points: 0, standardError: 0 },
+    },
+  ]);
+});
+
+describe('the command', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'recap-readers-'));
+    const said = (role: string, text: string) => ({ role, parts: [{ text }] });
+    const turns = Array.from({ length: 24 }, (_, index) => [
+      said('user', `On day ${index} I played the Petrof piano for ${index + 20} minutes at home.`),
+      said('model', `That is ${'really '.repeat(30)}good of you.`),
+    ]).flat();
+    await writeFile(join(folder, 'data.jsonl'), JSON.stringify({ id: 'music', turns, probes }));
+    await writeFile(join(folder, 'other.txt'), 'Summarise.');
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  const failureSchema = z.looseObject({ code: z.number(), stdout: z.string(), stderr: z.string() });
+  const runCommand = () =>
+    promisify(execFile)(process.execPath, [
+      'lab/readers/readers.ts',
+      `--data=${join(folder, 'data.jsonl')}`,
+      `--answers=${join(folder, 'answers')}`,
+      '--repeat=1',
+      `--prompt=other=${join(folder, 'other.txt')}`,
+      `--json=${join(folder, 'marks.json')}`,
+    ])
+      .then(({ stdout }) => ({ code: 0, stdout }))
+      .catch((error: unknown) => failureSchema.parse(error));
+
+  const items = [{ text: 'Plays the Petrof piano, 20 to 36 minutes a day', sources: [1] }];
+  const snapshot = JSON.stringify({
+    scratchpad: '',
+    operations: [{ op: 'add', section: 'user_profile', items }],
+  });
+  /** Answers each prompt by its method and kind; readers know the piano unless they have only the other's summary. */
+  async function answerPrompts(): Promise<void> {
+    for (const file of await readdir(join(folder, 'answers'))) {
+      const [, method, kind] = /^music\.([\w-]+)\.g\d+\.(\w+)\..*prompt\.md$/u.exec(file) ?? [];
+      if (method === undefined) continue;
+      const prompt = await readFile(join(folder, 'answers', file), 'utf8');
+      const texts: Readonly<Record<string, string>> = {
+        reader: JSON.stringify([method === 'other' ? 'unknown' : 'Petrof', 'unknown']),
+        judge: JSON.stringify(
+          [...prompt.matchAll(/given: (?<given>.*)$/gmu)].map(({ groups }) =>
+            groups?.given === 'Petrof' ? 1 : 0,
+          ),
+        ),
+      };
+      const summary = method === 'other' ? 'They like music.' : snapshot;
+      const answer = join(folder, 'answers', file.replace('.prompt.md', '.answer.txt'));
+      await writeFile(answer, texts[kind ?? ''] ?? summary);
+    }
+  }
+
+  test('asks for summaries, then for readers, then for a judge, and says what each method scores', async () => {
+    const codes = [];
+    for (let round = 0; round < 3; round += 1) {
+      codes.push((await runCommand()).code);
+      await answerPrompts();
+    }
+    const { code, stdout } = await runCommand();
+
+    expect([...codes, code]).toEqual([3, 3, 3, 0]);
+    const cells = stdout.split('\n').map((line) => line.trim().split(/ {2,}/u));
+    expect(cells.map(([method, , questions, score]) => [method, questions, score])).toEqual(
+      expect.arrayContaining([
+        ['recap', '2', '50.0'],
+        ['recap, recall off', '2', '50.0'],
+        ['other', '2', '0.0'],
+        ['whole history', '2', '50.0'],
+      ]),
+    );
+    expect(await readFile(join(folder, 'marks.json'), 'utf8')).toContain('"questionId": "folded"');
+  });
+});

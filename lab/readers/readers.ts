@@ -1,0 +1,213 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import {
+  answersText,
+  exitCode,
+  openAnswerFolder,
+  type AnswerFolder,
+} from '../eval/answers/answer-folder.ts';
+import { AnswerMissing, asksFolder } from '../eval/answers/ask-folder.ts';
+import { listOf, readFraction, required } from '../eval/eval-arguments.ts';
+import { ArgumentError, readCommandLine, readInteger } from '../eval/replay/replay-arguments.ts';
+import { parseRecordings, type Recording } from '../eval/replay/recording.ts';
+import { startEvalBench } from '../eval/run/eval-bench.ts';
+import { slicesOf, turnsOf } from '../eval/run/eval-turns.ts';
+import {
+  recapContexts,
+  summariserContext,
+  wholeContext,
+  type ContextSettings,
+  type LeftContext,
+  type OtherSummariser,
+} from './contexts.ts';
+import { foldedQuestions } from './folded-questions.ts';
+import { readAndJudge, type Mark } from './read-and-judge.ts';
+import { scoresTable } from './reader-scores.ts';
+
+const help = `Usage: npm run eval:readers -- --data FILE.jsonl --answers FOLDER [options]
+
+What does somebody still know who sees only what is left of a conversation? Compacts conversations that have "probes", with
+Recap and with other summarisers, lets a reader answer the questions about folded turns from each of what they left, and a
+judge compare the answers with the known ones, all methods shuffled. A reader of the whole folded history is the ceiling.
+Summaries, answers and marks are files: a prompt without one is written to the folder.
+
+  --data FILE.jsonl        recorded conversations with "probes" ({"id","question","answer","evidenceTurnIndexes"})
+  --ids A,B                only these conversations
+  --answers FOLDER         recorded answers; a prompt without one is written there
+  --repeat K               compact K times while the conversation grows (default 3)
+  --keep F                 share of the text that is not folded at last (default 0.3)
+  --snapshot-tokens N      size of Recap's snapshot (default: the policy's)
+  --recall-tokens N        what recall may put before a message (default 500)
+  --prompt NAME=FILE       another summariser's instruction; several times for several
+  --prompt-characters N    size of their summaries (default 6000)
+  --questions N            questions of each conversation, spread evenly (default 50)
+  --json OUT               write sizes and the mark of every question to this file
+  --help                   this text
+
+Exit code: 0 all is marked; 2 wrong arguments; 3 prompts have no answer.`;
+
+const options = {
+  data: { type: 'string' },
+  ids: { type: 'string', default: '' },
+  answers: { type: 'string' },
+  repeat: { type: 'string', default: '3' },
+  keep: { type: 'string', default: '0.3' },
+  'snapshot-tokens': { type: 'string' },
+  'recall-tokens': { type: 'string', default: '500' },
+  prompt: { type: 'string', multiple: true },
+  'prompt-characters': { type: 'string', default: '6000' },
+  questions: { type: 'string', default: '50' },
+  json: { type: 'string' },
+  help: { type: 'boolean', default: false },
+} as const;
+
+type Values = ReturnType<typeof readCommandLine<typeof options>>['values'];
+
+const readSettings = (values: Values): ContextSettings => {
+  const snapshotTokens = readInteger('--snapshot-tokens', values['snapshot-tokens']);
+  return {
+    profile: 'assistant',
+    repeat: readInteger('--repeat', values.repeat) ?? 1,
+    keepFraction: readFraction('--keep', values.keep),
+    seed: '1',
+    recallTokens: readInteger('--recall-tokens', values['recall-tokens']) ?? 0,
+    ...(snapshotTokens !== undefined && { snapshotTokens }),
+  };
+};
+
+async function readSummarisers(values: Values): Promise<OtherSummariser[]> {
+  const roomCharacters =
+    readInteger('--prompt-characters', values['prompt-characters']) ?? Number.POSITIVE_INFINITY;
+  return Promise.all(
+    (values.prompt ?? []).map(async (prompt) => {
+      const [, name, path] = /^([\w-]+)=(.+)$/u.exec(prompt) ?? [];
+      if (name === undefined || path === undefined)
+        throw new ArgumentError(`--prompt takes NAME=FILE, not ${prompt}`);
+      return { name, system: await readFile(path, 'utf8'), roomCharacters };
+    }),
+  );
+}
+
+/** What each method leaves of a conversation, the ceiling last. Throws AnswerMissing when all prompts are written. */
+async function leftContexts(
+  { folder, settings, others }: Wanted,
+  recording: Recording,
+): Promise<LeftContext[]> {
+  const contexts: LeftContext[] = [];
+  let isMissing = false;
+  const add = async (make: () => Promise<LeftContext[]>): Promise<void> => {
+    try {
+      contexts.push(...(await make()));
+    } catch (error) {
+      if (!(error instanceof AnswerMissing)) throw error;
+      isMissing = true;
+    }
+  };
+  const wanted = { model: 'files', vices: {}, seed: '1', strategy: 'ledger' as const };
+  const bench = await startEvalBench({ ...wanted, answerFolder: folder }, {});
+  try {
+    await add(() => recapContexts(bench, settings, recording));
+  } finally {
+    await bench.stop();
+  }
+  for (const other of others) {
+    folder.beginConversation({ id: recording.id, strategy: other.name });
+    const beforeEach = (round: number): void => folder.beginGeneration(round);
+    const rounds = { ask: asksFolder(folder), settings, beforeEach };
+    await add(async () => [await summariserContext(other, rounds, recording)]);
+  }
+  if (isMissing) throw new AnswerMissing();
+  const { repeat: count, keepFraction } = settings;
+  const folded = slicesOf(turnsOf(recording), { count, keepFraction }).at(-1)?.folded ?? 0;
+  return [...contexts, wholeContext(recording, folded)];
+}
+
+interface Wanted {
+  folder: AnswerFolder;
+  settings: ContextSettings;
+  others: OtherSummariser[];
+  /** Of each conversation. */
+  questions: number;
+}
+
+interface Measured {
+  id: string;
+  characters: { method: string; characters: number }[];
+  marks: Mark[];
+}
+
+async function measure(wanted: Wanted, recording: Recording): Promise<Measured> {
+  const contexts = await leftContexts(wanted, recording);
+  const turns = turnsOf(recording);
+  const { repeat, keepFraction } = wanted.settings;
+  const folded = slicesOf(turns, { count: repeat, keepFraction }).at(-1)?.folded ?? 0;
+  const keepFrom = turns[folded]?.firstIndex ?? recording.turns.length;
+  const questions = foldedQuestions(recording, { keepFrom, count: wanted.questions });
+  const characters = [];
+  for (const { method, text, beside } of contexts) {
+    const lengths = await Promise.all(
+      questions.map(async ({ question }) => (await beside(question)).length),
+    );
+    const besides = lengths.reduce((sum, length) => sum + length, 0) / Math.max(1, lengths.length);
+    characters.push({ method, characters: Math.round(text.length + besides) });
+  }
+  const marks = await readAndJudge(wanted.folder, { id: recording.id, contexts, questions });
+  return { id: recording.id, characters, marks };
+}
+
+function table(measured: readonly Measured[]): string {
+  const methods = measured[0]?.characters.map(({ method }) => method) ?? [];
+  const characters = new Map(
+    methods.map((name) => {
+      const sizes = measured.flatMap((each) =>
+        each.characters.filter(({ method }) => method === name),
+      );
+      const sum = sizes.reduce((total, size) => total + size.characters, 0);
+      return [name, sum / Math.max(1, sizes.length)];
+    }),
+  );
+  return scoresTable(
+    measured.flatMap(({ marks }) => marks),
+    { methods, characters },
+  );
+}
+
+async function run(): Promise<void> {
+  const { values } = readCommandLine(process.argv.slice(2), options);
+  if (values.help) return void process.stdout.write(`${help}\n`);
+  const data = required('--data', values.data);
+  const folder = openAnswerFolder({
+    folder: required('--answers', values.answers),
+    isLoose: false,
+  });
+  const ids = listOf(values.ids);
+  const recordings = parseRecordings(await readFile(data, 'utf8')).filter(
+    ({ id }) => ids.length === 0 || ids.includes(id),
+  );
+  if (recordings.length === 0) throw new ArgumentError(`${data} has none of --ids ${values.ids}`);
+  const wanted = {
+    folder,
+    settings: readSettings(values),
+    others: await readSummarisers(values),
+    questions: readInteger('--questions', values.questions) ?? 1,
+  };
+  const measured: Measured[] = [];
+  for (const recording of recordings) {
+    try {
+      measured.push(await measure(wanted, recording));
+    } catch (error) {
+      if (!(error instanceof AnswerMissing)) throw error;
+    }
+  }
+  if (measured.length > 0) process.stdout.write(`${table(measured)}\n`);
+  process.stdout.write(answersText(folder));
+  if (values.json !== undefined)
+    await writeFile(values.json, `${JSON.stringify(measured, undefined, 1)}\n`);
+  process.exitCode = exitCode(true, folder);
+}
+
+try {
+  await run();
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = error instanceof ArgumentError ? 2 : 1;
+}
