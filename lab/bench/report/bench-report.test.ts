@@ -120,6 +120,7 @@ describe('the report', () => {
 
     expect(text).toContain('2 cores');
     expect(text).toContain('aims missed: 1');
+    expect(text.indexOf(`| ${missed.name} | `)).toBeLessThan(text.indexOf('## '));
     expect(text).toContain(
       '| turn-growth | 12.3 ms | 10 ms: the same with 10 past turns | 1.23 | ≤ 1.3 | yes |',
     );

@@ -89,6 +89,17 @@ export const hasPicture = ({ name, lines }: BenchGroup, results: readonly BenchR
     (result) => result.group === name && (lines !== undefined || aimOf(result) !== undefined),
   );
 
+/** What falls short, before everything else; '' where nothing does. */
+function missedTable(missed: readonly BenchResult[]): string {
+  if (missed.length === 0) return '';
+  const rows = missed.map((result) => {
+    const aim = aimOf(result);
+    const wanted = aim === undefined ? '' : `${sign(aim)} ${aim.aim}`;
+    return `| ${result.name} | ${shown(result.ratio)} | ${wanted} | ${result.referenceName} |`;
+  });
+  return ['| Missed | Ratio | Aim | To |', '| --- | --- | --- | --- |', ...rows].join('\n');
+}
+
 /** A page in Markdown; pictures stand beside it, named after the groups. */
 export function reportOf(
   page: ReportPage,
@@ -96,11 +107,12 @@ export function reportOf(
   { machine, results }: BenchRun,
 ): string {
   const { date, node, cpu, cores, memoryGb, platform } = machine;
-  const missed = results.filter(({ met }) => met === false).length;
+  const missed = results.filter(({ met }) => met === false);
   const intro = [
     `# ${page.title}`,
     `Written by \`${page.command}\` on ${date}: ${cpu}, ${cores} cores, ${memoryGb} GB, ${platform}, Node ${node}. ` +
-      `${results.length} figures, ${missed === 0 ? 'all aims met' : `aims missed: ${missed}`}.`,
+      `${results.length} figures, ${missed.length === 0 ? 'all aims met' : `aims missed: ${missed.length}`}.`,
+    missedTable(missed),
     ...page.about,
   ];
   const sections = groups.map((group) => sectionOf(group, results));
