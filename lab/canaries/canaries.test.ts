@@ -88,11 +88,11 @@ describe('survival', () => {
     expect(money).toEqual(expect.arrayContaining([expect.stringMatching(/^\d{4} dollars$/u)]));
   });
 
-  test('needs what belongs together within two lines', () => {
+  test('needs what belongs together in one place', () => {
     const decision = canary([['Kelrick Quay'], ['Maren Tovdane']]);
 
     expect(survives(decision, '- Reunion: Kelrick Quay\n  - reason: Maren Tovdane')).toBe(true);
-    expect(survives(decision, 'Kelrick Quay\nx\nMaren Tovdane')).toBe(false);
+    expect(survives(decision, `Kelrick Quay\n${'x '.repeat(100)}\nMaren Tovdane`)).toBe(false);
   });
 
   test('of a correction is lost where the old value is still given as current', () => {
@@ -102,6 +102,7 @@ describe('survival', () => {
     expect(survives(room, 'The hall has room for 512 guests (not 214).')).toBe(true);
     expect(survives(room, 'It was 214 guests.\nNow 512.')).toBe(true);
     expect(survives(room, 'The hall has room for 214 guests.')).toBe(false);
+    expect(survives(room, 'Room for 214 guests, 512 guests.')).toBe(false);
     expect(survives(room, 'Hall for 512 guests.\nThe hall has room for 214 guests.')).toBe(false);
   });
 
@@ -184,7 +185,8 @@ describe('npm run eval:canaries', () => {
   });
 
   test('goes on from the summary of another instruction, round by round', async () => {
-    const options = [...files(), '--methods', '', ...other(), '--snapshot-tokens', '900'];
+    const few = ['--rounds', '3', '--snapshot-tokens', '900'];
+    const options = [...files(), '--methods', '', ...other(), ...few];
     let result = await runCommand(...options);
     for (let round = 1; result.code === 3; round += 1) {
       const prompts = await readdir(answers);
@@ -192,14 +194,13 @@ describe('npm run eval:canaries', () => {
       const text = await readFile(join(answers, prompt), 'utf8');
       expect(text).toContain('at most 900 tokens');
       expect(text.includes('Sum it up again.')).toBe(round > 1);
-      const kept = round < 4 ? text.replaceAll(/^(?:###|#) .*$/gmu, '') : 'Nothing of note.';
+      const kept = round < 3 ? text.replaceAll(/^(?:###|#) .*$/gmu, '') : 'Nothing of note.';
       await writeFile(join(answers, prompt.replace('.prompt.md', '.answer.txt')), kept);
       result = await runCommand(...options);
     }
 
     const survivors = await countSurvivors();
-    expect(survivors.slice(0, 3).map((count) => count >= 28)).toEqual([true, true, true]);
-    expect(survivors.slice(3)).toEqual([0, 0]);
-    expect(result.stdout).toMatch(/^all +30 +.* 0\.0 +0\.0 +-$/mu);
+    expect(survivors.slice(0, 3)).toEqual([28, 28, 0]);
+    expect(result.stdout).toMatch(/^all +30 +93\.3 +93\.3 +0\.0 +-$/mu);
   });
 });

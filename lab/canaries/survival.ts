@@ -1,11 +1,14 @@
 import type { Canary } from './canary.ts';
 
-/** Lines that are read together: what belongs together may stand in two of them. */
-const WINDOW_LINES = 2;
+/** Characters on each side of a value within which all that belongs to it must stand. */
+const TOGETHER = 150;
 
-/** What says in a line that a value in it is past. */
+/** The same for a word that says that a value is past. */
+const NEAR = 40;
+
+/** What says that a value beside it is past. */
 const isPast =
-  /\b(?:no longer|not|instead of|previously|formerly|was|were|before|originally|initially|earlier|old|corrected|correction|changed|replac\w*|supersed\w*|wrong|mistaken\w*|outdated|rather than|updated?)\b|→|->/u;
+  /\b(?:no longer|not|instead of|previous\w*|former\w*|was|were|before|original\w*|initial\w*|first|then|now|earlier|old|correct\w*|chang\w*|replac\w*|supersed\w*|wrong|mistake\w*|mix\w*|outdated|rather than|updated)\b|→|->|~~/u;
 
 /**
  * A text in the form in which it is searched: lower case, plain quotes and dashes, no thousands separators, one space
@@ -32,45 +35,55 @@ const entities: Readonly<Record<string, string>> = {
   apos: "'",
 };
 
-/** Whether a plain text says a plain value: as a whole, not as a part of a longer word or figure. */
-function says(text: string, value: string): boolean {
+/** Where a plain text says a plain value: as a whole, not as a part of a longer word or figure. */
+function findPlaces(text: string, value: string): number[] {
+  const places: number[] = [];
   for (let at = text.indexOf(value); at >= 0; at = text.indexOf(value, at + 1)) {
     const isWordBefore = /[\p{L}\p{N}]$|\d[.,:]$/u.test(text.slice(Math.max(0, at - 2), at));
     const after = text.slice(at + value.length, at + value.length + 2);
     const goesOn = /^[\p{L}\p{N}]|^[.,:]\d/u.test(after);
     const startsWithSign = /^[^\p{L}\p{N}]/u.test(value);
-    if ((!isWordBefore || startsWithSign) && !goesOn) return true;
+    if ((!isWordBefore || startsWithSign) && !goesOn) places.push(at);
   }
-  return false;
+  return places;
 }
 
-const saysAny = (text: string, values: readonly string[]): boolean =>
-  values.some((value) => says(text, plain(value)));
-
-/** Whether two lines that follow each other say all that the canary says. */
-export function isStated({ needs }: Pick<Canary, 'needs'>, text: string): boolean {
-  const lines = plain(text).split('\n');
-  return lines.some((_, index) => {
-    const window = lines.slice(index, index + WINDOW_LINES).join('\n');
-    return needs.every((wordings) => saysAny(window, wordings));
-  });
+/** What stands around each place where a plain text says one of the wordings, to whole words. */
+function surroundings(text: string, wordings: readonly string[], characters: number): string[] {
+  return wordings.map(plain).flatMap((value) =>
+    findPlaces(text, value).map((at) => {
+      const before = text.slice(Math.max(0, at - characters), at);
+      const behind = text.slice(at + value.length, at + value.length + characters);
+      const isCutBefore = before.length === characters;
+      const isCutBehind = behind.length === characters;
+      return [
+        isCutBefore ? before.replace(/^\S+/u, '') : before,
+        value,
+        isCutBehind ? behind.replace(/\S+$/u, '') : behind,
+      ].join('');
+    }),
+  );
 }
 
-/** Whether a line gives the value that was corrected, and neither the new one nor that it is past. */
-export function isOutdated(
-  { needs, outdated }: Pick<Canary, 'needs' | 'outdated'>,
+/** Whether a text says all that the canary says in one place. */
+export function isStated(
+  { needs: [main = [], ...others] }: Pick<Canary, 'needs'>,
   text: string,
 ): boolean {
-  if (outdated === undefined) return false;
-  return plain(text)
-    .split('\n')
-    .some(
-      (line) =>
-        saysAny(line, [outdated]) &&
-        !isPast.test(line) &&
-        !needs.every((wordings) => saysAny(line, wordings)),
-    );
+  return surroundings(plain(text), main, TOGETHER).some((around) =>
+    others.every((wordings) =>
+      wordings.some((wording) => findPlaces(around, plain(wording)).length > 0),
+    ),
+  );
 }
+
+/** Whether the value that was corrected stands in a text without a word beside it that says that it is past. */
+export const isOutdated = ({ outdated }: Pick<Canary, 'outdated'>, text: string): boolean =>
+  outdated !== undefined &&
+  plain(text)
+    .split('\n')
+    .flatMap((line) => surroundings(line, [outdated], NEAR))
+    .some((around) => !isPast.test(around));
 
 /** Whether a text says what the canary says, and not what it replaced. */
 export const survives = (canary: Canary, text: string): boolean =>
