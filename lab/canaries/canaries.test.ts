@@ -149,18 +149,16 @@ describe('npm run eval:canaries', () => {
     );
   }
 
-  test('shows what a forgetful summariser loses', async () => {
-    const { code, stdout } = await runCommand(
-      '--vices',
-      'forgetful=0.6',
-      '--snapshot-tokens',
-      '600',
-    );
+  test('shows what a forgetful summariser loses, the same in every run', async () => {
+    const options = ['--vices', 'forgetful=0.6', '--snapshot-tokens', '600'];
+    const { code, stdout } = await runCommand(...options);
+    const again = await runCommand(...options);
     const forgetful = await countSurvivors();
     await runCommand('--snapshot-tokens', '6000');
     const faithful = await countSurvivors();
 
     expect(code).toBe(0);
+    expect(again.stdout).toBe(stdout);
     expect(stdout).toMatch(/^recap +planted +round 1/u);
     expect(forgetful[4]).toBeLessThan(faithful[4] ?? 0);
   });
