@@ -98,7 +98,7 @@ export async function startEvalBench(
   }
   const fakeGemini: FakeGemini = await startFakeGemini({ seed: wanted.seed, vices: wanted.vices });
   const server = { model: spokenForModel, apiKey: 'stand-in', baseUrl: fakeGemini.url };
-  const dependencies = await workerOf(wanted, server);
+  const dependencies = await workerOf(wanted, server, { randomness: countedIds() });
   return {
     dependencies,
     model: spokenForModel,

@@ -1,0 +1,165 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import {
+  answersText,
+  exitCode,
+  openAnswerFolder,
+  type AnswerFolder,
+} from '../eval/answers/answer-folder.ts';
+import { answerOptions, answerOptionsHelp, readAnswers } from '../eval/answers/answer-arguments.ts';
+import { listOf, readFraction, readVices, required } from '../eval/eval-arguments.ts';
+import { parseRecordings } from '../eval/replay/recording.ts';
+import {
+  ArgumentError,
+  readChoice,
+  readCommandLine,
+  readInteger,
+} from '../eval/replay/replay-arguments.ts';
+import { startEvalBench } from '../eval/run/eval-bench.ts';
+import { canaryTable, measureCanaries, type Measured } from './measure.ts';
+import {
+  compactWithPrompt,
+  compactWithRecap,
+  readInstruction,
+  type Compacted,
+  type MethodSettings,
+} from './methods.ts';
+import { drawCanaries, MAXIMUM_EACH, plantCanaries } from './plant.ts';
+
+const help = `Usage: npm run eval:canaries -- --data FILE.jsonl --id ID [options]
+
+Plants sentences with values that nobody can guess into the first messages of a recorded conversation, compacts it again
+and again while it grows, and tells after each round which of them the snapshot still says.
+
+  --data FILE.jsonl        recorded conversations
+  --id ID                  which of them (default: the first)
+  --each N                 sentences of each type, 1 to ${MAXIMUM_EACH} (default 2)
+  --rounds N               compactions (default 5)
+  --keep F                 share of the text that stays word for word (default 0.1)
+  --snapshot-tokens N      size of a snapshot (default: the policy's; another summariser is told none)
+  --seed TEXT              of the sentences, their values and places, and the stand-in's vices (default 1)
+  --model NAME             stand-in (default) or files
+${answerOptionsHelp}
+  --vices LIST             of the stand-in: forgetful=0.3,…; dense: as capable models write
+  --methods LIST           recap (default), or nothing
+  --prompt NAME=FILE       of --model files: one more method, the instruction of another summariser; several times for
+                           several. Behind a line --- may stand what is asked at the end of the history, behind a
+                           second one what is asked there once an earlier summary stands in it
+  --json OUT               write the canaries and what became of them to this file
+  --help                   this text
+
+Exit code: 0 all is measured; 2 wrong arguments; 3 prompts have no answer.`;
+
+const options = {
+  data: { type: 'string' },
+  id: { type: 'string' },
+  each: { type: 'string', default: '2' },
+  rounds: { type: 'string', default: '5' },
+  keep: { type: 'string', default: '0.1' },
+  'snapshot-tokens': { type: 'string' },
+  seed: { type: 'string', default: '1' },
+  model: { type: 'string', default: 'stand-in' },
+  ...answerOptions,
+  vices: { type: 'string' },
+  methods: { type: 'string', default: 'recap' },
+  prompt: { type: 'string', multiple: true },
+  json: { type: 'string' },
+  help: { type: 'boolean', default: false },
+} as const;
+
+type Values = ReturnType<typeof readCommandLine<typeof options>>['values'];
+
+function readSettings(values: Values): MethodSettings & { each: number } {
+  const snapshotTokens = readInteger('--snapshot-tokens', values['snapshot-tokens']);
+  const each = readInteger('--each', values.each) ?? 1;
+  if (each > MAXIMUM_EACH) throw new ArgumentError(`--each takes at most ${MAXIMUM_EACH}`);
+  return {
+    each,
+    rounds: readInteger('--rounds', values.rounds) ?? 1,
+    keepFraction: readFraction('--keep', values.keep),
+    seed: values.seed,
+    ...(snapshotTokens !== undefined && { snapshotTokens }),
+  };
+}
+
+async function readRecording(values: Values) {
+  const path = required('--data', values.data);
+  const recordings = parseRecordings(await readFile(path, 'utf8'));
+  const found = recordings.find(({ id }) => values.id === undefined || id === values.id);
+  if (!found) throw new ArgumentError(`${path} holds no conversation ${values.id ?? ''}`);
+  return found;
+}
+
+type Compact = (recording: Awaited<ReturnType<typeof readRecording>>) => Promise<Compacted>;
+
+function recap(
+  values: Values,
+  settings: MethodSettings,
+  answerFolder: AnswerFolder | undefined,
+): Compact {
+  const { seed, model } = values;
+  const vices = readVices(values.vices ?? '');
+  return async (recording) => {
+    const wanted = { model, vices, seed, strategy: 'ledger' as const, answerFolder };
+    const bench = await startEvalBench(wanted, {});
+    try {
+      return await compactWithRecap(bench, recording, settings);
+    } finally {
+      await bench.stop();
+    }
+  };
+}
+
+/** The methods by name. Throws ArgumentError for an unknown one. */
+async function openMethods(
+  values: Values,
+  settings: MethodSettings,
+  folder: AnswerFolder | undefined,
+): Promise<Map<string, Compact>> {
+  const methods = new Map<string, Compact>();
+  for (const name of listOf(values.methods))
+    methods.set(readChoice('--methods', name, ['recap']), recap(values, settings, folder));
+  for (const prompt of values.prompt ?? []) {
+    const [, name, path] = /^([\w-]+)=(.+)$/u.exec(prompt) ?? [];
+    if (name === undefined || path === undefined)
+      throw new ArgumentError(`--prompt takes NAME=FILE, not ${prompt}`);
+    if (folder === undefined) throw new ArgumentError('--prompt needs --model files');
+    const instruction = readInstruction(await readFile(path, 'utf8'));
+    methods.set(name, (recording) => {
+      folder.beginConversation({ id: recording.id, strategy: name });
+      return compactWithPrompt(folder, instruction, { recording, settings });
+    });
+  }
+  return methods;
+}
+
+async function run(): Promise<void> {
+  const { values } = readCommandLine(process.argv.slice(2), options);
+  if (values.help) return void process.stdout.write(`${help}\n`);
+  const settings = readSettings(values);
+  const model = readChoice('--model', values.model, ['stand-in', 'files']);
+  const answers = readAnswers(model, values);
+  const folder = answers && openAnswerFolder(answers);
+  const recording = await readRecording(values);
+  const methods = await openMethods(values, settings, folder);
+  const canaries = drawCanaries(recording, settings);
+  const planted = plantCanaries(recording, canaries, settings);
+  const measured: Measured[] = [];
+  for (const [method, compact] of methods) {
+    const left = measureCanaries(method, canaries, await compact(planted));
+    measured.push(left);
+    process.stdout.write(`${canaryTable(left, settings.rounds)}\n\n`);
+  }
+  if (folder) process.stdout.write(answersText(folder));
+  if (values.json !== undefined) {
+    const figures = { id: recording.id, settings, methods: measured };
+    await writeFile(values.json, `${JSON.stringify(figures, undefined, 2)}\n`);
+  }
+  process.exitCode = exitCode(true, folder);
+}
+
+try {
+  await run();
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = error instanceof ArgumentError ? 2 : 1;
+}
