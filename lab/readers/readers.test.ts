@@ -170,6 +170,12 @@ describe('the command', () => {
         ['whole history', '2', '50.0'],
       ]),
     );
-    expect(await readFile(join(folder, 'marks.json'), 'utf8')).toContain('"questionId": "folded"');
+    const written: unknown = JSON.parse(await readFile(join(folder, 'marks.json'), 'utf8'));
+    expect(written).toMatchObject([
+      {
+        id: 'music',
+        questions: [{ id: 'folded', marks: { recap: 1, other: 0 } }, { id: 'unsaid' }],
+      },
+    ]);
   });
 });

@@ -40,7 +40,7 @@ Summaries, answers and marks are files: a prompt without one is written to the f
   --prompt NAME=FILE       another summariser's instruction; several times for several
   --prompt-characters N    size of their summaries (default 6000)
   --questions N            questions of each conversation, spread evenly (default 50)
-  --json OUT               write sizes and the mark of every question to this file
+  --json OUT               write sizes and the marks of every question to this file, without a word of the conversations
   --help                   this text
 
 Exit code: 0 all is marked; 2 wrong arguments; 3 prompts have no answer.`;
@@ -130,6 +130,7 @@ interface Wanted {
 }
 
 interface Measured {
+  /** Of the conversation. */
   id: string;
   characters: { method: string; characters: number }[];
   marks: Mark[];
@@ -171,6 +172,19 @@ function table(measured: readonly Measured[]): string {
   );
 }
 
+/** Without a word of the conversations: sizes by method, and of every question the marks by method. */
+const publicFigures = ({ id, characters, marks }: Measured) => ({
+  id,
+  characters: Object.fromEntries(characters.map((size) => [size.method, size.characters])),
+  questions: [...Map.groupBy(marks, ({ questionId }) => questionId)]
+    .toSorted(([a], [b]) => a.localeCompare(b, 'en', { numeric: true }))
+    .map(([questionId, own]) => ({
+      id: questionId,
+      category: own[0]?.category,
+      marks: Object.fromEntries(own.map(({ method, mark }) => [method, mark])),
+    })),
+});
+
 async function run(): Promise<void> {
   const { values } = readCommandLine(process.argv.slice(2), options);
   if (values.help) return void process.stdout.write(`${help}\n`);
@@ -201,7 +215,7 @@ async function run(): Promise<void> {
   if (measured.length > 0) process.stdout.write(`${table(measured)}\n`);
   process.stdout.write(answersText(folder));
   if (values.json !== undefined)
-    await writeFile(values.json, `${JSON.stringify(measured, undefined, 1)}\n`);
+    await writeFile(values.json, `${JSON.stringify(measured.map(publicFigures), undefined, 2)}\n`);
   process.exitCode = exitCode(true, folder);
 }
 
