@@ -41,7 +41,7 @@ function date(random: Random): Spellings {
   const [dd, mm, yyyy] = [pad(day), pad(index + 1), `20${year}`];
   const ordinal = `${day}${({ 21: 'st', 22: 'nd', 23: 'rd' } as Record<number, string>)[day] ?? 'th'}`;
   const days = [String(day), ordinal].flatMap((each) =>
-    [long, short, `${short}.`].flatMap((month) => [
+    [long, short, `${short}.`, ...(short === 'Sep' ? ['Sept', 'Sept.'] : [])].flatMap((month) => [
       `${each} ${month} ${yyyy}`,
       `${each} of ${month} ${yyyy}`,
       `${each} ${month}, ${yyyy}`,
