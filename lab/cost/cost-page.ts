@@ -54,8 +54,10 @@ function describeShape({ turnCount, counted, name }: ShapeRun, run: CostRun): st
   if (name === 'chat')
     return `${tokens(turnCount)} turns of ${tokens(run.messageTokens)} tokens a message and ${tokens(run.answerTokens)} an answer; ${rest}.`;
   const calls = mean(counted.turns, (sizes) => Math.floor(sizes.length / 2));
-  const weight = mean(counted.turns, (sizes) => sizes.reduce((sum, size) => sum + size, 0));
-  return `${tokens(turnCount)} turns with the sizes of a recorded conversation, over and over: on average ${tokens(weight)} tokens and ${calls.toFixed(1)} calls a turn; ${rest}. Profile \`${counted.profile}\`.`;
+  const weights = counted.turns.map((sizes) => sizes.reduce((sum, size) => sum + size, 0));
+  const weight = mean(weights, Number);
+  const largest = Math.max(...weights);
+  return `${tokens(turnCount)} turns with the sizes of a recorded conversation, over and over: on average ${tokens(weight)} tokens (the largest ${tokens(largest)}) and ${calls.toFixed(1)} calls a turn; ${rest}. Profile \`${counted.profile}\`.`;
 }
 
 const describeChoice = (shape: ShapeRun): string =>
@@ -188,7 +190,7 @@ const countedTable = ({ shapes }: CostRun): string =>
   );
 
 const countedText = ({ shapes }: CostRun): string[] => [
-  `Means of what the worker asked a capable model whose answers are recorded, up to the third compaction; no answer was repaired. A compaction reads an instruction of ${tokens(mean(shapes, ({ summariser }) => summariser.instructionTokens))} tokens, the folded turns and the snapshot before. In the tables above a snapshot fills its room as those did: 2,400 tokens at first, coding 4,800, and half more from about four folds on. The figures are in \`lab/cost/counted/figures/\`. The first row can be repeated from a clone, the others where the recordings are:`,
+  `Means of what the worker asked a capable model whose answers are recorded, up to compaction ${Math.max(...shapes.flatMap(({ counted }) => counted.compactions.map(({ generation }) => generation)))} of a conversation. Calls include repairs: 1.00 is none. A compaction reads an instruction of ${tokens(mean(shapes, ({ summariser }) => summariser.instructionTokens))} tokens, the folded turns and the snapshot before. In the tables above a snapshot fills its room as those did; the room grows by half over the first folds. The figures are in \`lab/cost/counted/figures/\`. The first row can be repeated from a clone, the others where the recordings are:`,
   ['```sh', ...shapes.map(({ counted }) => counted.command), '```'].join('\n'),
 ];
 
@@ -198,7 +200,7 @@ const assumptions = (run: CostRun): string =>
     `- **Recall** brings back as much as it may in every turn, once something was folded. **Optimum** does so too, with the default's tail and snapshot: it chooses when to compact, and knows all sizes and prices in advance (dynamic programming). "Any tail" also chooses the tail (1,000 to 16,000 tokens). No policy that decides as the conversation goes can be cheaper with these. With the calls of Gemini CLI it has a smaller snapshot and no recall. More compactions may keep less: see [fidelity](fidelity.md).`,
     `- **Gemini CLI** compacts at half of the window, keeps 30 %, reads the rest twice (its check shares the prompt of its summary) and writes ${tokens(cliSummariser.outputTokens)} tokens each time, as recorded with 6,000 characters allowed. If the summary is no shorter, it asks no more. Masking of tool outputs is left out for both.`,
     `- **Operations**: a replay with the fake Gemini counted ${run.operations.turn.reads.toFixed(1)} reads and ${run.operations.turn.writes.toFixed(1)} writes a turn; ${run.operations.compaction.reads.toFixed(1)} reads, ${run.operations.compaction.writes.toFixed(1)} writes and ${Math.round(run.operations.compaction.messages)} messages a compaction. Others pay for no store.`,
-    '- **Coding** is one session, with single turns as large as 89,000 tokens: a figure moves by a tenth where a threshold comes to lie before or behind one. The service would shorten the view of such a turn; that is left out.',
+    '- **Large turns.** Each recorded conversation is one. Where a turn is larger than the threshold, a figure moves by a tenth as the threshold comes to lie before or behind it; the service would shorten the view of such a turn, which is left out.',
     '- **Not included**: thinking (the recorded answers tell of none, and the service leaves it to the model), storage of caches (implicit caching has no price), functions, network, storage. Free quotas are not deducted. Tokens are estimated. Compactions begin after a turn, never in one.',
   ].join('\n');
 
