@@ -20,3 +20,17 @@ export const cloudPrices: CloudPrices = {
   perDelete: 0.01 / 100_000,
   perMessage: (40 * 1_000) / 2 ** 40,
 };
+
+/** What Firestore and Pub/Sub are asked for. */
+export interface Operations {
+  reads: number;
+  writes: number;
+  deletes: number;
+  messages: number;
+}
+
+export const operationDollars = (operations: Operations, prices: CloudPrices): number =>
+  operations.reads * prices.perRead +
+  operations.writes * prices.perWrite +
+  operations.deletes * prices.perDelete +
+  operations.messages * prices.perMessage;

@@ -12,7 +12,20 @@ import { historyPath } from '#shared/conversation/documents/paths.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import type { EventPublisher } from '#shared/ports/ports.ts';
 import { countStore, type CountedStore } from '../bench/worlds/counted-store.ts';
-import type { Counted, Operations } from './cost-model.ts';
+import type { Operations } from './cloud-prices.ts';
+
+/** What a turn or a compaction was seen to take, on average; the calls are those of the fake Gemini. */
+interface Counted {
+  turn: Operations;
+  compaction: Operations & {
+    calls: number;
+    /** Tokens that all its calls read ÷ tokens of the context before. */
+    readFactor: number;
+    outputTokens: number;
+    /** Of the snapshot and its frame, in the context after. */
+    snapshotTokens: number;
+  };
+}
 
 /** One message and its answer. */
 export interface ReplayedTurn {

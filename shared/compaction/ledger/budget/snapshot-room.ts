@@ -78,7 +78,7 @@ const FRAME_TOKENS = 100;
 const LEAST_CHARACTERS = 300;
 
 /** How much of what users say in turns is written in letters that stand for a syllable or a word, 0–1. */
-export function measureWideShare(turns: readonly Turn[]): number {
+export function measureWideShare(turns: readonly Pick<Turn, 'user'>[]): number {
   const text = turns
     .map(({ user }) => user.parts.map((part) => part.text ?? '').join(' '))
     .join(' ');

@@ -1,0 +1,130 @@
+import { policyConstants } from '#shared/compaction/policy/policy-constants.ts';
+import { knownPrice } from '#shared/models/find-price.ts';
+import type { ModelPrice } from '#shared/models/model-entry.ts';
+import { registry } from '#shared/models/registry.ts';
+import { compressorModel, findRetirement } from '#shared/models/retirement.ts';
+import { parseConfig } from '#functions/config.ts';
+import { verifiedModels } from '#test/support/verified-models.ts';
+import { ArgumentError } from '#lab/eval/replay/replay-arguments.ts';
+import { cloudPrices, type Operations } from './cloud-prices.ts';
+import type { CostRun, Line, PricedPoint, ShapeRun } from './cost-run.ts';
+import { setUp, type Setup, type Shape } from './shapes.ts';
+import { openBooks, TAILS, THRESHOLDS, type Books } from './strategies.ts';
+
+const HIT_FRACTIONS = [0, 0.5, 0.9];
+
+/** As the service sets it up: every message brings back as much as it may. */
+const { COMPRESSOR_MODEL, RECALL_TOKENS } = parseConfig({ GOOGLE_CLOUD_PROJECT: 'demo-recap' });
+
+function priced(model: string): ModelPrice {
+  const price = knownPrice(model, verifiedModels);
+  if (price === undefined) throw new ArgumentError(`the price of ${model} is not known`);
+  return price;
+}
+
+const summariserFor = (model: string): string =>
+  compressorModel({ model, fallback: COMPRESSOR_MODEL }, verifiedModels);
+
+/** Models in service that have a price and a name of their own. */
+export const listModels = (): string[] =>
+  Object.entries(registry)
+    .filter(([, { prices, compressor }]) => prices !== undefined && compressor !== undefined)
+    .map(([model]) => model)
+    .filter((model) => !model.endsWith('-latest') && !findRetirement(model, verifiedModels));
+
+interface Question {
+  model: string;
+  hitFraction: number;
+  overheadTokens: number;
+  /** Default: the default's. */
+  thresholdTokens?: number;
+}
+
+type Opened = Setup & { books: Books };
+
+/** Opens the books of a conversation. Throws ArgumentError for a model without a price. */
+function openShape(
+  shape: Shape,
+  { model, ...rest }: Question,
+  operations: { turn: Operations; compaction: Operations },
+): Opened {
+  const setup = setUp(shape, model, rest);
+  const rates = {
+    chat: priced(model),
+    summary: priced(summariserFor(model)),
+    cloud: cloudPrices,
+    windowTokens: setup.policy.windowTokens,
+  };
+  const given = { rates, recalledTokens: RECALL_TOKENS, ...operations };
+  return { ...setup, books: openBooks(setup, given) };
+}
+
+/** The service keeps no longer tail. */
+const isReachable = ({ thresholdTokens, tailTokens }: PricedPoint): boolean =>
+  tailTokens <= policyConstants.tailFraction.value * thresholdTokens;
+
+const summarise = (name: string, { books }: Opened): Line => ({
+  name,
+  naive: books.naive().total,
+  geminiCli: books.geminiCli().total,
+  usual: books.recap(books.usual).total,
+  optimum: books.optimum([books.usual.tailTokens]).total,
+});
+
+function listBills(books: Books, best: PricedPoint): ShapeRun['bills'] {
+  const { usual } = books;
+  return [
+    { name: 'Naive resending', bill: books.naive() },
+    { name: 'Gemini CLI (0.5, 30 %)', bill: books.geminiCli() },
+    { name: 'Recap, default', bill: books.recap(usual) },
+    { name: 'Recap, recall off', bill: books.recap(usual, { isRecalling: false }) },
+    { name: 'Recap, cheapest', bill: books.recap(best) },
+    { name: 'Optimum', bill: books.optimum([usual.tailTokens]) },
+    { name: 'Optimum, any tail', bill: books.optimum([...TAILS, usual.tailTokens]) },
+    { name: 'Optimum, calls of Gemini CLI', bill: books.cliOptimum([usual.tailTokens]) },
+  ];
+}
+
+function computeShape(shape: Shape, open: (changed: Partial<Question>) => Opened): ShapeRun {
+  const { books, summariser } = open({});
+  const { usual } = books;
+  const points = books.points(TAILS).filter(isReachable);
+  const [best] = points;
+  if (best === undefined) throw new RangeError('no threshold leaves room for a snapshot');
+  const { name, turnCount, counted } = shape;
+  return {
+    name,
+    turnCount,
+    counted,
+    summariser,
+    largestSnapshotTokens: summariser.snapshotTokens(Infinity),
+    usual,
+    best,
+    points,
+    bills: listBills(books, best),
+    hits: HIT_FRACTIONS.map((hitFraction) => {
+      const other = open({ hitFraction });
+      const line = summarise(`${100 * hitFraction} %`, other);
+      return { ...line, points: other.books.points([usual.tailTokens]) };
+    }),
+    models: listModels().map((model) => summarise(model, open({ model }))),
+    scaled: THRESHOLDS.map((thresholdTokens) => {
+      const other = open({ thresholdTokens });
+      const snapshotTokens = other.summariser.snapshotTokens(Infinity);
+      const point = other.books.usual;
+      return { ...point, snapshotTokens, total: other.books.recap(point).total };
+    }),
+  };
+}
+
+/** Computes what is asked for each shape. Throws ArgumentError for a model without a price. */
+export function computeCost(
+  shapes: readonly Shape[],
+  asked: Question,
+  operations: { turn: Operations; compaction: Operations },
+): Omit<CostRun, 'messageTokens' | 'answerTokens'> {
+  const runs = shapes.map((shape) =>
+    computeShape(shape, (changed) => openShape(shape, { ...asked, ...changed }, operations)),
+  );
+  return { ...asked, summariser: summariserFor(asked.model), operations, shapes: runs };
+}

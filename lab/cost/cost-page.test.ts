@@ -1,0 +1,63 @@
+import { describe, expect, test } from 'vitest';
+import { computeCost, listModels } from './compute-cost.ts';
+import { judgeDefault } from './cost-page.ts';
+import { readShapes } from './shapes.ts';
+
+const nothing = { reads: 0, writes: 0, deletes: 0, messages: 0 };
+const run = computeCost(
+  readShapes({ messageTokens: 60, answerTokens: 250, turnCount: 400 }),
+  { model: 'gemini-3.5-flash', hitFraction: 0.5, overheadTokens: 500 },
+  { turn: nothing, compaction: nothing },
+);
+
+describe('the cost of conversations', () => {
+  test('has a chat, long answers and a coding session', () => {
+    expect(run.shapes.map(({ name }) => name)).toEqual(['chat', 'coding', 'long-answers']);
+  });
+
+  test('is least at the optimum, with every model and at every hit rate', () => {
+    const lines = run.shapes.flatMap(({ hits, models }) => [...hits, ...models]);
+
+    expect(lines.filter(({ usual, naive, optimum }) => optimum > Math.min(usual, naive))).toEqual(
+      [],
+    );
+  });
+
+  test('is told of every model in service that has a price', () => {
+    const models = listModels();
+
+    expect(models).toContain('gemini-3.5-flash');
+    expect(models).toContain('gemini-3.1-pro');
+    expect(models).not.toContain('gemini-3-pro');
+    expect(models.some((model) => model.endsWith('-latest'))).toBe(false);
+    for (const shape of run.shapes) expect(shape.models.map(({ name }) => name)).toEqual(models);
+  });
+});
+
+describe('the judgement of a default', () => {
+  const line = { name: '50 %', naive: 900, geminiCli: 800 };
+  const [chat] = run.shapes;
+  const judge = (usual: number, others: { thresholdTokens: number; total: number }[]) => {
+    if (chat === undefined) throw new Error('there is no chat');
+    const points = others.map((point) => ({ ...point, tailTokens: 4_000 }));
+    return judgeDefault({ ...chat, hits: [{ ...line, usual, optimum: 10, points }] });
+  };
+
+  test.each([
+    [13, 'within 1.3 × the optimum'],
+    [13.1, '**above 1.3 × the optimum with 50 % hits**'],
+  ])('%d beside an optimum of 10 is %s', (usual, verdict) => {
+    expect(judge(usual, [])).toContain(verdict);
+  });
+
+  test('names the threshold that would cost the least, if it is cheaper', () => {
+    const others = [
+      { thresholdTokens: 16_000, total: 11 },
+      { thresholdTokens: 12_000, total: 10.5 },
+      { thresholdTokens: 32_000, total: 15 },
+    ];
+
+    expect(judge(12, others)).toContain('A threshold of 12,000 with the same tail would cost 88 %');
+    expect(judge(10.2, others)).toContain('No other threshold of the table is cheaper');
+  });
+});

@@ -1,0 +1,47 @@
+import type { Summariser } from './folds/call-cost.ts';
+import type { Operations } from './cloud-prices.ts';
+import type { Bill } from './folds/fold-cost.ts';
+import type { Shape } from './shapes.ts';
+import type { Point } from './strategies.ts';
+
+/** Totals side by side, in US dollars for a thousand turns. */
+export interface Line {
+  name: string;
+  naive: number;
+  geminiCli: number;
+  usual: number;
+  optimum: number;
+}
+
+/** A point of the grid with its total. */
+export type PricedPoint = Point & { total: number };
+
+/** All that was computed for one conversation. */
+export interface ShapeRun extends Pick<Shape, 'name' | 'turnCount' | 'counted'> {
+  summariser: Summariser;
+  /** A snapshot grows with what it stands for, up to this. */
+  largestSnapshotTokens: number;
+  /** What the service does by itself. */
+  usual: Point;
+  bills: { name: string; bill: Bill }[];
+  best: PricedPoint;
+  points: readonly PricedPoint[];
+  /** By share of prompts that hit the cache; with the tail of the default over all thresholds. */
+  hits: (Line & { points: readonly PricedPoint[] })[];
+  models: Line[];
+  /** By threshold, with the tail and snapshot that the service then keeps. */
+  scaled: (PricedPoint & { snapshotTokens: number })[];
+}
+
+/** All that was computed. */
+export interface CostRun {
+  model: string;
+  summariser: string;
+  hitFraction: number;
+  overheadTokens: number;
+  messageTokens: number;
+  answerTokens: number;
+  operations: { turn: Operations; compaction: Operations };
+  /** The chat comes first. */
+  shapes: readonly ShapeRun[];
+}

@@ -1,0 +1,115 @@
+import type { ModelPrice } from '#shared/models/model-entry.ts';
+import type { Conversation, Step } from './conversation.ts';
+
+/** Tokens of one call; `cachedTokens` are part of the prompt. */
+interface Call {
+  promptTokens: number;
+  cachedTokens: number;
+  outputTokens: number;
+}
+
+/** Prefixes below it are not cached: implicit caching of Gemini 2.5 and later. */
+const CACHED_FROM_TOKENS = 4_096;
+const MILLION = 1_000_000;
+
+/** US dollars of one call. */
+export function callDollars(
+  price: ModelPrice,
+  { promptTokens, cachedTokens, outputTokens }: Call,
+): number {
+  const rates = price.above && promptTokens > price.above.promptTokens ? price.above : price;
+  const dollars =
+    rates.input * (promptTokens - cachedTokens) +
+    rates.cached * cachedTokens +
+    rates.output * outputTokens;
+  return dollars / MILLION;
+}
+
+/** What the cache holds of a prompt, of which so many tokens begin like the one before. */
+const cachedShare = (sharedTokens: number, hitFraction: number): number =>
+  sharedTokens < CACHED_FROM_TOKENS ? 0 : hitFraction * sharedTokens;
+
+/** Between two calls of a conversation. */
+export interface Place {
+  /** Snapshot and turns in the next prompt, without overhead. */
+  contextTokens: number;
+  /** Beginning of the next prompt that the one before had as well. */
+  sharedTokens: number;
+  /** The same at the next turn, if something was recalled for this one. */
+  turnSharedTokens: number;
+}
+
+/** After a swap nothing but system instruction and tools stands where it stood. */
+export const placeAfterSwap = (contextTokens: number, overheadTokens: number): Place => ({
+  contextTokens,
+  sharedTokens: overheadTokens,
+  turnSharedTokens: overheadTokens,
+});
+
+/**
+ * The next call of a conversation, and where it is then. What is recalled for a message stands in front of it, for its
+ * turn alone: at the next turn the prompt differs from there on. What exceeds the window is dropped, the oldest first,
+ * and then the whole prompt is new.
+ */
+export function nextCall(
+  { overheadTokens, hitFraction }: Pick<Conversation, 'overheadTokens' | 'hitFraction'>,
+  step: Step,
+  from: Place & { recalledTokens: number; windowTokens: number },
+): { call: Call; place: Place } {
+  const { recalledTokens, windowTokens } = from;
+  const beside = overheadTokens + recalledTokens + step.inputTokens;
+  const contextTokens = Math.max(0, Math.min(from.contextTokens, windowTokens - beside));
+  const isClipped = contextTokens < from.contextTokens;
+  const promptTokens = contextTokens + beside;
+  const sharedTokens = isClipped ? overheadTokens : from.sharedTokens;
+  const turnSharedTokens = step.isTurnStart
+    ? overheadTokens + contextTokens
+    : from.turnSharedTokens;
+  const isForgotten = step.isTurnEnd && recalledTokens > 0;
+  return {
+    call: {
+      promptTokens,
+      cachedTokens: cachedShare(sharedTokens, hitFraction),
+      outputTokens: step.outputTokens,
+    },
+    place: {
+      contextTokens: contextTokens + step.inputTokens + step.outputTokens,
+      sharedTokens: isForgotten ? turnSharedTokens : promptTokens,
+      turnSharedTokens,
+    },
+  };
+}
+
+/** How a snapshot is made, as counted. */
+export interface Summariser {
+  /** Main call and repairs, on average; of `isChecked` the main call alone. */
+  calls: number;
+  /** System instruction and schema of them. */
+  instructionTokens: number;
+  /** Tokens read ÷ tokens of folded turns and snapshot before. */
+  readFactor: number;
+  outputTokens: number;
+  /** Of the snapshot and its frame, by the tokens of talk that it stands for; never less for more. */
+  snapshotTokens: (coveredTokens: number) => number;
+  /** A second call reads the prompt and the answer again, and writes the snapshot anew. */
+  isChecked: boolean;
+}
+
+/** The calls of a compaction that reads so many tokens, and how often each is made. */
+export function summariserCalls(
+  summariser: Summariser,
+  readTokens: number,
+  hitFraction: number,
+): (Call & { times: number })[] {
+  const { calls, instructionTokens, readFactor, outputTokens, isChecked } = summariser;
+  const promptTokens = (instructionTokens + readFactor * readTokens) / calls;
+  const main = { times: calls, promptTokens, cachedTokens: 0, outputTokens: outputTokens / calls };
+  if (!isChecked) return [main];
+  const check = {
+    times: 1,
+    promptTokens: promptTokens + outputTokens,
+    cachedTokens: cachedShare(promptTokens, hitFraction),
+    outputTokens,
+  };
+  return [main, check];
+}
