@@ -1,5 +1,6 @@
 import { turnId } from '#shared/conversation/documents/paths.ts';
 import type { FinishBatch } from '#shared/conversation/writes/turn-writes.ts';
+import type { CacheMiss } from '#shared/models/cache-miss.ts';
 import { loopKind } from '#shared/loops/loop-reasons.ts';
 import type { Clock } from '#shared/ports/ports.ts';
 import type { StreamChunk } from '#shared/wire/resources/streams.ts';
@@ -29,7 +30,10 @@ export function createTurnTimes(clock: Pick<Clock, 'now'>): TurnTimes {
  */
 export function logFinished(
   { logger }: Pick<ChatDependencies, 'logger'>,
-  batch: FinishBatch & { detail?: string | undefined },
+  batch: FinishBatch & {
+    detail: string | undefined;
+    cacheMiss: CacheMiss | undefined;
+  },
   { startMs, firstTokenMs }: Pick<TurnTimes, 'startMs' | 'firstTokenMs'>,
 ): void {
   logger.log(batch.state === 'failed' ? 'WARNING' : 'INFO', 'turn_finished', {
@@ -42,6 +46,7 @@ export function logFinished(
     loop: loopKind(batch.finishReason),
     promptTokens: batch.usage?.promptTokens,
     cachedTokens: batch.usage?.cachedTokens,
+    cacheMiss: batch.cacheMiss,
     outputTokens: batch.usage?.outputTokens,
     searches: batch.usage?.searches,
     costMicros: batch.usage?.costMicros,
