@@ -15,6 +15,7 @@ import { finishedTurn, viewAfterFinish } from './after-finish.ts';
 import { commitFinish } from './commit-finish.ts';
 import { endTurn } from './end-turn.ts';
 import { cacheMissOfTurn } from './prompt-cache.ts';
+import { saidAgain } from './said-again.ts';
 import { logFinished, type TurnTimes } from './log-finished.ts';
 import { publishFinished } from './publish-finished.ts';
 import { publishOverdue, publishRequest } from '#functions/events/publish-request.ts';
@@ -85,7 +86,8 @@ async function settle(
   const unsettled = { ...batch, usage: usageBeyond(batch.usage, begun.progress.settled) };
   const call = { usage: answer.firstReport, startMs: times.startMs };
   const cacheMiss = cacheMissOfTurn(dependencies, begun, call);
-  logFinished(dependencies, { ...unsettled, detail: answer.error?.message, cacheMiss }, times);
+  const quality = { cacheMiss, saidAgain: saidAgain(dependencies, begun) };
+  logFinished(dependencies, { ...unsettled, detail: answer.error?.message, ...quality }, times);
   await Promise.all([
     publishNeed(dependencies, begun, batch),
     begun.quota.reservation?.settle(turnSpending(unsettled, { isAsked })),

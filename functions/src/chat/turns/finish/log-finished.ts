@@ -33,6 +33,7 @@ export function logFinished(
   batch: FinishBatch & {
     detail: string | undefined;
     cacheMiss: CacheMiss | undefined;
+    saidAgain: boolean | undefined;
   },
   { startMs, firstTokenMs }: Pick<TurnTimes, 'startMs' | 'firstTokenMs'>,
 ): void {
@@ -47,6 +48,7 @@ export function logFinished(
     promptTokens: batch.usage?.promptTokens,
     cachedTokens: batch.usage?.cachedTokens,
     cacheMiss: batch.cacheMiss,
+    saidAgain: batch.saidAgain,
     outputTokens: batch.usage?.outputTokens,
     searches: batch.usage?.searches,
     costMicros: batch.usage?.costMicros,
