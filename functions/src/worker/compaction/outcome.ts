@@ -17,7 +17,7 @@ export interface Outcome {
   /** Of a swap: who counted both. */
   tokensSource?: ContextObject['source'];
   /** Of a swap: the context that it made. */
-  after?: Pick<ContextSource, 'history' | 'coveredThrough' | 'turns'>;
+  after?: ContextSource;
   turnsFolded: number;
   /** The generation that it made. */
   generation?: number;
