@@ -141,6 +141,26 @@ test('a probe that is not answered in time is given up', async () => {
   expect(loggedBy(bench, 'compaction_probe_failed')).toMatchObject([{ reason: 'TIMEOUT' }]);
 });
 
+test('a worker that dies in a probe leaves a swap that is settled, and nobody is asked again', async () => {
+  const bench = probing('1: QX-48213');
+  const conversationId = await dueTo(bench);
+  let isReported = false;
+  const dying = actingAt(bench, 'reported', () => Promise.resolve((isReported = true)));
+  const atCrashPoint = async (point: string) => {
+    await dying.atCrashPoint(point);
+    if (isReported && point === 'call-answered') throw new Error('died');
+  };
+
+  await expect(compactOnce({ ...bench, atCrashPoint }, conversationId)).rejects.toThrow('died');
+  expect(await compactOnce(bench, conversationId)).toMatchObject({ kind: 'done' });
+
+  expect((await see(bench.store, conversationId)).conversation).toMatchObject({
+    generation: 1,
+    compactionNeeded: {},
+  });
+  expect(probesOf(bench)).toHaveLength(1);
+});
+
 test('a probe costs its user dollars as the compaction does, and counts as no second one', async () => {
   const bench = probing('1: QX-48213\n2: UNKNOWN');
   await compactOnce(bench, await dueTo(bench));
