@@ -86,7 +86,7 @@ test.each([
   ['needed_facts_kept', [1]],
   ['probe_questions', [1]],
   ['probe_right', [1]],
-  ['said_again', [true, false]],
+  ['said_again', ['true', 'false']],
   ['cache_misses', ['COMPACTION', 'TOO_SHORT']],
   ['compactions', ['COMPACTED']],
 ])('the metric %s takes what a swap and the turns behind it have logged', (name, figures) => {

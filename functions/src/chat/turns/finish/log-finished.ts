@@ -48,7 +48,8 @@ export function logFinished(
     promptTokens: batch.usage?.promptTokens,
     cachedTokens: batch.usage?.cachedTokens,
     cacheMiss: batch.cacheMiss,
-    saidAgain: batch.saidAgain,
+    // As text: it is the label of a metric.
+    saidAgain: batch.saidAgain?.toString(),
     outputTokens: batch.usage?.outputTokens,
     searches: batch.usage?.searches,
     costMicros: batch.usage?.costMicros,
