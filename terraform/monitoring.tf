@@ -43,6 +43,16 @@ locals {
       filter      = "${local.chat_logs} jsonPayload.event=(\"recall_late\" OR \"recall_index_unread\" OR \"recall_index_behind\" OR \"recall_failed\")"
       labels      = { event = "event" }
     }
+    cache_misses = {
+      description = "Turns whose prompt was not served from the model's cache, by reason."
+      filter      = "${local.chat_logs} jsonPayload.event=\"turn_finished\" jsonPayload.cacheMiss:*"
+      labels      = { reason = "cacheMiss" }
+    }
+    said_again = {
+      description = "Turns after a compaction, by whether the user had to say something again that was folded."
+      filter      = "${local.chat_logs} jsonPayload.event=\"turn_finished\" jsonPayload.saidAgain:*"
+      labels      = { again = "saidAgain" }
+    }
     forgeries = {
       description = "Snapshots whose signature is not ours."
       filter      = "${local.all_logs} jsonPayload.event=\"snapshot_signature_invalid\""
@@ -94,23 +104,51 @@ locals {
       unit        = "ms"
       from        = 1
     }
+    needed_facts = {
+      description = "Facts of folded turns that a later answer needs."
+      filter      = "${local.compaction_logs} jsonPayload.event=\"chat_compression\" jsonPayload.neededFacts>0"
+      field       = "neededFacts"
+      unit        = "1"
+      from        = 1
+    }
+    needed_facts_kept = {
+      description = "How many of these the new context says."
+      filter      = "${local.compaction_logs} jsonPayload.event=\"chat_compression\" jsonPayload.neededFacts>0"
+      field       = "neededFactsKept"
+      unit        = "1"
+      from        = 1
+    }
+    probe_questions = {
+      description = "Questions that the model was asked about what a swap had folded."
+      filter      = "${local.compaction_logs} jsonPayload.event=\"compaction_probed\""
+      field       = "asked"
+      unit        = "1"
+      from        = 1
+    }
+    probe_right = {
+      description = "How many of these it answered right."
+      filter      = "${local.compaction_logs} jsonPayload.event=\"compaction_probed\""
+      field       = "right"
+      unit        = "1"
+      from        = 1
+    }
     cost_micros = {
       description = "What calls of models cost, in millionths of a US dollar."
-      filter      = "${local.all_logs} jsonPayload.event=(\"turn_finished\" OR \"chat_compression\" OR \"title_made\" OR \"title_refused\") jsonPayload.costMicros>0"
+      filter      = "${local.all_logs} jsonPayload.event=(\"turn_finished\" OR \"chat_compression\" OR \"compaction_probed\" OR \"title_made\" OR \"title_refused\") jsonPayload.costMicros>0"
       field       = "costMicros"
       unit        = "1"
       from        = 10
     }
     prompt_tokens = {
       description = "Tokens that models read."
-      filter      = "${local.all_logs} jsonPayload.event=(\"turn_finished\" OR \"chat_compression\" OR \"title_made\" OR \"title_refused\") jsonPayload.promptTokens>0"
+      filter      = "${local.all_logs} jsonPayload.event=(\"turn_finished\" OR \"chat_compression\" OR \"compaction_probed\" OR \"title_made\" OR \"title_refused\") jsonPayload.promptTokens>0"
       field       = "promptTokens"
       unit        = "1"
       from        = 10
     }
     output_tokens = {
       description = "Tokens that models wrote."
-      filter      = "${local.all_logs} jsonPayload.event=(\"turn_finished\" OR \"chat_compression\" OR \"title_made\" OR \"title_refused\") jsonPayload.outputTokens>0"
+      filter      = "${local.all_logs} jsonPayload.event=(\"turn_finished\" OR \"chat_compression\" OR \"compaction_probed\" OR \"title_made\" OR \"title_refused\") jsonPayload.outputTokens>0"
       field       = "outputTokens"
       unit        = "1"
       from        = 10
@@ -204,6 +242,7 @@ locals {
   outcome_objectives = {
     turns-answered     = { display = "Turns answered", goal = 0.99, metric = "turns", bad = "state=\"failed\"" }
     compactions-served = { display = "Compactions served", goal = 0.95, metric = "compactions", bad = "status=starts_with(\"FAILED\")" }
+    not-said-again     = { display = "Nothing said again", goal = 0.99, metric = "said_again", bad = "again=\"true\"" }
   }
 }
 
@@ -310,6 +349,24 @@ locals {
       severity = "ERROR"
       duration = "600s"
       query    = "sum(rate(${local.counted}compactions{${local.on_revision},status=~\"FAILED.*\"}[30m])) / sum(rate(${local.counted}compactions{${local.on_revision}}[30m])) > ${local.thresholds.compaction_failed_share} and sum(increase(${local.counted}compactions{${local.on_revision}}[30m])) > 10"
+    }
+    facts-lost = {
+      display  = "Compactions lose facts"
+      severity = "ERROR"
+      duration = "0s"
+      query    = "sum(increase(${local.counted}needed_facts_kept_sum{${local.on_revision}}[6h])) / sum(increase(${local.counted}needed_facts_sum{${local.on_revision}}[6h])) < ${local.thresholds.facts_kept_share} and sum(increase(${local.counted}needed_facts_sum{${local.on_revision}}[6h])) > 50"
+    }
+    probes-wrong = {
+      display  = "Models do not know what was folded"
+      severity = "ERROR"
+      duration = "0s"
+      query    = "sum(increase(${local.counted}probe_right_sum{${local.on_revision}}[1d])) / sum(increase(${local.counted}probe_questions_sum{${local.on_revision}}[1d])) < ${local.thresholds.probe_right_share} and sum(increase(${local.counted}probe_questions_sum{${local.on_revision}}[1d])) > 50"
+    }
+    summaries-refused = {
+      display  = "Verification refuses summaries"
+      severity = "WARNING"
+      duration = "0s"
+      query    = "sum(increase(${local.counted}compactions{${local.on_revision},status=~\"FAILED_VERIFICATION|FAILED_EMPTY_SUMMARY\"}[6h])) / sum(increase(${local.counted}compactions{${local.on_revision},status=~\"COMPACTED|FAILED_VERIFICATION|FAILED_EMPTY_SUMMARY\"}[6h])) > 0.05 and sum(increase(${local.counted}compactions{${local.on_revision},status=~\"COMPACTED|FAILED_VERIFICATION|FAILED_EMPTY_SUMMARY\"}[6h])) > 20"
     }
     compaction-lag = {
       display  = "Swaps come late"

@@ -463,6 +463,8 @@ variable "alert_thresholds" {
     first_token_p95_seconds = optional(number, 8)
     compaction_failed_share = optional(number, 0.2)
     compaction_lag_minutes  = optional(number, 15)
+    facts_kept_share        = optional(number, 0.9)
+    probe_right_share       = optional(number, 0.8)
     backlog_age_minutes     = optional(number, 20)
     breakers_per_hour       = optional(number, 10)
     cost_usd_per_hour       = optional(number, 10)
@@ -475,8 +477,8 @@ variable "alert_thresholds" {
     error_message = "alert_thresholds must be above 0."
   }
   validation {
-    condition     = var.alert_thresholds.turn_failed_share < 1 && var.alert_thresholds.compaction_failed_share < 1
-    error_message = "alert_thresholds.turn_failed_share and compaction_failed_share are shares: above 0 and below 1."
+    condition     = alltrue([for name, threshold in var.alert_thresholds : threshold < 1 if endswith(name, "_share")])
+    error_message = "The alert_thresholds whose names end in _share are shares: above 0 and below 1."
   }
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { neededFacts, type NeededFacts } from '#shared/compaction/ledger/ledger-report.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import type { CompactionRecord } from '#shared/conversation/documents/job.ts';
 import type { Rating } from '#shared/conversation/documents/rating.ts';
@@ -15,6 +16,10 @@ export interface ComparedOutcome {
   score?: number | undefined;
   /** Share of the weightiest facts that the context still says, 0 to 1. */
   recall?: number | undefined;
+  /** Facts that a later answer needs, and how many the context still says. */
+  needed?: NeededFacts | undefined;
+  /** The summary was refused by verification. */
+  isRefused?: boolean;
 }
 
 /** Sums of one variant; a mean of nothing is undefined. */
@@ -32,6 +37,11 @@ export interface VariantFigures {
   meanScore: number | undefined;
   reports: number;
   meanRecall: number | undefined;
+  /** Attempts whose summary was refused. */
+  refused: number;
+  /** Of all swaps together. */
+  neededFacts: number;
+  neededFactsKept: number;
 }
 
 /** Below this a difference of two means says nothing; a rule of thumb, not a test. */
@@ -51,6 +61,8 @@ const kindOf = (state: string): ComparedOutcome['kind'] => {
   if (state === 'COMPACTED' || state === 'CONTENT_TRUNCATED') return 'compacted';
   return state.startsWith('FAILED') ? 'failed' : 'nothing';
 };
+
+const refusals: ReadonlySet<string> = new Set(['FAILED_VERIFICATION', 'FAILED_EMPTY_SUMMARY']);
 
 const isSwap = ({ state }: Pick<History, 'state'>) => kindOf(state) === 'compacted';
 
@@ -76,12 +88,14 @@ export function readOutcomes(input: {
       costMicros: history.costMicros,
       score: scores.get(history.generation),
       recall: measuredRecall(history.report),
+      needed: history.state === 'COMPACTED' ? neededFacts(history.report) : undefined,
     })),
     ...input.records
       .filter(({ generation, state }) => generation === undefined && kindOf(state) !== 'compacted')
       .map((record): ComparedOutcome => ({
         variant: record.variant ?? input.variant,
         kind: kindOf(record.state),
+        isRefused: refusals.has(record.state),
         beforeTokens: record.beforeTokens,
         afterTokens: record.afterTokens,
         costMicros: record.costMicros,
@@ -112,6 +126,7 @@ export function variantFigures({ conversations, outcomes }: RunningSums): Varian
       own.filter((each) => each.kind === kind).length;
     const scores = swaps.flatMap(({ score }) => score ?? []);
     const recalls = swaps.flatMap(({ recall }) => recall ?? []);
+    const needed = swaps.flatMap((each) => each.needed ?? []);
     return {
       variant,
       conversations: conversations.get(variant) ?? 0,
@@ -126,6 +141,9 @@ export function variantFigures({ conversations, outcomes }: RunningSums): Varian
       meanScore: mean(scores),
       reports: recalls.length,
       meanRecall: mean(recalls),
+      refused: own.filter(({ isRefused }) => isRefused).length,
+      neededFacts: needed.reduce((sum, { facts }) => sum + facts, 0),
+      neededFactsKept: needed.reduce((sum, { kept }) => sum + kept, 0),
     };
   });
 }

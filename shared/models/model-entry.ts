@@ -58,6 +58,8 @@ export const modelEntrySchema = z.strictObject({
   windowTokens: tokensSchema.optional(),
   /** Tokens of the longest answer. */
   outputTokens: tokensSchema.optional(),
+  /** Prompts with fewer tokens in common with an earlier one are not served from its cache; absent: it has none. */
+  cacheFromTokens: tokensSchema.optional(),
   /** Each price holds from its day until the next one; the first also holds before. */
   prices: z
     .array(z.strictObject({ from: daySchema, rates: modelPriceSchema }))

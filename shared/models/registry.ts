@@ -29,9 +29,12 @@ const groundingBefore3: ModelGrounding = {
   searchUsd: 35,
   searchUnit: 'call',
 };
-/** Every text model since Gemini 3. */
-const third = { ...million, grounding: groundingSince3 };
-const second = { ...million, grounding: groundingBefore3 };
+/**
+ * Every text model since Gemini 3. Where implicit caching begins: ai.google.dev/gemini-api/docs/caching of 2026-10-13,
+ * which names 2.5 Flash and Pro, 3.1 Pro and every Flash since 3.5.
+ */
+const third = { ...million, cacheFromTokens: 4_096, grounding: groundingSince3 };
+const second = { ...million, cacheFromTokens: 2_048, grounding: groundingBefore3 };
 
 const pro: ModelPrice = {
   input: 2,

@@ -97,7 +97,7 @@ run "defaults" {
     error_message = "The first apply waits until Google knows of new APIs, rights and metrics everywhere."
   }
   assert {
-    condition     = time_sleep.metrics.triggers["metrics"] == "recap_compaction_lag_ms recap_compactions recap_first_token_ms recap_turn_ms recap_turns"
+    condition     = time_sleep.metrics.triggers["metrics"] == "recap_compaction_lag_ms recap_compactions recap_first_token_ms recap_said_again recap_turn_ms recap_turns"
     error_message = "New metrics are waited for where an objective asks for them."
   }
   assert {

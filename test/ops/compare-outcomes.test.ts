@@ -63,6 +63,29 @@ test.each([
   expect(measuredRecall(report)).toBe(share);
 });
 
+test('outcome figures say how many summaries were refused and how many needed facts were kept', () => {
+  const outcomes = readOutcomes({
+    histories: [
+      swap({ report: { needed: { facts: 4, kept: 3 } } }),
+      swap({ report: { needed: { facts: 1, kept: 1 } } }),
+      swap({ state: 'CONTENT_TRUNCATED', report: { needed: { facts: 4, kept: 3 } } }),
+      swap({ report: { checks: [] } }),
+    ],
+    records: [
+      record({ state: 'FAILED_VERIFICATION' }),
+      record({ state: 'FAILED_EMPTY_SUMMARY' }),
+      record({ state: 'FAILED_ERROR' }),
+    ],
+    ratings: [],
+    variant: '',
+  });
+  const figures = variantFigures({ conversations: new Map(), outcomes: new Map([['', outcomes]]) });
+
+  expect(figures).toMatchObject([
+    { attempts: 7, failed: 3, refused: 2, neededFacts: 5, neededFactsKept: 4 },
+  ]);
+});
+
 test('outcome figures are means of the swaps; a mean of nothing is none', () => {
   const outcome = { kind: 'compacted', costMicros: 100 } as const;
   const figures = variantFigures({

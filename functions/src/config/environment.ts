@@ -9,6 +9,7 @@ import {
   variants,
   windows,
 } from './config-values.ts';
+import { compactionVariables } from './compaction-variables.ts';
 import { hookVariables } from './hook-variables.ts';
 import { identityVariables } from './identity-variables.ts';
 import { memoryVariables } from './memory-variables.ts';
@@ -156,18 +157,7 @@ export const environmentSchema = z.object({
     .describe(
       'on: the sweep compacts conversations that nobody has used for 15 minutes, where that pays off.',
     ),
-  CONDENSE_TOOL_OUTPUTS: z
-    .enum(['off', 'on', 'always'])
-    .default('off')
-    .describe(
-      'on: the summariser condenses tool outputs of more than 80,000 characters that a compaction shortens, up to three at a time, 15 s each; what it writes is checked, else they are cut. always: besides, CONDENSING_MODEL condenses those of more than 40,000 as soon as a tool gives them. Not in the profile gemini-cli.',
-    ),
-  CONDENSING_MODEL: z
-    .string()
-    .default('gemini-3.1-flash-lite')
-    .describe(
-      'Cheap model that condenses tool outputs between two calls, where CONDENSE_TOOL_OUTPUTS is always.',
-    ),
+  ...compactionVariables,
   ...memoryVariables,
   ...hookVariables,
   CLIENT_WRITABLE: list

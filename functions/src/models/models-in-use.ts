@@ -72,6 +72,12 @@ export const routingInService = (
 export const modelWindowTokens = (config: ModelsConfig, model: string): number =>
   contextWindowTokens(model, config.MODEL_WINDOWS, knownModels(config));
 
+/** Where the implicit cache of a model begins; undefined: it has none that is known. */
+export const cacheFromTokens = (
+  config: Pick<Config, 'remotePolicy'>,
+  model: string,
+): number | undefined => findModel(knownModels(config), model)?.cacheFromTokens;
+
 /** The model that summarises conversations held with `model`. */
 export const summarisingModel = (
   config: ModelsConfig & Pick<Config, 'COMPRESSOR_MODEL'>,

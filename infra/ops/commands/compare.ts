@@ -46,6 +46,7 @@ const tableText = (figures: readonly VariantFigures[]) =>
       { title: 'attempts', text: ({ attempts }) => figure(attempts), isFigure: true },
       { title: 'compacted', text: (row) => percent(row.compacted, row.attempts), isFigure: true },
       { title: 'failed', text: (row) => percent(row.failed, row.attempts), isFigure: true },
+      { title: 'refused', text: (row) => percent(row.refused, row.attempts), isFigure: true },
       { title: 'nothing', text: (row) => percent(row.nothing, row.attempts), isFigure: true },
       { title: 'before', text: (row) => rounded(row.meanBeforeTokens), isFigure: true },
       { title: 'after', text: (row) => rounded(row.meanAfterTokens), isFigure: true },
@@ -54,6 +55,11 @@ const tableText = (figures: readonly VariantFigures[]) =>
       {
         title: 'recall (n)',
         text: (row) => `${rounded(row.meanRecall, 2)} (${row.reports})`,
+        isFigure: true,
+      },
+      {
+        title: 'kept (n)',
+        text: (row) => `${percent(row.neededFactsKept, row.neededFacts)} (${row.neededFacts})`,
         isFigure: true,
       },
       {

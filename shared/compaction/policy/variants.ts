@@ -46,7 +46,7 @@ const FNV_PRIME = 0x01000193;
 const UINT32 = 2 ** 32;
 
 /** FNV-1a with the finaliser of MurmurHash3, as a number in [0, 1): even for keys that differ by one character. */
-function fractionOf(key: string): number {
+export function hashFraction(key: string): number {
   let hash = FNV_OFFSET;
   for (const character of key) hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), FNV_PRIME);
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
@@ -59,7 +59,7 @@ function fractionOf(key: string): number {
  * as names and shares stay. In the order of the names, whatever the order in which they are written.
  */
 export function drawVariant(variants: Variants, key: string): Variant | undefined {
-  const place = fractionOf(key);
+  const place = hashFraction(key);
   let end = 0;
   for (const [name, variant] of Object.entries(variants).toSorted(([a], [b]) => (a < b ? -1 : 1))) {
     const { share, strategy, ...settings } = variant;

@@ -43,7 +43,8 @@ const madeByModel = ({ previous, snapshot }: AllowanceInput): ArchivedItem[] =>
     .map(({ item }) => item)
     .filter(({ by, section }) => by === 'model' && section !== constraintSection);
 
-const isNeeded = (fact: Fact, { cited }: LedgerReading): boolean =>
+/** Whether a later answer would need a fact of the folded turns. */
+export const isNeeded = (fact: Fact, { cited }: LedgerReading): boolean =>
   isNeededLater(fact, cited.get(fact.seqs[0] ?? 0)?.day);
 
 /** What code may put back of what the user stated. */

@@ -8,7 +8,7 @@ import type { LedgerReading } from '../prompt/ledger-reading.ts';
 import { ledgerReport, type LedgerReport } from '../ledger-report.ts';
 import { shapeProblems, withoutLoops, type ShapeProblem } from '../prompt/ledger-shape.ts';
 import { toRecalledText, type Recall } from '../prompt/recalled-text.ts';
-import { allowanceFor, type Allowance } from '../repair/allowance.ts';
+import { allowanceFor, isNeeded, type Allowance } from '../repair/allowance.ts';
 import { missingConstraints } from '../repair/missing-constraints.ts';
 import { isSaidByUser } from '../repair/needed-facts.ts';
 import { repairVerbatim, type VerbatimRepair } from '../repair/repair-verbatim.ts';
@@ -70,6 +70,7 @@ function refused(input: LedgerInput, problems: ShapeProblem[]): LedgerVerificati
     precision,
     repair: { added: [], tokens: 0, constraintTokens: 0, archived: 0 },
     recall: toRecalledText([], { snapshotTexts: [], keptTexts: [] }),
+    needed: [],
     archiveTexts: [],
     evicted: 0,
     constraintsOverBudget: false,
@@ -133,12 +134,9 @@ export function verifyLedger(given: LedgerInput): LedgerVerification {
   const snapshot = withRequestsIfBare(withoutLoops(given.previous, given.snapshot), given.reading);
   const shape = shapeProblems({ ...given, snapshot });
   if (shape.length > 0) return refused({ ...given, snapshot }, shape);
-  const input: ReadInput = {
-    ...given,
-    snapshot,
-    keptTexts: given.keptTexts.map(given.reading.read),
-  };
-  const { budgetTokens, counting, keptTexts, reading } = input;
+  const keptTexts = given.keptTexts.map(given.reading.read);
+  const input: ReadInput = { ...given, snapshot, keptTexts };
+  const { budgetTokens, counting, reading } = input;
   const precision = gate(input, given.noteTexts ?? []);
   const recallWith = (repaired: Snapshot): Recall =>
     toRecalledText(reading.facts(), {
@@ -172,6 +170,7 @@ export function verifyLedger(given: LedgerInput): LedgerVerification {
       precision,
       repair,
       recall: recallWith(fitted.snapshot),
+      needed: reading.facts().filter((fact) => isNeeded(fact, reading)),
       archiveTexts: textsIn(fitted.snapshot.archive, reading),
       evicted: fitted.archived,
       constraintsOverBudget: fitted.constraintsOverBudget || repair.lacksConstraints,

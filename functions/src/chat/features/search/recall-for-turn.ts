@@ -20,6 +20,8 @@ export interface Recalled {
   tokens: number;
   /** The turns that it is from, ascending. */
   seqs: number[];
+  /** What was looked through; absent: nothing. */
+  index?: LoadedIndex;
 }
 
 const nothingRecalled: Recalled = { text: '', tokens: 0, seqs: [] };
@@ -91,7 +93,8 @@ function recallFrom(index: LoadedIndex, context: RecallContext, now: Date): Reca
   });
   const text = renderRecalled(excerpts);
   const seqs = [...new Set(excerpts.map(({ seq }) => seq))].toSorted((a, b) => a - b);
-  return { text, tokens: text === '' ? 0 : estimateTextTokens(text, 'character-class'), seqs };
+  const tokens = text === '' ? 0 : estimateTextTokens(text, 'character-class');
+  return { text, tokens, seqs, index };
 }
 
 /**

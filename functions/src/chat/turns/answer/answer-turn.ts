@@ -42,6 +42,8 @@ import type { TurnAnswer, TurnProgress } from '../store/turn-progress.ts';
 interface Going {
   progress: TurnProgress;
   report: CallReport | undefined;
+  /** What each call of the model reported. */
+  reports: (ModelUsage | undefined)[];
   /** Contents that the last call was sent. */
   sentContents: number;
 }
@@ -129,6 +131,7 @@ function lastAnswer(going: Going, answer: Answer): TurnAnswer {
     finishReason: answer.finishReason,
     error: answer.error ?? emptyAnswerError({ ...answer, parts }),
     report: answer.usage,
+    firstReport: going.reports[0],
     sentContents: progress.contents.length,
     isWaiting: false,
   };
@@ -138,6 +141,7 @@ function lastAnswer(going: Going, answer: Answer): TurnAnswer {
 const stopped = (going: Going, error: AppError | undefined): TurnAnswer => ({
   ...going.progress,
   error,
+  firstReport: going.reports[0],
   sentContents: going.sentContents,
   isWaiting: error === undefined,
 });
@@ -166,6 +170,7 @@ async function step(
   const { config } = dependencies;
   const { model } = begun.call;
   const answer = { ...said, usage: possibleUsage(said, modelWindowTokens(config, model)) };
+  going.reports.push(said.misfitUsage ?? answer.usage);
   const priced = (reported: ModelUsage | undefined) =>
     reported && pricedUsage(config, model, reported);
   const usage = addUsage(priced(said.misfitUsage), priced(answer.usage));
@@ -226,6 +231,7 @@ export async function answerTurn(
   const going: Going = {
     progress: { contents, rounds, usage, grounding },
     report: undefined,
+    reports: [],
     sentContents: 0,
   };
   try {

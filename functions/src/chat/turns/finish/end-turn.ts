@@ -13,6 +13,7 @@ import type { BegunTurn, ContextAtStart } from '../start/begun-turn.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { estimateAll } from '../answer/answer-round.ts';
 import { isShown } from '../answer/stream-answer.ts';
+import { promptMarks } from './prompt-cache.ts';
 import type { TurnAnswer } from '../store/turn-progress.ts';
 
 /** A phone that comes back at once would spend all attempts before anything has changed. */
@@ -37,7 +38,7 @@ function isInContext(answer: TurnAnswer, isCancelled: boolean): boolean {
 }
 
 /** The meter with this turn in the context. */
-function measureTurn(viewing: Viewing, begun: BegunTurn, answer: TurnAnswer): ContextMeter {
+function measureTurn(dependencies: Viewing, begun: BegunTurn, answer: TurnAnswer): ContextMeter {
   const { sentContents, report } = answer;
   const contents = [...answer.contents];
   const { turn, context, tokens, call } = begun;
@@ -49,7 +50,7 @@ function measureTurn(viewing: Viewing, begun: BegunTurn, answer: TurnAnswer): Co
     tokens: { user: tokens.user, answer: estimateAll(contents, begun.context.conversation) },
     inContext: true,
   };
-  return meterAfterTurn(
+  const meter = meterAfterTurn(
     {
       before: context,
       own,
@@ -59,8 +60,10 @@ function measureTurn(viewing: Viewing, begun: BegunTurn, answer: TurnAnswer): Co
       // A report about a prompt with less than the context, or an answer that was cut, says nothing about it.
       usage: call.sent.isOverLimit || loopKind(answer.finishReason) ? undefined : report,
     },
-    selectOutputForms(viewing, context.conversation),
+    selectOutputForms(dependencies, context.conversation),
   );
+  const marks = promptMarks(dependencies, begun);
+  return { ...meter, marks, ...(tokens.said > 0 && { hadAside: true }) };
 }
 
 /** The need that a context leaves behind which is measured with the conversation document of the start. */

@@ -14,6 +14,8 @@ import type { TurnWriter } from '../store/turn-writer.ts';
 import { finishedTurn, viewAfterFinish } from './after-finish.ts';
 import { commitFinish } from './commit-finish.ts';
 import { endTurn } from './end-turn.ts';
+import { cacheMissOfTurn } from './prompt-cache.ts';
+import { saidAgain } from './said-again.ts';
 import { logFinished, type TurnTimes } from './log-finished.ts';
 import { publishFinished } from './publish-finished.ts';
 import { publishOverdue, publishRequest } from '#functions/events/publish-request.ts';
@@ -82,7 +84,10 @@ async function settle(
   batch: FinishBatch,
 ): Promise<void> {
   const unsettled = { ...batch, usage: usageBeyond(batch.usage, begun.progress.settled) };
-  logFinished(dependencies, { ...unsettled, detail: answer.error?.message }, times);
+  const call = { usage: answer.firstReport, startMs: times.startMs };
+  const cacheMiss = cacheMissOfTurn(dependencies, begun, call);
+  const quality = { cacheMiss, saidAgain: saidAgain(dependencies, begun) };
+  logFinished(dependencies, { ...unsettled, detail: answer.error?.message, ...quality }, times);
   await Promise.all([
     publishNeed(dependencies, begun, batch),
     begun.quota.reservation?.settle(turnSpending(unsettled, { isAsked })),

@@ -1,5 +1,6 @@
 import { turnId } from '#shared/conversation/documents/paths.ts';
 import type { FinishBatch } from '#shared/conversation/writes/turn-writes.ts';
+import type { CacheMiss } from '#shared/models/cache-miss.ts';
 import { loopKind } from '#shared/loops/loop-reasons.ts';
 import type { Clock } from '#shared/ports/ports.ts';
 import type { StreamChunk } from '#shared/wire/resources/streams.ts';
@@ -29,7 +30,11 @@ export function createTurnTimes(clock: Pick<Clock, 'now'>): TurnTimes {
  */
 export function logFinished(
   { logger }: Pick<ChatDependencies, 'logger'>,
-  batch: FinishBatch & { detail?: string | undefined },
+  batch: FinishBatch & {
+    detail: string | undefined;
+    cacheMiss: CacheMiss | undefined;
+    saidAgain: boolean | undefined;
+  },
   { startMs, firstTokenMs }: Pick<TurnTimes, 'startMs' | 'firstTokenMs'>,
 ): void {
   logger.log(batch.state === 'failed' ? 'WARNING' : 'INFO', 'turn_finished', {
@@ -42,6 +47,9 @@ export function logFinished(
     loop: loopKind(batch.finishReason),
     promptTokens: batch.usage?.promptTokens,
     cachedTokens: batch.usage?.cachedTokens,
+    cacheMiss: batch.cacheMiss,
+    // As text: it is the label of a metric.
+    saidAgain: batch.saidAgain?.toString(),
     outputTokens: batch.usage?.outputTokens,
     searches: batch.usage?.searches,
     costMicros: batch.usage?.costMicros,

@@ -54,6 +54,10 @@ interface TurnCall {
   recalled: Recalled;
   /** How the newest prompt stands to the context. */
   sent: SentView;
+  /** Of the first prompt without the message and what is said beside it. */
+  contextTokens: number;
+  /** The first prompt leaves out turns or parts of tool outputs that the turn before has sent. */
+  isShortened: boolean;
 }
 
 /** Uncalibrated estimates. */

@@ -1,4 +1,5 @@
 import { estimateContentTokens, estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
+import type { ShrunkenView } from '#shared/compaction/summariser/shrunken-view.ts';
 import { assemblePrompt } from '#shared/conversation/context/assemble-context.ts';
 import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
 import { shownUser } from '#shared/conversation/context/shown-user.ts';
@@ -90,6 +91,16 @@ async function saidWith(
   return { lastContent, recalled, userTokens, sentTokens, counting };
 }
 
+/** How the first prompt stands to the context, and to what the turn before has sent. */
+const toFirstView = (
+  { shrinkage, isOverLimit, outputTokens, tokens }: ShrunkenView,
+  { context }: Conversation,
+) => ({
+  sent: { shrinkage, isOverLimit, outputTokens },
+  contextTokens: tokens,
+  isShortened: (shrinkage?.turnsLeftOut ?? 0) > 0 || outputTokens < (context.outputTokens ?? 0),
+});
+
 /** What is sent to the model, what it weighs, and what it holds of the user's quota. */
 interface PreparedPrompt extends Pick<BegunTurn, 'call' | 'tokens' | 'quota'> {
   memory: MemoryTexts;
@@ -139,11 +150,10 @@ export async function preparePrompt(
   await refuseOverflow(dependencies, { ...input, conversationId, contextTokens, sentTokens });
   const estimatedTokens = contextTokens + sentTokens;
   const quota = await reserve(dependencies, begin, { model, estimatedTokens });
-  const { shrinkage, isOverLimit, outputTokens } = view;
-  const sent = { shrinkage, isOverLimit, outputTokens };
   const overhead = estimatePromptTokens({ ...prompt, contents: [] }, counting);
+  const firstView = toFirstView(view, conversation);
   return {
-    call: { model, prompt, promptFor, user: lastContent, recalled, sent },
+    call: { model, prompt, promptFor, user: lastContent, recalled, ...firstView },
     tokens: { user: userTokens, said: sentTokens - userTokens, overhead },
     quota,
     memory,

@@ -36,6 +36,8 @@ export interface TurnAnswer extends TurnProgress {
   error?: AppError | undefined;
   /** The last call of the model reported this, and nothing came after its answer. */
   report?: ModelUsage | undefined;
+  /** The first call of the model here reported this. */
+  firstReport?: ModelUsage | undefined;
   /** Contents that this call was sent. */
   sentContents: number;
   /** Open calls are the app's, or wait for the user. */

@@ -54,10 +54,14 @@ function memoryTokens(run: ClaimedRun, context: ContextSource): number {
   );
 }
 
-/** The prompt that a context makes: tool outputs in the forms in which chat sends them. */
-const sentPrompt = ({ dependencies, reading }: ClaimedRun, context: ContextSource): Prompt => {
+/** The prompt that a context makes, with or without a message: tool outputs in the forms in which chat sends them. */
+export const sentPrompt = (
+  { dependencies, reading }: ClaimedRun,
+  context: ContextSource,
+  message?: Content,
+): Prompt => {
   const forms = selectOutputForms(dependencies, reading.conversation.value);
-  return assemblePrompt(context, sentOutputs(assembleContext(context), forms).items);
+  return assemblePrompt(context, sentOutputs(assembleContext(context), forms).items, message);
 };
 
 /** Calibrated estimate of the functions that the model is told of. */
