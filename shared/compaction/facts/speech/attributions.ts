@@ -27,7 +27,8 @@ const speech = new RegExp(
   'giu',
 );
 
-const holdsColon = (line: string): boolean => /[:：]/.test(line);
+/** Nobody else speaks in a line without one, unless its marks or a greeting say so. */
+export const holdsColon = (line: string): boolean => line.includes(':') || line.includes('：');
 
 /** Where, in a line, somebody else begins to speak without quotation marks: behind the colon; -1: nowhere. */
 export function speechStart(line: string): number {
