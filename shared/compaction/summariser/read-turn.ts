@@ -45,18 +45,18 @@ export const sliceTurn = (turn: Turn, { from, end }: { from: number; end: number
 
 const unmasked = { coveredThrough: nothingCovered, masks: new Map<number, never>() };
 
-const sentOf = (slice: Turn): RepairedContents =>
+const sentContents = (slice: Turn): RepairedContents =>
   turnContents(withoutSurroundings(slice), unmasked);
 
 /** What is read of a turn, as it is read: made again each time, for it is seldom asked for. */
 export const contentsRead = ({ slice }: ReadTurn): Content[] =>
-  sentOf(slice).contents.map(neutraliseContent);
+  sentContents(slice).contents.map(neutraliseContent);
 
 /** Reads a turn as it was said, mended where no model would take it as it was stored. */
 export function readTurn(wanted: WantedTurn, { counting, marginOf }: Weighing): ReadTurn {
   const { turn, from, end } = wanted;
   const slice = sliceTurn(turn, wanted);
-  const { contents, repairs } = sentOf(slice);
+  const { contents, repairs } = sentContents(slice);
   let weight = 0;
   let margin = 0;
   for (const content of contents) {

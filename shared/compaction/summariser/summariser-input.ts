@@ -131,6 +131,22 @@ function foldedBy(wanted: readonly WantedTurn[], pieces: readonly Piece[]): Turn
   });
 }
 
+/** What pieces of turns hold, to be read by itself. */
+const wantedPieces = (pieces: readonly Piece[], reads: readonly ReadTurn[]): WantedTurn[] =>
+  pieces.flatMap(({ turn, from, end }) => {
+    const read = reads[turn];
+    return read ? [{ turn: read.turn, from, end }] : [];
+  });
+
+/** The same as turns; a whole one is the same object that was read. */
+const slicedPieces = (pieces: readonly Piece[], reads: readonly ReadTurn[]): Turn[] =>
+  pieces.flatMap((piece) => {
+    const read = reads[piece.turn];
+    if (read === undefined) return [];
+    const isAll = piece.from === read.from && piece.end === read.end;
+    return isAll ? read.slice : sliceTurn(read.turn, piece);
+  });
+
 /** How turns are read and weighed: rather too heavy, with what the ledger writes around each content. */
 function createReader({ context, counting, calibration, strategy }: SummariserSource) {
   // Rather fewer turns than a refused call: a calibration below 1 earns no room here.
@@ -188,11 +204,6 @@ export function summariserInput(source: SummariserSource): SummariserInput | und
   const last = chunks.at(-1)?.at(-1);
   if (last === undefined) return undefined;
   const pieces = once(() => chunks.flat());
-  const itemsOf = (chunk: readonly Piece[]): WantedTurn[] =>
-    chunk.flatMap(({ turn, from, end }) => {
-      const item = reads[turn];
-      return item ? [{ turn: item.turn, from, end }] : [];
-    });
   // Every turn in one piece: what they hold together is known already.
   const count = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
   const isUncut = isWhole && count === wanted.length;
@@ -200,15 +211,10 @@ export function summariserInput(source: SummariserSource): SummariserInput | und
     point: pointBehind(wanted, last, point),
     isPartial: !isWhole,
     folded: isUncut ? folded : foldedBy(wanted, pieces()),
-    chunks: chunks.map((chunk) => ({
-      turns: chunk.flatMap((piece) => {
-        const read = reads[piece.turn];
-        if (read === undefined) return [];
-        const isAll = piece.from === read.from && piece.end === read.end;
-        return isAll ? read.slice : sliceTurn(read.turn, piece);
-      }),
-    })),
-    contents: isUncut ? contentsOf(reads) : once(() => contentsOf(readAll(itemsOf(pieces())))()),
+    chunks: chunks.map((chunk) => ({ turns: slicedPieces(chunk, reads) })),
+    contents: isUncut
+      ? contentsOf(reads)
+      : once(() => contentsOf(readAll(wantedPieces(pieces(), reads)))()),
     repairs,
   };
 }
