@@ -1,4 +1,4 @@
-import { plainText, unspacedScript } from '../speech/plain-text.ts';
+import { isAscii, plainText, unspacedScript } from '../speech/plain-text.ts';
 
 /** Texts in which phrases are looked for. */
 export interface Phrases {
@@ -14,8 +14,9 @@ const spacedPart = new RegExp(`[^${unspacedScript}]+`, 'gu');
 const wordCharacter = /[\p{L}\p{M}\p{N}]/u;
 
 function addWords(plain: string, words: Set<string>): void {
+  const isPlain = isAscii(plain);
   for (const found of plain.match(word) ?? []) {
-    if (!unspaced.test(found)) {
+    if (isPlain || !unspaced.test(found)) {
       words.add(found);
       continue;
     }
@@ -46,11 +47,12 @@ export const toPhrases = (texts: readonly string[]): Phrases =>
   joinPhrases(texts.map((text) => readPhrases(plainText(text))));
 
 function mayHold({ words }: Phrases, phrase: string): boolean {
-  for (const found of phrase.match(word) ?? []) {
-    if (!unspaced.test(found) && !words.has(found)) return false;
-    if (unspaced.test(found) && found.length > 1 && !words.has(found.slice(0, 2))) return false;
-  }
-  return true;
+  const isPlain = isAscii(phrase);
+  return (phrase.match(word) ?? []).every((found) =>
+    isPlain || !unspaced.test(found)
+      ? words.has(found)
+      : found.length === 1 || words.has(found.slice(0, 2)),
+  );
 }
 
 /** Whether letters of a spaced script go on over a border of the phrase. */
