@@ -1,4 +1,4 @@
-import { searchPieces, stopWords } from '../search/search-words.ts';
+import { piecesWithoutPlaces, stopWords } from '../search/search-words.ts';
 import { stemWord } from '../search/stem-word.ts';
 import { withoutSmallTalk } from './small-talk.ts';
 
@@ -25,7 +25,7 @@ export function extractTerms(text: string): TextTerms {
   const counts = new Map<string, number>();
   const add = (term: string) => counts.set(term, (counts.get(term) ?? 0) + 1);
   let length = 0;
-  for (const piece of searchPieces(withoutSmallTalk(text))) {
+  for (const piece of piecesWithoutPlaces(withoutSmallTalk(text))) {
     if (piece.kind === 'word') {
       length += 1;
       if (!stopWords.has(piece.text)) add(asTerm(stemWord(piece.text)));

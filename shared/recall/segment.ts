@@ -99,8 +99,6 @@ export interface Segment {
 
 const sumOf = (lengths: readonly number[]): number => lengths.reduce((sum, each) => sum + each, 0);
 
-const byUnits = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
-
 /** Makes passages findable. */
 export function segmentOfPassages(passages: readonly Passage[]): Segment {
   const postings = new Map<string, Posting>();
@@ -114,9 +112,9 @@ export function segmentOfPassages(passages: readonly Passage[]): Segment {
     }
     return length;
   });
-  const sorted = [...postings].toSorted(([a], [b]) => byUnits(a, b));
-  const packed = packPostings(sorted.map(([, posting]) => posting));
-  const terms = sorted.map(([term]) => term);
+  // Without a comparison of its own a sort goes by UTF-16 units.
+  const terms = [...postings.keys()].toSorted();
+  const packed = packPostings(terms.flatMap((term) => postings.get(term) ?? []));
   return {
     passages,
     lengths,

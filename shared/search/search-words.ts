@@ -90,5 +90,17 @@ export function* searchPieces(text: string): Generator<SearchPiece> {
   }
 }
 
+/** The same where no character is beyond ASCII, of a text in lower case. */
+const PLAIN_PIECE = /[0-9]+(?:[.,:/-][0-9]+)+|[a-z0-9]+/g;
+
+/** What the words and runs of a text are, in order, wherever they stand: of plain texts several times as fast. */
+export const piecesWithoutPlaces = (text: string): Iterable<Pick<SearchPiece, 'kind' | 'text'>> =>
+  ASCII.test(text)
+    ? (text.toLowerCase().match(PLAIN_PIECE) ?? []).map((piece) => ({
+        kind: 'word',
+        text: piece.includes(',') ? folded(piece) : piece,
+      }))
+    : searchPieces(text);
+
 /** Place in the original text of unit `at` of a piece. */
 export const placeIn = ({ index, places }: SearchPiece, at: number) => places?.[at] ?? index + at;

@@ -21,14 +21,16 @@ const memorySchema = z.object({
   state: z.string().optional(),
 });
 
-const throughputSchema = z.object({ perSecond: z.number() });
+const throughputSchema = z.object({ perSecond: z.number(), processorMs: z.number() });
 
 /** Conversations a second that one worker compacts, whose model answers at once. */
-async function compactedPerSecond(): Promise<number> {
+async function compactedPerSecond(tell: (text: string) => void): Promise<number> {
   const model = await startFreeModel();
   try {
     const message = await runHost(scriptOf('worker-throughput'), {}, [model.url]);
-    return throughputSchema.parse(message).perSecond;
+    const { perSecond, processorMs } = throughputSchema.parse(message);
+    tell(`${processorMs.toFixed(1)} ms of processor a conversation, all threads together`);
+    return perSecond;
   } finally {
     await model.close();
   }
@@ -88,6 +90,7 @@ const compactionTokens = once(async () => {
 /** What a worker takes for compactions of whole conversations. */
 export function workerGroup(): BenchGroup {
   let tokensNote = '';
+  let throughputNote = '';
   let memoryNote = '';
   const cases: BenchCase[] = [
     {
@@ -112,8 +115,9 @@ export function workerGroup(): BenchGroup {
       direction: 'atLeast',
       aim: 50,
       samples: 3,
-      ours: compactedPerSecond,
+      ours: () => compactedPerSecond((text) => (throughputNote = text)),
       reference: () => 1,
+      note: () => throughputNote,
     },
     {
       name: 'worker-memory',

@@ -1,5 +1,5 @@
 /*
- * A worker that compacts one conversation after the other, and sends how many it does in a second:
+ * A worker that compacts one conversation after the other, and sends how many it does in a second and what each takes:
  * `node worker-throughput.ts MODEL_URL`, over a store in memory.
  */
 import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
@@ -44,8 +44,14 @@ async function compact(conversationId: string): Promise<void> {
 
 for (const id of ids.splice(0, WARM_UP)) await compact(id);
 const startedAt = performance.now();
+const processorBefore = process.cpuUsage();
 const next = async (): Promise<void> => {
   for (let id = ids.pop(); id !== undefined; id = ids.pop()) await compact(id);
 };
 await Promise.all(Array.from({ length: AT_ONCE }, next));
-process.send?.({ perSecond: CONVERSATIONS / ((performance.now() - startedAt) / 1_000) });
+const seconds = (performance.now() - startedAt) / 1_000;
+const { user, system } = process.cpuUsage(processorBefore);
+process.send?.({
+  perSecond: CONVERSATIONS / seconds,
+  processorMs: (user + system) / 1_000 / CONVERSATIONS,
+});

@@ -97,12 +97,16 @@ function isRelievedBy(source: Measured, point: CoveredThrough): boolean {
   return tokens + policy.snapshotBudgetTokens < limit;
 }
 
-/** The turns that stand after everything up to `point` is folded, one that is folded inside among them. */
+/** The turns, which are in order, that stand after everything up to `point` is folded, one that is folded inside among them. */
 export const keptTurns = <T extends { seq: number }>(
   turns: readonly T[],
   point: CoveredThrough,
-): T[] =>
-  turns.filter(({ seq }) => seq > point.seq || (seq === point.seq && point.contentIndex > 0));
+): T[] => {
+  const isFolded = ({ seq }: T): boolean =>
+    seq < point.seq || (seq === point.seq && point.contentIndex === 0);
+  // From the end: the tail is short, whatever the conversation is.
+  return turns.slice(turns.findLastIndex(isFolded) + 1);
+};
 
 /**
  * Up to where a compaction folds; undefined: there is nothing to fold. After an overflow the tail may be

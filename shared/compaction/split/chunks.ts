@@ -25,13 +25,12 @@ interface ChunkPlan {
   isWhole: boolean;
 }
 
-/** A turn that fits as one piece, else as pieces that do; `isWhole` is false where a block fits none. */
+/** A turn that is too large as one piece as pieces that fit; `isWhole` is false where a block fits none. */
 function piecesOf(
-  { tokens, end, parts }: TurnToRead,
+  { parts }: TurnToRead,
   options: { turn: number; from: number; roomTokens: number },
 ): { pieces: Piece[]; isWhole: boolean } {
   const { turn, from, roomTokens } = options;
-  if (tokens <= roomTokens) return { pieces: [{ turn, from, end, tokens }], isWhole: true };
   const { userTokens, blocks } = parts();
   const pieces: Piece[] = [];
   let next = from;
@@ -87,6 +86,11 @@ export function planChunks(input: {
   let isWhole = true;
   for (const [turn, toRead] of turns.entries()) {
     const from = turn === 0 ? input.from : 0;
+    const { end, tokens } = toRead;
+    if (tokens <= roomTokens) {
+      pieces.push({ turn, from, end, tokens });
+      continue;
+    }
     const found = piecesOf(toRead, { turn, from, roomTokens });
     pieces.push(...found.pieces);
     isWhole = found.isWhole;

@@ -44,12 +44,18 @@ function turnCounts(terms: readonly ReadonlySet<string>[]): Map<string, number> 
 
 type Weights = ReadonlyMap<string, number>;
 
+/** Weights of terms, and the length of the vector that they are. */
+interface Weighed {
+  weights: Weights;
+  length: number;
+}
+
 /** Terms of some turns, weighted: what stands in few turns of the conversation says more. */
-function weigh(terms: readonly ReadonlySet<string>[], inverse: Weights): Weights {
+function weigh(terms: readonly ReadonlySet<string>[], inverse: Weights): Weighed {
   const weights = new Map<string, number>();
   for (const set of terms)
     for (const term of set) weights.set(term, (weights.get(term) ?? 0) + (inverse.get(term) ?? 0));
-  return weights;
+  return { weights, length: lengthOf(weights) };
 }
 
 function lengthOf(weights: Weights): number {
@@ -58,11 +64,11 @@ function lengthOf(weights: Weights): number {
   return Math.sqrt(sum);
 }
 
-function similarity(left: Weights, right: Weights): number {
-  const product = lengthOf(left) * lengthOf(right);
+function similarity(left: Weighed, right: Weighed): number {
+  const product = left.length * right.length;
   if (product === 0) return 0;
   let sum = 0;
-  for (const [term, weight] of left) sum += weight * (right.get(term) ?? 0);
+  for (const [term, weight] of left.weights) sum += weight * (right.weights.get(term) ?? 0);
   return sum / product;
 }
 
@@ -77,14 +83,13 @@ function cohesions(turns: readonly TopicTurn[]): number[] {
   const counts = turnCounts(terms);
   const inverse = new Map<string, number>();
   for (const [term, count] of counts) inverse.set(term, Math.log((1 + turns.length) / count));
-  return turns.map((_, index) =>
-    index === 0
-      ? 1
-      : similarity(
-          weigh(terms.slice(Math.max(0, index - TOPIC_TURNS), index), inverse),
-          weigh(terms.slice(index, index + TOPIC_TURNS), inverse),
-        ),
-  );
+  // What stands behind one place stands before a later one.
+  const behind = terms.map((_, index) => weigh(terms.slice(index, index + TOPIC_TURNS), inverse));
+  return behind.map((following, index) => {
+    if (index === 0) return 1;
+    const before = behind[index - TOPIC_TURNS] ?? weigh(terms.slice(0, index), inverse);
+    return similarity(before, following);
+  });
 }
 
 /** How deep the valley of cohesion is at `index`: down from the height on both sides. */

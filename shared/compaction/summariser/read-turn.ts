@@ -1,6 +1,7 @@
 import { turnContents } from '#shared/conversation/context/assemble-context.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
 import { nothingCovered } from '#shared/conversation/writes/next-generation.ts';
+import type { RepairedContents } from '#shared/conversation/repair/repair-contents.ts';
 import type { Repairs } from '#shared/conversation/repair/repairs.ts';
 import { withoutSurroundings } from '#shared/conversation/context/shown-user.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
@@ -31,8 +32,7 @@ interface Weighing {
 /** What a summariser reads of a turn, weighed once, whatever is asked about it afterwards. */
 export interface ReadTurn extends WantedTurn {
   slice: Turn;
-  contents: Content[];
-  /** Of `contents` together, before rounding. */
+  /** Of its contents together, before rounding. */
   weight: number;
   /** Tokens of what stands around them. */
   margin: number;
@@ -45,21 +45,33 @@ export const sliceTurn = (turn: Turn, { from, end }: { from: number; end: number
 
 const unmasked = { coveredThrough: nothingCovered, masks: new Map<number, never>() };
 
+const sentContents = (slice: Turn): RepairedContents =>
+  turnContents(withoutSurroundings(slice), unmasked);
+
+/** What is read of a turn, as it is read: made again each time, for it is seldom asked for. */
+export const contentsRead = ({ slice }: ReadTurn): Content[] =>
+  sentContents(slice).contents.map(neutraliseContent);
+
 /** Reads a turn as it was said, mended where no model would take it as it was stored. */
 export function readTurn(wanted: WantedTurn, { counting, marginOf }: Weighing): ReadTurn {
   const { turn, from, end } = wanted;
   const slice = sliceTurn(turn, wanted);
-  const sent = turnContents(withoutSurroundings(slice), unmasked);
-  const contents = sent.contents.map(neutraliseContent);
+  const { contents, repairs } = sentContents(slice);
+  let weight = 0;
+  let margin = 0;
+  for (const content of contents) {
+    const read = neutraliseContent(content);
+    weight += contentWeight(read, counting);
+    margin += marginOf(read);
+  }
   return {
     turn,
     from,
     end,
     slice,
-    contents,
-    weight: contents.reduce((sum, content) => sum + contentWeight(content, counting), 0),
-    margin: contents.reduce((sum, content) => sum + marginOf(content), 0),
-    repairs: contents.length === 0 ? undefined : sent.repairs,
+    weight,
+    margin,
+    repairs: contents.length === 0 ? undefined : repairs,
   };
 }
 

@@ -14,6 +14,7 @@ import { planChunks, type Piece } from '../split/chunks.ts';
 import { sanitizeHistory } from './sanitize.ts';
 import { policyConstants } from '../policy/policy-constants.ts';
 import {
+  contentsRead,
   readTurn,
   sliceTurn,
   tokensToRead,
@@ -93,16 +94,17 @@ function repairsOf(reads: readonly ReadTurn[]): Repairs | undefined {
 }
 
 function wantedTurns({ context, point }: SummariserSource): WantedTurn[] {
-  return context.turns
-    .filter(({ inContext, seq }) => inContext && seq <= point.seq)
-    .map((turn) => ({
+  const wanted: WantedTurn[] = [];
+  for (const turn of context.turns) {
+    if (!turn.inContext || turn.seq > point.seq) continue;
+    const isCut = turn.seq === point.seq && point.contentIndex > 0;
+    wanted.push({
       turn,
       from: foldedContents(turn, context.coveredThrough),
-      end:
-        turn.seq === point.seq && point.contentIndex > 0
-          ? point.contentIndex
-          : turn.contents.length,
-    }));
+      end: isCut ? point.contentIndex : turn.contents.length,
+    });
+  }
+  return wanted;
 }
 
 /** The fold point behind `piece`. */
@@ -129,6 +131,22 @@ function foldedBy(wanted: readonly WantedTurn[], pieces: readonly Piece[]): Turn
   });
 }
 
+/** What pieces of turns hold, to be read by itself. */
+const wantedPieces = (pieces: readonly Piece[], reads: readonly ReadTurn[]): WantedTurn[] =>
+  pieces.flatMap(({ turn, from, end }) => {
+    const read = reads[turn];
+    return read ? [{ turn: read.turn, from, end }] : [];
+  });
+
+/** The same as turns; a whole one is the same object that was read. */
+const slicedPieces = (pieces: readonly Piece[], reads: readonly ReadTurn[]): Turn[] =>
+  pieces.flatMap((piece) => {
+    const read = reads[piece.turn];
+    if (read === undefined) return [];
+    const isAll = piece.from === read.from && piece.end === read.end;
+    return isAll ? read.slice : sliceTurn(read.turn, piece);
+  });
+
 /** How turns are read and weighed: rather too heavy, with what the ledger writes around each content. */
 function createReader({ context, counting, calibration, strategy }: SummariserSource) {
   // Rather fewer turns than a refused call: a calibration below 1 earns no room here.
@@ -142,7 +160,7 @@ function createReader({ context, counting, calibration, strategy }: SummariserSo
     tokensOf: (reads: readonly ReadTurn[]) =>
       Math.ceil(fitFactor * tokensToRead(memory, reads, weighing)),
     contentsOf: (reads: readonly ReadTurn[]) =>
-      once(() => sanitizeHistory([...memory, ...reads.flatMap(({ contents }) => contents)])),
+      once(() => sanitizeHistory([...memory, ...reads.flatMap(contentsRead)])),
   };
 }
 
@@ -183,24 +201,20 @@ export function summariserInput(source: SummariserSource): SummariserInput | und
     roomTokens: (partialRoom - tokensOf([])) / fitFactor,
     maximumChunks: strategy === 'ledger' ? policyConstants.maximumChunks.value : 1,
   });
-  const pieces = chunks.flat();
-  const last = pieces.at(-1);
+  const last = chunks.at(-1)?.at(-1);
   if (last === undefined) return undefined;
-  const itemsOf = (chunk: readonly Piece[]): WantedTurn[] =>
-    chunk.flatMap(({ turn, from, end }) => {
-      const item = reads[turn];
-      return item ? [{ turn: item.turn, from, end }] : [];
-    });
+  const pieces = once(() => chunks.flat());
   // Every turn in one piece: what they hold together is known already.
-  const isUncut = isWhole && pieces.length === wanted.length;
+  const count = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
+  const isUncut = isWhole && count === wanted.length;
   return {
     point: pointBehind(wanted, last, point),
     isPartial: !isWhole,
-    folded: isUncut ? folded : foldedBy(wanted, pieces),
-    chunks: chunks.map((chunk) => ({
-      turns: itemsOf(chunk).map(({ turn, ...range }) => sliceTurn(turn, range)),
-    })),
-    contents: isUncut ? contentsOf(reads) : contentsOf(readAll(itemsOf(pieces))),
+    folded: isUncut ? folded : foldedBy(wanted, pieces()),
+    chunks: chunks.map((chunk) => ({ turns: slicedPieces(chunk, reads) })),
+    contents: isUncut
+      ? contentsOf(reads)
+      : once(() => contentsOf(readAll(wantedPieces(pieces(), reads)))()),
     repairs,
   };
 }

@@ -87,10 +87,13 @@ const maskedPart = (part: Part, mask: Mask | undefined): Part =>
 
 const isCondensed = ({ condensed }: Part) => condensed !== undefined;
 
-/** One turn's contents, user content first, with the parts that its masks shorten. */
-export function maskedContents(contents: readonly Content[], masks: readonly Mask[]): Content[] {
+const holdsCondensed = ({ parts }: Content): boolean => parts.some(isCondensed);
+
+/** One turn's contents, user content first, with the parts that its masks shorten; the same list where there are none. */
+export function maskedContents(contents: Content[], masks: readonly Mask[]): Content[] {
+  if (masks.length === 0 && !contents.some(holdsCondensed)) return contents;
   return contents.map((content, contentIndex) => {
-    if (masks.length === 0 && !content.parts.some(isCondensed)) return content;
+    if (masks.length === 0 && !holdsCondensed(content)) return content;
     const parts = content.parts.map((part, partIndex) =>
       maskedPart(
         part,

@@ -37,6 +37,10 @@ function placeFor(start: number, { taken }: Places): number {
 export function takeFree<F extends TextSpan>(found: readonly F[], places: Places): F[] {
   const { taken } = places;
   return found.filter(({ start, end }) => {
+    if (end > start && start >= (taken.at(-1)?.end ?? 0)) {
+      taken.push({ start, end });
+      return true;
+    }
     const place = placeFor(start, places);
     if (end <= start || (taken[place]?.start ?? Infinity) < end) return false;
     taken.splice(place, 0, { start, end });
@@ -49,7 +53,10 @@ export function takeFree<F extends TextSpan>(found: readonly F[], places: Places
  */
 export function scanReferences(text: string): FactMatch[] {
   const places = noPlaces();
-  return [...references, findIdentifiers].flatMap((find) => takeFree(find(text), places));
+  const all: FactMatch[] = [];
+  for (const find of [...references, findIdentifiers])
+    for (const found of takeFree(find(text), places)) all.push(found);
+  return all;
 }
 
 /** What a finder finds in the windows, at its places in the whole text. */

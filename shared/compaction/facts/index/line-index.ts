@@ -49,13 +49,15 @@ export function indexLines(texts: readonly (readonly ReadLine[])[]): LineIndex {
 /** How many of the words stand in each line, or in it and the one behind it. */
 function wordsByPlace(words: ReadonlySet<string>, { linesByWord }: LineIndex) {
   const counts = new Map<number, number>();
+  const count = (place: number): void => void counts.set(place, (counts.get(place) ?? 0) + 1);
   for (const word of words) {
-    const places = new Set<number>();
+    let last: number | undefined;
+    // Ascending: of neighbours the first has counted its place already.
     for (const line of linesByWord.get(word) ?? []) {
-      places.add(line);
-      places.add(line - 1);
+      if (last !== line - 1) count(line - 1);
+      count(line);
+      last = line;
     }
-    for (const place of places) counts.set(place, (counts.get(place) ?? 0) + 1);
   }
   return counts;
 }

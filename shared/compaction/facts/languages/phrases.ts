@@ -1,5 +1,4 @@
-import { findMatches } from '../index/matches.ts';
-import { plainText, unspacedScript } from '../speech/plain-text.ts';
+import { isAscii, plainText, unspacedScript } from '../speech/plain-text.ts';
 
 /** Texts in which phrases are looked for. */
 export interface Phrases {
@@ -15,14 +14,15 @@ const spacedPart = new RegExp(`[^${unspacedScript}]+`, 'gu');
 const wordCharacter = /[\p{L}\p{M}\p{N}]/u;
 
 function addWords(plain: string, words: Set<string>): void {
-  for (const [found] of findMatches(plain, word)) {
-    if (!unspaced.test(found)) {
+  const isPlain = isAscii(plain);
+  for (const found of plain.match(word) ?? []) {
+    if (isPlain || !unspaced.test(found)) {
       words.add(found);
       continue;
     }
     for (let at = 0; at + 1 < found.length; at++) words.add(found.slice(at, at + 2));
     // iPhoneを: the word stands by itself as well.
-    for (const [part] of findMatches(found, spacedPart)) words.add(part);
+    for (const part of found.match(spacedPart) ?? []) words.add(part);
   }
 }
 
@@ -47,11 +47,12 @@ export const toPhrases = (texts: readonly string[]): Phrases =>
   joinPhrases(texts.map((text) => readPhrases(plainText(text))));
 
 function mayHold({ words }: Phrases, phrase: string): boolean {
-  for (const [found] of findMatches(phrase, word)) {
-    if (!unspaced.test(found) && !words.has(found)) return false;
-    if (unspaced.test(found) && found.length > 1 && !words.has(found.slice(0, 2))) return false;
-  }
-  return true;
+  const isPlain = isAscii(phrase);
+  return (phrase.match(word) ?? []).every((found) =>
+    isPlain || !unspaced.test(found)
+      ? words.has(found)
+      : found.length === 1 || words.has(found.slice(0, 2)),
+  );
 }
 
 /** Whether letters of a spaced script go on over a border of the phrase. */

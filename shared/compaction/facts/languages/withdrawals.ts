@@ -1,6 +1,6 @@
 import { contentWords } from '../speech/content-words.ts';
 import { ownWords } from '../speech/own-words.ts';
-import { foldWidth } from '../speech/plain-text.ts';
+import { foldWidth, isAscii } from '../speech/plain-text.ts';
 import { sentenceSpans } from '../speech/sentences.ts';
 import type { Utterance } from '../speech/utterances.ts';
 
@@ -20,6 +20,9 @@ const ending = new RegExp(
   ].join('|'),
   'iu',
 );
+/** One of these stands in what it finds in plain characters: most texts have none. */
+const plainEnding =
+  /forget|longer|any ?more|you (?:can|may|are)|(?:fine|ok|okay|allowed) (?:again|now|after all)|changed my mind|scratch|drop|lift|cancel|undo|verg[ei]ss|nicht mehr|darf|oublie|plus|olvid|ya no|esque|dimentica/i;
 const question = /[?？]\W{0,3}$/u;
 /** What the words that end a wish share with it at least: stems, or pairs of characters. */
 const SHARED_WORDS = 2;
@@ -30,7 +33,7 @@ const SHARED_SHARE = 0.3;
  * call me again". What they end tells `takesBack`. Heuristic in nine languages. Linear.
  */
 export function withdrawalsIn({ speaker, text }: Pick<Utterance, 'speaker' | 'text'>): string[] {
-  if (speaker !== 'user') return [];
+  if (speaker !== 'user' || (isAscii(text) && !plainEnding.test(text))) return [];
   const own = ownWords(text.toWellFormed());
   return sentenceSpans(own)
     .map(({ start, end }) => own.slice(start, end))

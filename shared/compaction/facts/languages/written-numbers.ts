@@ -123,7 +123,7 @@ const HALF_A_DAY_HOURS = 12;
  */
 export function impliedNumbers(text: string): string[] {
   const implied: number[] = [];
-  for (const [word] of findMatches(text, words)) {
+  for (const word of text.match(words) ?? []) {
     const number = numberByWord.get(word);
     if (number !== undefined) implied.push(number);
   }

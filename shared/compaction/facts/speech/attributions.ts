@@ -27,7 +27,13 @@ const speech = new RegExp(
   'giu',
 );
 
-const holdsColon = (line: string): boolean => /[:：]/.test(line);
+/** Nobody else speaks in a line without one, unless its marks or a greeting say so. */
+export const holdsColon = (line: string): boolean => line.includes(':') || line.includes('：');
+
+function endsInColon(line: string): boolean {
+  const said = line.trimEnd();
+  return said.endsWith(':') || said.endsWith('：');
+}
 
 /** Where, in a line, somebody else begins to speak without quotation marks: behind the colon; -1: nowhere. */
 export function speechStart(line: string): number {
@@ -67,7 +73,7 @@ const announces = new RegExp(
   ])})[:：]\s*$`,
   'iu',
 );
-export const announcesPaste = (line: string): boolean => holdsColon(line) && announces.test(line);
+export const announcesPaste = (line: string): boolean => endsInColon(line) && announces.test(line);
 
 /** Who announces what he himself says, or wants kept in mind. */
 const ofUserHimself =
@@ -75,7 +81,7 @@ const ofUserHimself =
 
 /** Whether a line ends with a colon and does not announce what the user himself says. */
 export const announcesMuch = (line: string): boolean =>
-  /[:：]\s*$/u.test(line) && !ofUserHimself.test(line);
+  endsInColon(line) && !ofUserHimself.test(line);
 
 const thisText = String.raw`(?:this|that|these|it|the|following|below|diese[snmr]?|das|den|die|folgende[snmr]?|ce|cet|cette|le|la|les|ça|est[eoa]s?|el|los|las|o|a|os|as|quest[oaie]|il|lo|i|gli)`;
 /** Asks to work on a text, which stands behind the colon. */

@@ -1,4 +1,3 @@
-import { findMatches } from '../index/matches.ts';
 import { plainText, unspacedScript } from './plain-text.ts';
 
 /** Words that say nothing by themselves, in several languages. */
@@ -41,11 +40,15 @@ function pairsOf(run: string): string[] {
  */
 export function contentWords(text: string): string[] {
   const words: string[] = [];
-  for (const [found] of findMatches(plainText(text), word)) {
+  for (const found of plainText(text).match(word) ?? []) {
     if (unspaced.test(found)) words.push(...pairsOf(found));
     else if (/\d/.test(found)) words.push(found);
     else if (!functionWords.has(found))
-      words.push(Array.from(found).slice(0, STEM_CHARACTERS).join(''));
+      words.push(
+        found.length <= STEM_CHARACTERS
+          ? found
+          : Array.from(found).slice(0, STEM_CHARACTERS).join(''),
+      );
   }
   return words;
 }

@@ -60,8 +60,7 @@ const withoutQuoted = (sentence: string): string =>
 function isConstraint(sentence: string): boolean {
   const said = withoutQuoted(foldWidth(sentence)).trim();
   if (said.length < 4 || said.length > WISH_CHARACTERS || codeLike.test(said)) return false;
-  if (asksHow.test(said) && !request.test(said)) return false;
-  if (isQuestion(said) && !request.test(said)) return false;
+  if ((isQuestion(said) || asksHow.test(said)) && !request.test(said)) return false;
   return patternsFor(said).some((patterns) => isOf(said, patterns));
 }
 

@@ -1,6 +1,7 @@
 import {
   announcesPaste,
   announcesMuch,
+  holdsColon,
   isChatLine,
   isMailField,
   isOthersSpeech,
@@ -108,6 +109,7 @@ function announcedBlock(reading: Reading, at: number, line: TextLine): Block | u
 
 /** Words of somebody else behind a colon of a line. */
 function spokenBlock(reading: Reading, at: number, line: TextLine): Block | undefined {
+  if (!holdsColon(line.text)) return undefined;
   const { lines, quotedFrom } = reading;
   const colon = speechStart(line.text);
   if (colon === -1) return announcedBlock(reading, at, line);

@@ -1,3 +1,4 @@
+import { findMatches } from '../index/matches.ts';
 import { unspacedScript } from './plain-text.ts';
 
 /** A name behind a salutation; not what people call the assistant itself, or everybody. */
@@ -88,9 +89,9 @@ const sentenceBorder = /[:：.!?。！？]\s+/gu;
 /** Where, within a line, a greeting of somebody begins behind other words; -1: nowhere. */
 export function greetingWithin(line: string): number {
   const short = line.slice(0, OPENING_CHARACTERS);
-  for (const { index, 0: border } of short.matchAll(sentenceBorder)) {
+  for (const { index, 0: border } of findMatches(short, sentenceBorder)) {
     const start = index + border.length;
-    if (saysSomething(short.slice(0, index)) && opensWithName(short.slice(start))) return start;
+    if (opensWithName(short.slice(start)) && saysSomething(short.slice(0, index))) return start;
   }
   return -1;
 }

@@ -62,14 +62,18 @@ const withTier = (
 const worse = (tier: FactTier): FactTier => (tier === 1 ? 2 : tier);
 
 /** Names: tier 1 where their place or another speaker makes them values. */
-function namesOfUser(text: string, places: Places, { values, isAnswer }: Surroundings) {
+function namesOfUser(
+  text: string,
+  places: Places,
+  { stated, isAnswer }: { stated: readonly FactMatch[]; isAnswer: boolean },
+) {
   const tier: FactTier = text.length > SHOWN_CHARACTERS ? 2 : 1;
   const names = findNames(text);
   // Vancouver, BC is more than the Vancouver of a call.
   const withState = names.filter(({ start, end }) => endsInState.test(text.slice(start, end)));
   return [
     ...withTier(takeFree(withState, places), tier),
-    ...withTier(takeFree(findStatedValues(text, values), places), tier),
+    ...withTier(takeFree(stated, places), tier),
     ...withTier(takeFree(isAnswer ? findAnswer(text) : [], places), tier),
     ...takeFree(names, places).map((name) => ({
       ...name,
@@ -98,22 +102,21 @@ function instructionsOf(
   return [...standing.map(found(1)), ...requests.map(found(2))];
 }
 
-function foundByUser({ text, at, sentences }: ReadText, surroundings: Surroundings) {
+function foundByUser({ text, at, sentences }: ReadText, { values: known, isAnswer }: Surroundings) {
   const places = noPlaces();
+  const stated = findStatedValues(text, known);
   // Names that begin with a number must be taken before the number is.
-  const eastern = findStatedValues(text, surroundings.values).filter(({ readings }) =>
-    readings.some(isEastern),
-  );
-  const stated = withTier(takeFree(eastern, places), 1);
+  const eastern = stated.filter(({ readings }) => readings.some(isEastern));
+  const named = withTier(takeFree(eastern, places), 1);
   const values = scanValues(text, { at, places });
   const isLong = text.length > SHOWN_CHARACTERS;
   return [
-    ...stated,
+    ...named,
     ...withTier(
       values.map((one) => (isLong && shownKinds.has(one.kind) ? { ...one, isWeak: true } : one)),
       1,
     ),
-    ...namesOfUser(text, places, surroundings),
+    ...namesOfUser(text, places, { stated, isAnswer }),
     ...withTier(findQuotes(text), 2),
     ...instructionsOf(text, sentences()),
   ];

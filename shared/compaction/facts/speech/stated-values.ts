@@ -75,6 +75,7 @@ export const isEastern = (value: string): boolean =>
  */
 export function statedValues(utterances: readonly Utterance[]): StatedValues {
   const values = new Set<string>();
+  const others = new Set<string>();
   for (const { speaker, text } of utterances) {
     if (values.size >= VALUES_MAX) break;
     const strings =
@@ -83,7 +84,8 @@ export function statedValues(utterances: readonly Utterance[]): StatedValues {
       const value = plainText(string).trim();
       const isPlausible =
         value.length >= VALUE_CHARACTERS.least && value.length <= VALUE_CHARACTERS.most;
-      if (isPlausible && !fillers.has(value) && !isOtherFact(value)) values.add(value);
+      if (!isPlausible || fillers.has(value) || values.has(value) || others.has(value)) continue;
+      (isOtherFact(value) ? others : values).add(value);
     }
   }
   const byStart = new Map<string, string[]>();

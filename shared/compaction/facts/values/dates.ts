@@ -1,5 +1,4 @@
 import { dayKey, type CalendarDay } from './calendar-day.ts';
-import { once } from '#shared/once.ts';
 import { findAll, wholeMatch, type Finder, type FactMatch } from '../index/fact-match.ts';
 import { monthNames, monthNumber } from '../languages/month-names.ts';
 import { holdsSign, signs } from '../index/signs.ts';
@@ -45,35 +44,24 @@ function bothOrders(match: RegExpExecArray, texts: readonly (string | undefined)
 }
 
 /** What a pattern cannot do without. */
-type CompactionRequest = 'month' | 'ordinal' | 'join' | 'slash' | 'beyondAscii';
+type Need = 'month' | 'ordinal' | 'join' | 'slash' | 'beyondAscii';
 
 const month = new RegExp(monthNames, 'iu');
 const ordinal = /\d(?:st|nd|rd|th)/i;
 
 /** Whether a text has what a pattern needs: most have not, and are not searched for it. */
-function needsIn(text: string): (need: CompactionRequest) => boolean {
-  const holdsMonth = once(() => month.test(text));
-  const holdsOrdinal = once(() => ordinal.test(text));
-  return (need) => {
-    switch (need) {
-      case 'month':
-        return holdsMonth();
-      case 'ordinal':
-        return holdsOrdinal();
-      case 'join':
-        return holdsSign(text, signs.join | signs.slash);
-      case 'slash':
-        return holdsSign(text, signs.slash);
-      case 'beyondAscii':
-        return holdsSign(text, signs.beyondAscii);
-    }
-  };
-}
+const needsIn = (text: string): Readonly<Record<Need, boolean>> => ({
+  month: month.test(text),
+  ordinal: ordinal.test(text),
+  join: holdsSign(text, signs.join | signs.slash),
+  slash: holdsSign(text, signs.slash),
+  beyondAscii: holdsSign(text, signs.beyondAscii),
+});
 
 /** Months without a day are too common as words ("may", "march") to count without a year. */
 const patterns: readonly [
   pattern: RegExp,
-  need: CompactionRequest,
+  need: Need,
   read: (match: RegExpExecArray) => FactMatch | undefined,
 ][] = [
   [
@@ -145,10 +133,11 @@ export const findImpossibleDates: Finder = (text) =>
     : [];
 
 function findNeeded(text: string): FactMatch[] {
-  const holds = needsIn(text);
-  return patterns.flatMap(([pattern, need, read]) =>
-    holds(need) ? findAll(text, pattern, read) : [],
-  );
+  const needs = needsIn(text);
+  const all: FactMatch[] = [];
+  for (const [pattern, need, read] of patterns)
+    if (needs[need]) for (const found of findAll(text, pattern, read)) all.push(found);
+  return all;
 }
 
 /**

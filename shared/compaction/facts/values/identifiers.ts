@@ -13,19 +13,18 @@ const isLetter = (code: number): boolean => {
   return small >= 97 && small <= 122;
 };
 
+/** How many figures and letters a text has. */
 interface Signs {
   digits: number;
   letters: number;
-  points: number;
 }
 
 function signsIn(text: string): Signs {
-  const signs = { digits: 0, letters: 0, points: 0 };
+  const signs = { digits: 0, letters: 0 };
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
-    if (isDigit(code)) signs.digits += 1;
-    else if (isLetter(code)) signs.letters += 1;
-    else if (text.charAt(at) === '.') signs.points += 1;
+    if (isLetter(code)) signs.letters += 1;
+    else if (isDigit(code)) signs.digits += 1;
   }
   return signs;
 }
@@ -37,21 +36,19 @@ const range = /^\d{1,4}-\d{1,4}$/;
 const snake = /^[a-z][a-z0-9]*(?:_[a-z0-9]+)+$/i;
 
 /** Figures and signs alone. */
-function strengthOfFigures(text: string, { digits, points }: Signs): 'strong' | undefined {
-  if (/^#\d+$/.test(text) || (points > 1 && version.test(text))) return 'strong';
+function strengthOfFigures(text: string, digits: number): 'strong' | undefined {
+  if (/^#\d+$/.test(text) || (text.includes('.') && version.test(text))) return 'strong';
   if (digits < REFERENCE_DIGITS || range.test(text)) return undefined;
   return digits === text.length || /^\d+(?:[-_:]\d+)+$/.test(text) ? 'strong' : undefined;
 }
 
 /**
- * Identifiers joined from words alone (camel case, snake case) say less: they are of code. Signs are counted first:
- * they spare most of the expressions.
+ * Identifiers joined from words alone (camel case, snake case) say less: they are of code. Figures and letters are
+ * counted first: that spares most of the expressions.
  */
-function strengthOf(text: string): 'strong' | 'weak' | undefined {
-  const signs = signsIn(text);
-  const { digits, letters, points } = signs;
-  if (letters === 0) return strengthOfFigures(text, signs);
-  if (points > 1 && version.test(text)) return 'strong';
+function strengthOf(text: string, { digits, letters }: Signs): 'strong' | 'weak' | undefined {
+  if (letters === 0) return strengthOfFigures(text, digits);
+  if (text.includes('.') && version.test(text)) return 'strong';
   if (isDigit(text.charCodeAt(0)) && quantity.test(text)) return undefined;
   if (digits <= 2 && numbered.test(text)) return undefined;
   if (digits >= 2 && text.length >= 4) return 'strong';
@@ -61,7 +58,10 @@ function strengthOf(text: string): 'strong' | 'weak' | undefined {
   return digits >= 1 && text.length >= 5 ? 'weak' : undefined;
 }
 
-const identifierKey = (text: string): string => text.toLowerCase().replace(/^#/, '');
+function identifierKey(text: string): string {
+  const lower = text.toLowerCase();
+  return lower.startsWith('#') ? lower.slice(1) : lower;
+}
 
 /** Characters of an identifier, `.` and `:` within it included, by their code. */
 const inWord: readonly boolean[] = Array.from({ length: 128 }, (_, code) =>
@@ -77,7 +77,7 @@ const EDGE_SIGNS = 9;
 const IDENTIFIER_CHARACTERS = 80;
 const telling = /[0-9_]/g;
 
-/** The run of word characters around a place; empty where it is too long for an identifier. */
+/** The run of word characters around a place. */
 function runAround(text: string, place: number): { start: number; end: number } {
   let start = place;
   let end = place + 1;
@@ -96,15 +96,20 @@ function withoutEdges(text: string, run: { start: number; end: number }) {
 }
 
 /** The identifier in a run without the signs around it; several joined by `::` or `:` are one. */
-function readRun(text: string, start: number, end: number): FactMatch | undefined {
-  if (end - start > IDENTIFIER_CHARACTERS) return undefined;
-  if (text[start - 1] === '@' || text[end] === '@') return undefined;
-  const place = withoutEdges(text, { start, end });
-  const written = text.slice(place.start, place.end);
-  const strength = strengthOf(written);
-  if (strength === undefined || /[^A-Za-z0-9]{3}/.test(written)) return undefined;
-  const found: FactMatch = { kind: 'identifier', ...place, readings: [identifierKey(written)] };
-  return strength === 'weak' ? { ...found, isWeak: true } : found;
+function readRun(text: string, run: { start: number; end: number }): FactMatch | undefined {
+  if (run.end - run.start > IDENTIFIER_CHARACTERS) return undefined;
+  if (text[run.start - 1] === '@' || text[run.end] === '@') return undefined;
+  const { start, end } = withoutEdges(text, run);
+  const written = text.slice(start, end);
+  const signs = signsIn(written);
+  const strength = strengthOf(written, signs);
+  if (strength === undefined) return undefined;
+  const others = written.length - signs.digits - signs.letters;
+  if (others > 2 && /[^A-Za-z0-9]{3}/.test(written)) return undefined;
+  const readings = [identifierKey(written)];
+  return strength === 'weak'
+    ? { kind: 'identifier', start, end, readings, isWeak: true }
+    : { kind: 'identifier', start, end, readings };
 }
 
 /**
@@ -114,11 +119,11 @@ function readRun(text: string, start: number, end: number): FactMatch | undefine
 export function findIdentifiers(text: string): FactMatch[] {
   const found: FactMatch[] = [];
   telling.lastIndex = 0;
-  for (let match = telling.exec(text); match !== null; match = telling.exec(text)) {
-    const { start, end } = runAround(text, match.index);
-    const one = readRun(text, start, end);
+  for (let hit = telling.test(text); hit; hit = telling.test(text)) {
+    const run = runAround(text, telling.lastIndex - 1);
+    const one = readRun(text, run);
     if (one !== undefined) found.push(one);
-    telling.lastIndex = end;
+    telling.lastIndex = run.end;
   }
   return found;
 }

@@ -1,4 +1,4 @@
-import { findMatches } from '../index/matches.ts';
+import { isAscii } from '../speech/plain-text.ts';
 import { writtenNumbers } from '../languages/written-numbers.ts';
 
 /** A number as people write it, with what multiplies it. Groups of classes only: linear. */
@@ -13,17 +13,21 @@ export const distinctNumbers = (plain: string): ReadonlySet<string> =>
 
 /** All values that a written number can mean, plain figures first (`1,204.50` → 1204.5). */
 export function numberReadings(written: string): string[] {
-  if (/^\d{1,15}$/.test(written)) return [written.replace(/^0+(?=\d)/, '')];
+  if (/^\d{1,15}$/.test(written))
+    return [written.startsWith('0') ? written.replace(/^0+(?=\d)/, '') : written];
   const [number] = writtenNumbers(written.toLowerCase().trim());
   if (number === undefined) return [];
   return number.scaledValues.length > 0 ? number.scaledValues : number.values;
 }
 
 /** The readings of a range, `100~150`; of its end alone where there is no beginning. */
-export function rangeReadings(from: string | undefined, ends: readonly string[]): string[] {
+export function rangeReadings(
+  from: string | undefined,
+  ends: readonly string[],
+): readonly string[] {
   const begins = from === undefined || from === '' ? [] : numberReadings(from);
   return begins.length === 0
-    ? [...ends]
+    ? ends
     : begins.flatMap((begin) => ends.map((end) => `${begin}~${end}`));
 }
 
@@ -89,12 +93,13 @@ function easternValue(written: string): number {
 /** Numbers that a plain text spells out: English and European words, Chinese and Korean numerals. */
 export function spelledNumbers(plain: string): string[] {
   const values: string[] = [];
-  for (const [word] of findMatches(plain, spelledWord)) {
+  for (const word of plain.match(spelledWord) ?? []) {
     const value = numberByWord.get(word) ?? numberByPhrase.get(word);
     if (value !== undefined) values.push(value);
   }
-  for (const [written] of findMatches(plain, easternNumber))
+  if (isAscii(plain)) return values;
+  for (const written of plain.match(easternNumber) ?? [])
     values.push(String(easternValue(written)));
-  for (const [sign] of findMatches(plain, easternSign)) values.push(numberByWord.get(sign) ?? '');
+  for (const sign of plain.match(easternSign) ?? []) values.push(numberByWord.get(sign) ?? '');
   return values;
 }

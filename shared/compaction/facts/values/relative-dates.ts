@@ -148,13 +148,19 @@ const plainWords = new RegExp(
 const plainCounts = /\s(?:day|week|month|year)s?\sago|in\s(?:\d|an?|one|two|three|four|five|six)/i;
 const plainPeriods = /(?:last|this|next)\s(?:week|month|year)/i;
 
+/** A text, and whether it has plain characters alone. */
+interface PlainOrNot {
+  text: string;
+  isPlain: boolean;
+}
+
 /** What a finder finds, where a text may hold it. */
 function findWhere(
-  text: string,
+  { text, isPlain }: PlainOrNot,
   { sign, pattern }: { sign: RegExp; pattern: RegExp },
   read: (match: RegExpExecArray) => FactMatch | undefined,
 ): FactMatch[] {
-  return isAscii(text) && !sign.test(text) ? [] : findAll(text, pattern, read);
+  return isPlain && !sign.test(text) ? [] : findAll(text, pattern, read);
 }
 
 /**
@@ -162,10 +168,12 @@ function findWhere(
  * 3 days ago. With `at` they are equal to the dates that they mean. Weak where they look back.
  * Heuristic: the day is that of UTC; months and years from a count are of average length.
  */
-export const findRelativeDates = (text: string, at?: Date): FactMatch[] =>
-  isAscii(text) && !plainWords.test(text) ? [] : findAllRelative(text, at);
+export function findRelativeDates(text: string, at?: Date): FactMatch[] {
+  const isPlain = isAscii(text);
+  return isPlain && !plainWords.test(text) ? [] : findAllRelative({ text, isPlain }, at);
+}
 
-const findAllRelative = (text: string, at: Date | undefined): FactMatch[] => [
+const findAllRelative = (text: PlainOrNot, at: Date | undefined): FactMatch[] => [
   ...findWhere(text, { sign: plainDayWords, pattern: dayWord }, (match) => readDayWord(match, at)),
   ...findWhere(text, { sign: plainWeekdays, pattern: weekday }, (match) => readWeekday(match, at)),
   ...findWhere(text, { sign: plainCounts, pattern: ago }, (match) => readAgo(match, at)),

@@ -40,20 +40,26 @@ export function topicWords(words: Iterable<string>): Set<string> {
 /** Runs that hold a figure, in a text without capitals and beyond-ASCII signs. Begun only where a run does: else quadratic. */
 const plainRunsWithFigures = /(?<![a-z0-9])[a-z]*[0-9][a-z0-9]*/g;
 
-function plainUnits(text: string): Set<string> {
+/** As `plainLetters`, of a text in which those runs are blanks. */
+const plainLettersBeside = /(?<![a-z0-9])[a-z]+(?![a-z0-9])(?:'+(?:[a-z]+(?![a-z0-9]))?)*/g;
+
+function plainUnits(text: string): string[] {
   const lower = text.toLowerCase();
   const withFigures = lower.match(plainRunsWithFigures) ?? [];
-  const rest = withFigures.length === 0 ? lower : lower.replaceAll(plainRunsWithFigures, ' ');
-  const units = topicWords(rest.match(plainLetters) ?? []);
-  for (const run of withFigures) units.add(run);
-  return units;
+  const words = lower.match(withFigures.length === 0 ? plainLetters : plainLettersBeside) ?? [];
+  const units: string[] = [];
+  for (const word of words) if (!functionWords.has(word)) units.push(stemOf(word));
+  return units.concat(withFigures);
 }
 
 const runs = /[\p{L}\p{N}]+/gu;
 const figure = /\p{Nd}/u;
 
 /** What a text says, to be looked for in another: its topics, and whole whatever has figures in it. Linear. */
-export function distinctUnits(text: string): Set<string> {
+export const distinctUnits = (text: string): Set<string> => new Set(unitsIn(text));
+
+/** The same, some of it more than once. */
+export function unitsIn(text: string): string[] {
   if (isAscii(text)) return plainUnits(text);
   const plain = text.normalize('NFKC').replaceAll(unseen, '').toLowerCase();
   const withFigures: string[] = [];
@@ -62,7 +68,7 @@ export function distinctUnits(text: string): Set<string> {
     withFigures.push(run);
     return ' ';
   });
-  return new Set([...topicWords(distinctWords(rest)), ...withFigures]);
+  return [...topicWords(distinctWords(rest)), ...withFigures];
 }
 
 /** Share of `words` that `others` has too, 0–1; no words → 0. */

@@ -138,7 +138,9 @@ function citedTurn(turn: Turn): CitedTurn {
   return {
     seq: turn.seq,
     day: dayOf(userTime(turn)),
-    holdsMedia: [turn.user, ...turn.contents].some(hasMedia),
+    get holdsMedia() {
+      return [turn.user, ...turn.contents].some(hasMedia);
+    },
     userText,
     allText,
     all: saidText(allText, turn, () => callsIn(turn)),

@@ -1,5 +1,5 @@
 import { splitSentences } from '#shared/compaction/facts/speech/sentences.ts';
-import { distinctUnits } from '../items/word-overlap.ts';
+import { distinctUnits, unitsIn } from '../items/word-overlap.ts';
 
 /** What a line of a text says. */
 type Units = ReadonlySet<string>;
@@ -25,6 +25,7 @@ export interface Passages {
 
 /** What would make one line of many, and leave out what stands beside them. */
 const fences = /`{3,}|~{3,}/gu;
+const withoutFences = (text: string): string => text.replaceAll(fences, ' ');
 /** Lines that words may be spread over: a mail breaks its sentences. */
 const LINES_MAX = 6;
 /** How much may stand between the words that are looked for. */
@@ -69,17 +70,17 @@ function rarest(
 export function toPassages(texts: readonly string[]): Passages {
   const textsByWord = new Map<string, number[]>();
   for (const [text, said] of texts.entries())
-    for (const word of distinctUnits(said.replaceAll(fences, ' '))) {
+    for (const word of unitsIn(withoutFences(said))) {
       const known = textsByWord.get(word);
       if (known === undefined) textsByWord.set(word, [text]);
-      else known.push(text);
+      else if (known.at(-1) !== text) known.push(text);
     }
   const textsWith = (word: string): readonly number[] => textsByWord.get(word) ?? [];
   const linesByText = new Map<number, readonly Units[]>();
   const linesOf = (text: number): readonly Units[] => {
     const known = linesByText.get(text);
     if (known !== undefined) return known;
-    const lines = splitSentences((texts[text] ?? '').replaceAll(fences, ' ')).map(distinctUnits);
+    const lines = splitSentences(withoutFences(texts[text] ?? '')).map(distinctUnits);
     linesByText.set(text, lines);
     return lines;
   };

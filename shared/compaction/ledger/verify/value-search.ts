@@ -35,11 +35,12 @@ export const valueSearch = (
     indexFacts([...keptTexts, ...(previous === undefined ? [] : snapshotTexts(previous))]),
   ),
   knownItems: once(() => knownTopics(previous === undefined ? [] : workingItems(previous))),
-  vocabulary: once(() =>
-    topicWords(
-      new Set([...turns.values()].flatMap(({ allText }) => [...distinctWords(allText())])),
-    ),
-  ),
+  vocabulary: once(() => {
+    const words = new Set<string>();
+    for (const { allText } of turns.values())
+      for (const word of distinctWords(allText())) words.add(word);
+    return topicWords(words);
+  }),
 });
 
 const holds = (value: CheckedValue, index: FactIndex): boolean =>
