@@ -63,7 +63,7 @@ export function coldGroup(): BenchGroup {
   const cases: BenchCase[] = [
     coldCase({
       name: 'cold-chat',
-      aim: 2,
+      aim: 1.8,
       ours: firstAnswerOf('chat', { path: '/v1/health', status: 200 }),
     }),
     coldCase({
@@ -74,7 +74,7 @@ export function coldGroup(): BenchGroup {
     }),
     coldCase({
       name: 'cold-message',
-      aim: 5,
+      aim: 3.5,
       ours: async () => {
         const { environment, send } = await world();
         return msUntil({ folder: packedFolder(), target: 'chat', environment }, send);
