@@ -46,7 +46,12 @@ function createPatience(timeoutMs: number, late: () => void) {
 export function createAttemptTimeout(call: ModelCall, callerSignal: AbortSignal): AttemptTimeout {
   if (callerSignal.aborted) throw abortedError(call);
   const controller = new AbortController();
-  const endings = [() => controller.abort(ABORT_REASON)];
+  let isAtEnd = false;
+  const endings = [
+    () => {
+      if (!isAtEnd) controller.abort(ABORT_REASON);
+    },
+  ];
   const release = () => endings.splice(0).forEach((end) => end());
   const onCallerAbort = (react: () => void) => {
     callerSignal.addEventListener('abort', react);
@@ -83,6 +88,8 @@ export function createAttemptTimeout(call: ModelCall, callerSignal: AbortSignal)
           patience.begin();
           const result = await items.next();
           patience.pause();
+          // Then nothing runs any more, and of an abort the SDK makes an exception with a stack trace.
+          isAtEnd ||= result.done === true;
           return result;
         },
       };
