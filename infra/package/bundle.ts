@@ -1,4 +1,5 @@
 import { build, type BuildOptions, type BuildResult, type Plugin } from 'esbuild';
+import { withoutUnusedProtos } from './unused-protos.ts';
 import type { Files } from './zip.ts';
 
 /** Stays a package: the buildpack starts it, and functions register with it. */
@@ -107,6 +108,7 @@ export async function bundleFunctions(rootDirectory: string): Promise<Files> {
       ...common,
       stdin: { contents: `module.exports = { ${sdkGetters} };`, resolveDir: rootDirectory },
       outfile: `${rootDirectory}/sdk.cjs`,
+      plugins: [withoutUnusedProtos],
       // Ours is not minified: Node prints the line that an uncaught error comes from.
       minifyWhitespace: true,
     }),

@@ -34,11 +34,23 @@ interface LocalTime {
   offsetMinutes: number;
 }
 
-function zoneText(timeZone: string | undefined, offset: string): string {
-  if (timeZone === undefined) return "UTC; the user's zone is not known";
+function zoneText(timeZone: string, offset: string): string {
   if (/^[+-]/.test(timeZone)) return offset.replace('GMT', 'UTC');
   // By the name that the app uses: ICU still says Katmandu.
   return timeZone === 'UTC' ? 'UTC' : `${timeZone}, ${offset.replace('GMT', 'UTC')}`;
+}
+
+const WEEKDAYS = 'Sunday Monday Tuesday Wednesday Thursday Friday Saturday'.split(' ');
+const MONTHS =
+  'January February March April May June July August September October November December'.split(
+    ' ',
+  );
+
+/** Without `Intl`, for whose data a first message would wait. */
+function utcText(moment: Date): string {
+  const [weekday, month] = [WEEKDAYS[moment.getUTCDay()], MONTHS[moment.getUTCMonth()]];
+  const day = `${weekday}, ${moment.getUTCDate()} ${month} ${moment.getUTCFullYear()}`;
+  return `${day}, ${moment.toISOString().slice(11, 16)} (UTC; the user's zone is not known)`;
 }
 
 /** Formats that are kept: to make one takes longer than all else that a message asks of the clock. */
@@ -72,7 +84,8 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
  * which. Throws RangeError for a zone that there is not.
  */
 export function localTime(moment: Date, timeZone: string | undefined): LocalTime {
-  const spoken = formatOf(timeZone ?? 'UTC').formatToParts(moment);
+  if (timeZone === undefined) return { text: utcText(moment), offsetMinutes: 0 };
+  const spoken = formatOf(timeZone).formatToParts(moment);
   const parts = new Map(spoken.map(({ type, value }) => [type, value]));
   const part = (type: Intl.DateTimeFormatPartTypes) => parts.get(type) ?? '';
   const day = `${part('weekday')}, ${part('day')} ${part('month')} ${part('year')}`;

@@ -103,12 +103,12 @@ export function findModel<Value>(
   model: string,
 ): Value | undefined {
   const id = modelName(model);
-  let best: { length: number; value: Value } | undefined;
-  for (const [key, value] of Object.entries(table)) {
+  let best: { name: string; key: string } | undefined;
+  for (const key of Object.keys(table)) {
     const name = modelName(key);
-    if (name === id) return value;
+    if (name === id) return table[key];
     if (!covers(name, id)) continue;
-    if (best === undefined || name.length > best.length) best = { length: name.length, value };
+    if (best === undefined || name.length > best.name.length) best = { name, key };
   }
-  return best?.value;
+  return best && table[best.key];
 }

@@ -54,6 +54,16 @@ describe('the archive', () => {
     expect(sources).toContain('functions/src/worker/push/handle-push.ts');
   });
 
+  test('the archive describes the requests for documents, and none of those for databases and regions', () => {
+    const sdks = textOf('sdk.cjs');
+
+    expect(sdks).toContain('BatchGetDocumentsRequest');
+    expect(sdks).not.toContain('ExportDocumentsRequest');
+    expect(sdks).not.toContain('ListLocationsRequest');
+    // A client would make descriptors of all that it can send.
+    expect(sdks).not.toContain('toDescriptor("proto3")');
+  });
+
   test('the archive keeps every byte', () => {
     const unpacked = unzipSync(toZip(files));
 

@@ -47,6 +47,14 @@ export const partSchema = z.looseObject({
 });
 export type Part = z.infer<typeof partSchema>;
 
+/** Whether a part is text and nothing else, as almost all are. */
+export const isPlainText = (part: unknown): part is Part & { text: string } =>
+  typeof part === 'object' &&
+  part !== null &&
+  'text' in part &&
+  typeof part.text === 'string' &&
+  Object.keys(part).length === 1;
+
 export const contentSchema = z.looseObject({
   role: z.enum(['user', 'model']),
   parts: z.array(partSchema),

@@ -2,7 +2,7 @@ import { boundedJson } from '#shared/bounded-json.ts';
 import type { ModelChunk, ModelUsage } from '#shared/ports/ports.ts';
 import { cutHead } from '#shared/text-cut.ts';
 import { JSON_DEPTH_MAX, WINDOW_MAX_TOKENS } from '#shared/wire/limits.ts';
-import { partSchema, type Content, type Part } from '../documents/content.ts';
+import { isPlainText, partSchema, type Content, type Part } from '../documents/content.ts';
 
 /* What a model answers, as it may be stored: whatever it is, the conversation can be read afterwards. */
 
@@ -28,6 +28,7 @@ const isShort = ({ id = '', name }: { id?: string | undefined; name: string }) =
  * anywhere, half characters are whole when it is joined, and JSON escapes those that are not.
  */
 function boundedPart(part: Part): Part {
+  if (isPlainText(part)) return part;
   const { text, ...rest } = part;
   const bounded = boundedJson(rest, PART_LEVELS);
   const calls = [part.functionCall, part.functionResponse].filter((call) => call !== undefined);

@@ -42,17 +42,20 @@ function createPatience(timeoutMs: number, late: () => void) {
   };
 }
 
-/** Throws ABORTED when the caller's signal has fired already. */
+/**
+ * Throws ABORTED when the caller's signal has fired already. What has come to its end is not aborted: the SDK would make an
+ * exception with a stack trace of it.
+ */
 export function createAttemptTimeout(call: ModelCall, callerSignal: AbortSignal): AttemptTimeout {
   if (callerSignal.aborted) throw abortedError(call);
   const controller = new AbortController();
-  const endings = [() => controller.abort(ABORT_REASON)];
-  const release = () => endings.splice(0).forEach((end) => end());
+  const abort = () => controller.abort(ABORT_REASON);
+  const endings = new Set([abort]);
   const onCallerAbort = (react: () => void) => {
     callerSignal.addEventListener('abort', react);
-    endings.push(() => callerSignal.removeEventListener('abort', react));
+    endings.add(() => callerSignal.removeEventListener('abort', react));
   };
-  onCallerAbort(() => controller.abort(ABORT_REASON));
+  onCallerAbort(abort);
   return {
     signal: controller.signal,
     within: (work, { timeoutMs, waitedFor }) =>
@@ -60,7 +63,7 @@ export function createAttemptTimeout(call: ModelCall, callerSignal: AbortSignal)
         const onAbort = (): void => reject(abortedError(call));
         const timer = setTimeout(() => {
           reject(timeoutError(call, waitedFor, timeoutMs));
-          controller.abort(ABORT_REASON);
+          abort();
         }, timeoutMs);
         callerSignal.addEventListener('abort', onAbort);
         if (callerSignal.aborted) onAbort();
@@ -72,10 +75,10 @@ export function createAttemptTimeout(call: ModelCall, callerSignal: AbortSignal)
     each: (source, { timeoutMs, waitedFor }) => {
       const patience = createPatience(timeoutMs, () => {
         items.interrupt(timeoutError(call, waitedFor, timeoutMs));
-        controller.abort(ABORT_REASON);
+        abort();
       });
       const items = interruptible(source, patience.end);
-      endings.push(patience.end);
+      endings.add(patience.end);
       onCallerAbort(() => items.interrupt(abortedError(call)));
       if (callerSignal.aborted) items.interrupt(abortedError(call));
       return {
@@ -83,10 +86,11 @@ export function createAttemptTimeout(call: ModelCall, callerSignal: AbortSignal)
           patience.begin();
           const result = await items.next();
           patience.pause();
+          if (result.done) endings.delete(abort);
           return result;
         },
       };
     },
-    release,
+    release: () => endings.forEach((end) => end()),
   };
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { partSchema, type Part } from '#shared/conversation/documents/content.ts';
+import { isPlainText, partSchema, type Part } from '#shared/conversation/documents/content.ts';
 import { readFields } from '#shared/conversation/documents/read-fields.ts';
 import type { ModelResponse, ModelUsage } from '#shared/ports/ports.ts';
 import { type ModelCall, overloadedError } from './gemini-errors.ts';
@@ -7,6 +7,17 @@ import { groundingFields, toGroundingReport } from './gemini-grounding.ts';
 
 /** A figure that is none says nothing. */
 const count = z.number().optional().catch(undefined);
+
+const usageFields = {
+  initialPromptTokenCount: count,
+  promptTokenCount: count,
+  cachedContentTokenCount: count,
+  candidatesTokenCount: count,
+  thoughtsTokenCount: count,
+  toolUsePromptTokenCount: count,
+};
+const counts = Object.keys(usageFields);
+const isCount = (value: unknown) => value === undefined || Number.isFinite(value);
 
 /** Why an answer ended, in the API's words; what is no word is some other reason. */
 const reason = z.string().optional().catch('OTHER');
@@ -22,20 +33,33 @@ const responseSchema = z.object({
     )
     .optional(),
   promptFeedback: z.object({ blockReason: reason }).optional().catch(undefined),
-  usageMetadata: z
-    .object({
-      initialPromptTokenCount: count,
-      promptTokenCount: count,
-      cachedContentTokenCount: count,
-      candidatesTokenCount: count,
-      thoughtsTokenCount: count,
-      toolUsePromptTokenCount: count,
-    })
-    .optional()
-    .catch(undefined),
+  usageMetadata: z.object(usageFields).optional().catch(undefined),
 });
 
 type GeminiResponse = z.infer<typeof responseSchema>;
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/**
+ * Whether an event of a stream is what almost all are: one candidate with parts, perhaps with figures. The schema would
+ * give the same of it, and takes more than all else that is done with an event.
+ */
+function isPlain(sent: unknown): sent is GeminiResponse {
+  if (!isObject(sent) || 'promptFeedback' in sent || !Array.isArray(sent.candidates)) return false;
+  const [candidate, ...others]: unknown[] = sent.candidates;
+  if (!isObject(candidate) || others.length > 0) return false;
+  const { content, finishReason = '' } = candidate;
+  const hasSources = 'groundingMetadata' in candidate || 'urlContextMetadata' in candidate;
+  const { usageMetadata = {} } = sent;
+  return (
+    isObject(content) &&
+    typeof finishReason === 'string' &&
+    !hasSources &&
+    isObject(usageMetadata) &&
+    counts.every((name) => isCount(usageMetadata[name]))
+  );
+}
 
 const recordSchema = z.record(z.string(), z.unknown());
 
@@ -49,6 +73,7 @@ function withObjectAsArguments(part: Record<string, unknown>): Record<string, un
 
 /** What can be read of one part; nothing of what is none. */
 function readablePart(raw: unknown): Part[] {
+  if (isPlainText(raw)) return [raw];
   const read = partSchema.safeParse(raw);
   if (read.success) return [read.data];
   const { data: record } = recordSchema.safeParse(raw);
@@ -77,9 +102,8 @@ function toUsage(response: GeminiResponse): ModelUsage | undefined {
  * blocked prompt has `blockReason` and no parts. Throws MODEL_OVERLOADED for another shape.
  */
 export function toModelResponse(call: ModelCall, sent: unknown): ModelResponse {
-  const parsed = responseSchema.safeParse(sent);
-  if (!parsed.success) throw overloadedError(call, 'the answer has another shape');
-  const response = parsed.data;
+  const response = isPlain(sent) ? sent : responseSchema.safeParse(sent).data;
+  if (!response) throw overloadedError(call, 'the answer has another shape');
   const candidate = response.candidates?.[0];
   const parts: unknown = candidate?.content?.parts;
   const finishReason = candidate?.finishReason;

@@ -37,7 +37,9 @@ export function readPieces(connection: Readable): Pieces {
   connection.on('readable', settle);
   connection.on('end', () => end());
   connection.on('error', (error: Error) => end(error));
-  connection.on('close', () => end(broken()));
+  connection.on('close', () => {
+    if (!ended) end(broken());
+  });
   if (connection.destroyed) end(connection.errored ?? broken());
   return {
     take,

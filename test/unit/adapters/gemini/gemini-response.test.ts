@@ -49,6 +49,18 @@ describe('a response of the API', () => {
     expect(read({ usageMetadata }).usage).toEqual(usage);
   });
 
+  test.each<[string, Record<string, unknown>]>([
+    ['text', parts({ text: 'a' }, { text: 'b' })],
+    ['parts of all kinds', parts({ text: 'a', thought: true }, 5, { functionCall: { name: 'a' } })],
+    ['no parts', { candidates: [{ content: { role: 'model' }, index: 0, finishReason: 'STOP' }] }],
+    ['figures', { ...parts({ text: 'a' }), usageMetadata: { promptTokenCount: 7, x: 1 } }],
+    ['null as a figure', { ...parts({ text: 'a' }), usageMetadata: { promptTokenCount: null } }],
+    ['null as figures', { ...parts({ text: 'a' }), usageMetadata: null }],
+    ['null as a reason', { candidates: [{ content: { parts: [] }, finishReason: null }] }],
+  ])('a Gemini response is read the same beside a report on its prompt: %s', (_, sent) => {
+    expect(read(sent)).toEqual(read({ ...sent, promptFeedback: {} }));
+  });
+
   test.each([null, 'a', { candidates: {} }])(
     'an invalid Gemini response is refused: %j',
     (response) => {

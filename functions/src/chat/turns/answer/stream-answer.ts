@@ -1,5 +1,5 @@
 import { boundedAnswer } from '#shared/conversation/repair/bounded-answer.ts';
-import type { Part } from '#shared/conversation/documents/content.ts';
+import { isPlainText, type Part } from '#shared/conversation/documents/content.ts';
 import { AppError } from '#shared/errors.ts';
 import { type Repairs, addRepairs } from '#shared/conversation/repair/repairs.ts';
 import type { ModelChunk, ModelRequest, ModelUsage, Logger } from '#shared/ports/ports.ts';
@@ -42,9 +42,7 @@ export const isShown = (part: Part) =>
 /** Neighbouring plain text pieces are one part: a stream cuts text anywhere, the transcript does not. */
 function appendPart(parts: Part[], part: Part): void {
   const last = parts.at(-1);
-  const isPlain = (candidate: Part | undefined) =>
-    candidate?.text !== undefined && Object.keys(candidate).length === 1;
-  if (last && isPlain(last) && isPlain(part)) last.text = `${last.text}${part.text}`;
+  if (isPlainText(last) && isPlainText(part)) last.text = `${last.text}${part.text}`;
   else parts.push({ ...part });
 }
 

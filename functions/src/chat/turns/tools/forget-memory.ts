@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { AppError } from '#shared/errors.ts';
-import { decideForget } from '#shared/memory/decide-forget.ts';
 import type { Note } from '#shared/memory/note.ts';
 import { SEARCH_TEXT_MAX_CHARACTERS } from '#shared/wire/limits.ts';
 import { changeNotes } from '#functions/memory/change-notes.ts';
@@ -54,6 +53,7 @@ export const forgetMemoryTool = (dependencies: Dependencies): ServerTool<typeof 
   timeoutMs: TIMEOUT_MS,
   async run({ id, query }, context: ToolCallContext) {
     const { turns } = await readSaidTurns(dependencies, context);
+    const { decideForget } = await import('#shared/memory/decide-forget.ts');
     const heard = turns.slice(-TURNS_HEARD).map(({ text }) => text);
     return changeNotes<Record<string, unknown>>(dependencies, context.caller.uid, ({ notes }) => {
       const decision = decideForget(notes, { id, query }, heard);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { sameConversationWrite } from '#shared/conversation/writes/status-write.ts';
 import { AppError } from '#shared/errors.ts';
 import { NOTE_MAX_CHARACTERS, TOPIC_MAX_CHARACTERS, TOPICS_MAX } from '#shared/memory/note.ts';
-import { saidByUser, type SaidVerdict } from '#shared/memory/said-by-user.ts';
+import type { SaidVerdict } from '#shared/memory/said-by-user.ts';
 import { stableUuid } from '#shared/wire/stable-uuid.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { saveNote } from '#functions/chat/features/memory/change-memories.ts';
@@ -58,6 +58,8 @@ const notSaidError = (verdict: Exclude<SaidVerdict, { kind: 'said' }>) =>
 /** What was said and is still there; with what makes sure of it in the batch that saves it. */
 async function readSupport(dependencies: Dependencies, context: ToolCallContext, text: string) {
   const { conversation, turns } = await readSaidTurns(dependencies, context);
+  // Few messages save anything: whoever does not has no use for the finders of facts.
+  const { saidByUser } = await import('#shared/memory/said-by-user.ts');
   const verdict = saidByUser(text, turns);
   if (verdict.kind !== 'said') throw notSaidError(verdict);
   const guards = [sameConversationWrite(context.conversationId, conversation.updateTime)];
