@@ -63,7 +63,7 @@ export async function recapContexts(
   const standing = await standingAfter(bench, conversationId, generations.at(-1));
   if (!standing)
     throw new Error(
-      `${recording.id}: compaction ${generations.length} ended ${generations.at(-1)?.reason}`,
+      `${recording.id}: compaction ${generations.length} of ${settings.repeat} ended ${generations.at(-1)?.reason}. Is its answer what the prompt asks for? A short conversation needs a smaller --repeat.`,
     );
   const { history } = standing;
   const { store, clock, logger } = bench.dependencies;

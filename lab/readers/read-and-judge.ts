@@ -24,7 +24,7 @@ const partsOf = <T>(items: readonly T[], size: number): T[][] =>
 async function readContext(
   folder: AnswerFolder,
   { method, text: context, beside }: LeftContext,
-  questions: readonly Question[],
+  { id, questions }: { id: string; questions: readonly Question[] },
 ): Promise<string[]> {
   const ask = asksFolder(folder);
   const answers: string[] = [];
@@ -35,7 +35,7 @@ async function readContext(
     try {
       const text = readerPrompt({ context, questions: asked });
       const given = await ask({ kind: 'reader', number: index + 1, text });
-      answers.push(...readAnswers(given, part.length, `${method}, reader ${index + 1}`));
+      answers.push(...readAnswers(given, part.length, `${id}, ${method}, reader ${index + 1}`));
     } catch (error) {
       if (!(error instanceof AnswerMissing)) throw error;
       isMissing = true;
@@ -72,7 +72,7 @@ export async function readAndJudge(
     const { method } = context;
     folder.beginConversation({ id, strategy: method.replaceAll(/\W+/gu, '-') });
     try {
-      const answers = await readContext(folder, context, questions);
+      const answers = await readContext(folder, context, { id, questions });
       for (const [index, question] of questions.entries())
         rows.push({ method, question, given: answers[index] ?? '' });
     } catch (error) {

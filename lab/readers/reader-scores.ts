@@ -9,8 +9,8 @@ interface Score {
   score: number;
   /** Of the score, in points. */
   standardError: number;
-  /** Points below the last method, question by question, and the standard error of that. */
-  behindCeiling: { points: number; standardError: number };
+  /** Points above this one that the first method has, question by question, and the standard error of that. */
+  firstIsAhead: { points: number; standardError: number };
 }
 
 const mean = (values: readonly number[]): number =>
@@ -22,25 +22,23 @@ function standardError(values: readonly number[]): number {
   return Math.sqrt(variance / Math.max(1, values.length));
 }
 
-/** Scores of each method, in the order of the names; the last is what the others are compared with. */
+/** Scores of each method, in the order of the names; the first is compared with the others. */
 export function scores(marks: readonly Mark[], methods: readonly string[]): Score[] {
-  const ceiling = new Map(
+  const first = new Map(
     marks
-      .filter(({ method }) => method === methods.at(-1))
+      .filter(({ method }) => method === methods[0])
       .map(({ questionId, mark }) => [questionId, mark]),
   );
   return methods.map((method) => {
     const mine = marks.filter((each) => each.method === method);
     const values = mine.map(({ mark }) => 100 * mark);
-    const behind = mine.map(
-      ({ questionId, mark }) => 100 * ((ceiling.get(questionId) ?? 0) - mark),
-    );
+    const ahead = mine.map(({ questionId, mark }) => 100 * ((first.get(questionId) ?? 0) - mark));
     return {
       method,
       questions: mine.length,
       score: mean(values),
       standardError: standardError(values),
-      behindCeiling: { points: mean(behind), standardError: standardError(behind) },
+      firstIsAhead: { points: mean(ahead), standardError: standardError(ahead) },
     };
   });
 }
@@ -51,16 +49,25 @@ export function scoresTable(
   { methods, characters }: { methods: readonly string[]; characters: ReadonlyMap<string, number> },
 ): string {
   const categories = [...new Set(marks.map(({ category }) => category))].toSorted();
-  const titles = ['method', 'characters', 'questions', 'score', '±', 'behind', '±', ...categories];
+  const titles = [
+    'method',
+    'characters',
+    'questions',
+    'score',
+    '±',
+    `${methods[0]} is ahead by`,
+    '±',
+    ...categories,
+  ];
   const rows = scores(marks, methods).map(
-    ({ method, questions, score, standardError: error, behindCeiling }) => [
+    ({ method, questions, score, standardError: error, firstIsAhead }) => [
       method,
       String(Math.round(characters.get(method) ?? 0)),
       String(questions),
       score.toFixed(1),
       error.toFixed(1),
-      behindCeiling.points.toFixed(1),
-      behindCeiling.standardError.toFixed(1),
+      firstIsAhead.points.toFixed(1),
+      firstIsAhead.standardError.toFixed(1),
       ...categories.map((category) =>
         (
           100 *

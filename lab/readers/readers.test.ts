@@ -73,7 +73,7 @@ describe('the prompts', () => {
   });
 });
 
-test('a score is the mean mark, and what is missing to the ceiling is counted question by question', () => {
+test('a score is the mean mark, and what the first method is ahead is counted question by question', () => {
   const mark = (method: string, questionId: string, value: number): Mark => ({
     method,
     questionId,
@@ -82,20 +82,20 @@ test('a score is the mean mark, and what is missing to the ceiling is counted qu
   });
   const marks = [mark('m', 'a', 1), mark('m', 'b', 0), mark('all', 'b', 1), mark('all', 'a', 1)];
 
-  expect(scores(marks, ['m', 'all'])).toEqual([
-    {
-      method: 'm',
-      questions: 2,
-      score: 50,
-      standardError: expect.closeTo(35.36, 2),
-      behindCeiling: { points: 50, standardError: expect.closeTo(35.36, 2) },
-    },
+  expect(scores(marks, ['all', 'm'])).toEqual([
     {
       method: 'all',
       questions: 2,
       score: 100,
       standardError: 0,
-      behindCeiling: { points: 0, standardError: 0 },
+      firstIsAhead: { points: 0, standardError: 0 },
+    },
+    {
+      method: 'm',
+      questions: 2,
+      score: 50,
+      standardError: expect.closeTo(35.36, 2),
+      firstIsAhead: { points: 50, standardError: expect.closeTo(35.36, 2) },
     },
   ]);
 });

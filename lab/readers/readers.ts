@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import {
   answersText,
   exitCode,
@@ -8,7 +8,7 @@ import {
 import { AnswerMissing, asksFolder } from '../eval/answers/ask-folder.ts';
 import { listOf, readFraction, required } from '../eval/eval-arguments.ts';
 import { ArgumentError, readCommandLine, readInteger } from '../eval/replay/replay-arguments.ts';
-import { parseRecordings, type Recording } from '../eval/replay/recording.ts';
+import type { Recording } from '../eval/replay/recording.ts';
 import { startEvalBench } from '../eval/run/eval-bench.ts';
 import { slicesOf, turnsOf } from '../eval/run/eval-turns.ts';
 import {
@@ -21,6 +21,7 @@ import {
 } from './contexts.ts';
 import { foldedQuestions } from './folded-questions.ts';
 import { readAndJudge, type Mark } from './read-and-judge.ts';
+import { readSummarisers, readWanted } from './reader-input.ts';
 import { scoresTable } from './reader-scores.ts';
 
 const help = `Usage: npm run eval:readers -- --data FILE.jsonl --answers FOLDER [options]
@@ -37,7 +38,7 @@ Summaries, answers and marks are files: a prompt without one is written to the f
   --keep F                 share of the text that is not folded at last (default 0.3)
   --snapshot-tokens N      size of Recap's snapshot (default: the policy's)
   --recall-tokens N        what recall may put before a message (default 500)
-  --prompt NAME=FILE       another summariser's instruction; several times for several
+  --prompt NAME=FILE       another summariser's instruction, up to a line ---; several times for several
   --prompt-characters N    size of their summaries (default 6000)
   --questions N            questions of each conversation, spread evenly (default 50)
   --json OUT               write sizes and the marks of every question to this file, without a word of the conversations
@@ -73,19 +74,6 @@ const readSettings = (values: Values): ContextSettings => {
     ...(snapshotTokens !== undefined && { snapshotTokens }),
   };
 };
-
-async function readSummarisers(values: Values): Promise<OtherSummariser[]> {
-  const roomCharacters =
-    readInteger('--prompt-characters', values['prompt-characters']) ?? Number.POSITIVE_INFINITY;
-  return Promise.all(
-    (values.prompt ?? []).map(async (prompt) => {
-      const [, name, path] = /^([\w-]+)=(.+)$/u.exec(prompt) ?? [];
-      if (name === undefined || path === undefined)
-        throw new ArgumentError(`--prompt takes NAME=FILE, not ${prompt}`);
-      return { name, system: await readFile(path, 'utf8'), roomCharacters };
-    }),
-  );
-}
 
 /** What each method leaves of a conversation, the ceiling last. Throws AnswerMissing when all prompts are written. */
 async function leftContexts(
@@ -143,6 +131,10 @@ async function measure(wanted: Wanted, recording: Recording): Promise<Measured> 
   const folded = slicesOf(turns, { count: repeat, keepFraction }).at(-1)?.folded ?? 0;
   const keepFrom = turns[folded]?.firstIndex ?? recording.turns.length;
   const questions = foldedQuestions(recording, { keepFrom, count: wanted.questions });
+  if (questions.length === 0)
+    throw new ArgumentError(
+      `${recording.id} has no "probes" whose evidence is folded: its first ${keepFrom} contents are`,
+    );
   const characters = [];
   for (const { method, text, beside } of contexts) {
     const lengths = await Promise.all(
@@ -193,15 +185,14 @@ async function run(): Promise<void> {
     folder: required('--answers', values.answers),
     isLoose: false,
   });
-  const ids = listOf(values.ids);
-  const recordings = parseRecordings(await readFile(data, 'utf8')).filter(
-    ({ id }) => ids.length === 0 || ids.includes(id),
-  );
-  if (recordings.length === 0) throw new ArgumentError(`${data} has none of --ids ${values.ids}`);
+  const recordings = await readWanted(data, listOf(values.ids));
   const wanted = {
     folder,
     settings: readSettings(values),
-    others: await readSummarisers(values),
+    others: await readSummarisers(
+      values.prompt ?? [],
+      readInteger('--prompt-characters', values['prompt-characters']) ?? 0,
+    ),
     questions: readInteger('--questions', values.questions) ?? 1,
   };
   const measured: Measured[] = [];
