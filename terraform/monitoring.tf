@@ -134,21 +134,21 @@ locals {
     }
     cost_micros = {
       description = "What calls of models cost, in millionths of a US dollar."
-      filter      = "${local.all_logs} jsonPayload.event=(\"turn_finished\" OR \"chat_compression\" OR \"compaction_probed\" OR \"title_made\" OR \"title_refused\") jsonPayload.costMicros>0"
+      filter      = "${local.all_logs} jsonPayload.event=(\"turn_finished\" OR \"chat_compression\" OR \"compaction_probed\" OR \"compaction_probe_failed\" OR \"title_made\" OR \"title_refused\") jsonPayload.costMicros>0"
       field       = "costMicros"
       unit        = "1"
       from        = 10
     }
     prompt_tokens = {
       description = "Tokens that models read."
-      filter      = "${local.all_logs} jsonPayload.event=(\"turn_finished\" OR \"chat_compression\" OR \"compaction_probed\" OR \"title_made\" OR \"title_refused\") jsonPayload.promptTokens>0"
+      filter      = "${local.all_logs} jsonPayload.event=(\"turn_finished\" OR \"chat_compression\" OR \"compaction_probed\" OR \"compaction_probe_failed\" OR \"title_made\" OR \"title_refused\") jsonPayload.promptTokens>0"
       field       = "promptTokens"
       unit        = "1"
       from        = 10
     }
     output_tokens = {
       description = "Tokens that models wrote."
-      filter      = "${local.all_logs} jsonPayload.event=(\"turn_finished\" OR \"chat_compression\" OR \"compaction_probed\" OR \"title_made\" OR \"title_refused\") jsonPayload.outputTokens>0"
+      filter      = "${local.all_logs} jsonPayload.event=(\"turn_finished\" OR \"chat_compression\" OR \"compaction_probed\" OR \"compaction_probe_failed\" OR \"title_made\" OR \"title_refused\") jsonPayload.outputTokens>0"
       field       = "outputTokens"
       unit        = "1"
       from        = 10
