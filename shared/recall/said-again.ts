@@ -2,7 +2,11 @@ import type { Fact, FactKind } from '../compaction/facts/index/fact.ts';
 import { extractFacts } from '../compaction/facts/index/extract-facts.ts';
 import { indexFacts, isHeld } from '../compaction/facts/index/fact-index.ts';
 import { unsupportedIn } from '../compaction/facts/index/unsupported.ts';
-import { isSaidByUser, isStatement } from '../compaction/ledger/repair/needed-facts.ts';
+import {
+  isReference,
+  isSaidByUser,
+  isStatement,
+} from '../compaction/ledger/repair/needed-facts.ts';
 import { cutHead } from '../text-cut.ts';
 import { extractTerms } from './index-terms.ts';
 import { lookUp } from './look-up.ts';
@@ -50,11 +54,16 @@ interface AskedAgain {
 /** A day that is told from today ("tomorrow") is said anew on each day. */
 const isFixed = ({ kind, text }: Fact): boolean => kind !== 'date' || /\d/.test(text);
 
+/** Standards, versions and models (UTF-8, v24.1) are named again whenever they are talked about. */
+const isOwn = ({ kind, text }: Fact): boolean => kind !== 'identifier' || isReference(text);
+
 /** What a message states that is worth looking up. */
 const statedIn = ({ message, now }: AskedAgain): Fact[] =>
   extractFacts([{ seq: 0, speaker: 'user', text: cutHead(message, MESSAGE_CHARACTERS), at: now }])
     .filter(({ kind }) => references.has(kind) || values.has(kind))
-    .filter((fact) => isSaidByUser(fact) && isStatement(fact.sentence) && isFixed(fact))
+    .filter(
+      (fact) => isSaidByUser(fact) && isStatement(fact.sentence) && isFixed(fact) && isOwn(fact),
+    )
     .toSorted((one, other) => other.weight - one.weight)
     .slice(0, VALUES);
 

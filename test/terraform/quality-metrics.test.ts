@@ -96,3 +96,27 @@ test.each([
 test('the metric of costs takes what the summary, the probe and the answers cost', () => {
   expect(taken('cost_micros')).toHaveLength(4);
 });
+
+test.each([
+  ['facts-lost', 'needed_facts_count'],
+  // Five questions of each probe at most.
+  ['probes-wrong', 'probe_questions_sum'],
+])('the alert %s rings for no single swap, however much that one folds', (alert, counted) => {
+  const [, text = ''] = monitoring.split(`\n    ${alert} = {\n`);
+  const [query = ''] = matches(text, /query\s+= "(.*)"$/gm);
+  const least = query.split(' and ').map((condition) => {
+    const [, name, figure] = /counted\}(\w+)\{.* > (\d+)$/.exec(condition) ?? [];
+    return name === counted ? Number(figure) : 0;
+  });
+
+  expect(Math.max(...least)).toBeGreaterThanOrEqual(10);
+});
+
+test('one message that says something again rings at nobody', () => {
+  const [, burning = ''] = monitoring.split(
+    'resource "google_monitoring_alert_policy" "burning" {',
+  );
+  const [objectives = ''] = matches(burning, /for_each = (.*)$/gm);
+
+  expect(objectives).toContain('if key != "not-said-again"');
+});

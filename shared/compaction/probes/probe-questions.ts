@@ -1,7 +1,8 @@
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { cutHead, cutTail } from '#shared/text-cut.ts';
 import type { Fact } from '../facts/index/fact.ts';
-import { indexFacts, isHeld } from '../facts/index/fact-index.ts';
+import { indexFacts, isHeld, type FactIndex } from '../facts/index/fact-index.ts';
+import { unspacedScript } from '../facts/speech/plain-text.ts';
 import { readFoldedTurns } from '../ledger/prompt/ledger-reading.ts';
 import { isNeededLater } from '../ledger/repair/needed-facts.ts';
 
@@ -26,18 +27,30 @@ export interface ProbeQuestion {
   day: string;
 }
 
+const word = new RegExp(`[${unspacedScript}]{2}|[\\p{L}\\p{M}]{2,}`, 'gu');
+
+/** A question, and what the rest of its sentence says. */
+interface Asked extends ProbeQuestion {
+  rest: FactIndex;
+}
+
 /** The sentence of a fact with the value left out, on one line; undefined where it would tell the value, or nothing. */
-function blanked(fact: Fact): string | undefined {
+function blanked(fact: Fact, day: string | undefined): Asked | undefined {
   const [before, ...others] = fact.sentence.split(fact.text);
   if (before === undefined || others.length === 0) return undefined;
   const after = others.join(BLANK);
   const text = `${cutTail(before, SIDE_CHARACTERS)}${BLANK}${cutHead(after, SIDE_CHARACTERS)}`
     .replaceAll(/\s+/g, ' ')
     .trim();
-  const words = text.match(/[\p{L}\p{M}]{2,}/gu) ?? [];
-  const rest = text.replaceAll(BLANK, ' ');
-  return words.length < WORDS_MIN || isHeld(fact, indexFacts([rest])) ? undefined : text;
+  const words = text.match(word) ?? [];
+  const rest = indexFacts([text.replaceAll(BLANK, ' ')]);
+  if (words.length < WORDS_MIN || isHeld(fact, rest)) return undefined;
+  return { fact, text, day: day ?? '', rest };
 }
+
+/** Whether one of two questions tells the answer to the other, or nobody knows which of two values is meant. */
+const spoils = (one: Asked, other: Asked): boolean =>
+  one.text === other.text || isHeld(one.fact, other.rest) || isHeld(other.fact, one.rest);
 
 /**
  * What a model is asked about turns that a swap has folded, the weightiest first: values that their user stated and a
@@ -46,15 +59,13 @@ function blanked(fact: Fact): string | undefined {
 export function probeQuestions(folded: readonly Turn[]): ProbeQuestion[] {
   const { facts, cited } = readFoldedTurns(folded);
   const dayOf = ({ seqs: [seq] }: Fact) => (seq === undefined ? undefined : cited.get(seq)?.day);
-  const questions = new Map<string, ProbeQuestion>();
+  const asked: Asked[] = [];
   for (const fact of facts().toSorted((one, other) => other.weight - one.weight)) {
-    if (questions.size === PROBE_QUESTIONS) break;
+    if (asked.length === PROBE_QUESTIONS) break;
     const day = dayOf(fact);
     if (fact.kind === 'instruction' || !isNeededLater(fact, day)) continue;
-    const text = blanked(fact);
-    // Of two values for one blank, nobody knows which is meant.
-    if (text !== undefined && !questions.has(text))
-      questions.set(text, { fact, text, day: day ?? '' });
+    const question = blanked(fact, day);
+    if (question && !asked.some((other) => spoils(question, other))) asked.push(question);
   }
-  return [...questions.values()];
+  return asked;
 }

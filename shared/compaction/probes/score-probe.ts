@@ -1,3 +1,4 @@
+import type { Fact } from '../facts/index/fact.ts';
 import { indexFacts, isHeld } from '../facts/index/fact-index.ts';
 import { UNKNOWN } from './probe-prompt.ts';
 import type { ProbeQuestion } from './probe-questions.ts';
@@ -11,7 +12,12 @@ interface ProbeScore {
   wrong: number;
 }
 
-const answerLine = /^[ \t*-]*(\d{1,2})(?: \([\d-]{1,10}\))?[ \t]*[:.)][ \t]*(.*)$/gm;
+/** With the marks of Markdown that models like to add. */
+const answerLine = /^[ \t*-]*(\d{1,2})\**(?: \([\d-]{1,10}\))?[ \t]*[:：.)][ \t*_"'`“„]*(.*)$/gm;
+
+/** The years of a day: who answers with day and month need not write them. */
+const yearsIn = ({ kind, key }: Fact): string[] =>
+  kind === 'date' ? (key.match(/\d{4}(?=-\d\d-\d\d)/g) ?? []) : [];
 
 /** What an answer says to each question, by its number; the first line of a number counts. */
 function answersIn(text: string): Map<number, string> {
@@ -28,7 +34,7 @@ export function scoreProbe(questions: readonly ProbeQuestion[], answer: string):
   for (const [i, { fact }] of questions.entries()) {
     const said = answers.get(i + 1) ?? '';
     if (said === '' || said.toUpperCase().startsWith(UNKNOWN)) score.unknown += 1;
-    else if (isHeld(fact, indexFacts([said]))) score.right += 1;
+    else if (isHeld(fact, indexFacts([said, ...yearsIn(fact)]))) score.right += 1;
     else score.wrong += 1;
   }
   return score;

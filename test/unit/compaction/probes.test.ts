@@ -39,6 +39,20 @@ describe('a probe asks', () => {
     ]);
   });
 
+  test('nothing that another of its questions tells', () => {
+    expect(
+      textsOf(
+        'The booking QX-48213 costs 1,400 euros.',
+        'My limit for the hotel stays at 1,400 euros.',
+        'Write to me at ivan@example.org, please.',
+      ),
+    ).toEqual(['The booking ____ costs 1,400 euros.', 'Write to me at ____, please.']);
+  });
+
+  test('in scripts that write no blanks, too', () => {
+    expect(textsOf('我的酒店预算是1400欧元。')).toEqual(['我的酒店预算是____。']);
+  });
+
   test('five questions at most, and with at most 240 characters around the value', () => {
     const long = `${'word '.repeat(60)}costs 45 euros ${'word '.repeat(60)}`;
     const prices = Array.from(
@@ -66,9 +80,28 @@ describe('the answer to a probe', () => {
     ['unknown', '1: UNKNOWN\n2: unknown.', { right: 0, unknown: 2, wrong: 0 }],
     ['unknown where a line is missing', '2. 1400 EUR', { right: 1, unknown: 1, wrong: 0 }],
     ['unknown where nothing is said', '', { right: 0, unknown: 2, wrong: 0 }],
+    [
+      'right in Markdown',
+      '- **1**: QX-48213\n- **2:** **€1,400**',
+      { right: 2, unknown: 0, wrong: 0 },
+    ],
+    ['unknown in Markdown', '**1:** UNKNOWN\n2: "Unknown"', { right: 0, unknown: 2, wrong: 0 }],
+    ['right behind a wide colon', '1：QX-48213\n2：1400', { right: 2, unknown: 0, wrong: 0 }],
     ['what its first line says', '1: QX-1\n1: QX-48213', { right: 0, unknown: 1, wrong: 1 }],
     ['not an echo of the question', probeText(questions), { right: 0, unknown: 0, wrong: 2 }],
   ])('is %s', (_, answer, counts) => {
     expect(scoreProbe(questions, answer)).toEqual({ asked: 2, ...counts });
+  });
+
+  test.each([
+    ['12 June', 'right'],
+    ['June 12, 2026', 'right'],
+    ['12 June 2025', 'wrong'],
+    ['13 June', 'wrong'],
+    ['2026', 'wrong'],
+  ])('a day that is answered as %s is %s', (answer, verdict) => {
+    const asked = probeQuestions(folded('My flight to Oslo is on 12 June 2026.'));
+
+    expect(scoreProbe(asked, `1: ${answer}`)).toMatchObject({ asked: 1, [verdict]: 1 });
   });
 });

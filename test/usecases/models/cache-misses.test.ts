@@ -5,9 +5,11 @@ import { updateConversation } from '#functions/chat/conversations/update-convers
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import type { SendRequest } from '#functions/chat/turns/send/send-request.ts';
 import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import { scriptedStreamer } from '#test/fakes/scripted-streamer.ts';
 import { createShiftedClock } from '#test/fakes/shifted-clock.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { setConversation } from '#test/support/chat/lifecycle.ts';
+import { fork } from '#test/support/chat/forks.ts';
 import { edit } from '#test/support/chat/replacing.ts';
 import { request } from '#test/support/chat/sending.ts';
 import { compactOnce, manualNeed } from '#test/support/compaction/compacted-conversation.ts';
@@ -127,4 +129,27 @@ test('a prompt that a cold cache meets is a miss for the time since the last one
   chat.model = await connected();
   clock.shift(6 * 60_000);
   expect(await ask('Are you sure?')).toBe('IDLE');
+});
+
+test('the first prompt of a fork is its first, and is served like any other', async () => {
+  const { chat, second, id, say } = await cachingChat();
+  const ask = async (text: string) => {
+    const { conversationId } = await fork({ chat }, id, second.message.id);
+    return say(request(conversationId, text));
+  };
+  expect(await ask('What is he called?')).toBeUndefined();
+
+  chat.model = await connected();
+  expect(await ask('What is he called?')).toBe('FIRST_TURN');
+});
+
+test('the first prompt behind turns that have all failed is the first', async () => {
+  const { chat, say } = await cachingChat();
+  const id = randomUUID();
+  chat.model = scriptedStreamer({ error: new Error('no answer') }).model;
+  const failed = await sendMessage(chat, request(id, 'Hello.'));
+  await expect(failed.result).rejects.toThrow('INTERNAL');
+  chat.model = await connected();
+
+  expect(await say(request(id, 'Hello again.'))).toBe('FIRST_TURN');
 });

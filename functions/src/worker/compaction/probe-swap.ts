@@ -103,27 +103,24 @@ async function ask(run: ClaimedRun, { request, questions, generation }: Probe): 
       ),
   );
   await settled;
-  if (answer.finishReason !== 'STOP') throw unfinished(conversationId, answer);
-  const text = contentText({ role: 'model', parts: answer.parts });
-  dependencies.logger.log('INFO', 'compaction_probed', {
-    conversationId,
-    generation,
-    ...scoreProbe(questions, text),
+  const taken = {
     model: request.model,
     promptTokens: answer.usage?.promptTokens,
     outputTokens: answer.usage && answer.usage.outputTokens + answer.usage.thoughtsTokens,
     costMicros,
     durationMs: dependencies.clock.now().getTime() - startMs,
-  });
+  };
+  const told = { conversationId, generation };
+  const { finishReason, blockReason } = answer;
+  if (finishReason !== 'STOP') {
+    const reason = `PROBE_${blockReason ?? finishReason ?? 'UNFINISHED'}`;
+    dependencies.logger.log('WARNING', 'compaction_probe_failed', { ...told, reason, ...taken });
+    return;
+  }
+  const text = contentText({ role: 'model', parts: answer.parts });
+  const score = scoreProbe(questions, text);
+  dependencies.logger.log('INFO', 'compaction_probed', { ...told, ...score, ...taken });
 }
-
-const unfinished = (conversationId: string, { finishReason, blockReason }: ModelResponse) =>
-  new AppError({
-    status: 'UNAVAILABLE',
-    reason: `PROBE_${blockReason ?? finishReason ?? 'UNFINISHED'}`,
-    message: `the answer to a probe of ${conversationId} did not end`,
-    publicMessage: 'The check of a compaction was not answered.',
-  });
 
 function reasonOf(error: unknown): string {
   if (error instanceof AppError || error instanceof StoppedError) return error.reason;

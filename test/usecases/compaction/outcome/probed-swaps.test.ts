@@ -122,9 +122,24 @@ test.each<[string, ScriptedAnswer, string]>([
   const { conversation, job } = await see(bench.store, conversationId);
   expect(conversation).toMatchObject({ generation: 1, compactionNeeded: {} });
   expect(job?.records).toMatchObject([{ state: 'COMPACTED' }]);
-  expect(loggedBy(bench, 'compaction_probe_failed')).toEqual([
+  expect(loggedBy(bench, 'compaction_probe_failed')).toMatchObject([
     { conversationId, generation: 1, reason },
   ]);
+  expect(JSON.stringify(bench.logged)).not.toContain('QX');
+});
+
+test('a probe that is cut off is logged with what it cost', async () => {
+  const usage = { promptTokens: 900, cachedTokens: 0, outputTokens: 40, thoughtsTokens: 4_056 };
+  const bench = probing({ parts: [{ text: '1: QX' }], finishReason: 'MAX_TOKENS', usage });
+  await compactOnce(bench, await dueTo(bench));
+
+  const [document] = await bench.store.get([usagePath('u1', toDay(bench.clock.now()))]);
+  const [compacted] = loggedBy(bench, 'chat_compression');
+  const [failed] = loggedBy(bench, 'compaction_probe_failed');
+  expect(failed).toMatchObject({ promptTokens: 900, outputTokens: 4_096 });
+  expect(decodeUsage(document).compactions.costMicros).toBe(
+    Number(compacted?.['costMicros']) + Number(failed?.['costMicros']),
+  );
 });
 
 test('a probe that is not answered in time is given up', async () => {

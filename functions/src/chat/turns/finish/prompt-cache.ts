@@ -30,12 +30,14 @@ export function promptMarks(
 
 /** What became of the conversation between the turn before and this one. */
 function changeSince({ turn, context }: Begun): 'none' | 'begun' | 'compacted' | 'edited' {
-  const { conversation, history, turns } = context;
-  if (turns.length === 0 && !history) return 'begun';
-  if (turn.replaces !== undefined) return 'edited';
-  if (conversation.context.generation === conversation.generation) return 'none';
+  const { conversation, history } = context;
+  const { marks, source, generation } = conversation.context;
+  const isChanged = generation !== conversation.generation;
   const isSwap = history?.state === 'COMPACTED' || history?.state === 'CONTENT_TRUNCATED';
-  return isSwap ? 'compacted' : 'edited';
+  if (isChanged && isSwap) return 'compacted';
+  // Of a fork, and of a conversation whose turns have all failed, no prompt is known.
+  if (!marks && source === 'estimated') return 'begun';
+  return isChanged || turn.replaces !== undefined ? 'edited' : 'none';
 }
 
 /**
