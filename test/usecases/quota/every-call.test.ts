@@ -194,6 +194,11 @@ const kinds: Readonly<Record<string, Kind>> = {
         },
       }),
   },
+  'a probe of a swap': {
+    call: /^utility_probe request-1-probe$/m,
+    options: { environment: { PROBE_SHARE: '1' } },
+    run: (world) => compact(world, ordered),
+  },
   'a summariser in the place of one that is not there': {
     call: /^utility_compressor request-1\nutility_compressor request-1$/m,
     options: {
@@ -270,5 +275,6 @@ test('no other place in the code calls a model', () => {
     // Hands on what a summariser is asked.
     'functions/src/models/model-health.ts',
     'functions/src/worker/compaction/draft/ask-summariser.ts',
+    'functions/src/worker/compaction/probe-swap.ts',
   ]);
 });
