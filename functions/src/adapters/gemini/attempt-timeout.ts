@@ -50,10 +50,11 @@ export function createAttemptTimeout(call: ModelCall, callerSignal: AbortSignal)
   if (callerSignal.aborted) throw abortedError(call);
   const controller = new AbortController();
   const abort = () => controller.abort(ABORT_REASON);
-  const endings = new Set([abort]);
+  let isOver = false;
+  const endings = [() => isOver || abort()];
   const onCallerAbort = (react: () => void) => {
     callerSignal.addEventListener('abort', react);
-    endings.add(() => callerSignal.removeEventListener('abort', react));
+    endings.push(() => callerSignal.removeEventListener('abort', react));
   };
   onCallerAbort(abort);
   return {
@@ -78,7 +79,7 @@ export function createAttemptTimeout(call: ModelCall, callerSignal: AbortSignal)
         abort();
       });
       const items = interruptible(source, patience.end);
-      endings.add(patience.end);
+      endings.push(patience.end);
       onCallerAbort(() => items.interrupt(abortedError(call)));
       if (callerSignal.aborted) items.interrupt(abortedError(call));
       return {
@@ -86,11 +87,11 @@ export function createAttemptTimeout(call: ModelCall, callerSignal: AbortSignal)
           patience.begin();
           const result = await items.next();
           patience.pause();
-          if (result.done) endings.delete(abort);
+          isOver = result.done === true;
           return result;
         },
       };
     },
-    release: () => endings.forEach((end) => end()),
+    release: () => endings.forEach((end) => void end()),
   };
 }
