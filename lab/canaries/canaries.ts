@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import {
   answersText,
   exitCode,
@@ -7,7 +7,8 @@ import {
 } from '../eval/answers/answer-folder.ts';
 import { answerOptions, answerOptionsHelp, readAnswers } from '../eval/answers/answer-arguments.ts';
 import { listOf, readFraction, readVices, required } from '../eval/eval-arguments.ts';
-import { parseRecordings } from '../eval/replay/recording.ts';
+import { readRecordings } from '../eval/replay/read-recordings.ts';
+import type { Recording } from '../eval/replay/recording.ts';
 import {
   ArgumentError,
   readChoice,
@@ -15,11 +16,12 @@ import {
   readInteger,
 } from '../eval/replay/replay-arguments.ts';
 import { startEvalBench } from '../eval/run/eval-bench.ts';
+import { readOtherSummarisers } from '../eval/run/other-summariser.ts';
+import { runEvalCommand } from '../eval/run-eval-command.ts';
 import { canaryTable, measureCanaries, type Measured } from './measure.ts';
 import {
   compactWithPrompt,
   compactWithRecap,
-  readInstruction,
   type Compacted,
   type MethodSettings,
 } from './methods.ts';
@@ -81,15 +83,7 @@ function readSettings(values: Values): MethodSettings & { each: number } {
   };
 }
 
-async function readRecording(values: Values) {
-  const path = required('--data', values.data);
-  const recordings = parseRecordings(await readFile(path, 'utf8'));
-  const found = recordings.find(({ id }) => values.id === undefined || id === values.id);
-  if (!found) throw new ArgumentError(`${path} holds no conversation ${values.id ?? ''}`);
-  return found;
-}
-
-type Compact = (recording: Awaited<ReturnType<typeof readRecording>>) => Promise<Compacted>;
+type Compact = (recording: Recording) => Promise<Compacted>;
 
 function recap(
   values: Values,
@@ -118,15 +112,11 @@ async function openMethods(
   const methods = new Map<string, Compact>();
   for (const name of listOf(values.methods))
     methods.set(readChoice('--methods', name, ['recap']), recap(values, settings, folder));
-  for (const prompt of values.prompt ?? []) {
-    const [, name, path] = /^([\w-]+)=(.+)$/u.exec(prompt) ?? [];
-    if (name === undefined || path === undefined)
-      throw new ArgumentError(`--prompt takes NAME=FILE, not ${prompt}`);
+  for (const other of await readOtherSummarisers(values.prompt ?? [])) {
     if (folder === undefined) throw new ArgumentError('--prompt needs --model files');
-    const instruction = readInstruction(await readFile(path, 'utf8'));
-    methods.set(name, (recording) => {
-      folder.beginConversation({ id: recording.id, strategy: name });
-      return compactWithPrompt(folder, instruction, { recording, settings });
+    methods.set(other.name, (recording) => {
+      folder.beginConversation({ id: recording.id, strategy: other.name });
+      return compactWithPrompt(folder, other, { recording, settings });
     });
   }
   return methods;
@@ -139,13 +129,15 @@ async function run(): Promise<void> {
   const model = readChoice('--model', values.model, ['stand-in', 'files']);
   const answers = readAnswers(model, values);
   const folder = answers && openAnswerFolder(answers);
-  const recording = await readRecording(values);
+  const data = required('--data', values.data);
+  const [recording] = await readRecordings(data, values.id === undefined ? [] : [values.id]);
+  if (!recording) throw new ArgumentError(`${data} holds no conversation`);
   const methods = await openMethods(values, settings, folder);
   const canaries = drawCanaries(recording, settings);
   const planted = plantCanaries(recording, canaries, settings);
   const measured: Measured[] = [];
   for (const [method, compact] of methods) {
-    const left = measureCanaries(method, canaries, await compact(planted));
+    const left = await measureCanaries(method, canaries, await compact(planted));
     measured.push(left);
     process.stdout.write(`${canaryTable(left, settings.rounds)}\n\n`);
   }
@@ -157,9 +149,4 @@ async function run(): Promise<void> {
   process.exitCode = exitCode(true, folder);
 }
 
-try {
-  await run();
-} catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  process.exitCode = error instanceof ArgumentError ? 2 : 1;
-}
+await runEvalCommand(run);

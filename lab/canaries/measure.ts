@@ -23,21 +23,24 @@ export interface Measured {
 const tokensOf = (text: string): number => Math.ceil(estimateTextTokens(text, 'character-class'));
 
 /** What of the canaries each round has left. */
-export function measureCanaries(
+export async function measureCanaries(
   method: string,
   canaries: readonly Canary[],
   { rounds, ask }: Compacted,
-): Measured {
+): Promise<Measured> {
   const last = rounds.at(-1)?.snapshot ?? '';
   const isWithinReach = (canary: Canary, recalled: string): boolean =>
     survives(canary, last) || (isStated(canary, recalled) && !isOutdated(canary, last));
+  const measured: MeasuredCanary[] = [];
+  for (const canary of canaries) {
+    const survived = rounds.map(({ snapshot }) => survives(canary, snapshot));
+    const recalled = await ask?.(canary.question);
+    const withRecall = recalled === undefined ? undefined : isWithinReach(canary, recalled);
+    measured.push({ ...canary, survived, ...(withRecall !== undefined && { withRecall }) });
+  }
   return {
     method,
-    canaries: canaries.map((canary) => ({
-      ...canary,
-      survived: rounds.map(({ snapshot }) => survives(canary, snapshot)),
-      ...(ask && { withRecall: isWithinReach(canary, ask(canary.question).join('\n')) }),
-    })),
+    canaries: measured,
     tokens: rounds.map(({ snapshot }) => tokensOf(snapshot)),
     refusals: rounds.map(({ refusal }) => refusal ?? null),
   };

@@ -1,18 +1,11 @@
-import { roomForRecords } from '#shared/recall/render-recalled.ts';
-import { recall } from '#shared/recall/recall.ts';
-import { knownText } from '#shared/recall/said-already.ts';
-import {
-  passagesOfTurns,
-  RECALL_TOKENS_DEFAULT,
-  segmentOfPassages,
-} from '#shared/recall/segment.ts';
-import { findableStatements } from '#shared/recall/turns-led-to.ts';
-import { textsOfTurn } from '#shared/search/turn-texts.ts';
+import { decodeXml } from '#shared/compaction/snapshot/xml-scan.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
+import { RECALL_TOKENS_DEFAULT } from '#shared/recall/segment.ts';
 import type { AnswerFolder } from '../eval/answers/answer-folder.ts';
+import { recallAfter, type RecallBefore } from '../eval/recall/recall-after.ts';
 import type { EvalBench } from '../eval/run/eval-bench.ts';
-import { compactGrowing, standingAfter } from '../eval/run/eval-generations.ts';
-import { slicesOf, turnsOf } from '../eval/run/eval-turns.ts';
+import { compactGrowing } from '../eval/run/eval-generations.ts';
+import { summariseInRounds, type OtherSummariser } from '../eval/run/other-summariser.ts';
 import type { Recording } from '../eval/replay/recording.ts';
 import type { Cut } from './plant.ts';
 
@@ -26,38 +19,13 @@ interface Round {
 /** What a method left, round by round; fewer rounds where an answer is missing. */
 export interface Compacted {
   rounds: Round[];
-  /** The user's words that come back with a question after the last round, a text each. */
-  ask?: (question: string) => string[];
+  /** What comes back with a question after the last round. */
+  ask?: RecallBefore;
 }
 
 export interface MethodSettings extends Cut {
   seed: string;
   snapshotTokens?: number;
-}
-
-/** Automatic recall over what the last compaction folded, with the room that it has by default. */
-async function recallAfter(
-  bench: EvalBench,
-  conversationId: string,
-  generation: Parameters<typeof standingAfter>[2],
-): Promise<Compacted['ask']> {
-  const standing = await standingAfter(bench, conversationId, generation);
-  if (standing === undefined) return undefined;
-  const { history, folded, statements } = standing;
-  const segments = [segmentOfPassages(passagesOfTurns(folded.map(textsOfTurn)))];
-  const archive = findableStatements(history.snapshot?.archive ?? []);
-  const now = folded.at(-1)?.createTime ?? new Date(0);
-  return (message) =>
-    recall({
-      message,
-      now,
-      segments,
-      archive,
-      throughSeq: history.coveredThrough.seq,
-      hidden: new Set(),
-      known: statements.map(knownText),
-      hasRoomFor: roomForRecords(RECALL_TOKENS_DEFAULT),
-    }).map(({ text }) => text);
 }
 
 /** The worker; a compaction that is refused leaves the snapshot of the round before. */
@@ -75,28 +43,14 @@ export async function compactWithRecap(
     const snapshot = history?.snapshotText ?? rounds.at(-1)?.snapshot ?? '';
     rounds.push({ snapshot, ...(!history && { refusal: reason ?? state }) });
   }
-  const last = generations.findLast(({ history }) => history !== undefined);
-  const ask = await recallAfter(bench, conversationId, last);
-  return { rounds, ...(ask && { ask }) };
+  const history = generations.findLast((each) => each.history !== undefined)?.history;
+  if (!history) return { rounds };
+  const ask = await recallAfter(bench, { conversationId, history }, RECALL_TOKENS_DEFAULT);
+  return { rounds, ask: async (question) => decodeXml(await ask(question)) };
 }
 
-/** Another summariser's instruction, what is asked at the end of a history, and the same once a summary stands in it. */
-interface Instruction {
-  system: string;
-  request: string;
-  laterRequest: string;
-}
-
-const defaultRequest =
+const DEFAULT_REQUEST =
   'First, reason in your scratchpad. Then write the summary of all of the above.';
-
-/** The parts of a file that lines of three dashes divide: the instruction, and perhaps one or two requests. */
-export function readInstruction(text: string): Instruction {
-  const [system = '', request = defaultRequest, laterRequest = request] = text
-    .split(/^---$/mu)
-    .map((part) => part.trim());
-  return { system, request, laterRequest };
-}
 
 const says = (role: 'user' | 'model', text: string): Content => ({ role, parts: [{ text }] });
 
@@ -110,31 +64,28 @@ const roomHint = (tokens: number | undefined): string =>
 /** Another summariser in Recap's place: its instruction, its summary so far, and the turns that Recap folds in that round. */
 export async function compactWithPrompt(
   folder: AnswerFolder,
-  { system, request, laterRequest }: Instruction,
+  { system, request = DEFAULT_REQUEST, laterRequest = request }: OtherSummariser,
   { recording, settings }: { recording: Recording; settings: MethodSettings },
 ): Promise<Compacted> {
-  const turns = turnsOf(recording);
   const { rounds: count, keepFraction, snapshotTokens } = settings;
-  const rounds: Round[] = [];
-  let covered = 0;
-  for (const [index, { folded }] of slicesOf(turns, { count, keepFraction }).entries()) {
-    folder.beginGeneration(index + 1);
-    const before = rounds.at(-1)?.snapshot;
-    const asked = before === undefined ? request : laterRequest;
-    const answer = await folder.answer({
-      promptId: 'compress-0',
-      body: {
-        systemInstruction: { parts: [{ text: system }] },
-        contents: [
-          ...(before === undefined ? [] : [says('user', before), says('model', 'Got it.')]),
-          ...turns.slice(covered, folded).flatMap(({ user, contents }) => [user, ...contents]),
-          says('user', `${asked}${roomHint(snapshotTokens)}`),
-        ],
-      },
-    });
-    if (answer === undefined) break;
-    covered = folded;
-    rounds.push({ snapshot: answer.replaceAll(/<scratchpad>[^]*?<\/scratchpad>/gu, '').trim() });
-  }
-  return { rounds };
+  const summaries = await summariseInRounds(
+    recording,
+    { count, keepFraction },
+    ({ round, before, turns }) => {
+      folder.beginGeneration(round);
+      const asked = before === undefined ? request : laterRequest;
+      return folder.answer({
+        promptId: 'compress-0',
+        body: {
+          systemInstruction: { parts: [{ text: system }] },
+          contents: [
+            ...(before === undefined ? [] : [says('user', before), says('model', 'Got it.')]),
+            ...turns.flatMap(({ user, contents }) => [user, ...contents]),
+            says('user', `${asked}${roomHint(snapshotTokens)}`),
+          ],
+        },
+      });
+    },
+  );
+  return { rounds: summaries.map((snapshot) => ({ snapshot })) };
 }

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { aligned } from '#infra/text-table.ts';
 import {
   answersText,
@@ -10,6 +10,8 @@ import { asksFolder } from '../eval/answers/ask-folder.ts';
 import { listOf, required } from '../eval/eval-arguments.ts';
 import { ArgumentError, readCommandLine, readInteger } from '../eval/replay/replay-arguments.ts';
 import { startEvalBench } from '../eval/run/eval-bench.ts';
+import { readOtherSummarisers } from '../eval/run/other-summariser.ts';
+import { runEvalCommand } from '../eval/run-eval-command.ts';
 import { readCases, type Case } from './cases.ts';
 import { hybridLedger, naiveSummary, promptMethod, recap, type Compact } from './methods.ts';
 import { readEvaluationTexts, runCase, type MeasuredArtifact } from './run-case.ts';
@@ -78,13 +80,8 @@ async function openMethods(
       throw new ArgumentError(`--methods takes ${[...known.keys()].join(', ')}, not ${name}`);
     methods.set(name, method);
   }
-  for (const prompt of prompts) {
-    const [, name, path] = /^([\w-]+)=(.+)$/u.exec(prompt) ?? [];
-    if (name === undefined || path === undefined)
-      throw new ArgumentError(`--prompt takes NAME=FILE, not ${prompt}`);
-    const system = await readFile(path, 'utf8');
+  for (const { name, system } of await readOtherSummarisers(prompts))
     methods.set(name, async () => ({ compact: promptMethod(system, ask) }));
-  }
   return methods;
 }
 
@@ -163,9 +160,4 @@ async function run(): Promise<void> {
   process.exitCode = exitCode(true, folder);
 }
 
-try {
-  await run();
-} catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  process.exitCode = error instanceof ArgumentError ? 2 : 1;
-}
+await runEvalCommand(run);

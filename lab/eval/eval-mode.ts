@@ -11,7 +11,7 @@ import {
 import { type BenchSettings, type EvalBench, startEvalBench } from './run/eval-bench.ts';
 import { createProgressBar, type ProgressBar } from './replay/progress-bar.ts';
 import { parseRecordings, type Recording } from './replay/recording.ts';
-import { ArgumentError } from './replay/replay-arguments.ts';
+import { runEvalCommand } from './run-eval-command.ts';
 
 /** A data file that is there. */
 export interface DataFile {
@@ -63,15 +63,11 @@ async function runWanted(mode: Mode, wanted: ModeArguments): Promise<void> {
 
 /** Runs a command with the arguments of the process: 0 good, 1 not, 2 wrong arguments, 3 answers are missing. */
 export async function runMode(mode: Mode): Promise<void> {
-  try {
+  await runEvalCommand(async () => {
     const wanted = parseModeArguments(process.argv.slice(2), mode.defaults);
     if (wanted === 'help') write(`${mode.help}\n`);
     else await runWanted(mode, wanted);
-  } catch (error) {
-    writeError(`${error instanceof Error ? error.message : String(error)}\n`);
-    if (error instanceof ArgumentError) writeError('--help explains the arguments\n');
-    process.exitCode = error instanceof ArgumentError ? 2 : 1;
-  }
+  });
 }
 
 /** A bar on the error output, so that the table can be redirected. */

@@ -8,6 +8,7 @@ import { evaluate, type EvalResult } from './run/eval-run.ts';
 import { evalText } from './run/eval-table.ts';
 import { parseRecordings } from './replay/recording.ts';
 import { ArgumentError } from './replay/replay-arguments.ts';
+import { runEvalCommand } from './run-eval-command.ts';
 
 const write = (text: string): void => void process.stdout.write(text);
 
@@ -41,12 +42,8 @@ async function runEval(wanted: EvalArguments): Promise<void> {
   process.exitCode = exitCode(isGood, answerFolder);
 }
 
-try {
+await runEvalCommand(async () => {
   const wanted = parseEvalArguments(process.argv.slice(2));
   if (wanted === 'help') write(`${evalHelp}\n`);
   else await runEval(wanted);
-} catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  if (error instanceof ArgumentError) process.stderr.write('--help explains the arguments\n');
-  process.exitCode = error instanceof ArgumentError ? 2 : 1;
-}
+});

@@ -1,11 +1,10 @@
-import { recallForTurn } from '#functions/chat/features/search/recall-for-turn.ts';
-import { loadIndex } from '#functions/recall/read-index.ts';
-import { noCache, readConversation } from '#shared/conversation/context/read-conversation.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
 import { AnswerMissing, type Ask } from '../eval/answers/ask-folder.ts';
+import { recallAfter, type RecallBefore } from '../eval/recall/recall-after.ts';
 import type { EvalBench } from '../eval/run/eval-bench.ts';
 import { compactGrowing, standingAfter, type GrowSettings } from '../eval/run/eval-generations.ts';
-import { slicesOf, turnsOf, type RecordedTurn } from '../eval/run/eval-turns.ts';
+import { turnsOf, type RecordedTurn } from '../eval/run/eval-turns.ts';
+import { summariseInRounds, type OtherSummariser } from '../eval/run/other-summariser.ts';
 import type { Recording } from '../eval/replay/recording.ts';
 
 /** What is left of a conversation for one who goes on with it. */
@@ -14,7 +13,7 @@ export interface LeftContext {
   /** In place of the folded turns. */
   text: string;
   /** What stands before a message, for that message alone; '' for nothing. */
-  beside: (message: string) => Promise<string>;
+  beside: RecallBefore;
 }
 
 export type ContextSettings = GrowSettings & {
@@ -22,7 +21,7 @@ export type ContextSettings = GrowSettings & {
   recallTokens: number;
 };
 
-const nothingBeside = (): Promise<string> => Promise.resolve('');
+const nothingBeside: RecallBefore = () => Promise.resolve('');
 
 const textsOf = ({ role, parts }: Content): string =>
   `${role === 'model' ? 'ASSISTANT' : 'USER'}: ${parts
@@ -66,23 +65,8 @@ export async function recapContexts(
       `${recording.id}: compaction ${generations.length} of ${settings.repeat} ended ${generations.at(-1)?.reason}. Is its answer what the prompt asks for? A short conversation needs a smaller --repeat.`,
     );
   const { history } = standing;
-  const { store, clock, logger } = bench.dependencies;
-  const source = { store, cache: noCache, logger };
-  const conversation = (await readConversation(store, conversationId))?.value;
-  if (!conversation) throw new Error(`there is no conversation ${conversationId}`);
-  const index = await loadIndex(source, { conversationId, conversation });
-  const withRecall = async (message: string): Promise<string> => {
-    const load = { startMs: clock.now().getTime(), index: Promise.resolve(index) };
-    const recalled = await recallForTurn({ clock, logger }, load, {
-      conversationId,
-      conversation,
-      history,
-      turns: [],
-      message: { role: 'user', parts: [{ text: message }] },
-      budgetTokens: settings.recallTokens,
-    });
-    return recalled.text;
-  };
+  const after = { conversationId, history };
+  const withRecall = await recallAfter(bench, after, settings.recallTokens);
   const text = history.snapshotText;
   return [
     { method: 'recap', text, beside: withRecall },
@@ -90,45 +74,34 @@ export async function recapContexts(
   ];
 }
 
-/** Another summariser, asked with the same turns in the same rounds. */
-export interface OtherSummariser {
-  name: string;
-  /** Its instruction. */
-  system: string;
-  /** Characters that its summary may have. */
+/** What another summariser is told of the room, and whom it asks. */
+interface SummaryAsked {
+  ask: Ask;
+  settings: Pick<GrowSettings, 'repeat' | 'keepFraction'>;
+  /** Characters that a summary may have. */
   roomCharacters: number;
+  beforeEach: (round: number) => void;
 }
 
-/** Throws AnswerMissing. */
+/** The summary that another summariser leaves after the same turns in the same rounds. Throws AnswerMissing. */
 export async function summariserContext(
-  { name, system, roomCharacters }: OtherSummariser,
-  { ask, settings, beforeEach }: AskRounds,
+  { name, system }: OtherSummariser,
+  { ask, settings, roomCharacters, beforeEach }: SummaryAsked,
   recording: Recording,
 ): Promise<LeftContext> {
-  const turns = turnsOf(recording);
-  const { repeat: count, keepFraction } = settings;
-  let summary = '';
-  let since = 0;
-  for (const [index, { folded }] of slicesOf(turns, { count, keepFraction }).entries()) {
-    beforeEach(index + 1);
+  const cut = { count: settings.repeat, keepFraction: settings.keepFraction };
+  const summaries = await summariseInRounds(recording, cut, ({ round, before, turns }) => {
+    beforeEach(round);
     const anchor =
-      summary === ''
+      before === undefined
         ? ''
         : 'A summary of what was said before stands above. Integrate all that is still relevant of it into the new one. ';
     const text = [
-      ...(summary === '' ? [] : [summary]),
-      renderTurns(turns.slice(since, folded)),
+      ...(before === undefined ? [] : [before]),
+      renderTurns(turns),
       `USER: ${anchor}First, reason in your scratchpad. Then write the summary of all of the above, of at most ${roomCharacters} characters without the scratchpad.`,
     ].join('\n\n');
-    const answer = await ask({ kind: 'main', system, text });
-    summary = answer.replaceAll(/<scratchpad>[^]*?<\/scratchpad>/gu, '').trim();
-    since = folded;
-  }
-  return { method: name, text: summary, beside: nothingBeside };
-}
-
-interface AskRounds {
-  ask: Ask;
-  settings: Pick<GrowSettings, 'repeat' | 'keepFraction'>;
-  beforeEach: (round: number) => void;
+    return ask({ kind: 'main', system, text });
+  });
+  return { method: name, text: summaries.at(-1) ?? '', beside: nothingBeside };
 }

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { AnswerFolder } from '../eval/answers/answer-folder.ts';
-import { AnswerMissing, asksFolder } from '../eval/answers/ask-folder.ts';
-import type { LeftContext } from './contexts.ts';
+import { askAll, asksFolder } from '../eval/answers/ask-folder.ts';
 import type { Question } from './folded-questions.ts';
 import {
   judgePrompt,
@@ -10,6 +9,7 @@ import {
   readerPrompt,
   readMarks,
   type Given,
+  type Seen,
 } from './reader-prompts.ts';
 
 /** Answers of one prompt of the judge. */
@@ -23,26 +23,20 @@ const partsOf = <T>(items: readonly T[], size: number): T[][] =>
 /** The answers of somebody who sees one context. Throws AnswerMissing when all prompts are written. */
 async function readContext(
   folder: AnswerFolder,
-  { method, text: context, beside }: LeftContext,
-  { id, questions }: { id: string; questions: readonly Question[] },
+  id: string,
+  { method, context, questions }: Seen,
 ): Promise<string[]> {
+  folder.beginConversation({ id, strategy: method.replaceAll(/\W+/gu, '-') });
   const ask = asksFolder(folder);
-  const answers: string[] = [];
-  let isMissing = false;
-  for (const [index, part] of partsOf(questions, QUESTIONS_PER_PROMPT).entries()) {
-    const asked = [];
-    for (const { question } of part) asked.push({ question, beside: await beside(question) });
-    try {
-      const text = readerPrompt({ context, questions: asked });
-      const given = await ask({ kind: 'reader', number: index + 1, text });
-      answers.push(...readAnswers(given, part.length, `${id}, ${method}, reader ${index + 1}`));
-    } catch (error) {
-      if (!(error instanceof AnswerMissing)) throw error;
-      isMissing = true;
-    }
-  }
-  if (isMissing) throw new AnswerMissing();
-  return answers;
+  const parts = partsOf(questions, QUESTIONS_PER_PROMPT);
+  const answers = await askAll(
+    parts.map((part, index) => async () => {
+      const text = readerPrompt({ context, questions: part });
+      const answer = await ask({ kind: 'reader', number: index + 1, text });
+      return readAnswers(answer, part.length, `${id}, ${method}, reader ${index + 1}`);
+    }),
+  );
+  return answers.flat();
 }
 
 /** An order that tells nothing of whose answer it is, the same in every run. */
@@ -64,24 +58,19 @@ export interface Mark {
  */
 export async function readAndJudge(
   folder: AnswerFolder,
-  { id, contexts, questions }: { id: string; contexts: LeftContext[]; questions: Question[] },
+  { id, seen, questions }: { id: string; seen: readonly Seen[]; questions: readonly Question[] },
 ): Promise<Mark[]> {
-  const rows: (Given & { method: string })[] = [];
-  let isMissing = false;
-  for (const context of contexts) {
-    const { method } = context;
-    folder.beginConversation({ id, strategy: method.replaceAll(/\W+/gu, '-') });
-    try {
-      const answers = await readContext(folder, context, { id, questions });
-      for (const [index, question] of questions.entries())
-        rows.push({ method, question, given: answers[index] ?? '' });
-    } catch (error) {
-      if (!(error instanceof AnswerMissing)) throw error;
-      isMissing = true;
-    }
-  }
-  if (isMissing) throw new AnswerMissing();
-  return judge(folder, id, rows);
+  const rows = await askAll(
+    seen.map((each) => async () => {
+      const answers = await readContext(folder, id, each);
+      return questions.map((question, index) => ({
+        method: each.method,
+        question,
+        given: answers[index] ?? '',
+      }));
+    }),
+  );
+  return judge(folder, id, rows.flat());
 }
 
 async function judge(
@@ -90,26 +79,19 @@ async function judge(
   rows: readonly (Given & { method: string })[],
 ): Promise<Mark[]> {
   folder.beginConversation({ id, strategy: 'all' });
+  const ask = asksFolder(folder);
   const shuffled = rows.toSorted((a, b) => (shuffleKey(a) < shuffleKey(b) ? -1 : 1));
-  const marks: Mark[] = [];
-  let isMissing = false;
-  for (const [index, part] of partsOf(shuffled, MARKS_PER_PROMPT).entries()) {
-    try {
-      const prompt = { kind: 'judge' as const, number: index + 1, text: judgePrompt(part) };
-      const answer = await asksFolder(folder)(prompt);
+  const marks = await askAll(
+    partsOf(shuffled, MARKS_PER_PROMPT).map((part, index) => async () => {
+      const answer = await ask({ kind: 'judge', number: index + 1, text: judgePrompt(part) });
       const given = readMarks(answer, part.length, `${id}, judge ${index + 1}`);
-      for (const [row, { method, question }] of part.entries())
-        marks.push({
-          method,
-          questionId: question.id,
-          category: question.category,
-          mark: given[row] ?? 0,
-        });
-    } catch (error) {
-      if (!(error instanceof AnswerMissing)) throw error;
-      isMissing = true;
-    }
-  }
-  if (isMissing) throw new AnswerMissing();
-  return marks;
+      return part.map(({ method, question: { id: questionId, category } }, row) => ({
+        method,
+        questionId,
+        category,
+        mark: given[row] ?? 0,
+      }));
+    }),
+  );
+  return marks.flat();
 }

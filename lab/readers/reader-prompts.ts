@@ -4,8 +4,9 @@ import type { Question } from './folded-questions.ts';
 /** Questions of one prompt: few, so that little of one tells of another. */
 export const QUESTIONS_PER_PROMPT = 25;
 
-/** What a reader sees. */
-interface Seen {
+/** What readers of one method see. */
+export interface Seen {
+  method: string;
   context: string;
   /** Each with what stands under it alone; '' for nothing. */
   questions: readonly { question: string; beside: string }[];
@@ -19,7 +20,7 @@ const indented = (text: string): string =>
     .join('\n');
 
 /** Asks a reader who sees nothing else. The answer is a JSON array of strings. */
-export function readerPrompt({ context, questions }: Seen): string {
+export function readerPrompt({ context, questions }: Omit<Seen, 'method'>): string {
   const from = questions.some(({ beside }) => beside !== '')
     ? 'the CONTEXT and the lines with > directly under that very question, never from those under another question'
     : 'the CONTEXT alone';

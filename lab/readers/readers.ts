@@ -5,23 +5,25 @@ import {
   openAnswerFolder,
   type AnswerFolder,
 } from '../eval/answers/answer-folder.ts';
-import { AnswerMissing, asksFolder } from '../eval/answers/ask-folder.ts';
+import { askAll, AnswerMissing, asksFolder } from '../eval/answers/ask-folder.ts';
 import { listOf, readFraction, required } from '../eval/eval-arguments.ts';
 import { ArgumentError, readCommandLine, readInteger } from '../eval/replay/replay-arguments.ts';
+import { readRecordings } from '../eval/replay/read-recordings.ts';
 import type { Recording } from '../eval/replay/recording.ts';
+import { runEvalCommand } from '../eval/run-eval-command.ts';
 import { startEvalBench } from '../eval/run/eval-bench.ts';
 import { slicesOf, turnsOf } from '../eval/run/eval-turns.ts';
+import { readOtherSummarisers, type OtherSummariser } from '../eval/run/other-summariser.ts';
 import {
   recapContexts,
   summariserContext,
   wholeContext,
   type ContextSettings,
   type LeftContext,
-  type OtherSummariser,
 } from './contexts.ts';
-import { foldedQuestions } from './folded-questions.ts';
+import { foldedQuestions, type Question } from './folded-questions.ts';
 import { readAndJudge, type Mark } from './read-and-judge.ts';
-import { readSummarisers, readWanted } from './reader-input.ts';
+import type { Seen } from './reader-prompts.ts';
 import { scoresTable } from './reader-scores.ts';
 
 const help = `Usage: npm run eval:readers -- --data FILE.jsonl --answers FOLDER [options]
@@ -77,42 +79,52 @@ const readSettings = (values: Values): ContextSettings => {
 
 /** What each method leaves of a conversation, the ceiling last. Throws AnswerMissing when all prompts are written. */
 async function leftContexts(
-  { folder, settings, others }: Wanted,
+  { folder, settings, others, roomCharacters }: Wanted,
   recording: Recording,
+  foldedTurns: number,
 ): Promise<LeftContext[]> {
-  const contexts: LeftContext[] = [];
-  let isMissing = false;
-  const add = async (make: () => Promise<LeftContext[]>): Promise<void> => {
+  const recap = async (): Promise<LeftContext[]> => {
+    const wanted = { model: 'files', vices: {}, seed: '1', strategy: 'ledger' as const };
+    const bench = await startEvalBench({ ...wanted, answerFolder: folder }, {});
     try {
-      contexts.push(...(await make()));
-    } catch (error) {
-      if (!(error instanceof AnswerMissing)) throw error;
-      isMissing = true;
+      return await recapContexts(bench, settings, recording);
+    } finally {
+      await bench.stop();
     }
   };
-  const wanted = { model: 'files', vices: {}, seed: '1', strategy: 'ledger' as const };
-  const bench = await startEvalBench({ ...wanted, answerFolder: folder }, {});
-  try {
-    await add(() => recapContexts(bench, settings, recording));
-  } finally {
-    await bench.stop();
-  }
-  for (const other of others) {
+  const byOthers = others.map((other) => async () => {
     folder.beginConversation({ id: recording.id, strategy: other.name });
     const beforeEach = (round: number): void => folder.beginGeneration(round);
-    const rounds = { ask: asksFolder(folder), settings, beforeEach };
-    await add(async () => [await summariserContext(other, rounds, recording)]);
-  }
-  if (isMissing) throw new AnswerMissing();
-  const { repeat: count, keepFraction } = settings;
-  const folded = slicesOf(turnsOf(recording), { count, keepFraction }).at(-1)?.folded ?? 0;
-  return [...contexts, wholeContext(recording, folded)];
+    const asked = { ask: asksFolder(folder), settings, roomCharacters, beforeEach };
+    return [await summariserContext(other, asked, recording)];
+  });
+  const contexts = await askAll([recap, ...byOthers]);
+  return [...contexts.flat(), wholeContext(recording, foldedTurns)];
 }
+
+const seenBy = async (
+  { method, text, beside }: LeftContext,
+  questions: readonly Question[],
+): Promise<Seen> => ({
+  method,
+  context: text,
+  questions: await Promise.all(
+    questions.map(async ({ question }) => ({ question, beside: await beside(question) })),
+  ),
+});
+
+/** What a reader may use for a question, on average. */
+const charactersOf = ({ method, context, questions }: Seen) => {
+  const besides = questions.reduce((sum, { beside }) => sum + beside.length, 0);
+  return { method, characters: Math.round(context.length + besides / questions.length) };
+};
 
 interface Wanted {
   folder: AnswerFolder;
   settings: ContextSettings;
   others: OtherSummariser[];
+  /** Of the others' summaries. */
+  roomCharacters: number;
   /** Of each conversation. */
   questions: number;
 }
@@ -125,26 +137,20 @@ interface Measured {
 }
 
 async function measure(wanted: Wanted, recording: Recording): Promise<Measured> {
-  const contexts = await leftContexts(wanted, recording);
+  const { id } = recording;
   const turns = turnsOf(recording);
-  const { repeat, keepFraction } = wanted.settings;
-  const folded = slicesOf(turns, { count: repeat, keepFraction }).at(-1)?.folded ?? 0;
-  const keepFrom = turns[folded]?.firstIndex ?? recording.turns.length;
+  const { repeat: count, keepFraction } = wanted.settings;
+  const foldedTurns = slicesOf(turns, { count, keepFraction }).at(-1)?.folded ?? 0;
+  const keepFrom = turns[foldedTurns]?.firstIndex ?? recording.turns.length;
   const questions = foldedQuestions(recording, { keepFrom, count: wanted.questions });
   if (questions.length === 0)
     throw new ArgumentError(
-      `${recording.id} has no "probes" whose evidence is folded: its first ${keepFrom} contents are`,
+      `${id} has no "probes" whose evidence is folded: its first ${keepFrom} contents are`,
     );
-  const characters = [];
-  for (const { method, text, beside } of contexts) {
-    const lengths = await Promise.all(
-      questions.map(async ({ question }) => (await beside(question)).length),
-    );
-    const besides = lengths.reduce((sum, length) => sum + length, 0) / Math.max(1, lengths.length);
-    characters.push({ method, characters: Math.round(text.length + besides) });
-  }
-  const marks = await readAndJudge(wanted.folder, { id: recording.id, contexts, questions });
-  return { id: recording.id, characters, marks };
+  const contexts = await leftContexts(wanted, recording, foldedTurns);
+  const seen = await Promise.all(contexts.map((context) => seenBy(context, questions)));
+  const marks = await readAndJudge(wanted.folder, { id, seen, questions });
+  return { id, characters: seen.map(charactersOf), marks };
 }
 
 function table(measured: readonly Measured[]): string {
@@ -185,14 +191,12 @@ async function run(): Promise<void> {
     folder: required('--answers', values.answers),
     isLoose: false,
   });
-  const recordings = await readWanted(data, listOf(values.ids));
+  const recordings = await readRecordings(data, listOf(values.ids));
   const wanted = {
     folder,
     settings: readSettings(values),
-    others: await readSummarisers(
-      values.prompt ?? [],
-      readInteger('--prompt-characters', values['prompt-characters']) ?? 0,
-    ),
+    others: await readOtherSummarisers(values.prompt ?? []),
+    roomCharacters: readInteger('--prompt-characters', values['prompt-characters']) ?? 0,
     questions: readInteger('--questions', values.questions) ?? 1,
   };
   const measured: Measured[] = [];
@@ -210,9 +214,4 @@ async function run(): Promise<void> {
   process.exitCode = exitCode(true, folder);
 }
 
-try {
-  await run();
-} catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  process.exitCode = error instanceof ArgumentError ? 2 : 1;
-}
+await runEvalCommand(run);

@@ -29,3 +29,22 @@ export const asksFolder =
     if (answer === undefined) throw new AnswerMissing();
     return answer.trim();
   };
+
+/**
+ * The results of all, one after the other. Where answers are missing, the others are asked for all the same, so that
+ * every prompt which can be written is: then throws AnswerMissing.
+ */
+export async function askAll<T>(tasks: readonly (() => Promise<T>)[]): Promise<T[]> {
+  const results: T[] = [];
+  let missing: AnswerMissing | undefined;
+  for (const task of tasks) {
+    try {
+      results.push(await task());
+    } catch (error) {
+      if (!(error instanceof AnswerMissing)) throw error;
+      missing = error;
+    }
+  }
+  if (missing) throw missing;
+  return results;
+}

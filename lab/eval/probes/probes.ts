@@ -8,6 +8,7 @@ import { parseProbesArguments, type ProbesArguments, probesHelp } from './probes
 import { parseRecordings, scriptOf } from '../replay/recording.ts';
 import { ArgumentError } from '../replay/replay-arguments.ts';
 import { stableUuid } from '../stable-uuid.ts';
+import { runEvalCommand } from '../run-eval-command.ts';
 
 const write = (text: string): void => void process.stdout.write(text);
 const maxPartBytes = 900_000;
@@ -90,12 +91,8 @@ async function runProbes(wanted: ProbesArguments): Promise<void> {
   }
 }
 
-try {
+await runEvalCommand(async () => {
   const wanted = parseProbesArguments(process.argv.slice(2));
   if (wanted === 'help') write(`${probesHelp}\n`);
   else await runProbes(wanted);
-} catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  if (error instanceof ArgumentError) process.stderr.write('--help explains the arguments\n');
-  process.exitCode = error instanceof ArgumentError ? 2 : 1;
-}
+});

@@ -7,7 +7,7 @@ import { recallRows, recallText, type RecallRow } from './recall-figures.ts';
 import { libraryRanker, ownRanker } from './recall-library.ts';
 import { evidenceOf, evidenceShares } from './recall-evidence.ts';
 import { parseRecordings, type Recording } from '../replay/recording.ts';
-import { ArgumentError } from '../replay/replay-arguments.ts';
+import { runEvalCommand } from '../run-eval-command.ts';
 
 const write = (text: string): void => void process.stdout.write(text);
 
@@ -39,12 +39,8 @@ async function evaluateRecall(wanted: RecallArguments): Promise<void> {
     await writeFile(wanted.jsonPath, `${JSON.stringify({ rows, evidence }, undefined, 2)}\n`);
 }
 
-try {
+await runEvalCommand(async () => {
   const wanted = parseRecallArguments(process.argv.slice(2));
   if (wanted === 'help') write(`${recallHelp}\n`);
   else await evaluateRecall(wanted);
-} catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  if (error instanceof ArgumentError) process.stderr.write('--help explains the arguments\n');
-  process.exitCode = error instanceof ArgumentError ? 2 : 1;
-}
+});

@@ -15,6 +15,7 @@ import { isComplete, replayFigures } from './replay-figures.ts';
 import { openReplayTarget, type ReplayTarget } from './replay-target.ts';
 import { compactionText, problemLines, scriptText, summaryText } from './replay-text.ts';
 import { stableUuid } from '../stable-uuid.ts';
+import { runEvalCommand } from '../run-eval-command.ts';
 
 const write = (text: string): void => void process.stdout.write(text);
 const replyTimeoutMs = 300_000;
@@ -101,16 +102,11 @@ async function replay(wanted: ReplayArguments): Promise<boolean> {
   }
 }
 
-try {
+await runEvalCommand(async () => {
   const wanted = parseReplayArguments(
     process.argv.slice(2),
     chooseModel(process.env).kind !== 'stand-in',
   );
   if (wanted === 'help') write(`${replayHelp}\n`);
   else if (!(await replay(wanted))) process.exitCode = 1;
-} catch (error) {
-  const message = error instanceof Error ? error.message : String(error);
-  process.stderr.write(`${message}\n`);
-  if (error instanceof ArgumentError) process.stderr.write('--help explains the arguments\n');
-  process.exitCode = error instanceof ArgumentError ? 2 : 1;
-}
+});

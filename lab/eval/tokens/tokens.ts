@@ -3,6 +3,7 @@ import { ArgumentError } from '../replay/replay-arguments.ts';
 import { tokenFigures, tokenText } from './token-figures.ts';
 import { parseTokenTruth } from './token-truth.ts';
 import { parseTokensArguments, tokensHelp, type TokensArguments } from './tokens-arguments.ts';
+import { runEvalCommand } from '../run-eval-command.ts';
 
 const write = (text: string): void => void process.stdout.write(text);
 
@@ -15,12 +16,8 @@ async function compareTokens({ dataPath, heldOut, jsonPath }: TokensArguments): 
     await writeFile(jsonPath, `${JSON.stringify(figures, undefined, 2)}\n`);
 }
 
-try {
+await runEvalCommand(async () => {
   const wanted = parseTokensArguments(process.argv.slice(2));
   if (wanted === 'help') write(`${tokensHelp}\n`);
   else await compareTokens(wanted);
-} catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  if (error instanceof ArgumentError) process.stderr.write('--help explains the arguments\n');
-  process.exitCode = error instanceof ArgumentError ? 2 : 1;
-}
+});

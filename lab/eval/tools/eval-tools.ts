@@ -4,10 +4,10 @@ import { basename } from 'node:path';
 import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { createProgressBar } from '../replay/progress-bar.ts';
 import { parseRecordings } from '../replay/recording.ts';
-import { ArgumentError } from '../replay/replay-arguments.ts';
 import { parseToolsArguments, toolsHelp, type ToolsArguments } from './tool-arguments.ts';
 import { dialoguesOf, replayDialogue, type DialogueToReplay } from './tool-dialogues.ts';
 import { defectsIn, toolsText, type ReplayedFile } from './tool-figures.ts';
+import { runEvalCommand } from '../run-eval-command.ts';
 
 const write = (text: string): void => void process.stdout.write(text);
 const writeError = (text: string): void => void process.stderr.write(text);
@@ -80,12 +80,8 @@ async function evaluateTools(wanted: ToolsArguments): Promise<void> {
   }
 }
 
-try {
+await runEvalCommand(async () => {
   const wanted = parseToolsArguments(process.argv.slice(2));
   if (wanted === 'help') write(`${toolsHelp}\n`);
   else await evaluateTools(wanted);
-} catch (error) {
-  writeError(`${error instanceof Error ? error.message : String(error)}\n`);
-  if (error instanceof ArgumentError) writeError('--help explains the arguments\n');
-  process.exitCode = error instanceof ArgumentError ? 2 : 1;
-}
+});
