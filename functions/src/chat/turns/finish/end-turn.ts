@@ -13,7 +13,6 @@ import type { BegunTurn, ContextAtStart } from '../start/begun-turn.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { estimateAll } from '../answer/answer-round.ts';
 import { isShown } from '../answer/stream-answer.ts';
-import { promptMarks } from './prompt-cache.ts';
 import type { TurnAnswer } from '../store/turn-progress.ts';
 
 /** A phone that comes back at once would spend all attempts before anything has changed. */
@@ -38,7 +37,7 @@ function isInContext(answer: TurnAnswer, isCancelled: boolean): boolean {
 }
 
 /** The meter with this turn in the context. */
-function measureTurn(dependencies: Viewing, begun: BegunTurn, answer: TurnAnswer): ContextMeter {
+function measureTurn(viewing: Viewing, begun: BegunTurn, answer: TurnAnswer): ContextMeter {
   const { sentContents, report } = answer;
   const contents = [...answer.contents];
   const { turn, context, tokens, call } = begun;
@@ -60,10 +59,9 @@ function measureTurn(dependencies: Viewing, begun: BegunTurn, answer: TurnAnswer
       // A report about a prompt with less than the context, or an answer that was cut, says nothing about it.
       usage: call.sent.isOverLimit || loopKind(answer.finishReason) ? undefined : report,
     },
-    selectOutputForms(dependencies, context.conversation),
+    selectOutputForms(viewing, context.conversation),
   );
-  const marks = promptMarks(dependencies, begun);
-  return { ...meter, marks, ...(tokens.said > 0 && { hadAside: true }) };
+  return { ...meter, marks: call.marks(), ...(tokens.said > 0 && { hadAside: true }) };
 }
 
 /** The need that a context leaves behind which is measured with the conversation document of the start. */

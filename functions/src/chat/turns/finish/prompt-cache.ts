@@ -1,32 +1,11 @@
 import { modelThatAnswered } from '#shared/conversation/context/turn-model.ts';
-import { pinText } from '#shared/conversation/pins/pin-budget.ts';
-import { cacheMiss, type CacheMiss, type PromptMarks } from '#shared/models/cache-miss.ts';
+import { cacheMiss, type CacheMiss } from '#shared/models/cache-miss.ts';
 import type { ModelUsage } from '#shared/ports/ports.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { cacheFromTokens } from '#functions/models/models-in-use.ts';
 import type { BegunTurn } from '../start/begun-turn.ts';
 
-/** Of a part of a prompt: two parts have the same one by accident once in 2^32. */
-const DIGEST_CHARACTERS = 8;
-
-type Begun = Pick<BegunTurn, 'turn' | 'context' | 'call' | 'tokens' | 'progress'>;
-
-/** What the first prompt of a turn begins with: the meter keeps it for the turn behind it. */
-export function promptMarks(
-  { sha256 }: Pick<ChatDependencies, 'sha256'>,
-  begun: Begun,
-): PromptMarks {
-  const digest = (text: string) => (text === '' ? '' : sha256(text).slice(0, DIGEST_CHARACTERS));
-  const { call, context } = begun;
-  const { app, user } = context.memory;
-  const { tools = [] } = call.prompt;
-  return {
-    instruction: digest(call.prompt.systemInstruction ?? ''),
-    tools: digest(tools.length === 0 ? '' : JSON.stringify(tools)),
-    memory: digest(app + user),
-    pins: digest(pinText(context.conversation.pins)),
-  };
-}
+type Begun = Pick<BegunTurn, 'turn' | 'context' | 'call' | 'progress'>;
 
 /** What became of the conversation between the turn before and this one. */
 function changeSince({ turn, context }: Begun): 'none' | 'begun' | 'compacted' | 'edited' {
@@ -45,7 +24,7 @@ function changeSince({ turn, context }: Begun): 'none' | 'begun' | 'compacted' |
  * turn went before it. From what the turn knows: nothing is read.
  */
 export function cacheMissOfTurn(
-  dependencies: Pick<ChatDependencies, 'config' | 'sha256'>,
+  { config }: Pick<ChatDependencies, 'config'>,
   begun: Begun,
   call: { usage: ModelUsage | undefined; startMs: number },
 ): CacheMiss | undefined {
@@ -59,12 +38,12 @@ export function cacheMissOfTurn(
     cachedTokens: call.usage.cachedTokens,
     sharedTokens: Math.max(0, sent.contextTokens - weigh(last?.tokens.answer)),
     asideTokens: hadAside === true ? weigh(last?.tokens.user) : 0,
-    cacheFromTokens: cacheFromTokens(dependencies.config, sent.model),
+    cacheFromTokens: cacheFromTokens(config, sent.model),
     change: changeSince(begun),
     modelBefore: last && modelThatAnswered(last),
     model: sent.model,
     marksBefore: marks,
-    marks: promptMarks(dependencies, begun),
+    marks: sent.marks(),
     isShortened: sent.isShortened,
     idleMs: endedAt === undefined ? undefined : call.startMs - endedAt,
   });

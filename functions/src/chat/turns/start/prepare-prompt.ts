@@ -2,6 +2,7 @@ import { estimateContentTokens, estimatePromptTokens } from '#shared/tokens/toke
 import type { ShrunkenView } from '#shared/compaction/summariser/shrunken-view.ts';
 import { assemblePrompt } from '#shared/conversation/context/assemble-context.ts';
 import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
+import { once } from '#shared/once.ts';
 import { shownUser } from '#shared/conversation/context/shown-user.ts';
 import type { MemoryTexts } from '#shared/memory/render-memory.ts';
 import { meterCounting, conversationPolicy } from '#functions/config/conversation-policy.ts';
@@ -12,6 +13,7 @@ import { viewOfNextCall } from './next-call.ts';
 import { refuseOverflow } from './overflow.ts';
 import { quotaReservationRequest } from '../send/quota-reservation.ts';
 import { abandonedDocuments } from './read-start.ts';
+import { promptMarks } from './prompt-marks.ts';
 import type { Message } from './stored-message.ts';
 import type { IndexLoad } from '#functions/chat/features/search/load-index.ts';
 import { recallForTurn } from '#functions/chat/features/search/recall-for-turn.ts';
@@ -152,8 +154,9 @@ export async function preparePrompt(
   const quota = await reserve(dependencies, begin, { model, estimatedTokens });
   const overhead = estimatePromptTokens({ ...prompt, contents: [] }, counting);
   const firstView = toFirstView(view, conversation);
+  const marks = once(() => promptMarks(dependencies, { prompt, memory, pins: conversation.pins }));
   return {
-    call: { model, prompt, promptFor, user: lastContent, recalled, ...firstView },
+    call: { model, prompt, promptFor, user: lastContent, recalled, marks, ...firstView },
     tokens: { user: userTokens, said: sentTokens - userTokens, overhead },
     quota,
     memory,
