@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import {
   answersText,
   exitCode,
@@ -7,7 +7,7 @@ import {
 } from '../eval/answers/answer-folder.ts';
 import { answerOptions, answerOptionsHelp, readAnswers } from '../eval/answers/answer-arguments.ts';
 import { listOf, readFraction, readVices, required } from '../eval/eval-arguments.ts';
-import { parseRecordings } from '../eval/replay/recording.ts';
+import { checkWritable, readPrompts, readRecordings } from '../eval/given-files.ts';
 import {
   ArgumentError,
   readChoice,
@@ -83,7 +83,7 @@ function readSettings(values: Values): MethodSettings & { each: number } {
 
 async function readRecording(values: Values) {
   const path = required('--data', values.data);
-  const recordings = parseRecordings(await readFile(path, 'utf8'));
+  const recordings = await readRecordings(path);
   const found = recordings.find(({ id }) => values.id === undefined || id === values.id);
   if (!found) throw new ArgumentError(`${path} holds no conversation ${values.id ?? ''}`);
   return found;
@@ -118,17 +118,16 @@ async function openMethods(
   const methods = new Map<string, Compact>();
   for (const name of listOf(values.methods))
     methods.set(readChoice('--methods', name, ['recap']), recap(values, settings, folder));
-  for (const prompt of values.prompt ?? []) {
-    const [, name, path] = /^([\w-]+)=(.+)$/u.exec(prompt) ?? [];
-    if (name === undefined || path === undefined)
-      throw new ArgumentError(`--prompt takes NAME=FILE, not ${prompt}`);
+  for (const { name, text } of await readPrompts(values.prompt ?? [])) {
     if (folder === undefined) throw new ArgumentError('--prompt needs --model files');
-    const instruction = readInstruction(await readFile(path, 'utf8'));
+    const instruction = readInstruction(text);
     methods.set(name, (recording) => {
       folder.beginConversation({ id: recording.id, strategy: name });
       return compactWithPrompt(folder, instruction, { recording, settings });
     });
   }
+  if (methods.size === 0)
+    throw new ArgumentError('nothing is measured: name a method with --methods or --prompt');
   return methods;
 }
 
@@ -141,6 +140,7 @@ async function run(): Promise<void> {
   const folder = answers && openAnswerFolder(answers);
   const recording = await readRecording(values);
   const methods = await openMethods(values, settings, folder);
+  await checkWritable('--json', values.json);
   const canaries = drawCanaries(recording, settings);
   const planted = plantCanaries(recording, canaries, settings);
   const measured: Measured[] = [];

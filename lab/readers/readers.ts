@@ -7,6 +7,7 @@ import {
 } from '../eval/answers/answer-folder.ts';
 import { AnswerMissing, asksFolder } from '../eval/answers/ask-folder.ts';
 import { listOf, readFraction, required } from '../eval/eval-arguments.ts';
+import { checkWritable } from '../eval/given-files.ts';
 import { ArgumentError, readCommandLine, readInteger } from '../eval/replay/replay-arguments.ts';
 import type { Recording } from '../eval/replay/recording.ts';
 import { startEvalBench } from '../eval/run/eval-bench.ts';
@@ -195,6 +196,7 @@ async function run(): Promise<void> {
     ),
     questions: readInteger('--questions', values.questions) ?? 1,
   };
+  await checkWritable('--json', values.json);
   const measured: Measured[] = [];
   for (const recording of recordings) {
     try {
