@@ -7,7 +7,7 @@ import {
 } from '../eval/answers/answer-folder.ts';
 import { answerOptions, answerOptionsHelp, readAnswers } from '../eval/answers/answer-arguments.ts';
 import { listOf, readFraction, readVices, required } from '../eval/eval-arguments.ts';
-import { readRecordings } from '../eval/replay/read-recordings.ts';
+import { checkWritable, readRecordings } from '../eval/given-files.ts';
 import type { Recording } from '../eval/replay/recording.ts';
 import {
   ArgumentError,
@@ -119,6 +119,8 @@ async function openMethods(
       return compactWithPrompt(folder, other, { recording, settings });
     });
   }
+  if (methods.size === 0)
+    throw new ArgumentError('nothing is measured: name a method with --methods or --prompt');
   return methods;
 }
 
@@ -133,6 +135,7 @@ async function run(): Promise<void> {
   const [recording] = await readRecordings(data, values.id === undefined ? [] : [values.id]);
   if (!recording) throw new ArgumentError(`${data} holds no conversation`);
   const methods = await openMethods(values, settings, folder);
+  await checkWritable('--json', values.json);
   const canaries = drawCanaries(recording, settings);
   const planted = plantCanaries(recording, canaries, settings);
   const measured: Measured[] = [];

@@ -64,7 +64,7 @@ const roomHint = (tokens: number | undefined): string =>
 /** Another summariser in Recap's place: its instruction, its summary so far, and the turns that Recap folds in that round. */
 export async function compactWithPrompt(
   folder: AnswerFolder,
-  { system, request = DEFAULT_REQUEST, laterRequest = request }: OtherSummariser,
+  { system, requests: [request = DEFAULT_REQUEST, laterRequest = request] }: OtherSummariser,
   { recording, settings }: { recording: Recording; settings: MethodSettings },
 ): Promise<Compacted> {
   const { rounds: count, keepFraction, snapshotTokens } = settings;

@@ -1,7 +1,14 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { runCommand } from '#test/support/processes/run-command.ts';
-import { ArgumentError, readCommandLine, readInteger } from '#lab/eval/replay/replay-arguments.ts';
+import { registry } from '#shared/models/registry.ts';
+import { checkWritable } from '#lab/eval/given-files.ts';
+import {
+  ArgumentError,
+  readChoice,
+  readCommandLine,
+  readInteger,
+} from '#lab/eval/replay/replay-arguments.ts';
 import { computeCost } from './compute-cost.ts';
 import { costChart } from './cost-chart.ts';
 import { costPage } from './cost-page.ts';
@@ -80,11 +87,12 @@ process.exitCode = await runCommand(help, async (argv) => {
     answerTokens: size('answer-tokens') ?? 250,
   };
   const asked = {
-    model: values.model,
+    model: readChoice('--model', values.model, Object.keys(registry)),
     hitFraction: readHitFraction(values['hit-rate']),
     overheadTokens: size('overhead-tokens') ?? 500,
   };
   const shapes = readShapes({ ...sizes, turnCount: size('turns') ?? 2_000 });
+  await checkWritable('--json', values.json);
   process.stderr.write(`counting a replay of ${REPLAYED_TURNS} turns …\n`);
   const { turn, compaction } = await countReplay(madeUpDialogue(REPLAYED_TURNS, sizes), {
     model: asked.model,

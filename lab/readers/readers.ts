@@ -7,8 +7,8 @@ import {
 } from '../eval/answers/answer-folder.ts';
 import { askAll, AnswerMissing, asksFolder } from '../eval/answers/ask-folder.ts';
 import { listOf, readFraction, required } from '../eval/eval-arguments.ts';
+import { checkWritable, readRecordings } from '../eval/given-files.ts';
 import { ArgumentError, readCommandLine, readInteger } from '../eval/replay/replay-arguments.ts';
-import { readRecordings } from '../eval/replay/read-recordings.ts';
 import type { Recording } from '../eval/replay/recording.ts';
 import { runEvalCommand } from '../eval/run-eval-command.ts';
 import { startEvalBench } from '../eval/run/eval-bench.ts';
@@ -199,6 +199,7 @@ async function run(): Promise<void> {
     roomCharacters: readInteger('--prompt-characters', values['prompt-characters']) ?? 0,
     questions: readInteger('--questions', values.questions) ?? 1,
   };
+  await checkWritable('--json', values.json);
   const measured: Measured[] = [];
   for (const recording of recordings) {
     try {

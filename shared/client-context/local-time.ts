@@ -50,7 +50,7 @@ const MONTHS =
 function utcText(moment: Date): string {
   const [weekday, month] = [WEEKDAYS[moment.getUTCDay()], MONTHS[moment.getUTCMonth()]];
   const day = `${weekday}, ${moment.getUTCDate()} ${month} ${moment.getUTCFullYear()}`;
-  return `${day}, ${moment.toISOString().slice(11, 16)} (UTC; the user's zone is not known)`;
+  return `${day}, ${moment.toISOString().slice(-13, -8)} (UTC; the user's zone is not known)`;
 }
 
 /** Formats that are kept: to make one takes longer than all else that a message asks of the clock. */

@@ -1,11 +1,12 @@
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { runCommand } from '#test/support/processes/run-command.ts';
 import { openAnswerFolder } from '#lab/eval/answers/answer-folder.ts';
 import { modeOptionsHelp, parseModeArguments } from '#lab/eval/eval-mode-arguments.ts';
+import { readRecordings } from '#lab/eval/given-files.ts';
 import { ArgumentError } from '#lab/eval/replay/replay-arguments.ts';
-import { parseRecordings } from '#lab/eval/replay/recording.ts';
 import { startEvalBench } from '#lab/eval/run/eval-bench.ts';
 import { countCompactions } from './count-compactions.ts';
 import { countedPath, type CountedFile } from './counted-file.ts';
@@ -26,23 +27,34 @@ Exit code: 0; 2 wrong arguments.`;
 const readable = (argument: string): string =>
   argument.startsWith('/') ? argument.split('/').at(-1) || argument : argument;
 
+const wrongName = 'the first argument is the name of the count, in small letters';
+
 async function count(argv: readonly string[]): Promise<CountedFile | 'help'> {
   const [name = '', ...options] = argv;
-  const wanted = parseModeArguments(name.startsWith('--') ? argv : options, {
+  const hasName = /^[a-z][a-z-]*$/u.test(name);
+  if (!hasName && !argv.includes('--help')) throw new ArgumentError(wrongName);
+  const wanted = parseModeArguments(hasName ? options : argv, {
     strategies: 'ledger',
     repeat: '1',
     vices: '',
     model: 'files',
   });
   if (wanted === 'help') return 'help';
-  if (!/^[a-z][a-z-]*$/u.test(name))
-    throw new ArgumentError('the first argument is the name of the count, in small letters');
   if (wanted.answers === undefined) throw new ArgumentError('--answers is missing');
+  const { folder: source, isLoose } = wanted.answers;
+  const files = await Promise.all(wanted.dataPaths.map((path) => readRecordings(path)));
+  const recordings = files.flatMap((all) =>
+    all
+      .filter(({ id }) => wanted.ids.length === 0 || wanted.ids.includes(id))
+      .slice(0, wanted.limit),
+  );
+  if (!existsSync(source)) throw new ArgumentError(`--answers ${source} does not exist`);
+  openAnswerFolder(wanted.answers);
   // Prompts without an answer are written beside a copy.
   const folder = await mkdtemp(join(tmpdir(), 'recap-count-'));
   try {
-    await cp(wanted.answers.folder, folder, { recursive: true });
-    const answerFolder = openAnswerFolder({ folder, isLoose: wanted.answers.isLoose });
+    await cp(source, folder, { recursive: true });
+    const answerFolder = openAnswerFolder({ folder, isLoose });
     const bench = await startEvalBench({ ...wanted, strategy: 'ledger', answerFolder }, {});
     const counted: CountedFile = {
       command: `npm run cost:count -- ${argv.map(readable).join(' ')}`,
@@ -51,19 +63,17 @@ async function count(argv: readonly string[]): Promise<CountedFile | 'help'> {
       turns: [],
     };
     try {
-      for (const path of wanted.dataPaths) {
-        const recordings = parseRecordings(await readFile(path, 'utf8'))
-          .filter(({ id }) => wanted.ids.length === 0 || wanted.ids.includes(id))
-          .slice(0, wanted.limit);
-        for (const recording of recordings) {
-          const { compactions, turns } = await countCompactions(bench, wanted, recording);
-          counted.compactions.push(...compactions);
-          counted.turns.push(...turns);
-        }
+      for (const recording of recordings) {
+        const { compactions, turns } = await countCompactions(bench, wanted, recording);
+        counted.compactions.push(...compactions);
+        counted.turns.push(...turns);
       }
     } finally {
       await bench.stop();
     }
+    // Nothing would be read of an empty count, and a good one would be lost.
+    if (counted.compactions.length === 0)
+      throw new ArgumentError(`--answers ${source} answers no compaction of --data`);
     return counted;
   } finally {
     await rm(folder, { recursive: true, force: true });

@@ -1,6 +1,8 @@
+import { statSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ModelRequestBody } from '#infra/fake-gemini/server/request.ts';
+import { ArgumentError } from '../replay/replay-arguments.ts';
 import {
   answerFile,
   findAnswer,
@@ -49,8 +51,15 @@ const isOptional = ({ place: { kind } }: AskedPrompt): boolean =>
 const withoutFence = (text: string): string =>
   text.trim().replaceAll(/^```(?:json)?\n?|\n?```$/gu, '');
 
-/** Opens a folder of answers, which is made with the first prompt that has none. */
+/** Throws ArgumentError where something else stands in the place of the folder. */
+function checkFolder(folder: string): void {
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === false)
+    throw new ArgumentError(`--answers ${folder} is no folder: name the folder of the answers`);
+}
+
+/** Opens a folder of answers, which is made with the first prompt that has none. Throws ArgumentError for a file. */
 export function openAnswerFolder({ folder, isLoose }: AnswerSettings): AnswerFolder {
+  checkFolder(folder);
   let current = { id: '', strategy: '', generation: 1 };
   const asked = new Map<string, AskedPrompt>();
   /** Of the conversation, by hash: the same prompt asked again gets the same answer. */

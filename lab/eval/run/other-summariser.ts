@@ -1,4 +1,4 @@
-import { readGivenFile } from '../replay/read-recordings.ts';
+import { readGivenFile } from '../given-files.ts';
 import type { Recording } from '../replay/recording.ts';
 import { ArgumentError } from '../replay/replay-arguments.ts';
 import { slicesOf, turnsOf, type RecordedTurn } from './eval-turns.ts';
@@ -8,31 +8,30 @@ export interface OtherSummariser {
   name: string;
   /** Its instruction. */
   system: string;
-  /** What it is asked at the end of a history; absent: the file tells nothing of it. */
-  request?: string;
-  /** The same once an earlier summary stands in the history. */
-  laterRequest?: string;
+  /** What it is asked at the end of a history, and there once an earlier summary stands in it; as far as they are given. */
+  requests: string[];
 }
 
-/** The values of --prompt, NAME=FILE; lines of three dashes divide a file. Throws ArgumentError. */
-export const readOtherSummarisers = (prompts: readonly string[]): Promise<OtherSummariser[]> =>
-  Promise.all(
-    prompts.map(async (prompt) => {
-      const [, name, path] = /^([\w-]+)=(.+)$/u.exec(prompt) ?? [];
-      if (name === undefined || path === undefined)
-        throw new ArgumentError(`--prompt takes NAME=FILE, not ${prompt}`);
-      const text = await readGivenFile('--prompt', path);
-      const [system = '', request, laterRequest = request] = text
-        .split(/^---$/mu)
-        .map((part) => part.trim());
-      return {
-        name,
-        system,
-        ...(request !== undefined && { request }),
-        ...(laterRequest !== undefined && { laterRequest }),
-      };
-    }),
-  );
+/** Recap's own, in tables and in the names of its prompts. */
+const OWN_NAMES = ['recap', 'ledger'];
+
+/** The values of --prompt, NAME=FILE; lines of three dashes divide a file. Throws ArgumentError, also for a name that is taken. */
+export async function readOtherSummarisers(prompts: readonly string[]): Promise<OtherSummariser[]> {
+  const taken = new Set(OWN_NAMES);
+  const read: OtherSummariser[] = [];
+  for (const prompt of prompts) {
+    const [, name, path] = /^([\w-]+)=(.+)$/u.exec(prompt) ?? [];
+    if (name === undefined || path === undefined)
+      throw new ArgumentError(`--prompt takes NAME=FILE, not ${prompt}`);
+    if (taken.has(name))
+      throw new ArgumentError(`--prompt ${prompt}: the name ${name} is taken, choose another`);
+    taken.add(name);
+    const text = await readGivenFile('--prompt', path);
+    const [system = '', ...requests] = text.split(/^---$/mu).map((part) => part.trim());
+    read.push({ name, system, requests });
+  }
+  return read;
+}
 
 /** What a summariser that reasons first has written behind its reasoning. */
 export const withoutScratchpad = (answer: string): string =>

@@ -94,3 +94,10 @@ test('more time zones than cached formats are each formatted correctly, twice', 
   expect(tell()).toEqual(tell());
   expect(new Set(tell()).size).toBe(zones.length);
 });
+
+test('an unknown zone gives the time in UTC, behind the year 9999 as well', () => {
+  const tell = (moment: string) => localTime(new Date(moment), undefined).text;
+
+  expect(tell('2026-11-22T01:05:00Z')).toContain('Sunday, 22 November 2026, 01:05 (UTC;');
+  expect(tell('+010000-01-01T23:05:00Z')).toContain('Saturday, 1 January 10000, 23:05 (UTC;');
+});

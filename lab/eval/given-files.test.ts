@@ -1,0 +1,65 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+
+const readers = 'lab/readers/readers.ts';
+const canaries = 'lab/canaries/canaries.ts';
+const cost = 'lab/cost/cost.ts';
+const count = 'lab/cost/counted/count.ts';
+
+describe('wrong files and names', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'recap-given-'));
+    const turns = ['user', 'model'].map((role) => ({ role, parts: [{ text: 'Hello' }] }));
+    await writeFile(join(folder, 'talk.jsonl'), JSON.stringify({ id: 'talk', turns }));
+    await writeFile(join(folder, 'short.txt'), 'Be short.');
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  const failureSchema = z.looseObject({ code: z.number(), stderr: z.string() });
+  /** A path of the line is `@` and a name in the folder. */
+  const runCommand = (command: string, line: string) =>
+    promisify(execFile)(process.execPath, [
+      command,
+      ...line.split(' ').map((each) => each.replace('@', `${folder}/`)),
+    ])
+      .then(({ stderr }) => ({ code: 0, stderr }))
+      .catch((error: unknown) => failureSchema.parse(error));
+
+  test.each([
+    [readers, '--data @talk.jsonl --answers @short.txt', /--answers \S+ is no folder/u],
+    [readers, '--data @talk.jsonl --answers @a --json @none/out', /--json \S+ cannot be written/u],
+    [
+      readers,
+      '--data @talk.jsonl --answers @a --prompt a=@short.txt --prompt a=@short.txt',
+      /the name a is taken/u,
+    ],
+    [canaries, '--data @none', /--data \S+ cannot be read/u],
+    [canaries, '--data @short.txt', /--data \S+: line 1 is not a recorded conversation/u],
+    [canaries, '--data @talk.jsonl --methods=', /--methods or --prompt/u],
+    [canaries, '--data @talk.jsonl --json @none/out', /--json \S+ cannot be written/u],
+    [
+      canaries,
+      '--data @talk.jsonl --model files --answers @a --prompt recap=@short.txt',
+      /the name recap is taken/u,
+    ],
+    [cost, '--model nope', /--model takes .*gemini-3\.5-flash.*, not "nope"/u],
+    [cost, '--json @none/out', /--json \S+ cannot be written/u],
+    [count, '--data @talk.jsonl --answers @', /the first argument is the name/u],
+    [count, 'none --data @none --answers @', /--data \S+ cannot be read/u],
+    [count, 'none --data @talk.jsonl --answers @none', /--answers \S+ does not exist/u],
+    [count, 'none --data @talk.jsonl --answers @', /answers no compaction/u],
+  ])('%s %s ends with 2 and says what is wrong', async (command, line, message) => {
+    const { code, stderr } = await runCommand(command, line);
+
+    expect(stderr).toMatch(message);
+    expect(stderr).not.toContain('    at ');
+    expect(code).toBe(2);
+    expect(await readdir('lab/cost/counted/figures')).not.toContain('none.json');
+  });
+});
