@@ -45,7 +45,7 @@ interface StreamReply {
   kind: 'stream';
   headers: Record<string, string>;
   /** Throwing in it breaks the transfer off, so that the client comes back. */
-  text: (reader: StreamReader) => AsyncGenerator<string>;
+  text: (reader: StreamReader) => AsyncIterableIterator<string>;
   /** What must end before the request counts as served, also when the client has gone. */
   work: Promise<unknown>;
 }
@@ -62,7 +62,7 @@ export interface TextReply {
   kind: 'text';
   headers: Record<string, string>;
   /** Throwing in it breaks the transfer off, so that the client does not take a part for the whole. */
-  text: AsyncGenerator<string>;
+  text: AsyncIterableIterator<string>;
   /** What is logged then. */
   brokenEvent: string;
 }

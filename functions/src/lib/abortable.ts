@@ -1,4 +1,5 @@
 import { AppError } from '#shared/errors.ts';
+import { leavable } from './async-iterators.ts';
 
 /** Items as they come, one asked for at a time. */
 interface Interruptible<T> {
@@ -8,11 +9,14 @@ interface Interruptible<T> {
 }
 
 /**
- * The items of `source`, which can be broken off from outside, also where the source heeds nobody. `ended` is called
- * when the source is at its end, or fails. One promise an item: a race with the end would be three, and an
- * `async function*` around it as many again.
+ * The items of `source`, which can be broken off from outside, also where the source heeds nobody. `settled` is told
+ * what has come, an item or the end; nothing where the source has failed. One promise an item: a race with the end would be
+ * three, and an `async function*` around it as many again.
  */
-export function interruptible<T>(source: AsyncIterator<T>, ended: () => void): Interruptible<T> {
+export function interruptible<T>(
+  source: Pick<AsyncIterator<T>, 'next'>,
+  settled: (result?: IteratorResult<T>) => void,
+): Interruptible<T> {
   let waiting: PromiseWithResolvers<IteratorResult<T>> | undefined;
   let broken: { error: unknown } | undefined;
   return {
@@ -21,11 +25,11 @@ export function interruptible<T>(source: AsyncIterator<T>, ended: () => void): I
       const { promise, resolve, reject } = (waiting = Promise.withResolvers());
       source.next().then(
         (result) => {
-          if (result.done) ended();
+          settled(result);
           resolve(result);
         },
         (error: unknown) => {
-          ended();
+          settled();
           reject(error);
         },
       );
@@ -37,6 +41,10 @@ export function interruptible<T>(source: AsyncIterator<T>, ended: () => void): I
     },
   };
 }
+
+/** Whether no item follows what `settled` was told. */
+export const isEnd = (result: IteratorResult<unknown> | undefined): boolean =>
+  result === undefined || result.done === true;
 
 /** The answer was ended from outside. */
 export const abortedError = () =>
@@ -57,7 +65,9 @@ export function untilAborted<T>(
 ): AsyncIterableIterator<T> {
   const iterator = source[Symbol.asyncIterator]();
   const forget = () => signal.removeEventListener('abort', abort);
-  const items = interruptible(iterator, forget);
+  const items = interruptible(iterator, (result) => {
+    if (isEnd(result)) forget();
+  });
   const leave = () => {
     forget();
     void iterator.return?.().catch(() => undefined);
@@ -68,16 +78,7 @@ export function untilAborted<T>(
   };
   signal.addEventListener('abort', abort);
   if (signal.aborted) abort();
-  return {
-    next: () => items.next(),
-    return: async () => {
-      leave();
-      return { done: true, value: undefined };
-    },
-    [Symbol.asyncIterator]() {
-      return this;
-    },
-  };
+  return leavable(() => items.next(), leave);
 }
 
 /**

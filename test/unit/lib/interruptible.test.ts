@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { interruptible } from '#functions/lib/abortable.ts';
+import { interruptible, isEnd } from '#functions/lib/abortable.ts';
 
 async function* one(): AsyncGenerator<number> {
   yield await Promise.resolve(1);
@@ -7,22 +7,23 @@ async function* one(): AsyncGenerator<number> {
 
 const silent: AsyncIterator<number> = { next: () => new Promise(() => undefined) };
 
-test('interruptible yields the source’s values and reports its end once', async () => {
-  const ended = vi.fn<() => void>();
-  const items = interruptible(one(), ended);
+test('interruptible yields the source’s values and tells each, and the end', async () => {
+  const settled = vi.fn<(result?: IteratorResult<number>) => void>();
+  const items = interruptible(one(), settled);
 
   expect(await items.next()).toEqual({ done: false, value: 1 });
-  expect(ended).not.toHaveBeenCalled();
+  expect(settled.mock.lastCall?.map(isEnd)).toEqual([false]);
   expect(await items.next()).toEqual({ done: true, value: undefined });
-  expect(ended).toHaveBeenCalledTimes(1);
+  expect(settled.mock.lastCall?.map(isEnd)).toEqual([true]);
 });
 
 test('interruptible fails as its source fails', async () => {
-  const ended = vi.fn<() => void>();
-  const items = interruptible({ next: () => Promise.reject(new Error('own')) }, ended);
+  const settled = vi.fn<(result?: IteratorResult<number>) => void>();
+  const items = interruptible({ next: () => Promise.reject(new Error('own')) }, settled);
 
   await expect(items.next()).rejects.toThrow('own');
-  expect(ended).toHaveBeenCalledTimes(1);
+  expect(settled.mock.calls).toEqual([[]]);
+  expect(isEnd(settled.mock.lastCall?.[0])).toBe(true);
 });
 
 test('an interruption fails a pending read, though the source is silent', async () => {

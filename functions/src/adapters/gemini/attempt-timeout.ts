@@ -1,5 +1,5 @@
 import { abortedError, type ModelCall, timeoutError } from './gemini-errors.ts';
-import { ABORT_REASON, interruptible } from '#functions/lib/abortable.ts';
+import { ABORT_REASON, interruptible, isEnd } from '#functions/lib/abortable.ts';
 
 interface WaitLimit {
   timeoutMs: number;
@@ -43,8 +43,8 @@ function createPatience(timeoutMs: number, late: () => void) {
 }
 
 /**
- * Throws ABORTED when the caller's signal has fired already. What has come to its end is not aborted: the SDK would make an
- * exception with a stack trace of it.
+ * Throws ABORTED when the caller's signal has fired already. A source that was read to its end by `each` is not aborted:
+ * the SDK would make an exception with a stack trace of it.
  */
 export function createAttemptTimeout(call: ModelCall, callerSignal: AbortSignal): AttemptTimeout {
   if (callerSignal.aborted) throw abortedError(call);
@@ -78,17 +78,18 @@ export function createAttemptTimeout(call: ModelCall, callerSignal: AbortSignal)
         items.interrupt(timeoutError(call, waitedFor, timeoutMs));
         abort();
       });
-      const items = interruptible(source, patience.end);
+      const items = interruptible(source, (result) => {
+        patience.pause();
+        isOver = result?.done === true;
+        if (isEnd(result)) patience.end();
+      });
       endings.push(patience.end);
       onCallerAbort(() => items.interrupt(abortedError(call)));
       if (callerSignal.aborted) items.interrupt(abortedError(call));
       return {
-        next: async () => {
+        next: () => {
           patience.begin();
-          const result = await items.next();
-          patience.pause();
-          isOver = result.done === true;
-          return result;
+          return items.next();
         },
       };
     },

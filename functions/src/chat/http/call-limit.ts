@@ -3,6 +3,7 @@ import { AppError } from '#shared/errors.ts';
 import type { Clock } from '#shared/ports/ports.ts';
 import type { Config } from '#functions/config.ts';
 import type { Reply } from '../route.ts';
+import { endedBy } from '#functions/lib/async-iterators.ts';
 
 /** Users whose calls an instance counts; those that called last. */
 const USERS_REMEMBERED_MAX = 10_000;
@@ -90,15 +91,6 @@ export function createCallLimit(
   };
 }
 
-/** A text that ends its call with its last piece, or with what breaks it. */
-async function* ending(text: AsyncGenerator<string>, end: () => void): AsyncGenerator<string> {
-  try {
-    yield* text;
-  } finally {
-    end();
-  }
-}
-
 /**
  * Runs a call within the limit. A stream counts until it begins: open streams have a limit of their own
  * (`stream-place.ts`). Throws USER_CALLS, and what `answer` throws.
@@ -115,9 +107,9 @@ export async function withinCallLimit(
     const reply = await answer();
     if (reply.kind !== 'text') return reply;
     isWritten = false;
-    // A reader may leave before anything was read: then no generator ends.
+    // A reader may leave before anything was read: then no text ends.
     target.left.addEventListener('abort', end, { once: true });
-    return { ...reply, text: ending(reply.text, end) };
+    return { ...reply, text: endedBy(reply.text, end) };
   } finally {
     if (isWritten) end();
   }

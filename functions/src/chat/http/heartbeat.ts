@@ -1,5 +1,6 @@
 import type { Clock } from '#shared/ports/ports.ts';
 import { ABORT_REASON } from '#functions/lib/abortable.ts';
+import { leavable } from '#functions/lib/async-iterators.ts';
 
 /** What stands in a stream for each interval in which nothing came. */
 export const HEARTBEAT_DUE = Symbol('silence');
@@ -12,71 +13,107 @@ export interface HeartbeatOptions {
   left: AbortSignal;
 }
 
-type Next<Item> = { result: IteratorResult<Item> } | { broken: unknown };
-
-/** Something came before the interval was over. */
-const HEARD = Symbol('heard');
-
-/** One timer for many items: what is heard moves its end, and it looks for itself when it wakes. */
-function createHeartbeat({ clock, heartbeatMs, left }: HeartbeatOptions) {
-  const ended = new AbortController();
-  const end = () => ended.abort(ABORT_REASON);
-  left.addEventListener('abort', end, { once: true });
-  if (left.aborted) end();
+/** One timer for all waits: it looks for itself when it wakes, and rests while nobody waits. */
+function createTimer(
+  { clock, heartbeatMs }: HeartbeatOptions,
+  { isAwaited, beat, signal }: { isAwaited: () => boolean; beat: () => void; signal: AbortSignal },
+) {
   const nowMs = () => clock.now().getTime();
-  let dueAtMs = nowMs() + heartbeatMs;
-  let waiting: Promise<typeof HEARTBEAT_DUE | typeof HEARD> | undefined;
-  const wait = async () => {
-    await clock.wait(dueAtMs - nowMs(), ended.signal);
-    waiting = undefined;
-    return ended.signal.aborted || nowMs() >= dueAtMs ? HEARTBEAT_DUE : HEARD;
+  let isRunning = false;
+  let dueAtMs = 0;
+  const run = async () => {
+    isRunning = true;
+    while (isAwaited() && !signal.aborted) {
+      await clock.wait(dueAtMs - nowMs(), signal);
+      if (isAwaited() && nowMs() >= dueAtMs) beat();
+    }
+    isRunning = false;
   };
   return {
-    hear: () => void (dueAtMs = nowMs() + heartbeatMs),
-    /** Resolves at the latest when nothing was heard for so long, or the reader leaves. */
-    next: () => (waiting ??= wait()),
-    end: () => {
-      left.removeEventListener('abort', end);
-      end();
+    /** Somebody begins to wait. */
+    begin: () => {
+      dueAtMs = nowMs() + heartbeatMs;
+      if (!isRunning) void run();
+    },
+  };
+}
+
+type News<Item> = { result: IteratorResult<Item> } | { error: unknown };
+
+/** Asks a source for one item at a time, and keeps what it has brought until somebody takes it. */
+function createPuller<Item>(source: AsyncIterator<Item>, tell: () => void) {
+  let news: News<Item> | undefined;
+  let isPulling = false;
+  const arrive = (arrived: News<Item>) => {
+    isPulling = false;
+    news = arrived;
+    tell();
+  };
+  return {
+    pull: () => {
+      if (isPulling || news) return;
+      isPulling = true;
+      source.next().then(
+        (result) => arrive({ result }),
+        (error: unknown) => arrive({ error }),
+      );
+    },
+    take: () => {
+      const taken = news;
+      news = undefined;
+      return taken;
     },
   };
 }
 
 /**
- * The items as they come, and SILENCE whenever none has come for `heartbeatMs`. It is pulled: a slow reader
- * slows the source down. Ends when the reader has left, in silence too. Throws what the source throws.
+ * The items as they come, and HEARTBEAT_DUE whenever none has come for `heartbeatMs` since one was asked for. It is
+ * pulled: a slow reader slows the source down. Ends when the reader has left, in silence too. Throws what the source
+ * throws. An item costs one promise: a race with the timer would cost four, and leave a reaction with it.
  */
-export async function* withHeartbeats<Item>(
+export function withHeartbeats<Item>(
   items: AsyncIterable<Item>,
   options: HeartbeatOptions,
-): AsyncGenerator<Item | typeof HEARTBEAT_DUE> {
-  const iterator = items[Symbol.asyncIterator]();
-  const silence = createHeartbeat(options);
-  const pull = (): Promise<Next<Item>> =>
-    iterator.next().then(
-      (result) => ({ result }),
-      (error: unknown) => ({ broken: error }),
-    );
-  try {
-    for (let next = pull(); ;) {
-      const arrived = await Promise.race([next, silence.next()]);
-      if (options.left.aborted) return;
-      if (arrived === HEARD) continue;
-      if (arrived === HEARTBEAT_DUE) {
-        yield HEARTBEAT_DUE;
-        silence.hear();
-        continue;
-      }
-      if ('broken' in arrived) throw arrived.broken;
-      if (arrived.result.done) return;
-      yield arrived.result.value;
-      silence.hear();
-      next = pull();
-    }
-  } finally {
-    silence.end();
+): AsyncIterableIterator<Item | typeof HEARTBEAT_DUE> {
+  const source = items[Symbol.asyncIterator]();
+  const ended = new AbortController();
+  let reader: PromiseWithResolvers<IteratorResult<Item | typeof HEARTBEAT_DUE>> | undefined;
+
+  const answer = (result: IteratorResult<Item | typeof HEARTBEAT_DUE>) => {
+    reader?.resolve(result);
+    reader = undefined;
+  };
+  const timer = createTimer(options, {
+    isAwaited: () => reader !== undefined,
+    beat: () => answer({ done: false, value: HEARTBEAT_DUE }),
+    signal: ended.signal,
+  });
+  const end = () => {
+    options.left.removeEventListener('abort', end);
+    ended.abort(ABORT_REASON);
+    answer({ done: true, value: undefined });
     // The reader's own view of the items is closed, their source goes on. What waits for the next item notices
     // when it comes; nobody waits for that.
-    void iterator.return?.().catch(() => undefined);
-  }
+    void source.return?.().catch(() => undefined);
+  };
+  const tell = () => {
+    const told = reader && puller.take();
+    if (!told) return;
+    if ('result' in told) answer(told.result);
+    else reader?.reject(told.error);
+    if ('error' in told || told.result.done) end();
+  };
+  const puller = createPuller(source, tell);
+  options.left.addEventListener('abort', end);
+  if (options.left.aborted) end();
+  return leavable(() => {
+    const { promise } = (reader = Promise.withResolvers());
+    if (ended.signal.aborted) answer({ done: true, value: undefined });
+    else {
+      timer.begin();
+      puller.pull();
+      tell();
+    }
+    return promise;
+  }, end);
 }

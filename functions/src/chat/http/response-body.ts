@@ -3,7 +3,7 @@ import { ABORT_REASON } from '#functions/lib/abortable.ts';
 /** A text that is made while it is sent. */
 export interface SentText {
   /** `left` fires when its reader has gone, also while the text has nothing to say. */
-  pieces: (left: AbortSignal) => AsyncGenerator<string>;
+  pieces: (left: AbortSignal) => AsyncIterableIterator<string>;
   /** A text that throws ends the connection, not the body: the server would print the error as it is. */
   onBroken: (error: unknown) => void;
 }
@@ -14,7 +14,7 @@ const textsOf = new WeakMap<ReadableStream, SentText>();
 export const sentText = (body: ReadableStream | null): SentText | undefined =>
   body === null ? undefined : textsOf.get(body);
 
-async function* encoded(text: AsyncGenerator<string>): AsyncGenerator<Uint8Array> {
+async function* encoded(text: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder();
   for await (const piece of text) yield encoder.encode(piece);
 }

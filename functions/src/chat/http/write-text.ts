@@ -66,7 +66,7 @@ export async function writeText(
   const text = pieces(left.signal);
   response.once('close', () => {
     left.abort(ABORT_REASON);
-    void text.return(undefined).catch(() => undefined);
+    void text.return?.().catch(() => undefined);
   });
   response.writeHead(conversation.status, Object.fromEntries(conversation.headers));
   const outlet = createOutlet(response);

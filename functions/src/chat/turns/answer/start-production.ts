@@ -14,8 +14,11 @@ import {
 } from '../live/live-turn.ts';
 import { followFrames } from '../stream/follow-frames.ts';
 import { produceTurn } from './produce-turn.ts';
+import { continued } from '#functions/lib/async-iterators.ts';
 import { ignoreRejection } from '#functions/lib/promises.ts';
 import type { SendRequest } from '../send/send-request.ts';
+
+type Frames = AsyncIterableIterator<StreamFrame, Abandoned | undefined>;
 
 interface ReadTurn {
   begun: BegunTurn;
@@ -24,42 +27,40 @@ interface ReadTurn {
 }
 
 /** The frames of the log; when another instance has taken the turn over, those of its attempt too. */
-async function* readLog(
+function readLog(
   dependencies: ChatDependencies,
   { begun, locale, log }: ReadTurn,
   { reading, left }: { reading: Reading; left: AbortSignal | undefined },
-): AsyncGenerator<StreamFrame, Abandoned | undefined> {
+): Frames {
   const { conversationId, seq } = begun.attempt;
-  let cursor = reading.kind === 'after' ? reading.id : undefined;
-  const frames = log.frames(reading);
-  let next = await frames.next();
-  for (; !next.done; next = await frames.next()) {
-    cursor = next.value.id;
-    yield next.value;
-  }
-  if (next.value === 'finished') return undefined;
-  return yield* followFrames(dependencies, { conversationId, seq, cursor, locale, left });
+  return continued(log.frames(reading), ({ end, cursor }) =>
+    end === 'finished'
+      ? undefined
+      : followFrames(dependencies, { conversationId, seq, cursor, locale, left }),
+  );
 }
 
 /**
  * The same for a turn that goes on after a pause: who comes without a cursor, or with one from before it, gets
  * what was stored then first. The one whose request made the turn go on has all of that.
  */
-async function* readAcrossPause(
+function readAcrossPause(
   dependencies: ChatDependencies,
   turn: ReadTurn,
   { reading, left }: { reading: Reading; left: AbortSignal | undefined },
-): AsyncGenerator<StreamFrame, Abandoned | undefined> {
+): Frames {
   const { attempt, progress } = turn.begun;
   const { chunks, nextFrameId, isResumed } = progress;
   const from = reading.kind === 'after' ? reading.id : firstFrameId(attempt.attempt) - 1;
   if (!isResumed || reading.kind === 'all' || from >= nextFrameId - 1)
-    return yield* readLog(dependencies, turn, { reading, left });
-  const before = await readFramesAfter(dependencies.store, { ...attempt, chunks }, from);
-  const known = (before ?? []).filter(({ id }) => id < nextFrameId);
-  yield* reading.kind === 'collapsed' ? collapseFrames(known) : known;
+    return readLog(dependencies, turn, { reading, left });
+  async function* storedFrames(): AsyncGenerator<StreamFrame, void> {
+    const before = await readFramesAfter(dependencies.store, { ...attempt, chunks }, from);
+    const known = (before ?? []).filter(({ id }) => id < nextFrameId);
+    yield* reading.kind === 'collapsed' ? collapseFrames(known) : known;
+  }
   const rest = { kind: 'after' as const, id: nextFrameId - 1 };
-  return yield* readLog(dependencies, turn, { reading: rest, left });
+  return continued(storedFrames(), () => readLog(dependencies, turn, { reading: rest, left }));
 }
 
 /** Answers a turn that was begun here; whoever reads may come and go. */

@@ -52,7 +52,10 @@ export interface LiveTurn {
    * What was emitted as `reading` says, then live, and when another instance has taken the turn over, what that one
    * emits; any number of readers, each until it has `left`.
    */
-  frames(reading: Reading, left?: AbortSignal): AsyncGenerator<StreamFrame, Abandoned | undefined>;
+  frames(
+    reading: Reading,
+    left?: AbortSignal,
+  ): AsyncIterableIterator<StreamFrame, Abandoned | undefined>;
   /** Says that somebody waits for the answer until their connection closes (`left`). */
   subscribe(left: AbortSignal): void;
   /** Whether somebody waits for it. */
@@ -90,35 +93,49 @@ export interface FrameLog {
   lastId(): number;
   /** No frame comes after this. */
   end(reason: LogEnd): void;
-  /** Ends when the log is at its end: returns whether somebody else goes on. Throws StreamCutError. */
-  frames(reading: Reading): AsyncGenerator<StreamFrame, Exclude<LogEnd, 'givenUp'>>;
+  /** Ends when the log is at its end. Throws StreamCutError. */
+  frames(reading: Reading): AsyncGenerator<StreamFrame, ReadLog>;
+}
+
+/** A log that was read to its end. */
+interface ReadLog {
+  /** `lost`: another instance goes on. */
+  end: Exclude<LogEnd, 'givenUp'>;
+  /** Id of the last frame that the reader has, if any. */
+  cursor: number | undefined;
 }
 
 /** A log whose first frame has the id `firstId`. */
 export function createFrameLog(firstId = 0): FrameLog {
   const log: StreamFrame[] = [];
   let ended: LogEnd | undefined;
-  let change = Promise.withResolvers<void>();
+  /** Made by the first reader that waits. */
+  let change: PromiseWithResolvers<void> | undefined;
   const signal = () => {
-    change.resolve();
-    change = Promise.withResolvers<void>();
+    change?.resolve();
+    change = undefined;
   };
   const preview = (chunks: readonly StreamChunk[]) =>
     chunks.map((chunk, i) => ({ id: firstId + log.length + i, chunk }));
 
   async function* frames(reading: Reading) {
     let next = reading.kind === 'after' ? reading.id - firstId + 1 : 0;
+    let cursor = reading.kind === 'after' ? reading.id : undefined;
     if (reading.kind === 'collapsed') {
+      const known = collapseFrames(log.slice());
       next = log.length;
-      yield* collapseFrames(log.slice());
+      cursor = known.at(-1)?.id;
+      yield* known;
     }
     for (;;) {
-      const changed = change.promise;
-      for (let frame = log[next]; frame !== undefined; frame = log[++next]) yield frame;
-      if (next < log.length) continue;
+      for (let frame = log[next]; frame !== undefined; frame = log[++next]) {
+        cursor = frame.id;
+        yield frame;
+      }
       if (ended === 'givenUp') throw shuttingDownError('a stream was ended');
-      if (ended !== undefined) return ended;
-      await changed;
+      if (ended !== undefined) return { end: ended, cursor };
+      change ??= Promise.withResolvers();
+      await change.promise;
     }
   }
 

@@ -22,6 +22,7 @@ import { startProduction } from '../answer/start-production.ts';
 import { toRefusal } from '../start/start-refusal.ts';
 import { shuttingDownError } from '../stream/stream-cut.ts';
 import { isTakenOver } from '../answer/taken-over.ts';
+import { continued } from '#functions/lib/async-iterators.ts';
 import { ignoreRejection } from '#functions/lib/promises.ts';
 import { readFinished } from '../stream/read-finished.ts';
 import { orFailure } from '../stream/turn-failure.ts';
@@ -46,13 +47,13 @@ function liveHandle(
   turn: { live: LiveTurn; seq: number; generation: number; reading: Reading },
 ): SendHandle {
   const { live, seq, generation } = turn;
-  const frames: SendHandle['frames'] = async function* (left) {
-    const abandoned = yield* live.frames(turn.reading, left);
-    if (!abandoned) return;
-    const handle = await sendMessage(dependencies, { ...request, ...abandoned });
-    if (left) handle.subscribe(left);
-    yield* handle.frames(left);
-  };
+  const frames: SendHandle['frames'] = (left) =>
+    continued(live.frames(turn.reading, left), async (abandoned) => {
+      if (!abandoned) return undefined;
+      const handle = await sendMessage(dependencies, { ...request, ...abandoned });
+      if (left) handle.subscribe(left);
+      return handle.frames(left)[Symbol.asyncIterator]();
+    });
   const result = live.result.then(orFailure, async (error: unknown) => {
     if (!isTakenOver(error)) throw error;
     return (await sendMessage(dependencies, { ...request, cursor: undefined })).result;

@@ -79,7 +79,7 @@ async function* throughAbandonment(
   dependencies: ChatDependencies,
   asked: Asked & { conversationId: string },
   from: {
-    frames: AsyncGenerator<StreamFrame, Abandoned | undefined>;
+    frames: AsyncIterableIterator<StreamFrame, Abandoned | undefined>;
     reader: Partial<StreamReader>;
   },
 ): AsyncGenerator<StreamFrame> {

@@ -1,0 +1,76 @@
+import { expect, test, vi } from 'vitest';
+import { continued, endedBy } from '#functions/lib/async-iterators.ts';
+
+async function* say<End>(items: readonly string[], end: End): AsyncGenerator<string, End> {
+  for (const item of items) yield await Promise.resolve(item);
+  return end;
+}
+
+async function collect(items: AsyncIterable<string>): Promise<string[]> {
+  const collected: string[] = [];
+  for await (const item of items) collected.push(item);
+  return collected;
+}
+
+test('what is continued goes on with what its end asks for, and then no more', async () => {
+  const items = continued(say(['a', 'b'], 'c'), (end) => say([end, 'd'], undefined));
+
+  expect(await collect(items)).toEqual(['a', 'b', 'c', 'd']);
+  expect(await items.next()).toEqual({ done: true, value: undefined });
+});
+
+test('what has nothing behind it asks once for more', async () => {
+  const goOn = vi.fn<() => undefined>();
+  const items = continued(say(['a'], 'end'), goOn);
+
+  expect(await collect(items)).toEqual(['a']);
+  expect(await items.next()).toEqual({ done: true, value: undefined });
+  expect(goOn.mock.calls).toEqual([['end']]);
+});
+
+test.each([
+  { of: 'the first items', read: 1 },
+  { of: 'those behind them', read: 2 },
+])('who leaves in the middle of $of closes them', async ({ read }) => {
+  const left: string[] = [];
+  const leaving = async function* (name: string, items: string[]): AsyncGenerator<string> {
+    try {
+      yield* items;
+    } finally {
+      left.push(name);
+    }
+  };
+  const items = continued(leaving('first', ['a']), () => leaving('second', ['b', 'c']));
+  for (let n = 0; n < read; n++) await items.next();
+
+  await items.return?.();
+
+  expect(left.at(-1)).toBe(read === 1 ? 'first' : 'second');
+});
+
+test('endedBy tells when its items have ended', async () => {
+  const end = vi.fn<() => void>();
+
+  expect(await collect(endedBy(say(['a'], undefined), end))).toEqual(['a']);
+
+  expect(end).toHaveBeenCalledTimes(1);
+});
+
+test('endedBy tells when its items break', async () => {
+  const end = vi.fn<() => void>();
+  const broken = { next: () => Promise.reject(new Error('broken')) };
+
+  await expect(collect(endedBy(broken, end))).rejects.toThrow('broken');
+
+  expect(end).toHaveBeenCalledTimes(1);
+});
+
+test('endedBy tells when its reader leaves', async () => {
+  const end = vi.fn<() => void>();
+  const items = endedBy(say(['a', 'b'], undefined), end);
+  await items.next();
+
+  await items.return?.();
+
+  expect(end).toHaveBeenCalledTimes(1);
+});
