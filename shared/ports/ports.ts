@@ -201,6 +201,8 @@ export interface ModelResponse {
  * (any other 4xx), ABORTED (the signal fired). A stream that ends without a finishReason throws.
  */
 export interface ModelStreamer {
+  /** A call comes soon: what takes time before the first one may be done meanwhile. Never throws. */
+  prepare?(): void;
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelChunk>;
 }
 export interface ModelGenerator {

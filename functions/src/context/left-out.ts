@@ -11,7 +11,7 @@ import {
   type ShownSource,
 } from '#shared/conversation/context/assemble-context.ts';
 import { conversationPolicy } from '../config/conversation-policy.ts';
-import { selectOutputForms, type Viewing } from './snapshot-rendering.ts';
+import { selectOutputForms, type Viewing } from './output-forms.ts';
 
 type Sized = Parameters<typeof conversationPolicy>[1];
 

@@ -19,7 +19,7 @@ import {
 import type { Clock, Randomness } from '#shared/ports/ports.ts';
 import type { Config } from '../config.ts';
 import { conversationPolicy } from '../config/conversation-policy.ts';
-import { selectOutputForms, type Viewing } from './snapshot-rendering.ts';
+import { selectOutputForms, type Viewing } from './output-forms.ts';
 
 interface Closing extends HistorySource, Viewing {
   config: Config;

@@ -6,25 +6,6 @@ import { assembleContext } from '#shared/conversation/context/assemble-context.t
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { nothingCovered } from '#shared/conversation/writes/next-generation.ts';
 import { meterCounting, conversationPolicy } from '../config/conversation-policy.ts';
-import type { OutputForms } from '#shared/compaction/tool-outputs/sent-outputs.ts';
-import type { Sha256 } from '#shared/ports/ports.ts';
-import type { Config } from '../config.ts';
-
-/** What the forms of tool outputs depend on beside the conversation. */
-export interface Viewing {
-  config: Config;
-  sha256: Sha256;
-}
-
-/** In which forms the tool outputs of a conversation are sent. One piece of work asks once: parts are weighed once. */
-export const selectOutputForms = (
-  { config, sha256 }: Viewing,
-  conversation: Parameters<typeof conversationPolicy>[1],
-): OutputForms => ({
-  policy: conversationPolicy(config, conversation),
-  counting: { ...meterCounting(conversation), weighed: new Map() },
-  blobName: config.BUILT_IN_TOOLS.includes('read_blob') ? sha256 : undefined,
-});
 
 /** How the snapshots of a conversation are written when items were taken out of them. */
 export const createRenderer =

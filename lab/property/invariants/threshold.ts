@@ -1,5 +1,5 @@
 import { conversationPolicy } from '#functions/config/conversation-policy.ts';
-import { selectOutputForms } from '#functions/context/snapshot-rendering.ts';
+import { selectOutputForms } from '#functions/context/output-forms.ts';
 import { tokensToGrowFrom } from '#shared/compaction/trigger/compaction-trigger.ts';
 import { isArmed, isOverThreshold } from '#shared/compaction/policy/policy.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';

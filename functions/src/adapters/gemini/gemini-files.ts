@@ -110,6 +110,7 @@ export function withFiles(model: Model, resolving: FileResolving): Model {
   const contentsOf = (contents: readonly Content[], signal: AbortSignal) =>
     resolve(resolving, cache, { contents, signal });
   return {
+    prepare: () => model.prepare?.(),
     stream: (request, signal) =>
       opened(async () => {
         const contents = await contentsOf(request.contents, signal);

@@ -1,4 +1,5 @@
 import type { GoogleGenAI } from '@google/genai';
+import { once } from '#shared/once.ts';
 import type {
   ModelChunk,
   ModelGenerator,
@@ -205,7 +206,7 @@ async function countOnce(
  * otherwise. Errors are those of the ports: at most two
  * retries for quota, 5xx and network failures, and only while nothing of the answer was passed on. An answer that says
  * why it ends is whole, whatever befalls its connection; the usage is waited for a second more.
- * The caller's signal ends every wait. Leaving a stream early closes its connection. Throws an Error at
+ * `prepare` loads the SDK. The caller's signal ends every wait. Leaving a stream early closes its connection. Throws an Error at
  * once when the options name no server.
  */
 export function createGeminiModel(
@@ -213,6 +214,8 @@ export function createGeminiModel(
 ): ModelStreamer & ModelGenerator & TokenCounter {
   const client = lazyClient(options);
   return {
+    // Behind what is on its way out in this turn of the event loop. What fails is told by the call.
+    prepare: once(() => void setImmediate(() => void client().catch(() => undefined))),
     stream: (request, signal) => {
       const { model, promptId } = request;
       const call: ModelCall = { operation: 'stream', model, promptId };

@@ -11,7 +11,7 @@ import {
 import { signedHistory } from '#shared/conversation/context/signed-history.ts';
 import { isTerminal, type Turn } from '#shared/conversation/documents/turn.ts';
 import { GuardLostError } from '#shared/errors.ts';
-import { selectOutputForms } from '#functions/context/snapshot-rendering.ts';
+import { selectOutputForms } from '#functions/context/output-forms.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 
 /** The context before the change. */

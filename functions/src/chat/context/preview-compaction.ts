@@ -8,7 +8,7 @@ import {
   selectStrategyName,
   selectSummariser,
 } from '#functions/config/conversation-policy.ts';
-import { selectOutputForms } from '#functions/context/snapshot-rendering.ts';
+import { selectOutputForms } from '#functions/context/output-forms.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { toContextObject, readContext } from './read-context.ts';
 

@@ -7,7 +7,7 @@ import { contextTokens, type MeteredTurn } from '#shared/conversation/context/me
 import { contextObject, type ContextObject } from '#shared/wire/resources/context-object.ts';
 import { conversationPolicy } from '#functions/config/conversation-policy.ts';
 import { countLeftOut } from '#functions/context/left-out.ts';
-import { selectOutputForms } from '#functions/context/snapshot-rendering.ts';
+import { selectOutputForms } from '#functions/context/output-forms.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 
 /** A conversation's context as it stands, from one generation. */

@@ -4,7 +4,7 @@ import { modelThatAnswered } from '#shared/conversation/context/turn-model.ts';
 import { shownUser } from '#shared/conversation/context/shown-user.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { withSaid } from '#functions/memory/prompt-memory.ts';
-import type { Viewing } from '#functions/context/snapshot-rendering.ts';
+import type { Viewing } from '#functions/context/output-forms.ts';
 import {
   viewOfFirstCall,
   viewOfNextCall,

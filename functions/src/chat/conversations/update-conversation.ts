@@ -14,7 +14,7 @@ import {
 } from '#shared/wire/resources/conversations.ts';
 import type { Config } from '#functions/config.ts';
 import { conversationPolicy } from '#functions/config/conversation-policy.ts';
-import { selectOutputForms } from '#functions/context/snapshot-rendering.ts';
+import { selectOutputForms } from '#functions/context/output-forms.ts';
 import { publishRequest } from '#functions/events/publish-request.ts';
 import { changeConversation } from './change-conversation.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';

@@ -5,7 +5,7 @@ import type {
 import { contextTokens } from '#shared/conversation/context/meter.ts';
 import { readContextParts } from '#shared/conversation/context/read-conversation.ts';
 import type { Caller } from '#shared/ports/ports.ts';
-import { selectOutputForms } from '#functions/context/snapshot-rendering.ts';
+import { selectOutputForms } from '#functions/context/output-forms.ts';
 import { changeConversation } from '../change-conversation.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { requestAfterChange } from '#functions/chat/context/request-after-change.ts';

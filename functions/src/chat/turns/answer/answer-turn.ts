@@ -24,7 +24,6 @@ import {
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { ROUNDS_MAX_BYTES } from '../tools/tool-limits.ts';
 import { callOptions } from './call-options.ts';
-import { condenseRound } from './condense-round.ts';
 import { promptOfRound, type CallReport, type RoundPrompt } from './round-prompt.ts';
 import {
   ANSWER_MAX_BYTES,
@@ -38,12 +37,15 @@ import { showStoredRounds } from '../store/stored-rounds.ts';
 import { isTakenOver } from './taken-over.ts';
 import type { TurnAnswer, TurnProgress } from '../store/turn-progress.ts';
 
+/** Loaded by the first turn that calls a tool. */
+const loadCondensing = () => import('./condense-round.ts');
+
 /** What the loop knows between two calls of the model. */
 interface Going {
   progress: TurnProgress;
   report: CallReport | undefined;
-  /** What each call of the model reported. */
-  reports: (ModelUsage | undefined)[];
+  /** What the first call of the model reported; absent before it. */
+  first?: { report: ModelUsage | undefined };
   /** Contents that the last call was sent. */
   sentContents: number;
 }
@@ -131,7 +133,7 @@ function lastAnswer(going: Going, answer: Answer): TurnAnswer {
     finishReason: answer.finishReason,
     error: answer.error ?? emptyAnswerError({ ...answer, parts }),
     report: answer.usage,
-    firstReport: going.reports[0],
+    firstReport: going.first?.report,
     sentContents: progress.contents.length,
     isWaiting: false,
   };
@@ -141,7 +143,7 @@ function lastAnswer(going: Going, answer: Answer): TurnAnswer {
 const stopped = (going: Going, error: AppError | undefined): TurnAnswer => ({
   ...going.progress,
   error,
-  firstReport: going.reports[0],
+  firstReport: going.first?.report,
   sentContents: going.sentContents,
   isWaiting: error === undefined,
 });
@@ -170,7 +172,7 @@ async function step(
   const { config } = dependencies;
   const { model } = begun.call;
   const answer = { ...said, usage: possibleUsage(said, modelWindowTokens(config, model)) };
-  going.reports.push(said.misfitUsage ?? answer.usage);
+  going.first ??= { report: said.misfitUsage ?? answer.usage };
   const priced = (reported: ModelUsage | undefined) =>
     reported && pricedUsage(config, model, reported);
   const usage = addUsage(priced(said.misfitUsage), priced(answer.usage));
@@ -210,7 +212,10 @@ async function answerInRounds(
     }
     if (hasLooped(roundsIn(going.progress.contents))) return looped(going);
     const { progress: whole } = going;
-    if (hasRounds(whole)) going.progress = await condenseRound(dependencies, answering, whole);
+    if (hasRounds(whole)) {
+      const { condenseRound } = await loadCondensing();
+      going.progress = await condenseRound(dependencies, answering, whole);
+    }
     const answer = await step(dependencies, answering, going);
     if (answer) return answer;
   }
@@ -231,7 +236,6 @@ export async function answerTurn(
   const going: Going = {
     progress: { contents, rounds, usage, grounding },
     report: undefined,
-    reports: [],
     sentContents: 0,
   };
   try {

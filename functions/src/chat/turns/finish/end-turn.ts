@@ -8,7 +8,7 @@ import type { AppError } from '#shared/errors.ts';
 import { toFinishReason } from '#shared/wire/finish-reason.ts';
 import { withoutServerCalls } from '#shared/conversation/repair/server-calls.ts';
 import { conversationPolicy } from '#functions/config/conversation-policy.ts';
-import { selectOutputForms, type Viewing } from '#functions/context/snapshot-rendering.ts';
+import { selectOutputForms, type Viewing } from '#functions/context/output-forms.ts';
 import type { BegunTurn, ContextAtStart } from '../start/begun-turn.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { estimateAll } from '../answer/answer-round.ts';

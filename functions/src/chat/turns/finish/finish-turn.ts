@@ -86,7 +86,7 @@ async function settle(
   const unsettled = { ...batch, usage: usageBeyond(batch.usage, begun.progress.settled) };
   const call = { usage: answer.firstReport, startMs: times.startMs };
   const cacheMiss = cacheMissOfTurn(dependencies, begun, call);
-  const quality = { cacheMiss, saidAgain: saidAgain(dependencies, begun) };
+  const quality = { cacheMiss, saidAgain: await saidAgain(dependencies, begun) };
   logFinished(dependencies, { ...unsettled, detail: answer.error?.message, ...quality }, times);
   await Promise.all([
     publishNeed(dependencies, begun, batch),

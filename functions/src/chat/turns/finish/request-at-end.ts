@@ -8,7 +8,7 @@ import {
 import { StoreUnavailableError } from '#shared/errors.ts';
 import type { FinishBatch } from '#shared/conversation/writes/turn-writes.ts';
 import { conversationPolicy } from '#functions/config/conversation-policy.ts';
-import { selectOutputForms } from '#functions/context/snapshot-rendering.ts';
+import { selectOutputForms } from '#functions/context/output-forms.ts';
 import type { BegunTurn } from '../start/begun-turn.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { finishedTurn } from './after-finish.ts';

@@ -1,25 +1,31 @@
+import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { contentText } from '#shared/conversation/documents/content.ts';
 import { stringsIn } from '#shared/conversation/repair/content-strings.ts';
-import { isSaidAgain } from '#shared/recall/said-again.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { foldedThrough } from '#functions/recall/read-index.ts';
 import type { BegunTurn } from '../start/begun-turn.ts';
 
+/** Loaded by the first turn that follows a compaction: the finders of facts take a while. */
+const loadLooking = () => import('#shared/recall/said-again.ts');
+
 /**
  * Whether the user had to say something again that was folded and that the model was not given; undefined where nobody
  * can tell: nothing is folded, the index of recall was not read for the turn, or the message is a repeated one. What was
- * brought back for this very message does not count as given: it came because the user says it again. Never throws.
+ * brought back for this very message does not count as given: it came because the user says it again. Looks when the last
+ * frames are out. Never throws.
  */
-export function saidAgain(
+export async function saidAgain(
   { logger }: Pick<ChatDependencies, 'logger'>,
   { turn, context, call, attempt, progress }: BegunTurn,
-): boolean | undefined {
+): Promise<boolean | undefined> {
   const { index } = call.recalled;
   if (!index || progress.rounds || turn.replaces !== undefined) return undefined;
   const { conversation, turns } = context;
   const { systemInstruction = '', contents } = call.prompt;
   const broughtBack = turns.flatMap(({ recalled }) => recalled?.seqs ?? []);
   try {
+    await endOfTurn();
+    const { isSaidAgain } = await loadLooking();
     return isSaidAgain({
       message: contentText(turn.user),
       now: turn.createTime,

@@ -65,7 +65,10 @@ export async function commitBeginning(
   const naming = { conversationId, seq, user: draft.message.user };
   const named = kind === 'start' ? await namingWrites(dependencies, namedBy(naming)) : [];
   const writes = [...beginWrites(draft), ...status, ...reserved, ...named];
-  const turnUpdateTime = await commitStart(dependencies, { conversationId, seq, producer, writes });
+  const committed = commitStart(dependencies, { conversationId, seq, producer, writes });
+  // A cold instance loads the model's SDK while it waits for the store.
+  dependencies.model.prepare?.();
+  const turnUpdateTime = await committed;
   if (before.replacement?.need) await passCrashPoint(dependencies, 'replacement-begun');
   await keepUploads(dependencies, naming);
   return turnUpdateTime;

@@ -15,7 +15,7 @@ import { sendableTurn } from '#shared/conversation/repair/sendable.ts';
 import type { MemoryTexts } from '#shared/memory/render-memory.ts';
 import { meterCounting } from '#functions/config/conversation-policy.ts';
 import { shrunkenView } from '#functions/context/left-out.ts';
-import { selectOutputForms, type Viewing } from '#functions/context/snapshot-rendering.ts';
+import { selectOutputForms, type Viewing } from '#functions/context/output-forms.ts';
 
 /** A conversation document with all that its context is made of, from one generation. */
 export interface ConversationContext extends Conversation {

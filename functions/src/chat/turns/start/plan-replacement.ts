@@ -7,10 +7,13 @@ import { endsBefore, rearmsFrom } from '#shared/conversation/writes/next-generat
 import { withoutPinsFrom } from '#shared/conversation/pins/pins.ts';
 import type { Replacement } from '#shared/conversation/writes/replacement-writes.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
-import { selectOutputForms, createRenderer } from '#functions/context/snapshot-rendering.ts';
+import { selectOutputForms } from '#functions/context/output-forms.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { continueHistory } from '#functions/chat/context/continue-history.ts';
 import { requestAfterChange } from '#functions/chat/context/request-after-change.ts';
+
+/** Loaded when an edit needs it: it brings the finders of facts, which no message needs. */
+const loadRendering = () => import('#functions/context/snapshot-rendering.ts');
 
 export interface PlannedReplacement extends Replacement {
   /** The conversation document as the batch leaves it. */
@@ -43,6 +46,7 @@ async function historyBefore(
   const target = { conversationId, conversation };
   const present = await trustedHistory(dependencies, target, history);
   if (!present || endsBefore(present, fromSeq)) return present;
+  const { createRenderer } = await loadRendering();
   const render = createRenderer(dependencies.config, conversation);
   const mended = withoutTurns(present, { seqs: [], fromSeq }, render);
   if (mended.erased !== true) return mended;

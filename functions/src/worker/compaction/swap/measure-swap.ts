@@ -14,7 +14,7 @@ import {
   type ContextSource,
 } from '#shared/conversation/context/assemble-context.ts';
 import type { Prompt } from '#shared/ports/ports.ts';
-import { selectOutputForms } from '#functions/context/snapshot-rendering.ts';
+import { selectOutputForms } from '#functions/context/output-forms.ts';
 import type { Candidate, Verified } from '../draft/candidate.ts';
 import { condenseOutputs, type CondensingReport } from '../draft/condense-outputs.ts';
 import { countTokens, type TokenCounts } from '../draft/count-tokens.ts';
