@@ -46,6 +46,8 @@ const shuffleKey = (row: Given & { method: string }): string =>
 /** A mark for an answer. */
 export interface Mark {
   method: string;
+  recordingId: string;
+  /** Of the questions of its recording. */
   questionId: string;
   category: string;
   /** 0, 0.5 or 1. */
@@ -87,6 +89,7 @@ async function judge(
       const given = readMarks(answer, part.length, `${id}, judge ${index + 1}`);
       return part.map(({ method, question: { id: questionId, category } }, row) => ({
         method,
+        recordingId: id,
         questionId,
         category,
         mark: given[row] ?? 0,
