@@ -46,7 +46,7 @@ ${answerOptionsHelp}
   --prompt NAME=FILE       of --model files: one more method, the instruction of another summariser; several times for
                            several. Behind a line --- may stand what is asked at the end of the history, behind a
                            second one what is asked there once an earlier summary stands in it
-  --json OUT               write the canaries and what became of them to this file
+  --json OUT               once all is measured: write the canaries and what became of them to this file
   --help                   this text
 
 Exit code: 0 all is measured; 2 wrong arguments; 3 prompts have no answer.`;
@@ -145,11 +145,11 @@ async function run(): Promise<void> {
     process.stdout.write(`${canaryTable(left, settings.rounds)}\n\n`);
   }
   if (folder) process.stdout.write(answersText(folder));
-  if (values.json !== undefined) {
+  process.exitCode = exitCode(true, folder);
+  if (values.json !== undefined && process.exitCode === 0) {
     const figures = { id: recording.id, settings, methods: measured };
     await writeFile(values.json, `${JSON.stringify(figures, undefined, 2)}\n`);
   }
-  process.exitCode = exitCode(true, folder);
 }
 
 await runEvalCommand(run);

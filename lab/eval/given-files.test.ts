@@ -1,15 +1,39 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { checkWritable } from './given-files.ts';
 
 const readers = 'lab/readers/readers.ts';
 const canaries = 'lab/canaries/canaries.ts';
 const cost = 'lab/cost/cost.ts';
 const count = 'lab/cost/counted/count.ts';
+
+describe('the file for the figures', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'recap-writable-'));
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  test('is neither made nor emptied by the check that it can be written', async () => {
+    const there = join(folder, 'there.json');
+    await writeFile(there, 'earlier');
+
+    await checkWritable('--json', there);
+    await checkWritable('--json', join(folder, 'new.json'));
+
+    expect(await readdir(folder)).toEqual(['there.json']);
+    expect(await readFile(there, 'utf8')).toBe('earlier');
+  });
+
+  test('may not be a folder', async () => {
+    await expect(checkWritable('--json', folder)).rejects.toThrow(/--json \S+ cannot be written/u);
+  });
+});
 
 describe('wrong files and names', () => {
   let folder: string;

@@ -168,12 +168,27 @@ describe('the command', () => {
     }
   }
 
-  test('asks for summaries, then for readers, then for a judge, and says what each method scores', async () => {
+  /** The exit codes of the runs that had prompts without an answer. */
+  async function answerAll(): Promise<number[]> {
     const codes = [];
     for (let round = 0; round < 3; round += 1) {
       codes.push((await runCommand()).code);
       await answerPrompts();
     }
+    return codes;
+  }
+
+  test('keeps the marks of an earlier run while answers are missing', async () => {
+    await writeFile(join(folder, 'marks.json'), 'earlier');
+
+    const { code } = await runCommand();
+
+    expect(code).toBe(3);
+    expect(await readFile(join(folder, 'marks.json'), 'utf8')).toBe('earlier');
+  });
+
+  test('asks for summaries, then for readers, then for a judge, and says what each method scores', async () => {
+    const codes = await answerAll();
     const { code, stdout } = await runCommand();
 
     expect([...codes, code]).toEqual([3, 3, 3, 0]);

@@ -45,7 +45,8 @@ Summaries, answers and marks are files: a prompt without one is written to the f
   --prompt NAME=FILE       another summariser's instruction, up to a line ---; several times for several
   --prompt-characters N    size of their summaries (default 6000)
   --questions N            questions of each conversation, spread evenly (default 50)
-  --json OUT               write sizes and the marks of every question to this file, without a word of the conversations
+  --json OUT               once all is marked: write sizes and the marks of every question to this file, without a word
+                           of the conversations
   --marks FILE             measure nothing: print the table of the marks that --json has written
   --help                   this text
 
@@ -185,8 +186,9 @@ async function run(): Promise<void> {
   }
   if (measured.length > 0) process.stdout.write(`${scoresTable(measured)}\n`);
   process.stdout.write(answersText(folder));
-  if (values.json !== undefined) await writeFile(values.json, marksText(measured));
   process.exitCode = exitCode(true, folder);
+  if (values.json !== undefined && process.exitCode === 0)
+    await writeFile(values.json, marksText(measured));
 }
 
 await runEvalCommand(run);
