@@ -1,6 +1,6 @@
 import { policyConstants } from '#shared/compaction/policy/policy-constants.ts';
 import { knownPrice } from '#shared/models/find-price.ts';
-import type { ModelPrice } from '#shared/models/model-entry.ts';
+import { findModel } from '#shared/models/model-entry.ts';
 import { registry } from '#shared/models/registry.ts';
 import { compressorModel, findRetirement } from '#shared/models/retirement.ts';
 import { parseConfig } from '#functions/config.ts';
@@ -8,6 +8,7 @@ import { verifiedModels } from '#test/support/verified-models.ts';
 import { ArgumentError } from '#lab/eval/replay/replay-arguments.ts';
 import { cloudPrices, type Operations } from './cloud-prices.ts';
 import type { CostRun, Line, PricedPoint, ShapeRun } from './cost-run.ts';
+import type { ModelRates } from './folds/fold-cost.ts';
 import { setUp, type Setup, type Shape } from './shapes.ts';
 import { openBooks, TAILS, THRESHOLDS, type Books } from './strategies.ts';
 
@@ -16,10 +17,13 @@ const HIT_FRACTIONS = [0, 0.5, 0.9];
 /** As the service sets it up: every message brings back as much as it may. */
 const { COMPRESSOR_MODEL, RECALL_TOKENS } = parseConfig({ GOOGLE_CLOUD_PROJECT: 'demo-recap' });
 
-function priced(model: string): ModelPrice {
+const cacheFromTokens = (model: string): number =>
+  findModel(verifiedModels.models, model)?.cacheFromTokens ?? Infinity;
+
+function ratesFor(model: string): ModelRates {
   const price = knownPrice(model, verifiedModels);
   if (price === undefined) throw new ArgumentError(`the price of ${model} is not known`);
-  return price;
+  return { price, cacheFromTokens: cacheFromTokens(model) };
 }
 
 const summariserFor = (model: string): string =>
@@ -50,8 +54,8 @@ function openShape(
 ): Opened {
   const setup = setUp(shape, model, rest);
   const rates = {
-    chat: priced(model),
-    summary: priced(summariserFor(model)),
+    chat: ratesFor(model),
+    summary: ratesFor(summariserFor(model)),
     cloud: cloudPrices,
     windowTokens: setup.policy.windowTokens,
   };
@@ -126,5 +130,11 @@ export function computeCost(
   const runs = shapes.map((shape) =>
     computeShape(shape, (changed) => openShape(shape, { ...asked, ...changed }, operations)),
   );
-  return { ...asked, summariser: summariserFor(asked.model), operations, shapes: runs };
+  return {
+    ...asked,
+    cacheFromTokens: cacheFromTokens(asked.model),
+    summariser: summariserFor(asked.model),
+    operations,
+    shapes: runs,
+  };
 }

@@ -36,6 +36,8 @@ export interface ShapeRun extends Pick<Shape, 'name' | 'turnCount' | 'counted'> 
 /** All that was computed. */
 export interface CostRun {
   model: string;
+  /** Prompts that share fewer tokens with the one before are not served from its cache. */
+  cacheFromTokens: number;
   summariser: string;
   hitFraction: number;
   overheadTokens: number;
