@@ -41,5 +41,7 @@ test.each([
     .map((row) => row.split('|').slice(1, -1))
     .map((cells) => cells.map((cell) => cell.trim()));
 
-  expect(published.toSorted()).toEqual((await rowsFor(file)).toSorted());
+  const rows = await rowsFor(file);
+  expect(published).toHaveLength(rows.length);
+  expect(published).toEqual(expect.arrayContaining(rows));
 });
