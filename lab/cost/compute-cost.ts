@@ -77,16 +77,16 @@ const summarise = (name: string, { books }: Opened): Line => ({
 
 function listBills(books: Books, best: PricedPoint): ShapeRun['bills'] {
   const { usual } = books;
-  return [
-    { name: 'Naive resending', bill: books.naive() },
-    { name: 'Gemini CLI (0.5, 30 %)', bill: books.geminiCli() },
-    { name: 'Recap, default', bill: books.recap(usual) },
-    { name: 'Recap, recall off', bill: books.recap(usual, { isRecalling: false }) },
-    { name: 'Recap, cheapest', bill: books.recap(best) },
-    { name: 'Optimum', bill: books.optimum([usual.tailTokens]) },
-    { name: 'Optimum, any tail', bill: books.optimum([...TAILS, usual.tailTokens]) },
-    { name: 'Optimum, calls of Gemini CLI', bill: books.cliOptimum([usual.tailTokens]) },
-  ];
+  return {
+    naive: books.naive(),
+    geminiCli: books.geminiCli(),
+    recap: books.recap(usual),
+    recapWithoutRecall: books.recap(usual, { isRecalling: false }),
+    recapCheapest: books.recap(best),
+    optimum: books.optimum([usual.tailTokens]),
+    optimumAnyTail: books.optimum([...TAILS, usual.tailTokens]),
+    optimumOfGeminiCli: books.cliOptimum([usual.tailTokens]),
+  };
 }
 
 function computeShape(shape: Shape, open: (changed: Partial<Question>) => Opened): ShapeRun {

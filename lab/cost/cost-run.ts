@@ -23,7 +23,20 @@ export interface ShapeRun extends Pick<Shape, 'name' | 'turnCount' | 'counted'> 
   largestSnapshotTokens: number;
   /** What the service does by itself. */
   usual: Point;
-  bills: { name: string; bill: Bill }[];
+  bills: {
+    naive: Bill;
+    geminiCli: Bill;
+    /** At its defaults. */
+    recap: Bill;
+    recapWithoutRecall: Bill;
+    /** At the best of the points. */
+    recapCheapest: Bill;
+    /** With the tail of the default. */
+    optimum: Bill;
+    optimumAnyTail: Bill;
+    /** With Gemini CLI's summaries, and no recall. */
+    optimumOfGeminiCli: Bill;
+  };
   best: PricedPoint;
   points: readonly PricedPoint[];
   /** By share of prompts that hit the cache; with the tail of the default over all thresholds. */
