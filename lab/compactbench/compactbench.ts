@@ -6,7 +6,7 @@ import {
   openAnswerFolder,
   type AnswerFolder,
 } from '../eval/answers/answer-folder.ts';
-import { asksFolder } from '../eval/answers/ask-folder.ts';
+import { askRecorded } from '../eval/answers/ask-recorded.ts';
 import { listOf, required } from '../eval/eval-arguments.ts';
 import { ArgumentError, readCommandLine, readInteger } from '../eval/replay/replay-arguments.ts';
 import { startEvalBench } from '../eval/run/eval-bench.ts';
@@ -67,7 +67,7 @@ async function openMethods(
   names: readonly string[],
   prompts: readonly string[],
 ): Promise<Map<string, MakeCompact>> {
-  const ask = asksFolder(folder);
+  const ask = askRecorded(folder);
   const known = new Map<string, MakeCompact>([
     ['recap', (wanted) => startRecap(folder, wanted)],
     ['naive-summary', async () => ({ compact: await naiveSummary(checkout, ask) })],
@@ -98,7 +98,7 @@ async function measureMethod(
     const { compact, stop } = await make(wanted);
     try {
       const beforeCycle = (cycle: number): void => folder.beginGeneration(cycle + 1);
-      const ask = asksFolder(folder);
+      const ask = askRecorded(folder);
       const cycles = await runCase(wanted, { texts, ask, compact, beforeCycle });
       if (cycles.length > wanted.continuations.length) measured.push({ id: wanted.id, cycles });
     } finally {

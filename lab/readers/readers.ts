@@ -5,7 +5,7 @@ import {
   openAnswerFolder,
   type AnswerFolder,
 } from '../eval/answers/answer-folder.ts';
-import { askAll, AnswerMissing, asksFolder } from '../eval/answers/ask-folder.ts';
+import { askAll, AnswerMissingError, askRecorded } from '../eval/answers/ask-recorded.ts';
 import { listOf, readFraction, required } from '../eval/eval-arguments.ts';
 import { checkWritable, readGivenFile, readRecordings } from '../eval/given-files.ts';
 import { ArgumentError, readCommandLine, readInteger } from '../eval/replay/replay-arguments.ts';
@@ -82,7 +82,7 @@ const readSettings = (values: Values): ContextSettings => {
   };
 };
 
-/** What each method leaves of a conversation, the ceiling last. Throws AnswerMissing when all prompts are written. */
+/** What each method leaves of a conversation, the ceiling last. Throws AnswerMissingError when all prompts are written. */
 async function leftContexts(
   { folder, settings, others, roomCharacters }: Wanted,
   recording: Recording,
@@ -100,7 +100,7 @@ async function leftContexts(
   const byOthers = others.map((other) => async () => {
     folder.beginConversation({ id: recording.id, strategy: other.name });
     const beforeEach = (round: number): void => folder.beginGeneration(round);
-    const asked = { ask: asksFolder(folder), settings, roomCharacters, beforeEach };
+    const asked = { ask: askRecorded(folder), settings, roomCharacters, beforeEach };
     return [await summariserContext(other, asked, recording)];
   });
   const contexts = await askAll([recap, ...byOthers]);
@@ -181,7 +181,7 @@ async function run(): Promise<void> {
     try {
       measured.push(await measure(wanted, recording));
     } catch (error) {
-      if (!(error instanceof AnswerMissing)) throw error;
+      if (!(error instanceof AnswerMissingError)) throw error;
     }
   }
   if (measured.length > 0) process.stdout.write(`${scoresTable(measured)}\n`);
