@@ -6,13 +6,14 @@ import {
   type AnswerFolder,
 } from '../eval/answers/answer-folder.ts';
 import { answerOptions, answerOptionsHelp, readAnswers } from '../eval/answers/answer-arguments.ts';
-import { listOf, readFraction, readVices, required } from '../eval/eval-arguments.ts';
+import { listOf, readVices, required } from '../eval/eval-arguments.ts';
 import { checkWritable, readRecordings } from '../eval/given-files.ts';
 import type { Recording } from '../eval/replay/recording.ts';
 import {
   ArgumentError,
   readChoice,
   readCommandLine,
+  readFraction,
   readInteger,
 } from '../eval/replay/replay-arguments.ts';
 import { startEvalBench } from '../eval/run/eval-bench.ts';
@@ -72,12 +73,12 @@ type Values = ReturnType<typeof readCommandLine<typeof options>>['values'];
 
 function readSettings(values: Values): MethodSettings & { each: number } {
   const snapshotTokens = readInteger('--snapshot-tokens', values['snapshot-tokens']);
-  const each = readInteger('--each', values.each) ?? 1;
+  const each = readInteger('--each', values.each);
   if (each > MAXIMUM_EACH) throw new ArgumentError(`--each takes at most ${MAXIMUM_EACH}`);
   return {
     each,
-    rounds: readInteger('--rounds', values.rounds) ?? 1,
-    keepFraction: readFraction('--keep', values.keep),
+    rounds: readInteger('--rounds', values.rounds),
+    keepFraction: readFraction('--keep', values.keep, '(0, 1)'),
     seed: values.seed,
     ...(snapshotTokens !== undefined && { snapshotTokens }),
   };
@@ -129,6 +130,8 @@ async function run(): Promise<void> {
   if (values.help) return void process.stdout.write(`${help}\n`);
   const settings = readSettings(values);
   const model = readChoice('--model', values.model, ['stand-in', 'files']);
+  if (model === 'files' && values.vices !== undefined)
+    throw new ArgumentError("--vices are the stand-in's: leave them out with --model files");
   const answers = readAnswers(model, values);
   const folder = answers && openAnswerFolder(answers);
   const data = required('--data', values.data);

@@ -144,7 +144,7 @@ async function run(): Promise<void> {
   const checkout = required('--data', values.data);
   const answers = required('--answers', values.answers);
   const folder = openAnswerFolder({ folder: answers, isLoose: false });
-  const cycles = readInteger('--cycles', values.cycles) ?? 0;
+  const cycles = readInteger('--cycles', values.cycles);
   const { suite, difficulty } = values;
   const ids = listOf(values.cases);
   const cases = (await readCases(checkout, suite, { difficulty, cycles })).filter(

@@ -75,6 +75,12 @@ describe('wrong files and names', () => {
       '--data @talk.jsonl --model files --answers @a --prompt recap=@short.txt',
       /the name recap is taken/u,
     ],
+    [
+      canaries,
+      '--data @talk.jsonl --model files --answers @a --vices dense',
+      /--vices .* --model files/u,
+    ],
+    [cost, '--hit-rate 2', /--hit-rate takes a number from 0 to 1, not "2"/u],
     [cost, '--model nope', /--model takes .*gemini-3\.5-flash.*, not "nope"/u],
     [cost, '--json @none/out', /--json \S+ cannot be written/u],
     [count, '--data @talk.jsonl --answers @', /the first argument is the name/u],

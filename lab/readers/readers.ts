@@ -6,9 +6,14 @@ import {
   type AnswerFolder,
 } from '../eval/answers/answer-folder.ts';
 import { askAll, AnswerMissingError, askRecorded } from '../eval/answers/ask-recorded.ts';
-import { listOf, readFraction, required } from '../eval/eval-arguments.ts';
+import { listOf, required } from '../eval/eval-arguments.ts';
 import { checkWritable, readGivenFile, readRecordings } from '../eval/given-files.ts';
-import { ArgumentError, readCommandLine, readInteger } from '../eval/replay/replay-arguments.ts';
+import {
+  ArgumentError,
+  readCommandLine,
+  readFraction,
+  readInteger,
+} from '../eval/replay/replay-arguments.ts';
 import type { Recording } from '../eval/replay/recording.ts';
 import { runEvalCommand } from '../eval/run-eval-command.ts';
 import { startEvalBench } from '../eval/run/eval-bench.ts';
@@ -74,10 +79,10 @@ const readSettings = (values: Values): ContextSettings => {
   const snapshotTokens = readInteger('--snapshot-tokens', values['snapshot-tokens']);
   return {
     profile: 'assistant',
-    repeat: readInteger('--repeat', values.repeat) ?? 1,
-    keepFraction: readFraction('--keep', values.keep),
+    repeat: readInteger('--repeat', values.repeat),
+    keepFraction: readFraction('--keep', values.keep, '(0, 1)'),
     seed: '1',
-    recallTokens: readInteger('--recall-tokens', values['recall-tokens']) ?? 0,
+    recallTokens: readInteger('--recall-tokens', values['recall-tokens']),
     ...(snapshotTokens !== undefined && { snapshotTokens }),
   };
 };
@@ -172,8 +177,8 @@ async function run(): Promise<void> {
     folder,
     settings: readSettings(values),
     others: await readOtherSummarisers(values.prompt ?? []),
-    roomCharacters: readInteger('--prompt-characters', values['prompt-characters']) ?? 0,
-    questions: readInteger('--questions', values.questions) ?? 1,
+    roomCharacters: readInteger('--prompt-characters', values['prompt-characters']),
+    questions: readInteger('--questions', values.questions),
   };
   await checkWritable('--json', values.json);
   const measured: Measured[] = [];

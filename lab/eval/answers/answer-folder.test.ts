@@ -92,10 +92,10 @@ describe('a folder of answers', () => {
   test('says which prompt has no answer where somebody needs it', async () => {
     const answers = opened();
 
-    const asking = askRecorded(answers)({ kind: 'reader', text: 'Who?' });
+    const asked = askRecorded(answers)({ kind: 'reader', text: 'Who?' });
 
-    await expect(asking).rejects.toThrow(/a_1\.ledger\.g1\.reader\.[0-9a-f]{12}\.prompt\.md$/u);
-    await expect(asking).rejects.toBeInstanceOf(AnswerMissingError);
+    await expect(asked).rejects.toThrow(/a_1\.ledger\.g1\.reader\.[0-9a-f]{12}\.prompt\.md$/u);
+    await expect(asked).rejects.toBeInstanceOf(AnswerMissingError);
   });
 
   test('lets the next conversation go on', async () => {
