@@ -101,18 +101,21 @@ test.each([
   ['facts-lost', 'needed_facts_count'],
   // Five questions of each probe at most.
   ['probes-wrong', 'probe_questions_sum'],
-])('the alert %s rings for no single swap, however much that one folds', (alert, counted) => {
-  const [, text = ''] = monitoring.split(`\n    ${alert} = {\n`);
-  const [query = ''] = matches(text, /query\s+= "(.*)"$/gm);
-  const least = query.split(' and ').map((condition) => {
-    const [, name, figure] = /counted\}(\w+)\{.* > (\d+)$/.exec(condition) ?? [];
-    return name === counted ? Number(figure) : 0;
-  });
+])(
+  'the alert %s does not fire for a single swap, however much that one folds',
+  (alert, counted) => {
+    const [, text = ''] = monitoring.split(`\n    ${alert} = {\n`);
+    const [query = ''] = matches(text, /query\s+= "(.*)"$/gm);
+    const least = query.split(' and ').map((condition) => {
+      const [, name, figure] = /counted\}(\w+)\{.* > (\d+)$/.exec(condition) ?? [];
+      return name === counted ? Number(figure) : 0;
+    });
 
-  expect(Math.max(...least)).toBeGreaterThanOrEqual(10);
-});
+    expect(Math.max(...least)).toBeGreaterThanOrEqual(10);
+  },
+);
 
-test('one message that says something again rings at nobody', () => {
+test('one message that says something again fires no alert', () => {
   const [, burning = ''] = monitoring.split(
     'resource "google_monitoring_alert_policy" "burning" {',
   );
