@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
 import { parseConfig } from '#functions/config.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import { refusedStates } from '#shared/compaction/decisions/outcome-state.ts';
 import type { LogFields } from '#shared/ports/ports.ts';
 import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
@@ -116,10 +117,15 @@ test.each([
 );
 
 test('one message that says something again fires no alert', () => {
-  const [, burning = ''] = monitoring.split(
-    'resource "google_monitoring_alert_policy" "burning" {',
-  );
-  const [objectives = ''] = matches(burning, /for_each = (.*)$/gm);
+  const [burning = ''] = matches(monitoring, /^ +for_each = (.* local\.outcome_objectives\).*)$/gm);
+  const [objective = ''] = matches(monitoring, /^ +not-said-again += (.*)$/gm);
 
-  expect(objectives).toContain('if key != "not-said-again"');
+  expect(burning).toContain('if objective.alerts');
+  expect(objective).toContain('alerts = false');
+});
+
+test('the states of refused summaries are those of the code', () => {
+  const [states = ''] = matches(monitoring, /refused_states = \[(.*)\]$/gm);
+
+  expect(matches(states, /"(\w+)"/g)).toEqual(refusedStates);
 });
