@@ -113,7 +113,7 @@ async function openMethods(
   const methods = new Map<string, Compact>();
   for (const name of listOf(values.methods))
     methods.set(readChoice('--methods', name, ['recap']), recap(values, settings, folder));
-  for (const other of await readOtherSummarisers(values.prompt ?? [])) {
+  for (const other of await readOtherSummarisers(values.prompt ?? [], { requests: 2 })) {
     if (folder === undefined) throw new ArgumentError('--prompt needs --model files');
     methods.set(other.name, (recording) => {
       folder.beginConversation({ id: recording.id, strategy: other.name });

@@ -8,6 +8,7 @@ import {
 } from '../eval/answers/answer-folder.ts';
 import { askRecorded } from '../eval/answers/ask-recorded.ts';
 import { listOf, required } from '../eval/eval-arguments.ts';
+import { checkWritable } from '../eval/given-files.ts';
 import { ArgumentError, readCommandLine, readInteger } from '../eval/replay/replay-arguments.ts';
 import { startEvalBench } from '../eval/run/eval-bench.ts';
 import { readOtherSummarisers } from '../eval/run/other-summariser.ts';
@@ -30,7 +31,7 @@ them with each method, asks their questions of what is left, and scores the answ
   --cycles N               drift cycles after the first (default 2)
   --methods LIST           of recap, naive-summary, hybrid-ledger (default: all)
   --prompt NAME=FILE       one more method: the instruction of another summariser; several times for several
-  --json OUT               write the figures to this file
+  --json OUT               once all is scored: write the figures to this file
   --help                   this text
 
 Exit code: 0 all is scored; 2 wrong arguments; 3 prompts have no answer.`;
@@ -80,7 +81,10 @@ async function openMethods(
       throw new ArgumentError(`--methods takes ${[...known.keys()].join(', ')}, not ${name}`);
     methods.set(name, method);
   }
-  for (const { name, system } of await readOtherSummarisers(prompts))
+  for (const { name, system } of await readOtherSummarisers(prompts, {
+    requests: 0,
+    names: [...known.keys()],
+  }))
     methods.set(name, async () => ({ compact: promptMethod(system, ask) }));
   return methods;
 }
@@ -152,12 +156,13 @@ async function run(): Promise<void> {
   );
   const place = { checkout, folder };
   const methods = await openMethods(place, listOf(values.methods), values.prompt ?? []);
+  await checkWritable('--json', values.json);
   const measured: Measured[] = [];
   for (const method of methods) measured.push(await measureMethod(place, method, cases));
   process.stdout.write(`${table(measured)}\n${answersText(folder)}`);
-  if (values.json !== undefined)
-    await writeFile(values.json, `${JSON.stringify({ methods: measured }, undefined, 2)}\n`);
   process.exitCode = exitCode(true, folder);
+  if (values.json !== undefined && process.exitCode === 0)
+    await writeFile(values.json, `${JSON.stringify({ methods: measured }, undefined, 2)}\n`);
 }
 
 await runEvalCommand(run);

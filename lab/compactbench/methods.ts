@@ -3,7 +3,7 @@ import { compactThrough } from '../eval/run/eval-compaction.ts';
 import type { EvalBench } from '../eval/run/eval-bench.ts';
 import { appendTurns, storeConversation } from '../eval/run/eval-store.ts';
 import { turnsOf } from '../eval/run/eval-turns.ts';
-import { withoutScratchpad } from '../eval/run/other-summariser.ts';
+import { SUMMARY_REQUEST, withoutScratchpad } from '../eval/run/other-summariser.ts';
 import { mergeStates, parseState, renderMessages, type Artifact } from './artifact.ts';
 import type { Message } from './cases.ts';
 import { constantStrings, fill, readSource } from './python-texts.ts';
@@ -86,7 +86,7 @@ export function promptMethod(system: string, ask: Ask): Compact {
     const turns = toTurns('', messages);
     const folded = turns.slice(covered, -1).flatMap(turnMessages);
     const history = withTail(snapshot, folded);
-    const text = `${history}\n\nUSER: First, reason in your scratchpad. Then write the summary of all of the above.`;
+    const text = `${history}\n\nUSER: ${SUMMARY_REQUEST}.`;
     const answer = await ask({ kind: 'main', system, text });
     snapshot = withoutScratchpad(answer);
     covered = turns.length - 1;

@@ -42,6 +42,7 @@ describe('wrong files and names', () => {
     const turns = ['user', 'model'].map((role) => ({ role, parts: [{ text: 'Hello' }] }));
     await writeFile(join(folder, 'talk.jsonl'), JSON.stringify({ id: 'talk', turns }));
     await writeFile(join(folder, 'short.txt'), 'Be short.');
+    await writeFile(join(folder, 'three.txt'), ['Sum up.', 'A?', 'B?', 'C?'].join('\n---\n'));
   });
   afterEach(() => rm(folder, { recursive: true }));
 
@@ -62,6 +63,16 @@ describe('wrong files and names', () => {
       readers,
       '--data @talk.jsonl --answers @a --prompt a=@short.txt --prompt a=@short.txt',
       /the name a is taken/u,
+    ],
+    [
+      readers,
+      '--data @talk.jsonl --answers @a --prompt a=@three.txt',
+      /--prompt \S+: 3 requests stand behind lines ---, and this command asks its own/u,
+    ],
+    [
+      canaries,
+      '--data @talk.jsonl --model files --answers @a --prompt a=@three.txt',
+      /--prompt \S+: 3 requests .* at most 2/u,
     ],
     [readers, '--marks @none', /--marks \S+ cannot be read/u],
     [readers, '--marks @short.txt', /--marks \S+ holds no marks/u],

@@ -4,7 +4,11 @@ import { recallAfter, type RecallBefore } from '../eval/recall/recall-after.ts';
 import type { EvalBench } from '../eval/run/eval-bench.ts';
 import { compactGrowing, standingAfter, type GrowSettings } from '../eval/run/eval-generations.ts';
 import { turnsOf, type RecordedTurn } from '../eval/run/eval-turns.ts';
-import { summariseInRounds, type OtherSummariser } from '../eval/run/other-summariser.ts';
+import {
+  SUMMARY_REQUEST,
+  summariseInRounds,
+  type OtherSummariser,
+} from '../eval/run/other-summariser.ts';
 import type { Recording } from '../eval/replay/recording.ts';
 
 /** What is left of a conversation for one who goes on with it. */
@@ -99,7 +103,7 @@ export async function summariserContext(
     const text = [
       ...(before === undefined ? [] : [before]),
       renderTurns(turns),
-      `USER: ${anchor}First, reason in your scratchpad. Then write the summary of all of the above, of at most ${roomCharacters} characters without the scratchpad.`,
+      `USER: ${anchor}${SUMMARY_REQUEST}, of at most ${roomCharacters} characters without the scratchpad.`,
     ].join('\n\n');
     return ask({ kind: 'main', system, text });
   });

@@ -47,7 +47,7 @@ Summaries, answers and marks are files: a prompt without one is written to the f
   --keep F                 share of the text that is not folded at last (default 0.3)
   --snapshot-tokens N      size of Recap's snapshot (default: the policy's)
   --recall-tokens N        what recall may put before a message (default 500)
-  --prompt NAME=FILE       another summariser's instruction, up to a line ---; several times for several
+  --prompt NAME=FILE       another summariser's instruction; several times for several
   --prompt-characters N    size of their summaries (default 6000)
   --questions N            questions of each conversation, spread evenly (default 50)
   --json OUT               once all is marked: write sizes and the marks of every question to this file, without a word
@@ -176,7 +176,7 @@ async function run(): Promise<void> {
   const wanted = {
     folder,
     settings: readSettings(values),
-    others: await readOtherSummarisers(values.prompt ?? []),
+    others: await readOtherSummarisers(values.prompt ?? [], { requests: 0 }),
     roomCharacters: readInteger('--prompt-characters', values['prompt-characters']),
     questions: readInteger('--questions', values.questions),
   };
