@@ -7,7 +7,7 @@ import { parseConfig } from '#functions/config.ts';
 import { verifiedModels } from '#test/support/verified-models.ts';
 import { ArgumentError } from '#lab/eval/replay/replay-arguments.ts';
 import { cloudPrices, type Operations } from './cloud-prices.ts';
-import type { CostRun, Line, PricedPoint, ShapeRun } from './cost-run.ts';
+import type { CostRun, PricedPoint, ShapeRun, Totals } from './cost-run.ts';
 import type { ModelRates } from './folds/fold-cost.ts';
 import { setUp, type Setup, type Shape } from './shapes.ts';
 import { openBooks, TAILS, THRESHOLDS, type Books } from './strategies.ts';
@@ -67,8 +67,7 @@ function openShape(
 const isReachable = ({ thresholdTokens, tailTokens }: PricedPoint): boolean =>
   tailTokens <= policyConstants.tailFraction.value * thresholdTokens;
 
-const summarise = (name: string, { books }: Opened): Line => ({
-  name,
+const sumUp = ({ books }: Opened): Totals => ({
   naive: books.naive().total,
   geminiCli: books.geminiCli().total,
   usual: books.recap(books.usual).total,
@@ -108,10 +107,9 @@ function computeShape(shape: Shape, open: (changed: Partial<Question>) => Opened
     bills: listBills(books, best),
     hits: HIT_FRACTIONS.map((hitFraction) => {
       const other = open({ hitFraction });
-      const line = summarise(`${100 * hitFraction} %`, other);
-      return { ...line, points: other.books.points([usual.tailTokens]) };
+      return { ...sumUp(other), hitFraction, points: other.books.points([usual.tailTokens]) };
     }),
-    models: listModels().map((model) => summarise(model, open({ model }))),
+    models: listModels().map((model) => ({ ...sumUp(open({ model })), model })),
     scaled: THRESHOLDS.map((thresholdTokens) => {
       const other = open({ thresholdTokens });
       const snapshotTokens = other.summariser.snapshotTokens(Infinity);

@@ -8,8 +8,8 @@ const largestTurn = ({ counted, usual }: ShapeRun): number =>
   Math.max(...turnWeights(counted.turns)) / usual.thresholdTokens;
 
 /** Cost ÷ optimum at the default threshold and at those beside it, at a hit rate. */
-function ratiosAround({ usual, hits }: ShapeRun, hitName: string) {
-  const hit = hits.find(({ name }) => name === hitName) ?? hits[0];
+function ratiosAround({ usual, hits }: ShapeRun, hitFraction: number) {
+  const hit = hits.find((each) => each.hitFraction === hitFraction) ?? hits[0];
   const points = (hit?.points ?? []).toSorted((a, b) => a.thresholdTokens - b.thresholdTokens);
   const at = points.findIndex((point) => point.thresholdTokens === usual.thresholdTokens);
   return points.slice(Math.max(0, at - 1), at + 2).map(({ thresholdTokens, total }) => ({
@@ -25,7 +25,7 @@ export function describeLargeTurns({
 }: Pick<CostRun, 'shapes' | 'hitFraction'>): string {
   const [shape] = shapes.toSorted((a, b) => largestTurn(b) - largestTurn(a));
   if (shape === undefined || largestTurn(shape) <= 1) return 'No turn is larger than a threshold.';
-  const around = ratiosAround(shape, percent(hitFraction));
+  const around = ratiosAround(shape, hitFraction);
   const steps = around.slice(1).map(({ ratio }, index) => {
     const before = around[index]?.ratio ?? ratio;
     return Math.max(ratio, before) / Math.min(ratio, before) - 1;

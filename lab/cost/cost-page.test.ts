@@ -35,7 +35,7 @@ describe('the cost of conversations', () => {
 });
 
 describe('the judgement of a default', () => {
-  const line = { name: '50 %', naive: 900, geminiCli: 800 };
+  const line = { hitFraction: 0.5, naive: 900, geminiCli: 800 };
   const [chat] = run.shapes;
   const judge = (usual: number, others: { thresholdTokens: number; total: number }[]) => {
     if (chat === undefined) throw new Error('there is no chat');
@@ -86,7 +86,7 @@ describe('the page', () => {
       { thresholdTokens: 32_000, total: 10 },
       { thresholdTokens: 48_000, total: 15 },
     ].map((point) => ({ ...point, tailTokens: 8_000 }));
-    const line = { name: '50 %', naive: 900, geminiCli: 800, usual: 15, optimum: 10 };
+    const line = { hitFraction: 0.5, naive: 900, geminiCli: 800, usual: 15, optimum: 10 };
 
     const text = describeLargeTurns({
       shapes: [{ ...coding, hits: [{ ...line, points }] }],

@@ -4,7 +4,7 @@ import { snapshotConstants } from '#shared/compaction/snapshot/snapshot-constant
 import { PRICED_ON } from './cloud-prices.ts';
 import { assumptions } from './cost-assumptions.ts';
 import { dollars, labelFor, mean, percent, times, tokens, turnWeights } from './cost-figures.ts';
-import type { CostRun, Line, ShapeRun } from './cost-run.ts';
+import type { CostRun, ShapeRun, Totals } from './cost-run.ts';
 import { GEMINI_CLI } from './strategies.ts';
 
 const row = (cells: readonly (string | number)[]) => `| ${cells.join(' | ')} |`;
@@ -81,8 +81,7 @@ const shapeSection = (run: CostRun) => (shape: ShapeRun) =>
     describeChoice(shape),
   ].join('\n\n');
 
-const lineCells = ({ name, naive, geminiCli, usual, optimum }: Line) => [
-  name,
+const lineCells = ({ naive, geminiCli, usual, optimum }: Totals) => [
   dollars(naive),
   dollars(geminiCli),
   `**${dollars(usual)}**`,
@@ -94,7 +93,9 @@ const lineTitles = ['Naive', 'Gemini CLI', 'Recap', 'Optimum', 'Recap ÷ optimum
 const hitTable = ({ shapes }: CostRun): string =>
   table(
     ['Conversation', 'Hits', ...lineTitles],
-    shapes.flatMap((shape) => shape.hits.map((line) => [labelFor(shape), ...lineCells(line)])),
+    shapes.flatMap((shape) =>
+      shape.hits.map((line) => [labelFor(shape), percent(line.hitFraction), ...lineCells(line)]),
+    ),
   );
 
 const modelTables = ({ shapes }: CostRun): string[] =>
@@ -102,7 +103,7 @@ const modelTables = ({ shapes }: CostRun): string[] =>
     `### ${titleFor(shape)}`,
     table(
       ['Model', ...lineTitles],
-      shape.models.map((line) => lineCells({ ...line, name: `\`${line.name}\`` })),
+      shape.models.map((line) => [`\`${line.model}\``, ...lineCells(line)]),
     ),
   ]);
 
@@ -111,7 +112,11 @@ const SHOWN_THRESHOLDS = [12_000, 16_000, 20_000, 24_000, 32_000, 48_000, 64_000
 
 function thresholdTable({ shapes }: CostRun): string {
   const columns = shapes.flatMap((shape) =>
-    shape.hits.map((hit) => ({ title: `${labelFor(shape)}, ${hit.name}`, shape, hit })),
+    shape.hits.map((hit) => ({
+      title: `${labelFor(shape)}, ${percent(hit.hitFraction)}`,
+      shape,
+      hit,
+    })),
   );
   return table(
     ['Threshold', ...columns.map(({ title }) => title)],
@@ -149,7 +154,7 @@ export function judgeDefault({ name, usual, hits }: ShapeRun): string {
   const verdict =
     dear.length === 0
       ? `within ${TOLERATED} × the optimum`
-      : `**above ${TOLERATED} × the optimum with ${dear.map((hit) => hit.name).join(' and ')} hits**`;
+      : `**above ${TOLERATED} × the optimum with ${dear.map(({ hitFraction }) => percent(hitFraction)).join(' and ')} hits**`;
   const [first] = hits;
   const better = (first?.points ?? [])
     .map(({ thresholdTokens }) => {
@@ -167,7 +172,7 @@ export function judgeDefault({ name, usual, hits }: ShapeRun): string {
     better === undefined
       ? 'No other threshold of the table is cheaper at every hit rate.'
       : `A threshold of ${tokens(better.thresholdTokens)} with the same tail would cost ${better.shares.map((share) => percent(share)).join(', ')} of it.`;
-  return `- ${labelFor({ name })} (${tokens(usual.thresholdTokens)}): ${ratios} × the optimum with ${hits.map((hit) => hit.name).join(', ')} hits, ${verdict}. ${other}`;
+  return `- ${labelFor({ name })} (${tokens(usual.thresholdTokens)}): ${ratios} × the optimum with ${hits.map(({ hitFraction }) => percent(hitFraction)).join(', ')} hits, ${verdict}. ${other}`;
 }
 
 const countedTable = ({ shapes }: CostRun): string =>

@@ -5,8 +5,7 @@ import type { Shape } from './shapes.ts';
 import type { Point } from './strategies.ts';
 
 /** Totals side by side, in US dollars for a thousand turns. */
-export interface Line {
-  name: string;
+export interface Totals {
   naive: number;
   geminiCli: number;
   usual: number;
@@ -40,8 +39,8 @@ export interface ShapeRun extends Pick<Shape, 'name' | 'turnCount' | 'counted'> 
   best: PricedPoint;
   points: readonly PricedPoint[];
   /** By share of prompts that hit the cache; with the tail of the default over all thresholds. */
-  hits: (Line & { points: readonly PricedPoint[] })[];
-  models: Line[];
+  hits: (Totals & { hitFraction: number; points: readonly PricedPoint[] })[];
+  models: (Totals & { model: string })[];
   /** By threshold, with the tail and snapshot that the service then keeps. */
   scaled: (PricedPoint & { snapshotTokens: number })[];
 }
