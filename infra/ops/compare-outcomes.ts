@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { neededFacts, type NeededFacts } from '#shared/compaction/ledger/ledger-report.ts';
+import { refusedStates } from '#shared/compaction/decisions/outcome-state.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import type { CompactionRecord } from '#shared/conversation/documents/job.ts';
 import type { Rating } from '#shared/conversation/documents/rating.ts';
@@ -62,8 +63,6 @@ const kindOf = (state: string): ComparedOutcome['kind'] => {
   return state.startsWith('FAILED') ? 'failed' : 'nothing';
 };
 
-const refusals: ReadonlySet<string> = new Set(['FAILED_VERIFICATION', 'FAILED_EMPTY_SUMMARY']);
-
 const isSwap = ({ state }: Pick<History, 'state'>) => kindOf(state) === 'compacted';
 
 /**
@@ -95,7 +94,7 @@ export function readOutcomes(input: {
       .map((record): ComparedOutcome => ({
         variant: record.variant ?? input.variant,
         kind: kindOf(record.state),
-        isRefused: refusals.has(record.state),
+        isRefused: refusedStates.some((state) => state === record.state),
         beforeTokens: record.beforeTokens,
         afterTokens: record.afterTokens,
         costMicros: record.costMicros,

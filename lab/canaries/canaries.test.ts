@@ -166,11 +166,12 @@ describe('npm run eval:canaries', () => {
   const files = () => ['--model', 'files', '--answers', answers];
   const other = () => ['--prompt', `other=${join(folder, 'other.txt')}`];
 
-  test('names the prompts that wait for an answer, of every method, and ends with 3', async () => {
+  test('names the prompts that wait for an answer, of every method, writes no figures, and ends with 3', async () => {
     const { code, stdout } = await runCommand(...files(), ...other());
 
     const names = await readdir(answers);
     expect(code).toBe(3);
+    expect(await readdir(folder)).not.toContain('out.json');
     expect(names).toHaveLength(2);
     for (const name of names) expect(stdout).toContain(name);
     const prompt = await readFile(

@@ -6,13 +6,14 @@ import {
   type AnswerFolder,
 } from '../eval/answers/answer-folder.ts';
 import { answerOptions, answerOptionsHelp, readAnswers } from '../eval/answers/answer-arguments.ts';
-import { listOf, readFraction, readVices, required } from '../eval/eval-arguments.ts';
+import { listOf, readVices, required } from '../eval/eval-arguments.ts';
 import { checkWritable, readRecordings } from '../eval/given-files.ts';
 import type { Recording } from '../eval/replay/recording.ts';
 import {
   ArgumentError,
   readChoice,
   readCommandLine,
+  readFraction,
   readInteger,
 } from '../eval/replay/replay-arguments.ts';
 import { startEvalBench } from '../eval/run/eval-bench.ts';
@@ -46,7 +47,7 @@ ${answerOptionsHelp}
   --prompt NAME=FILE       of --model files: one more method, the instruction of another summariser; several times for
                            several. Behind a line --- may stand what is asked at the end of the history, behind a
                            second one what is asked there once an earlier summary stands in it
-  --json OUT               write the canaries and what became of them to this file
+  --json OUT               once all is measured: write the canaries and what became of them to this file
   --help                   this text
 
 Exit code: 0 all is measured; 2 wrong arguments; 3 prompts have no answer.`;
@@ -72,12 +73,12 @@ type Values = ReturnType<typeof readCommandLine<typeof options>>['values'];
 
 function readSettings(values: Values): MethodSettings & { each: number } {
   const snapshotTokens = readInteger('--snapshot-tokens', values['snapshot-tokens']);
-  const each = readInteger('--each', values.each) ?? 1;
+  const each = readInteger('--each', values.each);
   if (each > MAXIMUM_EACH) throw new ArgumentError(`--each takes at most ${MAXIMUM_EACH}`);
   return {
     each,
-    rounds: readInteger('--rounds', values.rounds) ?? 1,
-    keepFraction: readFraction('--keep', values.keep),
+    rounds: readInteger('--rounds', values.rounds),
+    keepFraction: readFraction('--keep', values.keep, '(0, 1)'),
     seed: values.seed,
     ...(snapshotTokens !== undefined && { snapshotTokens }),
   };
@@ -112,7 +113,7 @@ async function openMethods(
   const methods = new Map<string, Compact>();
   for (const name of listOf(values.methods))
     methods.set(readChoice('--methods', name, ['recap']), recap(values, settings, folder));
-  for (const other of await readOtherSummarisers(values.prompt ?? [])) {
+  for (const other of await readOtherSummarisers(values.prompt ?? [], { requests: 2 })) {
     if (folder === undefined) throw new ArgumentError('--prompt needs --model files');
     methods.set(other.name, (recording) => {
       folder.beginConversation({ id: recording.id, strategy: other.name });
@@ -129,6 +130,8 @@ async function run(): Promise<void> {
   if (values.help) return void process.stdout.write(`${help}\n`);
   const settings = readSettings(values);
   const model = readChoice('--model', values.model, ['stand-in', 'files']);
+  if (model === 'files' && values.vices !== undefined)
+    throw new ArgumentError("--vices are the stand-in's: leave them out with --model files");
   const answers = readAnswers(model, values);
   const folder = answers && openAnswerFolder(answers);
   const data = required('--data', values.data);
@@ -145,11 +148,11 @@ async function run(): Promise<void> {
     process.stdout.write(`${canaryTable(left, settings.rounds)}\n\n`);
   }
   if (folder) process.stdout.write(answersText(folder));
-  if (values.json !== undefined) {
+  process.exitCode = exitCode(true, folder);
+  if (values.json !== undefined && process.exitCode === 0) {
     const figures = { id: recording.id, settings, methods: measured };
     await writeFile(values.json, `${JSON.stringify(figures, undefined, 2)}\n`);
   }
-  process.exitCode = exitCode(true, folder);
 }
 
 await runEvalCommand(run);

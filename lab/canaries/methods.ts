@@ -5,7 +5,11 @@ import type { AnswerFolder } from '../eval/answers/answer-folder.ts';
 import { recallAfter, type RecallBefore } from '../eval/recall/recall-after.ts';
 import type { EvalBench } from '../eval/run/eval-bench.ts';
 import { compactGrowing } from '../eval/run/eval-generations.ts';
-import { summariseInRounds, type OtherSummariser } from '../eval/run/other-summariser.ts';
+import {
+  SUMMARY_REQUEST,
+  summariseInRounds,
+  type OtherSummariser,
+} from '../eval/run/other-summariser.ts';
 import type { Recording } from '../eval/replay/recording.ts';
 import type { Cut } from './plant.ts';
 
@@ -49,8 +53,7 @@ export async function compactWithRecap(
   return { rounds, ask: async (question) => decodeXml(await ask(question)) };
 }
 
-const DEFAULT_REQUEST =
-  'First, reason in your scratchpad. Then write the summary of all of the above.';
+const DEFAULT_REQUEST = `${SUMMARY_REQUEST}.`;
 
 const says = (role: 'user' | 'model', text: string): Content => ({ role, parts: [{ text }] });
 

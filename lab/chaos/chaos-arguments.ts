@@ -75,7 +75,7 @@ export function parseChaosArguments(argv: readonly string[]): ChaosArguments | '
   return {
     minutes: readMinutes(values.minutes),
     seed: values.seed,
-    phones: readInteger('--phones', values.phones) ?? 20,
+    phones: readInteger('--phones', values.phones),
     isJson: values.json,
     ...(values.break !== undefined && {
       broken: readChoice('--break', values.break, protections),

@@ -11,7 +11,7 @@ import { pythonChoices } from './python-random.ts';
 import { driftResistance, scoreCycle } from './score.ts';
 
 const run = promisify(execFile);
-const failureSchema = z.looseObject({ code: z.number(), stdout: z.string() });
+const failureSchema = z.looseObject({ code: z.number(), stdout: z.string(), stderr: z.string() });
 
 const template = `template:
   key: tea_rule
@@ -61,10 +61,10 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-async function runCommand(...more: string[]): Promise<{ code: number; stdout: string }> {
+async function runCommand(...more: string[]) {
   const line = ['--data', folder, '--answers', answers, '--suite', 'tea', ...more];
   return run(process.execPath, ['lab/compactbench/compactbench.ts', ...line])
-    .then(({ stdout }) => ({ code: 0, stdout }))
+    .then((ended) => ({ code: 0, ...ended }))
     .catch((error: unknown) => failureSchema.parse(error));
 }
 
@@ -176,6 +176,16 @@ describe('npm run eval:compactbench', () => {
     expect(code).toBe(3);
     expect(stdout).toContain(prompt);
     expect(await readFile(join(answers, prompt), 'utf8')).toContain('Be short. USER: Ada comes');
+  });
+
+  test('refuses another summariser by the name of a method of its own', async () => {
+    const other = join(folder, 'other.txt');
+    await writeFile(other, 'Be short.');
+
+    const { code, stderr } = await runCommand('--prompt', `hybrid-ledger=${other}`);
+
+    expect(code).toBe(2);
+    expect(stderr).toContain('the name hybrid-ledger is taken');
   });
 
   test('scores each cycle once all is answered', async () => {

@@ -6,8 +6,9 @@ import {
   openAnswerFolder,
   type AnswerFolder,
 } from '../eval/answers/answer-folder.ts';
-import { asksFolder } from '../eval/answers/ask-folder.ts';
+import { askRecorded } from '../eval/answers/ask-recorded.ts';
 import { listOf, required } from '../eval/eval-arguments.ts';
+import { checkWritable } from '../eval/given-files.ts';
 import { ArgumentError, readCommandLine, readInteger } from '../eval/replay/replay-arguments.ts';
 import { startEvalBench } from '../eval/run/eval-bench.ts';
 import { readOtherSummarisers } from '../eval/run/other-summariser.ts';
@@ -30,7 +31,7 @@ them with each method, asks their questions of what is left, and scores the answ
   --cycles N               drift cycles after the first (default 2)
   --methods LIST           of recap, naive-summary, hybrid-ledger (default: all)
   --prompt NAME=FILE       one more method: the instruction of another summariser; several times for several
-  --json OUT               write the figures to this file
+  --json OUT               once all is scored: write the figures to this file
   --help                   this text
 
 Exit code: 0 all is scored; 2 wrong arguments; 3 prompts have no answer.`;
@@ -67,7 +68,7 @@ async function openMethods(
   names: readonly string[],
   prompts: readonly string[],
 ): Promise<Map<string, MakeCompact>> {
-  const ask = asksFolder(folder);
+  const ask = askRecorded(folder);
   const known = new Map<string, MakeCompact>([
     ['recap', (wanted) => startRecap(folder, wanted)],
     ['naive-summary', async () => ({ compact: await naiveSummary(checkout, ask) })],
@@ -80,7 +81,10 @@ async function openMethods(
       throw new ArgumentError(`--methods takes ${[...known.keys()].join(', ')}, not ${name}`);
     methods.set(name, method);
   }
-  for (const { name, system } of await readOtherSummarisers(prompts))
+  for (const { name, system } of await readOtherSummarisers(prompts, {
+    requests: 0,
+    names: [...known.keys()],
+  }))
     methods.set(name, async () => ({ compact: promptMethod(system, ask) }));
   return methods;
 }
@@ -98,7 +102,7 @@ async function measureMethod(
     const { compact, stop } = await make(wanted);
     try {
       const beforeCycle = (cycle: number): void => folder.beginGeneration(cycle + 1);
-      const ask = asksFolder(folder);
+      const ask = askRecorded(folder);
       const cycles = await runCase(wanted, { texts, ask, compact, beforeCycle });
       if (cycles.length > wanted.continuations.length) measured.push({ id: wanted.id, cycles });
     } finally {
@@ -144,7 +148,7 @@ async function run(): Promise<void> {
   const checkout = required('--data', values.data);
   const answers = required('--answers', values.answers);
   const folder = openAnswerFolder({ folder: answers, isLoose: false });
-  const cycles = readInteger('--cycles', values.cycles) ?? 0;
+  const cycles = readInteger('--cycles', values.cycles);
   const { suite, difficulty } = values;
   const ids = listOf(values.cases);
   const cases = (await readCases(checkout, suite, { difficulty, cycles })).filter(
@@ -152,12 +156,13 @@ async function run(): Promise<void> {
   );
   const place = { checkout, folder };
   const methods = await openMethods(place, listOf(values.methods), values.prompt ?? []);
+  await checkWritable('--json', values.json);
   const measured: Measured[] = [];
   for (const method of methods) measured.push(await measureMethod(place, method, cases));
   process.stdout.write(`${table(measured)}\n${answersText(folder)}`);
-  if (values.json !== undefined)
-    await writeFile(values.json, `${JSON.stringify({ methods: measured }, undefined, 2)}\n`);
   process.exitCode = exitCode(true, folder);
+  if (values.json !== undefined && process.exitCode === 0)
+    await writeFile(values.json, `${JSON.stringify({ methods: measured }, undefined, 2)}\n`);
 }
 
 await runEvalCommand(run);

@@ -1,14 +1,14 @@
-import { AnswerMissing, type Ask } from '../eval/answers/ask-folder.ts';
+import { AnswerMissingError, type Ask } from '../eval/answers/ask-recorded.ts';
 import { compactThrough } from '../eval/run/eval-compaction.ts';
 import type { EvalBench } from '../eval/run/eval-bench.ts';
 import { appendTurns, storeConversation } from '../eval/run/eval-store.ts';
 import { turnsOf } from '../eval/run/eval-turns.ts';
-import { withoutScratchpad } from '../eval/run/other-summariser.ts';
+import { SUMMARY_REQUEST, withoutScratchpad } from '../eval/run/other-summariser.ts';
 import { mergeStates, parseState, renderMessages, type Artifact } from './artifact.ts';
 import type { Message } from './cases.ts';
 import { constantStrings, fill, readSource } from './python-texts.ts';
 
-/** Compacts a conversation, every time with some messages more. Throws AnswerMissing. */
+/** Compacts a conversation, every time with some messages more. Throws AnswerMissingError. */
 export type Compact = (messages: readonly Message[]) => Promise<Artifact>;
 
 /** CompactBench's floor: one summary of everything. */
@@ -68,7 +68,7 @@ export async function recap(bench: EvalBench, id: string): Promise<Compact> {
     stored = turns.length;
     const compaction = { conversationId, lastFoldedSeq: turns.length - 1 };
     const { history, reason } = await compactThrough(bench.dependencies, compaction);
-    if (bench.answers?.isWaiting() === true) throw new AnswerMissing();
+    if (bench.answers?.isWaiting() === true) throw new AnswerMissingError(bench.answers);
     if (history) {
       snapshot = history.snapshotText;
       covered = history.coveredThrough.seq;
@@ -86,7 +86,7 @@ export function promptMethod(system: string, ask: Ask): Compact {
     const turns = toTurns('', messages);
     const folded = turns.slice(covered, -1).flatMap(turnMessages);
     const history = withTail(snapshot, folded);
-    const text = `${history}\n\nUSER: First, reason in your scratchpad. Then write the summary of all of the above.`;
+    const text = `${history}\n\nUSER: ${SUMMARY_REQUEST}.`;
     const answer = await ask({ kind: 'main', system, text });
     snapshot = withoutScratchpad(answer);
     covered = turns.length - 1;

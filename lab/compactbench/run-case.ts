@@ -1,4 +1,4 @@
-import { AnswerMissing, type Ask } from '../eval/answers/ask-folder.ts';
+import { AnswerMissingError, type Ask } from '../eval/answers/ask-recorded.ts';
 import { artifactText, artifactTokens, messageTokens } from './artifact.ts';
 import type { Case, Item } from './cases.ts';
 import type { Compact } from './methods.ts';
@@ -86,7 +86,7 @@ export async function runCase(wanted: Case, measure: Measure): Promise<MeasuredA
       });
     }
   } catch (error) {
-    if (!(error instanceof AnswerMissing)) throw error;
+    if (!(error instanceof AnswerMissingError)) throw error;
   }
   return cycles;
 }

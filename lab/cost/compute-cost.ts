@@ -1,13 +1,14 @@
 import { policyConstants } from '#shared/compaction/policy/policy-constants.ts';
 import { knownPrice } from '#shared/models/find-price.ts';
-import type { ModelPrice } from '#shared/models/model-entry.ts';
+import { findModel } from '#shared/models/model-entry.ts';
 import { registry } from '#shared/models/registry.ts';
 import { compressorModel, findRetirement } from '#shared/models/retirement.ts';
 import { parseConfig } from '#functions/config.ts';
 import { verifiedModels } from '#test/support/verified-models.ts';
 import { ArgumentError } from '#lab/eval/replay/replay-arguments.ts';
 import { cloudPrices, type Operations } from './cloud-prices.ts';
-import type { CostRun, Line, PricedPoint, ShapeRun } from './cost-run.ts';
+import type { CostRun, PricedPoint, ShapeRun, Totals } from './cost-run.ts';
+import type { ModelRates } from './folds/fold-cost.ts';
 import { setUp, type Setup, type Shape } from './shapes.ts';
 import { openBooks, TAILS, THRESHOLDS, type Books } from './strategies.ts';
 
@@ -16,10 +17,13 @@ const HIT_FRACTIONS = [0, 0.5, 0.9];
 /** As the service sets it up: every message brings back as much as it may. */
 const { COMPRESSOR_MODEL, RECALL_TOKENS } = parseConfig({ GOOGLE_CLOUD_PROJECT: 'demo-recap' });
 
-function priced(model: string): ModelPrice {
+const cacheFromTokens = (model: string): number =>
+  findModel(verifiedModels.models, model)?.cacheFromTokens ?? Infinity;
+
+function ratesFor(model: string): ModelRates {
   const price = knownPrice(model, verifiedModels);
   if (price === undefined) throw new ArgumentError(`the price of ${model} is not known`);
-  return price;
+  return { price, cacheFromTokens: cacheFromTokens(model) };
 }
 
 const summariserFor = (model: string): string =>
@@ -50,8 +54,8 @@ function openShape(
 ): Opened {
   const setup = setUp(shape, model, rest);
   const rates = {
-    chat: priced(model),
-    summary: priced(summariserFor(model)),
+    chat: ratesFor(model),
+    summary: ratesFor(summariserFor(model)),
     cloud: cloudPrices,
     windowTokens: setup.policy.windowTokens,
   };
@@ -63,8 +67,7 @@ function openShape(
 const isReachable = ({ thresholdTokens, tailTokens }: PricedPoint): boolean =>
   tailTokens <= policyConstants.tailFraction.value * thresholdTokens;
 
-const summarise = (name: string, { books }: Opened): Line => ({
-  name,
+const sumUp = ({ books }: Opened): Totals => ({
   naive: books.naive().total,
   geminiCli: books.geminiCli().total,
   usual: books.recap(books.usual).total,
@@ -73,16 +76,16 @@ const summarise = (name: string, { books }: Opened): Line => ({
 
 function listBills(books: Books, best: PricedPoint): ShapeRun['bills'] {
   const { usual } = books;
-  return [
-    { name: 'Naive resending', bill: books.naive() },
-    { name: 'Gemini CLI (0.5, 30 %)', bill: books.geminiCli() },
-    { name: 'Recap, default', bill: books.recap(usual) },
-    { name: 'Recap, recall off', bill: books.recap(usual, { isRecalling: false }) },
-    { name: 'Recap, cheapest', bill: books.recap(best) },
-    { name: 'Optimum', bill: books.optimum([usual.tailTokens]) },
-    { name: 'Optimum, any tail', bill: books.optimum([...TAILS, usual.tailTokens]) },
-    { name: 'Optimum, calls of Gemini CLI', bill: books.cliOptimum([usual.tailTokens]) },
-  ];
+  return {
+    naive: books.naive(),
+    geminiCli: books.geminiCli(),
+    recap: books.recap(usual),
+    recapWithoutRecall: books.recap(usual, { isRecalling: false }),
+    recapCheapest: books.recap(best),
+    optimum: books.optimum([usual.tailTokens]),
+    optimumAnyTail: books.optimum([...TAILS, usual.tailTokens]),
+    optimumOfGeminiCli: books.cliOptimum([usual.tailTokens]),
+  };
 }
 
 function computeShape(shape: Shape, open: (changed: Partial<Question>) => Opened): ShapeRun {
@@ -104,10 +107,9 @@ function computeShape(shape: Shape, open: (changed: Partial<Question>) => Opened
     bills: listBills(books, best),
     hits: HIT_FRACTIONS.map((hitFraction) => {
       const other = open({ hitFraction });
-      const line = summarise(`${100 * hitFraction} %`, other);
-      return { ...line, points: other.books.points([usual.tailTokens]) };
+      return { ...sumUp(other), hitFraction, points: other.books.points([usual.tailTokens]) };
     }),
-    models: listModels().map((model) => summarise(model, open({ model }))),
+    models: listModels().map((model) => ({ ...sumUp(open({ model })), model })),
     scaled: THRESHOLDS.map((thresholdTokens) => {
       const other = open({ thresholdTokens });
       const snapshotTokens = other.summariser.snapshotTokens(Infinity);
@@ -126,5 +128,11 @@ export function computeCost(
   const runs = shapes.map((shape) =>
     computeShape(shape, (changed) => openShape(shape, { ...asked, ...changed }, operations)),
   );
-  return { ...asked, summariser: summariserFor(asked.model), operations, shapes: runs };
+  return {
+    ...asked,
+    cacheFromTokens: cacheFromTokens(asked.model),
+    summariser: summariserFor(asked.model),
+    operations,
+    shapes: runs,
+  };
 }

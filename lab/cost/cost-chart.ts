@@ -1,4 +1,5 @@
 import type { TopLevelSpec } from 'vega-lite';
+import { billTitles } from './cost-page.ts';
 import type { CostRun, ShapeRun } from './cost-run.ts';
 
 type Layer = Extract<TopLevelSpec, { layer: unknown }>['layer'][number];
@@ -22,18 +23,19 @@ const gridLayer = ({ points }: ShapeRun): Layer => ({
 });
 
 /** What does not compact by a threshold of tokens, at which a name finds room. */
-const labelsAt: Readonly<Record<string, number>> = {
-  'Naive resending': 6_000,
-  'Gemini CLI (0.5, 30 %)': 32_000,
-  Optimum: 48_000,
-};
+const labels = [
+  { id: 'naive', labelAt: 6_000 },
+  { id: 'geminiCli', labelAt: 32_000 },
+  { id: 'optimum', labelAt: 48_000 },
+] as const;
 
 const othersLayer = ({ bills }: ShapeRun): Layer => ({
   data: {
-    values: bills.flatMap(({ name, bill }) => {
-      const labelAt = labelsAt[name];
-      return labelAt === undefined ? [] : [{ name, total: bill.total, labelAt }];
-    }),
+    values: labels.map(({ id, labelAt }) => ({
+      name: billTitles[id],
+      total: bills[id].total,
+      labelAt,
+    })),
   },
   encoding: { y: { field: 'total', type: 'quantitative' } },
   layer: [

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { computeCost, listModels } from './compute-cost.ts';
-import { judgeDefault } from './cost-page.ts';
+import { describeLargeTurns } from './cost-assumptions.ts';
+import { costPage, judgeDefault } from './cost-page.ts';
 import { readShapes } from './shapes.ts';
 
 const nothing = { reads: 0, writes: 0, deletes: 0, messages: 0 };
@@ -15,12 +16,12 @@ describe('the cost of conversations', () => {
     expect(run.shapes.map(({ name }) => name)).toEqual(['chat', 'coding', 'long-answers']);
   });
 
-  test('is least at the optimum, with every model and at every hit rate', () => {
-    const lines = run.shapes.flatMap(({ hits, models }) => [...hits, ...models]);
+  test.each(run.shapes)('of $name is least with Recap, with every model and hit rate', (shape) => {
+    const lines = [...shape.hits, ...shape.models];
 
-    expect(lines.filter(({ usual, naive, optimum }) => optimum > Math.min(usual, naive))).toEqual(
-      [],
-    );
+    expect(
+      lines.filter(({ naive, geminiCli, usual }) => usual >= Math.min(naive, geminiCli)),
+    ).toEqual([]);
   });
 
   test('is told of every model in service that has a price', () => {
@@ -30,12 +31,11 @@ describe('the cost of conversations', () => {
     expect(models).toContain('gemini-3.1-pro');
     expect(models).not.toContain('gemini-3-pro');
     expect(models.some((model) => model.endsWith('-latest'))).toBe(false);
-    for (const shape of run.shapes) expect(shape.models.map(({ name }) => name)).toEqual(models);
   });
 });
 
 describe('the judgement of a default', () => {
-  const line = { name: '50 %', naive: 900, geminiCli: 800 };
+  const line = { hitFraction: 0.5, naive: 900, geminiCli: 800 };
   const [chat] = run.shapes;
   const judge = (usual: number, others: { thresholdTokens: number; total: number }[]) => {
     if (chat === undefined) throw new Error('there is no chat');
@@ -59,5 +59,41 @@ describe('the judgement of a default', () => {
 
     expect(judge(12, others)).toContain('A threshold of 12,000 with the same tail would cost 88 %');
     expect(judge(10.2, others)).toContain('No other threshold of the table is cheaper');
+  });
+});
+
+describe('the page', () => {
+  const page = costPage({ ...run, messageTokens: 60, answerTokens: 250 });
+
+  test('has a row for each bill of a conversation, with its share of the optimum', () => {
+    const [chat] = run.shapes;
+    const rows = page
+      .split('\n')
+      .filter((line) => /^\| (?:Naive|Gemini|Recap|Optimum)/u.test(line));
+
+    expect(rows).toHaveLength(3 * Object.keys(chat?.bills ?? {}).length);
+    expect(rows.filter((line) => line.startsWith('| Optimum | '))).toEqual(
+      Array.from({ length: 3 }, () => expect.stringContaining('| 1.00 |')),
+    );
+  });
+
+  test('says how much a figure moves around the default of the largest turns', () => {
+    const [, coding] = run.shapes;
+    if (coding === undefined) throw new Error('there is no coding session');
+    const points = [
+      { thresholdTokens: 64_000, total: 13 },
+      { thresholdTokens: 24_000, total: 40 },
+      { thresholdTokens: 32_000, total: 10 },
+      { thresholdTokens: 48_000, total: 15 },
+    ].map((point) => ({ ...point, tailTokens: 8_000 }));
+    const line = { hitFraction: 0.5, naive: 900, geminiCli: 800, usual: 15, optimum: 10 };
+
+    const text = describeLargeTurns({
+      shapes: [{ ...coding, hits: [{ ...line, points }] }],
+      hitFraction: 0.5,
+    });
+
+    expect(text).toContain('in coding by up to 50 % from one threshold to the next');
+    expect(text).toContain('(1.00 × the optimum at 32,000, 1.50 at 48,000, 1.30 at 64,000)');
   });
 });

@@ -1,28 +1,35 @@
+import { ledgerConstants } from '#shared/compaction/ledger/ledger-constants.ts';
+import { policyConstants } from '#shared/compaction/policy/policy-constants.ts';
+import { snapshotConstants } from '#shared/compaction/snapshot/snapshot-constants.ts';
 import { PRICED_ON } from './cloud-prices.ts';
-import type { CostRun, Line, ShapeRun } from './cost-run.ts';
-import { cliSummariser } from './counted/summarisers.ts';
-
-const dollars = (value: number) => value.toFixed(value < 1 ? 3 : 2);
-const tokens = (value: number) => Math.round(value).toLocaleString('en-US');
-const percent = (share: number) => `${Math.round(100 * share)} %`;
-const times = (total: number, optimum: number) => (total / optimum).toFixed(2);
+import { assumptions } from './cost-assumptions.ts';
+import { dollars, labelFor, mean, percent, times, tokens, turnWeights } from './cost-figures.ts';
+import type { CostRun, ShapeRun, Totals } from './cost-run.ts';
+import { GEMINI_CLI } from './strategies.ts';
 
 const row = (cells: readonly (string | number)[]) => `| ${cells.join(' | ')} |`;
 const table = (titles: readonly string[], rows: readonly (readonly (string | number)[])[]) =>
   [row(titles), row(titles.map(() => '---')), ...rows.map(row)].join('\n');
 
-const labelFor = ({ name }: { name: string }) => name.replaceAll('-', ' ');
 const titleFor = (shape: ShapeRun) =>
   `${labelFor(shape).slice(0, 1).toUpperCase()}${labelFor(shape).slice(1)}`;
-
-const mean = <Item>(items: readonly Item[], figure: (item: Item) => number): number =>
-  items.reduce((sum, item) => sum + figure(item), 0) / Math.max(1, items.length);
 
 /** Above it a default is too dear for what it keeps. */
 const TOLERATED = 1.3;
 
-const optimumTotal = ({ bills }: ShapeRun): number =>
-  bills.find(({ name }) => name === 'Optimum')?.bill.total ?? Number.NaN;
+/** By what they are bills of, in the order of the tables. */
+export const billTitles: Readonly<Record<keyof ShapeRun['bills'], string>> = {
+  naive: 'Naive resending',
+  geminiCli: `Gemini CLI (${GEMINI_CLI.thresholdFraction}, ${percent(GEMINI_CLI.keptFraction)})`,
+  recap: 'Recap, default',
+  recapWithoutRecall: 'Recap, recall off',
+  recapCheapest: 'Recap, cheapest',
+  optimum: 'Optimum',
+  optimumAnyTail: 'Optimum, any tail',
+  optimumOfGeminiCli: 'Optimum, calls of Gemini CLI',
+};
+
+const billIds = Object.keys(billTitles) as (keyof typeof billTitles)[];
 
 const billTable = (shape: ShapeRun): string =>
   table(
@@ -36,16 +43,19 @@ const billTable = (shape: ShapeRun): string =>
       'Swaps',
       'Largest prompt',
     ],
-    shape.bills.map(({ name, bill }) => [
-      name,
-      dollars(bill.chat),
-      dollars(bill.compactions),
-      dollars(bill.operations),
-      `**${dollars(bill.total)}**`,
-      times(bill.total, optimumTotal(shape)),
-      bill.compactionCount.toFixed(1),
-      tokens(bill.peakTokens),
-    ]),
+    billIds.map((id) => {
+      const bill = shape.bills[id];
+      return [
+        billTitles[id],
+        dollars(bill.chat),
+        dollars(bill.compactions),
+        dollars(bill.operations),
+        `**${dollars(bill.total)}**`,
+        times(bill.total, shape.bills.optimum.total),
+        bill.compactionCount.toFixed(1),
+        tokens(bill.peakTokens),
+      ];
+    }),
   );
 
 /** How many calls a turn has, and what it weighs. */
@@ -54,7 +64,7 @@ function describeShape({ turnCount, counted, name }: ShapeRun, run: CostRun): st
   if (name === 'chat')
     return `${tokens(turnCount)} turns of ${tokens(run.messageTokens)} tokens a message and ${tokens(run.answerTokens)} an answer; ${rest}.`;
   const calls = mean(counted.turns, (sizes) => Math.floor(sizes.length / 2));
-  const weights = counted.turns.map((sizes) => sizes.reduce((sum, size) => sum + size, 0));
+  const weights = turnWeights(counted.turns);
   const weight = mean(weights, Number);
   const largest = Math.max(...weights);
   return `${tokens(turnCount)} turns with the sizes of a recorded conversation, over and over: on average ${tokens(weight)} tokens (the largest ${tokens(largest)}) and ${calls.toFixed(1)} calls a turn; ${rest}. Profile \`${counted.profile}\`.`;
@@ -71,8 +81,7 @@ const shapeSection = (run: CostRun) => (shape: ShapeRun) =>
     describeChoice(shape),
   ].join('\n\n');
 
-const lineCells = ({ name, naive, geminiCli, usual, optimum }: Line) => [
-  name,
+const lineCells = ({ naive, geminiCli, usual, optimum }: Totals) => [
   dollars(naive),
   dollars(geminiCli),
   `**${dollars(usual)}**`,
@@ -84,7 +93,9 @@ const lineTitles = ['Naive', 'Gemini CLI', 'Recap', 'Optimum', 'Recap ÷ optimum
 const hitTable = ({ shapes }: CostRun): string =>
   table(
     ['Conversation', 'Hits', ...lineTitles],
-    shapes.flatMap((shape) => shape.hits.map((line) => [labelFor(shape), ...lineCells(line)])),
+    shapes.flatMap((shape) =>
+      shape.hits.map((line) => [labelFor(shape), percent(line.hitFraction), ...lineCells(line)]),
+    ),
   );
 
 const modelTables = ({ shapes }: CostRun): string[] =>
@@ -92,7 +103,7 @@ const modelTables = ({ shapes }: CostRun): string[] =>
     `### ${titleFor(shape)}`,
     table(
       ['Model', ...lineTitles],
-      shape.models.map((line) => lineCells({ ...line, name: `\`${line.name}\`` })),
+      shape.models.map((line) => [`\`${line.model}\``, ...lineCells(line)]),
     ),
   ]);
 
@@ -101,7 +112,11 @@ const SHOWN_THRESHOLDS = [12_000, 16_000, 20_000, 24_000, 32_000, 48_000, 64_000
 
 function thresholdTable({ shapes }: CostRun): string {
   const columns = shapes.flatMap((shape) =>
-    shape.hits.map((hit) => ({ title: `${labelFor(shape)}, ${hit.name}`, shape, hit })),
+    shape.hits.map((hit) => ({
+      title: `${labelFor(shape)}, ${percent(hit.hitFraction)}`,
+      shape,
+      hit,
+    })),
   );
   return table(
     ['Threshold', ...columns.map(({ title }) => title)],
@@ -127,7 +142,7 @@ const scaledTable = ({ shapes }: CostRun): string =>
         const point = shape.scaled.find((each) => each.thresholdTokens === thresholdTokens);
         if (point === undefined) return '–';
         const sizes = `${tokens(point.tailTokens)} + ${tokens(point.snapshotTokens)}`;
-        return `${times(point.total, optimumTotal(shape))} (${sizes})`;
+        return `${times(point.total, shape.bills.optimum.total)} (${sizes})`;
       }),
     ]),
   );
@@ -139,7 +154,7 @@ export function judgeDefault({ name, usual, hits }: ShapeRun): string {
   const verdict =
     dear.length === 0
       ? `within ${TOLERATED} × the optimum`
-      : `**above ${TOLERATED} × the optimum with ${dear.map((hit) => hit.name).join(' and ')} hits**`;
+      : `**above ${TOLERATED} × the optimum with ${dear.map(({ hitFraction }) => percent(hitFraction)).join(' and ')} hits**`;
   const [first] = hits;
   const better = (first?.points ?? [])
     .map(({ thresholdTokens }) => {
@@ -157,7 +172,7 @@ export function judgeDefault({ name, usual, hits }: ShapeRun): string {
     better === undefined
       ? 'No other threshold of the table is cheaper at every hit rate.'
       : `A threshold of ${tokens(better.thresholdTokens)} with the same tail would cost ${better.shares.map((share) => percent(share)).join(', ')} of it.`;
-  return `- ${name.replaceAll('-', ' ')} (${tokens(usual.thresholdTokens)}): ${ratios} × the optimum with ${hits.map((hit) => hit.name).join(', ')} hits, ${verdict}. ${other}`;
+  return `- ${labelFor({ name })} (${tokens(usual.thresholdTokens)}): ${ratios} × the optimum with ${hits.map(({ hitFraction }) => percent(hitFraction)).join(', ')} hits, ${verdict}. ${other}`;
 }
 
 const countedTable = ({ shapes }: CostRun): string =>
@@ -190,19 +205,9 @@ const countedTable = ({ shapes }: CostRun): string =>
   );
 
 const countedText = ({ shapes }: CostRun): string[] => [
-  `Means of what the worker asked a capable model whose answers are recorded, up to compaction ${Math.max(...shapes.flatMap(({ counted }) => counted.compactions.map(({ generation }) => generation)))} of a conversation. Calls include repairs: 1.00 is none. A compaction reads an instruction of ${tokens(mean(shapes, ({ summariser }) => summariser.instructionTokens))} tokens, the folded turns and the snapshot before. In the tables above a snapshot fills its room as those did; the room grows by half over the first folds. The figures are in \`lab/cost/counted/figures/\`. The first row can be repeated from a clone, the others where the recordings are:`,
+  `Means of what the worker asked a capable model whose answers are recorded, up to compaction ${Math.max(...shapes.flatMap(({ counted }) => counted.compactions.map(({ generation }) => generation)))} of a conversation. Calls include repairs: 1.00 is none. A compaction reads an instruction of ${tokens(mean(shapes, ({ summariser }) => summariser.instructionTokens))} tokens, the folded turns and the snapshot before. In the tables above a snapshot fills its room as those did; the room grows by up to ${percent(ledgerConstants.roomMaximum.value - 1)} over the first folds. The figures are in \`lab/cost/counted/figures/\`. The first row can be repeated from a clone, the others where the recordings are:`,
   ['```sh', ...shapes.map(({ counted }) => counted.command), '```'].join('\n'),
 ];
-
-const assumptions = (run: CostRun): string =>
-  [
-    '- **Hits.** A hit saves what the prompt shares with the one before, from 4,096 tokens on. The first prompt after a swap shares only instruction and tools. What is recalled stands before the message, behind all that is cached, and is paid in full; at the next turn the prompt differs from there on.',
-    `- **Recall** brings back as much as it may in every turn, once something was folded. **Optimum** does so too, with the default's tail and snapshot: it chooses when to compact, and knows all sizes and prices in advance (dynamic programming). "Any tail" also chooses the tail (1,000 to 16,000 tokens). No policy that decides as the conversation goes can be cheaper with these. "Calls of Gemini CLI" has a smaller snapshot and no recall. More compactions may keep less: see [fidelity](fidelity.md).`,
-    `- **Gemini CLI** compacts at half of the window, keeps 30 %, reads the rest twice (its check shares the prompt of its summary) and writes ${tokens(cliSummariser.outputTokens)} tokens each time, as recorded with 6,000 characters allowed. If the summary is no shorter, it asks no more. Masking of tool outputs is left out for both.`,
-    `- **Operations**: a replay with the fake Gemini counted ${run.operations.turn.reads.toFixed(1)} reads and ${run.operations.turn.writes.toFixed(1)} writes a turn; ${run.operations.compaction.reads.toFixed(1)} reads, ${run.operations.compaction.writes.toFixed(1)} writes and ${Math.round(run.operations.compaction.messages)} messages a compaction. Others pay for no store.`,
-    '- **Large turns.** Each recorded conversation is one. Where a turn is larger than the threshold, a figure moves by up to a third as the threshold comes to lie before or behind it (coding: 1.03 × the optimum at 32,000, 1.35 at 48,000, 1.24 at 64,000); the service would shorten the view of such a turn, which is left out.',
-    '- **Not included**: thinking (the recorded answers tell of none, and the service leaves it to the model), storage of caches (implicit caching has no price), functions, network, storage. Free quotas are not deducted. Tokens are estimated. Compactions begin after a turn, never in one.',
-  ].join('\n');
 
 /** The page in Markdown; its picture is `cost.svg` beside it. */
 export function costPage(run: CostRun): string {
@@ -215,9 +220,9 @@ export function costPage(run: CostRun): string {
     hitTable(run),
     '## Is the default a good one?',
     run.shapes.map(judgeDefault).join('\n'),
-    'Cost ÷ optimum by threshold, with the tail and snapshot of the default; hits of 0, 50 and 90 %:',
+    'Cost ÷ optimum by threshold and share of hits, with the tail and snapshot of the default:',
     thresholdTable(run),
-    `The service keeps at most a sixth of the threshold as its tail, and a tenth as its snapshot. As it is set up by the threshold alone, ${percent(run.hitFraction)} hits (tokens of tail + snapshot):`,
+    `The service keeps at most ${percent(policyConstants.tailFraction.value)} of the threshold as its tail, and ${percent(snapshotConstants.snapshotBudgetFraction.value)} as its snapshot. As it is set up by the threshold alone, ${percent(run.hitFraction)} hits (tokens of tail + snapshot):`,
     scaledTable(run),
     '## Models',
     `Prices of the registry, ${percent(run.hitFraction)} hits; each model's own summariser.`,

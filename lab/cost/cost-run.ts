@@ -5,8 +5,7 @@ import type { Shape } from './shapes.ts';
 import type { Point } from './strategies.ts';
 
 /** Totals side by side, in US dollars for a thousand turns. */
-export interface Line {
-  name: string;
+export interface Totals {
   naive: number;
   geminiCli: number;
   usual: number;
@@ -23,12 +22,25 @@ export interface ShapeRun extends Pick<Shape, 'name' | 'turnCount' | 'counted'> 
   largestSnapshotTokens: number;
   /** What the service does by itself. */
   usual: Point;
-  bills: { name: string; bill: Bill }[];
+  bills: {
+    naive: Bill;
+    geminiCli: Bill;
+    /** At its defaults. */
+    recap: Bill;
+    recapWithoutRecall: Bill;
+    /** At the best of the points. */
+    recapCheapest: Bill;
+    /** With the tail of the default. */
+    optimum: Bill;
+    optimumAnyTail: Bill;
+    /** With Gemini CLI's summaries, and no recall. */
+    optimumOfGeminiCli: Bill;
+  };
   best: PricedPoint;
   points: readonly PricedPoint[];
   /** By share of prompts that hit the cache; with the tail of the default over all thresholds. */
-  hits: (Line & { points: readonly PricedPoint[] })[];
-  models: Line[];
+  hits: (Totals & { hitFraction: number; points: readonly PricedPoint[] })[];
+  models: (Totals & { model: string })[];
   /** By threshold, with the tail and snapshot that the service then keeps. */
   scaled: (PricedPoint & { snapshotTokens: number })[];
 }
@@ -36,6 +48,8 @@ export interface ShapeRun extends Pick<Shape, 'name' | 'turnCount' | 'counted'> 
 /** All that was computed. */
 export interface CostRun {
   model: string;
+  /** Prompts that share fewer tokens with the one before are not served from its cache. */
+  cacheFromTokens: number;
   summariser: string;
   hitFraction: number;
   overheadTokens: number;

@@ -4,9 +4,9 @@ import { runCommand } from '#test/support/processes/run-command.ts';
 import { registry } from '#shared/models/registry.ts';
 import { checkWritable } from '#lab/eval/given-files.ts';
 import {
-  ArgumentError,
   readChoice,
   readCommandLine,
+  readFraction,
   readInteger,
 } from '#lab/eval/replay/replay-arguments.ts';
 import { computeCost } from './compute-cost.ts';
@@ -70,13 +70,6 @@ async function write(run: CostRun): Promise<void> {
   await writeFile(`${reportFolder}/cost.md`, page);
 }
 
-function readHitFraction(text: string): number {
-  const value = Number(text);
-  if (text.trim() === '' || !(value >= 0 && value <= 1))
-    throw new ArgumentError(`--hit-rate takes a number from 0 to 1, not ${JSON.stringify(text)}`);
-  return value;
-}
-
 process.exitCode = await runCommand(help, async (argv) => {
   const { values } = readCommandLine(argv, options);
   if (values.help) return 'help';
@@ -88,7 +81,7 @@ process.exitCode = await runCommand(help, async (argv) => {
   };
   const asked = {
     model: readChoice('--model', values.model, Object.keys(registry)),
-    hitFraction: readHitFraction(values['hit-rate']),
+    hitFraction: readFraction('--hit-rate', values['hit-rate'], '[0, 1]'),
     overheadTokens: size('overhead-tokens') ?? 500,
   };
   const shapes = readShapes({ ...sizes, turnCount: size('turns') ?? 2_000 });

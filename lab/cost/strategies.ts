@@ -6,7 +6,7 @@ import { cliSummariser } from './counted/summarisers.ts';
 import { foldAtThreshold, foldLikeGeminiCli } from './folds/threshold-folds.ts';
 
 /** Gemini CLI asks at half of the window and keeps 30 %. */
-const CLI = { thresholdFraction: 0.5, keptFraction: 0.3 };
+export const GEMINI_CLI = { thresholdFraction: 0.5, keptFraction: 0.3 };
 
 const nothing: Operations = { reads: 0, writes: 0, deletes: 0, messages: 0 };
 
@@ -36,6 +36,14 @@ export interface Books {
   points(tails: readonly number[]): (Point & { total: number })[];
 }
 
+/** Without a store and recall. */
+const others: Means = {
+  summariser: cliSummariser,
+  recalledTokens: 0,
+  turn: nothing,
+  compaction: nothing,
+};
+
 export function openBooks(
   { conversation, policy, summariser }: Setup,
   given: { rates: Rates; recalledTokens: number; turn: Operations; compaction: Operations },
@@ -43,12 +51,6 @@ export function openBooks(
   const { rates, recalledTokens, turn, compaction } = given;
   const { windowTokens, minimumSavingFraction, rearmFraction } = policy;
   const means: Means = { summariser, recalledTokens, turn, compaction };
-  const others: Means = {
-    summariser: cliSummariser,
-    recalledTokens: 0,
-    turn: nothing,
-    compaction: nothing,
-  };
   const bill = (folds: readonly Fold[], by: Means) =>
     billFolds(conversation, folds, { rates, means: by });
   const { snapshotTokens } = summariser;
@@ -68,7 +70,11 @@ export function openBooks(
     const known = list(tails).map(fold);
     return bill(cheapestFolds(conversation, tails, { rates, means: by, known }), by);
   };
-  const cliPolicy = { ...CLI, windowTokens, snapshotTokens: cliSummariser.snapshotTokens(0) };
+  const cliPolicy = {
+    ...GEMINI_CLI,
+    windowTokens,
+    snapshotTokens: cliSummariser.snapshotTokens(0),
+  };
   return {
     usual,
     naive: () => bill([], others),

@@ -183,7 +183,7 @@ process.exitCode = await runCommand(help, async (argv) => {
     strategies: listOf(values.strategies).map((each) =>
       readChoice('--strategies', each, ['ledger', 'rewrite']),
     ),
-    limit: readInteger('--limit', values.limit) ?? 3,
+    limit: readInteger('--limit', values.limit),
     seed: values.seed,
     answerFolder,
   });

@@ -6,6 +6,7 @@ import {
   ArgumentError,
   readChoice,
   readCommandLine,
+  readFraction,
   readInteger,
 } from './replay/replay-arguments.ts';
 
@@ -66,14 +67,6 @@ export interface EvalArguments {
   limit: number;
   /** Empty: all. */
   ids: string[];
-}
-
-/** Throws ArgumentError for what is not in (0, 1). */
-export function readFraction(flag: string, text: string): number {
-  const value = Number(text);
-  if (text.trim() === '' || !(value > 0 && value < 1))
-    throw new ArgumentError(`${flag} takes a number between 0 and 1, not ${JSON.stringify(text)}`);
-  return value;
 }
 
 /** `a, b` → `['a', 'b']`. */
@@ -150,14 +143,14 @@ export function parseEvalArguments(argv: readonly string[]): EvalArguments | 'he
     dataPath: required('--data', values.data),
     outPath: required('--out', values.out),
     strategy: readChoice('--strategy', values.strategy, ['ledger', 'rewrite']),
-    keepFraction: readFraction('--keep', values.keep),
+    keepFraction: readFraction('--keep', values.keep, '(0, 1)'),
     ...(snapshotTokens !== undefined && { snapshotTokens }),
     ...(thresholdTokens !== undefined && { thresholdTokens }),
     model: values.model,
     ...(answers !== undefined && { answers }),
     vices,
     seed: values.seed,
-    repeat: readInteger('--repeat', values.repeat) ?? 1,
+    repeat: readInteger('--repeat', values.repeat),
     profile: readChoice('--profile', values.profile, ['assistant', 'coding']),
     ...(trial !== undefined && { trial }),
     ...(price !== undefined && { price }),

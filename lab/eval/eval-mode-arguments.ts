@@ -1,11 +1,12 @@
 import type { Vices } from '#infra/fake-gemini/server/misbehaviour.ts';
 import type { AnswerSettings } from './answers/answer-folder.ts';
 import { answerOptions, answerOptionsHelp, readAnswers } from './answers/answer-arguments.ts';
-import { listOf, readFraction, readVices, required } from './eval-arguments.ts';
+import { listOf, readVices, required } from './eval-arguments.ts';
 import {
   ArgumentError,
   readChoice,
   readCommandLine,
+  readFraction,
   readInteger,
 } from './replay/replay-arguments.ts';
 
@@ -93,13 +94,13 @@ export function parseModeArguments(
     strategies: listOf(values.strategies).map((each) =>
       readChoice('--strategies', each, ['ledger', 'rewrite']),
     ),
-    keepFraction: readFraction('--keep', values.keep),
+    keepFraction: readFraction('--keep', values.keep, '(0, 1)'),
     ...(snapshotTokens !== undefined && { snapshotTokens }),
     model,
     ...(answers !== undefined && { answers }),
     seed: values.seed,
     vices: readVices(values.vices ?? (model === 'files' ? '' : defaults.vices)),
-    repeat: readInteger('--repeat', values.repeat) ?? 1,
+    repeat: readInteger('--repeat', values.repeat),
     profile: readChoice('--profile', values.profile, ['assistant', 'coding']),
     limit: readInteger('--limit', values.limit) ?? Number.POSITIVE_INFINITY,
     ids: listOf(values.ids),

@@ -1,15 +1,39 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { checkWritable } from './given-files.ts';
 
 const readers = 'lab/readers/readers.ts';
 const canaries = 'lab/canaries/canaries.ts';
 const cost = 'lab/cost/cost.ts';
 const count = 'lab/cost/counted/count.ts';
+
+describe('the file for the figures', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'recap-writable-'));
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  test('is neither made nor emptied by the check that it can be written', async () => {
+    const there = join(folder, 'there.json');
+    await writeFile(there, 'earlier');
+
+    await checkWritable('--json', there);
+    await checkWritable('--json', join(folder, 'new.json'));
+
+    expect(await readdir(folder)).toEqual(['there.json']);
+    expect(await readFile(there, 'utf8')).toBe('earlier');
+  });
+
+  test('may not be a folder', async () => {
+    await expect(checkWritable('--json', folder)).rejects.toThrow(/--json \S+ cannot be written/u);
+  });
+});
 
 describe('wrong files and names', () => {
   let folder: string;
@@ -18,6 +42,7 @@ describe('wrong files and names', () => {
     const turns = ['user', 'model'].map((role) => ({ role, parts: [{ text: 'Hello' }] }));
     await writeFile(join(folder, 'talk.jsonl'), JSON.stringify({ id: 'talk', turns }));
     await writeFile(join(folder, 'short.txt'), 'Be short.');
+    await writeFile(join(folder, 'three.txt'), ['Sum up.', 'A?', 'B?', 'C?'].join('\n---\n'));
   });
   afterEach(() => rm(folder, { recursive: true }));
 
@@ -39,6 +64,19 @@ describe('wrong files and names', () => {
       '--data @talk.jsonl --answers @a --prompt a=@short.txt --prompt a=@short.txt',
       /the name a is taken/u,
     ],
+    [
+      readers,
+      '--data @talk.jsonl --answers @a --prompt a=@three.txt',
+      /--prompt \S+: 3 requests stand behind lines ---, and this command asks its own/u,
+    ],
+    [
+      canaries,
+      '--data @talk.jsonl --model files --answers @a --prompt a=@three.txt',
+      /--prompt \S+: 3 requests .* at most 2/u,
+    ],
+    [readers, '--marks @none', /--marks \S+ cannot be read/u],
+    [readers, '--marks @short.txt', /--marks \S+ holds no marks/u],
+    [readers, '--marks @short.txt --data @talk.jsonl', /--marks measures nothing/u],
     [canaries, '--data @none', /--data \S+ cannot be read/u],
     [canaries, '--data @short.txt', /--data \S+: line 1 is not a recorded conversation/u],
     [canaries, '--data @talk.jsonl --methods=', /--methods or --prompt/u],
@@ -48,6 +86,12 @@ describe('wrong files and names', () => {
       '--data @talk.jsonl --model files --answers @a --prompt recap=@short.txt',
       /the name recap is taken/u,
     ],
+    [
+      canaries,
+      '--data @talk.jsonl --model files --answers @a --vices dense',
+      /--vices .* --model files/u,
+    ],
+    [cost, '--hit-rate 2', /--hit-rate takes a number from 0 to 1, not "2"/u],
     [cost, '--model nope', /--model takes .*gemini-3\.5-flash.*, not "nope"/u],
     [cost, '--json @none/out', /--json \S+ cannot be written/u],
     [count, '--data @talk.jsonl --answers @', /the first argument is the name/u],

@@ -1,4 +1,6 @@
-import { open, readFile } from 'node:fs/promises';
+import { constants, existsSync } from 'node:fs';
+import { access, open, readFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { ArgumentError } from './replay/replay-arguments.ts';
 import { parseRecordings, type Recording } from './replay/recording.ts';
 
@@ -14,12 +16,12 @@ export async function readGivenFile(option: string, path: string): Promise<strin
   }
 }
 
-/** Before the work whose figures a file shall hold. Throws ArgumentError where it cannot be written. */
+/** Before the work whose figures a file shall hold; makes no file. Throws ArgumentError where it cannot be written. */
 export async function checkWritable(option: string, path: string | undefined): Promise<void> {
   if (path === undefined) return;
   try {
-    const file = await open(path, 'a');
-    await file.close();
+    if (existsSync(path)) await (await open(path, constants.O_WRONLY)).close();
+    else await access(dirname(path), constants.W_OK);
   } catch (cause) {
     throw new ArgumentError(`${option} ${path} cannot be written: ${reasonFor(cause)}`, { cause });
   }

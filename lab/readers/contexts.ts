@@ -1,10 +1,14 @@
 import type { Content } from '#shared/conversation/documents/content.ts';
-import { AnswerMissing, type Ask } from '../eval/answers/ask-folder.ts';
+import { AnswerMissingError, type Ask } from '../eval/answers/ask-recorded.ts';
 import { recallAfter, type RecallBefore } from '../eval/recall/recall-after.ts';
 import type { EvalBench } from '../eval/run/eval-bench.ts';
 import { compactGrowing, standingAfter, type GrowSettings } from '../eval/run/eval-generations.ts';
 import { turnsOf, type RecordedTurn } from '../eval/run/eval-turns.ts';
-import { summariseInRounds, type OtherSummariser } from '../eval/run/other-summariser.ts';
+import {
+  SUMMARY_REQUEST,
+  summariseInRounds,
+  type OtherSummariser,
+} from '../eval/run/other-summariser.ts';
 import type { Recording } from '../eval/replay/recording.ts';
 
 /** What is left of a conversation for one who goes on with it. */
@@ -50,7 +54,7 @@ export const wholeContext = (recording: Recording, foldedTurns: number): LeftCon
 
 /**
  * The snapshot that the worker leaves after `repeat` compactions, alone and with what recall puts before each message.
- * Throws AnswerMissing, and an Error that names the compaction that did not swap.
+ * Throws AnswerMissingError, and an Error that names the compaction that did not swap.
  */
 export async function recapContexts(
   bench: EvalBench,
@@ -58,7 +62,7 @@ export async function recapContexts(
   recording: Recording,
 ): Promise<LeftContext[]> {
   const { conversationId, generations } = await compactGrowing(bench, settings, recording);
-  if (bench.answers?.isWaiting() === true) throw new AnswerMissing();
+  if (bench.answers?.isWaiting() === true) throw new AnswerMissingError(bench.answers);
   const standing = await standingAfter(bench, conversationId, generations.at(-1));
   if (!standing)
     throw new Error(
@@ -83,7 +87,7 @@ interface SummaryAsked {
   beforeEach: (round: number) => void;
 }
 
-/** The summary that another summariser leaves after the same turns in the same rounds. Throws AnswerMissing. */
+/** The summary that another summariser leaves after the same turns in the same rounds. Throws AnswerMissingError. */
 export async function summariserContext(
   { name, system }: OtherSummariser,
   { ask, settings, roomCharacters, beforeEach }: SummaryAsked,
@@ -99,7 +103,7 @@ export async function summariserContext(
     const text = [
       ...(before === undefined ? [] : [before]),
       renderTurns(turns),
-      `USER: ${anchor}First, reason in your scratchpad. Then write the summary of all of the above, of at most ${roomCharacters} characters without the scratchpad.`,
+      `USER: ${anchor}${SUMMARY_REQUEST}, of at most ${roomCharacters} characters without the scratchpad.`,
     ].join('\n\n');
     return ask({ kind: 'main', system, text });
   });

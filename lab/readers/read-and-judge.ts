@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { AnswerFolder } from '../eval/answers/answer-folder.ts';
-import { askAll, asksFolder } from '../eval/answers/ask-folder.ts';
+import { askAll, askRecorded } from '../eval/answers/ask-recorded.ts';
 import type { Question } from './folded-questions.ts';
 import {
   judgePrompt,
@@ -20,14 +20,14 @@ const partsOf = <T>(items: readonly T[], size: number): T[][] =>
     items.slice(part * size, (part + 1) * size),
   );
 
-/** The answers of somebody who sees one context. Throws AnswerMissing when all prompts are written. */
+/** The answers of somebody who sees one context. Throws AnswerMissingError when all prompts are written. */
 async function readContext(
   folder: AnswerFolder,
   id: string,
   { method, context, questions }: Seen,
 ): Promise<string[]> {
   folder.beginConversation({ id, strategy: method.replaceAll(/\W+/gu, '-') });
-  const ask = asksFolder(folder);
+  const ask = askRecorded(folder);
   const parts = partsOf(questions, QUESTIONS_PER_PROMPT);
   const answers = await askAll(
     parts.map((part, index) => async () => {
@@ -46,6 +46,8 @@ const shuffleKey = (row: Given & { method: string }): string =>
 /** A mark for an answer. */
 export interface Mark {
   method: string;
+  recordingId: string;
+  /** Of the questions of its recording. */
   questionId: string;
   category: string;
   /** 0, 0.5 or 1. */
@@ -53,7 +55,7 @@ export interface Mark {
 }
 
 /**
- * Lets a reader answer from each context, and a judge mark all answers, shuffled. Throws AnswerMissing when all prompts
+ * Lets a reader answer from each context, and a judge mark all answers, shuffled. Throws AnswerMissingError when all prompts
  * that can be written are.
  */
 export async function readAndJudge(
@@ -79,7 +81,7 @@ async function judge(
   rows: readonly (Given & { method: string })[],
 ): Promise<Mark[]> {
   folder.beginConversation({ id, strategy: 'all' });
-  const ask = asksFolder(folder);
+  const ask = askRecorded(folder);
   const shuffled = rows.toSorted((a, b) => (shuffleKey(a) < shuffleKey(b) ? -1 : 1));
   const marks = await askAll(
     partsOf(shuffled, MARKS_PER_PROMPT).map((part, index) => async () => {
@@ -87,6 +89,7 @@ async function judge(
       const given = readMarks(answer, part.length, `${id}, judge ${index + 1}`);
       return part.map(({ method, question: { id: questionId, category } }, row) => ({
         method,
+        recordingId: id,
         questionId,
         category,
         mark: given[row] ?? 0,

@@ -1,4 +1,5 @@
 import { aligned } from '#infra/text-table.ts';
+import type { Measured } from './marks-file.ts';
 import type { Mark } from './read-and-judge.ts';
 
 /** What one method scores. */
@@ -22,17 +23,21 @@ function standardError(values: readonly number[]): number {
   return Math.sqrt(variance / Math.max(1, values.length));
 }
 
+/** Two conversations may have a question of the same id. */
+const questionKey = ({ recordingId, questionId }: Mark): string =>
+  JSON.stringify([recordingId, questionId]);
+
 /** Scores of each method, in the order of the names; the first is compared with the others. */
 export function scores(marks: readonly Mark[], methods: readonly string[]): Score[] {
   const first = new Map(
     marks
       .filter(({ method }) => method === methods[0])
-      .map(({ questionId, mark }) => [questionId, mark]),
+      .map((each) => [questionKey(each), each.mark]),
   );
   return methods.map((method) => {
     const mine = marks.filter((each) => each.method === method);
     const values = mine.map(({ mark }) => 100 * mark);
-    const ahead = mine.map(({ questionId, mark }) => 100 * ((first.get(questionId) ?? 0) - mark));
+    const ahead = mine.map((each) => 100 * ((first.get(questionKey(each)) ?? 0) - each.mark));
     return {
       method,
       questions: mine.length,
@@ -43,41 +48,37 @@ export function scores(marks: readonly Mark[], methods: readonly string[]): Scor
   });
 }
 
+/** Of the method, in each conversation. */
+const meanCharacters = (measured: readonly Measured[], name: string): number =>
+  mean(
+    measured.flatMap(({ characters }) =>
+      characters.filter(({ method }) => method === name).map((size) => size.characters),
+    ),
+  );
+
 /** A line a method, with the mean size of what its readers saw, and a column for each category. */
-export function scoresTable(
-  marks: readonly Mark[],
-  { methods, characters }: { methods: readonly string[]; characters: ReadonlyMap<string, number> },
-): string {
+export function scoresTable(measured: readonly Measured[]): string {
+  const methods = measured[0]?.characters.map(({ method }) => method) ?? [];
+  const marks = measured.flatMap((each) => each.marks);
   const categories = [...new Set(marks.map(({ category }) => category))].toSorted();
-  const titles = [
-    'method',
-    'characters',
-    'questions',
-    'score',
-    '±',
-    `${methods[0]} is ahead by`,
-    '±',
-    ...categories,
-  ];
+  const inCategory = (method: string, category: string): number =>
+    mean(
+      marks
+        .filter((each) => each.method === method && each.category === category)
+        .map(({ mark }) => 100 * mark),
+    );
+  const ahead = `${methods[0]} is ahead by`;
+  const titles = ['method', 'characters', 'questions', 'score', '±', ahead, '±', ...categories];
   const rows = scores(marks, methods).map(
     ({ method, questions, score, standardError: error, firstIsAhead }) => [
       method,
-      String(Math.round(characters.get(method) ?? 0)),
+      String(Math.round(meanCharacters(measured, method))),
       String(questions),
       score.toFixed(1),
       error.toFixed(1),
       firstIsAhead.points.toFixed(1),
       firstIsAhead.standardError.toFixed(1),
-      ...categories.map((category) =>
-        (
-          100 *
-          mean(
-            marks
-              .filter((each) => each.method === method && each.category === category)
-              .map(({ mark }) => mark),
-          )
-        ).toFixed(0),
-      ),
+      ...categories.map((category) => inCategory(method, category).toFixed(0)),
     ],
   );
   return aligned([titles, ...rows]);

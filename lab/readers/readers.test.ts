@@ -73,13 +73,15 @@ describe('the prompts', () => {
   });
 });
 
+const mark = (method: string, questionId: string, value: number): Mark => ({
+  method,
+  recordingId: 'music',
+  questionId,
+  category: 'simple',
+  mark: value,
+});
+
 test('a score is the mean mark, and what the first method is ahead is counted question by question', () => {
-  const mark = (method: string, questionId: string, value: number): Mark => ({
-    method,
-    questionId,
-    category: 'simple',
-    mark: value,
-  });
   const marks = [mark('m', 'a', 1), mark('m', 'b', 0), mark('all', 'b', 1), mark('all', 'a', 1)];
 
   expect(scores(marks, ['all', 'm'])).toEqual([
@@ -98,6 +100,20 @@ test('a score is the mean mark, and what the first method is ahead is counted qu
       firstIsAhead: { points: 50, standardError: expect.closeTo(35.36, 2) },
     },
   ]);
+});
+
+test('a method is compared in the same conversation where two have a question of the same id', () => {
+  const boats = { recordingId: 'boats' };
+  const marks = [
+    mark('m', 'q1', 1),
+    { ...mark('m', 'q1', 0), ...boats },
+    mark('all', 'q1', 1),
+    { ...mark('all', 'q1', 0), ...boats },
+  ];
+
+  const [, compared] = scores(marks, ['all', 'm']);
+
+  expect(compared?.firstIsAhead).toEqual({ points: 0, standardError: 0 });
 });
 
 describe('the command', () => {
@@ -152,12 +168,27 @@ describe('the command', () => {
     }
   }
 
-  test('asks for summaries, then for readers, then for a judge, and says what each method scores', async () => {
+  /** The exit codes of the runs that had prompts without an answer. */
+  async function answerAll(): Promise<number[]> {
     const codes = [];
     for (let round = 0; round < 3; round += 1) {
       codes.push((await runCommand()).code);
       await answerPrompts();
     }
+    return codes;
+  }
+
+  test('keeps the marks of an earlier run while answers are missing', async () => {
+    await writeFile(join(folder, 'marks.json'), 'earlier');
+
+    const { code } = await runCommand();
+
+    expect(code).toBe(3);
+    expect(await readFile(join(folder, 'marks.json'), 'utf8')).toBe('earlier');
+  });
+
+  test('asks for summaries, then for readers, then for a judge, and says what each method scores', async () => {
+    const codes = await answerAll();
     const { code, stdout } = await runCommand();
 
     expect([...codes, code]).toEqual([3, 3, 3, 0]);

@@ -5,10 +5,15 @@ import {
   openAnswerFolder,
   type AnswerFolder,
 } from '../eval/answers/answer-folder.ts';
-import { askAll, AnswerMissing, asksFolder } from '../eval/answers/ask-folder.ts';
-import { listOf, readFraction, required } from '../eval/eval-arguments.ts';
-import { checkWritable, readRecordings } from '../eval/given-files.ts';
-import { ArgumentError, readCommandLine, readInteger } from '../eval/replay/replay-arguments.ts';
+import { askAll, AnswerMissingError, askRecorded } from '../eval/answers/ask-recorded.ts';
+import { listOf, required } from '../eval/eval-arguments.ts';
+import { checkWritable, readGivenFile, readRecordings } from '../eval/given-files.ts';
+import {
+  ArgumentError,
+  readCommandLine,
+  readFraction,
+  readInteger,
+} from '../eval/replay/replay-arguments.ts';
 import type { Recording } from '../eval/replay/recording.ts';
 import { runEvalCommand } from '../eval/run-eval-command.ts';
 import { startEvalBench } from '../eval/run/eval-bench.ts';
@@ -22,11 +27,13 @@ import {
   type LeftContext,
 } from './contexts.ts';
 import { foldedQuestions, type Question } from './folded-questions.ts';
-import { readAndJudge, type Mark } from './read-and-judge.ts';
+import { marksText, parseMarks, type Measured } from './marks-file.ts';
+import { readAndJudge } from './read-and-judge.ts';
 import type { Seen } from './reader-prompts.ts';
 import { scoresTable } from './reader-scores.ts';
 
 const help = `Usage: npm run eval:readers -- --data FILE.jsonl --answers FOLDER [options]
+       npm run eval:readers -- --marks FILE
 
 What does somebody still know who sees only what is left of a conversation? Compacts conversations that have "probes", with
 Recap and with other summarisers, lets a reader answer the questions about folded turns from each of what they left, and a
@@ -40,10 +47,12 @@ Summaries, answers and marks are files: a prompt without one is written to the f
   --keep F                 share of the text that is not folded at last (default 0.3)
   --snapshot-tokens N      size of Recap's snapshot (default: the policy's)
   --recall-tokens N        what recall may put before a message (default 500)
-  --prompt NAME=FILE       another summariser's instruction, up to a line ---; several times for several
+  --prompt NAME=FILE       another summariser's instruction; several times for several
   --prompt-characters N    size of their summaries (default 6000)
   --questions N            questions of each conversation, spread evenly (default 50)
-  --json OUT               write sizes and the marks of every question to this file, without a word of the conversations
+  --json OUT               once all is marked: write sizes and the marks of every question to this file, without a word
+                           of the conversations
+  --marks FILE             measure nothing: print the table of the marks that --json has written
   --help                   this text
 
 Exit code: 0 all is marked; 2 wrong arguments; 3 prompts have no answer.`;
@@ -60,6 +69,7 @@ const options = {
   'prompt-characters': { type: 'string', default: '6000' },
   questions: { type: 'string', default: '50' },
   json: { type: 'string' },
+  marks: { type: 'string' },
   help: { type: 'boolean', default: false },
 } as const;
 
@@ -69,15 +79,15 @@ const readSettings = (values: Values): ContextSettings => {
   const snapshotTokens = readInteger('--snapshot-tokens', values['snapshot-tokens']);
   return {
     profile: 'assistant',
-    repeat: readInteger('--repeat', values.repeat) ?? 1,
-    keepFraction: readFraction('--keep', values.keep),
+    repeat: readInteger('--repeat', values.repeat),
+    keepFraction: readFraction('--keep', values.keep, '(0, 1)'),
     seed: '1',
-    recallTokens: readInteger('--recall-tokens', values['recall-tokens']) ?? 0,
+    recallTokens: readInteger('--recall-tokens', values['recall-tokens']),
     ...(snapshotTokens !== undefined && { snapshotTokens }),
   };
 };
 
-/** What each method leaves of a conversation, the ceiling last. Throws AnswerMissing when all prompts are written. */
+/** What each method leaves of a conversation, the ceiling last. Throws AnswerMissingError when all prompts are written. */
 async function leftContexts(
   { folder, settings, others, roomCharacters }: Wanted,
   recording: Recording,
@@ -95,7 +105,7 @@ async function leftContexts(
   const byOthers = others.map((other) => async () => {
     folder.beginConversation({ id: recording.id, strategy: other.name });
     const beforeEach = (round: number): void => folder.beginGeneration(round);
-    const asked = { ask: asksFolder(folder), settings, roomCharacters, beforeEach };
+    const asked = { ask: askRecorded(folder), settings, roomCharacters, beforeEach };
     return [await summariserContext(other, asked, recording)];
   });
   const contexts = await askAll([recap, ...byOthers]);
@@ -129,13 +139,6 @@ interface Wanted {
   questions: number;
 }
 
-interface Measured {
-  /** Of the conversation. */
-  id: string;
-  characters: { method: string; characters: number }[];
-  marks: Mark[];
-}
-
 async function measure(wanted: Wanted, recording: Recording): Promise<Measured> {
   const { id } = recording;
   const turns = turnsOf(recording);
@@ -153,39 +156,17 @@ async function measure(wanted: Wanted, recording: Recording): Promise<Measured> 
   return { id, characters: seen.map(charactersOf), marks };
 }
 
-function table(measured: readonly Measured[]): string {
-  const methods = measured[0]?.characters.map(({ method }) => method) ?? [];
-  const characters = new Map(
-    methods.map((name) => {
-      const sizes = measured.flatMap((each) =>
-        each.characters.filter(({ method }) => method === name),
-      );
-      const sum = sizes.reduce((total, size) => total + size.characters, 0);
-      return [name, sum / Math.max(1, sizes.length)];
-    }),
-  );
-  return scoresTable(
-    measured.flatMap(({ marks }) => marks),
-    { methods, characters },
-  );
+async function printMarks({ marks = '', data, answers, json }: Values): Promise<void> {
+  if (data !== undefined || answers !== undefined || json !== undefined)
+    throw new ArgumentError('--marks measures nothing: leave --data, --answers and --json out');
+  const measured = parseMarks(marks, await readGivenFile('--marks', marks));
+  process.stdout.write(`${scoresTable(measured)}\n`);
 }
-
-/** Without a word of the conversations: sizes by method, and of every question the marks by method. */
-const publicFigures = ({ id, characters, marks }: Measured) => ({
-  id,
-  characters: Object.fromEntries(characters.map((size) => [size.method, size.characters])),
-  questions: [...Map.groupBy(marks, ({ questionId }) => questionId)]
-    .toSorted(([a], [b]) => a.localeCompare(b, 'en', { numeric: true }))
-    .map(([questionId, own]) => ({
-      id: questionId,
-      category: own[0]?.category,
-      marks: Object.fromEntries(own.map(({ method, mark }) => [method, mark])),
-    })),
-});
 
 async function run(): Promise<void> {
   const { values } = readCommandLine(process.argv.slice(2), options);
   if (values.help) return void process.stdout.write(`${help}\n`);
+  if (values.marks !== undefined) return printMarks(values);
   const data = required('--data', values.data);
   const folder = openAnswerFolder({
     folder: required('--answers', values.answers),
@@ -195,9 +176,9 @@ async function run(): Promise<void> {
   const wanted = {
     folder,
     settings: readSettings(values),
-    others: await readOtherSummarisers(values.prompt ?? []),
-    roomCharacters: readInteger('--prompt-characters', values['prompt-characters']) ?? 0,
-    questions: readInteger('--questions', values.questions) ?? 1,
+    others: await readOtherSummarisers(values.prompt ?? [], { requests: 0 }),
+    roomCharacters: readInteger('--prompt-characters', values['prompt-characters']),
+    questions: readInteger('--questions', values.questions),
   };
   await checkWritable('--json', values.json);
   const measured: Measured[] = [];
@@ -205,14 +186,14 @@ async function run(): Promise<void> {
     try {
       measured.push(await measure(wanted, recording));
     } catch (error) {
-      if (!(error instanceof AnswerMissing)) throw error;
+      if (!(error instanceof AnswerMissingError)) throw error;
     }
   }
-  if (measured.length > 0) process.stdout.write(`${table(measured)}\n`);
+  if (measured.length > 0) process.stdout.write(`${scoresTable(measured)}\n`);
   process.stdout.write(answersText(folder));
-  if (values.json !== undefined)
-    await writeFile(values.json, `${JSON.stringify(measured.map(publicFigures), undefined, 2)}\n`);
   process.exitCode = exitCode(true, folder);
+  if (values.json !== undefined && process.exitCode === 0)
+    await writeFile(values.json, marksText(measured));
 }
 
 await runEvalCommand(run);

@@ -71,19 +71,24 @@ function searchMicros({ model, searches = 0 }: PricedCall, { models }: Pricing):
   return known.searchUsd * 1_000 * (known.searchUnit === 'query' ? searches : 1);
 }
 
-/** What one call cost, in millionths of a US dollar. */
-export function costMicros(call: PricedCall, pricing: Pricing): number {
-  const price = findPrice(call.model, pricing);
+/** What the tokens of a call cost at a price, in millionths of a US dollar and fractions of them. */
+export function tokenMicros(
+  price: ModelPrice,
+  { promptTokens, cachedTokens, outputTokens, toolTokens = 0 }: Omit<PricedCall, 'model'>,
+): number {
   const { above } = price;
-  const rates = above !== undefined && call.promptTokens > above.promptTokens ? above : price;
-  const cached = Math.min(call.cachedTokens, call.promptTokens);
-  const micros =
-    rates.input * (call.promptTokens - cached + (call.toolTokens ?? 0)) +
+  const rates = above !== undefined && promptTokens > above.promptTokens ? above : price;
+  const cached = Math.min(cachedTokens, promptTokens);
+  return (
+    rates.input * (promptTokens - cached + toolTokens) +
     rates.cached * cached +
-    rates.output * call.outputTokens +
-    searchMicros(call, pricing);
-  return Math.round(micros);
+    rates.output * outputTokens
+  );
 }
+
+/** What one call cost, in millionths of a US dollar. */
+export const costMicros = (call: PricedCall, pricing: Pricing): number =>
+  Math.round(tokenMicros(findPrice(call.model, pricing), call) + searchMicros(call, pricing));
 
 /** The call that a model reported so. */
 export const reportedCall = (

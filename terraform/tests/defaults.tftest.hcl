@@ -273,6 +273,14 @@ run "defaults" {
     error_message = "The rule of an alert must have a name that Prometheus takes, or Monitoring refuses the policy."
   }
   assert {
+    condition     = strcontains(google_monitoring_alert_policy.alert["summaries-refused"].conditions[0].condition_prometheus_query_language[0].query, "status=~\"COMPACTED|FAILED_VERIFICATION|FAILED_EMPTY_SUMMARY\"}[6h])) > 0.05 and ")
+    error_message = "The alert on refused summaries counts their states and heeds its threshold."
+  }
+  assert {
+    condition     = toset(keys(google_monitoring_alert_policy.burning)) == toset(["turn-latency", "first-token-latency", "compaction-lag", "turns-answered", "compactions-served"])
+    error_message = "An objective without alerts has none."
+  }
+  assert {
     condition     = strcontains(google_monitoring_alert_policy.alert["sweep-missing"].conditions[0].condition_prometheus_query_language[0].query, "[10m]") && google_monitoring_alert_policy.alert["sweep-missing"].conditions[0].condition_prometheus_query_language[0].duration == "1500s"
     error_message = "A deployment that has just been made has time for its first sweep before it is missed."
   }

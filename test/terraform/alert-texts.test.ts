@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { runOps } from '#infra/ops/command-line.ts';
 import { createScreen } from '#infra/ops/screen.ts';
+import { refusedStates } from '#shared/compaction/decisions/outcome-state.ts';
 import { terraformFolder } from './check-terraform.ts';
 import { namesIn, readModule, type Module } from './read-module.ts';
 import { alertTexts, filesBelow, functionsCode, matches, textOf } from './texts.ts';
@@ -14,6 +15,7 @@ const documented: Readonly<Record<string, string>> = {
   chat: 'recap-chat',
   compaction: 'recap-compaction',
   database: '(default)',
+  refused_states: refusedStates.map((state) => `"${state}"`).join(' OR '),
 };
 
 /** Cloud Monitoring takes no more: AlertPolicy.Documentation.content. */

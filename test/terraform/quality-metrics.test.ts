@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
 import { parseConfig } from '#functions/config.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
+import { refusedStates } from '#shared/compaction/decisions/outcome-state.ts';
 import type { LogFields } from '#shared/ports/ports.ts';
 import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
@@ -101,22 +102,30 @@ test.each([
   ['facts-lost', 'needed_facts_count'],
   // Five questions of each probe at most.
   ['probes-wrong', 'probe_questions_sum'],
-])('the alert %s rings for no single swap, however much that one folds', (alert, counted) => {
-  const [, text = ''] = monitoring.split(`\n    ${alert} = {\n`);
-  const [query = ''] = matches(text, /query\s+= "(.*)"$/gm);
-  const least = query.split(' and ').map((condition) => {
-    const [, name, figure] = /counted\}(\w+)\{.* > (\d+)$/.exec(condition) ?? [];
-    return name === counted ? Number(figure) : 0;
-  });
+])(
+  'the alert %s does not fire for a single swap, however much that one folds',
+  (alert, counted) => {
+    const [, text = ''] = monitoring.split(`\n    ${alert} = {\n`);
+    const [query = ''] = matches(text, /query\s+= "(.*)"$/gm);
+    const least = query.split(' and ').map((condition) => {
+      const [, name, figure] = /counted\}(\w+)\{.* > (\d+)$/.exec(condition) ?? [];
+      return name === counted ? Number(figure) : 0;
+    });
 
-  expect(Math.max(...least)).toBeGreaterThanOrEqual(10);
+    expect(Math.max(...least)).toBeGreaterThanOrEqual(10);
+  },
+);
+
+test('one message that says something again fires no alert', () => {
+  const [burning = ''] = matches(monitoring, /^ +for_each = (.* local\.outcome_objectives\).*)$/gm);
+  const [objective = ''] = matches(monitoring, /^ +not-said-again += (.*)$/gm);
+
+  expect(burning).toContain('if objective.alerts');
+  expect(objective).toContain('alerts = false');
 });
 
-test('one message that says something again rings at nobody', () => {
-  const [, burning = ''] = monitoring.split(
-    'resource "google_monitoring_alert_policy" "burning" {',
-  );
-  const [objectives = ''] = matches(burning, /for_each = (.*)$/gm);
+test('the states of refused summaries are those of the code', () => {
+  const [states = ''] = matches(monitoring, /refused_states = \[(.*)\]$/gm);
 
-  expect(objectives).toContain('if key != "not-said-again"');
+  expect(matches(states, /"(\w+)"/g)).toEqual(refusedStates);
 });

@@ -1,10 +1,64 @@
 import { z } from 'zod';
-import { share } from './config-values.ts';
+import { splitPolicies } from '#shared/compaction/split/split-by-fraction.ts';
+import { list, share, thresholdRows, variants } from './config-values.ts';
 
-/** The variables of what a compaction does beside its summary. Part of the environment's schema. */
+/** The variables of when and how conversations are compacted, and of what a compaction does besides. Part of the environment's schema. */
 export const compactionVariables = {
+  COMPRESSOR_MODEL: z
+    .string()
+    .default('gemini-3.1-pro-preview')
+    .describe(
+      'Model that summarises where the table of models names none for the conversation’s; where it would be dearer than that one, the conversation’s own does.',
+    ),
+  COMPRESSOR_FALLBACKS: list.describe(
+    'Comma-separated models that summarise, in this order, where the one that should does not exist; the conversation’s own model comes last.',
+  ),
+  SUMMARY_STRATEGY: z
+    .enum(['ledger', 'rewrite'])
+    .default('ledger')
+    .describe(
+      'ledger: the model names changes and code applies and checks them; rewrite: Gemini CLI’s two passes (always in the profile gemini-cli).',
+    ),
+  THRESHOLD_FRACTION: z.coerce
+    .number()
+    .gt(0)
+    .max(1)
+    .optional()
+    .describe(
+      'Share of the window at which compaction is requested; 1 = at none: not before answers would leave turns out.',
+    ),
+  THRESHOLD_TOKENS: z.coerce
+    .number()
+    .int()
+    .positive()
+    .optional()
+    .describe('Tokens at which compaction is requested.'),
+  THRESHOLD_TABLE: thresholdRows.describe(
+    'JSON {"model/profile": {thresholdTokens?, thresholdFraction?, tailTokens?, snapshotBudgetTokens?, toolOutputBudgetTokens?}}: rows before those of the table of thresholds. A key is the beginning of a model id; either half may be missing.',
+  ),
+  LEARN_THRESHOLD: z
+    .enum(['off', 'on'])
+    .default('off')
+    .describe(
+      'on: the threshold of a conversation moves towards where its user compacts it by hand, by a tenth at most; one that the conversation names stays, and so does that of the profile gemini-cli.',
+    ),
+  SPLIT_POLICY: z
+    .enum(splitPolicies)
+    .optional()
+    .describe(
+      'Where the verbatim tail begins: adaptive (default; a change of topic near 4,000 tokens), tail-tokens, or preserve-fraction (Gemini CLI’s newest 30 %).',
+    ),
+  COMPACTION_VARIANTS: variants.describe(
+    'JSON {name: {share, strategy?, thresholdTokens?, splitPolicy?, …}}: a share of the conversations has these settings in place of the environment’s, to compare them; not in the profile gemini-cli.',
+  ),
+  IDLE_COMPACTION: z
+    .enum(['on', 'off'])
+    .default('off')
+    .describe(
+      'on: the sweep compacts conversations that nobody has used for 15 minutes, where that pays off.',
+    ),
   PROBE_SHARE: share(0).describe(
-    'Share of the compactions, 0 to 1, after which the model is asked up to five questions about what was folded; the log has how many answers were right. 0 = none.',
+    'Share of the compactions, 0 to 1, after which the model is asked up to five questions about what was folded; the log has how many answers were right. 0 = none. Contexts of more than 50,000 tokens are never asked about.',
   ),
   CONDENSE_TOOL_OUTPUTS: z
     .enum(['off', 'on', 'always'])

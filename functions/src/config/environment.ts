@@ -1,14 +1,5 @@
 import { z } from 'zod';
-import { splitPolicies } from '#shared/compaction/split/split-by-fraction.ts';
-import {
-  integer,
-  list,
-  prices,
-  snapshotKeys,
-  thresholdRows,
-  variants,
-  windows,
-} from './config-values.ts';
+import { integer, list, prices, snapshotKeys, windows } from './config-values.ts';
 import { compactionVariables } from './compaction-variables.ts';
 import { hookVariables } from './hook-variables.ts';
 import { identityVariables } from './identity-variables.ts';
@@ -89,15 +80,6 @@ export const environmentSchema = z.object({
     .describe(
       'What becomes of a field of OpenAI’s chat completions that asks for something not done here, such as `logprobs`: refuse names it in an error, ignore in the field `ignored` of the answer.',
     ),
-  COMPRESSOR_MODEL: z
-    .string()
-    .default('gemini-3.1-pro-preview')
-    .describe(
-      'Model that summarises where the table of models names none for the conversation’s; where it would be dearer than that one, the conversation’s own does.',
-    ),
-  COMPRESSOR_FALLBACKS: list.describe(
-    'Comma-separated models that summarise, in this order, where the one that should does not exist; the conversation’s own model comes last.',
-  ),
   MODEL_WINDOWS: windows.describe(
     'JSON {model: tokens}: overrides the windows of the table of models, and makes a model known that the table does not have.',
   ),
@@ -113,50 +95,6 @@ export const environmentSchema = z.object({
     .enum(['assistant', 'coding', 'gemini-cli'])
     .default('assistant')
     .describe('Profile of new conversations.'),
-  SUMMARY_STRATEGY: z
-    .enum(['ledger', 'rewrite'])
-    .default('ledger')
-    .describe(
-      'ledger: the model names changes and code applies and checks them; rewrite: Gemini CLI’s two passes (always in the profile gemini-cli).',
-    ),
-  THRESHOLD_FRACTION: z.coerce
-    .number()
-    .gt(0)
-    .max(1)
-    .optional()
-    .describe(
-      'Share of the window at which compaction is requested; 1 = at none: not before answers would leave turns out.',
-    ),
-  THRESHOLD_TOKENS: z.coerce
-    .number()
-    .int()
-    .positive()
-    .optional()
-    .describe('Tokens at which compaction is requested.'),
-  THRESHOLD_TABLE: thresholdRows.describe(
-    'JSON {"model/profile": {thresholdTokens?, thresholdFraction?, tailTokens?, snapshotBudgetTokens?, toolOutputBudgetTokens?}}: rows before those of the table of thresholds. A key is the beginning of a model id; either half may be missing.',
-  ),
-  LEARN_THRESHOLD: z
-    .enum(['off', 'on'])
-    .default('off')
-    .describe(
-      'on: the threshold of a conversation moves towards where its user compacts it by hand, by a tenth at most; one that the conversation names stays, and so does that of the profile gemini-cli.',
-    ),
-  SPLIT_POLICY: z
-    .enum(splitPolicies)
-    .optional()
-    .describe(
-      'Where the verbatim tail begins: adaptive (default; a change of topic near 4,000 tokens), tail-tokens, or preserve-fraction (Gemini CLI’s newest 30 %).',
-    ),
-  COMPACTION_VARIANTS: variants.describe(
-    'JSON {name: {share, strategy?, thresholdTokens?, splitPolicy?, …}}: a share of the conversations has these settings in place of the environment’s, to compare them; not in the profile gemini-cli.',
-  ),
-  IDLE_COMPACTION: z
-    .enum(['on', 'off'])
-    .default('off')
-    .describe(
-      'on: the sweep compacts conversations that nobody has used for 15 minutes, where that pays off.',
-    ),
   ...compactionVariables,
   ...memoryVariables,
   ...hookVariables,

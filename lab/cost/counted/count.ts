@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { runCommand } from '#test/support/processes/run-command.ts';
 import { openAnswerFolder } from '#lab/eval/answers/answer-folder.ts';
 import { modeOptionsHelp, parseModeArguments } from '#lab/eval/eval-mode-arguments.ts';
-import { readRecordings } from '#lab/eval/given-files.ts';
+import { checkWritable, readRecordings } from '#lab/eval/given-files.ts';
 import { ArgumentError } from '#lab/eval/replay/replay-arguments.ts';
 import { startEvalBench } from '#lab/eval/run/eval-bench.ts';
 import { countCompactions } from './count-compactions.ts';
@@ -19,7 +19,7 @@ A conversation is counted up to the first prompt that has no answer.
 
 ${modeOptionsHelp}
   --repeat K               compact K times while the conversation grows (default 1)
-                           (default here: --model files, --strategies ledger)
+                           (default here: --model files, --strategies ledger; with --json the count goes there alone)
 
 Exit code: 0; 2 wrong arguments.`;
 
@@ -29,7 +29,13 @@ const readable = (argument: string): string =>
 
 const wrongName = 'the first argument is the name of the count, in small letters';
 
-async function count(argv: readonly string[]): Promise<CountedFile | 'help'> {
+/** What was counted, and where it goes. */
+interface Count {
+  counted: CountedFile;
+  path: string;
+}
+
+async function count(argv: readonly string[]): Promise<Count | 'help'> {
   const [name = '', ...options] = argv;
   const hasName = /^[a-z][a-z-]*$/u.test(name);
   if (!hasName && !argv.includes('--help')) throw new ArgumentError(wrongName);
@@ -50,6 +56,7 @@ async function count(argv: readonly string[]): Promise<CountedFile | 'help'> {
   );
   if (!existsSync(source)) throw new ArgumentError(`--answers ${source} does not exist`);
   openAnswerFolder(wanted.answers);
+  await checkWritable('--json', wanted.jsonPath);
   // Prompts without an answer are written beside a copy.
   const folder = await mkdtemp(join(tmpdir(), 'recap-count-'));
   try {
@@ -74,16 +81,16 @@ async function count(argv: readonly string[]): Promise<CountedFile | 'help'> {
     // Nothing would be read of an empty count, and a good one would be lost.
     if (counted.compactions.length === 0)
       throw new ArgumentError(`--answers ${source} answers no compaction of --data`);
-    return counted;
+    return { counted, path: wanted.jsonPath ?? countedPath(name) };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
 process.exitCode = await runCommand(help, async (argv) => {
-  const counted = await count(argv);
-  if (counted === 'help') return 'help';
-  const path = countedPath(argv[0] ?? '');
+  const read = await count(argv);
+  if (read === 'help') return 'help';
+  const { counted, path } = read;
   await mkdir(dirname(path), { recursive: true });
   const { format } = await import('prettier');
   await writeFile(path, await format(JSON.stringify(counted), { parser: 'json', printWidth: 100 }));

@@ -40,10 +40,12 @@ export function meanSummariser(counted: readonly CountedCompaction[], budget: Bu
   };
 }
 
+/** That the summaries of Gemini CLI's prompt were allowed which were recorded; it sets no limit itself. */
+export const CLI_SUMMARY_CHARACTERS = 6_000;
+
 /**
  * Gemini CLI's: a summary of the oldest 70 % and a check that reads them again. Its instruction has about 3,800
- * characters. Sizes: eight recorded answers to its prompt had 5,864 to 5,998 characters, 1,510 tokens on average, with
- * 6,000 allowed; it sets no limit itself.
+ * characters. Sizes: eight recorded answers to its prompt had 5,864 to 5,998 characters, 1,510 tokens on average.
  */
 export const cliSummariser: Summariser = {
   calls: 1,

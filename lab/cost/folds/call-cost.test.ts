@@ -23,7 +23,7 @@ describe('the next call of a conversation', () => {
   const conversation = { overheadTokens: 500, hitFraction: 0.5 };
   const step = { inputTokens: 100, outputTokens: 300, isTurnStart: true, isTurnEnd: true };
   const place = { contextTokens: 9_000, sharedTokens: 9_200, turnSharedTokens: 8_000 };
-  const from = { ...place, recalledTokens: 0, windowTokens: 100_000 };
+  const from = { ...place, recalledTokens: 0, windowTokens: 100_000, cacheFromTokens: 4_096 };
 
   test('reads the whole context, and half of what it shares with the one before from the cache', () => {
     expect(nextCall(conversation, step, from)).toEqual({
@@ -81,9 +81,10 @@ describe('the calls of a summariser', () => {
     snapshotTokens: () => 800,
     isChecked: false,
   };
+  const cache = { hitFraction: 0.5, cacheFromTokens: 4_096 };
 
   test('share what is read and written', () => {
-    expect(summariserCalls(summariser, 10_000, 0.5)).toEqual([
+    expect(summariserCalls(summariser, 10_000, cache)).toEqual([
       { times: 1.25, promptTokens: 10_400, cachedTokens: 0, outputTokens: 400 },
     ]);
   });
@@ -91,7 +92,7 @@ describe('the calls of a summariser', () => {
   test('are two where one checks the other: it reads prompt and answer again, the prompt from the cache', () => {
     const checked = { ...summariser, calls: 1, isChecked: true };
 
-    expect(summariserCalls(checked, 10_000, 0.5)).toEqual([
+    expect(summariserCalls(checked, 10_000, cache)).toEqual([
       { times: 1, promptTokens: 13_000, cachedTokens: 0, outputTokens: 500 },
       { times: 1, promptTokens: 13_500, cachedTokens: 6_500, outputTokens: 500 },
     ]);

@@ -1,3 +1,4 @@
+import { tokenMicros } from '#shared/models/find-price.ts';
 import type { ModelPrice } from '#shared/models/model-entry.ts';
 import type { Conversation, Step } from './conversation.ts';
 
@@ -8,26 +9,23 @@ interface Call {
   outputTokens: number;
 }
 
-/** Prefixes below it are not cached: implicit caching of Gemini 2.5 and later. */
-const CACHED_FROM_TOKENS = 4_096;
 const MILLION = 1_000_000;
 
 /** US dollars of one call. */
-export function callDollars(
-  price: ModelPrice,
-  { promptTokens, cachedTokens, outputTokens }: Call,
-): number {
-  const rates = price.above && promptTokens > price.above.promptTokens ? price.above : price;
-  const dollars =
-    rates.input * (promptTokens - cachedTokens) +
-    rates.cached * cachedTokens +
-    rates.output * outputTokens;
-  return dollars / MILLION;
+export const callDollars = (price: ModelPrice, call: Call): number =>
+  tokenMicros(price, call) / MILLION;
+
+/** How a model serves prompts from its cache. */
+interface Cache {
+  /** Share of prompts that find the beginning of the prompt before in it, 0 to 1. */
+  hitFraction: number;
+  /** Prompts that share fewer tokens with the one before are not served from it; Infinity: there is none. */
+  cacheFromTokens: number;
 }
 
 /** What the cache holds of a prompt, of which so many tokens begin like the one before. */
-const cachedShare = (sharedTokens: number, hitFraction: number): number =>
-  sharedTokens < CACHED_FROM_TOKENS ? 0 : hitFraction * sharedTokens;
+const cachedShare = (sharedTokens: number, { hitFraction, cacheFromTokens }: Cache): number =>
+  sharedTokens < cacheFromTokens ? 0 : hitFraction * sharedTokens;
 
 /** Between two calls of a conversation. */
 export interface Place {
@@ -54,9 +52,9 @@ export const placeAfterSwap = (contextTokens: number, overheadTokens: number): P
 export function nextCall(
   { overheadTokens, hitFraction }: Pick<Conversation, 'overheadTokens' | 'hitFraction'>,
   step: Step,
-  from: Place & { recalledTokens: number; windowTokens: number },
+  from: Place & { recalledTokens: number; windowTokens: number; cacheFromTokens: number },
 ): { call: Call; place: Place } {
-  const { recalledTokens, windowTokens } = from;
+  const { recalledTokens, windowTokens, cacheFromTokens } = from;
   const beside = overheadTokens + recalledTokens + step.inputTokens;
   const contextTokens = Math.max(0, Math.min(from.contextTokens, windowTokens - beside));
   const isClipped = contextTokens < from.contextTokens;
@@ -69,7 +67,7 @@ export function nextCall(
   return {
     call: {
       promptTokens,
-      cachedTokens: cachedShare(sharedTokens, hitFraction),
+      cachedTokens: cachedShare(sharedTokens, { hitFraction, cacheFromTokens }),
       outputTokens: step.outputTokens,
     },
     place: {
@@ -99,7 +97,7 @@ export interface Summariser {
 export function summariserCalls(
   summariser: Summariser,
   readTokens: number,
-  hitFraction: number,
+  cache: Cache,
 ): (Call & { times: number })[] {
   const { calls, instructionTokens, readFactor, outputTokens, isChecked } = summariser;
   const promptTokens = (instructionTokens + readFactor * readTokens) / calls;
@@ -108,7 +106,7 @@ export function summariserCalls(
   const check = {
     times: 1,
     promptTokens: promptTokens + outputTokens,
-    cachedTokens: cachedShare(promptTokens, hitFraction),
+    cachedTokens: cachedShare(promptTokens, cache),
     outputTokens,
   };
   return [main, check];

@@ -8,8 +8,8 @@ import { foldAtThreshold } from './threshold-folds.ts';
 const price = { input: 1, cached: 0.1, output: 6 };
 const dear = { ...price, above: { promptTokens: 6_000, input: 2, cached: 0.2, output: 9 } };
 const rates: Rates = {
-  chat: dear,
-  summary: price,
+  chat: { price: dear, cacheFromTokens: 4_096 },
+  summary: { price, cacheFromTokens: 4_096 },
   cloud: { perRead: 1e-6, perWrite: 1e-6, perDelete: 0, perMessage: 0 },
   windowTokens: 1_000_000,
 };

@@ -52,7 +52,7 @@ function leastRest(
     const kept = before === undefined ? 0 : before.inputTokens + before.outputTokens;
     const promptTokens = overheadTokens + snapshotTokens + kept + inputTokens;
     const call = { promptTokens, cachedTokens: hitFraction * promptTokens, outputTokens };
-    const dollars = callDollars(rates.chat, call) + (isTurnStart ? turnDollars : 0);
+    const dollars = callDollars(rates.chat.price, call) + (isTurnStart ? turnDollars : 0);
     rest.push((rest.at(-1) ?? 0) + dollars);
   }
   return rest.toReversed();
@@ -74,14 +74,15 @@ function walk(
   const foldDollars = operationDollars(means.compaction, rates.cloud);
   const keptTokens = (sums[stage.end] ?? 0) - coveredTokens;
   let place = placeAfterSwap(snapshotTokens + keptTokens, overheadTokens);
+  const { cacheFromTokens } = rates.chat;
   let { dollars } = stage;
   for (let index = stage.end; index < steps.length; index++) {
     const step = steps[index];
     if (step === undefined || isTooDear(dollars + (rest[index] ?? 0))) return Infinity;
-    const from = { ...place, recalledTokens, windowTokens: Infinity };
+    const from = { ...place, recalledTokens, windowTokens: Infinity, cacheFromTokens };
     const next = nextCall(conversation, step, from);
     if (next.call.promptTokens > rates.windowTokens) return Infinity;
-    dollars += callDollars(rates.chat, next.call) + (step.isTurnStart ? turnDollars : 0);
+    dollars += callDollars(rates.chat.price, next.call) + (step.isTurnStart ? turnDollars : 0);
     ({ place } = next);
     for (const after of stages[index + 1] ?? []) {
       if (after.start <= stage.start || dollars + foldDollars >= after.dollars) continue;

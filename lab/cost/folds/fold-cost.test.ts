@@ -3,10 +3,10 @@ import { listSteps } from './conversation.ts';
 import { billFolds } from './fold-cost.ts';
 
 const nothing = { reads: 0, writes: 0, deletes: 0, messages: 0 };
-const price = { input: 1, cached: 0.1, output: 10 };
+const model = { price: { input: 1, cached: 0.1, output: 10 }, cacheFromTokens: 4_096 };
 const rates = {
-  chat: price,
-  summary: price,
+  chat: model,
+  summary: model,
   cloud: { perRead: 1, perWrite: 10, perDelete: 100, perMessage: 1_000 },
   windowTokens: 1_000_000,
 };
@@ -45,6 +45,19 @@ describe('the bill of a conversation', () => {
     // Prompts of 1 and 3 thousand are too short to be cached; of the others 2,000 tokens are new, but of the third all.
     const read = 1_000 + 3_000 + 5_000 + 7 * 2_000 + 0.1 * (5 + 7 + 9 + 11 + 13 + 15 + 17) * 1_000;
     expect(chat).toBeCloseTo(perThousand(read + 10 * 10_000), 9);
+  });
+
+  test('discounts shorter prompts with a model whose cache begins sooner', () => {
+    const hit = { ...conversation, hitFraction: 1 };
+    const soon = { ...rates, chat: { ...model, cacheFromTokens: 2_048 } };
+
+    const saved = billFolds(hit, [], { rates, means }).chat;
+
+    // The third prompt has the 3,000 tokens of the second one.
+    expect(saved - billFolds(hit, [], { rates: soon, means }).chat).toBeCloseTo(
+      perThousand(0.9 * 3_000),
+      9,
+    );
   });
 
   test('goes on from snapshot and tail, and has the calls of each compaction', () => {

@@ -18,10 +18,16 @@ export interface Fold {
   isRefused?: boolean;
 }
 
+/** What a model costs, and from how many shared tokens on its cache serves prompts; Infinity: it has none. */
+export interface ModelRates {
+  price: ModelPrice;
+  cacheFromTokens: number;
+}
+
 /** What everything costs. */
 export interface Rates {
-  chat: ModelPrice;
-  summary: ModelPrice;
+  chat: ModelRates;
+  summary: ModelRates;
   cloud: CloudPrices;
   windowTokens: number;
 }
@@ -51,12 +57,14 @@ export interface Bill {
 export const summaryDollars = (
   { summary }: Pick<Rates, 'summary'>,
   summariser: Summariser,
-  input: { readTokens: number; hitFraction: number },
-): number =>
-  summariserCalls(summariser, input.readTokens, input.hitFraction).reduce(
-    (dollars, { times, ...call }) => dollars + times * callDollars(summary, call),
+  { readTokens, hitFraction }: { readTokens: number; hitFraction: number },
+): number => {
+  const { price, cacheFromTokens } = summary;
+  return summariserCalls(summariser, readTokens, { hitFraction, cacheFromTokens }).reduce(
+    (dollars, { times, ...call }) => dollars + times * callDollars(price, call),
     0,
   );
+};
 
 /** What a conversation costs that is compacted where the folds say, in the order of their ends. */
 export function billFolds(
@@ -79,8 +87,9 @@ export function billFolds(
       ...place,
       recalledTokens,
       windowTokens: rates.windowTokens,
+      cacheFromTokens: rates.chat.cacheFromTokens,
     });
-    sum.chat += callDollars(rates.chat, next.call);
+    sum.chat += callDollars(rates.chat.price, next.call);
     if (step.isTurnStart) sum.operations += operationDollars(means.turn, rates.cloud);
     peakTokens = Math.max(peakTokens, next.call.promptTokens);
     ({ place } = next);

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { answersText, openAnswerFolder, stalePlaces, type AnswerFolder } from './answer-folder.ts';
+import { AnswerMissingError, askRecorded } from './ask-recorded.ts';
 import { countedIds } from './counted-ids.ts';
 
 let folder: string;
@@ -86,6 +87,15 @@ describe('a folder of answers', () => {
 
     expect(answers.isWaiting()).toBe(expected.isWaiting);
     expect(answersText(answers)).toContain('g1.repair');
+  });
+
+  test('says which prompt has no answer where somebody needs it', async () => {
+    const answers = opened();
+
+    const asked = askRecorded(answers)({ kind: 'reader', text: 'Who?' });
+
+    await expect(asked).rejects.toThrow(/a_1\.ledger\.g1\.reader\.[0-9a-f]{12}\.prompt\.md$/u);
+    await expect(asked).rejects.toBeInstanceOf(AnswerMissingError);
   });
 
   test('lets the next conversation go on', async () => {

@@ -39,6 +39,8 @@ export interface AnswerFolder extends AnswerSettings {
   answer(prompt: { promptId: string; body: ModelRequestBody }): Promise<string | undefined>;
   /** Whether the conversation cannot go on before somebody has answered. */
   isWaiting(): boolean;
+  /** Prompts of the conversation that nothing answers, as they were written. */
+  missingFiles(): string[];
   /** All prompts so far, each once, by name. */
   asked(): AskedPrompt[];
 }
@@ -50,6 +52,8 @@ const isOptional = ({ place: { kind } }: AskedPrompt): boolean =>
 /** An answer without the fence that models like to put around JSON. */
 const withoutFence = (text: string): string =>
   text.trim().replaceAll(/^```(?:json)?\n?|\n?```$/gu, '');
+
+const promptPath = (folder: string, name: string): string => join(folder, `${name}.prompt.md`);
 
 /** Throws ArgumentError where something else stands in the place of the folder. */
 function checkFolder(folder: string): void {
@@ -89,13 +93,15 @@ export function openAnswerFolder({ folder, isLoose }: AnswerSettings): AnswerFol
       if (prompt.answer !== undefined)
         return withoutFence(await readFile(join(folder, answerFile(prompt.answer.name)), 'utf8'));
       await mkdir(folder, { recursive: true });
-      await writeFile(join(folder, `${prompt.name}.prompt.md`), text);
+      await writeFile(promptPath(folder, prompt.name), text);
       return undefined;
     },
     isWaiting: () =>
       missingPrompts([...ofConversation.values()]).some(
         (prompt) => !(isLoose && isOptional(prompt)),
       ),
+    missingFiles: () =>
+      missingPrompts([...ofConversation.values()]).map(({ name }) => promptPath(folder, name)),
     asked: () => [...asked.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1)),
   };
 }
@@ -119,7 +125,7 @@ export function answersText({ folder, asked }: Pick<AnswerFolder, 'folder' | 'as
     ...(missing.length > 0
       ? [
           'prompts without an answer:',
-          ...missing.map(({ name }) => `  ${join(folder, `${name}.prompt.md`)}`),
+          ...missing.map(({ name }) => `  ${promptPath(folder, name)}`),
           `Read each alone, write its answer beside it as ${answerFile('NAME')}, and run the command again.`,
         ]
       : []),

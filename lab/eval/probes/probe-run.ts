@@ -8,7 +8,7 @@ import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { ChatClient } from '../replay/chat-client.ts';
 import { copyConversation, withoutSnapshot } from '../replay/copy-conversation.ts';
 import { type ChosenProbe, foldedProbes } from './probe-selection.ts';
-import { recordedAnswers, type ScriptedConversation } from '../answers/recorded-answers.ts';
+import { scriptedAnswers, type ScriptedConversation } from '../answers/scripted-answers.ts';
 import type { Probe } from '../replay/recording.ts';
 import { replayConversation } from '../replay/replay-conversation.ts';
 import { sendWithRetries } from '../replay/send-with-retries.ts';
@@ -55,7 +55,7 @@ async function build(
   const conversationId = stableUuid(`${run.name}/${conversation.conversationId}`);
   // Ordinals count from the first send of a text: each run begins anew.
   bench.fakeGemini.clearAnswers();
-  bench.fakeGemini.registerAnswers(...recordedAnswers([conversation]));
+  bench.fakeGemini.registerAnswers(...scriptedAnswers([conversation]));
   const replayed = await replayConversation(
     {
       client: bench.client,

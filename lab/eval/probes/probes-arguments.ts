@@ -35,8 +35,8 @@ export function parseProbesArguments(argv: readonly string[]): ProbesArguments |
   if (values.help) return 'help';
   return {
     file: readFileArgument(positionals),
-    count: readInteger('--count', values.count) ?? 0,
-    thresholdTokens: readInteger('--threshold-tokens', values['threshold-tokens']) ?? 0,
+    count: readInteger('--count', values.count),
+    thresholdTokens: readInteger('--threshold-tokens', values['threshold-tokens']),
     ...(values.survival !== undefined && { survivalPath: values.survival }),
     ...(values.json !== undefined && { jsonPath: values.json }),
   };

@@ -40,7 +40,7 @@ export function parseRecallArguments(argv: readonly string[]): RecallArguments |
   if (values.data === undefined) throw new ArgumentError('--data is missing');
   return {
     dataPaths: values.data,
-    tailTokens: readInteger('--tail-tokens', values['tail-tokens']) ?? 0,
+    tailTokens: readInteger('--tail-tokens', values['tail-tokens']),
     ...(values.json !== undefined && { jsonPath: values.json }),
   };
 }

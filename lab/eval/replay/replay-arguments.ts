@@ -58,6 +58,9 @@ export function readCommandLine<Options extends NonNullable<ParseArgsConfig['opt
   }
 }
 
+/** Undefined for an option that was not given. Throws ArgumentError. */
+export function readInteger(flag: string, text: string): number;
+export function readInteger(flag: string, text: string | undefined): number | undefined;
 export function readInteger(flag: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   if (!/^[1-9]\d{0,9}$/.test(text))
@@ -65,13 +68,18 @@ export function readInteger(flag: string, text: string | undefined): number | un
   return Number(text);
 }
 
-function readFraction(flag: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
+const fractions = {
+  '(0, 1)': { words: 'between 0 and 1', holds: (value: number) => value > 0 && value < 1 },
+  '(0, 1]': { words: 'above 0 and at most 1', holds: (value: number) => value > 0 && value <= 1 },
+  '[0, 1]': { words: 'from 0 to 1', holds: (value: number) => value >= 0 && value <= 1 },
+};
+
+/** A number within the bounds. Throws ArgumentError. */
+export function readFraction(flag: string, text: string, bounds: keyof typeof fractions): number {
   const value = Number(text);
-  if (text.trim() === '' || !(value > 0 && value <= 1))
-    throw new ArgumentError(
-      `${flag} takes a number above 0 and at most 1, not ${JSON.stringify(text)}`,
-    );
+  const { words, holds } = fractions[bounds];
+  if (text.trim() === '' || !holds(value))
+    throw new ArgumentError(`${flag} takes a number ${words}, not ${JSON.stringify(text)}`);
   return value;
 }
 
@@ -135,7 +143,9 @@ export function parseReplayArguments(
   const usual = url === undefined && !hasOwnModel ? 'recorded' : 'model';
   const answers = readChoice('--answers', values.answers ?? usual, ['recorded', 'model']);
   const thresholdTokens = readInteger('--threshold-tokens', values['threshold-tokens']);
-  const thresholdFraction = readFraction('--threshold-fraction', values['threshold-fraction']);
+  const { 'threshold-fraction': fraction } = values;
+  const thresholdFraction =
+    fraction === undefined ? undefined : readFraction('--threshold-fraction', fraction, '(0, 1]');
   const windowTokens = readInteger('--window', values.window);
   if (thresholdTokens !== undefined && thresholdFraction !== undefined)
     throw new ArgumentError('--threshold-tokens and --threshold-fraction exclude each other');

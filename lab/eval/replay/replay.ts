@@ -2,7 +2,7 @@ import { chooseModel } from '#infra/local/stack/stack-environment.ts';
 import { readFile, writeFile } from 'node:fs/promises';
 import { ChatClient } from './chat-client.ts';
 import { createProgressBar } from './progress-bar.ts';
-import { registerRecordedAnswers, type ScriptedConversation } from '../answers/recorded-answers.ts';
+import { registerScriptedAnswers, type ScriptedConversation } from '../answers/scripted-answers.ts';
 import { parseRecordings, type Recording, scriptOf } from './recording.ts';
 import {
   ArgumentError,
@@ -89,7 +89,7 @@ async function replay(wanted: ReplayArguments): Promise<boolean> {
       if (text !== undefined) write(`${recordingId}: ${text}\n`);
     }
     if (wanted.answers === 'recorded' && target.fakeGeminiUrl !== undefined) {
-      const count = await registerRecordedAnswers(target.fakeGeminiUrl, conversations);
+      const count = await registerScriptedAnswers(target.fakeGeminiUrl, conversations);
       write(`${count} recorded answers handed to the stand-in\n`);
     }
     const figures = replayFigures(await replayAll(wanted, target, conversations));

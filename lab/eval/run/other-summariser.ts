@@ -15,9 +15,27 @@ export interface OtherSummariser {
 /** Recap's own, in tables and in the names of its prompts. */
 const OWN_NAMES = ['recap', 'ledger'];
 
-/** The values of --prompt, NAME=FILE; lines of three dashes divide a file. Throws ArgumentError, also for a name that is taken. */
-export async function readOtherSummarisers(prompts: readonly string[]): Promise<OtherSummariser[]> {
-  const taken = new Set(OWN_NAMES);
+/** What a summariser is asked at the end of a history where nothing else is given, without what ends the sentence. */
+export const SUMMARY_REQUEST =
+  'First, reason in your scratchpad. Then write the summary of all of the above';
+
+/** What a command can do with other summarisers. */
+interface Room {
+  /** Requests of a file that it asks. */
+  requests: number;
+  /** Names of its own methods beside Recap's. */
+  names?: readonly string[];
+}
+
+/**
+ * The values of --prompt, NAME=FILE; lines of three dashes divide a file. Throws ArgumentError, also for a name that is
+ * taken and for requests that the command does not ask.
+ */
+export async function readOtherSummarisers(
+  prompts: readonly string[],
+  room: Room,
+): Promise<OtherSummariser[]> {
+  const taken = new Set([...OWN_NAMES, ...(room.names ?? [])]);
   const read: OtherSummariser[] = [];
   for (const prompt of prompts) {
     const [, name, path] = /^([\w-]+)=(.+)$/u.exec(prompt) ?? [];
@@ -28,6 +46,10 @@ export async function readOtherSummarisers(prompts: readonly string[]): Promise<
     taken.add(name);
     const text = await readGivenFile('--prompt', path);
     const [system = '', ...requests] = text.split(/^---$/mu).map((part) => part.trim());
+    if (requests.length > room.requests)
+      throw new ArgumentError(
+        `--prompt ${prompt}: ${requests.length} requests stand behind lines ---, and this command asks ${room.requests === 0 ? 'its own' : `at most ${room.requests}`}; take ${room.requests === 0 ? 'them' : 'the others'} out`,
+      );
     read.push({ name, system, requests });
   }
   return read;

@@ -14,12 +14,17 @@ const recordingOf = (exchanges: number) => ({
 });
 
 const costOf = (thresholdTokens: number, hitFraction: number) =>
-  costsOf(recordingOf(400), { thresholdTokens, price, hitFraction });
+  costsOf(recordingOf(400), { thresholdTokens, price, cacheFromTokens: 4_096, hitFraction });
 
 describe('what a threshold costs', () => {
   test('a conversation below it is never compacted', () => {
     expect(
-      costsOf(recordingOf(3), { thresholdTokens: 24_000, price, hitFraction: 0 }),
+      costsOf(recordingOf(3), {
+        thresholdTokens: 24_000,
+        price,
+        cacheFromTokens: 4_096,
+        hitFraction: 0,
+      }),
     ).toMatchObject({ compactions: 0 });
   });
 

@@ -9,8 +9,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { breakEvenTurns } from '#shared/compaction/policy/break-even.ts';
 import { resolvePolicy } from '#shared/compaction/policy/policy.ts';
-import type { ModelPrice } from '#shared/models/model-entry.ts';
-import { knownPrice } from '#shared/models/find-price.ts';
+import { findModel, type ModelPrice } from '#shared/models/model-entry.ts';
+import { knownPrice, tokenMicros } from '#shared/models/find-price.ts';
 import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
 import { verifiedModels } from '#test/support/verified-models.ts';
 import { parseRecordings, type Recording } from '../replay/recording.ts';
@@ -19,8 +19,6 @@ import { parseRecordings, type Recording } from '../replay/recording.ts';
 const THRESHOLDS = [4, 6, 8, 12, 16, 19, 24, 32, 40, 48, 64, 96, 128, 256, 512].map(
   (thousands) => thousands * 1_000,
 );
-/** Prompts below it are not cached. */
-const CACHED_FROM_TOKENS = 4_096;
 /** Tokens of the summariser's instruction and schema, and of a scratchpad. */
 const REQUEST_TOKENS = 2_000;
 const SCRATCHPAD_TOKENS = 300;
@@ -38,6 +36,8 @@ interface Costs {
 interface Assumptions {
   thresholdTokens: number;
   price: ModelPrice;
+  /** Shorter prompts are not cached. */
+  cacheFromTokens: number;
   /** Share of calls that find the prompt of the call before in the cache. */
   hitFraction: number;
   /** Whose tail it is; default: `assistant`. */
@@ -56,7 +56,7 @@ function afterSwap(thresholdTokens: number, profile: string) {
 
 /** What a recording costs. Prices are per million; nothing else than text is counted. */
 export function costsOf({ turns, system }: Recording, assumed: Assumptions): Costs {
-  const { thresholdTokens, price, hitFraction, profile = 'assistant' } = assumed;
+  const { thresholdTokens, price, cacheFromTokens, hitFraction, profile = 'assistant' } = assumed;
   const after = afterSwap(thresholdTokens, profile);
   const overheadTokens =
     system === undefined
@@ -70,10 +70,9 @@ export function costsOf({ turns, system }: Recording, assumed: Assumptions): Cos
     const tokens = estimateContentTokens(content, 'character-class');
     if (content.role === 'model') {
       const promptTokens = overheadTokens + contextTokens;
-      const reusable = promptTokens < CACHED_FROM_TOKENS ? 0 : overheadTokens + knownTokens;
-      const cached = hitFraction * Math.min(reusable, promptTokens);
-      micros += price.input * (promptTokens - cached) + price.cached * cached;
-      micros += price.output * tokens;
+      const reusable = promptTokens < cacheFromTokens ? 0 : overheadTokens + knownTokens;
+      const cachedTokens = hitFraction * Math.min(reusable, promptTokens);
+      micros += tokenMicros(price, { promptTokens, cachedTokens, outputTokens: tokens });
       knownTokens = contextTokens;
       seen.calls += 1;
       seen.peakTokens = Math.max(seen.peakTokens, promptTokens);
@@ -81,8 +80,11 @@ export function costsOf({ turns, system }: Recording, assumed: Assumptions): Cos
     contextTokens += tokens;
     const isTurnOver = turns[index + 1]?.role !== 'model' && content.role === 'model';
     if (!isTurnOver || contextTokens < thresholdTokens) continue;
-    micros += price.input * (contextTokens + REQUEST_TOKENS);
-    micros += price.output * (after.snapshotTokens / 2 + SCRATCHPAD_TOKENS + THOUGHT_TOKENS);
+    micros += tokenMicros(price, {
+      promptTokens: contextTokens + REQUEST_TOKENS,
+      cachedTokens: 0,
+      outputTokens: after.snapshotTokens / 2 + SCRATCHPAD_TOKENS + THOUGHT_TOKENS,
+    });
     contextTokens = Math.min(contextTokens, after.tokens);
     knownTokens = 0;
     seen.compactions += 1;
@@ -112,7 +114,7 @@ export function callsToPay(
 
 function report(
   recordings: readonly Recording[],
-  assumed: Pick<Assumptions, 'price' | 'profile'>,
+  assumed: Pick<Assumptions, 'price' | 'cacheFromTokens' | 'profile'>,
 ): string {
   const lines = [
     'threshold  pays after  US$ for 1,000 calls, 50 % | 90 % | 0 % of them from the cache',
@@ -137,6 +139,7 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
     (each) => !each.endsWith('.jsonl'),
   );
   const price = knownPrice(model, verifiedModels);
+  const { cacheFromTokens = Infinity } = findModel(verifiedModels.models, model) ?? {};
   const paths = given.filter((path) => path.endsWith('.jsonl') && existsSync(path));
   if (price === undefined) process.stdout.write(`the price of ${model} is not known\n`);
   else if (paths.length === 0) process.stdout.write('nothing to do: there is no such file\n');
@@ -144,7 +147,7 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
     for (const path of paths) {
       const recordings = parseRecordings(readFileSync(path, 'utf8'));
       process.stdout.write(
-        `${path}, ${model}, ${profile}\n${report(recordings, { price, profile })}\n`,
+        `${path}, ${model}, ${profile}\n${report(recordings, { price, cacheFromTokens, profile })}\n`,
       );
     }
 }

@@ -23,6 +23,12 @@ export const outcomeStateSchema = z.enum([
 ]);
 export type OutcomeState = z.infer<typeof outcomeStateSchema>;
 
+/** Verification refused the summary. */
+export const refusedStates = [
+  'FAILED_VERIFICATION',
+  'FAILED_EMPTY_SUMMARY',
+] as const satisfies readonly OutcomeState[];
+
 /** How one compaction ended, or where it stands. Tokens of the whole prompt, by one counter. */
 export interface CompactionOutcome {
   state: OutcomeState;

@@ -135,12 +135,12 @@ export function requestForContext(context: DueContext): CompactionNeeded['auto']
 }
 
 /**
- * The need of a context that a person has changed (edit, deletion, restore, undelete). The first line that holds:
+ * The request for a context that a person has changed (edit, deletion, restore, undelete). The first line that holds:
  *
- * | The context | Need |
+ * | The context | Request |
  * |---|---|
  * | is not compacted automatically, or an automatic request waits | none |
- * | overflows, or has crossed the threshold (`needOfContext`) | as there |
+ * | overflows, or has crossed the threshold (`requestForContext`) | as there |
  * | exceeds the hard threshold: the next answer would have to do without part of it | overflow |
  * | has a snapshot that statements were taken out of; the worker finds whether its turns are worth it | auto |
  * | is anything else, or has no threshold | none |
@@ -160,9 +160,9 @@ export function requestForChangedContext(context: DueContext): CompactionNeeded[
 }
 
 /**
- * The need that a finished turn leaves in the conversation document, or undefined: nothing to ask for
- * (`needOfContext`), or asked for already. A person's request is none of the threshold's: the context may grow beyond
- * it. A prompt that the model found too long always asks, unless compaction is off.
+ * The request that a finished turn leaves in the conversation document, or undefined: nothing to ask for
+ * (`requestForContext`), or asked for already. A person's request is none of the threshold's: the context may grow
+ * beyond it. A prompt that the model found too long always asks, unless compaction is off.
  */
 export function compactionNeed(turn: {
   conversation: Pick<Conversation, 'settings' | 'compactionNeeded'>;

@@ -18,55 +18,55 @@ const missed: SentPrompt = {
   idleMs: 60_000,
 };
 
-const causes: readonly [string, Partial<SentPrompt>, CacheMiss | undefined][] = [
-  ['half of the beginning was served', { cachedTokens: 5_000 }, undefined],
-  ['less than half was served', { cachedTokens: 4_999 }, 'UNEXPLAINED'],
-  ['nothing was served', {}, 'UNEXPLAINED'],
+const causes: readonly [string, CacheMiss | 'no miss', Partial<SentPrompt>][] = [
+  ['half of the beginning was served', 'no miss', { cachedTokens: 5_000 }],
+  ['less than half was served', 'UNEXPLAINED', { cachedTokens: 4_999 }],
+  ['nothing was served', 'UNEXPLAINED', {}],
   [
     'nothing is known of the prompt before',
-    { marksBefore: undefined, modelBefore: undefined, idleMs: undefined },
     'UNEXPLAINED',
+    { marksBefore: undefined, modelBefore: undefined, idleMs: undefined },
   ],
-  ['nothing was said before', { change: 'begun', sharedTokens: 0 }, 'FIRST_TURN'],
+  ['nothing was said before', 'FIRST_TURN', { change: 'begun', sharedTokens: 0 }],
   [
     'another conversation has the same beginning',
+    'no miss',
     { change: 'begun', sharedTokens: 0, cachedTokens: 4_096 },
-    undefined,
   ],
-  ['a swap came between', { change: 'compacted' }, 'COMPACTION'],
-  ['a swap left little', { change: 'compacted', sharedTokens: 900 }, 'COMPACTION'],
-  ['the model has no cache', { cacheFromTokens: undefined }, 'NO_CACHE'],
-  ['the beginning is shorter than a cache takes', { sharedTokens: 4_095 }, 'TOO_SHORT'],
-  ['the beginning is as long as a cache takes', { sharedTokens: 4_096 }, 'UNEXPLAINED'],
-  ['a message was edited', { change: 'edited' }, 'EDIT'],
-  ['another model answers', { model: 'gemini-3.1-flash-lite' }, 'MODEL'],
-  ['the instruction is another one', { marks: { ...marks, instruction: 'x' } }, 'INSTRUCTION'],
-  ['the tools are others', { marks: { ...marks, tools: 'x' } }, 'TOOLS'],
-  ['the memory is another one', { marks: { ...marks, memory: '' } }, 'MEMORY'],
-  ['a pin was added', { marks: { ...marks, pins: 'x' } }, 'PINS'],
-  ['a tool output went out shorter', { isShortened: true }, 'SHORTENED'],
+  ['a swap came between', 'COMPACTION', { change: 'compacted' }],
+  ['a swap left little', 'COMPACTION', { change: 'compacted', sharedTokens: 900 }],
+  ['the model has no cache', 'NO_CACHE', { cacheFromTokens: undefined }],
+  ['the beginning is shorter than a cache takes', 'TOO_SHORT', { sharedTokens: 4_095 }],
+  ['the beginning is as long as a cache takes', 'UNEXPLAINED', { sharedTokens: 4_096 }],
+  ['a message was edited', 'EDIT', { change: 'edited' }],
+  ['another model answers', 'MODEL', { model: 'gemini-3.1-flash-lite' }],
+  ['the instruction is another one', 'INSTRUCTION', { marks: { ...marks, instruction: 'x' } }],
+  ['the tools are others', 'TOOLS', { marks: { ...marks, tools: 'x' } }],
+  ['the memory is another one', 'MEMORY', { marks: { ...marks, memory: '' } }],
+  ['a pin was added', 'PINS', { marks: { ...marks, pins: 'x' } }],
+  ['a tool output went out shorter', 'SHORTENED', { isShortened: true }],
   [
     'excerpts stood before the last message, and all before it was served',
-    { cachedTokens: 2_000, asideTokens: 7_000 },
     'ASIDE',
+    { cachedTokens: 2_000, asideTokens: 7_000 },
   ],
   [
     'excerpts stood before the last message, and all before it is too short',
-    { asideTokens: 6_000 },
     'ASIDE',
+    { asideTokens: 6_000 },
   ],
   [
     'excerpts stood before the last message, and nothing before it was served',
-    { asideTokens: 1_000 },
     'UNEXPLAINED',
+    { asideTokens: 1_000 },
   ],
-  ['nobody asked for five minutes', { idleMs: 300_000 }, 'UNEXPLAINED'],
-  ['nobody asked for longer than five minutes', { idleMs: 300_001 }, 'IDLE'],
-  ['what was served late was served', { idleMs: 3_600_000, cachedTokens: 9_000 }, undefined],
+  ['nobody asked for five minutes', 'UNEXPLAINED', { idleMs: 300_000 }],
+  ['nobody asked for longer than five minutes', 'IDLE', { idleMs: 300_001 }],
+  ['what was served late was served', 'no miss', { idleMs: 3_600_000, cachedTokens: 9_000 }],
 ];
 
 describe('why a prompt was not served from the cache', () => {
-  test.each(causes)('a prompt of which %s', (_, change, cause) => {
-    expect(cacheMiss({ ...missed, ...change })).toBe(cause);
+  test.each(causes)('where %s → %s', (_, cause, change) => {
+    expect(cacheMiss({ ...missed, ...change }) ?? 'no miss').toBe(cause);
   });
 });

@@ -7,6 +7,7 @@ import {
 } from '#shared/compaction/trigger/compaction-trigger.ts';
 import { isArmed, isOverThreshold, resolvePolicy } from '#shared/compaction/policy/policy.ts';
 import { costMicros } from '#shared/models/find-price.ts';
+import { findModel } from '#shared/models/model-entry.ts';
 import { verifiedModels } from '#test/support/verified-models.ts';
 import {
   reachedSpendLimit,
@@ -30,7 +31,7 @@ const MODEL = 'gemini-3.5-flash';
 /** What the summariser is told beside the conversation. */
 const INSTRUCTION_TOKENS = 2_500;
 /** A prompt shorter than this is not cached. */
-const CACHED_FROM_TOKENS = 1_024;
+const CACHED_FROM_TOKENS = findModel(verifiedModels.models, MODEL)?.cacheFromTokens ?? Infinity;
 const limits = {
   messagesPerDay: 200,
   tokensPerDay: 500_000,

@@ -92,7 +92,7 @@ test('an edit and a regeneration say nothing again', async () => {
   expect(await send(regenerate(id, edited.message.id))).toBeUndefined();
 });
 
-test('nothing is told of turns whose index was not read', async () => {
+test('a turn for which the index was not read is logged without whether it says something again', async () => {
   const { say } = await folded({ RECALL_TOKENS: '0' });
 
   expect(await say('The puppy weighs 23 kg.')).toBeUndefined();

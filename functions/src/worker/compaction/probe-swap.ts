@@ -5,12 +5,11 @@ import { scoreProbe } from '#shared/compaction/probes/score-probe.ts';
 import type { Plan } from '#shared/compaction/split/plan.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
-import { boundedAnswer } from '#shared/conversation/repair/bounded-answer.ts';
 import { AppError } from '#shared/errors.ts';
 import type { ModelRequest, ModelResponse } from '#shared/ports/ports.ts';
 import { CrashedError, passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
 import { withDeadline } from '#functions/lib/deadline.ts';
-import { logModelCall } from '#functions/models/log-model-call.ts';
+import { generateLogged } from '#functions/models/generate-logged.ts';
 import { paidCall } from '#functions/quota/paid-call.ts';
 import { StoppedError, type Outcome } from './outcome.ts';
 import type { ClaimedRun } from './run.ts';
@@ -65,25 +64,14 @@ async function isStillThere({ dependencies, reading }: ClaimedRun, { generation 
   );
 }
 
-async function generate(
-  { dependencies, reading }: ClaimedRun,
-  request: ModelRequest,
-  signal: AbortSignal,
-): Promise<ModelResponse> {
-  const { conversationId } = reading;
-  const call = { request, conversationId, startMs: dependencies.clock.now().getTime() };
-  try {
-    const answer = boundedAnswer(await dependencies.model.generate(request, signal));
-    logModelCall(dependencies, { ...call, ...answer });
-    return answer;
-  } catch (error) {
-    logModelCall(dependencies, { ...call, error });
-    throw error;
-  }
+/** An answer, and what it took. */
+interface Asked {
+  answer: ModelResponse;
+  taken: object;
 }
 
-/** Asks, pays out of the dollars of the conversation's owner as for the compaction, and logs how it went. */
-async function ask(run: ClaimedRun, { request, questions, generation }: Probe): Promise<void> {
+/** Asks for a bounded time, and pays out of the dollars of the conversation's owner as for the compaction. */
+async function ask(run: ClaimedRun, { request }: Probe): Promise<Asked> {
   const { dependencies, reading, signal } = run;
   const { conversationId, conversation } = reading;
   const startMs = dependencies.clock.now().getTime();
@@ -99,7 +87,7 @@ async function ask(run: ClaimedRun, { request, questions, generation }: Probe): 
     },
     () =>
       withDeadline({ clock: dependencies.clock, ms: PROBE_TIMEOUT_MS, signal }, (within) =>
-        generate(run, request, within),
+        generateLogged(dependencies, { request, conversationId, signal: within }),
       ),
   );
   await settled;
@@ -110,16 +98,22 @@ async function ask(run: ClaimedRun, { request, questions, generation }: Probe): 
     costMicros,
     durationMs: dependencies.clock.now().getTime() - startMs,
   };
-  const told = { conversationId, generation };
+  return { answer, taken };
+}
+
+/** Logs how many answers were right, or why nobody can tell. */
+function logProbed(run: ClaimedRun, { generation, questions }: Probe, asked: Asked): void {
+  const { logger } = run.dependencies;
+  const { answer, taken } = asked;
+  const told = { conversationId: run.reading.conversationId, generation };
   const { finishReason, blockReason } = answer;
   if (finishReason !== 'STOP') {
     const reason = `PROBE_${blockReason ?? finishReason ?? 'UNFINISHED'}`;
-    dependencies.logger.log('WARNING', 'compaction_probe_failed', { ...told, reason, ...taken });
+    logger.log('WARNING', 'compaction_probe_failed', { ...told, reason, ...taken });
     return;
   }
   const text = contentText({ role: 'model', parts: answer.parts });
-  const score = scoreProbe(questions, text);
-  dependencies.logger.log('INFO', 'compaction_probed', { ...told, ...score, ...taken });
+  logger.log('INFO', 'compaction_probed', { ...told, ...scoreProbe(questions, text), ...taken });
 }
 
 function reasonOf(error: unknown): string {
@@ -137,7 +131,7 @@ export async function probeSwap(run: ClaimedRun, plan: Plan, outcome: Outcome): 
   if (dependencies.config.PROBE_SHARE === 0 || signal.aborted) return;
   try {
     const probe = probeOf(run, plan, outcome);
-    if (probe && (await isStillThere(run, probe))) await ask(run, probe);
+    if (probe && (await isStillThere(run, probe))) logProbed(run, probe, await ask(run, probe));
   } catch (error) {
     if (error instanceof CrashedError) throw error;
     dependencies.logger.log('WARNING', 'compaction_probe_failed', {

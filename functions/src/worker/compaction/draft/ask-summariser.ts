@@ -1,10 +1,9 @@
-import { boundedAnswer } from '#shared/conversation/repair/bounded-answer.ts';
 import { contentText, type Content } from '#shared/conversation/documents/content.ts';
 import { summaryOutputTokens } from '#shared/compaction/summariser/summariser-limits.ts';
 import { reportedCall } from '#shared/models/find-price.ts';
 import { AppError } from '#shared/errors.ts';
 import type { ModelRequest, ModelResponse, ModelUsage } from '#shared/ports/ports.ts';
-import { logModelCall } from '#functions/models/log-model-call.ts';
+import { generateLogged } from '#functions/models/generate-logged.ts';
 import { modelThatLimits } from '#functions/config/conversation-policy.ts';
 import { answeringModel, callCostMicros } from '#functions/models/models-in-use.ts';
 import { paidCall } from '#functions/quota/paid-call.ts';
@@ -47,42 +46,26 @@ interface NamedRequest {
   promptVersion: string | undefined;
 }
 
-async function generateOnce(
-  { dependencies, reading, bill, signal }: ClaimedRun,
-  named: NamedRequest,
-): Promise<ModelResponse> {
-  const call = {
-    ...named,
-    conversationId: reading.conversationId,
-    startMs: dependencies.clock.now().getTime(),
-  };
-  bill.calls += 1;
-  try {
-    const answer = boundedAnswer(await dependencies.model.generate(named.request, signal));
-    logModelCall(dependencies, { ...call, ...answer });
-    return answer;
-  } catch (error) {
-    logModelCall(dependencies, { ...call, error });
-    throw error;
-  }
-}
-
 /** One call, paid for out of the dollars of the conversation's owner. */
 async function payFor(run: ClaimedRun, named: NamedRequest): Promise<ModelResponse> {
-  const { bill, dependencies, reading } = run;
+  const { bill, dependencies, reading, signal } = run;
+  const { conversationId } = reading;
   const isMore = bill.isCounted === true;
   bill.isCounted = true;
   const { answer, settled } = await paidCall(
     dependencies,
     {
       work: 'compactions',
-      conversationId: reading.conversationId,
+      conversationId,
       ownerUid: reading.conversation.value.ownerUid,
       request: named.request,
       isMore,
       pass: (point) => passWorkerCrashPoint(dependencies, point),
     },
-    () => generateOnce(run, named),
+    () => {
+      bill.calls += 1;
+      return generateLogged(dependencies, { ...named, conversationId, signal });
+    },
   );
   await settled;
   await passWorkerCrashPoint(dependencies, 'call-settled');

@@ -14,7 +14,7 @@ export interface ScriptedConversation {
  * What the fake Gemini needs to say what the recording says: each answer by the text of the user message, and
  * by how often that text has been sent before, in the order in which the replay sends.
  */
-export function recordedAnswers(conversations: readonly ScriptedConversation[]) {
+export function scriptedAnswers(conversations: readonly ScriptedConversation[]) {
   const timesSent = new Map<string, number>();
   return conversations.flatMap(({ recordingId, script }) =>
     script.exchanges.flatMap(({ userTexts, answerTexts }) => {
@@ -30,16 +30,16 @@ export function recordedAnswers(conversations: readonly ScriptedConversation[]) 
 }
 
 /** Hands the recorded answers to a running fake Gemini. Throws an Error when it refuses them. */
-export async function registerRecordedAnswers(
+export async function registerScriptedAnswers(
   fakeGeminiUrl: string,
   conversations: readonly ScriptedConversation[],
 ): Promise<number> {
-  const answers = recordedAnswers(conversations);
+  const answers = scriptedAnswers(conversations);
   const response = await fetch(`${fakeGeminiUrl}/control/answers`, {
     method: 'POST',
     body: JSON.stringify({ answers }),
   });
   const text = await response.text();
-  if (!response.ok) throw new Error(`the stand-in refused the recorded answers: ${text}`);
+  if (!response.ok) throw new Error(`the fake Gemini refused the recorded answers: ${text}`);
   return answers.length;
 }

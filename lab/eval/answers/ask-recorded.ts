@@ -2,7 +2,11 @@ import type { AnswerFolder } from './answer-folder.ts';
 import type { PromptKind } from './answer-names.ts';
 
 /** No answer is recorded for a prompt: what follows from it cannot be known. */
-export class AnswerMissing extends Error {}
+export class AnswerMissingError extends Error {
+  constructor(answers: Pick<AnswerFolder, 'missingFiles'>) {
+    super(`no answer is recorded for ${answers.missingFiles().join(', ')}`);
+  }
+}
 
 interface Prompt {
   kind: PromptKind;
@@ -12,12 +16,12 @@ interface Prompt {
   text: string;
 }
 
-/** Throws AnswerMissing. */
+/** Throws AnswerMissingError. */
 export type Ask = (prompt: Prompt) => Promise<string>;
 
-/** Asks the recorded answers. Throws AnswerMissing after the prompt was written. */
-export const asksFolder =
-  (folder: Pick<AnswerFolder, 'answer'>): Ask =>
+/** Asks the recorded answers. Throws AnswerMissingError after the prompt was written. */
+export const askRecorded =
+  (folder: Pick<AnswerFolder, 'answer' | 'missingFiles'>): Ask =>
   async ({ kind, number = 1, system, text }) => {
     const answer = await folder.answer({
       promptId: `compress-0${kind === 'main' ? '' : `-${kind}`}${number === 1 ? '' : `-${number}`}`,
@@ -26,22 +30,22 @@ export const asksFolder =
         contents: [{ role: 'user', parts: [{ text }] }],
       },
     });
-    if (answer === undefined) throw new AnswerMissing();
+    if (answer === undefined) throw new AnswerMissingError(folder);
     return answer.trim();
   };
 
 /**
  * The results of all, one after the other. Where answers are missing, the others are asked for all the same, so that
- * every prompt which can be written is: then throws AnswerMissing.
+ * every prompt which can be written is: then throws AnswerMissingError.
  */
 export async function askAll<T>(tasks: readonly (() => Promise<T>)[]): Promise<T[]> {
   const results: T[] = [];
-  let missing: AnswerMissing | undefined;
+  let missing: AnswerMissingError | undefined;
   for (const task of tasks) {
     try {
       results.push(await task());
     } catch (error) {
-      if (!(error instanceof AnswerMissing)) throw error;
+      if (!(error instanceof AnswerMissingError)) throw error;
       missing = error;
     }
   }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { recordedAnswers } from './recorded-answers.ts';
+import { scriptedAnswers } from './scripted-answers.ts';
 
 const hash = (text: string) => createHash('sha256').update(text).digest('hex');
 
@@ -22,13 +22,13 @@ function conversation(recordingId: string, ...exchanges: [string[], string[]][])
 }
 
 test('names an answer by the hash of the text parts, joined by line breaks', () => {
-  const [answer] = recordedAnswers([conversation('a', [['x', 'y'], ['z']])]);
+  const [answer] = scriptedAnswers([conversation('a', [['x', 'y'], ['z']])]);
 
   expect(answer).toMatchObject({ userHash: hash('x\ny'), ordinal: 1 });
 });
 
 test('counts a repeated text over all conversations, also where it has no answer', () => {
-  const answers = recordedAnswers([
+  const answers = scriptedAnswers([
     conversation('a', [['yes'], ['1']], [['yes'], []]),
     conversation('b', [['yes'], ['3']]),
   ]);
@@ -40,7 +40,7 @@ test('counts a repeated text over all conversations, also where it has no answer
 });
 
 test('gives several texts as one, each on its own line', () => {
-  const [answer] = recordedAnswers([conversation('a', [['x'], ['one', 'two']])]);
+  const [answer] = scriptedAnswers([conversation('a', [['x'], ['one', 'two']])]);
 
   expect(answer?.contents).toEqual([{ role: 'model', parts: [{ text: 'one\ntwo' }] }]);
 });

@@ -1,0 +1,47 @@
+import { readFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { parseMarks } from './marks-file.ts';
+import { scoresTable } from './reader-scores.ts';
+
+const labels: Readonly<Record<string, string>> = {
+  'whole history': 'all folded turns',
+  recap: '**Recap**',
+  'gemini-cli': "Gemini CLI's prompt",
+  'recap, recall off': "Recap's snapshot alone",
+};
+
+/** The rows of the published table, as the marks of a file have them. */
+async function rowsFor(file: string): Promise<string[][]> {
+  const path = `lab/readers/marks/${file}.json`;
+  const [, ...lines] = scoresTable(parseMarks(path, await readFile(path, 'utf8'))).split('\n');
+  return lines.map((line) => {
+    const [method = '', size, , score, error, ahead, aheadError] = line.split(/ {2,}/u);
+    const isFirst = method === 'recap';
+    return [
+      labels[method] ?? method,
+      Number(size).toLocaleString('en-US'),
+      `${score} % ± ${error}`,
+      isFirst ? '' : `${ahead} ± ${aheadError}`,
+    ];
+  });
+}
+
+test.each([
+  ['locomo', '[LoCoMo]'],
+  ['beam-100k', '[BEAM]'],
+])('the published scores of %s follow from the stored marks', async (file, heading) => {
+  const page = await readFile('docs/benchmarks/README.md', 'utf8');
+
+  const below = page.slice(page.indexOf(heading));
+  const [table = ''] = /^\| Readers saw[^]*?\n\n/mu.exec(below) ?? [];
+  const published = table
+    .trim()
+    .split('\n')
+    .slice(2)
+    .map((row) => row.split('|').slice(1, -1))
+    .map((cells) => cells.map((cell) => cell.trim()));
+
+  const rows = await rowsFor(file);
+  expect(published).toHaveLength(rows.length);
+  expect(published).toEqual(expect.arrayContaining(rows));
+});
