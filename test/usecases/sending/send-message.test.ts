@@ -44,6 +44,31 @@ describe('a message', () => {
     ]);
   });
 
+  test('the model is prepared while a message is being stored', async () => {
+    const memory = createMemoryDocumentStore();
+    const prepared: string[] = [];
+    let state = 'reading';
+    const store = {
+      ...memory,
+      commit: async (writes: Parameters<typeof memory.commit>[0]) => {
+        state = 'storing';
+        const times = await memory.commit(writes);
+        state = 'stored';
+        return times;
+      },
+    };
+    const model = {
+      ...scriptedStreamer(textAnswer('Fine.')).model,
+      prepare: () => void prepared.push(state),
+    };
+
+    await (
+      await sendMessage(chatDependencies({ store, model }), request(randomUUID(), 'Hello'))
+    ).result;
+
+    expect(prepared).toEqual(['storing']);
+  });
+
   test('a message streams frames with ids that rise by one, from start to finish', async () => {
     const model = scriptedStreamer({
       chunks: [
