@@ -66,6 +66,7 @@ export function toGroundingReport({
   groundingMetadata,
   urlContextMetadata,
 }: GroundedCandidate): GroundingReport | undefined {
+  if (!groundingMetadata && !urlContextMetadata) return undefined;
   const sources = [...foundSources(groundingMetadata), ...readSources(urlContextMetadata)];
   const queries = (groundingMetadata?.webSearchQueries ?? []).filter(isThere);
   const suggestions = groundingMetadata?.searchEntryPoint?.renderedContent;

@@ -8,17 +8,23 @@ export interface Pieces {
   next(): Promise<string | undefined>;
 }
 
+/** UTF-16 units that wait for a slow reader at most, before the connection is held up. */
+const WAITING_MAX_CHARACTERS = 64 * 1024;
+
 /**
  * Reads a connection as UTF-8. The iterator of Node's streams does the same with a handful of promises and listeners a
  * piece, and a model's stream has hundreds of them.
  */
 export function readPieces(connection: Readable): Pieces {
-  connection.setEncoding('utf8');
+  let text = '';
   let waiting: PromiseWithResolvers<string | undefined> | undefined;
   let ended: { error?: Error } | undefined;
   const take = (): string | undefined => {
-    const piece: unknown = connection.read();
-    return typeof piece === 'string' ? piece : undefined;
+    if (text === '') return undefined;
+    const piece = text;
+    text = '';
+    if (connection.isPaused()) connection.resume();
+    return piece;
   };
   const settle = () => {
     if (!waiting) return;
@@ -34,7 +40,12 @@ export function readPieces(connection: Readable): Pieces {
     settle();
   };
   const broken = () => new Error('the connection was closed before its end');
-  connection.on('readable', settle);
+  connection.setEncoding('utf8');
+  connection.on('data', (piece: string) => {
+    text += piece;
+    if (text.length > WAITING_MAX_CHARACTERS) connection.pause();
+    settle();
+  });
   connection.on('end', () => end());
   connection.on('error', (error: Error) => end(error));
   connection.on('close', () => {
