@@ -41,6 +41,8 @@ export interface BenchCase extends Partial<Aim> {
   /** One sample each, in `unit`; NaN where that could not be done, and the note says why. They are taken in turns, so that noise falls on both. */
   ours: Sample;
   reference: Sample;
+  /** What the framework and the SDKs take for the same, without anything of ours: where the limit is. */
+  partsAlone?: Sample;
   /** For comparison by eye: a published or earlier figure, or what else was seen; read after the last sample. */
   note?: string | (() => string);
 }
@@ -71,6 +73,8 @@ export interface BenchResult extends Partial<Aim> {
   samples: number;
   /** (largest − smallest) ÷ median of our samples. */
   spread: number;
+  /** Median of what framework and SDKs take alone, and its ratio to the reference. */
+  alone?: { value: number; ratio: number };
   note?: string;
   point?: Point;
 }

@@ -17,7 +17,7 @@ sent anywhere else.
 
   --peers      beside other systems of the same purpose, in the place of the usual references; npm installs them into
                lab/bench/peers on the way
-  --only NAME  the benchmarks whose name holds NAME
+  --only NAME  the benchmarks whose name holds NAME, or that are of the group NAME
   --quick      two samples of each, without the benchmarks that take long: two minutes
   --samples N  at most so many samples of each
   --json OUT   write machine and figures to this file
@@ -75,11 +75,14 @@ async function run({ peers, only = '', quick, json, report, ...wanted }: Wanted)
   const all = peers ? peerGroups() : benchGroups();
   const chosen = groupsWith(
     all,
-    ({ name, isLong = false }) => name.includes(only) && !(quick && isLong),
+    ({ name, isLong = false }, group) =>
+      (group === only || name.includes(only)) && !(quick && isLong),
   );
   if (chosen.length === 0) {
-    const names = all.flatMap(({ cases }) => cases.map(({ name }) => name));
-    throw new ArgumentError(`no benchmark is called ${only}. There are: ${names.join(', ')}`);
+    const names = all.map(
+      ({ name, cases }) => `${name} (${cases.map((each) => each.name).join(', ')})`,
+    );
+    throw new ArgumentError(`no benchmark is called ${only}. There are: ${names.join('; ')}`);
   }
   const total = chosen.reduce((sum, { cases }) => sum + cases.length, 0);
   const machine = thisMachine();

@@ -22,15 +22,18 @@ async function measureCase(
   if (samples > 1) {
     await benchCase.ours();
     await benchCase.reference();
+    await benchCase.partsAlone?.();
   }
   const ours: number[] = [];
   const reference: number[] = [];
+  const partsAlone: number[] = [];
   for (let sample = 0; sample < samples; sample++) {
     ours.push(await benchCase.ours());
     reference.push(await benchCase.reference());
+    if (benchCase.partsAlone) partsAlone.push(await benchCase.partsAlone());
     listener.sampled(sample + 1, samples);
   }
-  return resultOf(benchCase, { group, ours, reference });
+  return resultOf(benchCase, { group, ours, reference, partsAlone });
 }
 
 /** A case that throws is measured once more: a host that was slow to start says nothing about what it runs. */
@@ -75,8 +78,8 @@ export async function measureGroups(
 /** The groups with only the cases that are chosen; groups without any are left out. */
 export const groupsWith = (
   groups: readonly BenchGroup[],
-  isChosen: (benchCase: BenchCase) => boolean,
+  isChosen: (benchCase: BenchCase, group: string) => boolean,
 ): BenchGroup[] =>
   groups
-    .map((group) => ({ ...group, cases: group.cases.filter(isChosen) }))
+    .map((group) => ({ ...group, cases: group.cases.filter((each) => isChosen(each, group.name)) }))
     .filter(({ cases }) => cases.length > 0);

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { BenchCase, BenchGroup } from '../bench-case.ts';
 import { once } from '#shared/once.ts';
 import { firstAnswer } from '../cold-start/first-answer.ts';
-import { emptyFunctionFolder, packedFolder } from '../cold-start/packed.ts';
+import { emptyFunctionFolder, packedFolder, sdksAloneFolder } from '../cold-start/packed.ts';
 import { isListening, msUntil } from '../cold-start/start-function.ts';
 import { startFirstMessage, type FirstMessage } from '../worlds/first-message.ts';
 import { importCase } from './cold-imports.ts';
@@ -26,7 +26,9 @@ const asks =
   };
 
 /** From the start of a process on, beside a function that does nothing. */
-const coldCase = (benchCase: Pick<BenchCase, 'name' | 'aim' | 'ours'>): BenchCase => ({
+const coldCase = (
+  benchCase: Pick<BenchCase, 'name' | 'aim' | 'ours' | 'partsAlone'>,
+): BenchCase => ({
   samples: 15,
   ...benchCase,
   unit: 'ms',
@@ -78,6 +80,10 @@ export function coldGroup(): BenchGroup {
       ours: async () => {
         const { environment, send } = await world();
         return msUntil({ folder: packedFolder(), target: 'chat', environment }, send);
+      },
+      partsAlone: async () => {
+        const { environment, send } = await world();
+        return msUntil({ folder: sdksAloneFolder(), target: 'alone', environment }, send);
       },
     }),
     coldCase({

@@ -19,6 +19,8 @@ interface StreamCase extends Pick<
   streams: number;
   script: Script;
   read: (run: StreamRun) => number;
+  /** Whether the framework and the SDK are measured alone, too. */
+  hasParts?: boolean;
 }
 
 const first = { unit: 'ms', direction: 'atMost', aim: 1.5, script: talk } as const;
@@ -36,7 +38,15 @@ const cases: StreamCase[] = [
     samples: 5,
     read: ({ p95Ms }) => p95Ms,
   },
-  { name: 'ttft-256', ...first, aim: 1.3, streams: 256, samples: 5, read: p50 },
+  {
+    name: 'ttft-256',
+    ...first,
+    aim: 1.3,
+    streams: 256,
+    samples: 5,
+    read: p50,
+    hasParts: true,
+  },
   { name: 'stream-events', ...flow, aim: 0.9, streams: 256, script: longTalk, read: rate },
   { name: 'stream-events-1000', ...flow, aim: 0.85, streams: 1_000, script: slowTalk, read: rate },
   { name: 'stream-burst', ...flow, aim: 0.4, streams: 256, script: burst, read: rate },
@@ -49,6 +59,7 @@ const cases: StreamCase[] = [
     streams: 256,
     script: talk,
     read: ({ cpuMsPerStream }) => cpuMsPerStream,
+    hasParts: true,
   },
 ];
 
@@ -57,9 +68,9 @@ const described = (name: string, run: StreamRun) =>
   `${name}: first text ${Math.round(run.p50Ms)} ms, p95 ${Math.round(run.p95Ms)}; ${run.cpuMsPerStream.toFixed(1)} ms of processor and ${Math.round(run.memoryKibPerStream)} KiB a stream`;
 
 function proxiedCases(open: () => ReturnType<typeof startStreams>): BenchCase[] {
-  return cases.map(({ streams, script, read, ...input }) => {
+  return cases.map(({ streams, script, read, hasParts = false, ...input }) => {
     const notes = new Map<string, string>();
-    const sample = (side: 'recap' | 'proxy' | 'direct') => async () => {
+    const sample = (side: 'recap' | 'proxy' | 'sdkProxy' | 'direct') => async () => {
       const world = await open();
       const run = await runStreams(world[side], {
         streams,
@@ -76,6 +87,7 @@ function proxiedCases(open: () => ReturnType<typeof startStreams>): BenchCase[] 
         await sample('direct')();
         return sample('proxy')();
       },
+      ...(hasParts && { partsAlone: sample('sdkProxy') }),
       note: () => [...notes.values()].join('. '),
     };
   });

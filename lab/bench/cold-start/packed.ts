@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { once } from '#shared/once.ts';
@@ -30,6 +30,19 @@ export const packedFolder = once(() => {
   const folder = emptyFolder('packed');
   printedBy(root, [join(root, 'lab/bench/cold-start/unpack.ts'), folder]);
   printedBy(folder, ['warm.cjs']);
+  return folder;
+});
+
+/**
+ * A function of the framework and the packed SDKs alone, called `alone`: it reads and writes one document for a message, asks
+ * the model, and passes its texts on.
+ */
+export const sdksAloneFolder = once(() => {
+  const folder = emptyFolder('alone');
+  for (const name of ['main.cjs', 'sdk.cjs', 'sdk.cjs.compiled'])
+    copyFileSync(join(packedFolder(), name), join(folder, name));
+  copyFileSync(join(root, 'lab/bench/cold-start/sdks-alone.cjs'), join(folder, 'index.cjs'));
+  writeFileSync(join(folder, 'package.json'), '{"main":"main.cjs"}');
   return folder;
 });
 

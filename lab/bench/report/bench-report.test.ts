@@ -58,6 +58,23 @@ describe('what is measured', () => {
     expect(isClosed).toBe(true);
   });
 
+  test('is told with what its framework and SDKs take alone', async () => {
+    const [measured] = await measureGroups(
+      [
+        {
+          ...groupOf([]),
+          cases: [
+            { ...result, samples: 1, ours: () => 14, reference: () => 10, partsAlone: () => 13 },
+          ],
+        },
+      ],
+      { mostSamples: 1, listener: silent },
+    );
+
+    expect(measured).toMatchObject({ ratio: 1.4, alone: { value: 13, ratio: 1.3 } });
+    expect(measured && lineOf(measured)).toContain('framework and SDKs alone 13 ms, 1.3 ×');
+  });
+
   test('is measured and closed though a case before it fails', async () => {
     const closed: string[] = [];
     const failed: unknown[] = [];

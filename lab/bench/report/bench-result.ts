@@ -20,7 +20,15 @@ export const aimOf = ({ direction, aim }: Partial<Aim>): Aim | undefined =>
 /** The result of a case from its samples. Throws RangeError without samples. */
 export function resultOf(
   benchCase: BenchCase,
-  { group, ...samples }: { group: string; ours: readonly number[]; reference: readonly number[] },
+  {
+    group,
+    ...samples
+  }: {
+    group: string;
+    ours: readonly number[];
+    reference: readonly number[];
+    partsAlone?: readonly number[];
+  },
 ): BenchResult {
   if (samples.ours.length === 0 || samples.reference.length === 0)
     throw new RangeError(`${benchCase.name} has no samples`);
@@ -28,6 +36,8 @@ export function resultOf(
   const reference = median(samples.reference);
   const ratio = ours / reference;
   const aim = aimOf(benchCase);
+  const { partsAlone = [] } = samples;
+  const value = median(partsAlone);
   return {
     name: benchCase.name,
     group,
@@ -39,6 +49,7 @@ export function resultOf(
     ...(aim && { ...aim, met: isMet(ratio, aim) }),
     samples: samples.ours.length,
     spread: (Math.max(...samples.ours) - Math.min(...samples.ours)) / (ours || 1),
+    ...(partsAlone.length > 0 && { alone: { value, ratio: value / reference } }),
     ...(benchCase.point && { point: benchCase.point }),
     ...(benchCase.note !== undefined && {
       note: typeof benchCase.note === 'string' ? benchCase.note : benchCase.note(),

@@ -27,13 +27,18 @@ const verdicts = { yes: 'met   ', no: 'missed', none: 'told  ' } as const;
 
 const verdictOf = ({ met }: BenchResult) => (met === undefined ? 'none' : met ? 'yes' : 'no');
 
+/** What the framework and the SDKs alone come to. */
+const aloneText = ({ alone, unit }: BenchResult): string | undefined =>
+  alone && `framework and SDKs alone ${shown(alone.value)} ${unit}, ${shown(alone.ratio)} ×`;
+
 /** One line for a person at a terminal. */
 export function lineOf(result: BenchResult): string {
   const { name, unit, ours, reference, referenceName, ratio, spread, note } = result;
   const aim = aimOf(result);
+  const alone = aloneText(result);
   return [
     `${verdicts[verdictOf(result)]} ${name}: ${shown(ours)} ${unit} (± ${shown(spread * 50)} %), ${shown(ratio)} ×`,
-    `${referenceName} (${shown(reference)} ${unit})${aim === undefined ? '' : `; aim ${sign(aim)} ${aim.aim}`}${note === undefined ? '' : `. ${note}`}`,
+    `${referenceName} (${shown(reference)} ${unit})${aim === undefined ? '' : `; aim ${sign(aim)} ${aim.aim}`}${alone === undefined ? '' : `; ${alone}`}${note === undefined ? '' : `. ${note}`}`,
   ].join(' ');
 }
 
@@ -65,7 +70,10 @@ function headOf({ lines }: BenchGroup): string[] {
 
 function notesOf(results: readonly BenchResult[], { lines }: BenchGroup): string[] {
   if (lines !== undefined) return [];
-  return results.flatMap(({ name, note }) => (note === undefined ? [] : [`${name}: ${note}.`]));
+  return results.flatMap((result) => {
+    const said = [aloneText(result), result.note].filter((text) => text !== undefined);
+    return said.length === 0 ? [] : [`${result.name}: ${said.join('. ')}.`];
+  });
 }
 
 /** One group: its picture and its table; '' where nothing of it was measured. */
@@ -95,9 +103,14 @@ function missedTable(missed: readonly BenchResult[]): string {
   const rows = missed.map((result) => {
     const aim = aimOf(result);
     const wanted = aim === undefined ? '' : `${sign(aim)} ${aim.aim}`;
-    return `| ${result.name} | ${shown(result.ratio)} | ${wanted} | ${result.referenceName} |`;
+    const alone = result.alone === undefined ? '' : shown(result.alone.ratio);
+    return `| ${result.name} | ${shown(result.ratio)} | ${wanted} | ${alone} | ${result.referenceName} |`;
   });
-  return ['| Missed | Ratio | Aim | To |', '| --- | --- | --- | --- |', ...rows].join('\n');
+  return [
+    '| Missed | Ratio | Aim | Framework and SDKs alone | To |',
+    '| --- | --- | --- | --- | --- |',
+    ...rows,
+  ].join('\n');
 }
 
 /** A page in Markdown; pictures stand beside it, named after the groups. */
