@@ -1,4 +1,5 @@
 import { build, type BuildOptions, type BuildResult, type Plugin } from 'esbuild';
+import { scopeAround } from './runtime/compiled.ts';
 import { withoutUnusedProtos } from './unused-protos.ts';
 import type { Files } from './zip.ts';
 
@@ -41,6 +42,9 @@ const englishZod: Plugin = {
     }));
   },
 };
+
+/** Of the files that `main.cjs` loads. */
+const withinScope = { banner: { js: scopeAround.before }, footer: { js: scopeAround.behind } };
 
 const options = (rootDirectory: string): BuildOptions & { metafile: true; write: false } => ({
   absWorkingDir: rootDirectory,
@@ -96,6 +100,7 @@ export async function bundleFunctions(rootDirectory: string): Promise<Files> {
     .join(', ');
   const functions = await build({
     ...common,
+    ...withinScope,
     entryPoints: ['functions/src/index.ts'],
     outfile: `${rootDirectory}/index.cjs`,
     plugins: [sdksElsewhere, englishZod],
@@ -106,6 +111,7 @@ export async function bundleFunctions(rootDirectory: string): Promise<Files> {
   const others = await Promise.all([
     build({
       ...common,
+      ...withinScope,
       stdin: { contents: `module.exports = { ${sdkGetters} };`, resolveDir: rootDirectory },
       outfile: `${rootDirectory}/sdk.cjs`,
       plugins: [withoutUnusedProtos],

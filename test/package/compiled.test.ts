@@ -2,19 +2,21 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { compiledModules } from '#infra/package/runtime/compiled.ts';
+import { compiledModules, scopeAround } from '#infra/package/runtime/compiled.ts';
 
 const NAMES = ['one.cjs', 'two.cjs'];
 let folder: string;
+
+const within = (code: string) => `${scopeAround.before} ${code}\n${scopeAround.behind}`;
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'recap-compiled-'));
   await writeFile(
     join(folder, 'one.cjs'),
-    `const { basename } = require('node:path');
-module.exports = { two: require('./two.cjs'), again: require('./two.cjs'), file: basename(__filename), where: () => new Error().stack };`,
+    within(`const { basename } = require('node:path');
+module.exports = { two: require('./two.cjs'), again: require('./two.cjs'), file: basename(__filename), where: () => new Error().stack };`),
   );
-  await writeFile(join(folder, 'two.cjs'), `exports.greet = () => 'hello';`);
+  await writeFile(join(folder, 'two.cjs'), within(`exports.greet = () => 'hello';`));
 });
 
 afterEach(() => rm(folder, { recursive: true }));
