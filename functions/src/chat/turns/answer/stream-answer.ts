@@ -13,7 +13,7 @@ import { untilAborted } from '#functions/lib/abortable.ts';
 import { createRepetitionFilter, passEverything, withoutEnd } from './repetition-filter.ts';
 import { logModelCall } from '#functions/models/log-model-call.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { createDeltaCoalescer } from '../live/delta-coalescer.ts';
+import { textFrames } from '../live/text-frames.ts';
 import { timeoutAfter } from '#functions/lib/deadline.ts';
 import { repairPrompt } from '#shared/conversation/repair/repair-prompt.ts';
 
@@ -63,25 +63,6 @@ export interface AnswerCall {
   partId: string;
   /** Whether an answer that broke is left to somebody else: then its part has no end. */
   isCut: () => boolean;
-}
-
-function textFrames({ emit, partId: id }: AnswerCall, clock: ChatDependencies['clock']) {
-  let isOpen = false;
-  const deltas = createDeltaCoalescer({
-    clock,
-    emit: (delta) => emit({ type: 'text-delta', id, delta }),
-  });
-  return {
-    push: (text: string) => {
-      if (!isOpen) emit({ type: 'text-start', id });
-      isOpen = true;
-      deltas.push(text);
-    },
-    close: async ({ isCut }: { isCut: boolean }) => {
-      await deltas.flush();
-      if (isOpen && !isCut) emit({ type: 'text-end', id });
-    },
-  };
 }
 
 /** A defect is never the fault of the message, which may be sent again. */
