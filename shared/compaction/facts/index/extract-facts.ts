@@ -40,10 +40,10 @@ const knownFor = (facts: Collection, { kind, readings }: FactMatch): Collected |
 /** Notes what is said again. False where it is new, or counts more than before. */
 function noteAgain(
   known: Collected | undefined,
-  said: FactMatch & { tier: FactTier },
+  { said, tier }: { said: FactMatch; tier: FactTier },
   { seq }: Utterance,
 ): boolean {
-  if (known === undefined || said.tier < known.fact.tier) return false;
+  if (known === undefined || tier < known.fact.tier) return false;
   known.isSure ||= isCertain(said);
   if (known.seqs.at(-1) !== seq) known.seqs.push(seq);
   return true;
@@ -52,7 +52,7 @@ function noteAgain(
 /** What the user says counts more than what was said before: then it is the user's words that are kept. */
 function collect(facts: Collection, said: SaidFact, utterance: Utterance): void {
   const known = knownFor(facts, said);
-  if (noteAgain(known, said, utterance)) return;
+  if (noteAgain(known, { said, tier: said.tier }, utterance)) return;
   const news = { fact: factOf(said, utterance), seqs: [utterance.seq] };
   if (known !== undefined) {
     Object.assign(known, news, { isSure: known.isSure || isCertain(said) });
@@ -85,8 +85,8 @@ export function readFacts(utterances: readonly Utterance[]): ConversationFacts {
   const facts: Collection = { all: [], byKind: new Map() };
   const sentences = collectSentenceFacts();
   for (const [utterance, surroundings] of surroundingsOf(utterances)) {
-    const said = saidFacts(utterance, surroundings, (found) =>
-      noteAgain(knownFor(facts, found), found, utterance),
+    const said = saidFacts(utterance, surroundings, (found, tier) =>
+      noteAgain(knownFor(facts, found), { said: found, tier }, utterance),
     );
     for (const fact of said) collect(facts, fact, utterance);
     sentences.note(utterance, said);
