@@ -8,7 +8,7 @@ import { indexFacts, type FactIndex } from '#shared/compaction/facts/index/fact-
 import type { KnownText } from '#shared/compaction/facts/index/text-facts.ts';
 import { isValueHeld, type CheckedValue } from '#shared/compaction/facts/index/unsupported.ts';
 import { precisionConstants } from '#shared/compaction/policy/precision-constants.ts';
-import type { CitedTurn } from '../operations/cited-turns.ts';
+import type { CitedTurn, CitedTurns } from '../operations/cited-turns.ts';
 import { isDerived } from './derived-values.ts';
 import { knownTopics, type KnownTopics } from './inherited-sources.ts';
 import { readVocabulary, type Vocabulary } from './vocabulary.ts';
@@ -16,7 +16,7 @@ import { readVocabulary, type Vocabulary } from './vocabulary.ts';
 /** Where the values of statements are looked for beside the turns that an item cites. */
 export interface ValueSearch {
   /** The folded turns by seq. */
-  turns: ReadonlyMap<number, CitedTurn>;
+  turns: CitedTurns;
   /** What is known beside them: pins, tail, the items of the snapshot before. */
   known: () => FactIndex;
   /** Of the folded turns. */
@@ -25,12 +25,12 @@ export interface ValueSearch {
   knownItems: () => readonly KnownTopics[];
 }
 
-function* textsOf(turns: ReadonlyMap<number, CitedTurn>): Generator<string> {
+function* textsOf(turns: CitedTurns): Generator<string> {
   for (const { allText } of turns.values()) yield allText();
 }
 
 export const valueSearch = (
-  turns: ReadonlyMap<number, CitedTurn>,
+  turns: CitedTurns,
   keptTexts: readonly KnownText[],
   previous: Snapshot | undefined,
 ): ValueSearch => ({
