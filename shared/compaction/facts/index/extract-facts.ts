@@ -1,7 +1,7 @@
 import { asksSomething } from '../values/answers.ts';
 import { factId, type Fact, type FactKind, type FactTier } from './fact.ts';
 import { keyOfReadings } from './fact-index.ts';
-import { factWeight } from './fact-weights.ts';
+import { COUNTED_TURNS, factWeight } from './fact-weights.ts';
 import { isCertain, type FactMatch } from './fact-match.ts';
 import { saidFacts, type SaidFact, type Surroundings } from '../speech/said-facts.ts';
 import { collectSentenceFacts, type SentenceFacts } from '../speech/sentence-facts.ts';
@@ -38,11 +38,13 @@ function keysOf({ byKind }: Collection, kind: FactKind): Map<string, Collected> 
 const knownFor = (facts: Collection, { kind, readings }: FactMatch): Collected | undefined =>
   facts.byKind.get(kind)?.get(keyOfReadings(readings));
 
-/** Notes that a turn says again what is known. */
+/** Notes that a turn says again what is known; behind the first turns, which count, the newest stays. */
 function addSaying(known: Collected, said: FactMatch, seq: number): void {
   const { seqs } = known.fact;
   known.isSure ||= isCertain(said);
-  if (seqs.at(-1) !== seq) seqs.push(seq);
+  if (seqs.at(-1) === seq) return;
+  if (seqs.length <= COUNTED_TURNS) seqs.push(seq);
+  else seqs[COUNTED_TURNS] = seq;
 }
 
 /** Notes what a turn says again. False where it is new, or counts more than before. */
