@@ -31,12 +31,13 @@ export interface LedgerReading {
 }
 
 /** What was said in a turn, behind what the app and its hooks told the model of it. */
-const saidIn = ({ seq, surroundings = '' }: Turn, said: readonly Utterance[]): Utterance[] => [
-  ...(surroundings === ''
-    ? []
-    : [{ seq, speaker: 'tool' as const, text: surroundings, at: new Date(0) }]),
-  ...said,
-];
+const saidIn = (
+  { seq, surroundings = '' }: Turn,
+  said: readonly Utterance[],
+): readonly Utterance[] =>
+  surroundings === ''
+    ? said
+    : [{ seq, speaker: 'tool', text: surroundings, at: new Date(0) }, ...said];
 
 function evidenceIn(
   turns: readonly Turn[],
