@@ -8,6 +8,7 @@ const places = Uint8Array.from(
   (_, code) =>
     1 + '0123456789abcdefghijklmnopqrstuvwxyz'.indexOf(String.fromCharCode(code).toLowerCase()),
 );
+/** Places, with that of what stands between words. */
 const BASE = 37;
 
 const withSign = (number: number, place: number): number => (BASE * number + place) | 0;
