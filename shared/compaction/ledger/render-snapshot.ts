@@ -59,9 +59,12 @@ const adjoin = (one: FactMatch, other: FactMatch): boolean =>
 
 /** Whether a text tells the date of its "tomorrow" itself; a date of something else does not help. */
 function tellsItsDay(text: string, at: string): boolean {
+  const relatives = findRelativeDates(text, new Date(`${at}T00:00:00Z`));
+  // Most texts count from no day: their dates need not be found.
+  if (relatives.length === 0) return true;
   const dates = findDates(text);
   const told = new Set(dates.flatMap(({ readings }) => readings));
-  return findRelativeDates(text, new Date(`${at}T00:00:00Z`)).every(
+  return relatives.every(
     (relative) =>
       dates.some(
         (date) => adjoin(date, relative) || counted.test(text.slice(relative.end, date.start)),

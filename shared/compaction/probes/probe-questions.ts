@@ -58,7 +58,7 @@ const spoils = (one: Asked, other: Asked): boolean =>
  */
 export function probeQuestions(folded: readonly Turn[]): ProbeQuestion[] {
   const { facts, cited } = readFoldedTurns(folded);
-  const dayOf = ({ seqs: [seq] }: Fact) => (seq === undefined ? undefined : cited.get(seq)?.day);
+  const dayOf = ({ seqs: [seq] }: Fact) => (seq === undefined ? undefined : cited.dayOf(seq));
   const asked: Asked[] = [];
   for (const fact of facts().toSorted((one, other) => other.weight - one.weight)) {
     if (asked.length === PROBE_QUESTIONS) break;

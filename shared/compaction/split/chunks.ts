@@ -5,8 +5,12 @@ export interface TurnToRead {
   tokens: number;
   /** Of the answer contents that are read, counted among all of the turn. */
   end: number;
-  /** What it may be cut between; asked of a turn that fits no chunk alone. */
-  parts: () => { userTokens: number; blocks: readonly Block[] };
+}
+
+/** What a turn may be cut between. */
+interface TurnParts {
+  userTokens: number;
+  blocks: readonly Block[];
 }
 
 /** One turn of a chunk, or the part of it whose answer contents lie between `from` and `end`. */
@@ -27,11 +31,10 @@ interface ChunkPlan {
 
 /** A turn that is too large as one piece as pieces that fit; `isWhole` is false where a block fits none. */
 function piecesOf(
-  { parts }: TurnToRead,
+  { userTokens, blocks }: TurnParts,
   options: { turn: number; from: number; roomTokens: number },
 ): { pieces: Piece[]; isWhole: boolean } {
   const { turn, from, roomTokens } = options;
-  const { userTokens, blocks } = parts();
   const pieces: Piece[] = [];
   let next = from;
   for (const block of blocks) {
@@ -77,21 +80,24 @@ function fillChunks(
  */
 export function planChunks(input: {
   turns: readonly TurnToRead[];
+  /** Asked of turns that fit no chunk alone. */
+  partsOf: (turn: number) => TurnParts;
   from: number;
   roomTokens: number;
   maximumChunks: number;
 }): ChunkPlan {
-  const { turns, roomTokens, maximumChunks } = input;
+  const { turns, partsOf, roomTokens, maximumChunks } = input;
   const pieces: Piece[] = [];
   let isWhole = true;
-  for (const [turn, toRead] of turns.entries()) {
+  let turn = -1;
+  for (const { end, tokens } of turns) {
+    turn += 1;
     const from = turn === 0 ? input.from : 0;
-    const { end, tokens } = toRead;
     if (tokens <= roomTokens) {
       pieces.push({ turn, from, end, tokens });
       continue;
     }
-    const found = piecesOf(toRead, { turn, from, roomTokens });
+    const found = piecesOf(partsOf(turn), { turn, from, roomTokens });
     pieces.push(...found.pieces);
     isWhole = found.isWhole;
     if (!isWhole) break;

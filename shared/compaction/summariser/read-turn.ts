@@ -5,7 +5,6 @@ import type { RepairedContents } from '#shared/conversation/repair/repair-conten
 import type { Repairs } from '#shared/conversation/repair/repairs.ts';
 import { withoutSurroundings } from '#shared/conversation/context/shown-user.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
-import type { TurnToRead } from '../split/chunks.ts';
 import { neutraliseContent } from '../snapshot/neutralise-tags.ts';
 import { sentPart, slicedTurn } from './shown-turns.ts';
 import { toBlocks } from '../split/split-sizes.ts';
@@ -94,20 +93,18 @@ export function tokensToRead(
   return tokensOfWeight(weight, counting.rule) + margin;
 }
 
-/** A turn as it is cut into chunks; inside, where it must be, by its contents as they are stored. */
-export function turnToRead(read: ReadTurn, { counting, marginOf }: Weighing): TurnToRead {
-  const { turn, from, end } = read;
+/** A turn as it is cut into chunks. */
+export const turnToRead = ({ weight, margin, end }: ReadTurn, { counting }: Weighing) => ({
+  tokens: tokensOfWeight(weight, counting.rule) + margin,
+  end,
+});
+
+/** What a turn that fits no chunk is cut between: its contents as they are stored. */
+export function partsOfTurn({ turn, from, end }: WantedTurn, { counting, marginOf }: Weighing) {
   const tokensOf = (content: Content): number =>
     estimateContentTokens(content, counting) + marginOf(content);
-  return {
-    tokens: tokensOfWeight(read.weight, counting.rule) + read.margin,
-    end,
-    parts: () => ({
-      userTokens: tokensOf(turn.user),
-      blocks: toBlocks(turn.contents.slice(0, end), {
-        from,
-        tokensOf: (content) => tokensOf(sentPart(content)),
-      }),
-    }),
-  };
+  const tokensOfSent = (content: Content): number => tokensOf(sentPart(content));
+  const contents = turn.contents.slice(0, end);
+  const blocks = toBlocks(contents, { from, tokensOf: tokensOfSent });
+  return { userTokens: tokensOf(turn.user), blocks };
 }

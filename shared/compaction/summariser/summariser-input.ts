@@ -15,6 +15,7 @@ import { sanitizeHistory } from './sanitize.ts';
 import { policyConstants } from '../policy/policy-constants.ts';
 import {
   contentsRead,
+  partsOfTurn,
   readTurn,
   sliceTurn,
   tokensToRead,
@@ -197,6 +198,10 @@ export function summariserInput(source: SummariserSource): SummariserInput | und
 
   const { chunks, isWhole } = planChunks({
     turns: reads.map((read) => turnToRead(read, weighing)),
+    partsOf: (turn) => {
+      const read = reads[turn];
+      return read ? partsOfTurn(read, weighing) : { userTokens: 0, blocks: [] };
+    },
     from: wanted[0]?.from ?? 0,
     roomTokens: (partialRoom - tokensOf([])) / fitFactor,
     maximumChunks: strategy === 'ledger' ? policyConstants.maximumChunks.value : 1,

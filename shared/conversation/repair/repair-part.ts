@@ -62,9 +62,8 @@ function withName(part: Part, repairs: RepairCounter): Part {
 export function isWellFormedValue(value: unknown): boolean {
   if (typeof value === 'string') return value.isWellFormed();
   if (typeof value !== 'object' || value === null) return true;
-  return Object.entries(value).every(
-    ([key, inner]) => key.isWellFormed() && isWellFormedValue(inner),
-  );
+  if (!Object.keys(value).every((key) => key.isWellFormed())) return false;
+  return Object.values(value).every(isWellFormedValue);
 }
 
 function wellFormed(value: unknown): unknown {

@@ -1,7 +1,7 @@
 import { asksSomething } from '../values/answers.ts';
 import { factId, type Fact, type FactKind, type FactTier } from './fact.ts';
 import { keyOfReadings } from './fact-index.ts';
-import { factWeight } from './fact-weights.ts';
+import { COUNTED_TURNS, factWeight } from './fact-weights.ts';
 import { isCertain, type FactMatch } from './fact-match.ts';
 import { saidFacts, type SaidFact, type Surroundings } from '../speech/said-facts.ts';
 import { collectSentenceFacts, type SentenceFacts } from '../speech/sentence-facts.ts';
@@ -9,16 +9,17 @@ import { statedValues } from '../speech/stated-values.ts';
 import type { Utterance } from '../speech/utterances.ts';
 
 interface Collected {
-  fact: Omit<Fact, 'seqs' | 'weight'>;
-  seqs: number[];
+  /** Its weight is not known before all is read. */
+  fact: Fact & { seqs: number[] };
   /** Said at least once in a way that leaves no doubt. */
   isSure: boolean;
 }
 
-function factOf(said: SaidFact, { speaker }: Utterance): Collected['fact'] {
+function factOf(said: SaidFact, { speaker, seq }: Utterance): Collected['fact'] {
   const { kind, tier, text, sentence, readings, isShown } = said;
+  const shown = isShown === true && { isShown };
   const key = keyOfReadings(readings);
-  return { kind, key, text, tier, speaker, sentence, ...(isShown === true && { isShown }) };
+  return { kind, key, text, tier, speaker, sentence, ...shown, seqs: [seq], weight: 0 };
 }
 
 /** The facts in the order in which they were first said; each kind has keys of its own. */
@@ -37,30 +38,52 @@ function keysOf({ byKind }: Collection, kind: FactKind): Map<string, Collected> 
 const knownFor = (facts: Collection, { kind, readings }: FactMatch): Collected | undefined =>
   facts.byKind.get(kind)?.get(keyOfReadings(readings));
 
-/** Notes what is said again. False where it is new, or counts more than before. */
-function noteAgain(
-  known: Collected | undefined,
-  said: FactMatch & { tier: FactTier },
-  { seq }: Utterance,
-): boolean {
-  if (known === undefined || said.tier < known.fact.tier) return false;
+/** Notes that a turn says again what is known; behind the first turns, which count, the newest stays. */
+function addSaying(known: Collected, said: FactMatch, seq: number): void {
+  const { seqs } = known.fact;
   known.isSure ||= isCertain(said);
-  if (known.seqs.at(-1) !== seq) known.seqs.push(seq);
-  return true;
+  if (seqs.at(-1) === seq) return;
+  if (seqs.length <= COUNTED_TURNS) seqs.push(seq);
+  else seqs[COUNTED_TURNS] = seq;
 }
+
+/** Notes what a turn says again. False where it is new, or counts more than before. */
+const noteAgain =
+  (facts: Collection, seq: number) =>
+  (said: FactMatch, tier: FactTier): boolean => {
+    const known = knownFor(facts, said);
+    if (known === undefined || tier < known.fact.tier) return false;
+    addSaying(known, said, seq);
+    return true;
+  };
 
 /** What the user says counts more than what was said before: then it is the user's words that are kept. */
 function collect(facts: Collection, said: SaidFact, utterance: Utterance): void {
   const known = knownFor(facts, said);
-  if (noteAgain(known, said, utterance)) return;
-  const news = { fact: factOf(said, utterance), seqs: [utterance.seq] };
-  if (known !== undefined) {
-    Object.assign(known, news, { isSure: known.isSure || isCertain(said) });
+  if (known !== undefined && said.tier >= known.fact.tier) {
+    addSaying(known, said, utterance.seq);
     return;
   }
-  const collected = { ...news, isSure: isCertain(said) };
-  keysOf(facts, said.kind).set(collected.fact.key, collected);
+  const fact = factOf(said, utterance);
+  if (known !== undefined) {
+    known.fact = fact;
+    known.isSure ||= isCertain(said);
+    return;
+  }
+  const collected = { fact, isSure: isCertain(said) };
+  keysOf(facts, said.kind).set(fact.key, collected);
   facts.all.push(collected);
+}
+
+/** Those that were said without doubt, weighed. */
+function sureFacts({ all }: Collection): Fact[] {
+  const sure: Fact[] = [];
+  for (const { fact, isSure } of all) {
+    if (!isSure) continue;
+    fact.weight = factWeight(fact, fact.seqs.length);
+    sure.push(fact);
+  }
+  return sure;
 }
 
 function* surroundingsOf(
@@ -85,18 +108,11 @@ export function readFacts(utterances: readonly Utterance[]): ConversationFacts {
   const facts: Collection = { all: [], byKind: new Map() };
   const sentences = collectSentenceFacts();
   for (const [utterance, surroundings] of surroundingsOf(utterances)) {
-    const said = saidFacts(utterance, surroundings, (found) =>
-      noteAgain(knownFor(facts, found), found, utterance),
-    );
+    const said = saidFacts(utterance, surroundings, noteAgain(facts, utterance.seq));
     for (const fact of said) collect(facts, fact, utterance);
     sentences.note(utterance, said);
   }
-  return {
-    facts: facts.all
-      .filter(({ isSure }) => isSure)
-      .map(({ fact, seqs }) => ({ ...fact, seqs, weight: factWeight(fact, seqs.length) })),
-    sentences,
-  };
+  return { facts: sureFacts(facts), sentences };
 }
 
 /**

@@ -36,14 +36,15 @@ function placeFor(start: number, { taken }: Places): number {
 /** Those found at places that nothing has taken yet; they are taken afterwards. */
 export function takeFree<F extends TextSpan>(found: readonly F[], places: Places): F[] {
   const { taken } = places;
-  return found.filter(({ start, end }) => {
+  return found.filter((one) => {
+    const { start, end } = one;
     if (end > start && start >= (taken.at(-1)?.end ?? 0)) {
-      taken.push({ start, end });
+      taken.push(one);
       return true;
     }
     const place = placeFor(start, places);
     if (end <= start || (taken[place]?.start ?? Infinity) < end) return false;
-    taken.splice(place, 0, { start, end });
+    taken.splice(place, 0, one);
     return true;
   });
 }

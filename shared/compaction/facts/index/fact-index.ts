@@ -60,7 +60,7 @@ const unspaced = new RegExp(`[${unspacedScript}]`, 'u');
 export const keyOfReadings = (readings: readonly string[]): string =>
   readings.length === 1 ? (readings[0] ?? '') : readings.join('|');
 
-const readingsOf = (key: string): string[] => key.split('|');
+const readingsOf = (key: string): string[] => (key.includes('|') ? key.split('|') : [key]);
 
 const has = (index: FactIndex, kind: FactKind, reading: string): boolean =>
   index.readings.get(kind)?.has(reading) === true;

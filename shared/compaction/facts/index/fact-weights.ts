@@ -22,7 +22,7 @@ const base: Readonly<Record<FactKind, number>> = {
 };
 
 /** Turns beyond which saying a fact again makes it no more important. */
-const COUNTED_TURNS = 5;
+export const COUNTED_TURNS = 5;
 
 /** What is asked for once: it is done, or asked for again. */
 const REQUEST_WEIGHT = 2;

@@ -34,7 +34,7 @@ export interface Fact {
   /** How much is lost without it; rises with how often it was said. */
   weight: number;
   speaker: Speaker;
-  /** The turns that say it, ascending. */
+  /** The turns that say it, ascending: of more than six the first five and the newest. */
   seqs: readonly number[];
   /** The sentence that first says it, whole and readable. */
   sentence: string;

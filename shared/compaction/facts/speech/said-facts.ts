@@ -25,7 +25,7 @@ import {
   findWantedThings,
 } from './stated-values.ts';
 import { once } from '#shared/once.ts';
-import type { Speaker, Utterance } from './utterances.ts';
+import type { Utterance } from './utterances.ts';
 
 /** A fact where an utterance says it. */
 export interface SaidFact extends FactMatch {
@@ -53,10 +53,9 @@ export interface Surroundings {
   isAnswer: boolean;
 }
 
-const withTier = (
-  found: readonly FactMatch[],
-  tier: FactTier,
-): (FactMatch & { tier: FactTier })[] =>
+type TieredMatch = FactMatch & { tier: FactTier };
+
+const withTier = (found: readonly FactMatch[], tier: FactTier): TieredMatch[] =>
   found.map((one) => ({ ...one, tier: one.isWeak === true ? worse(tier) : tier }));
 
 const worse = (tier: FactTier): FactTier => (tier === 1 ? 2 : tier);
@@ -85,10 +84,7 @@ function namesOfUser(
 }
 
 /** Standing wishes; what is asked for once matters less. */
-function instructionsOf(
-  text: string,
-  sentences: readonly SentenceSpan[],
-): (FactMatch & { tier: FactTier })[] {
+function instructionsOf(text: string, sentences: readonly SentenceSpan[]): TieredMatch[] {
   const standing = constraintSpans(text, sentences);
   const starts = new Set(standing.map(({ start }) => start));
   const requests = requestSpans(text, sentences).filter(({ start }) => !starts.has(start));
@@ -102,7 +98,10 @@ function instructionsOf(
   return [...standing.map(found(1)), ...requests.map(found(2))];
 }
 
-function foundByUser({ text, at, sentences }: ReadText, { values: known, isAnswer }: Surroundings) {
+function foundByUser(
+  { text, at, sentences }: ReadText,
+  { values: known, isAnswer }: Surroundings,
+): TieredMatch[] {
   const places = noPlaces();
   const stated = findStatedValues(text, known);
   // Names that begin with a number must be taken before the number is.
@@ -139,26 +138,36 @@ interface ReadText {
   sentences: () => readonly SentenceSpan[];
 }
 
-function foundIn(speaker: Speaker, read: ReadText, surroundings: Surroundings) {
+function foundInTalk(
+  speaker: 'user' | 'model',
+  read: ReadText,
+  surroundings: Surroundings,
+): TieredMatch[] {
   const { text, at } = read;
-  switch (speaker) {
-    case 'user':
-      return foundByUser(read, surroundings);
-    case 'model':
-      return withTier(foundByModel(text, at), 2);
-    case 'call':
-      return withTier(scanValues(text, { at }), 2);
-    case 'tool':
-      return withTier(
-        text.length > TOOL_CHARACTERS ? scanReferences(text) : scanValues(text, { at }),
-        3,
-      );
-  }
+  return speaker === 'user' ? foundByUser(read, surroundings) : withTier(foundByModel(text, at), 2);
+}
+
+/** What a call or a tool says is of one tier, whatever it is. */
+const besidesTier = { call: 2, tool: 3 } as const;
+
+/** Notes what was said before; false: it is new, or counts more than before. */
+type NoteAgain = (found: FactMatch, tier: FactTier) => boolean;
+
+/** What a call or a tool says that `noteAgain` does not take: most is said again, and is not looked at any further. */
+function newBesides(
+  speaker: 'call' | 'tool',
+  { text, at }: ReadText,
+  noteAgain: NoteAgain,
+): TieredMatch[] {
+  const isLong = speaker === 'tool' && text.length > TOOL_CHARACTERS;
+  const found = heaviest(isLong ? scanReferences(text) : scanValues(text, { at }));
+  const tier = besidesTier[speaker];
+  return found.filter((one) => !noteAgain(one, tier)).map((one) => ({ ...one, tier }));
 }
 
 /** Facts in the order of their places, each with the sentence that holds it. */
 function withSentences(
-  found: readonly (FactMatch & { tier: FactTier })[],
+  found: readonly TieredMatch[],
   text: string,
   spans: readonly SentenceSpan[],
 ): SaidFact[] {
@@ -193,10 +202,10 @@ function withShown(facts: readonly SaidFact[], others: readonly TextSpan[]): Sai
   });
 }
 
-function heaviest<F extends FactMatch & { tier: FactTier }>(found: readonly F[]): F[] {
+function heaviest<F extends FactMatch & { tier?: FactTier }>(found: readonly F[]): F[] {
   const ordered = found.toSorted((a, b) => a.start - b.start || a.end - b.end);
   if (ordered.length <= UTTERANCE_FACTS) return ordered;
-  const rank = (one: F): number => baseWeight(one.kind) - 10 * one.tier;
+  const rank = (one: F): number => baseWeight(one.kind) - 10 * (one.tier ?? 0);
   const kept = new Set(ordered.toSorted((a, b) => rank(b) - rank(a)).slice(0, UTTERANCE_FACTS));
   return ordered.filter((one) => kept.has(one));
 }
@@ -230,14 +239,15 @@ function withoutTakenBack<F extends Pick<FactMatch, 'start'>>(
 export function saidFacts(
   utterance: Utterance,
   surroundings: Surroundings,
-  noteAgain: (found: FactMatch & { tier: FactTier }) => boolean = () => false,
+  noteAgain: NoteAgain = () => false,
 ): SaidFact[] {
   const { speaker } = utterance;
   const reading = readingOf(utterance);
-  const { text, sentences } = reading;
-  const all = heaviest(foundIn(speaker, reading.read, surroundings));
+  const { text, sentences, read } = reading;
   const found =
-    speaker === 'call' || speaker === 'tool' ? all.filter((one) => !noteAgain(one)) : all;
+    speaker === 'call' || speaker === 'tool'
+      ? newBesides(speaker, read, noteAgain)
+      : heaviest(foundInTalk(speaker, read, surroundings));
   if (found.length === 0) return [];
   const said = withSentences(found, text, sentences());
   if (speaker !== 'user') return said;

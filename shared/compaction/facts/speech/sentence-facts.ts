@@ -26,7 +26,10 @@ const idOf = ({ kind, readings }: SaidFact): string =>
 
 /** Collects what user and model say; what calls and tools say is told by no sentence. */
 export function collectSentenceFacts(): SentenceFacts {
-  const said = new Map<number, Map<Speaker, SaidFact[]>>();
+  const said = {
+    user: new Map<number, SaidFact[]>(),
+    model: new Map<number, SaidFact[]>(),
+  };
   const bySentence = new Map<SaidFact[], Map<string, SaidFact[]>>();
   const sentencesOf = (facts: SaidFact[]) => {
     const known = bySentence.get(facts) ?? Map.groupBy(facts, ({ sentence }) => sentence);
@@ -36,14 +39,13 @@ export function collectSentenceFacts(): SentenceFacts {
   return {
     note: ({ seq, speaker }, facts) => {
       if (facts.length === 0 || speaker === 'call' || speaker === 'tool') return;
-      const ofTurn = said.get(seq) ?? new Map<Speaker, SaidFact[]>();
-      said.set(seq, ofTurn);
-      const known = ofTurn.get(speaker);
-      if (known === undefined) ofTurn.set(speaker, [...facts]);
+      const known = said[speaker].get(seq);
+      if (known === undefined) said[speaker].set(seq, [...facts]);
       else for (const fact of facts) known.push(fact);
     },
     idsIn: ({ seq, speaker, sentence }, words) => {
-      const facts = said.get(seq)?.get(speaker);
+      if (speaker === 'call' || speaker === 'tool') return undefined;
+      const facts = said[speaker].get(seq);
       const found = facts && sentencesOf(facts).get(sentence);
       const isWhole = words.length === sentence.length;
       return found

@@ -109,17 +109,18 @@ const saidInContent = (content: Content, by: Speaker): Said[] =>
  * the user. The last content of an answer was said when the turn ended, the others when it began.
  */
 export function readUtterances(turns: readonly Turn[]): Utterance[] {
-  return turns.flatMap((turn) => {
+  const utterances: Utterance[] = [];
+  for (const turn of turns) {
+    const { seq, user, contents } = turn;
     const begun = userTime(turn);
-    const lastAt = turn.contents.length - 1;
-    const answers = turn.contents.flatMap((content, index) =>
-      saidInContent(content, content.role === 'model' ? 'model' : 'tool').map((said) => ({
-        ...said,
-        seq: turn.seq,
-        at: index === lastAt ? answerTime(turn) : begun,
-      })),
-    );
-    const asked = saidInContent(turn.user, 'user');
-    return [...asked.map((said) => ({ ...said, seq: turn.seq, at: begun })), ...answers];
-  });
+    for (const { speaker, text } of saidInContent(user, 'user'))
+      utterances.push({ speaker, text, seq, at: begun });
+    for (const [index, content] of contents.entries()) {
+      const at = index === contents.length - 1 ? answerTime(turn) : begun;
+      const by = content.role === 'model' ? 'model' : 'tool';
+      for (const { speaker, text } of saidInContent(content, by))
+        utterances.push({ speaker, text, seq, at });
+    }
+  }
+  return utterances;
 }

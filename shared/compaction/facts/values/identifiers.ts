@@ -63,14 +63,17 @@ function identifierKey(text: string): string {
   return lower.startsWith('#') ? lower.slice(1) : lower;
 }
 
+/** Which ASCII characters an expression takes, by their code. */
+function codesOf(pattern: RegExp): readonly boolean[] {
+  return Array.from({ length: 128 }, (_, code) => pattern.test(String.fromCharCode(code)));
+}
+
 /** Characters of an identifier, `.` and `:` within it included, by their code. */
-const inWord: readonly boolean[] = Array.from({ length: 128 }, (_, code) =>
-  /[A-Za-z0-9_.:#-]/.test(String.fromCharCode(code)),
-);
+const inWord = codesOf(/[A-Za-z0-9_.:#-]/);
 const isInWord = (text: string, at: number): boolean => inWord[text.charCodeAt(at)] === true;
 /** Signs that stand around an identifier rather than in it. */
-const leading: ReadonlySet<string> = new Set('_.:-');
-const trailing: ReadonlySet<string> = new Set('_.:#-');
+const leading = codesOf(/[_.:-]/);
+const trailing = codesOf(/[_.:#-]/);
 /** Of them on each side; more are no edge. */
 const EDGE_SIGNS = 9;
 /** Longer runs are data. */
@@ -89,9 +92,10 @@ function runAround(text: string, place: number): { start: number; end: number } 
 /** The run without the signs at its ends. */
 function withoutEdges(text: string, run: { start: number; end: number }) {
   let { start, end } = run;
-  while (start < end && start - run.start < EDGE_SIGNS && leading.has(text.charAt(start)))
+  while (start < end && start - run.start < EDGE_SIGNS && leading[text.charCodeAt(start)] === true)
     start += 1;
-  while (end > start && run.end - end < EDGE_SIGNS && trailing.has(text.charAt(end - 1))) end -= 1;
+  while (end > start && run.end - end < EDGE_SIGNS && trailing[text.charCodeAt(end - 1)] === true)
+    end -= 1;
   return { start, end };
 }
 

@@ -14,7 +14,7 @@ import {
   type Utterance,
   readUtterances,
 } from '#shared/compaction/facts/speech/utterances.ts';
-import { toDayKey as dayOf } from '#shared/compaction/facts/values/calendar-day.ts';
+import { toDayKey } from '#shared/compaction/facts/values/calendar-day.ts';
 import { callText } from '../prompt/ledger-input.ts';
 import { topicWords, distinctWords } from '../items/word-overlap.ts';
 import { textKey } from '../items/item-text.ts';
@@ -48,8 +48,6 @@ interface SaidText {
 /** What an item that cites a turn is checked against; every part is made when it is first asked for. */
 export interface CitedTurn {
   seq: number;
-  /** The day on which it was said, `2026-11-21`. */
-  day: string;
   /** Whether it holds more than text: a picture may say what no text says. */
   holdsMedia: boolean;
   userText: () => string;
@@ -137,7 +135,6 @@ function citedTurn(turn: Turn): CitedTurn {
   const sentences = once(() => sentencesIn(turn));
   return {
     seq: turn.seq,
-    day: dayOf(userTime(turn)),
     get holdsMedia() {
       return [turn.user, ...turn.contents].some(hasMedia);
     },
@@ -152,5 +149,21 @@ function citedTurn(turn: Turn): CitedTurn {
 }
 
 /** The folded turns by seq. Nothing of a turn is read before an item cites it, and then once. */
-export const citedTurns = (turns: readonly Turn[]): ReadonlyMap<number, CitedTurn> =>
-  new Map(turns.map((turn) => [turn.seq, citedTurn(turn)]));
+export interface CitedTurns {
+  get: (seq: number) => CitedTurn | undefined;
+  values: () => Iterable<CitedTurn>;
+  /** The day on which a turn was said, `2026-11-21`. */
+  dayOf: (seq: number) => string | undefined;
+}
+
+export function citedTurns(turns: readonly Turn[]): CitedTurns {
+  const days = new Map(turns.map((turn) => [turn.seq, toDayKey(userTime(turn))]));
+  const bySeq = new Map(turns.map((turn) => [turn.seq, once(() => citedTurn(turn))]));
+  return {
+    get: (seq) => bySeq.get(seq)?.(),
+    *values() {
+      for (const read of bySeq.values()) yield read();
+    },
+    dayOf: (seq) => days.get(seq),
+  };
+}

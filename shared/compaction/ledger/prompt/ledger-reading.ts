@@ -6,7 +6,7 @@ import { textReader, type TextReader } from '#shared/compaction/facts/index/text
 import { type Utterance, readUtterances } from '#shared/compaction/facts/speech/utterances.ts';
 import type { LedgerEvidence } from '../operations/apply-operations.ts';
 import { sourceUtterances } from '#shared/grounding/source-utterances.ts';
-import { citedTurns, type CitedTurn } from '../operations/cited-turns.ts';
+import { citedTurns, type CitedTurns } from '../operations/cited-turns.ts';
 import { statedWishes, statedWithdrawals } from '../repair/missing-constraints.ts';
 import { factReader, type FactReader } from '../repair/repair-candidates.ts';
 import type { VerbatimSentence } from '../items/verbatim-item.ts';
@@ -16,7 +16,7 @@ export interface LedgerReading {
   turns: readonly Turn[];
   utterances: readonly Utterance[];
   /** The turns by number, for items that cite them. */
-  cited: ReadonlyMap<number, CitedTurn>;
+  cited: CitedTurns;
   /** The same for operations. */
   evidence: () => LedgerEvidence;
   facts: () => readonly Fact[];
@@ -31,22 +31,23 @@ export interface LedgerReading {
 }
 
 /** What was said in a turn, behind what the app and its hooks told the model of it. */
-const saidIn = ({ seq, surroundings = '' }: Turn, said: readonly Utterance[]): Utterance[] => [
-  ...(surroundings === ''
-    ? []
-    : [{ seq, speaker: 'tool' as const, text: surroundings, at: new Date(0) }]),
-  ...said,
-];
+const saidIn = (
+  { seq, surroundings = '' }: Turn,
+  said: readonly Utterance[],
+): readonly Utterance[] =>
+  surroundings === ''
+    ? said
+    : [{ seq, speaker: 'tool', text: surroundings, at: new Date(0) }, ...said];
 
 function evidenceIn(
   turns: readonly Turn[],
   utterances: readonly Utterance[],
-  cited: ReadonlyMap<number, CitedTurn>,
+  cited: CitedTurns,
 ): LedgerEvidence {
   const bySeq = Map.groupBy([...utterances, ...sourceUtterances(turns)], ({ seq }) => seq);
   return {
     turns: new Map(turns.map((turn) => [turn.seq, saidIn(turn, bySeq.get(turn.seq) ?? [])])),
-    at: (seq) => cited.get(seq)?.day,
+    at: cited.dayOf,
   };
 }
 

@@ -1,4 +1,5 @@
 import { splitSentences } from '#shared/compaction/facts/speech/sentences.ts';
+import { numberOfUnit, tellPlainNumbers } from '../items/word-numbers.ts';
 import { distinctUnits, unitsIn } from '../items/word-overlap.ts';
 
 /** What a line of a text says. */
@@ -66,16 +67,24 @@ function rarest(
     .slice(0, mayMiss + 1);
 }
 
+/** Which texts hold a word: all that do, in order, and hardly ever another one. */
+function indexTexts(texts: readonly string[]): (word: string) => readonly number[] {
+  const textsByNumber = new Map<number, number[]>();
+  for (const [text, said] of texts.entries()) {
+    const note = (number: number): void => {
+      const known = textsByNumber.get(number);
+      if (known === undefined) textsByNumber.set(number, [text]);
+      else if (known.at(-1) !== text) known.push(text);
+    };
+    if (!tellPlainNumbers(said, note))
+      for (const unit of unitsIn(withoutFences(said))) note(numberOfUnit(unit));
+  }
+  return (word) => textsByNumber.get(numberOfUnit(word)) ?? [];
+}
+
 /** Reads texts once, to be looked through for words that stand close together in them. Linear. */
 export function toPassages(texts: readonly string[]): Passages {
-  const textsByWord = new Map<string, number[]>();
-  for (const [text, said] of texts.entries())
-    for (const word of unitsIn(withoutFences(said))) {
-      const known = textsByWord.get(word);
-      if (known === undefined) textsByWord.set(word, [text]);
-      else if (known.at(-1) !== text) known.push(text);
-    }
-  const textsWith = (word: string): readonly number[] => textsByWord.get(word) ?? [];
+  const textsWith = indexTexts(texts);
   const linesByText = new Map<number, readonly Units[]>();
   const linesOf = (text: number): readonly Units[] => {
     const known = linesByText.get(text);

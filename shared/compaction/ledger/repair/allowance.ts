@@ -9,7 +9,7 @@ import { indexFacts } from '#shared/compaction/facts/index/fact-index.ts';
 import { isSentenceHeld } from '#shared/compaction/facts/index/line-index.ts';
 import { estimateTextTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
 import { changedItems } from '../operations/changed-items.ts';
-import type { CitedTurn } from '../operations/cited-turns.ts';
+import type { CitedTurns } from '../operations/cited-turns.ts';
 import type { LedgerReading } from '../prompt/ledger-reading.ts';
 import { renderWorkingLayer } from '../render-snapshot.ts';
 import { bindsAnswers, isNeededLater, isSaidByUser } from './needed-facts.ts';
@@ -28,10 +28,7 @@ interface AllowanceInput {
  * Share of statements, 0–1, that stand word for word in a turn that they cite. A summariser that mostly copies sentences
  * leaves out what it had no room to copy; one that writes its own has chosen. No statements → 0.
  */
-export function copiedShare(
-  items: readonly ArchivedItem[],
-  turns: ReadonlyMap<number, CitedTurn>,
-): number {
+export function copiedShare(items: readonly ArchivedItem[], turns: CitedTurns): number {
   const isCopied = ({ text, sources }: ArchivedItem): boolean =>
     sources.some((seq) => turns.get(seq)?.all.says(text) === true);
   return items.length === 0 ? 0 : items.filter(isCopied).length / items.length;
@@ -45,7 +42,7 @@ const madeByModel = ({ previous, snapshot }: AllowanceInput): ArchivedItem[] =>
 
 /** Whether a later answer would need a fact of the folded turns. */
 export const isNeeded = (fact: Fact, { cited }: LedgerReading): boolean =>
-  isNeededLater(fact, cited.get(fact.seqs[0] ?? 0)?.day);
+  isNeededLater(fact, cited.dayOf(fact.seqs[0] ?? 0));
 
 /** What code may put back of what the user stated. */
 export interface Allowance {

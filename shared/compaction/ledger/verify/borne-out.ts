@@ -1,5 +1,6 @@
 import { precisionConstants } from '#shared/compaction/policy/precision-constants.ts';
 import { shareIn, topicWords, distinctWords } from '../items/word-overlap.ts';
+import type { Vocabulary } from './vocabulary.ts';
 
 /** Fewer telling words may all be others than those that were said: "vegetarian". */
 const JUDGED_WORDS = 3;
@@ -20,12 +21,12 @@ function isUnspaced(words: ReadonlySet<string>): boolean {
  */
 export function isBorneOut(
   text: string,
-  vocabulary: ReadonlySet<string>,
+  vocabulary: Vocabulary,
   earlierTexts: readonly string[] = [],
 ): boolean {
   const topics = topicWords(distinctWords(text));
-  if (topics.size < JUDGED_WORDS || isUnspaced(topics) !== isUnspaced(vocabulary)) return true;
-  const earlier = topicWords(distinctWords(earlierTexts.join('\n')));
   const least = precisionConstants.borneOutShare.value;
-  return shareIn(topics, vocabulary) >= least || shareIn(topics, earlier) >= least;
+  if (topics.size < JUDGED_WORDS || vocabulary.holdsShare(topics, least)) return true;
+  const earlier = topicWords(distinctWords(earlierTexts.join('\n')));
+  return shareIn(topics, earlier) >= least || isUnspaced(topics) !== isUnspaced(vocabulary.all());
 }

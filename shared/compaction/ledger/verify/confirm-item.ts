@@ -132,7 +132,7 @@ function confirmValues(changed: ChangedItem, search: ValueSearch): ConfirmedItem
       unconfirmed: found.missing.map(({ text: value }) => value),
       confirmed: found.said,
     };
-  return found.said > 0 || isBorneOut(current.text, search.vocabulary(), earlier)
+  return found.said > 0 || isBorneOut(current.text, search.vocabulary, earlier)
     ? withoutHarm(current, found)
     : { ...nothing, unconfirmed: found.missing.map(({ text: value }) => value) };
 }

@@ -2,7 +2,7 @@ import type { ArchivedItem } from '#shared/conversation/documents/snapshot.ts';
 import { once } from '#shared/once.ts';
 import { splitSentences } from '#shared/compaction/facts/speech/sentences.ts';
 import { precisionConstants } from '#shared/compaction/policy/precision-constants.ts';
-import type { CitedTurn, SaidSentence } from '../operations/cited-turns.ts';
+import type { SaidSentence, CitedTurn, CitedTurns } from '../operations/cited-turns.ts';
 import { textKey } from '../items/item-text.ts';
 import { verbatimFields, verbatimText } from '../items/verbatim-item.ts';
 import { distinctWords } from '../items/word-overlap.ts';
@@ -13,7 +13,7 @@ import { compareNearDuplicates, exchangedAgainst } from './near-duplicate.ts';
 interface TwinInput {
   item: ArchivedItem;
   cited: readonly CitedTurn[];
-  turns: ReadonlyMap<number, CitedTurn>;
+  turns: CitedTurns;
   /** Only the user's own words will do. */
   userOnly: boolean;
   /** It tells the model what to do next: no words of a tool will do. */
@@ -65,7 +65,7 @@ function correctionIn(input: TwinInput): Correction {
 function replaced(input: TwinInput, sentence: string, said: SaidSentence): ArchivedItem {
   const { item, turns } = input;
   if (textKey(sentence) === textKey(item.text))
-    return { ...item, ...verbatimFields({ ...said, day: turns.get(said.seq)?.day }) };
+    return { ...item, ...verbatimFields({ ...said, day: turns.dayOf(said.seq) }) };
   const sources = [...new Set([...item.sources, said.seq])].toSorted((a, b) => a - b);
   return { ...item, text: item.text.replace(sentence, () => verbatimText(said)), sources };
 }

@@ -9,7 +9,7 @@ import { once } from '#shared/once.ts';
 import type { KnownText } from '#shared/compaction/facts/index/text-facts.ts';
 import { precisionConstants } from '#shared/compaction/policy/precision-constants.ts';
 import { changedItems, type ChangedItem } from '../operations/changed-items.ts';
-import type { CitedTurn } from '../operations/cited-turns.ts';
+import type { CitedTurns } from '../operations/cited-turns.ts';
 import { textKey } from '../items/item-text.ts';
 import { confirmItem, type ConfirmedItem } from './confirm-item.ts';
 import { valueSearch } from './value-search.ts';
@@ -52,7 +52,7 @@ interface GateInput {
   previous: Snapshot | undefined;
   snapshot: Snapshot;
   /** The folded turns by seq. */
-  turns: ReadonlyMap<number, CitedTurn>;
+  turns: CitedTurns;
   /** What is known beside them: pins, tail and notes of hooks. */
   knownTexts?: readonly KnownText[];
 }

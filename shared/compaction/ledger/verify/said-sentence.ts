@@ -1,5 +1,5 @@
 import { precisionConstants } from '#shared/compaction/policy/precision-constants.ts';
-import type { CitedTurn, SaidSentence } from '../operations/cited-turns.ts';
+import type { SaidSentence, CitedTurn, CitedTurns } from '../operations/cited-turns.ts';
 import { textKey } from '../items/item-text.ts';
 import { overlapShare, distinctWords } from '../items/word-overlap.ts';
 
@@ -16,7 +16,7 @@ function bestOf(scored: readonly Scored[], minimum: number): SaidSentence | unde
   return best?.sentence;
 }
 
-function neighboursOf(cited: readonly CitedTurn[], turns: ReadonlyMap<number, CitedTurn>) {
+function neighboursOf(cited: readonly CitedTurn[], turns: CitedTurns) {
   const seqs = new Set(cited.map(({ seq }) => seq));
   const near = new Set<CitedTurn>();
   const distance = precisionConstants.neighbourTurns.value;
@@ -33,7 +33,7 @@ interface Replacing {
   /** Of the item. */
   quote: string | undefined;
   cited: readonly CitedTurn[];
-  turns: ReadonlyMap<number, CitedTurn>;
+  turns: CitedTurns;
   /** Only the user's own words will do. */
   userOnly: boolean;
 }

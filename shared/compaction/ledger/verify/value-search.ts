@@ -8,25 +8,29 @@ import { indexFacts, type FactIndex } from '#shared/compaction/facts/index/fact-
 import type { KnownText } from '#shared/compaction/facts/index/text-facts.ts';
 import { isValueHeld, type CheckedValue } from '#shared/compaction/facts/index/unsupported.ts';
 import { precisionConstants } from '#shared/compaction/policy/precision-constants.ts';
-import type { CitedTurn } from '../operations/cited-turns.ts';
-import { topicWords, distinctWords } from '../items/word-overlap.ts';
+import type { CitedTurn, CitedTurns } from '../operations/cited-turns.ts';
 import { isDerived } from './derived-values.ts';
 import { knownTopics, type KnownTopics } from './inherited-sources.ts';
+import { readVocabulary, type Vocabulary } from './vocabulary.ts';
 
 /** Where the values of statements are looked for beside the turns that an item cites. */
 export interface ValueSearch {
   /** The folded turns by seq. */
-  turns: ReadonlyMap<number, CitedTurn>;
+  turns: CitedTurns;
   /** What is known beside them: pins, tail, the items of the snapshot before. */
   known: () => FactIndex;
-  /** The beginnings of all telling words of the folded turns. */
-  vocabulary: () => ReadonlySet<string>;
+  /** Of the folded turns. */
+  vocabulary: Vocabulary;
   /** The items of the snapshot before. */
   knownItems: () => readonly KnownTopics[];
 }
 
+function* textsOf(turns: CitedTurns): Generator<string> {
+  for (const { allText } of turns.values()) yield allText();
+}
+
 export const valueSearch = (
-  turns: ReadonlyMap<number, CitedTurn>,
+  turns: CitedTurns,
   keptTexts: readonly KnownText[],
   previous: Snapshot | undefined,
 ): ValueSearch => ({
@@ -35,12 +39,7 @@ export const valueSearch = (
     indexFacts([...keptTexts, ...(previous === undefined ? [] : snapshotTexts(previous))]),
   ),
   knownItems: once(() => knownTopics(previous === undefined ? [] : workingItems(previous))),
-  vocabulary: once(() => {
-    const words = new Set<string>();
-    for (const { allText } of turns.values())
-      for (const word of distinctWords(allText())) words.add(word);
-    return topicWords(words);
-  }),
+  vocabulary: readVocabulary(textsOf(turns)),
 });
 
 const holds = (value: CheckedValue, index: FactIndex): boolean =>

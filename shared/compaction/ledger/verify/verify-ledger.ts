@@ -101,7 +101,7 @@ function repairRecall(
       { wishes, withdrawals: reading.withdrawals() },
       { previous: input.previous, snapshot, keptTexts },
     ),
-    dayOf: (seq) => reading.cited.get(seq)?.day,
+    dayOf: reading.cited.dayOf,
     budgetTokens,
     roomTokens,
     constraintTokens: input.constraintTokens,

@@ -3,17 +3,20 @@ import { describe, expect, test } from 'vitest';
 import { planChunks, type TurnToRead } from '#shared/compaction/split/chunks.ts';
 import { searchCases } from '#test/support/search-cases.ts';
 
-const turn = (userTokens: number, ...blockTokens: number[]): TurnToRead => ({
+/** A turn, and what it may be cut between. */
+type Turn = TurnToRead & ReturnType<Parameters<typeof planChunks>[0]['partsOf']>;
+
+const turn = (userTokens: number, ...blockTokens: number[]): Turn => ({
   tokens: blockTokens.reduce((sum, tokens) => sum + tokens, userTokens),
   end: blockTokens.length,
-  parts: () => ({
-    userTokens,
-    blocks: blockTokens.map((tokens, index) => ({ end: index + 1, tokens })),
-  }),
+  userTokens,
+  blocks: blockTokens.map((tokens, index) => ({ end: index + 1, tokens })),
 });
 
-const plan = (turns: readonly TurnToRead[], roomTokens: number, maximumChunks = 16) =>
-  planChunks({ turns, from: 0, roomTokens, maximumChunks });
+const partsIn = (turns: readonly Turn[]) => (at: number) => turns[at] ?? turn(0);
+
+const plan = (turns: readonly Turn[], roomTokens: number, maximumChunks = 16) =>
+  planChunks({ turns, partsOf: partsIn(turns), from: 0, roomTokens, maximumChunks });
 
 /** Each piece as `turn:from-end`. */
 const shapeOf = (...planned: Parameters<typeof plan>) =>
@@ -22,7 +25,7 @@ const shapeOf = (...planned: Parameters<typeof plan>) =>
   );
 
 describe('chunks', () => {
-  test.each<[string, readonly TurnToRead[], number, string[]]>([
+  test.each<[string, readonly Turn[], number, string[]]>([
     ['no turns', [], 100, []],
     ['all that fits is one chunk', [turn(10, 20), turn(10, 20)], 100, ['0:0-1 1:0-1']],
     [
@@ -71,10 +74,15 @@ describe('chunks', () => {
   });
 
   test('chunks begin behind what is folded already', () => {
-    const parts = () => ({ userTokens: 10, blocks: [{ end: 5, tokens: 20 }] });
-    const rest = { tokens: 30, end: 5, parts };
+    const rest = { tokens: 30, end: 5, userTokens: 10, blocks: [{ end: 5, tokens: 20 }] };
 
-    const { chunks } = planChunks({ turns: [rest], from: 3, roomTokens: 90, maximumChunks: 16 });
+    const { chunks } = planChunks({
+      turns: [rest],
+      partsOf: partsIn([rest]),
+      from: 3,
+      roomTokens: 90,
+      maximumChunks: 16,
+    });
 
     expect(chunks).toEqual([[{ turn: 0, from: 3, end: 5, tokens: 30 }]]);
   });
@@ -92,6 +100,7 @@ describe('chunks', () => {
         const given = turns.map(({ userTokens, tokens }) => turn(userTokens, ...tokens));
         const { chunks, isWhole } = planChunks({
           turns: given,
+          partsOf: partsIn(given),
           from: 0,
           roomTokens,
           maximumChunks: 1_000,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { isBorneOut } from '#shared/compaction/ledger/verify/borne-out.ts';
-import { topicWords, distinctWords } from '#shared/compaction/ledger/items/word-overlap.ts';
+import { readVocabulary } from '#shared/compaction/ledger/verify/vocabulary.ts';
 
-const vocabularyOf = (said: string) => topicWords(distinctWords(said));
+const vocabularyOf = (said: string) => readVocabulary([said].values());
 
 const said = 'My sister Ana plays the oboe in Porto; we visit her by train in spring.';
 

@@ -1,0 +1,50 @@
+import { STEM_CHARACTERS } from '#shared/compaction/facts/speech/content-words.ts';
+
+/** Behind the last ASCII character. */
+const ASCII_END = 128;
+/** Letters in either case and figures count from 1; what stands between words is 0. */
+const places = Uint8Array.from(
+  { length: ASCII_END },
+  (_, code) =>
+    1 + '0123456789abcdefghijklmnopqrstuvwxyz'.indexOf(String.fromCharCode(code).toLowerCase()),
+);
+/** Places, with that of what stands between words. */
+const BASE = 37;
+
+const withSign = (number: number, place: number): number => (BASE * number + place) | 0;
+
+/** The number of a unit (`unitsIn`): of its first signs, up to an apostrophe. Hardly ever have two the same. */
+export function numberOfUnit(unit: string): number {
+  let number = 0;
+  for (let at = 0; at < unit.length && at < STEM_CHARACTERS; at++) {
+    const code = unit.charCodeAt(at);
+    const place = code < ASCII_END ? (places[code] ?? 0) : code;
+    if (place === 0) break;
+    number = withSign(number, place);
+  }
+  return number;
+}
+
+/**
+ * Tells the numbers of all units in a text, and of some other words, without making a string of each. False where the
+ * text is not of plain characters: then some are missing.
+ */
+export function tellPlainNumbers(text: string, tell: (number: number) => void): boolean {
+  let number = 0;
+  let length = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code >= ASCII_END) return false;
+    const place = places[code] ?? 0;
+    if (place > 0) {
+      if (length < STEM_CHARACTERS) number = withSign(number, place);
+      length += 1;
+    } else if (length > 0) {
+      tell(number);
+      number = 0;
+      length = 0;
+    }
+  }
+  if (length > 0) tell(number);
+  return true;
+}
