@@ -24,26 +24,41 @@ export const leavable = <T, End = undefined>(
 
 type Next<T, End> = Items<T, End> | undefined;
 
-/** The items of `first`, and then those of what `goOn` makes of its end. Throws what one of them throws. */
+/**
+ * The items of `first`, and then those of what `goOn` makes of its end; who has left by then is not gone on for. Throws
+ * what one of them throws.
+ */
 export function continued<T, End, LastEnd>(
   first: Items<T, End>,
   goOn: (end: End) => Next<T, LastEnd> | Promise<Next<T, LastEnd>>,
 ): AsyncIterableIterator<T, LastEnd | undefined> {
   let current: Next<T, LastEnd>;
   let isAtEnd = false;
+  let hasLeft = false;
   const proceed = async (end: End): Promise<IteratorResult<T, LastEnd | undefined>> => {
     isAtEnd = true;
+    if (hasLeft) return OVER;
     current = await goOn(end);
-    return current ? current.next() : OVER;
+    if (!hasLeft) return current ? current.next() : OVER;
+    await current?.return?.();
+    return OVER;
   };
   return leavable<T, LastEnd | undefined>(
     async () => {
       if (current) return current.next();
       if (isAtEnd) return OVER;
-      const item = await first.next();
-      return item.done ? proceed(item.value) : item;
+      try {
+        const item = await first.next();
+        return item.done ? proceed(item.value) : item;
+      } catch (error) {
+        isAtEnd = true;
+        throw error;
+      }
     },
-    () => (current ?? first).return?.(),
+    () => {
+      hasLeft = true;
+      return (current ?? first).return?.();
+    },
   );
 }
 

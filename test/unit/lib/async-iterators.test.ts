@@ -74,3 +74,39 @@ test('endedBy tells when its reader leaves', async () => {
 
   expect(end).toHaveBeenCalledTimes(1);
 });
+
+test('what broke is not continued', async () => {
+  const goOn = vi.fn<() => undefined>();
+  const items = continued({ next: () => Promise.reject(new Error('cut')) }, goOn);
+
+  await expect(items.next()).rejects.toThrow('cut');
+
+  expect(await items.next()).toEqual({ done: true, value: undefined });
+  expect(goOn).not.toHaveBeenCalled();
+});
+
+test('who has left is given nothing more', async () => {
+  const items = continued(say(['a', 'b'], 'end'), () => say(['late'], undefined));
+  await items.next();
+
+  await items.return?.();
+
+  expect(await items.next()).toEqual({ done: true, value: undefined });
+});
+
+test('what is opened for a reader who leaves meanwhile is closed', async () => {
+  const opened = Promise.withResolvers<AsyncGenerator<string, undefined>>();
+  const close = vi.fn<() => Promise<IteratorResult<string, undefined>>>(() =>
+    Promise.resolve({ done: true, value: undefined }),
+  );
+  const goOn = vi.fn<() => typeof opened.promise>(() => opened.promise);
+  const items = continued(say([], 'end'), goOn);
+  const pending = items.next();
+  await vi.waitFor(() => expect(goOn).toHaveBeenCalled());
+  await items.return?.();
+
+  opened.resolve(Object.assign(say(['late'], undefined), { return: close }));
+
+  expect(await pending).toEqual({ done: true, value: undefined });
+  expect(close).toHaveBeenCalledTimes(1);
+});

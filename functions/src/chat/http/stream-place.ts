@@ -16,6 +16,7 @@ const freeing = (reply: Extract<Reply, { kind: 'stream' }>, release: Release): R
   text: (reader) => {
     // A reader may leave before anything was read: then no text ends.
     reader.left.addEventListener('abort', release, { once: true });
+    if (reader.left.aborted) release();
     return endedBy(reply.text(reader), release);
   },
 });

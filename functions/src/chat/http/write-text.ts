@@ -64,10 +64,13 @@ export async function writeText(
 ): Promise<void> {
   const left = new AbortController();
   const text = pieces(left.signal);
-  response.once('close', () => {
+  const leave = () => {
     left.abort(ABORT_REASON);
     void text.return?.().catch(() => undefined);
-  });
+  };
+  response.once('close', leave);
+  // Who left before this is not told of again.
+  if (response.destroyed) leave();
   response.writeHead(conversation.status, Object.fromEntries(conversation.headers));
   const outlet = createOutlet(response);
   setImmediate(outlet.sendNow);

@@ -139,3 +139,23 @@ test('a client of text that breaks before its first word gets the head and no en
   expect(response.statusCode).toBe(200);
   expect(await untilBroken(response)).toBe('');
 });
+
+test('a reader who has gone before the text begins is told of', async () => {
+  const gone = Promise.withResolvers<boolean>();
+  const server = createServer((_, response) => {
+    response.once('close', () => {
+      const pieces = (left: AbortSignal) => {
+        left.addEventListener('abort', () => gone.resolve(true));
+        return say('too late');
+      };
+      void writeText(response, { pieces, onBroken: () => undefined }, conversation);
+    });
+    request.destroy();
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const request = get({ host: '127.0.0.1', port, agent: false }).on('error', () => undefined);
+
+  expect(await gone.promise).toBe(true);
+});

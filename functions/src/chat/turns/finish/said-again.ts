@@ -24,6 +24,8 @@ export async function saidAgain(
   const { systemInstruction = '', contents } = call.prompt;
   const broughtBack = turns.flatMap(({ recalled }) => recalled?.seqs ?? []);
   try {
+    // The last frames are written at the end of this turn of the event loop, and were told of after this.
+    await endOfTurn();
     await endOfTurn();
     const { isSaidAgain } = await loadLooking();
     return isSaidAgain({
