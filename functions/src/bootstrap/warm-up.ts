@@ -2,12 +2,20 @@ import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promis
 
 type Load = () => Promise<unknown>;
 
+/** Modules that some turns need, and no first message: tools, edits, and what follows a compaction. */
+export const turnModules: readonly Load[] = [
+  () => import('../chat/turns/answer/condense-round.ts'),
+  () => import('../context/snapshot-rendering.ts'),
+  () => import('#shared/recall/said-again.ts'),
+];
+
 /** Modules that a message is answered with, in the order in which it needs them. */
 export const messageModules: readonly Load[] = [
   async () => (await import('../adapters/firestore/firestore-document-store.ts')).loadFirestore(),
   () => import('../chat/routes/messages.ts'),
   () => import('../chat/turns/send/send-message.ts'),
   async () => (await import('../adapters/gemini/gemini-model.ts')).loadGenai(),
+  ...turnModules,
 ];
 
 /**

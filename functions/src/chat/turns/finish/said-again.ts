@@ -1,4 +1,3 @@
-import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { contentText } from '#shared/conversation/documents/content.ts';
 import { stringsIn } from '#shared/conversation/repair/content-strings.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
@@ -11,8 +10,7 @@ const loadLooking = () => import('#shared/recall/said-again.ts');
 /**
  * Whether the user had to say something again that was folded and that the model was not given; undefined where nobody
  * can tell: nothing is folded, the index of recall was not read for the turn, or the message is a repeated one. What was
- * brought back for this very message does not count as given: it came because the user says it again. Looks when the last
- * frames are out. Never throws.
+ * brought back for this very message does not count as given: it came because the user says it again. Never throws.
  */
 export async function saidAgain(
   { logger }: Pick<ChatDependencies, 'logger'>,
@@ -24,9 +22,6 @@ export async function saidAgain(
   const { systemInstruction = '', contents } = call.prompt;
   const broughtBack = turns.flatMap(({ recalled }) => recalled?.seqs ?? []);
   try {
-    // The last frames are written at the end of this turn of the event loop, and were told of after this.
-    await endOfTurn();
-    await endOfTurn();
     const { isSaidAgain } = await loadLooking();
     return isSaidAgain({
       message: contentText(turn.user),
