@@ -42,5 +42,8 @@ test('the warm-up can load everything that a message needs', async () => {
     expect.objectContaining({ sendMessageRoute: expect.any(Object) }),
     expect.objectContaining({ sendMessage: expect.any(Function) }),
     expect.objectContaining({ GoogleGenAI: expect.any(Function) }),
+    expect.objectContaining({ condenseRound: expect.any(Function) }),
+    expect.objectContaining({ createRenderer: expect.any(Function) }),
+    expect.objectContaining({ isSaidAgain: expect.any(Function) }),
   ]);
 });
