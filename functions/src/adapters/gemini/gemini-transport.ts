@@ -1,5 +1,5 @@
-import { request as sendPlainly, type IncomingMessage } from 'node:http';
-import { request as sendSecurely } from 'node:https';
+import * as http from 'node:http';
+import * as https from 'node:https';
 import type { Fetch } from '@google/genai';
 import { EVENT_MAX_CHARACTERS } from '../google/event-data.ts';
 import { AnswerTooLarge } from './gemini-errors.ts';
@@ -10,9 +10,30 @@ export const WHOLE_ANSWER_MAX_BYTES = 4 * 1024 * 1024;
 /** What is read of an error: Google's are a few KB, a proxy's page may be anything. */
 export const ERROR_BODY_MAX_BYTES = 64 * 1024;
 
-function send(input: Parameters<Fetch>[0], init: RequestInit): Promise<IncomingMessage> {
+/**
+ * How long a connection is kept for the next message, ms. Node keeps one for 5 s, and people read and type for longer:
+ * each message would open its own. Google's servers keep them for four minutes.
+ */
+const CONNECTION_IDLE_MS = 60_000;
+
+/** As Node's own agent is made, for a proxy of the environment, too; but it waits longer. */
+const patient = (agent: http.Agent): https.AgentOptions => ({
+  ...(Reflect.get(agent, 'options') as https.AgentOptions),
+  timeout: CONNECTION_IDLE_MS,
+});
+const agents = {
+  plain: new http.Agent(patient(http.globalAgent)),
+  secure: new https.Agent(patient(https.globalAgent)),
+};
+
+const openPlainly = (url: string, options: http.RequestOptions) =>
+  http.request(url, { ...options, agent: agents.plain });
+const openSecurely = (url: string, options: http.RequestOptions) =>
+  https.request(url, { ...options, agent: agents.secure });
+
+function send(input: Parameters<Fetch>[0], init: RequestInit): Promise<http.IncomingMessage> {
   const url = input instanceof Request ? input.url : String(input);
-  const open = url.startsWith('https:') ? sendSecurely : sendPlainly;
+  const open = url.startsWith('https:') ? openSecurely : openPlainly;
   const { method = 'POST', signal, body } = init;
   const headers = Object.fromEntries(new Headers(init.headers));
   return new Promise((resolve, reject) => {
@@ -32,7 +53,7 @@ function send(input: Parameters<Fetch>[0], init: RequestInit): Promise<IncomingM
 }
 
 /** The first bytes of a body. What is behind them is left on the wire, and the connection closed. */
-async function beginningOf(answer: IncomingMessage, maxBytes: number): Promise<Buffer> {
+async function beginningOf(answer: http.IncomingMessage, maxBytes: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of answer as AsyncIterable<Uint8Array>) {
@@ -44,7 +65,7 @@ async function beginningOf(answer: IncomingMessage, maxBytes: number): Promise<B
 }
 
 /** An error for the SDK, which makes an ApiError of it. What was cut off is no JSON any more. */
-async function errorOf(answer: IncomingMessage): Promise<Response> {
+async function errorOf(answer: http.IncomingMessage): Promise<Response> {
   const { statusCode: status = 502, statusMessage: statusText = '' } = answer;
   const body = await beginningOf(answer, ERROR_BODY_MAX_BYTES);
   const isWhole = body.byteLength < ERROR_BODY_MAX_BYTES;
@@ -56,7 +77,7 @@ type Body = ConstructorParameters<typeof Response>[0];
 
 /** Sends, and gives the SDK what `read` makes of the body of a good answer. */
 const fetchWith =
-  (read: (answer: IncomingMessage) => Body | Promise<Body>): Fetch =>
+  (read: (answer: http.IncomingMessage) => Body | Promise<Body>): Fetch =>
   async (input, init = {}) => {
     const answer = await send(input, init);
     const { statusCode: status = 502 } = answer;
@@ -76,7 +97,7 @@ const LINE_FEED = '\n'.codePointAt(0);
 const CARRIAGE_RETURN = '\r'.codePointAt(0);
 
 /** Passes on what an SDK keeps until its event ends. Throws AnswerTooLarge. */
-async function* withBoundedEvents(answer: IncomingMessage): AsyncGenerator<Uint8Array> {
+async function* withBoundedEvents(answer: http.IncomingMessage): AsyncGenerator<Uint8Array> {
   let eventBytes = 0;
   let lineBytes = 0;
   for await (const chunk of answer as AsyncIterable<Uint8Array>) {
@@ -102,7 +123,7 @@ interface KeptAnswer {
   /** Sends the SDK's request. A good answer reaches the SDK without its body. */
   fetch: Fetch;
   /** The body of the good answer, to be read by the caller. Throws Error where there was none. */
-  body: () => IncomingMessage;
+  body: () => http.IncomingMessage;
 }
 
 /**
@@ -110,7 +131,7 @@ interface KeptAnswer {
  * read the stream. Node's own client carries it; its time limits are those of the signal alone, and connections are kept.
  */
 export function keepAnswer(): KeptAnswer {
-  let kept: IncomingMessage | undefined;
+  let kept: http.IncomingMessage | undefined;
   return {
     fetch: fetchWith((answer) => {
       kept = answer;
