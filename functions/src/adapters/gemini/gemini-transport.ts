@@ -17,8 +17,8 @@ export const ERROR_BODY_MAX_BYTES = 64 * 1024;
 const CONNECTION_IDLE_MS = 60_000;
 
 /** As Node's own agent is made, for a proxy of the environment, too; but it waits longer. */
-const patient = (agent: http.Agent): https.AgentOptions => ({
-  ...(Reflect.get(agent, 'options') as https.AgentOptions),
+const patient = (agent: http.Agent & { options?: https.AgentOptions }): https.AgentOptions => ({
+  ...agent.options,
   timeout: CONNECTION_IDLE_MS,
 });
 const agents = {
