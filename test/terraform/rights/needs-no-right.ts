@@ -47,8 +47,8 @@ export const needsNoRight: readonly { where: RegExp; calls: readonly string[]; w
   },
   {
     where: new RegExp(`^${adapters}/gemini/gemini-transport\\.ts$`),
-    calls: ['import request'],
-    why: 'sends what the library of Gemini asks it to send',
+    calls: ['import request', 'import Agent', 'import globalAgent'],
+    why: 'sends what the library of Gemini asks it to send, and keeps its connections',
   },
   {
     where: new RegExp(`^${adapters}/auth/token-keys\\.ts$`),

@@ -1,5 +1,16 @@
-import * as http from 'node:http';
-import * as https from 'node:https';
+import {
+  Agent as PlainAgent,
+  globalAgent as plainAgent,
+  request as sendPlainly,
+  type IncomingMessage,
+  type RequestOptions,
+} from 'node:http';
+import {
+  Agent as SecureAgent,
+  type AgentOptions,
+  globalAgent as secureAgent,
+  request as sendSecurely,
+} from 'node:https';
 import type { Fetch } from '@google/genai';
 import { EVENT_MAX_CHARACTERS } from '../google/event-data.ts';
 import { AnswerTooLarge } from './gemini-errors.ts';
@@ -12,28 +23,27 @@ export const ERROR_BODY_MAX_BYTES = 64 * 1024;
 
 /**
  * How long a connection is kept for the next message, ms. Node keeps one for 5 s, and people read and type for longer:
- * each message would open its own. Google's servers keep them for four minutes.
+ * each message would open its own. A call that meets one which the server has just closed is tried again.
  */
 const CONNECTION_IDLE_MS = 60_000;
 
 /** As Node's own agent is made, for a proxy of the environment, too; but it waits longer. */
-const patient = (agent: http.Agent & { options?: https.AgentOptions }): https.AgentOptions => ({
+const patient = (agent: PlainAgent & { options?: AgentOptions }): AgentOptions => ({
   ...agent.options,
   timeout: CONNECTION_IDLE_MS,
 });
 const agents = {
-  plain: new http.Agent(patient(http.globalAgent)),
-  secure: new https.Agent(patient(https.globalAgent)),
+  plain: new PlainAgent(patient(plainAgent)),
+  secure: new SecureAgent(patient(secureAgent)),
 };
 
-const openPlainly = (url: string, options: http.RequestOptions) =>
-  http.request(url, { ...options, agent: agents.plain });
-const openSecurely = (url: string, options: http.RequestOptions) =>
-  https.request(url, { ...options, agent: agents.secure });
+const open = (url: string, options: RequestOptions) =>
+  url.startsWith('https:')
+    ? sendSecurely(url, { ...options, agent: agents.secure })
+    : sendPlainly(url, { ...options, agent: agents.plain });
 
-function send(input: Parameters<Fetch>[0], init: RequestInit): Promise<http.IncomingMessage> {
+function send(input: Parameters<Fetch>[0], init: RequestInit): Promise<IncomingMessage> {
   const url = input instanceof Request ? input.url : String(input);
-  const open = url.startsWith('https:') ? openSecurely : openPlainly;
   const { method = 'POST', signal, body } = init;
   const headers = Object.fromEntries(new Headers(init.headers));
   return new Promise((resolve, reject) => {
@@ -53,7 +63,7 @@ function send(input: Parameters<Fetch>[0], init: RequestInit): Promise<http.Inco
 }
 
 /** The first bytes of a body. What is behind them is left on the wire, and the connection closed. */
-async function beginningOf(answer: http.IncomingMessage, maxBytes: number): Promise<Buffer> {
+async function beginningOf(answer: IncomingMessage, maxBytes: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of answer as AsyncIterable<Uint8Array>) {
@@ -65,7 +75,7 @@ async function beginningOf(answer: http.IncomingMessage, maxBytes: number): Prom
 }
 
 /** An error for the SDK, which makes an ApiError of it. What was cut off is no JSON any more. */
-async function errorOf(answer: http.IncomingMessage): Promise<Response> {
+async function errorOf(answer: IncomingMessage): Promise<Response> {
   const { statusCode: status = 502, statusMessage: statusText = '' } = answer;
   const body = await beginningOf(answer, ERROR_BODY_MAX_BYTES);
   const isWhole = body.byteLength < ERROR_BODY_MAX_BYTES;
@@ -77,7 +87,7 @@ type Body = ConstructorParameters<typeof Response>[0];
 
 /** Sends, and gives the SDK what `read` makes of the body of a good answer. */
 const fetchWith =
-  (read: (answer: http.IncomingMessage) => Body | Promise<Body>): Fetch =>
+  (read: (answer: IncomingMessage) => Body | Promise<Body>): Fetch =>
   async (input, init = {}) => {
     const answer = await send(input, init);
     const { statusCode: status = 502 } = answer;
@@ -97,7 +107,7 @@ const LINE_FEED = '\n'.codePointAt(0);
 const CARRIAGE_RETURN = '\r'.codePointAt(0);
 
 /** Passes on what an SDK keeps until its event ends. Throws AnswerTooLarge. */
-async function* withBoundedEvents(answer: http.IncomingMessage): AsyncGenerator<Uint8Array> {
+async function* withBoundedEvents(answer: IncomingMessage): AsyncGenerator<Uint8Array> {
   let eventBytes = 0;
   let lineBytes = 0;
   for await (const chunk of answer as AsyncIterable<Uint8Array>) {
@@ -123,7 +133,7 @@ interface KeptAnswer {
   /** Sends the SDK's request. A good answer reaches the SDK without its body. */
   fetch: Fetch;
   /** The body of the good answer, to be read by the caller. Throws Error where there was none. */
-  body: () => http.IncomingMessage;
+  body: () => IncomingMessage;
 }
 
 /**
@@ -131,7 +141,7 @@ interface KeptAnswer {
  * read the stream. Node's own client carries it; its time limits are those of the signal alone, and connections are kept.
  */
 export function keepAnswer(): KeptAnswer {
-  let kept: http.IncomingMessage | undefined;
+  let kept: IncomingMessage | undefined;
   return {
     fetch: fetchWith((answer) => {
       kept = answer;
