@@ -2,6 +2,7 @@ import {
   Agent as PlainAgent,
   globalAgent as plainAgent,
   request as sendPlainly,
+  type ClientRequest,
   type IncomingMessage,
   type RequestOptions,
 } from 'node:http';
@@ -23,7 +24,7 @@ export const ERROR_BODY_MAX_BYTES = 64 * 1024;
 
 /**
  * How long a connection is kept for the next message, ms. Node keeps one for 5 s, and people read and type for longer:
- * each message would open its own. A call that meets one which the server has just closed is tried again.
+ * each message would open its own.
  */
 const CONNECTION_IDLE_MS = 60_000;
 
@@ -42,24 +43,40 @@ const open = (url: string, options: RequestOptions) =>
     ? sendSecurely(url, { ...options, agent: agents.secure })
     : sendPlainly(url, { ...options, agent: agents.plain });
 
+/** Whether a request met a connection that the server had closed, and nothing of an answer has come. */
+const isStale = (sent: ClientRequest, error: NodeJS.ErrnoException) =>
+  sent.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
+
+/**
+ * Sends a request; one that meets a closed connection goes out again over the next one, at once: after a pause of the
+ * instance all that are kept may be closed. Rejects with what broke any other.
+ */
 function send(input: Parameters<Fetch>[0], init: RequestInit): Promise<IncomingMessage> {
   const url = input instanceof Request ? input.url : String(input);
   const { method = 'POST', signal, body } = init;
   const headers = Object.fromEntries(new Headers(init.headers));
-  return new Promise((resolve, reject) => {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  const sendOnce = () => {
     const sent = open(url, { method, headers });
     const leave = () => void sent.destroy();
     signal?.addEventListener('abort', leave);
-    sent.on('error', reject);
+    let isAnswered = false;
+    sent.on('error', (error) => {
+      if (!isAnswered && signal?.aborted !== true && isStale(sent, error)) sendOnce();
+      else reject(error);
+    });
     sent.on('close', () => signal?.removeEventListener('abort', leave));
     sent.on('response', (answer) => {
+      isAnswered = true;
       // Whoever reads it is told all the same; of one that nobody reads any more, nobody is.
       answer.on('error', () => undefined);
       resolve(answer);
     });
     if (signal?.aborted === true) leave();
     sent.end(typeof body === 'string' ? body : undefined);
-  });
+  };
+  sendOnce();
+  return promise;
 }
 
 /** The first bytes of a body. What is behind them is left on the wire, and the connection closed. */
