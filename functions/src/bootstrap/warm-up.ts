@@ -2,7 +2,10 @@ import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promis
 
 type Load = () => Promise<unknown>;
 
-/** Modules that some turns need, and no first message: tools, edits, and what follows a compaction. */
+/**
+ * Modules that turns load when they need them, and that no first message does: for tools, edits, and what follows a
+ * compaction. All of them stand here: programs in virtual time wait for no load (lab/property).
+ */
 export const turnModules: readonly Load[] = [
   () => import('../chat/turns/answer/condense-round.ts'),
   () => import('../context/snapshot-rendering.ts'),

@@ -202,12 +202,11 @@ async function countOnce(
 }
 
 /**
- * Gemini over the Gemini API or Vertex AI, by the official SDK; streams are read here unless `streamReader` says
- * otherwise. Errors are those of the ports: at most two
- * retries for quota, 5xx and network failures, and only while nothing of the answer was passed on. An answer that says
- * why it ends is whole, whatever befalls its connection; the usage is waited for a second more.
- * `prepare` loads the SDK. The caller's signal ends every wait. Leaving a stream early closes its connection. Throws an Error at
- * once when the options name no server.
+ * Gemini over the Gemini API or Vertex AI, by the official SDK, which `prepare` loads; streams are read here unless
+ * `streamReader` says otherwise. Errors are those of the ports: at most two retries for quota, 5xx and network failures,
+ * and only while nothing of the answer was passed on. An answer that says why it ends is whole, whatever befalls its
+ * connection; the usage is waited for a second more. The caller's signal ends every wait. Leaving a stream early closes
+ * its connection. Throws an Error at once when the options name no server.
  */
 export function createGeminiModel(
   options: GeminiModelOptions,
