@@ -1,5 +1,5 @@
 import { AppError } from '#shared/errors.ts';
-import { leavable } from './async-iterators.ts';
+import { iteratorWithReturn } from './async-iterators.ts';
 
 /** Items as they come, one asked for at a time. */
 interface Interruptible<T> {
@@ -10,8 +10,8 @@ interface Interruptible<T> {
 
 /**
  * The items of `source`, which can be broken off from outside, also where the source heeds nobody. `settled` is told
- * what has come, an item or the end; nothing where the source has failed. One promise an item: a race with the end would be
- * three, and an `async function*` around it as many again.
+ * what has come, an item or the end; nothing where the source has failed. Two promises an item: a race with the end would be
+ * four, and an `async function*` around it as many again.
  */
 export function interruptible<T>(
   source: Pick<AsyncIterator<T>, 'next'>,
@@ -78,7 +78,7 @@ export function untilAborted<T>(
   };
   signal.addEventListener('abort', abort);
   if (signal.aborted) abort();
-  return leavable(() => items.next(), leave);
+  return iteratorWithReturn(() => items.next(), leave);
 }
 
 /**

@@ -1,6 +1,6 @@
 /*
- * Every event of every stream passes here. An `async function*` with `yield*` would cost each item five promises at every
- * place that it passes; these cost one.
+ * Every event of a stream passes here at several places. An `async function*` with `yield*` costs each item four promises at
+ * every one of them, and an `async` function two; these cost one.
  */
 
 type Items<T, End = unknown> = Pick<AsyncIterableIterator<T, End>, 'next' | 'return'>;
@@ -8,7 +8,7 @@ type Items<T, End = unknown> = Pick<AsyncIterableIterator<T, End>, 'next' | 'ret
 const OVER = { done: true, value: undefined } as const;
 
 /** An iterator whose reader `leave` is told when they stop before the end. */
-export const leavable = <T, End = undefined>(
+export const iteratorWithReturn = <T, End = undefined>(
   next: () => Promise<IteratorResult<T, End>>,
   leave: () => void | Promise<unknown>,
 ): AsyncIterableIterator<T, End | undefined> => ({
@@ -22,39 +22,37 @@ export const leavable = <T, End = undefined>(
   },
 });
 
-type Next<T, End> = Items<T, End> | undefined;
+type Continuation<T, End> = Items<T, End> | undefined;
 
 /**
- * The items of `first`, and then those of what `goOn` makes of its end; who has left by then is not gone on for. Throws
- * what one of them throws.
+ * The items of `first`, and then those of what `continueWith` makes of its end; it is not asked for a reader who has left
+ * by then. Throws what one of them throws.
  */
-export function continued<T, End, LastEnd>(
+export function chainIterators<T, End, LastEnd>(
   first: Items<T, End>,
-  goOn: (end: End) => Next<T, LastEnd> | Promise<Next<T, LastEnd>>,
+  continueWith: (end: End) => Continuation<T, LastEnd> | Promise<Continuation<T, LastEnd>>,
 ): AsyncIterableIterator<T, LastEnd | undefined> {
-  let current: Next<T, LastEnd>;
+  let current: Continuation<T, LastEnd>;
   let isAtEnd = false;
   let hasLeft = false;
   const proceed = async (end: End): Promise<IteratorResult<T, LastEnd | undefined>> => {
     isAtEnd = true;
     if (hasLeft) return OVER;
-    current = await goOn(end);
+    current = await continueWith(end);
     if (!hasLeft) return current ? current.next() : OVER;
     await current?.return?.();
     return OVER;
   };
-  return leavable<T, LastEnd | undefined>(
-    async () => {
-      if (current) return current.next();
-      if (isAtEnd) return OVER;
-      try {
-        const item = await first.next();
-        return item.done ? proceed(item.value) : item;
-      } catch (error) {
+  const nextOfFirst = () =>
+    first.next().then(
+      (item) => (item.done ? proceed(item.value) : item),
+      (error: unknown) => {
         isAtEnd = true;
         throw error;
-      }
-    },
+      },
+    );
+  return iteratorWithReturn<T, LastEnd | undefined>(
+    () => current?.next() ?? (isAtEnd ? Promise.resolve(OVER) : nextOfFirst()),
     () => {
       hasLeft = true;
       return (current ?? first).return?.();
@@ -62,20 +60,30 @@ export function continued<T, End, LastEnd>(
   );
 }
 
-/** The same items; `end` is called when they have ended, broken or been left. */
-export function endedBy<T>(items: Items<T>, end: () => void): AsyncIterableIterator<T> {
-  return leavable<T>(
-    async () => {
-      try {
-        const item = await items.next();
-        if (!item.done) return item;
-        end();
-        return OVER;
-      } catch (error) {
-        end();
-        throw error;
-      }
-    },
+/**
+ * The same items; `end` is called when they have ended or broken, and when their reader has `left`, also before anything
+ * was read. It may be called more than once.
+ */
+export function callAtEnd<T>(
+  items: Items<T>,
+  left: AbortSignal,
+  end: () => void,
+): AsyncIterableIterator<T> {
+  left.addEventListener('abort', end, { once: true });
+  if (left.aborted) end();
+  return iteratorWithReturn<T>(
+    () =>
+      items.next().then(
+        (item) => {
+          if (!item.done) return item;
+          end();
+          return OVER;
+        },
+        (error: unknown) => {
+          end();
+          throw error;
+        },
+      ),
     () => {
       end();
       return items.return?.();

@@ -1,5 +1,7 @@
 import { expect, test, vi } from 'vitest';
-import { continued, endedBy } from '#functions/lib/async-iterators.ts';
+import { callAtEnd, chainIterators } from '#functions/lib/async-iterators.ts';
+
+const stays = new AbortController().signal;
 
 async function* say<End>(items: readonly string[], end: End): AsyncGenerator<string, End> {
   for (const item of items) yield await Promise.resolve(item);
@@ -13,7 +15,7 @@ async function collect(items: AsyncIterable<string>): Promise<string[]> {
 }
 
 test('what is continued goes on with what its end asks for, and then no more', async () => {
-  const items = continued(say(['a', 'b'], 'c'), (end) => say([end, 'd'], undefined));
+  const items = chainIterators(say(['a', 'b'], 'c'), (end) => say([end, 'd'], undefined));
 
   expect(await collect(items)).toEqual(['a', 'b', 'c', 'd']);
   expect(await items.next()).toEqual({ done: true, value: undefined });
@@ -21,7 +23,7 @@ test('what is continued goes on with what its end asks for, and then no more', a
 
 test('what has nothing behind it asks once for more', async () => {
   const goOn = vi.fn<() => undefined>();
-  const items = continued(say(['a'], 'end'), goOn);
+  const items = chainIterators(say(['a'], 'end'), goOn);
 
   expect(await collect(items)).toEqual(['a']);
   expect(await items.next()).toEqual({ done: true, value: undefined });
@@ -40,7 +42,7 @@ test.each([
       left.push(name);
     }
   };
-  const items = continued(leaving('first', ['a']), () => leaving('second', ['b', 'c']));
+  const items = chainIterators(leaving('first', ['a']), () => leaving('second', ['b', 'c']));
   for (let n = 0; n < read; n++) await items.next();
 
   await items.return?.();
@@ -48,26 +50,26 @@ test.each([
   expect(left.at(-1)).toBe(read === 1 ? 'first' : 'second');
 });
 
-test('endedBy tells when its items have ended', async () => {
+test('callAtEnd tells when its items have ended', async () => {
   const end = vi.fn<() => void>();
 
-  expect(await collect(endedBy(say(['a'], undefined), end))).toEqual(['a']);
+  expect(await collect(callAtEnd(say(['a'], undefined), stays, end))).toEqual(['a']);
 
   expect(end).toHaveBeenCalledTimes(1);
 });
 
-test('endedBy tells when its items break', async () => {
+test('callAtEnd tells when its items break', async () => {
   const end = vi.fn<() => void>();
   const broken = { next: () => Promise.reject(new Error('broken')) };
 
-  await expect(collect(endedBy(broken, end))).rejects.toThrow('broken');
+  await expect(collect(callAtEnd(broken, stays, end))).rejects.toThrow('broken');
 
   expect(end).toHaveBeenCalledTimes(1);
 });
 
-test('endedBy tells when its reader leaves', async () => {
+test('callAtEnd tells when its reader leaves', async () => {
   const end = vi.fn<() => void>();
-  const items = endedBy(say(['a', 'b'], undefined), end);
+  const items = callAtEnd(say(['a', 'b'], undefined), stays, end);
   await items.next();
 
   await items.return?.();
@@ -77,7 +79,7 @@ test('endedBy tells when its reader leaves', async () => {
 
 test('what broke is not continued', async () => {
   const goOn = vi.fn<() => undefined>();
-  const items = continued({ next: () => Promise.reject(new Error('cut')) }, goOn);
+  const items = chainIterators({ next: () => Promise.reject(new Error('cut')) }, goOn);
 
   await expect(items.next()).rejects.toThrow('cut');
 
@@ -86,7 +88,7 @@ test('what broke is not continued', async () => {
 });
 
 test('who has left is given nothing more', async () => {
-  const items = continued(say(['a', 'b'], 'end'), () => say(['late'], undefined));
+  const items = chainIterators(say(['a', 'b'], 'end'), () => say(['late'], undefined));
   await items.next();
 
   await items.return?.();
@@ -100,7 +102,7 @@ test('what is opened for a reader who leaves meanwhile is closed', async () => {
     Promise.resolve({ done: true, value: undefined }),
   );
   const goOn = vi.fn<() => typeof opened.promise>(() => opened.promise);
-  const items = continued(say([], 'end'), goOn);
+  const items = chainIterators(say([], 'end'), goOn);
   const pending = items.next();
   await vi.waitFor(() => expect(goOn).toHaveBeenCalled());
   await items.return?.();
@@ -109,4 +111,12 @@ test('what is opened for a reader who leaves meanwhile is closed', async () => {
 
   expect(await pending).toEqual({ done: true, value: undefined });
   expect(close).toHaveBeenCalledTimes(1);
+});
+
+test('callAtEnd tells when its reader has left before anything was read', () => {
+  const end = vi.fn<() => void>();
+
+  callAtEnd(say(['a'], undefined), AbortSignal.abort(), end);
+
+  expect(end).toHaveBeenCalledTimes(1);
 });

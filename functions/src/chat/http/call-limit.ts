@@ -3,7 +3,7 @@ import { AppError } from '#shared/errors.ts';
 import type { Clock } from '#shared/ports/ports.ts';
 import type { Config } from '#functions/config.ts';
 import type { Reply } from '../route.ts';
-import { endedBy } from '#functions/lib/async-iterators.ts';
+import { callAtEnd } from '#functions/lib/async-iterators.ts';
 
 /** Users whose calls an instance counts; those that called last. */
 const USERS_REMEMBERED_MAX = 10_000;
@@ -107,9 +107,7 @@ export async function withinCallLimit(
     const reply = await answer();
     if (reply.kind !== 'text') return reply;
     isWritten = false;
-    // A reader may leave before anything was read: then no text ends.
-    target.left.addEventListener('abort', end, { once: true });
-    return { ...reply, text: endedBy(reply.text, end) };
+    return { ...reply, text: callAtEnd(reply.text, target.left, end) };
   } finally {
     if (isWritten) end();
   }

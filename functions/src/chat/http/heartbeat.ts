@@ -1,9 +1,9 @@
 import type { Clock } from '#shared/ports/ports.ts';
 import { ABORT_REASON } from '#functions/lib/abortable.ts';
-import { leavable } from '#functions/lib/async-iterators.ts';
+import { iteratorWithReturn } from '#functions/lib/async-iterators.ts';
 
 /** What stands in a stream for each interval in which nothing came. */
-export const HEARTBEAT_DUE = Symbol('silence');
+export const HEARTBEAT_DUE = Symbol('heartbeat');
 
 export interface HeartbeatOptions {
   clock: Pick<Clock, 'now' | 'wait'>;
@@ -69,7 +69,7 @@ function createPuller<Item>(source: AsyncIterator<Item>, tell: () => void) {
 /**
  * The items as they come, and HEARTBEAT_DUE whenever none has come for `heartbeatMs` since one was asked for. It is
  * pulled: a slow reader slows the source down. Ends when the reader has left, in silence too. Throws what the source
- * throws. An item costs one promise: a race with the timer would cost four, and leave a reaction with it.
+ * throws. A race with the timer would leave a reaction with it for each item.
  */
 export function withHeartbeats<Item>(
   items: AsyncIterable<Item>,
@@ -106,7 +106,7 @@ export function withHeartbeats<Item>(
   const puller = createPuller(source, tell);
   options.left.addEventListener('abort', end);
   if (options.left.aborted) end();
-  return leavable(() => {
+  return iteratorWithReturn(() => {
     const { promise } = (reader = Promise.withResolvers());
     if (ended.signal.aborted) answer({ done: true, value: undefined });
     else {

@@ -1,6 +1,6 @@
 import type { Caller } from '#shared/ports/ports.ts';
 import type { Reply, Route, RouteDependencies } from '../route.ts';
-import { endedBy } from '#functions/lib/async-iterators.ts';
+import { callAtEnd } from '#functions/lib/async-iterators.ts';
 import { wantsStream } from './headers.ts';
 
 /** Frees a place; once more does nothing. */
@@ -13,12 +13,7 @@ const mayStream = ({ format = 'aip', method }: Route, accept: string | undefined
 /** A stream that frees its place when it ends, when it breaks, and when its reader leaves. */
 const freeing = (reply: Extract<Reply, { kind: 'stream' }>, release: Release): Reply => ({
   ...reply,
-  text: (reader) => {
-    // A reader may leave before anything was read: then no text ends.
-    reader.left.addEventListener('abort', release, { once: true });
-    if (reader.left.aborted) release();
-    return endedBy(reply.text(reader), release);
-  },
+  text: (reader) => callAtEnd(reply.text(reader), reader.left, release),
 });
 
 /**

@@ -14,7 +14,7 @@ import {
 } from '../live/live-turn.ts';
 import { followFrames } from '../stream/follow-frames.ts';
 import { produceTurn } from './produce-turn.ts';
-import { continued } from '#functions/lib/async-iterators.ts';
+import { chainIterators } from '#functions/lib/async-iterators.ts';
 import { ignoreRejection } from '#functions/lib/promises.ts';
 import type { SendRequest } from '../send/send-request.ts';
 
@@ -33,7 +33,7 @@ function readLog(
   { reading, left }: { reading: Reading; left: AbortSignal | undefined },
 ): Frames {
   const { conversationId, seq } = begun.attempt;
-  return continued(log.frames(reading), ({ end, cursor }) =>
+  return chainIterators(log.frames(reading), ({ end, cursor }) =>
     end === 'finished'
       ? undefined
       : followFrames(dependencies, { conversationId, seq, cursor, locale, left }),
@@ -60,7 +60,7 @@ function readAcrossPause(
     yield* reading.kind === 'collapsed' ? collapseFrames(known) : known;
   }
   const rest = { kind: 'after' as const, id: nextFrameId - 1 };
-  return continued(storedFrames(), () => readLog(dependencies, turn, { reading: rest, left }));
+  return chainIterators(storedFrames(), () => readLog(dependencies, turn, { reading: rest, left }));
 }
 
 /** Answers a turn that was begun here; whoever reads may come and go. */

@@ -22,9 +22,9 @@ import { startProduction } from '../answer/start-production.ts';
 import { toRefusal } from '../start/start-refusal.ts';
 import { shuttingDownError } from '../stream/stream-cut.ts';
 import { isTakenOver } from '../answer/taken-over.ts';
-import { continued } from '#functions/lib/async-iterators.ts';
 import { ignoreRejection } from '#functions/lib/promises.ts';
 import { readFinished } from '../stream/read-finished.ts';
+import { readOn } from '../stream/read-on.ts';
 import { orFailure } from '../stream/turn-failure.ts';
 import { pendingHandle } from './pending-handle.ts';
 
@@ -48,12 +48,11 @@ function liveHandle(
 ): SendHandle {
   const { live, seq, generation } = turn;
   const frames: SendHandle['frames'] = (left) =>
-    continued(live.frames(turn.reading, left), async (abandoned) => {
-      if (!abandoned) return undefined;
-      const handle = await sendMessage(dependencies, { ...request, ...abandoned });
-      if (left) handle.subscribe(left);
-      return handle.frames(left)[Symbol.asyncIterator]();
-    });
+    readOn(
+      live.frames(turn.reading, left),
+      (abandoned) => sendMessage(dependencies, { ...request, ...abandoned }),
+      left,
+    );
   const result = live.result.then(orFailure, async (error: unknown) => {
     if (!isTakenOver(error)) throw error;
     return (await sendMessage(dependencies, { ...request, cursor: undefined })).result;

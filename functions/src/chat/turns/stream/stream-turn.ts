@@ -13,6 +13,7 @@ import { expiredError, followFrames } from './follow-frames.ts';
 import { liveTurnKey, openReading, type Abandoned } from '../live/live-turn.ts';
 import type { OwnConversation } from '#functions/chat/conversations/own-conversation.ts';
 import { finishedFrom, readRemainder } from './read-finished.ts';
+import { readOn } from './read-on.ts';
 
 export const pastEndError = (seq: number, lastFrameId?: number) =>
   new AppError({
@@ -74,23 +75,22 @@ async function finishedFrames(
   }
 }
 
-/** Reads to the end of the turn: one that nobody answers any more is sent again, and read on. */
-async function* throughAbandonment(
+/** Reads to the end of the turn, also where nobody answers it any more: then the reader's work is to have it answered. */
+function readToEnd(
   dependencies: ChatDependencies,
   asked: Asked & { conversationId: string },
   from: {
     frames: AsyncIterableIterator<StreamFrame, Abandoned | undefined>;
     reader: Partial<StreamReader>;
   },
-): AsyncGenerator<StreamFrame> {
+): AsyncIterableIterator<StreamFrame> {
   const { left, takeOn } = from.reader;
-  const abandoned = yield* from.frames;
-  if (!abandoned) return;
-  const sent = sendStored(dependencies, { ...asked, ...abandoned, isReader: true });
-  takeOn?.(ignoreRejection(sent.then(({ result }) => result)));
-  const handle = await sent;
-  if (left) handle.subscribe(left);
-  yield* handle.frames(left);
+  const sendAgain = (abandoned: Abandoned) => {
+    const sent = sendStored(dependencies, { ...asked, ...abandoned, isReader: true });
+    takeOn?.(ignoreRejection(sent.then(({ result }) => result)));
+    return sent;
+  };
+  return readOn(from.frames, sendAgain, left);
 }
 
 /**
@@ -121,6 +121,6 @@ export async function streamTurn(
     const frames =
       live?.frames(openReading(cursor, { attempt }), left) ??
       followFrames(dependencies, { conversationId, seq, cursor, locale, left });
-    return throughAbandonment(dependencies, { ...asked, conversationId }, { frames, reader });
+    return readToEnd(dependencies, { ...asked, conversationId }, { frames, reader });
   };
 }
