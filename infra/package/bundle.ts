@@ -1,5 +1,5 @@
 import { build, type BuildOptions, type BuildResult, type Plugin } from 'esbuild';
-import { scopeAround } from './runtime/compiled.ts';
+import { moduleWrapper } from './runtime/compiled.ts';
 import { withoutUnusedProtos } from './unused-protos.ts';
 import type { Files } from './zip.ts';
 
@@ -44,7 +44,7 @@ const englishZod: Plugin = {
 };
 
 /** Of the files that `main.cjs` loads. */
-const withinScope = { banner: { js: scopeAround.before }, footer: { js: scopeAround.behind } };
+const withinWrapper = { banner: { js: moduleWrapper.before }, footer: { js: moduleWrapper.after } };
 
 const options = (rootDirectory: string): BuildOptions & { metafile: true; write: false } => ({
   absWorkingDir: rootDirectory,
@@ -100,7 +100,7 @@ export async function bundleFunctions(rootDirectory: string): Promise<Files> {
     .join(', ');
   const functions = await build({
     ...common,
-    ...withinScope,
+    ...withinWrapper,
     entryPoints: ['functions/src/index.ts'],
     outfile: `${rootDirectory}/index.cjs`,
     plugins: [sdksElsewhere, englishZod],
@@ -111,7 +111,7 @@ export async function bundleFunctions(rootDirectory: string): Promise<Files> {
   const others = await Promise.all([
     build({
       ...common,
-      ...withinScope,
+      ...withinWrapper,
       stdin: { contents: `module.exports = { ${sdkGetters} };`, resolveDir: rootDirectory },
       outfile: `${rootDirectory}/sdk.cjs`,
       plugins: [withoutUnusedProtos],

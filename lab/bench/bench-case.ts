@@ -42,7 +42,7 @@ export interface BenchCase extends Partial<Aim> {
   ours: Sample;
   reference: Sample;
   /** What the framework and the SDKs take for the same, without anything of ours: where the limit is. */
-  partsAlone?: Sample;
+  sdksAlone?: Sample;
   /** For comparison by eye: a published or earlier figure, or what else was seen; read after the last sample. */
   note?: string | (() => string);
 }

@@ -25,16 +25,16 @@ async function measureCase(
   }
   const ours: number[] = [];
   const reference: number[] = [];
-  const partsAlone: number[] = [];
+  const sdksAlone: number[] = [];
   for (let sample = 0; sample < samples; sample++) {
     ours.push(await benchCase.ours());
     reference.push(await benchCase.reference());
     listener.sampled(sample + 1, samples);
   }
   // Behind them: between two of ours it would let processes go cold.
-  for (let sample = 0; benchCase.partsAlone && sample < samples; sample++)
-    partsAlone.push(await benchCase.partsAlone());
-  return resultOf(benchCase, { group, ours, reference, partsAlone });
+  for (let sample = 0; benchCase.sdksAlone && sample < samples; sample++)
+    sdksAlone.push(await benchCase.sdksAlone());
+  return resultOf(benchCase, { group, ours, reference, sdksAlone });
 }
 
 /** A case that throws is measured once more: a host that was slow to start says nothing about what it runs. */

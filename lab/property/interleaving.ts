@@ -1,12 +1,12 @@
 import { nextTick } from 'node:process';
 import { setTimeout as delay } from 'node:timers/promises';
-import { turnModules } from '#functions/bootstrap/warm-up.ts';
+import { occasionalModules } from '#functions/bootstrap/warm-up.ts';
 import { StoreUnavailableError } from '#shared/errors.ts';
 import { never, type Fault, type Flow, type Lane, type Process, type Turn } from './flow.ts';
 import { createTime } from './virtual-time.ts';
 
 // Loading takes turns of the event loop, which nobody here waits for: what some turns load is there before.
-await Promise.all(turnModules.map((load) => load()));
+await Promise.all(occasionalModules.map((load) => load()));
 
 /** More steps than any program of a few actors takes: whoever reaches it goes round for ever. */
 const STEP_LIMIT = 20_000;

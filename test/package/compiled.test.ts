@@ -2,12 +2,12 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { compiledModules, scopeAround } from '#infra/package/runtime/compiled.ts';
+import { compiledModules, moduleWrapper } from '#infra/package/runtime/compiled.ts';
 
 const NAMES = ['one.cjs', 'two.cjs'];
 let folder: string;
 
-const within = (code: string) => `${scopeAround.before} ${code}\n${scopeAround.behind}`;
+const within = (code: string) => `${moduleWrapper.before} ${code}\n${moduleWrapper.after}`;
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'recap-compiled-'));

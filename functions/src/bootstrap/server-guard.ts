@@ -16,7 +16,7 @@ import { Server, type IncomingMessage } from 'node:http';
  * front end must be the first to close. `headersTimeout` stays at Node's 60 s: it ends slow headers, and does not
  * count the time between two requests of a connection.
  */
-const KEEP_ALIVE_MS = 650_000;
+export const KEEP_ALIVE_MS = 650_000;
 
 const UNDECODABLE = '/undecodable';
 

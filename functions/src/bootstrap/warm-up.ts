@@ -3,22 +3,25 @@ import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promis
 type Load = () => Promise<unknown>;
 
 /**
- * Modules that turns load when they need them, and that no first message does: for tools, edits, and what follows a
- * compaction. All of them stand here: programs in virtual time wait for no load (lab/property).
+ * Modules that turns load when they need them, each by an `import()` where it is used: for tools, schemas, edits, and what
+ * follows a compaction. All of them stand here, too: programs in virtual time wait for no load (lab/property).
  */
-export const turnModules: readonly Load[] = [
+export const occasionalModules: readonly Load[] = [
   () => import('../chat/turns/answer/condense-round.ts'),
   () => import('../context/snapshot-rendering.ts'),
   () => import('#shared/recall/said-again.ts'),
+  () => import('#shared/memory/said-by-user.ts'),
+  () => import('#shared/memory/decide-forget.ts'),
+  () => import('@cfworker/json-schema'),
 ];
 
-/** Modules that a message is answered with, in the order in which it needs them. */
+/** Modules that a message is answered with, in the order in which it needs them; behind them those that few need. */
 export const messageModules: readonly Load[] = [
   async () => (await import('../adapters/firestore/firestore-document-store.ts')).loadFirestore(),
   () => import('../chat/routes/messages.ts'),
   () => import('../chat/turns/send/send-message.ts'),
   async () => (await import('../adapters/gemini/gemini-model.ts')).loadGenai(),
-  ...turnModules,
+  ...occasionalModules,
 ];
 
 /**

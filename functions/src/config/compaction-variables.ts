@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { splitPolicies } from '#shared/compaction/split/split-by-fraction.ts';
 import { list, share, thresholdRows, variants } from './config-values.ts';
 
-/** The variables of when and how conversations are compacted, and of what a compaction does besides. Part of the environment's schema. */
+/** The variables of when and how conversations are compacted. Part of the environment's schema. */
 export const compactionVariables = {
   COMPRESSOR_MODEL: z
     .string()

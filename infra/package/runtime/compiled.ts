@@ -23,10 +23,10 @@ export interface CompiledModules {
 const compiledOf = (file: string) => `${file}.compiled`;
 
 /** What stands around the code of such a file; put there when it is packed, for it would take a copy of megabytes. */
-export const scopeAround = {
+export const moduleWrapper = {
   before:
     '(function (scope) { var { module, require, file: __filename, directory: __dirname } = scope, { exports } = module;',
-  behind: '})',
+  after: '})',
 } as const;
 
 /** A file as text. One of ASCII alone, as the SDKs are, is read in a fifth of the time where nothing has to be decoded. */
@@ -47,9 +47,9 @@ function scriptOf(file: string): Script {
 }
 
 /**
- * Loads CommonJS files, each within `scopeAround`, with the code that `keep` wrote when the image was built. Node's own compile cache keeps a file as
- * it is when it has just been read, without the functions that are compiled when they are first called: those are a
- * seventh of what a first message takes. `names` are the files of `directory` that are kept in this way, in whichever of
+ * Loads CommonJS files, each within `moduleWrapper`, with the code that `keep` wrote when the image was built. Node's own
+ * compile cache keeps a file as it is when it has just been read, without the functions that are compiled when they are
+ * first called: those are a seventh of what a first message takes. `names` are the files of `directory` that are kept in this way, in whichever of
  * them they are asked for.
  */
 export function compiledModules(directory: string, names: readonly string[]): CompiledModules {

@@ -27,7 +27,7 @@ const asks =
 
 /** From the start of a process on, beside a function that does nothing. */
 const coldCase = (
-  benchCase: Pick<BenchCase, 'name' | 'aim' | 'ours' | 'partsAlone'>,
+  benchCase: Pick<BenchCase, 'name' | 'aim' | 'ours' | 'sdksAlone'>,
 ): BenchCase => ({
   samples: 15,
   ...benchCase,
@@ -81,7 +81,7 @@ export function coldGroup(): BenchGroup {
         const { environment, send } = await world();
         return msUntil({ folder: packedFolder(), target: 'chat', environment }, send);
       },
-      partsAlone: async () => {
+      sdksAlone: async () => {
         const { environment, send } = await world();
         return msUntil({ folder: sdksAloneFolder(), target: 'alone', environment }, send);
       },

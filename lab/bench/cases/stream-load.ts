@@ -20,7 +20,7 @@ interface StreamCase extends Pick<
   script: Script;
   read: (run: StreamRun) => number;
   /** Whether the framework and the SDK are measured alone, too. */
-  hasParts?: boolean;
+  measuresSdksAlone?: boolean;
 }
 
 const first = { unit: 'ms', direction: 'atMost', aim: 1.5, script: talk } as const;
@@ -45,7 +45,7 @@ const cases: StreamCase[] = [
     streams: 256,
     samples: 5,
     read: p50,
-    hasParts: true,
+    measuresSdksAlone: true,
   },
   { name: 'stream-events', ...flow, aim: 0.9, streams: 256, script: longTalk, read: rate },
   { name: 'stream-events-1000', ...flow, aim: 0.85, streams: 1_000, script: slowTalk, read: rate },
@@ -59,18 +59,20 @@ const cases: StreamCase[] = [
     streams: 256,
     script: talk,
     read: ({ cpuMsPerStream }) => cpuMsPerStream,
-    hasParts: true,
+    measuresSdksAlone: true,
   },
 ];
 
+const sideLabels: Readonly<Record<string, string>> = { sdksAlone: 'framework and SDK' };
+
 /** What else was seen of a run, for the report. */
 const described = (name: string, run: StreamRun) =>
-  `${name}: first text ${Math.round(run.p50Ms)} ms, p95 ${Math.round(run.p95Ms)}; ${run.cpuMsPerStream.toFixed(1)} ms of processor and ${Math.round(run.memoryKibPerStream)} KiB a stream`;
+  `${sideLabels[name] ?? name}: first text ${Math.round(run.p50Ms)} ms, p95 ${Math.round(run.p95Ms)}; ${run.cpuMsPerStream.toFixed(1)} ms of processor and ${Math.round(run.memoryKibPerStream)} KiB a stream`;
 
 function proxiedCases(open: () => ReturnType<typeof startStreams>): BenchCase[] {
-  return cases.map(({ streams, script, read, hasParts = false, ...input }) => {
+  return cases.map(({ streams, script, read, measuresSdksAlone = false, ...input }) => {
     const notes = new Map<string, string>();
-    const sample = (side: 'recap' | 'proxy' | 'sdkProxy' | 'direct') => async () => {
+    const sample = (side: 'recap' | 'proxy' | 'sdksAlone' | 'direct') => async () => {
       const world = await open();
       const run = await runStreams(world[side], {
         streams,
@@ -87,7 +89,7 @@ function proxiedCases(open: () => ReturnType<typeof startStreams>): BenchCase[] 
         await sample('direct')();
         return sample('proxy')();
       },
-      ...(hasParts && { partsAlone: sample('sdkProxy') }),
+      ...(measuresSdksAlone && { sdksAlone: sample('sdksAlone') }),
       note: () => [...notes.values()].join('. '),
     };
   });

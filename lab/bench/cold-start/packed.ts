@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { scopeAround } from '#infra/package/runtime/compiled.ts';
+import { moduleWrapper } from '#infra/package/runtime/compiled.ts';
 import { once } from '#shared/once.ts';
 
 export const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -43,7 +43,7 @@ export const sdksAloneFolder = once(() => {
   for (const name of ['main.cjs', 'sdk.cjs', 'sdk.cjs.compiled'])
     copyFileSync(join(packedFolder(), name), join(folder, name));
   const code = readFileSync(join(root, 'lab/bench/cold-start/sdks-alone.cjs'), 'utf8');
-  writeFileSync(join(folder, 'index.cjs'), `${scopeAround.before}${code}${scopeAround.behind}`);
+  writeFileSync(join(folder, 'index.cjs'), `${moduleWrapper.before}${code}${moduleWrapper.after}`);
   writeFileSync(join(folder, 'package.json'), '{"main":"main.cjs"}');
   return folder;
 });

@@ -64,7 +64,7 @@ describe('what is measured', () => {
         {
           ...groupOf([]),
           cases: [
-            { ...result, samples: 1, ours: () => 14, reference: () => 10, partsAlone: () => 13 },
+            { ...result, samples: 1, ours: () => 14, reference: () => 10, sdksAlone: () => 13 },
           ],
         },
       ],

@@ -27,7 +27,7 @@ export function resultOf(
     group: string;
     ours: readonly number[];
     reference: readonly number[];
-    partsAlone?: readonly number[];
+    sdksAlone?: readonly number[];
   },
 ): BenchResult {
   if (samples.ours.length === 0 || samples.reference.length === 0)
@@ -36,8 +36,7 @@ export function resultOf(
   const reference = median(samples.reference);
   const ratio = ours / reference;
   const aim = aimOf(benchCase);
-  const { partsAlone = [] } = samples;
-  const value = median(partsAlone);
+  const { sdksAlone = [] } = samples;
   return {
     name: benchCase.name,
     group,
@@ -49,7 +48,9 @@ export function resultOf(
     ...(aim && { ...aim, met: isMet(ratio, aim) }),
     samples: samples.ours.length,
     spread: (Math.max(...samples.ours) - Math.min(...samples.ours)) / (ours || 1),
-    ...(partsAlone.length > 0 && { alone: { value, ratio: value / reference } }),
+    ...(sdksAlone.length > 0 && {
+      alone: { value: median(sdksAlone), ratio: median(sdksAlone) / reference },
+    }),
     ...(benchCase.point && { point: benchCase.point }),
     ...(benchCase.note !== undefined && {
       note: typeof benchCase.note === 'string' ? benchCase.note : benchCase.note(),

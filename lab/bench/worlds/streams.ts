@@ -35,7 +35,7 @@ interface Streams {
   recap: Side;
   proxy: Side;
   /** A function of the framework and the SDK alone. */
-  sdkProxy: Side;
+  sdksAlone: Side;
   direct: Side;
   /** How the model speaks from then on. */
   setScript(script: Partial<Script>): Promise<Script>;
@@ -44,7 +44,7 @@ interface Streams {
 
 const modelScript = fileURLToPath(new URL('../hosts/scripted-model.ts', import.meta.url));
 const proxyScript = fileURLToPath(new URL('../hosts/bare-proxy.ts', import.meta.url));
-const sdkProxyScript = fileURLToPath(new URL('../hosts/sdk-proxy.ts', import.meta.url));
+const sdksAloneScript = fileURLToPath(new URL('../hosts/sdks-alone.ts', import.meta.url));
 
 const sideOf = (
   processId: number,
@@ -65,7 +65,7 @@ async function setScript(modelUrl: string, script: Partial<Script>): Promise<Scr
 /** Both functions over a store in memory, and a bare proxy, before one scripted model; a process each. */
 export async function startStreams(): Promise<Streams> {
   const model = await startHost(modelScript);
-  const [stack, proxy, sdkProxy] = await Promise.all([
+  const [stack, proxy, sdksAlone] = await Promise.all([
     startStack({
       embedded: true,
       shell: { PATH: process.env['PATH'] },
@@ -74,7 +74,7 @@ export async function startStreams(): Promise<Streams> {
       log: () => undefined,
     }),
     startHost(proxyScript, [model.url]),
-    startHost(sdkProxyScript, [model.url]),
+    startHost(sdksAloneScript, [model.url]),
   ]);
   const functions = stack.processIds().find(({ part }) => part === 'functions');
   const sides = {
@@ -84,9 +84,9 @@ export async function startStreams(): Promise<Streams> {
     proxy: sideOf(proxy.processId, {
       target: () => ({ url: proxy.url, headers: {}, body: MESSAGE }),
     }),
-    sdkProxy: sideOf(sdkProxy.processId, {
+    sdksAlone: sideOf(sdksAlone.processId, {
       target: () => ({
-        url: sdkProxy.url,
+        url: sdksAlone.url,
         headers: { 'content-type': 'text/plain' },
         body: MESSAGE,
       }),
@@ -101,7 +101,7 @@ export async function startStreams(): Promise<Streams> {
     setScript: (script) => setScript(model.url, script),
     close: async () => {
       for (const { agent } of Object.values(sides)) agent.destroy();
-      await Promise.all([proxy.close(), sdkProxy.close(), stack.stop()]);
+      await Promise.all([proxy.close(), sdksAlone.close(), stack.stop()]);
       await model.close();
     },
   };

@@ -78,10 +78,10 @@ function fillChunks(
  * at most `roomTokens`, between turns; inside a turn, between its blocks, only where one fits no chunk. Ends
  * before the first block that fits none, and after `maximumChunks`. Nothing fits, or no turns → no chunks.
  */
-export function planChunks(input: {
-  turns: readonly TurnToRead[];
+export function planChunks<Turn extends TurnToRead>(input: {
+  turns: readonly Turn[];
   /** Asked of turns that fit no chunk alone. */
-  partsOf: (turn: number) => TurnParts;
+  partsOf: (turn: Turn) => TurnParts;
   from: number;
   roomTokens: number;
   maximumChunks: number;
@@ -89,15 +89,14 @@ export function planChunks(input: {
   const { turns, partsOf, roomTokens, maximumChunks } = input;
   const pieces: Piece[] = [];
   let isWhole = true;
-  let turn = -1;
-  for (const { end, tokens } of turns) {
-    turn += 1;
+  for (const [turn, one] of turns.entries()) {
+    const { end, tokens } = one;
     const from = turn === 0 ? input.from : 0;
     if (tokens <= roomTokens) {
       pieces.push({ turn, from, end, tokens });
       continue;
     }
-    const found = piecesOf(partsOf(turn), { turn, from, roomTokens });
+    const found = piecesOf(partsOf(one), { turn, from, roomTokens });
     pieces.push(...found.pieces);
     isWhole = found.isWhole;
     if (!isWhole) break;

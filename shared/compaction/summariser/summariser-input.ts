@@ -197,11 +197,8 @@ export function summariserInput(source: SummariserSource): SummariserInput | und
     };
 
   const { chunks, isWhole } = planChunks({
-    turns: reads.map((read) => turnToRead(read, weighing)),
-    partsOf: (turn) => {
-      const read = reads[turn];
-      return read ? partsOfTurn(read, weighing) : { userTokens: 0, blocks: [] };
-    },
+    turns: reads.map((read) => ({ read, ...turnToRead(read, weighing) })),
+    partsOf: ({ read }) => partsOfTurn(read, weighing),
     from: wanted[0]?.from ?? 0,
     roomTokens: (partialRoom - tokensOf([])) / fitFactor,
     maximumChunks: strategy === 'ledger' ? policyConstants.maximumChunks.value : 1,

@@ -9,6 +9,7 @@ import type {
   Prompt,
   TokenCounter,
 } from '#shared/ports/ports.ts';
+import { ignoreRejection } from '#functions/lib/promises.ts';
 import { type ModelCall, overloadedError, translateError } from './gemini-errors.ts';
 import { createAttemptTimeout, type AttemptTimeout } from './attempt-timeout.ts';
 import { toCountParameters, toGenerateParameters } from './gemini-request.ts';
@@ -214,7 +215,7 @@ export function createGeminiModel(
   const client = lazyClient(options);
   return {
     // Behind what is on its way out in this turn of the event loop. What fails is told by the call.
-    prepare: once(() => void setImmediate(() => void client().catch(() => undefined))),
+    prepare: once(() => void setImmediate(() => void ignoreRejection(client()))),
     stream: (request, signal) => {
       const { model, promptId } = request;
       const call: ModelCall = { operation: 'stream', model, promptId };

@@ -1,18 +1,19 @@
 import {
-  Agent as PlainAgent,
-  globalAgent as plainAgent,
+  Agent as HttpAgent,
+  globalAgent as globalHttpAgent,
   request as sendPlainly,
   type ClientRequest,
   type IncomingMessage,
   type RequestOptions,
 } from 'node:http';
 import {
-  Agent as SecureAgent,
+  Agent as HttpsAgent,
   type AgentOptions,
-  globalAgent as secureAgent,
+  globalAgent as globalHttpsAgent,
   request as sendSecurely,
 } from 'node:https';
 import type { Fetch } from '@google/genai';
+import { once } from '#shared/once.ts';
 import { EVENT_MAX_CHARACTERS } from '../google/event-data.ts';
 import { AnswerTooLarge } from './gemini-errors.ts';
 
@@ -28,20 +29,20 @@ export const ERROR_BODY_MAX_BYTES = 64 * 1024;
  */
 const CONNECTION_IDLE_MS = 60_000;
 
-/** As Node's own agent is made, for a proxy of the environment, too; but it waits longer. */
-const patient = (agent: PlainAgent & { options?: AgentOptions }): AgentOptions => ({
+/** The options of Node's own agent, so also its proxy settings, with a longer wait. */
+const keepingOptions = (agent: HttpAgent & { options?: AgentOptions }): AgentOptions => ({
   ...agent.options,
   timeout: CONNECTION_IDLE_MS,
 });
-const agents = {
-  plain: new PlainAgent(patient(plainAgent)),
-  secure: new SecureAgent(patient(secureAgent)),
-};
+const agents = once(() => ({
+  http: new HttpAgent(keepingOptions(globalHttpAgent)),
+  https: new HttpsAgent(keepingOptions(globalHttpsAgent)),
+}));
 
 const open = (url: string, options: RequestOptions) =>
   url.startsWith('https:')
-    ? sendSecurely(url, { ...options, agent: agents.secure })
-    : sendPlainly(url, { ...options, agent: agents.plain });
+    ? sendSecurely(url, { ...options, agent: agents().https })
+    : sendPlainly(url, { ...options, agent: agents().http });
 
 /** Whether a request met a connection that the server had closed, and nothing of an answer has come. */
 const isStale = (sent: ClientRequest, error: NodeJS.ErrnoException) =>

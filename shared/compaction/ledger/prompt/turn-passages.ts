@@ -1,5 +1,5 @@
 import { splitSentences } from '#shared/compaction/facts/speech/sentences.ts';
-import { numberOfUnit, tellPlainNumbers } from '../items/word-numbers.ts';
+import { hashUnit, hashAsciiWords } from '../items/word-hashes.ts';
 import { distinctUnits, unitsIn } from '../items/word-overlap.ts';
 
 /** What a line of a text says. */
@@ -67,19 +67,19 @@ function rarest(
     .slice(0, mayMiss + 1);
 }
 
-/** Which texts hold a word: all that do, in order, and hardly ever another one. */
+/** Which texts hold a word: all that do, in order; another one where hashes meet. Their lines are looked at afterwards. */
 function indexTexts(texts: readonly string[]): (word: string) => readonly number[] {
-  const textsByNumber = new Map<number, number[]>();
+  const textsByHash = new Map<number, number[]>();
   for (const [text, said] of texts.entries()) {
-    const note = (number: number): void => {
-      const known = textsByNumber.get(number);
-      if (known === undefined) textsByNumber.set(number, [text]);
+    const note = (hash: number): void => {
+      const known = textsByHash.get(hash);
+      if (known === undefined) textsByHash.set(hash, [text]);
       else if (known.at(-1) !== text) known.push(text);
     };
-    if (!tellPlainNumbers(said, note))
-      for (const unit of unitsIn(withoutFences(said))) note(numberOfUnit(unit));
+    if (!hashAsciiWords(said, note))
+      for (const unit of unitsIn(withoutFences(said))) note(hashUnit(unit));
   }
-  return (word) => textsByNumber.get(numberOfUnit(word)) ?? [];
+  return (word) => textsByHash.get(hashUnit(word)) ?? [];
 }
 
 /** Reads texts once, to be looked through for words that stand close together in them. Linear. */

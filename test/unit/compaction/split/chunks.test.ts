@@ -13,10 +13,11 @@ const turn = (userTokens: number, ...blockTokens: number[]): Turn => ({
   blocks: blockTokens.map((tokens, index) => ({ end: index + 1, tokens })),
 });
 
-const partsIn = (turns: readonly Turn[]) => (at: number) => turns[at] ?? turn(0);
+/** What a turn may be cut between stands in it here. */
+const itself = (one: Turn) => one;
 
 const plan = (turns: readonly Turn[], roomTokens: number, maximumChunks = 16) =>
-  planChunks({ turns, partsOf: partsIn(turns), from: 0, roomTokens, maximumChunks });
+  planChunks({ turns, partsOf: itself, from: 0, roomTokens, maximumChunks });
 
 /** Each piece as `turn:from-end`. */
 const shapeOf = (...planned: Parameters<typeof plan>) =>
@@ -78,7 +79,7 @@ describe('chunks', () => {
 
     const { chunks } = planChunks({
       turns: [rest],
-      partsOf: partsIn([rest]),
+      partsOf: itself,
       from: 3,
       roomTokens: 90,
       maximumChunks: 16,
@@ -100,7 +101,7 @@ describe('chunks', () => {
         const given = turns.map(({ userTokens, tokens }) => turn(userTokens, ...tokens));
         const { chunks, isWhole } = planChunks({
           turns: given,
-          partsOf: partsIn(given),
+          partsOf: itself,
           from: 0,
           roomTokens,
           maximumChunks: 1_000,

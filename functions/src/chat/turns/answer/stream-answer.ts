@@ -13,7 +13,7 @@ import { untilAborted } from '#functions/lib/abortable.ts';
 import { createRepetitionFilter, passEverything, withoutEnd } from './repetition-filter.ts';
 import { logModelCall } from '#functions/models/log-model-call.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { textFrames } from '../live/text-frames.ts';
+import { createTextFrames } from '../live/text-frames.ts';
 import { timeoutAfter } from '#functions/lib/deadline.ts';
 import { repairPrompt } from '#shared/conversation/repair/repair-prompt.ts';
 
@@ -133,7 +133,7 @@ export async function streamAnswer(
 ): Promise<Answer> {
   const answer: Answer = { parts: [] };
   const sizes = { bytes: 0, maxBytes: call.maxBytes };
-  const text = textFrames(call, dependencies.clock);
+  const text = createTextFrames(call, dependencies.clock);
   const gate =
     dependencies.config.LOOP_DETECTION === 'on' ? createRepetitionFilter() : passEverything();
   let isRepetition = false;

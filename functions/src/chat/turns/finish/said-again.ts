@@ -5,7 +5,7 @@ import { foldedThrough } from '#functions/recall/read-index.ts';
 import type { BegunTurn } from '../start/begun-turn.ts';
 
 /** Loaded by the first turn that follows a compaction: the finders of facts take a while. */
-const loadLooking = () => import('#shared/recall/said-again.ts');
+const loadSaidAgain = () => import('#shared/recall/said-again.ts');
 
 /**
  * Whether the user had to say something again that was folded and that the model was not given; undefined where nobody
@@ -22,7 +22,7 @@ export async function saidAgain(
   const { systemInstruction = '', contents } = call.prompt;
   const broughtBack = turns.flatMap(({ recalled }) => recalled?.seqs ?? []);
   try {
-    const { isSaidAgain } = await loadLooking();
+    const { isSaidAgain } = await loadSaidAgain();
     return isSaidAgain({
       message: contentText(turn.user),
       now: turn.createTime,

@@ -94,11 +94,11 @@ export interface FrameLog {
   /** No frame comes after this. */
   end(reason: LogEnd): void;
   /** Ends when the log is at its end. Throws StreamCutError. */
-  frames(reading: Reading): AsyncGenerator<StreamFrame, ReadLog>;
+  frames(reading: Reading): AsyncGenerator<StreamFrame, LogEnding>;
 }
 
 /** A log that was read to its end. */
-interface ReadLog {
+interface LogEnding {
   /** `lost`: another instance goes on. */
   end: Exclude<LogEnd, 'givenUp'>;
   /** Id of the last frame that the reader has, if any. */

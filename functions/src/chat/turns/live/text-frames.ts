@@ -3,7 +3,7 @@ import type { StreamChunk } from '#shared/wire/resources/streams.ts';
 import { createDeltaCoalescer } from './delta-coalescer.ts';
 
 /** The text of one answer as the events of a stream: a start, deltas as it comes, and an end. `partId` is its text part. */
-export function textFrames(
+export function createTextFrames(
   { emit, partId: id }: { emit: (chunk: StreamChunk) => void; partId: string },
   clock: Clock,
 ) {

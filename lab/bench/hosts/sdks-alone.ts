@@ -1,6 +1,6 @@
 /*
  * A function that answers from the model by Google's parts alone: the functions framework takes the request, the SDK asks
- * the model. What these cost, every function has that leaves the work to them. `node sdk-proxy.ts MODEL_URL`; prints its own URL.
+ * the model. What these cost, every function has that leaves the work to them. `node sdks-alone.ts MODEL_URL`; prints its own URL.
  */
 import { text } from 'node:stream/consumers';
 import { http } from '@google-cloud/functions-framework';

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { numberOfUnit, tellPlainNumbers } from '#shared/compaction/ledger/items/word-numbers.ts';
+import { hashUnit, hashAsciiWords } from '#shared/compaction/ledger/items/word-hashes.ts';
 import { unitsIn } from '#shared/compaction/ledger/items/word-overlap.ts';
 
 function numbersIn(text: string): Set<number> {
   const numbers = new Set<number>();
-  expect(tellPlainNumbers(text, (number) => numbers.add(number))).toBe(true);
+  expect(hashAsciiWords(text, (number) => numbers.add(number))).toBe(true);
   return numbers;
 }
 
@@ -17,7 +17,7 @@ test('the numbers of a plain text hold those of all its units', () => {
   fc.assert(
     fc.property(plainText, (text) => {
       const numbers = numbersIn(text);
-      for (const unit of unitsIn(text)) expect(numbers).toContain(numberOfUnit(unit));
+      for (const unit of unitsIn(text)) expect(numbers).toContain(hashUnit(unit));
     }),
   );
 });
@@ -25,9 +25,9 @@ test('the numbers of a plain text hold those of all its units', () => {
 test('words that begin with other letters have other numbers', () => {
   const words = ['harbour', 'harvest', 'res', '100001', '100002', 'o', 'oboe', 'über', 'uber'];
 
-  expect(new Set(words.map(numberOfUnit)).size).toBe(words.length);
+  expect(new Set(words.map(hashUnit)).size).toBe(words.length);
 });
 
 test('a text beyond plain characters is told to be one', () => {
-  expect(tellPlainNumbers('Wir wohnen in Köln', () => undefined)).toBe(false);
+  expect(hashAsciiWords('Wir wohnen in Köln', () => undefined)).toBe(false);
 });
