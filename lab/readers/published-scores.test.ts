@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { parseMarks } from './marks-file.ts';
-import { scoresTable } from './reader-scores.ts';
+import { measuredScores } from './reader-scores.ts';
 
 const labels: Readonly<Record<string, string>> = {
   'whole history': 'all folded turns',
@@ -13,17 +13,13 @@ const labels: Readonly<Record<string, string>> = {
 /** The rows of the published table, as the marks of a file have them. */
 async function rowsFor(file: string): Promise<string[][]> {
   const path = `lab/readers/marks/${file}.json`;
-  const [, ...lines] = scoresTable(parseMarks(path, await readFile(path, 'utf8'))).split('\n');
-  return lines.map((line) => {
-    const [method = '', size, , score, error, ahead, aheadError] = line.split(/ {2,}/u);
-    const isFirst = method === 'recap';
-    return [
-      labels[method] ?? method,
-      Number(size).toLocaleString('en-US'),
-      `${score} % ± ${error}`,
-      isFirst ? '' : `${ahead} ± ${aheadError}`,
-    ];
-  });
+  const all = measuredScores(parseMarks(path, await readFile(path, 'utf8')));
+  return all.map(({ method, characters, score, standardError, firstIsAhead: ahead }, index) => [
+    labels[method] ?? method,
+    characters.toLocaleString('en-US'),
+    `${score.toFixed(1)} % ± ${standardError.toFixed(1)}`,
+    index === 0 ? '' : `${ahead.points.toFixed(1)} ± ${ahead.standardError.toFixed(1)}`,
+  ]);
 }
 
 test.each([

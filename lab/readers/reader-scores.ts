@@ -56,9 +56,19 @@ const meanCharacters = (measured: readonly Measured[], name: string): number =>
     ),
   );
 
-/** A line a method, with the mean size of what its readers saw, and a column for each category. */
-export function scoresTable(measured: readonly Measured[]): string {
+/** Scores of all conversations together, with the mean size of what the readers of a method saw, characters. */
+export function measuredScores(measured: readonly Measured[]): (Score & { characters: number })[] {
   const methods = measured[0]?.characters.map(({ method }) => method) ?? [];
+  const marks = measured.flatMap((each) => each.marks);
+  return scores(marks, methods).map((score) => ({
+    ...score,
+    characters: Math.round(meanCharacters(measured, score.method)),
+  }));
+}
+
+/** A line a method, and a column for each category. */
+export function scoresTable(measured: readonly Measured[]): string {
+  const all = measuredScores(measured);
   const marks = measured.flatMap((each) => each.marks);
   const categories = [...new Set(marks.map(({ category }) => category))].toSorted();
   const inCategory = (method: string, category: string): number =>
@@ -67,12 +77,12 @@ export function scoresTable(measured: readonly Measured[]): string {
         .filter((each) => each.method === method && each.category === category)
         .map(({ mark }) => 100 * mark),
     );
-  const ahead = `${methods[0]} is ahead by`;
+  const ahead = `${all[0]?.method} is ahead by`;
   const titles = ['method', 'characters', 'questions', 'score', '±', ahead, '±', ...categories];
-  const rows = scores(marks, methods).map(
-    ({ method, questions, score, standardError: error, firstIsAhead }) => [
+  const rows = all.map(
+    ({ method, characters, questions, score, standardError: error, firstIsAhead }) => [
       method,
-      String(Math.round(meanCharacters(measured, method))),
+      String(characters),
       String(questions),
       score.toFixed(1),
       error.toFixed(1),
