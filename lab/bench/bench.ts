@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { ArgumentError, readCommandLine, readInteger } from '../eval/replay/replay-arguments.ts';
+import { checkWritable } from '../eval/given-files.ts';
+import { ArgumentError, readOptions, readInteger } from '../eval/replay/replay-arguments.ts';
 import { runCommand } from '#test/support/processes/run-command.ts';
 import { benchGroups } from './bench-groups.ts';
 import { thisMachine } from './report/machine.ts';
@@ -21,7 +22,8 @@ sent anywhere else.
   --quick      two samples of each, without the benchmarks that take long: two minutes
   --samples N  at most so many samples of each
   --json OUT   write machine and figures to this file
-  --report     write docs/benchmarks/report.md (peers-figures.md with --peers) and its pictures; meant for a machine that does nothing else
+  --report     write docs/benchmarks/report.md (peers-figures.md with --peers) and its pictures; of all
+               benchmarks, on a machine that does nothing else
   --help       this text
 
 Exit code: 0 measured, whatever was met; 1 something could not be measured; 2 wrong arguments.`;
@@ -71,6 +73,11 @@ interface Wanted {
 
 /** Resolves to the exit code. */
 async function run({ peers, only = '', quick, json, report, ...wanted }: Wanted): Promise<number> {
+  if (report && (only !== '' || quick || wanted.mostSamples !== undefined))
+    throw new ArgumentError(
+      '--report writes the whole page: leave --only, --quick and --samples away, or the report',
+    );
+  await checkWritable('--json', json);
   const mostSamples = wanted.mostSamples ?? (quick ? QUICK_SAMPLES : Infinity);
   const all = peers ? peerGroups() : benchGroups();
   const chosen = groupsWith(
@@ -100,8 +107,10 @@ async function run({ peers, only = '', quick, json, report, ...wanted }: Wanted)
 }
 
 const exitCode = await runCommand(help, async (argv) => {
-  const { values } = readCommandLine(argv, options);
+  const values = readOptions(argv, options);
   if (values.help) return 'help';
+  if (values.only === '')
+    throw new ArgumentError('--only takes a part of a name, or a group, not an empty text');
   return run({ ...values, mostSamples: readInteger('--samples', values.samples) });
 });
 // A case that failed may have left a server open, which would keep the process for ever.

@@ -12,7 +12,7 @@ import type { Recording } from '../eval/replay/recording.ts';
 import {
   ArgumentError,
   readChoice,
-  readCommandLine,
+  readOptions,
   readFraction,
   readInteger,
 } from '../eval/replay/replay-arguments.ts';
@@ -69,7 +69,7 @@ const options = {
   help: { type: 'boolean', default: false },
 } as const;
 
-type Values = ReturnType<typeof readCommandLine<typeof options>>['values'];
+type Values = ReturnType<typeof readOptions<typeof options>>;
 
 function readSettings(values: Values): MethodSettings & { each: number } {
   const snapshotTokens = readInteger('--snapshot-tokens', values['snapshot-tokens']);
@@ -126,7 +126,7 @@ async function openMethods(
 }
 
 async function run(): Promise<void> {
-  const { values } = readCommandLine(process.argv.slice(2), options);
+  const values = readOptions(process.argv.slice(2), options);
   if (values.help) return void process.stdout.write(`${help}\n`);
   const settings = readSettings(values);
   const model = readChoice('--model', values.model, ['stand-in', 'files']);

@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import { ArgumentError, readCommandLine } from '#lab/eval/replay/replay-arguments.ts';
+import { ArgumentError, readOptions } from '#lab/eval/replay/replay-arguments.ts';
 import { runCommand } from '#test/support/processes/run-command.ts';
 import { columnNames, type ColumnName } from './columns.ts';
 import { clientVersions, installClients } from './install-clients.ts';
@@ -54,7 +54,7 @@ async function runRows(names: readonly string[], columns: readonly ColumnName[])
 }
 
 process.exitCode = await runCommand(help, async (argv) => {
-  const { values } = readCommandLine(argv, options);
+  const values = readOptions(argv, options);
   if (values.help) return 'help';
   const columns = columnsNamed(values.column);
   const all = rowFiles.flatMap(({ names }) => names);

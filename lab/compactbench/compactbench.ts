@@ -9,7 +9,12 @@ import {
 import { askRecorded } from '../eval/answers/ask-recorded.ts';
 import { listOf, required } from '../eval/eval-arguments.ts';
 import { checkWritable } from '../eval/given-files.ts';
-import { ArgumentError, readCommandLine, readInteger } from '../eval/replay/replay-arguments.ts';
+import {
+  ArgumentError,
+  readChoice,
+  readOptions,
+  readInteger,
+} from '../eval/replay/replay-arguments.ts';
 import { startEvalBench } from '../eval/run/eval-bench.ts';
 import { readOtherSummarisers } from '../eval/run/other-summariser.ts';
 import { runEvalCommand } from '../eval/run-eval-command.ts';
@@ -112,6 +117,29 @@ async function measureMethod(
   return { method, measured, ...summarise(measured.map(({ cycles }) => cycles)) };
 }
 
+const difficulties = ['easy', 'medium', 'hard', 'elite'] as const;
+
+/** The cases of a checkout, all or those that are asked for. Throws ArgumentError for a checkout or a case that is none. */
+async function chosenCases(ids: readonly string[], read: () => Promise<Case[]>): Promise<Case[]> {
+  let all: Case[];
+  try {
+    all = await read();
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new ArgumentError(
+      `--data takes a checkout of CompactBench, --suite one of its suites: ${reason}`,
+      { cause },
+    );
+  }
+  const known = all.map(({ id }) => id);
+  const unknown = ids.filter((id) => !known.includes(id));
+  if (unknown.length > 0 || all.length === 0)
+    throw new ArgumentError(
+      `--cases: the suite has no case ${unknown.join(', ')}; it has ${known.join(', ')}`,
+    );
+  return all.filter(({ id }) => ids.length === 0 || ids.includes(id));
+}
+
 type Measured = Awaited<ReturnType<typeof measureMethod>>;
 
 const percent = (value: number): string => (100 * value).toFixed(1);
@@ -143,19 +171,22 @@ function table(methods: readonly Measured[]): string {
 }
 
 async function run(): Promise<void> {
-  const { values } = readCommandLine(process.argv.slice(2), options);
+  const values = readOptions(process.argv.slice(2), options);
   if (values.help) return void process.stdout.write(`${help}\n`);
   const checkout = required('--data', values.data);
   const answers = required('--answers', values.answers);
   const folder = openAnswerFolder({ folder: answers, isLoose: false });
   const cycles = readInteger('--cycles', values.cycles);
-  const { suite, difficulty } = values;
-  const ids = listOf(values.cases);
-  const cases = (await readCases(checkout, suite, { difficulty, cycles })).filter(
-    ({ id }) => ids.length === 0 || ids.includes(id),
+  const { suite } = values;
+  if (!/^[\w-]+$/.test(suite)) throw new ArgumentError('--suite takes a name of letters');
+  const difficulty = readChoice('--difficulty', values.difficulty, difficulties);
+  const cases = await chosenCases(listOf(values.cases), () =>
+    readCases(checkout, suite, { difficulty, cycles }),
   );
   const place = { checkout, folder };
   const methods = await openMethods(place, listOf(values.methods), values.prompt ?? []);
+  if (methods.size === 0)
+    throw new ArgumentError('nothing to measure: give --methods, --prompt or both');
   await checkWritable('--json', values.json);
   const measured: Measured[] = [];
   for (const method of methods) measured.push(await measureMethod(place, method, cases));

@@ -5,7 +5,7 @@ import { registry } from '#shared/models/registry.ts';
 import { checkWritable } from '#lab/eval/given-files.ts';
 import {
   readChoice,
-  readCommandLine,
+  readOptions,
   readFraction,
   readInteger,
 } from '#lab/eval/replay/replay-arguments.ts';
@@ -71,7 +71,7 @@ async function write(run: CostRun): Promise<void> {
 }
 
 process.exitCode = await runCommand(help, async (argv) => {
-  const { values } = readCommandLine(argv, options);
+  const values = readOptions(argv, options);
   if (values.help) return 'help';
   const size = (flag: 'turns' | 'message-tokens' | 'answer-tokens' | 'overhead-tokens') =>
     readInteger(`--${flag}`, values[flag]);

@@ -15,7 +15,7 @@ import type { Strategy } from '../eval/eval-mode-arguments.ts';
 import { progressOf } from '../eval/eval-mode.ts';
 import { evaluate, type EvalResult } from '../eval/run/eval-run.ts';
 import { parseRecordings, type Recording } from '../eval/replay/recording.ts';
-import { readChoice, readCommandLine, readInteger } from '../eval/replay/replay-arguments.ts';
+import { readChoice, readOptions, readInteger } from '../eval/replay/replay-arguments.ts';
 import { runCommand } from '#test/support/processes/run-command.ts';
 import { axes, pointsOf, type PointSettings } from './axes.ts';
 import { curvesChart, curvesPage, curveTables, type CurvePoint } from './curves-report.ts';
@@ -170,7 +170,7 @@ async function measureAll(wanted: Wanted): Promise<CurvePoint[]> {
 }
 
 process.exitCode = await runCommand(help, async (argv) => {
-  const { values } = readCommandLine(argv, options);
+  const values = readOptions(argv, options);
   if (values.help) return 'help';
   const names = axes.map(({ name }) => name);
   const model = readChoice('--model', values.model, ['stand-in', 'files']);

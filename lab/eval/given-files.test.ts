@@ -10,6 +10,8 @@ import { checkWritable } from './given-files.ts';
 const readers = 'lab/readers/readers.ts';
 const canaries = 'lab/canaries/canaries.ts';
 const cost = 'lab/cost/cost.ts';
+const bench = 'lab/bench/bench.ts';
+const compactbench = 'lab/compactbench/compactbench.ts';
 const count = 'lab/cost/counted/count.ts';
 
 describe('the file for the figures', () => {
@@ -28,6 +30,10 @@ describe('the file for the figures', () => {
 
     expect(await readdir(folder)).toEqual(['there.json']);
     expect(await readFile(there, 'utf8')).toBe('earlier');
+  });
+
+  test('has a name', async () => {
+    await expect(checkWritable('--json', '')).rejects.toThrow('--json takes a path');
   });
 
   test('may not be a folder', async () => {
@@ -75,7 +81,14 @@ describe('wrong files and names', () => {
       /--prompt \S+: 3 requests .* at most 2/u,
     ],
     [readers, '--marks @none', /--marks \S+ cannot be read/u],
-    [readers, '--marks @short.txt', /--marks \S+ holds no marks/u],
+    [readers, '--marks @short.txt', /--marks \S+ is no JSON/u],
+    [readers, '--marks @talk.jsonl', /--marks \S+ holds no marks as --json writes them/u],
+    [cost, 'extra', /Unexpected argument 'extra'/u],
+    [bench, '--only estimate-ascii --report', /--report writes the whole page/u],
+    [bench, '--only estimate-ascii --json @none/out', /--json \S+ cannot be written/u],
+    [bench, '--only nope', /no benchmark is called nope/u],
+    [compactbench, '--data @none --answers @a', /--data takes a checkout of CompactBench/u],
+    [compactbench, '--data @none --answers @a --difficulty nope', /--difficulty takes easy or/u],
     [readers, '--marks @short.txt --data @talk.jsonl', /--marks measures nothing/u],
     [canaries, '--data @none', /--data \S+ cannot be read/u],
     [canaries, '--data @short.txt', /--data \S+: line 1 is not a recorded conversation/u],

@@ -19,6 +19,7 @@ export async function readGivenFile(option: string, path: string): Promise<strin
 /** Before the work whose figures a file shall hold; makes no file. Throws ArgumentError where it cannot be written. */
 export async function checkWritable(option: string, path: string | undefined): Promise<void> {
   if (path === undefined) return;
+  if (path === '') throw new ArgumentError(`${option} takes a path, not an empty text`);
   try {
     if (existsSync(path)) await (await open(path, constants.O_WRONLY)).close();
     else await access(dirname(path), constants.W_OK);

@@ -1,5 +1,5 @@
 import { mkdir, writeFile } from 'node:fs/promises';
-import { readCommandLine } from '../eval/replay/replay-arguments.ts';
+import { readOptions } from '../eval/replay/replay-arguments.ts';
 import { runCommand } from '#test/support/processes/run-command.ts';
 import { goldenConversations } from './golden-conversations.ts';
 import { goldenDocument, goldenFile } from './golden-document.ts';
@@ -21,7 +21,7 @@ async function write(): Promise<void> {
 }
 
 process.exitCode = await runCommand(help, async (argv) => {
-  const { values } = readCommandLine(argv, { help: { type: 'boolean', default: false } });
+  const values = readOptions(argv, { help: { type: 'boolean', default: false } });
   if (values.help) return 'help';
   await write();
   return 0;

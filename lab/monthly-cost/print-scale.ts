@@ -1,4 +1,4 @@
-import { ArgumentError, readCommandLine } from '../eval/replay/replay-arguments.ts';
+import { ArgumentError, readOptions } from '../eval/replay/replay-arguments.ts';
 import { runCommand } from '#test/support/processes/run-command.ts';
 import { scaleSizes, scaleTable, type Size } from './scale-tables.ts';
 
@@ -28,7 +28,7 @@ function sizeOf(text: string): Size {
 }
 
 process.exitCode = await runCommand(help, (argv) => {
-  const { values } = readCommandLine(argv, options);
+  const values = readOptions(argv, options);
   if (values.help) return Promise.resolve('help');
   const sizes = values.users === undefined ? scaleSizes : values.users.split(',').map(sizeOf);
   process.stdout.write(`${scaleTable(sizes)}\n`);

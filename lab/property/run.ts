@@ -1,4 +1,4 @@
-import { ArgumentError, readCommandLine, readInteger } from '../eval/replay/replay-arguments.ts';
+import { ArgumentError, readOptions, readInteger } from '../eval/replay/replay-arguments.ts';
 import { runCommand } from '#test/support/processes/run-command.ts';
 import { search } from './search.ts';
 import { searchInThreads } from './search-in-threads.ts';
@@ -58,7 +58,7 @@ async function run({ runs, seed, path }: Wanted): Promise<number> {
 }
 
 process.exitCode = await runCommand(help, async (argv) => {
-  const { values } = readCommandLine(argv, options);
+  const values = readOptions(argv, options);
   if (values.help) return 'help';
   return run({
     runs: readInteger('--runs', values.runs) ?? CHUNK,

@@ -41,3 +41,28 @@ test.each([
   expect(published).toHaveLength(rows.length);
   expect(published).toEqual(expect.arrayContaining(rows));
 });
+
+const question = { id: 'q1', category: 'c', marks: { recap: 1 } };
+const conversation = { id: 'a', characters: { recap: 10 }, questions: [question] };
+
+test.each<[unknown, RegExp]>([
+  [[], /expected array to have >=1 items/u],
+  [[{ ...conversation, questions: [] }], /at 0.questions/u],
+  [[{ ...conversation, questions: [question, question] }], /two have the same id, at 0.questions/u],
+  [[{ ...conversation, characters: { recap: 10, other: 5 } }], /a mark for each method/u],
+  [[{ ...conversation, characters: { recap: -5 } }], /at 0.characters.recap/u],
+  [[conversation, conversation], /two have the same id/u],
+  [
+    [
+      conversation,
+      {
+        id: 'b',
+        characters: { other: 5 },
+        questions: [{ ...question, marks: { other: 1 } }],
+      },
+    ],
+    /all conversations have the same methods/u,
+  ],
+])('marks that say nothing certain are refused: %j', (marks, reason) => {
+  expect(() => parseMarks('marks.json', JSON.stringify(marks))).toThrow(reason);
+});

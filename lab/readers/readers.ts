@@ -10,7 +10,7 @@ import { listOf, required } from '../eval/eval-arguments.ts';
 import { checkWritable, readGivenFile, readRecordings } from '../eval/given-files.ts';
 import {
   ArgumentError,
-  readCommandLine,
+  readOptions,
   readFraction,
   readInteger,
 } from '../eval/replay/replay-arguments.ts';
@@ -73,7 +73,7 @@ const options = {
   help: { type: 'boolean', default: false },
 } as const;
 
-type Values = ReturnType<typeof readCommandLine<typeof options>>['values'];
+type Values = ReturnType<typeof readOptions<typeof options>>;
 
 const readSettings = (values: Values): ContextSettings => {
   const snapshotTokens = readInteger('--snapshot-tokens', values['snapshot-tokens']);
@@ -164,7 +164,7 @@ async function printMarks({ marks = '', data, answers, json }: Values): Promise<
 }
 
 async function run(): Promise<void> {
-  const { values } = readCommandLine(process.argv.slice(2), options);
+  const values = readOptions(process.argv.slice(2), options);
   if (values.help) return void process.stdout.write(`${help}\n`);
   if (values.marks !== undefined) return printMarks(values);
   const data = required('--data', values.data);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { createFirestoreDocumentStore } from '#functions/adapters/firestore/firestore-document-store.ts';
-import { ArgumentError, readCommandLine, readInteger } from '../eval/replay/replay-arguments.ts';
+import { ArgumentError, readOptions, readInteger } from '../eval/replay/replay-arguments.ts';
 import { runCommand } from '#test/support/processes/run-command.ts';
 import { searchValues, type ValueSearchResult } from './search-values.ts';
 
@@ -84,7 +84,7 @@ async function run(wanted: Wanted): Promise<number> {
 }
 
 process.exitCode = await runCommand(help, async (argv) => {
-  const { values } = readCommandLine(argv, options);
+  const values = readOptions(argv, options);
   if (values.help) return 'help';
   const minutes = readInteger('--minutes', values.minutes);
   return run({

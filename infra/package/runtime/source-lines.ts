@@ -11,6 +11,15 @@ function placeOf(map: SourceMap, site: NodeJS.CallSite): string | undefined {
   return `${origin.fileName}:${origin.lineNumber}:${origin.columnNumber}`;
 }
 
+/** As V8 begins a trace, whatever was thrown. */
+function headOf(error: unknown): string {
+  try {
+    return Error.prototype.toString.call(error);
+  } catch {
+    return 'Error';
+  }
+}
+
 /**
  * Has stack traces name the sources that a bundle was made of. The map is read with the first trace that
  * somebody looks at: Node's own support reads it at every start, which takes 40 ms (2026-11-22).
@@ -30,5 +39,5 @@ export function nameSources(bundle: string): void {
     }
   };
   Error.prepareStackTrace = (error, sites) =>
-    [String(error), ...sites.map((site) => `    at ${frameOf(site)}`)].join('\n');
+    [headOf(error), ...sites.map((site) => `    at ${frameOf(site)}`)].join('\n');
 }

@@ -46,17 +46,23 @@ export interface ReplayArguments {
 /** A mistake on the command line; the message names the flag. */
 export class ArgumentError extends Error {}
 
-/** `parseArgs` with file arguments, whose mistakes are ArgumentErrors. */
-export function readCommandLine<Options extends NonNullable<ParseArgsConfig['options']>>(
-  argv: readonly string[],
-  options: Options,
-) {
+type Options = NonNullable<ParseArgsConfig['options']>;
+
+function parsed<Result>(parse: () => Result): Result {
   try {
-    return parseArgs({ args: [...argv], options, allowPositionals: true });
+    return parse();
   } catch (cause) {
     throw new ArgumentError(cause instanceof Error ? cause.message : String(cause), { cause });
   }
 }
+
+/** `parseArgs` with file arguments, whose mistakes are ArgumentErrors. */
+export const readCommandLine = <Known extends Options>(argv: readonly string[], options: Known) =>
+  parsed(() => parseArgs({ args: [...argv], options, allowPositionals: true }));
+
+/** The options of a command that takes no file arguments. Throws ArgumentError, for one that is given, too. */
+export const readOptions = <Known extends Options>(argv: readonly string[], options: Known) =>
+  parsed(() => parseArgs({ args: [...argv], options, allowPositionals: false }).values);
 
 /** Undefined for an option that was not given. Throws ArgumentError. */
 export function readInteger(flag: string, text: string): number;
