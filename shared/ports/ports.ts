@@ -177,7 +177,7 @@ export interface ModelUsage {
 export interface ModelChunk {
   /** Raw parts as received, thoughts and signatures included; may be empty. */
   parts: Part[];
-  /** Only on the last chunk: `STOP`, `MAX_TOKENS`, `SAFETY`, `RECITATION`, `MALFORMED_FUNCTION_CALL`, … */
+  /** On the last chunk, and of bad servers on earlier ones, too: `STOP`, `MAX_TOKENS`, `SAFETY`, `RECITATION`, `MALFORMED_FUNCTION_CALL`, … */
   finishReason?: string;
   /** The prompt itself was refused; no answer will come. */
   blockReason?: string;

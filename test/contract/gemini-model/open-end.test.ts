@@ -20,6 +20,8 @@ startFakeGeminiForEachTest();
 
 /** Longer than a test may take: what waits for it fails. */
 const PATIENCE_MS = 60_000;
+/** Longest silence between two events, and behind a finish. */
+const SILENCE_MS = 400;
 
 const event = (body: object) => `data: ${JSON.stringify(body)}\r\n\r\n`;
 const said = { content: { role: 'model', parts: [{ text: 'Noted.' }] }, finishReason: 'STOP' };
@@ -42,7 +44,7 @@ async function modelThat(send: (response: ServerResponse) => void) {
     createGeminiModel({
       baseUrl: url,
       ...limits,
-      eventIdleTimeoutMs: PATIENCE_MS,
+      eventIdleTimeoutMs: SILENCE_MS,
       streamReader,
     }).stream(request, signal);
   return { streamed, requests: () => requests };
@@ -53,7 +55,7 @@ describeWithEachReader('an answer that is finished', () => {
     fakeGemini.queueFaults({ kind: 'openEnd' });
 
     const chunks = await collect(
-      connect({ eventIdleTimeoutMs: PATIENCE_MS }).stream(request, never),
+      connect({ eventIdleTimeoutMs: SILENCE_MS }).stream(request, never),
     );
 
     expect(textOf(chunks)).toBe(secret);
@@ -101,6 +103,53 @@ const ends: { name: string; send: (response: ServerResponse) => void; hasUsage: 
     hasUsage: true,
   },
 ];
+
+const half = (finishReason: string | null) =>
+  event({
+    candidates: [{ content: { role: 'model', parts: [{ text: '5 mg, ' }] }, finishReason }],
+  });
+const otherHalf = (finishReason?: string) =>
+  event({ candidates: [{ content: { parts: [{ text: 'not 50.' }] }, finishReason }] });
+
+test.each(
+  [null, '', 'FINISH_REASON_UNSPECIFIED', 'STOP'].flatMap((reason) =>
+    (['adapter', 'sdk'] as const).map((by) => ({ reason, by })),
+  ),
+)(
+  'an answer whose first half comes with the finish reason $reason arrives whole, read by the $by',
+  async ({ reason, by }) => {
+    const { streamed } = await modelThat((response) => {
+      response.write(half(reason));
+      setTimeout(() => response.end(otherHalf('STOP')), 20);
+    });
+
+    expect(textOf(await collect(streamed(by)))).toBe('5 mg, not 50.');
+  },
+);
+
+const brokenEnds: { name: string; send: (response: ServerResponse) => void }[] = [
+  { name: 'falls silent', send: (response) => response.write(half('STOP') + otherHalf('STOP')) },
+  {
+    name: 'is closed without another',
+    send: (response) => response.end(half('STOP') + otherHalf()),
+  },
+  {
+    name: 'is reset',
+    send: (response) => {
+      response.write(half('STOP') + otherHalf('STOP'));
+      setTimeout(() => response.socket?.resetAndDestroy(), 50);
+    },
+  },
+];
+
+test.each(brokenEnds)(
+  'an answer that goes on behind its finish is an error when its stream $name',
+  async ({ send }) => {
+    const { streamed } = await modelThat(send);
+
+    expect(await failureOf(collect(streamed('adapter')))).toMatchObject({ retryable: true });
+  },
+);
 
 test.each(ends.flatMap((end) => (['adapter', 'sdk'] as const).map((by) => ({ ...end, by }))))(
   'a finished answer whose stream $name is kept, read by the $by',

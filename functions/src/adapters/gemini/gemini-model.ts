@@ -16,6 +16,7 @@ import { toCountParameters, toGenerateParameters } from './gemini-request.ts';
 import { isFinal, toModelResponse } from './gemini-response.ts';
 import { waitForRetry } from './gemini-retry.ts';
 import { openBySdk, openHere } from './gemini-stream.ts';
+import { createStreamEnd, type StreamEnd } from './stream-end.ts';
 import { fetchWhole } from './gemini-transport.ts';
 
 export interface GeminiModelOptions {
@@ -104,52 +105,54 @@ async function openOnce(
 }
 
 /**
- * How long the usage, or the end of the stream, is waited for behind a finish, all waits together. Servers send them with
- * it; a connection that stays open must not cost the answer.
+ * How long behind a finish the usage, or the end of the stream, is waited for at most, from each event on. Servers send
+ * them with it; a connection that stays open must not cost the answer.
  */
-const END_GRACE_MS = 1_000;
+const END_GRACE_MS = 5_000;
 
-/** Waits for what follows a finish. At the end of its time there is nothing more. */
-function createEnding(
+/** Waits for what follows in a stream. Behind a whole answer there is nothing more once its time is up. */
+async function following(
   others: Pick<AsyncIterator<Iterable<ModelChunk>>, 'next'>,
   attemptTimeout: AttemptTimeout,
-) {
-  let leftMs = END_GRACE_MS;
-  return async (): Promise<EventBatch> => {
-    if (leftMs <= 0) return { done: true, value: undefined };
-    const since = performance.now();
-    const limit = { timeoutMs: leftMs, waitedFor: 'the end of the stream' };
-    const next = await attemptTimeout.within(others.next(), limit);
-    leftMs -= performance.now() - since;
-    return next;
-  };
+  end: StreamEnd,
+): Promise<EventBatch> {
+  if (!end.isWhole()) return others.next();
+  const timeoutMs = end.leftMs();
+  if (timeoutMs === 0) return { done: true, value: undefined };
+  const since = performance.now();
+  const limit = { timeoutMs, waitedFor: 'the end of the stream' };
+  const next = await attemptTimeout.within(others.next(), limit);
+  end.waited(performance.now() - since);
+  return next;
 }
 
 async function* stream(
   attempt: Attempt,
   request: ModelRequest,
 ): AsyncGenerator<ModelChunk, void, undefined> {
-  const { call, signal } = attempt;
+  const { call, options, signal } = attempt;
+  const graceMs = Math.min(END_GRACE_MS, options.eventIdleTimeoutMs);
   for (let count = 0; ; count += 1) {
     let hasReceived = false;
-    let isOver = false;
+    const end = createStreamEnd(graceMs);
     const attemptTimeout = createAttemptTimeout(call, signal);
     try {
       const { first, others } = await openOnce(attempt, request, attemptTimeout);
-      const ending = createEnding(others, attemptTimeout);
-      const following = () => (isOver ? ending() : others.next());
-      for (let next = first; next.done !== true; next = await following())
+      for (
+        let next = first;
+        next.done !== true;
+        next = await following(others, attemptTimeout, end)
+      )
         for (const chunk of next.value) {
-          isOver ||= isFinal(chunk);
+          end.see(chunk);
           hasReceived = true;
           yield chunk;
         }
-      if (isOver) return;
+      if (end.isOver()) return;
       throw overloadedError(call, 'the stream ended without a finishReason');
     } catch (error) {
       attemptTimeout.release();
-      // Whatever befalls the connection behind a finish, the answer is whole.
-      if (isOver && !signal.aborted) return;
+      if (end.isWhole() && !signal.aborted) return;
       const failure = translateError(call, error);
       // What was received has been passed on: a second attempt would say it twice.
       if (hasReceived) throw failure;
@@ -206,7 +209,8 @@ async function countOnce(
  * Gemini over the Gemini API or Vertex AI, by the official SDK, which `prepare` loads; streams are read here unless
  * `streamReader` says otherwise. Errors are those of the ports: at most two retries for quota, 5xx and network failures,
  * and only while nothing of the answer was passed on. An answer that says why it ends is whole, whatever befalls its
- * connection; the usage is waited for a second more. The caller's signal ends every wait. Leaving a stream early closes
+ * connection; the usage is waited for some seconds more. More of the answer behind a finish is part of it, and then the
+ * answer is whole only if the stream is closed behind another. The caller's signal ends every wait. Leaving a stream early closes
  * its connection. Throws an Error at once when the options name no server.
  */
 export function createGeminiModel(

@@ -19,8 +19,12 @@ const usageFields = {
 const counts = Object.keys(usageFields);
 const isCount = (value: unknown) => value === undefined || Number.isFinite(value);
 
-/** Why an answer ended, in the API's words; what is no word is some other reason. */
-const reason = z.string().optional().catch('OTHER');
+/** Why an answer ended or a prompt was refused, in the API's words; what is no word is some other reason. */
+const reason = z.string().nullish().catch('OTHER');
+
+/** Servers that write every field send one of these on each event: it tells of no end. */
+const givenReason = (sent: string | null | undefined): string | undefined =>
+  !sent || sent.endsWith('_UNSPECIFIED') ? undefined : sent;
 
 const responseSchema = z.object({
   candidates: z
@@ -54,7 +58,7 @@ function isPlain(sent: unknown): sent is GeminiResponse {
   const { usageMetadata = {} } = sent;
   return (
     isObject(content) &&
-    typeof finishReason === 'string' &&
+    (finishReason === null || typeof finishReason === 'string') &&
     !hasSources &&
     isObject(usageMetadata) &&
     counts.every((name) => isCount(usageMetadata[name]))
@@ -106,8 +110,8 @@ export function toModelResponse(call: ModelCall, sent: unknown): ModelResponse {
   if (!response) throw overloadedError(call, 'the answer has another shape');
   const candidate = response.candidates?.[0];
   const parts: unknown = candidate?.content?.parts;
-  const finishReason = candidate?.finishReason;
-  const blockReason = response.promptFeedback?.blockReason;
+  const finishReason = givenReason(candidate?.finishReason);
+  const blockReason = givenReason(response.promptFeedback?.blockReason);
   const usage = toUsage(response);
   const grounding = candidate && toGroundingReport(candidate);
   return {

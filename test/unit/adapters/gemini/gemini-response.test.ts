@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { toModelResponse } from '#functions/adapters/gemini/gemini-response.ts';
+import { isFinal, toModelResponse } from '#functions/adapters/gemini/gemini-response.ts';
 
 const call = { operation: 'stream', model: 'gemini-3.5-flash', promptId: 't_1' } as const;
 const read = (response: unknown) => toModelResponse(call, response);
@@ -37,6 +37,15 @@ describe('a response of the API', () => {
     expect(read({ candidates: [{ finishReason: 5 }] }).finishReason).toBe('OTHER');
     expect(read({ promptFeedback: { blockReason: [] } }).blockReason).toBe('OTHER');
   });
+
+  test.each([null, '', 'FINISH_REASON_UNSPECIFIED', 'BLOCK_REASON_UNSPECIFIED'])(
+    'a Gemini response with the reason %j is neither over nor refused',
+    (reason) => {
+      const candidates = [{ content: { parts: [{ text: 'a' }] }, finishReason: reason }];
+      expect(isFinal(read({ candidates }))).toBe(false);
+      expect(isFinal(read({ candidates, promptFeedback: { blockReason: reason } }))).toBe(false);
+    },
+  );
 
   test.each<[unknown, unknown]>([
     [5, undefined],
