@@ -1,5 +1,5 @@
 import { stringsInValue } from '../conversation/repair/content-strings.ts';
-import type { Content } from '../conversation/documents/content.ts';
+import { readableParts, type Content } from '../conversation/documents/content.ts';
 import { answerId } from '../conversation/documents/paths.ts';
 import type { Turn } from '../conversation/documents/turn.ts';
 import { cutHead } from '../text-cut.ts';
@@ -34,9 +34,8 @@ export interface TurnTexts {
 
 const textOf = (contents: readonly Content[]) =>
   contents
-    .flatMap(({ parts }) =>
-      parts.flatMap(({ text, thought }) => (thought === true || !text ? [] : [text])),
-    )
+    .flatMap(readableParts)
+    .flatMap(({ text }) => (text ? [text] : []))
     .join('\n');
 
 function toolsOf(contents: readonly Content[]): string {

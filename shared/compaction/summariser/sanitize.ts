@@ -1,4 +1,4 @@
-import type { Content, Part } from '#shared/conversation/documents/content.ts';
+import { readableParts, type Content, type Part } from '#shared/conversation/documents/content.ts';
 import { repairContents } from '#shared/conversation/repair/repair-contents.ts';
 
 /** A part with something in it: any payload, known or not, except empty text. */
@@ -17,11 +17,9 @@ function withoutThought(whole: Part): Part {
 }
 
 /** The content without thoughts and empty parts; nothing if that is all of it. */
-function withoutThoughts({ role, parts }: Content): Content[] {
-  const kept = parts.flatMap((part) =>
-    part.thought !== true && hasPayload(part) ? [withoutThought(part)] : [],
-  );
-  return kept.length === 0 ? [] : [{ role, parts: kept }];
+function withoutThoughts(content: Content): Content[] {
+  const parts = readableParts(content).filter(hasPayload).map(withoutThought);
+  return parts.length === 0 ? [] : [{ role: content.role, parts }];
 }
 
 /** A call or response that lost its partner is told as text: a bare one is refused by the API. */

@@ -61,6 +61,32 @@ export const contentSchema = z.looseObject({
 });
 export type Content = z.infer<typeof contentSchema>;
 
+/** Whether nothing of a part can be read: it carries a thought or a signature alone. */
+const isUnread = (part: Part): boolean =>
+  part.thought === true ||
+  (!part.text && Object.keys(part).every((key) => key === 'text' || key === 'thoughtSignature'));
+
+/** Text, perhaps signed, and no file whose text it is. */
+const isText = ({ text, upload, functionCall, functionResponse, inlineData, fileData }: Part) =>
+  text !== undefined &&
+  (upload ?? functionCall ?? functionResponse ?? inlineData ?? fileData) === undefined;
+
+/**
+ * The parts of a content as they are read: without thoughts, and what a model says as one text however it came, for a
+ * signature may stand on any piece of it, also within a word. A user's parts stay apart, as they were sent.
+ */
+export function readableParts({ role, parts }: Content): Part[] {
+  const readable: Part[] = [];
+  for (const part of parts) {
+    if (isUnread(part)) continue;
+    const last = readable.at(-1);
+    if (role === 'model' && last && isText(last) && isText(part))
+      readable.splice(-1, 1, { text: `${last.text}${part.text}` });
+    else readable.push(part);
+  }
+  return readable;
+}
+
 /** The readable text of a content: its text parts without thoughts, joined without separator. */
 export function contentText(content: Content): string {
   return content.parts

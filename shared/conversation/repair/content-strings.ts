@@ -1,4 +1,4 @@
-import type { Content } from '../documents/content.ts';
+import { readableParts, type Content } from '../documents/content.ts';
 
 /** Deeper values are left unread; what the wire takes is far flatter. */
 const DEPTH_MAX = 64;
@@ -23,9 +23,8 @@ export function stringsInValue(value: unknown): string[] {
 /** Every string, number and key in the text, calls and responses of contents; not the bytes of media. */
 export function stringsIn(contents: readonly Content[]): string[] {
   const strings: string[] = [];
-  for (const { parts } of contents)
-    for (const { text, functionCall, functionResponse, fileData } of parts)
-      collect([text, functionCall, functionResponse, fileData], 0, strings);
+  for (const { text, functionCall, functionResponse, fileData } of contents.flatMap(readableParts))
+    collect([text, functionCall, functionResponse, fileData], 0, strings);
   return strings;
 }
 

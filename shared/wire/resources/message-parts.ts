@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { nameCalls } from '#shared/conversation/context/tool-calls.ts';
-import type { Content, Part } from '#shared/conversation/documents/content.ts';
+import { readableParts, type Content, type Part } from '#shared/conversation/documents/content.ts';
 import { AppError } from '#shared/errors.ts';
 import { unreadUpload } from '#shared/uploads/upload-parts.ts';
 import { wellFormedText } from '../fields.ts';
@@ -166,7 +166,6 @@ export function toPart(part: InputPart): Part {
 
 function fromPart(part: Part, callId: string | undefined): OutputPart[] {
   const named = callId === undefined ? {} : { callId };
-  if (part.thought === true) return [];
   if (part.upload) {
     const { id: uploadId, mimeType: mediaType, name } = part.upload;
     return [{ type: 'file', mediaType, uploadId, ...(name !== undefined && { name }) }];
@@ -202,7 +201,7 @@ function fromPart(part: Part, callId: string | undefined): OutputPart[] {
 /** What a person may see of a turn's contents: no thoughts, no signatures, nothing empty. */
 export function toOutputParts(seq: number, contents: readonly Content[]): OutputPart[] {
   const callIds = nameCalls(seq, contents);
-  return contents.flatMap(({ parts }) =>
-    parts.flatMap((part) => fromPart(part, callIds.get(part))),
+  return contents.flatMap((content) =>
+    readableParts(content).flatMap((part) => fromPart(part, callIds.get(part))),
   );
 }

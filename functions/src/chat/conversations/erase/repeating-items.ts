@@ -1,5 +1,5 @@
 import { repeats } from '#shared/compaction/snapshot/repeated-words.ts';
-import type { Part } from '#shared/conversation/documents/content.ts';
+import { readableParts, type Part } from '#shared/conversation/documents/content.ts';
 import { readHistories } from '#shared/conversation/context/find-history.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
@@ -20,7 +20,7 @@ const saidBy = ({ text, functionCall, functionResponse }: Part): string[] => [
 /** Everything that was said in some turns, tools included. */
 export const saidIn = (turns: readonly Turn[]): string[] =>
   turns.flatMap(({ user, contents }) =>
-    [user, ...contents].flatMap(({ parts }) => parts.flatMap(saidBy)),
+    [user, ...contents].flatMap((content) => readableParts(content).flatMap(saidBy)),
   );
 
 type RepeatingItems = NonNullable<NonNullable<Conversation['pendingErasure']>['items']>;

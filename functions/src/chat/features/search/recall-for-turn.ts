@@ -1,3 +1,4 @@
+import { answerText } from '#shared/conversation/context/answer-text.ts';
 import { contentText, type Content } from '#shared/conversation/documents/content.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
@@ -64,7 +65,7 @@ function archiveOf(history: History): Statements {
 /** The text of the newest answer of the tail, for a message that says nothing by itself. */
 const lastAnswerOf = (turns: readonly Turn[]): string | undefined => {
   const last = turns.findLast(({ inContext }) => inContext);
-  return last && contentText({ role: 'model', parts: last.contents.flatMap(({ parts }) => parts) });
+  return last && answerText(last.contents);
 };
 
 /** A turn that begins, and the context that it answers from. */

@@ -50,9 +50,12 @@ function show({ emit, partId: id }: AnswerCall, { parts }: Answer): void {
   emit({ type: 'text-end', id });
 }
 
-/** What a model says beside its calls is no answer, and would stand before the JSON. */
+/** What a model says beside its calls is no answer, and would stand before the JSON. A signature goes back without it. */
 const withoutRemarks = (parts: readonly Part[]): Part[] =>
-  parts.filter((part) => !isShown(part) || part.thoughtSignature !== undefined);
+  parts.flatMap((part) => {
+    if (!isShown(part)) return [part];
+    return part.thoughtSignature === undefined ? [] : [{ ...part, text: '' }];
+  });
 
 /** Models up to 2.5 take no schema beside tools; what they answer is then asked for once more, with it. */
 const firstRequest = (request: ModelRequest): ModelRequest => {
