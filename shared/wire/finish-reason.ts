@@ -12,6 +12,10 @@ export function toFinishReason(reason: string | undefined): FinishReason {
     case 'BLOCKLIST':
     case 'PROHIBITED_CONTENT':
     case 'SPII':
+    case 'MODEL_ARMOR':
+    case 'IMAGE_SAFETY':
+    case 'IMAGE_PROHIBITED_CONTENT':
+    case 'IMAGE_RECITATION':
     case 'BLOCKED_PROMPT':
       return 'content-filter';
     case undefined:

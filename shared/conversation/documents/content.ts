@@ -95,6 +95,13 @@ export function contentText(content: Content): string {
     .join('');
 }
 
+const visible = /[^\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
+
+/** Whether a reader sees anything of what a model says: a character that is no blank, or a file. */
+export const isSeen = (parts: readonly Part[]): boolean =>
+  visible.test(contentText({ role: 'model', parts: [...parts] })) ||
+  parts.some(({ inlineData, fileData }) => (inlineData ?? fileData) !== undefined);
+
 export function hasFunctionCall(content: Content): boolean {
   return content.parts.some((part) => part.functionCall !== undefined);
 }

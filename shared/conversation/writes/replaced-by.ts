@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { DocumentFields } from '#shared/ports/ports.ts';
 import { toFinishReason } from '#shared/wire/finish-reason.ts';
-import { partSchema } from '../documents/content.ts';
+import { isSeen, partSchema } from '../documents/content.ts';
 import { seqOfId, turnId } from '../documents/paths.ts';
 import type { TurnDocument } from '../documents/turn.ts';
 
@@ -27,13 +27,10 @@ export const replacedWithin = (
 
 const answerSchema = z.array(z.object({ parts: z.array(partSchema) }));
 
-/** Whether a stopped answer has text that its readers saw: only then was it ever in a context. */
-const hasShownText = ({ answerJson, answerPieces }: TurnFields) =>
+/** Whether a stopped answer has something that its readers saw: only then was it ever in a context. */
+const wasSeen = ({ answerJson, answerPieces }: TurnFields) =>
   // What takes more than one document is more than thoughts.
-  answerPieces > 0 ||
-  answerSchema
-    .parse(JSON.parse(answerJson))
-    .some(({ parts }) => parts.some(({ text = '', thought }) => text !== '' && thought !== true));
+  answerPieces > 0 || answerSchema.parse(JSON.parse(answerJson)).some(({ parts }) => isSeen(parts));
 
 /** Whether a turn is in the context of a copy that ends with turn `lastSeq`: only later ones replaced it. */
 export function isInContextThrough(turn: TurnFields, lastSeq: number): boolean {
@@ -44,7 +41,6 @@ export function isInContextThrough(turn: TurnFields, lastSeq: number): boolean {
   const isFiltered =
     finishReason !== undefined && toFinishReason(finishReason) === 'content-filter';
   const hasRounds = turn.rounds !== undefined;
-  const isAnswered =
-    state === 'done' || (state === 'cancelled' && (hasRounds || hasShownText(turn)));
+  const isAnswered = state === 'done' || (state === 'cancelled' && (hasRounds || wasSeen(turn)));
   return isReplaced(turn) && isAnswered && eraseTime === undefined && !isFiltered;
 }

@@ -81,6 +81,12 @@ export const answerReasons = {
     on: 'answer',
     meaning: 'The model said nothing; send the message again.',
   },
+  ANSWER_TOO_LARGE: {
+    status: 'FAILED_PRECONDITION',
+    on: 'answer',
+    meaning:
+      'The answer, such as a picture, is larger than can be stored; ask for less in a new message.',
+  },
   RESPONSE_SCHEMA_UNMET: {
     status: 'FAILED_PRECONDITION',
     on: 'answer',

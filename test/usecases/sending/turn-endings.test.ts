@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
-import { contentText } from '#shared/conversation/documents/content.ts';
+import { contentText, type Part } from '#shared/conversation/documents/content.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { createMemoryCache } from '#functions/adapters/system/memory-cache.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { describe, expect, test } from 'vitest';
 import { readConversation, readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { AppError, StoreUnavailableError } from '#shared/errors.ts';
+import { answerView } from '#shared/wire/resources/messages.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { overloaded } from '#test/support/model-down.ts';
 import { collect, request, sendAll } from '#test/support/chat/sending.ts';
@@ -62,10 +63,26 @@ describe('an instance that comes back after its turn was closed', () => {
   });
 });
 
+const said = (...parts: Part[]) => ({
+  chunks: [...parts.map((part) => ({ parts: [part] })), { parts: [], finishReason: 'STOP' }],
+});
+
 describe('a turn that ends badly', () => {
   test.each([
     ['a model error', { error: overloaded() }, 'MODEL_OVERLOADED'],
     ['no text at all', { chunks: [{ parts: [], finishReason: 'STOP' }] }, 'MODEL_EMPTY_ANSWER'],
+    ['a line break alone', said({ text: '\n' }), 'MODEL_EMPTY_ANSWER'],
+    [
+      'blanks that nobody sees',
+      said({ text: ' \u00a0\u3000\u200b' }, { text: '\ufeff\u2800', thoughtSignature: 'c2ln' }),
+      'MODEL_EMPTY_ANSWER',
+    ],
+    ['a thought alone', said({ text: 'Hm.', thought: true }), 'MODEL_EMPTY_ANSWER'],
+    [
+      'a picture too large to store',
+      said({ inlineData: { mimeType: 'image/png', data: 'A'.repeat(2_200_000) } }),
+      'ANSWER_TOO_LARGE',
+    ],
   ])(
     'a turn ended by %s is stored as failed and stays out of the context',
     async (_, answer, reason) => {
@@ -83,10 +100,35 @@ describe('a turn that ends badly', () => {
     },
   );
 
-  test.each(['SAFETY', 'RECITATION', 'PROHIBITED_CONTENT'])(
+  test('a picture alone is an answer with a file, and the model sees it later', async () => {
+    const picture = { inlineData: { mimeType: 'image/png', data: 'iVBORw0KGgo=' } };
+    const { model, requests } = scriptedStreamer(said(picture), textAnswer('ok'));
+    const dependencies = chatDependencies({ model });
+    const id = randomUUID();
+
+    const { result } = await sendMessage(dependencies, request(id, 'Draw it.'));
+    const { turn } = await result;
+    await sendAll(dependencies, id, ['And now?']);
+
+    expect(turn).toMatchObject({ state: 'done', finishReason: 'STOP' });
+    expect(answerView(turn).parts).toEqual([
+      { type: 'file', mediaType: 'image/png', data: 'iVBORw0KGgo=' },
+    ]);
+    expect(requests[1]?.contents[1]?.parts).toEqual([picture]);
+  });
+
+  test.each([
+    'SAFETY',
+    'RECITATION',
+    'PROHIBITED_CONTENT',
+    'MODEL_ARMOR',
+    'IMAGE_SAFETY',
+    'IMAGE_PROHIBITED_CONTENT',
+    'IMAGE_RECITATION',
+  ])(
     'a turn ended by a %s block is content-filter and stays out of later calls',
     async (finishReason) => {
-      const blocked = { chunks: [{ parts: [], finishReason }] };
+      const blocked = { chunks: [{ parts: [{ text: 'Part of it' }], finishReason }] };
       const { model, requests } = scriptedStreamer(blocked, textAnswer('ok'));
       const dependencies = chatDependencies({ model });
       const id = randomUUID();

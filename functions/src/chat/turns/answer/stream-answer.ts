@@ -1,5 +1,5 @@
 import { boundedAnswer } from '#shared/conversation/repair/bounded-answer.ts';
-import { isPlainText, type Part } from '#shared/conversation/documents/content.ts';
+import { isPlainText, isSeen, type Part } from '#shared/conversation/documents/content.ts';
 import { AppError } from '#shared/errors.ts';
 import { type Repairs, addRepairs } from '#shared/conversation/repair/repairs.ts';
 import type { ModelChunk, ModelRequest, ModelUsage, Logger } from '#shared/ports/ports.ts';
@@ -87,13 +87,16 @@ export const timeoutError = ({ name, timeoutMs }: Pick<AnswerCall, 'name' | 'tim
     retryable: true,
   });
 
-/** An answer without a word is no answer: storing it would poison the context (nothing to send back). */
+/** Whether a reader sees anything of an answer, or it goes on by calls. */
+const hasContent = (parts: readonly Part[]): boolean =>
+  isSeen(parts) || parts.some(({ functionCall }) => functionCall !== undefined);
+
+/** An answer of which nobody sees anything is none: storing it would poison the context (nothing to send back). */
 export function emptyAnswerError(
   answer: Pick<Answer, 'parts' | 'error' | 'finishReason'>,
 ): AppError | undefined {
   const isFiltered = toFinishReason(answer.finishReason) === 'content-filter';
-  const hasContent = answer.parts.some((part) => isShown(part) || part.functionCall !== undefined);
-  if (answer.error || isFiltered || hasContent) return undefined;
+  if (answer.error || isFiltered || hasContent(answer.parts)) return undefined;
   return new AppError({
     status: 'UNAVAILABLE',
     reason: 'MODEL_EMPTY_ANSWER',
@@ -102,6 +105,15 @@ export function emptyAnswerError(
     retryable: true,
   });
 }
+
+/** A picture alone may be larger than an answer can be. The same message would bring it again. */
+const tooLargeError = ({ name, maxBytes }: AnswerCall) =>
+  new AppError({
+    status: 'FAILED_PRECONDITION',
+    reason: 'ANSWER_TOO_LARGE',
+    message: `${name} was larger than ${maxBytes} bytes, and nothing of it could be kept`,
+    publicMessage: `The answer is larger than the ${maxBytes} bytes that are left for it. Ask for less, such as a smaller picture, in a new message.`,
+  });
 
 /** Takes a chunk into the answer; what of it is shown, or 'full' when the answer may not grow by it. */
 function takeChunk(
@@ -145,7 +157,10 @@ export async function streamAnswer(
     if (repairs) answer.repairs = repairs;
     for await (const sent of untilAborted(dependencies.model.stream(request, signal), signal)) {
       const shown = takeChunk(answer, boundedAnswer(sent), sizes);
-      if (shown === 'full') break;
+      if (shown === 'full') {
+        if (!hasContent(answer.parts)) answer.error = tooLargeError(call);
+        break;
+      }
       const passed = gate.pass(shown.map((part) => part.text ?? '').join(''));
       if (passed.shown !== '') text.push(passed.shown);
       if (!passed.isRepetition) continue;

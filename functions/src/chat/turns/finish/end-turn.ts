@@ -1,4 +1,5 @@
 import { meterAfterTurn } from '#shared/conversation/context/meter.ts';
+import { isSeen } from '#shared/conversation/documents/content.ts';
 import type { ContextMeter } from '#shared/conversation/documents/conversation.ts';
 import type { TurnError } from '#shared/conversation/documents/turn.ts';
 import type { FinishBatch } from '#shared/conversation/writes/turn-writes.ts';
@@ -12,7 +13,6 @@ import { selectOutputForms, type Viewing } from '#functions/context/output-forms
 import type { BegunTurn, ContextAtStart } from '../start/begun-turn.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { estimateAll } from '../answer/answer-round.ts';
-import { isShown } from '../answer/stream-answer.ts';
 import type { TurnAnswer } from '../store/turn-progress.ts';
 
 /** A phone that comes back at once would spend all attempts before anything has changed. */
@@ -29,7 +29,7 @@ const OVERFLOWS = ['MODEL_CONTEXT_OVERFLOW', 'CONTEXT_WINDOW_WILL_OVERFLOW'];
  */
 function isInContext(answer: TurnAnswer, isCancelled: boolean): boolean {
   const hasRounds = answer.rounds !== undefined;
-  const isSaid = answer.contents.some(({ role, parts }) => role === 'model' && parts.some(isShown));
+  const isSaid = answer.contents.some(({ role, parts }) => role === 'model' && isSeen(parts));
   if (isCancelled) return isSaid || hasRounds;
   if (toFinishReason(answer.finishReason) === 'content-filter') return false;
   if (!answer.error) return true;
