@@ -1,10 +1,12 @@
+import { createJsonReader } from './json-characters.ts';
+
 /** How a character of a text stands to the search for repetitions. */
 type ProseMark =
   /** It is read. */
   | 'read'
   /** It belongs to a ruler, a leader or an indentation. */
   | 'skipped'
-  /** It belongs to code or to a table, where lines repeat for good reasons: what was read before is no evidence. */
+  /** It belongs to code, to JSON or to a table, where lines repeat for good reasons: what was read before is no evidence. */
   | 'outside';
 
 /** Of a run of one sign (`---`, `....`, spaces) this many are read, */
@@ -18,6 +20,7 @@ const LINE_FEED = 10;
 const GRAVE = 96;
 const TILDE = 126;
 const BAR = 124;
+const LESS = 60;
 const isBlank = (code: number) => code === 32 || code === 9;
 const isWord = (code: number) => /[\p{L}\p{N}]/u.test(String.fromCharCode(code));
 
@@ -45,7 +48,7 @@ const newLine = (): Line => ({ kind: 'blank', sign: -1, signs: 0, hasName: false
 
 /** Takes the first character of a line that is no blank. */
 function begin(line: Line, code: number): void {
-  line.kind = code === BAR ? 'table' : 'text';
+  line.kind = code === BAR || code === LESS ? 'table' : 'text';
   if (code !== GRAVE && code !== TILDE) return;
   line.sign = code;
   line.signs = 1;
@@ -53,6 +56,7 @@ function begin(line: Line, code: number): void {
 
 /** Takes a later one. */
 function goOn(line: Line, code: number): void {
+  if (code === BAR && line.kind === 'text') line.kind = 'table';
   const isSign = code === line.sign;
   if (isSign && !line.hasName) {
     line.signs += 1;
@@ -66,11 +70,12 @@ function goOn(line: Line, code: number): void {
 }
 
 /**
- * Tells of each UTF-16 unit of a Markdown text, as it streams in, whether it is prose. Fenced code and rows of
- * tables are outside; a fence that is never closed lasts to the end. Keeps the form of one line, not its text.
+ * Tells of each UTF-16 unit of a Markdown text, as it streams in, whether it is prose. Fenced code, JSON and rows of
+ * tables, of Markdown or HTML, are outside; a fence that is never closed lasts to the end. Keeps the form of one line, not its text.
  */
 export function createProseReader(): (code: number) => ProseMark {
   const isRuler = createRulers();
+  const isJson = createJsonReader();
   let line = newLine();
   let open: Line | undefined;
 
@@ -88,7 +93,7 @@ export function createProseReader(): (code: number) => ProseMark {
 
   return (code) => {
     const isSkipped = isRuler(code);
-    const isOutside = open !== undefined;
+    const isOutside = isJson(code) || open !== undefined;
     if (code === LINE_FEED) {
       const wasOutside = line.kind === 'table' || line.kind === 'fence';
       endLine();

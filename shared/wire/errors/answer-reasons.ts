@@ -91,7 +91,7 @@ export const answerReasons = {
     status: 'FAILED_PRECONDITION',
     on: 'answer',
     meaning:
-      'The answer does not fit `responseSchema`, the second one neither; the message says what did not.',
+      'The answer does not fit `responseSchema`, also when it was asked for once more; the message says what did not.',
   },
   APPROVAL_NEEDED: {
     status: 'FAILED_PRECONDITION',

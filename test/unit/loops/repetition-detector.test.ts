@@ -67,6 +67,8 @@ function other(seed: number, characters: number): string {
 describe('text that repeats itself for good reasons', () => {
   const flight = (i: number) =>
     `- Flight HAT${117 + i * 13}: ${6 + i}:05 to ${9 + i}:40, ${148 + i * 17} dollars\n  Cabin: economy, one bag of 23 kg included, not refundable\n`;
+  const seat = { seat: 'free', price: 20, wheelchair: false, window: false };
+  const zeros = Array.from({ length: 20 }, () => 0);
   const row = '| economy | one bag of 23 kg included | not refundable |\n';
   const code = 'await database.collection("orders").insert({ state: "open" });\n';
 
@@ -83,6 +85,15 @@ describe('text that repeats itself for good reasons', () => {
       ).join(''),
     ],
     ['the rows of a table', `Fares:\n\n${row.repeat(60)}`],
+    ['the rows of a table without bars at its edges', 'free | 20 | false\n'.repeat(60)],
+    ['the rows of a table in HTML', `<table>\n${'<tr><td>free</td><td>20</td></tr>\n'.repeat(60)}`],
+    ['equal rows in JSON', JSON.stringify({ seats: Array.from({ length: 60 }, () => seat) })],
+    ['a board of zeros in JSON', JSON.stringify(Array.from({ length: 20 }, () => zeros))],
+    [
+      'JSON over many lines, in a sentence',
+      `Here: ${JSON.stringify([seat, ...Array.from({ length: 30 }, () => seat)], null, 2)} Done.`,
+    ],
+    ['a long text in JSON', JSON.stringify({ 'say "it"': `${'0'.repeat(30)}\n`.repeat(30) })],
     ['fenced code', `So:\n\n\`\`\`js\n${code.repeat(60)}\`\`\`\nDone.`],
     [
       'fenced code with other fences in it',
@@ -100,6 +111,17 @@ describe('text that repeats itself for good reasons', () => {
     ],
   ])('a text that repeats itself for good reasons is no loop: %s', (_, text) => {
     expect(repetitions(text)).toBe(false);
+  });
+
+  test.each([
+    ['behind closed JSON', `[{"a": "}"}] ${english.repeat(12)}`],
+    ['behind an open quotation in a brace', `{"\n${english.repeat(12)}`],
+    ['with a note in each sentence', `${english.slice(0, -2)} [1]. `.repeat(12)],
+    ['behind remarks in brackets', `[a] and {b}: ${english.repeat(12)}`],
+    ['of digits in a number of JSON', `{"price": 1${'0'.repeat(1_000)}`],
+    ['of blanks in JSON', `{"price": 1${'\t\r\n'.repeat(400)}`],
+  ])('a repetition %s is a loop', (_, text) => {
+    expect(repetitions(text)).toBe(true);
   });
 
   test('a repetition behind closed code is a loop', () => {

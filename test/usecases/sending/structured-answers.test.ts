@@ -27,7 +27,7 @@ async function chatWith(...answers: readonly ScriptedAnswer[]) {
   const store = createMemoryDocumentStore();
   const chat = await startChatServer({
     overrides: { model, store },
-    environment: { CLIENT_WRITABLE: 'model,tools' },
+    environment: { CLIENT_WRITABLE: 'model,tools', LOOP_DETECTION: 'on' },
   });
   chats.push(chat);
   const path = `/v1/conversations/${randomUUID()}`;
@@ -59,6 +59,52 @@ describe('an answer that has to fit a schema', () => {
     expect(stream).not.toContain('twelve');
     expect(requests).toHaveLength(2);
     expect(JSON.stringify(requests[1]?.contents.at(-1))).toContain('#/price');
+  });
+
+  const seat = { seat: 'free', price: 20, wheelchair: false, window: false };
+  test.each([
+    ['equal rows', { seats: Array.from({ length: 12 }, () => seat) }],
+    [
+      'a board of zeros',
+      { seats: Array.from({ length: 20 }, () => Array.from({ length: 20 }, () => 0)) },
+    ],
+  ])('JSON that says the same over and over is an answer: %s', async (_, value) => {
+    const text = JSON.stringify(value);
+    const { ask, requests } = await chatWith({
+      chunks: [
+        ...(text.match(/.{1,60}/g) ?? []).map((piece) => ({ parts: [{ text: piece }] })),
+        { parts: [], finishReason: 'STOP' },
+      ],
+    });
+
+    const reply = await (await ask({ responseSchema: { type: 'object' } })).json();
+
+    expect(reply).toMatchObject({ message: { parts: [{ type: 'text', text }] } });
+    expect(requests).toHaveLength(1);
+  });
+
+  test('a number without end is stopped, and its error tells of one answer', async () => {
+    const endless = Array.from({ length: 2_000 }, () => ({ parts: [{ text: '0'.repeat(100) }] }));
+    const { ask, requests } = await chatWith({
+      chunks: [{ parts: [{ text: '{"price": 1' }] }, ...endless],
+    });
+
+    const error = await errorOf(await ask());
+
+    expect(error.reason).toBe('RESPONSE_SCHEMA_UNMET');
+    expect(error.text).toContain('repeated itself without end');
+    expect(requests).toHaveLength(1);
+  });
+
+  test('an answer that ended early and does not fit is told of as one', async () => {
+    const { ask, requests } = await chatWith({
+      chunks: [{ parts: [{ text: misfit }], finishReason: 'OTHER' }],
+    });
+
+    const error = await errorOf(await ask());
+
+    expect(error.text).not.toContain('second');
+    expect(requests).toHaveLength(1);
   });
 
   test('both calls of an answer that was mended are billed', async () => {

@@ -3,6 +3,7 @@ import { contentText, type Part } from '#shared/conversation/documents/content.t
 import { withoutServerCalls } from '#shared/conversation/repair/server-calls.ts';
 import { AppError } from '#shared/errors.ts';
 import type { ModelRequest, ModelUsage } from '#shared/ports/ports.ts';
+import { loopKind } from '#shared/loops/loop-reasons.ts';
 import { toFinishReason } from '#shared/wire/finish-reason.ts';
 import { findMisfit } from '#functions/lib/json-schema.ts';
 import { isShown, streamAnswer, type Answer, type AnswerCall } from './stream-answer.ts';
@@ -12,15 +13,25 @@ type Schema = NonNullable<AnswerOptions['responseSchema']>;
 /** An answer, and what the call before it took, whose answer did not fit. */
 export type FittingAnswer = Answer & { misfitUsage?: ModelUsage | undefined };
 
-function unmetError({ name }: AnswerCall, misfit: string, finishReason: string | undefined) {
-  const isCut = toFinishReason(finishReason) === 'length';
+/** `calls`: how often the model was asked. */
+function unmetError(
+  { name }: AnswerCall,
+  misfit: string,
+  { finishReason, calls }: { finishReason: string | undefined; calls: number },
+) {
+  const publicMessage = () => {
+    if (toFinishReason(finishReason) === 'length')
+      return 'The answer reached the limit of its length before its JSON was complete. Ask for less in a new message, or allow more tokens.';
+    if (loopKind(finishReason))
+      return 'The answer repeated itself without end before its JSON was complete. Say in a new message what belongs in it.';
+    const second = calls > 1 ? ', and neither did a second one' : '';
+    return `The answer does not fit \`responseSchema\`${second}. ${misfit} Make the schema simpler or say in the message what belongs in it, and send it as a new message.`;
+  };
   return new AppError({
     status: 'FAILED_PRECONDITION',
     reason: 'RESPONSE_SCHEMA_UNMET',
     message: `${name} did not fit its schema (finishReason ${finishReason ?? 'missing'})`,
-    publicMessage: isCut
-      ? 'The answer reached the limit of its length before its JSON was complete. Ask for less in a new message, or allow more tokens.'
-      : `The answer does not fit \`responseSchema\`, and neither did a second one. ${misfit} Make the schema simpler or say in the message what belongs in it, and send it as a new message.`,
+    publicMessage: publicMessage(),
   });
 }
 
@@ -85,12 +96,12 @@ export async function streamFitting(
     show(call, first);
     return first;
   }
-  const unmet = (answer: Answer, still: string) => ({
+  const unmet = (answer: FittingAnswer, calls: number, still: string) => ({
     ...answer,
     parts: [],
-    error: answer.error ?? unmetError(call, still, answer.finishReason),
+    error: answer.error ?? unmetError(call, still, { finishReason: answer.finishReason, calls }),
   });
-  if (toFinishReason(first.finishReason) !== 'stop') return unmet(first, misfit);
+  if (toFinishReason(first.finishReason) !== 'stop') return unmet(first, 1, misfit);
   const repair = repairRequest(request, first, misfit);
   const second = await streamAnswer(dependencies, { ...silent, request: repair });
   const { grounding } = first;
@@ -98,7 +109,7 @@ export async function streamFitting(
   const still = second.error
     ? misfit
     : await findMisfit(schema, contentText({ role: 'model', parts: second.parts }));
-  if (still !== undefined) return unmet(answer, still);
+  if (still !== undefined) return unmet(answer, 2, still);
   show(call, answer);
   return answer;
 }
