@@ -27,6 +27,9 @@ function linkedUrl(text: string): string | undefined {
   return isLinked && !hasCredentials && href.length <= URL_MAX_CHARACTERS ? href : undefined;
 }
 
+/** Blanks and markup bear out nothing. */
+const tells = /[\p{L}\p{N}]/u;
+
 function boundedSource({ url, title = '', claims }: ReportedSource): ReportedSource[] {
   const linked = linkedUrl(url);
   if (linked === undefined) return [];
@@ -36,9 +39,9 @@ function boundedSource({ url, title = '', claims }: ReportedSource): ReportedSou
       url: linked,
       ...(shown !== '' && { title: shown }),
       claims: claims
-        .filter((claim) => claim.trim() !== '')
+        .filter(({ text }) => tells.test(text))
         .slice(0, SPANS_MAX)
-        .map((claim) => cutHead(claim, CLAIM_MAX_CHARACTERS)),
+        .map((claim) => ({ ...claim, text: cutHead(claim.text, CLAIM_MAX_CHARACTERS) })),
     },
   ];
 }
@@ -48,7 +51,13 @@ function united(sources: readonly ReportedSource[]): ReportedSource[] {
   const byUrl = new Map<string, ReportedSource>();
   for (const source of sources) {
     const known = byUrl.get(source.url);
-    const claims = [...new Set([...(known?.claims ?? []), ...source.claims])].slice(0, SPANS_MAX);
+    const byPlace = new Map(
+      [...(known?.claims ?? []), ...source.claims].map((claim) => [
+        `${claim.startByte} ${claim.text}`,
+        claim,
+      ]),
+    );
+    const claims = [...byPlace.values()].slice(0, SPANS_MAX);
     byUrl.set(source.url, { ...source, ...known, claims });
   }
   let left = SOURCES_MAX_CHARACTERS;

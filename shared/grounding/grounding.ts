@@ -33,8 +33,15 @@ export interface GroundingReport {
 export interface ReportedSource {
   url: string;
   title?: string | undefined;
-  /** Passages of the answer that it bears out, word for word. */
-  claims: readonly string[];
+  /** Passages of the answer that it bears out. */
+  claims: readonly ReportedClaim[];
+}
+
+export interface ReportedClaim {
+  /** Word for word. */
+  text: string;
+  /** Where it begins in what the model said in this call, bytes of UTF-8; absent: nobody said. */
+  startByte?: number | undefined;
 }
 
 /** A place in the text of an answer, UTF-16 units; `end` is not part of it. */

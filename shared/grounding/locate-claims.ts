@@ -4,6 +4,7 @@ import {
   SPANS_MAX,
   type Grounding,
   type GroundingReport,
+  type ReportedClaim,
   type ReportedSource,
   type Source,
 } from './grounding.ts';
@@ -14,11 +15,28 @@ interface Said {
   offset: number;
 }
 
-/** Where passages stand in a text. Google's own figures count bytes of a part that a stream has cut; the words are sure. */
-function spansIn({ text, offset }: Said, claims: readonly string[]) {
+/** The UTF-16 units of a text before a byte of its UTF-8. */
+const unitsBefore = (text: string, byte: number): number =>
+  new TextDecoder('utf-8', { ignoreBOM: true }).decode(
+    new TextEncoder().encode(text).subarray(0, byte),
+  ).length;
+
+/**
+ * Where a passage stands in a text; -1: nowhere, or nobody knows which of its places is meant. The words are sure.
+ * Google's figure may count from a part that a stream has cut, and is asked only where the words stand more than once.
+ */
+function placeOf({ text: claim, startByte }: ReportedClaim, text: string): number {
+  const first = text.indexOf(claim);
+  if (first === -1 || !text.includes(claim, first + 1)) return first;
+  const start = startByte === undefined ? -1 : unitsBefore(text, startByte);
+  return start >= 0 && text.startsWith(claim, start) ? start : -1;
+}
+
+/** Where passages stand in a text. */
+function spansIn({ text, offset }: Said, claims: readonly ReportedClaim[]) {
   return claims.flatMap((claim) => {
-    const at = text.indexOf(claim);
-    return at === -1 ? [] : [{ start: offset + at, end: offset + at + claim.length }];
+    const start = placeOf(claim, text);
+    return start === -1 ? [] : [{ start: offset + start, end: offset + start + claim.text.length }];
   });
 }
 

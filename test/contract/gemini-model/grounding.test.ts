@@ -41,8 +41,16 @@ describeWithEachReader('Google’s tools at a Gemini model', () => {
 
     expect(reported(chunks)).toEqual({
       sources: [
-        { url: 'https://uefa.com/euro', title: 'uefa.com', claims: ['España won Euro 2024.'] },
-        { url: 'https://example.org/', title: 'example.org', claims: ['The final was in Berlin.'] },
+        {
+          url: 'https://uefa.com/euro',
+          title: 'uefa.com',
+          claims: [{ text: 'España won Euro 2024.', startByte: 0 }],
+        },
+        {
+          url: 'https://example.org/',
+          title: 'example.org',
+          claims: [{ text: 'The final was in Berlin.', startByte: 23 }],
+        },
       ],
       queries: ['who won Euro 2024'],
       suggestions: '<div class="chips">who won Euro 2024</div>',

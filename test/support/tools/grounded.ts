@@ -12,8 +12,8 @@ export const EXAMPLE = 'https://example.org/final';
 export const ANSWER = '¡Sí! España won Euro 2024. The final was in Berlin.';
 const report: GroundingReport = {
   sources: [
-    { url: UEFA, title: 'uefa.com', claims: ['España won Euro 2024.'] },
-    { url: EXAMPLE, title: 'example.org', claims: ['The final was in Berlin.'] },
+    { url: UEFA, title: 'uefa.com', claims: [{ text: 'España won Euro 2024.' }] },
+    { url: EXAMPLE, title: 'example.org', claims: [{ text: 'The final was in Berlin.' }] },
     { url: 'javascript:alert(1)', title: 'Click', claims: [] },
   ],
   queries: ['who won Euro 2024'],

@@ -1,8 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { addReport } from '#shared/grounding/bounded-report.ts';
-import { SOURCES_MAX, SOURCES_MAX_CHARACTERS } from '#shared/grounding/grounding.ts';
+import {
+  type ReportedClaim,
+  SOURCES_MAX,
+  SOURCES_MAX_CHARACTERS,
+} from '#shared/grounding/grounding.ts';
 
-const report = (...sources: { url: string; title?: string; claims?: string[] }[]) => ({
+const report = (...sources: { url: string; title?: string; claims?: ReportedClaim[] }[]) => ({
   sources: sources.map(({ claims = [], ...source }) => ({ ...source, claims })),
   queries: [],
 });
@@ -39,11 +43,21 @@ describe('what a model reports of its sources', () => {
 
   test('a source that two chunks of a stream report stands once, with the passages of both', () => {
     const url = 'https://example.com/';
-    const first = addReport(undefined, report({ url, title: 'Example', claims: ['One.'] }));
+    const one = { text: 'One.', startByte: 0 };
+    const again = { text: 'One.', startByte: 9 };
+    const first = addReport(undefined, report({ url, title: 'Example', claims: [one] }));
 
-    const { sources } = addReport(first, report({ url, claims: ['One.', 'Two.'] }));
+    const { sources } = addReport(first, report({ url, claims: [one, again] }));
 
-    expect(sources).toEqual([{ url, title: 'Example', claims: ['One.', 'Two.'] }]);
+    expect(sources).toEqual([{ url, title: 'Example', claims: [one, again] }]);
+  });
+
+  test('a passage of markup and blanks alone bears out nothing', () => {
+    const claims = [{ text: '**', startByte: 24 }, { text: ' \n\u200b' }, { text: '| --- |' }];
+
+    expect(addReport(undefined, report({ url: 'https://example.com/', claims })).sources).toEqual([
+      { url: 'https://example.com/', claims: [] },
+    ]);
   });
 
   test('of a thousand sources fifty are kept', () => {

@@ -1,14 +1,57 @@
 import { expect, test } from 'vitest';
 import { addGrounding, groundingWithin } from '#shared/grounding/locate-claims.ts';
+import type { ReportedClaim } from '#shared/grounding/grounding.ts';
 import { urlCitations } from '#shared/grounding/url-citations.ts';
 
 const url = 'https://example.com/';
-const report = (...claims: string[]) => ({ sources: [{ url, claims }], queries: ['q'] });
+const report = (...claims: (string | ReportedClaim)[]) => ({
+  sources: [
+    { url, claims: claims.map((claim) => (typeof claim === 'string' ? { text: claim } : claim)) },
+  ],
+  queries: ['q'],
+});
 
 test('a passage that the answer does not hold word for word gets no place in it', () => {
   const found = addGrounding(undefined, report('Nobody said this.'), { text: 'Rain.', offset: 0 });
 
   expect(found?.sources).toEqual([{ url }]);
+});
+
+const trams = '**Bus** 12 leaves at 9. **Tram** 12 leaves at 9.';
+const leaves = ' 12 leaves at 9.';
+test.each([
+  [
+    'where its bytes say, of two places',
+    trams,
+    { text: leaves, startByte: 32 },
+    { start: 32, end: 48 },
+  ],
+  [
+    'at the first one that its bytes say',
+    trams,
+    { text: leaves, startByte: 7 },
+    { start: 7, end: 23 },
+  ],
+  ['nowhere where its bytes say another place', trams, { text: leaves, startByte: 20 }, undefined],
+  ['nowhere where nobody says which', trams, { text: leaves }, undefined],
+  [
+    'behind characters of several bytes',
+    `Grün 🚃: ${trams}`,
+    { text: leaves, startByte: 44 },
+    { start: 41, end: 57 },
+  ],
+  [
+    'where it stands once, whatever its bytes say',
+    trams,
+    { text: 'Tram', startByte: 3 },
+    { start: 26, end: 30 },
+  ],
+])('a passage is cited %s', (...[, text, claim, span]) => {
+  const found = addGrounding(undefined, report(claim), { text, offset: 100 });
+
+  expect(found?.sources[0]?.spans).toEqual(
+    span && [{ start: 100 + span.start, end: 100 + span.end }],
+  );
 });
 
 test('a source that two calls of a turn report stands once, with the places of both in the whole text', () => {

@@ -18,7 +18,9 @@ const searching: ScriptedAnswer = {
       finishReason: 'STOP',
       usage,
       grounding: {
-        sources: [{ url: 'https://weather.example/', title: 'Weather', claims: ['Rain comes.'] }],
+        sources: [
+          { url: 'https://weather.example/', title: 'Weather', claims: [{ text: 'Rain comes.' }] },
+        ],
         queries: ['weather'],
       },
     },
@@ -33,7 +35,9 @@ const reading: ScriptedAnswer = {
       finishReason: 'STOP',
       usage,
       grounding: {
-        sources: [{ url: 'https://trams.example/', title: 'Trams', claims: ['Take tram 12.'] }],
+        sources: [
+          { url: 'https://trams.example/', title: 'Trams', claims: [{ text: 'Take tram 12.' }] },
+        ],
         queries: ['trams'],
       },
     },

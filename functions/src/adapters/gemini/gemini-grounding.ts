@@ -1,5 +1,9 @@
 import { z } from 'zod';
-import type { GroundingReport, ReportedSource } from '#shared/grounding/grounding.ts';
+import type {
+  GroundingReport,
+  ReportedClaim,
+  ReportedSource,
+} from '#shared/grounding/grounding.ts';
 
 /* What Google's tools found, as candidates of Gemini say it. What cannot be read of it is left out: no answer fails for it. */
 
@@ -12,12 +16,20 @@ const listOf = <Item extends z.ZodType>(item: Item) =>
     .catch(undefined)
     .transform((items = []) => items);
 
+const segmentSchema = z.object({
+  text: z.string(),
+  /** Bytes of UTF-8 in a part. A zero is left out; below it: unreadable. */
+  startIndex: z.number().default(0).catch(-1),
+  partIndex: z.number().default(0).catch(-1),
+});
+type Segment = z.infer<typeof segmentSchema>;
+
 /** Sources are named by their places: one that cannot be read keeps its own. */
 const groundingMetadataSchema = z.object({
   groundingChunks: listOf(z.object({ web: z.object({ uri: z.string(), title: text }).optional() })),
   groundingSupports: listOf(
     z.object({
-      segment: z.object({ text: z.string() }),
+      segment: segmentSchema,
       groundingChunkIndices: z.array(z.number().int()),
     }),
   ),
@@ -42,6 +54,12 @@ type GroundedCandidate = {
 
 const isThere = <T>(item: T | undefined): item is T => item !== undefined;
 
+/** Where a later part begins nobody knows once a stream has cut the answer into pieces. */
+const toClaim = ({ text: passage, startIndex, partIndex }: Segment): ReportedClaim => ({
+  text: passage,
+  ...(partIndex === 0 && startIndex >= 0 && { startByte: startIndex }),
+});
+
 function foundSources(metadata: GroundedCandidate['groundingMetadata']): ReportedSource[] {
   const supports = (metadata?.groundingSupports ?? []).filter(isThere);
   return (metadata?.groundingChunks ?? []).flatMap((chunk, index) => {
@@ -49,7 +67,7 @@ function foundSources(metadata: GroundedCandidate['groundingMetadata']): Reporte
     const { uri: url, title } = chunk.web;
     const claims = supports
       .filter(({ groundingChunkIndices }) => groundingChunkIndices.includes(index))
-      .map(({ segment }) => segment.text);
+      .map(({ segment }) => toClaim(segment));
     return [{ url, title, claims }];
   });
 }

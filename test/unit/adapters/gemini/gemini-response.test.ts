@@ -77,3 +77,20 @@ describe('a response of the API', () => {
     },
   );
 });
+
+test.each<[string, object, object]>([
+  ['its bytes', { startIndex: 32 }, { startByte: 32 }],
+  ['none, as a zero is left out', {}, { startByte: 0 }],
+  ['no number', { startIndex: null }, {}],
+  ['a place in a later part', { startIndex: 32, partIndex: 1 }, {}],
+])('a cited passage of a Gemini response with %s', (_, place, expected) => {
+  const segment = { text: 'a', ...place };
+  const groundingMetadata = {
+    groundingChunks: [{ web: { uri: 'https://example.com/' } }],
+    groundingSupports: [{ segment, groundingChunkIndices: [0] }],
+  };
+
+  expect(read({ candidates: [{ groundingMetadata }] }).grounding?.sources).toEqual([
+    { url: 'https://example.com/', title: undefined, claims: [{ text: 'a', ...expected }] },
+  ]);
+});
