@@ -49,7 +49,13 @@ function united(sources: readonly Source[]): Source[] {
   const byUrl = new Map<string, Source>();
   for (const source of sources) {
     const known = byUrl.get(source.url);
-    const spans = [...(known?.spans ?? []), ...(source.spans ?? [])].slice(0, SPANS_MAX);
+    const byPlace = new Map(
+      [...(known?.spans ?? []), ...(source.spans ?? [])].map((span) => [
+        `${span.start} ${span.end}`,
+        span,
+      ]),
+    );
+    const spans = [...byPlace.values()].slice(0, SPANS_MAX);
     byUrl.set(source.url, { ...source, ...known, ...(spans.length > 0 && { spans }) });
   }
   return [...byUrl.values()].slice(0, SOURCES_MAX);

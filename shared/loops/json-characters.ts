@@ -1,11 +1,12 @@
+/** Signs of JSON, as UTF-16 units. */
 const LINE_FEED = 10;
 const QUOTE = 34;
 const ESCAPE = 92;
+const COMMA = 44;
+const COLON = 58;
 const isOpening = (code: number) => code === 91 || code === 123;
 const isClosing = (code: number) => code === 93 || code === 125;
 const isBlank = (code: number) => code === 32 || (code >= 9 && code <= 13);
-const COMMA = 44;
-const COLON = 58;
 
 /** No number and no indentation is so long, but a broken model writes zeros or blanks for ever. */
 const TOKEN_CHARACTERS = 200;

@@ -93,7 +93,7 @@ export function createProseReader(): (code: number) => ProseMark {
 
   return (code) => {
     const isSkipped = isRuler(code);
-    const isOutside = isJson(code) || open !== undefined;
+    const isOutside = open !== undefined || isJson(code);
     if (code === LINE_FEED) {
       const wasOutside = line.kind === 'table' || line.kind === 'fence';
       endLine();

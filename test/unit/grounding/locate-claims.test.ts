@@ -54,6 +54,16 @@ test.each([
   );
 });
 
+test('a passage that is reported twice with other bytes is cited once', () => {
+  const found = addGrounding(
+    undefined,
+    report({ text: 'Rain.', startByte: 0 }, { text: 'Rain.', startByte: 9 }),
+    { text: 'So: Rain.', offset: 0 },
+  );
+
+  expect(found?.sources[0]?.spans).toEqual([{ start: 4, end: 9 }]);
+});
+
 test('a source that two calls of a turn report stands once, with the places of both in the whole text', () => {
   const first = addGrounding(undefined, report('Rain 🌧.'), { text: 'Rain 🌧.', offset: 0 });
 

@@ -115,6 +115,7 @@ describe('text that repeats itself for good reasons', () => {
 
   test.each([
     ['behind closed JSON', `[{"a": "}"}] ${english.repeat(12)}`],
+    ['behind open brackets in fenced code', `\`\`\`\n[{\n\`\`\`\n${english.repeat(12)}`],
     ['behind an open quotation in a brace', `{"\n${english.repeat(12)}`],
     ['with a note in each sentence', `${english.slice(0, -2)} [1]. `.repeat(12)],
     ['behind remarks in brackets', `[a] and {b}: ${english.repeat(12)}`],

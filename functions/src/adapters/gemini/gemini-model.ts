@@ -210,8 +210,8 @@ async function countOnce(
  * `streamReader` says otherwise. Errors are those of the ports: at most two retries for quota, 5xx and network failures,
  * and only while nothing of the answer was passed on. An answer that says why it ends is whole, whatever befalls its
  * connection; the usage is waited for some seconds more. More of the answer behind a finish is part of it, and then the
- * answer is whole only if the stream is closed behind another. The caller's signal ends every wait. Leaving a stream early closes
- * its connection. Throws an Error at once when the options name no server.
+ * answer is whole only if the stream is closed behind another. The caller's signal ends every wait. Leaving a stream
+ * early closes its connection. Throws an Error at once when the options name no server.
  */
 export function createGeminiModel(
   options: GeminiModelOptions,
