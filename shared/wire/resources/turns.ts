@@ -43,6 +43,18 @@ export const unreadableResponse = z
     'Which field of the stored turn cannot be read any more: what it said is not shown and in no context. It stays stored.',
   );
 
+export const leftOutFilesResponse = z
+  .array(
+    z.object({
+      turnId: z.string(),
+      part: z.number().int().describe('Index in the `parts` of the turn’s message, from 0.'),
+      mediaType: z.string().optional(),
+    }),
+  )
+  .describe(
+    'Files at foreign addresses that the model could not read any more: it answered without them, and no later prompt shows them. Send them again to have them read.',
+  );
+
 export const turnUsageResponse = z
   .object({
     promptTokens: tokens,
@@ -89,6 +101,7 @@ export const turnResponse = z.object({
     ),
   routing: routingResponse.optional(),
   recalled: recalledResponse.optional(),
+  leftOutFiles: leftOutFilesResponse.optional(),
   cancelRequested: z
     .boolean()
     .optional()
@@ -132,6 +145,13 @@ export function finishReasonView({ state, finishReason }: Turn) {
   return { finishReason: toFinishReason(finishReason), ...(loop && { loop }) };
 }
 
+export const leftOutFilesView = ({
+  leftOutFiles,
+}: Pick<Turn, 'leftOutFiles'>): Pick<TurnView, 'leftOutFiles'> =>
+  leftOutFiles === undefined || leftOutFiles.length === 0
+    ? {}
+    : { leftOutFiles: leftOutFiles.map(({ seq, ...file }) => ({ turnId: turnId(seq), ...file })) };
+
 export const replacesView = ({ replaces }: Turn) => (replaces === undefined ? {} : { replaces });
 
 export const unreadableView = ({ unreadable }: Turn) =>
@@ -172,6 +192,7 @@ export const turnView = (turn: Turn): TurnView => ({
   ...modelView(turn),
   ...(turn.routing && { routing: turn.routing }),
   ...recalledView(turn),
+  ...leftOutFilesView(turn),
   ...(turn.cancelRequested !== undefined && { cancelRequested: turn.cancelRequested }),
   ...(turn.error && { error: turn.error }),
   ...openCallsView(turn),

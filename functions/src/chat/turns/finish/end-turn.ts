@@ -36,6 +36,8 @@ function isInContext(answer: TurnAnswer, isCancelled: boolean): boolean {
   return hasRounds && !OVERFLOWS.includes(answer.error.reason);
 }
 
+const leftOutOf = ({ leftOutFiles }: TurnAnswer) => leftOutFiles && [...leftOutFiles];
+
 /** The meter with this turn in the context. */
 function measureTurn(viewing: Viewing, begun: BegunTurn, answer: TurnAnswer): ContextMeter {
   const { sentContents, report } = answer;
@@ -48,6 +50,7 @@ function measureTurn(viewing: Viewing, begun: BegunTurn, answer: TurnAnswer): Co
     contents,
     tokens: { user: tokens.user, answer: estimateAll(contents, begun.context.conversation) },
     inContext: true,
+    leftOutFiles: leftOutOf(answer),
   };
   const meter = meterAfterTurn(
     {
@@ -128,6 +131,7 @@ export function endTurn(
     inContext,
     usage,
     repairs: answer.repairs,
+    leftOutFiles: leftOutOf(answer),
     routing,
     grounding,
     ...(recalled.seqs.length > 0 && {

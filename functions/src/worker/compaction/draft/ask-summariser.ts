@@ -1,6 +1,11 @@
 import { contentText, type Content } from '#shared/conversation/documents/content.ts';
 import { summaryOutputTokens } from '#shared/compaction/summariser/summariser-limits.ts';
 import { reportedCall } from '#shared/models/find-price.ts';
+import {
+  foreignPartsIn,
+  mayBeForFile,
+  withoutFiles,
+} from '#shared/conversation/context/left-out-files.ts';
 import { AppError } from '#shared/errors.ts';
 import type { ModelRequest, ModelResponse, ModelUsage } from '#shared/ports/ports.ts';
 import { generateLogged } from '#functions/models/generate-logged.ts';
@@ -96,10 +101,24 @@ async function generate(
   }
 }
 
+/** The same, once more without the files at foreign addresses where a model may have refused it for one of them. */
+async function generateReadable(
+  ...[run, models, request]: Parameters<typeof generate>
+): Promise<ModelResponse> {
+  try {
+    return await generate(run, models, request);
+  } catch (error) {
+    const files = new Set(foreignPartsIn(request.contents));
+    if (!(error instanceof AppError) || !mayBeForFile(error) || files.size === 0) throw error;
+    const contents = request.contents.map((content) => withoutFiles(content, files));
+    return generate(run, models, { ...request, contents });
+  }
+}
+
 /**
  * Calls the run's summariser and enters it in the bill, failed calls too. An answer that was cut or
  * blocked half-way is refused: it is no memory, however much of it there is. A model that does not exist is
- * replaced by the next one that does. Throws USER_DAILY_USD and GLOBAL_BUDGET before a model is asked, and what the
+ * replaced by the next one that does, a request that may have been refused for a dead file is made without files. Throws USER_DAILY_USD and GLOBAL_BUDGET before a model is asked, and what the
  * model throws.
  */
 export async function askSummariser(
@@ -111,7 +130,7 @@ export async function askSummariser(
   },
 ): Promise<SummariserAnswer> {
   const { model, windowTokens } = summariserOfRun(run);
-  const answer = await generate(run, modelsFor(run, model), {
+  const answer = await generateReadable(run, modelsFor(run, model), {
     ...call,
     maxOutputTokens: summaryOutputTokens(windowTokens),
     role: 'utility_compressor',
