@@ -104,6 +104,8 @@ const turnFieldsSchema = z.object({
   finishReason: z.string().optional(),
   error: turnErrorSchema.optional(),
   inContext: z.boolean(),
+  /** Why a filter of the model blocks every prompt with this turn: it was taken out of the context. */
+  blocked: z.string().optional(),
   /** The client's wish: `keep` stays verbatim, `drop` is folded first. */
   retention: z.enum(['keep', 'normal', 'drop']).optional(),
   /** First of the turns that this one stands in for, after an edit or a regeneration. */

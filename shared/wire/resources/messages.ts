@@ -17,6 +17,8 @@ import { groundingFields, groundingView } from '../sources.ts';
 import {
   finishReasonResponse,
   finishReasonView,
+  blockedResponse,
+  blockedView,
   leftOutFilesResponse,
   leftOutFilesView,
   loopResponse,
@@ -90,6 +92,7 @@ export const messageResponse = z.object({
   ...groundingFields,
   deleted: z.literal(true).optional().describe('Its content was erased; its place stays.'),
   unreadable: unreadableResponse,
+  blocked: blockedResponse,
   feedback: feedbackResponse.optional().describe('What the user said of this answer.'),
 });
 export type MessageView = z.infer<typeof messageResponse>;
@@ -115,6 +118,7 @@ const messageBase = (turn: Turn) => ({
   state: turn.state,
   inContext: turn.inContext,
   ...unreadableView(turn),
+  ...blockedView(turn),
   ...replacesView(turn),
 });
 

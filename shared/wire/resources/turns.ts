@@ -43,6 +43,13 @@ export const unreadableResponse = z
     'Which field of the stored turn cannot be read any more: what it said is not shown and in no context. It stays stored.',
   );
 
+export const blockedResponse = z
+  .string()
+  .optional()
+  .describe(
+    'Why a filter of the model blocks every prompt with this turn, such as `PROHIBITED_CONTENT`: it stays in the transcript and is in no context any more.',
+  );
+
 export const leftOutFilesResponse = z
   .array(
     z.object({
@@ -91,6 +98,7 @@ export const turnResponse = z.object({
   loop: loopResponse.optional(),
   inContext: z.boolean(),
   unreadable: unreadableResponse,
+  blocked: blockedResponse,
   replaces: replacesResponse,
   usage: turnUsageResponse.optional(),
   model: z
@@ -154,6 +162,8 @@ export const leftOutFilesView = ({
 
 export const replacesView = ({ replaces }: Turn) => (replaces === undefined ? {} : { replaces });
 
+export const blockedView = ({ blocked }: Turn) => (blocked === undefined ? {} : { blocked });
+
 export const unreadableView = ({ unreadable }: Turn) =>
   unreadable === undefined ? {} : { unreadable };
 
@@ -187,6 +197,7 @@ export const turnView = (turn: Turn): TurnView => ({
   ...finishReasonView(turn),
   inContext: turn.inContext,
   ...unreadableView(turn),
+  ...blockedView(turn),
   ...replacesView(turn),
   ...(turn.usage && { usage: usageView(turn.usage) }),
   ...modelView(turn),

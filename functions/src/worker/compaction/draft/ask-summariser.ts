@@ -51,8 +51,8 @@ interface NamedRequest {
   promptVersion: string | undefined;
 }
 
-/** One call, paid for out of the dollars of the conversation's owner. */
-async function payFor(run: ClaimedRun, named: NamedRequest): Promise<ModelResponse> {
+/** One call, paid for out of the dollars of the conversation's owner, and entered in the bill of the run. */
+export async function payFor(run: ClaimedRun, named: NamedRequest): Promise<ModelResponse> {
   const { bill, dependencies, reading, signal } = run;
   const { conversationId } = reading;
   const isMore = bill.isCounted === true;
@@ -74,6 +74,7 @@ async function payFor(run: ClaimedRun, named: NamedRequest): Promise<ModelRespon
   );
   await settled;
   await passWorkerCrashPoint(dependencies, 'call-settled');
+  enter(run, named.request.model, answer.usage);
   return answer;
 }
 
@@ -88,7 +89,6 @@ async function generate(
   try {
     const answer = await payFor(run, { request: { ...request, model }, promptVersion });
     bill.model = model;
-    enter(run, model, answer.usage);
     return answer;
   } catch (error) {
     const isMissing = error instanceof AppError && error.reason === 'MODEL_UNKNOWN';
