@@ -64,22 +64,29 @@ async function createTools(shared: Parameters<typeof builtInTools>[0]) {
 
 /** What both functions share: store, bus, model and surroundings. */
 async function createShared(config: Config, overrides: Overrides, clocks: Clocks) {
-  const [{ createMemoryCache }, { createHmacSigner }, { jsonLogger }, { withFiles }] =
-    await Promise.all([
-      import('./adapters/system/memory-cache.ts'),
-      import('./adapters/system/hmac-signer.ts'),
-      import('./adapters/system/json-logger.ts'),
-      import('./adapters/gemini/gemini-files.ts'),
-    ]);
+  const [
+    { createMemoryCache },
+    { createHmacSigner },
+    { jsonLogger },
+    { withFiles },
+    { promptFiles },
+  ] = await Promise.all([
+    import('./adapters/system/memory-cache.ts'),
+    import('./adapters/system/hmac-signer.ts'),
+    import('./adapters/system/json-logger.ts'),
+    import('./adapters/gemini/gemini-files.ts'),
+    import('./models/models-in-use.ts'),
+  ]);
   const { clock } = clocks;
   const store = overrides.store ?? (await createStore(config, clocks.ofDatabase));
   const logger = overrides.logger ?? jsonLogger;
   const files = overrides.files ?? (await createFiles(config, clock));
   const model = overrides.model ?? (await createModel(config));
+  const remotePolicy = createRemotePolicy({ store, clock, logger });
   return {
     config: Object.freeze({
       ...config,
-      remotePolicy: createRemotePolicy({ store, clock, logger }),
+      remotePolicy,
       modelWatch: createModelWatch({ clock, logger }),
       ...(config.MEMORY_BUDGET_TOKENS > 0 && {
         appMemory: createAppMemory({ store, clock, logger }),
@@ -90,7 +97,11 @@ async function createShared(config: Config, overrides: Overrides, clocks: Clocks
     cache: overrides.cache ?? createMemoryCache({ maxBytes: config.CACHE_BYTES }),
     publisher: overrides.publisher ?? (await createPublisher(config)),
     files,
-    model: withFiles(model, { files, modelReadsBucket: readsBucket(config) }),
+    model: withFiles(model, {
+      files,
+      modelReadsBucket: readsBucket(config),
+      promptFiles: (name) => promptFiles({ remotePolicy }, name),
+    }),
     randomness: overrides.randomness ?? { uuid: () => randomUUID() },
     sha256,
     signer: overrides.signer ?? createHmacSigner(config.SNAPSHOT_KEYS),

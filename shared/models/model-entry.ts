@@ -52,12 +52,21 @@ const modelGroundingSchema = z.strictObject({
 });
 export type ModelGrounding = z.infer<typeof modelGroundingSchema>;
 
+/** Files of a kind that one prompt may have; a kind that is missing has no bound of its own. */
+const promptFilesSchema = z.strictObject({
+  image: z.number().int().positive().optional(),
+  video: z.number().int().positive().optional(),
+  document: z.number().int().positive().optional(),
+});
+export type PromptFiles = z.infer<typeof promptFilesSchema>;
+
 /** What is known of a model or of a family; a field that is missing is not known. */
 export const modelEntrySchema = z.strictObject({
   /** Tokens of one call, prompt and answer together. */
   windowTokens: tokensSchema.optional(),
   /** Tokens of the longest answer. */
   outputTokens: tokensSchema.optional(),
+  promptFiles: promptFilesSchema.optional(),
   /** Prompts with fewer tokens in common with an earlier one are not served from its cache; absent: it has none. */
   cacheFromTokens: tokensSchema.optional(),
   /** Each price holds from its day until the next one; the first also holds before. */

@@ -30,11 +30,27 @@ const groundingBefore3: ModelGrounding = {
   searchUnit: 'call',
 };
 /**
+ * Files of one prompt: cloud.google.com/vertex-ai/generative-ai/docs/models/gemini/2-5-pro and …/3-pro. The Gemini API
+ * names the same ten videos.
+ */
+const filesSince3 = { image: 900, video: 10, document: 900 };
+const filesBefore3 = { image: 3_000, video: 10, document: 3_000 };
+/**
  * Every text model since Gemini 3. Where implicit caching begins: ai.google.dev/gemini-api/docs/caching of 2026-10-13,
  * which names 2.5 Flash and Pro, 3.1 Pro and every Flash since 3.5.
  */
-const third = { ...million, cacheFromTokens: 4_096, grounding: groundingSince3 };
-const second = { ...million, cacheFromTokens: 2_048, grounding: groundingBefore3 };
+const third = {
+  ...million,
+  promptFiles: filesSince3,
+  cacheFromTokens: 4_096,
+  grounding: groundingSince3,
+};
+const second = {
+  ...million,
+  promptFiles: filesBefore3,
+  cacheFromTokens: 2_048,
+  grounding: groundingBefore3,
+};
 
 const pro: ModelPrice = {
   input: 2,

@@ -1,4 +1,5 @@
 import type { Content, Part, UploadedFile } from '../conversation/documents/content.ts';
+import type { PromptFiles } from '../models/model-entry.ts';
 import { fileTitle } from './upload-parts.ts';
 
 /** What becomes of a file in a request: the model gets it, or is told why not. */
@@ -36,7 +37,45 @@ export function shownFiles(contents: readonly Content[], maxBytes: number): Uplo
   return [...shown.values()];
 }
 
-function sentence(upload: UploadedFile, kind: Exclude<FileAnswer['kind'], 'shown'>): string {
+const kindOf = (mimeType = ''): keyof PromptFiles | undefined => {
+  if (mimeType === 'application/pdf') return 'document';
+  const [type] = mimeType.split('/');
+  return type === 'image' || type === 'video' ? type : undefined;
+};
+
+/** The files that are more than a prompt may have of their kind: the oldest. */
+function beyondLimits(contents: readonly Content[], limits: PromptFiles): ReadonlySet<Part> {
+  const left = { image: Infinity, video: Infinity, document: Infinity, ...limits };
+  const isBeyond = ({ inlineData, fileData }: Part) => {
+    const kind = kindOf((inlineData ?? fileData)?.mimeType);
+    return kind !== undefined && --left[kind] < 0;
+  };
+  const newestFirst = contents.flatMap(({ parts }) => parts).toReversed();
+  return new Set(newestFirst.filter(isBeyond));
+}
+
+function tooOldLine({ upload, inlineData, fileData }: Part): Part {
+  const mimeType = (inlineData ?? fileData)?.mimeType ?? 'unknown type';
+  return { text: sentence(upload ?? { mimeType }, 'tooOld') };
+}
+
+/** The contents with no more files of a kind than a prompt may have: the oldest become a line of text. */
+export function withinLimits(
+  contents: readonly Content[],
+  limits: PromptFiles,
+): readonly Content[] {
+  const beyond = beyondLimits(contents, limits);
+  if (beyond.size === 0) return contents;
+  return contents.map((content) => ({
+    ...content,
+    parts: content.parts.map((part) => (beyond.has(part) ? tooOldLine(part) : part)),
+  }));
+}
+
+function sentence(
+  upload: Pick<UploadedFile, 'name' | 'mimeType'>,
+  kind: Exclude<FileAnswer['kind'], 'shown'>,
+): string {
   switch (kind) {
     case 'gone':
       return `[attached file ${fileTitle(upload)}: it has been deleted]`;

@@ -1,5 +1,8 @@
 export type FinishReason = 'stop' | 'length' | 'content-filter' | 'tool-calls' | 'error' | 'other';
 
+/** What Recap notes where a filter blocked the prompt, and there was no answer to give a reason. */
+export const BLOCKED_PROMPT = 'BLOCKED_PROMPT';
+
 /** How the wire names what the model gave as its reason to stop. */
 export function toFinishReason(reason: string | undefined): FinishReason {
   switch (reason) {
@@ -16,7 +19,7 @@ export function toFinishReason(reason: string | undefined): FinishReason {
     case 'IMAGE_SAFETY':
     case 'IMAGE_PROHIBITED_CONTENT':
     case 'IMAGE_RECITATION':
-    case 'BLOCKED_PROMPT':
+    case BLOCKED_PROMPT:
       return 'content-filter';
     case undefined:
       return 'error';

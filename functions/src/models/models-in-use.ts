@@ -1,7 +1,12 @@
 import { compressorModel, findRetirement, modelInService } from '#shared/models/retirement.ts';
 import { contextWindowTokens } from '#shared/models/context-window.ts';
 import type { GroundingTool } from '#shared/grounding/grounding.ts';
-import { findModel, type ModelCatalog, type ModelTable } from '#shared/models/model-entry.ts';
+import {
+  findModel,
+  type ModelCatalog,
+  type ModelTable,
+  type PromptFiles,
+} from '#shared/models/model-entry.ts';
 import { costMicros, knownPrice, type PricedCall } from '#shared/models/find-price.ts';
 import type { KnownModels } from '#shared/models/known-model.ts';
 import { registry } from '#shared/models/registry.ts';
@@ -71,6 +76,10 @@ export const routingInService = (
 /** Tokens that fit into one call of a model in this deployment. */
 export const modelWindowTokens = (config: ModelsConfig, model: string): number =>
   contextWindowTokens(model, config.MODEL_WINDOWS, knownModels(config));
+
+/** How many files a prompt for a model may have, by kind; {}: nothing is known. */
+export const promptFiles = (config: Pick<Config, 'remotePolicy'>, model: string): PromptFiles =>
+  findModel(knownModels(config), model)?.promptFiles ?? {};
 
 /** Where the implicit cache of a model begins; undefined: it has none that is known. */
 export const cacheFromTokens = (

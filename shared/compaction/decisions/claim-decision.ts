@@ -72,6 +72,7 @@ const NEEDS_THRESHOLD: Readonly<Record<Trigger, boolean>> = {
   manual: false,
   overflow: false,
   idle: false,
+  blocked: false,
 };
 
 function isRecorded(job: CompactionJob | undefined, need: CompactionRequest): boolean {
@@ -95,17 +96,20 @@ export function isSwitchedOff(
   settings: Conversation['settings'] | undefined,
   trigger: Trigger,
 ): boolean {
+  // Without it the conversation would get no answer any more.
+  if (trigger === 'blocked') return false;
   const { compaction = 'auto' } = settings ?? {};
   return compaction === 'off' || (compaction === 'manual' && trigger !== 'overflow');
 }
 
-/** Money comes before a breaker that a person passes. */
+/** Money comes before a breaker, which does not hold up a person, nor the search that may let summaries succeed again. */
 function refusalOf(
   { isSpent, isBreakerClosed }: ClaimFacts,
   need: CompactionRequest,
 ): ModelRefusal | undefined {
   if (isSpent === true) return 'SPEND_LIMIT';
-  return need.kind === 'manual' || isBreakerClosed ? undefined : 'BREAKER_OPEN';
+  const passes = need.kind === 'manual' || need.trigger === 'blocked';
+  return passes || isBreakerClosed ? undefined : 'BREAKER_OPEN';
 }
 
 function decideRequest(facts: ClaimFacts, need: CompactionRequest): ClaimDecision {
@@ -132,10 +136,12 @@ function decideRequest(facts: ClaimFacts, need: CompactionRequest): ClaimDecisio
     return { kind: 'outcome', need, state: 'NOOP', reason: 'BELOW_THRESHOLD' };
   if (need.trigger === 'auto' && !facts.isArmed)
     return { kind: 'outcome', need, state: 'NOOP', reason: 'NOT_ARMED' };
-  if (facts.isStalled === true && !isManual)
+  // Neither does without a model.
+  const needsModel = isManual || need.trigger === 'blocked';
+  if (facts.isStalled === true && !needsModel)
     return { kind: 'outcome', need, state: 'NOOP', reason: 'NO_PROGRESS' };
   const refusal = refusalOf(facts, need);
-  if (isManual && refusal !== undefined)
+  if (needsModel && refusal !== undefined)
     return { kind: 'outcome', need, state: 'NOOP', reason: refusal };
   const isModelAllowed = refusal === undefined;
   return {

@@ -40,6 +40,9 @@ const textByNoopReason: ReadonlyMap<string, keyof OutcomeTexts> = new Map([
   ['SPEND_LIMIT', 'paused'],
   ['SWITCHED_OFF', 'switchedOff'],
   ['VETOED', 'vetoed'],
+  ['MESSAGE_BLOCKED', 'messageBlocked'],
+  ['INSTRUCTION_BLOCKED', 'blockNotFound'],
+  ['BLOCK_NOT_FOUND', 'blockNotFound'],
   ['USER_DAILY_USD', 'waitsForUser'],
   ['GLOBAL_BUDGET', 'waitsForAll'],
 ]);
@@ -58,6 +61,7 @@ function textKey(outcome: OutcomeToTell): keyof OutcomeTexts {
   if (state.data === 'NOOP' || waitsForBudget(outcome.reason))
     return textByNoopReason.get(outcome.reason ?? '') ?? 'nothingToDo';
   if (state.data === 'FAILED_ERROR' && outcome.reason === 'TURN_TOO_LARGE') return 'turnTooLarge';
+  if (outcome.reason === 'TURNS_BLOCKED') return 'turnsBlocked';
   if (outcome.reason === 'SAVES_TOO_LITTLE') return 'savesTooLittle';
   const isSmall = outcome.beforeTokens < policyConstants.inflatedMessageTokens.value;
   if (state.data === 'FAILED_INFLATED_TOKEN_COUNT' && isSmall) return 'notBeneficial';

@@ -28,6 +28,9 @@ export interface OutcomeTexts {
   superseded: string;
   restored: string;
   changed: string;
+  turnsBlocked: string;
+  messageBlocked: string;
+  blockNotFound: string;
   leftOut: string;
   leftOutForNow: string;
 }
@@ -64,6 +67,11 @@ const en: OutcomeTexts = {
   superseded: 'The conversation changed in the meantime. Nothing was replaced.',
   restored: 'An earlier state of the history is in use again, {after} tokens.',
   changed: 'Messages were changed or deleted; the history follows.',
+  turnsBlocked:
+    'A filter of the model blocks messages of this conversation. They stay in the transcript; the model answers without them.',
+  messageBlocked: 'A filter of the model blocks the last message. Word it differently.',
+  blockNotFound:
+    'A filter of the model blocks this conversation, for its instruction, memory or pins, or for what no single message holds. Change those, or go on in a fork from an earlier message.',
   leftOut:
     'The model answers without the oldest turns ({turns}). They stay in the transcript; compact the history to give the model a summary of them.',
   leftOutForNow:
@@ -101,6 +109,11 @@ const ko: OutcomeTexts = {
   superseded: '그사이 대화가 바뀌었습니다. 교체된 것은 없습니다.',
   restored: '이전 상태의 기록({after}토큰)을 다시 사용합니다.',
   changed: '메시지가 바뀌거나 삭제되어 기록에 반영했습니다.',
+  turnsBlocked:
+    '모델의 필터가 이 대화의 일부 메시지를 차단합니다. 메시지는 그대로 남아 있으며, 모델은 그 메시지 없이 답합니다.',
+  messageBlocked: '모델의 필터가 마지막 메시지를 차단합니다. 다르게 표현해 보세요.',
+  blockNotFound:
+    '모델의 필터가 이 대화를 차단합니다. 지침, 메모리, 고정 항목 때문이거나 한 메시지만으로는 알 수 없는 이유 때문입니다. 이를 바꾸거나 이전 메시지에서 갈라진 대화로 이어 가세요.',
   leftOut:
     '모델은 가장 오래된 대화 {turns}개를 보지 않고 답합니다. 대화는 그대로 남아 있으며, 기록을 압축하면 모델이 그 요약을 봅니다.',
   leftOutForNow:
@@ -138,6 +151,12 @@ const ja: OutcomeTexts = {
   superseded: 'その間に会話が変わりました。置き換えたものはありません。',
   restored: '以前の状態の履歴（{after}トークン）を再び使っています。',
   changed: 'メッセージの変更または削除を履歴に反映しました。',
+  turnsBlocked:
+    'モデルのフィルターがこの会話の一部のメッセージをブロックしています。メッセージはそのまま残り、モデルはそれらなしで回答します。',
+  messageBlocked:
+    'モデルのフィルターが最後のメッセージをブロックしています。別の言い方にしてください。',
+  blockNotFound:
+    'モデルのフィルターがこの会話をブロックしています。原因は指示、メモリー、ピン、または一つのメッセージだけでは特定できない内容です。それらを変更するか、以前のメッセージから分岐した会話で続けてください。',
   leftOut:
     'モデルは最も古い{turns}往復を見ずに回答します。会話はそのまま残っています。履歴を圧縮すると、モデルはその要約を見ます。',
   leftOutForNow:
@@ -174,6 +193,11 @@ const zh: OutcomeTexts = {
   superseded: '对话在此期间发生了变化。没有替换任何内容。',
   restored: '已恢复使用较早的历史记录（{after} 个 token）。',
   changed: '消息已更改或删除，历史记录已随之更新。',
+  turnsBlocked:
+    '模型的过滤器会拦截此对话中的部分消息。它们仍保留在对话记录中，模型回答时不再看到它们。',
+  messageBlocked: '模型的过滤器拦截了最后一条消息。请换一种说法。',
+  blockNotFound:
+    '模型的过滤器拦截了此对话，原因在于其指令、记忆或固定内容，或无法归于某一条消息。请修改这些内容，或从较早的消息分叉后继续。',
   leftOut:
     '模型回答时看不到最早的 {turns} 轮对话。它们仍保留在对话记录中；压缩历史记录后，模型可以看到它们的摘要。',
   leftOutForNow: '模型回答时看不到最早的 {turns} 轮对话。它们仍保留在对话记录中；压缩正在进行。',

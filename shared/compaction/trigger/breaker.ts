@@ -79,7 +79,7 @@ function isFailure(
 
 /**
  * The breaker after an outcome. COMPACTED closes it, whoever asked; each failure of an automatic run
- * counts, one of a manual run does not; all other outcomes leave it as it is.
+ * counts, one of a manual run or of a search for what is blocked does not; all other outcomes leave it as it is.
  */
 export function breakerAfter(
   breaker: Breaker,
@@ -87,6 +87,7 @@ export function breakerAfter(
   options: BreakerMoment & { policy: BreakerPolicy },
 ): Breaker {
   if (effects[outcome.state] === 'closes') return closedBreaker;
-  if (outcome.trigger === 'manual' || !isFailure(outcome, options.policy)) return breaker;
+  const isCounted = outcome.trigger !== 'manual' && outcome.trigger !== 'blocked';
+  if (!isCounted || !isFailure(outcome, options.policy)) return breaker;
   return afterFailure(breaker, options);
 }

@@ -162,7 +162,7 @@ export function requestForChangedContext(context: DueContext): CompactionNeeded[
 /**
  * The request that a finished turn leaves in the conversation document, or undefined: nothing to ask for
  * (`requestForContext`), or asked for already. A person's request is none of the threshold's: the context may grow
- * beyond it. A prompt that the model found too long always asks, unless compaction is off.
+ * beyond it. A prompt that the model found too long always asks, unless compaction is off; one that a filter blocked always does.
  */
 export function compactionNeed(turn: {
   conversation: Pick<Conversation, 'settings' | 'compactionNeeded'>;
@@ -171,11 +171,14 @@ export function compactionNeed(turn: {
   meter: ContextMeter | undefined;
   /** The model refused the prompt for its length: our estimate was too low. */
   isOverflow: boolean;
+  /** A filter of the model blocked the prompt, and there is a context that it may be for. */
+  isBlocked?: boolean;
   policy: CompactionPolicy;
   requestId: string;
   now: Date;
 }): CompactionNeeded['auto'] {
   const { conversation, meter, requestId, now } = turn;
+  if (turn.isBlocked === true) return { requestId, since: now, trigger: 'blocked' };
   if (conversation.compactionNeeded.auto) return undefined;
   if (turn.isOverflow && conversation.settings.compaction !== 'off')
     return { requestId, since: now, trigger: 'overflow' };

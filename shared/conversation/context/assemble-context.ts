@@ -2,6 +2,7 @@ import type { MemoryTexts } from '#shared/memory/render-memory.ts';
 import type { Prompt, ToolDeclaration } from '#shared/ports/ports.ts';
 import type { Content, Part } from '../documents/content.ts';
 import { declaredTools } from '../documents/declared-tools.ts';
+import { leftOutParts, withoutFiles } from './left-out-files.ts';
 import { emptiedResponse } from './tool-calls.ts';
 import type { CoveredThrough, Pin } from '../documents/conversation.ts';
 import type { History, Mask } from '../documents/history.ts';
@@ -37,7 +38,7 @@ export interface ContextSource {
 /** What of a turn the context shows. */
 type ShownTurn = Pick<
   Turn,
-  'seq' | 'user' | 'contents' | 'surroundings' | 'inContext' | 'model' | 'routing'
+  'seq' | 'user' | 'contents' | 'surroundings' | 'inContext' | 'model' | 'routing' | 'leftOutFiles'
 >;
 
 /** The same with nothing of the turns but what is shown. */
@@ -138,17 +139,19 @@ export const turnItems = (
     ...(index === 0 && repairs && { repairs }),
   }));
 
-/** The turns of a context alone. */
+/** The turns of a context alone, without the files that any of them was answered without. */
 export function itemsOfTurns({
   history,
   coveredThrough,
   turns,
 }: Pick<ShownSource, 'history' | 'coveredThrough' | 'turns'>): ContextItem[] {
   const masks = masksBySeq(history?.masks ?? []);
+  const leftOut = leftOutParts(turns);
   return turns
     .filter(({ inContext }) => inContext)
     .flatMap((turn) => {
-      const contents = turnContents(turn, { coveredThrough, masks });
+      const shown = { ...turn, user: withoutFiles(turn.user, leftOut) };
+      const contents = turnContents(shown, { coveredThrough, masks });
       return turnItems(turn.seq, contents, modelThatAnswered(turn));
     });
 }

@@ -2,6 +2,7 @@ import { estimatePartTokens } from '#shared/tokens/token-estimate.ts';
 import { sentOutputs, type OutputForms } from '#shared/compaction/tool-outputs/sent-outputs.ts';
 import { memoryTokens, type MemoryTexts } from '#shared/memory/render-memory.ts';
 import { itemsOfTurns } from './assemble-context.ts';
+import { leftOutParts } from './left-out-files.ts';
 import { hasFunctionResponse } from '../documents/content.ts';
 import type { z } from 'zod';
 import type { ContextMeter, Conversation, measuredSchema } from '../documents/conversation.ts';
@@ -19,7 +20,15 @@ export const CALIBRATION_MAX = 2;
 /** What the meter looks at of a turn. */
 export type MeteredTurn = Pick<
   Turn,
-  'seq' | 'user' | 'contents' | 'surroundings' | 'tokens' | 'inContext' | 'model' | 'routing'
+  | 'seq'
+  | 'user'
+  | 'contents'
+  | 'surroundings'
+  | 'tokens'
+  | 'inContext'
+  | 'model'
+  | 'routing'
+  | 'leftOutFiles'
 >;
 
 interface MeterSource {
@@ -52,10 +61,15 @@ const outputItems = ({ history, turns }: Shown) =>
  * with outputs, whose counts are of the whole turn, weighed anew.
  */
 function wordTokens({ history, turns }: Shown, { counting }: OutputForms): number {
+  const leftOut = leftOutParts(turns);
+  const fileTokens = ({ user }: MeteredTurn) =>
+    user.parts
+      .filter((part) => leftOut.has(part))
+      .reduce((sum, part) => sum + estimatePartTokens(part, counting), 0);
   const shown = turns.filter(({ inContext }) => inContext);
   const stored = shown
     .filter((turn) => !hasOutputs(turn))
-    .reduce((sum, turn) => sum + shownTokens(turn, history?.coveredThrough), 0);
+    .reduce((sum, turn) => sum + shownTokens(turn, history?.coveredThrough) - fileTokens(turn), 0);
   return outputItems({ history, turns: shown })
     .flatMap(({ content }) => content.parts)
     .filter((part) => part.functionResponse === undefined)

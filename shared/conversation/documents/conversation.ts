@@ -50,7 +50,15 @@ const pinSchema = z.object({
 });
 export type Pin = z.infer<typeof pinSchema>;
 
-export const triggerSchema = z.enum(['auto', 'manual', 'overflow', 'idle', 'modelSwitch']);
+export const triggerSchema = z.enum([
+  'auto',
+  'manual',
+  'overflow',
+  'idle',
+  'modelSwitch',
+  /** No compaction: a filter of the model blocks the prompt, and what of the context it is for is to be found. */
+  'blocked',
+]);
 export type Trigger = z.infer<typeof triggerSchema>;
 
 /** Of a context: far above the largest window, and far below where sums lose their meaning. */

@@ -14,6 +14,7 @@ import { routingSchema } from '#shared/routing/routing.ts';
 import { repairsSchema } from '../repair/repairs.ts';
 import { withoutServerCalls } from '../repair/server-calls.ts';
 import { refuseNewer } from './schema-version.ts';
+import { leftOutFileSchema } from '../context/left-out-files.ts';
 import { endedContents, unansweredReasons } from '../context/tool-calls.ts';
 import { readSaid, substituteTurn, unreadableText } from './unreadable-turn.ts';
 
@@ -91,6 +92,8 @@ const turnFieldsSchema = z.object({
   settled: turnUsageSchema.optional(),
   /** What of the history had to be mended before a model would take it. */
   repairs: repairsSchema.optional(),
+  /** Files that the model could not read any more: it was asked without them, and is from then on. */
+  leftOutFiles: z.array(leftOutFileSchema).optional(),
   /**
    * The model of the conversation when the turn began, an id or `auto`; it stays for as long as the turn is answered.
    * Absent while the turn is queued.
@@ -101,6 +104,8 @@ const turnFieldsSchema = z.object({
   finishReason: z.string().optional(),
   error: turnErrorSchema.optional(),
   inContext: z.boolean(),
+  /** Why a filter of the model blocks every prompt with this turn: it was taken out of the context. */
+  blocked: z.string().optional(),
   /** The client's wish: `keep` stays verbatim, `drop` is folded first. */
   retention: z.enum(['keep', 'normal', 'drop']).optional(),
   /** First of the turns that this one stands in for, after an edit or a regeneration. */

@@ -34,9 +34,9 @@ const wasSeen = ({ answerJson, answerPieces }: TurnFields) =>
 
 /** Whether a turn is in the context of a copy that ends with turn `lastSeq`: only later ones replaced it. */
 export function isInContextThrough(turn: TurnFields, lastSeq: number): boolean {
-  const { state, finishReason, eraseTime, inContext, foldedInContext } = turn;
+  const { state, finishReason, eraseTime, inContext, foldedInContext, blocked } = turn;
   if (inContext) return true;
-  if (foldedInContext === false) return false;
+  if (foldedInContext === false || blocked !== undefined) return false;
   if (Object.keys(replacedWithin(turn, lastSeq)).length > 0) return false;
   const isFiltered =
     finishReason !== undefined && toFinishReason(finishReason) === 'content-filter';

@@ -156,6 +156,7 @@ export interface FinishBatch {
   unanswered?: UnansweredReason | undefined;
   usage?: TurnUsage;
   repairs?: Repairs | undefined;
+  leftOutFiles?: Turn['leftOutFiles'];
   /** Absent: the conversation is not `auto`, or is so no more. */
   routing?: Turn['routing'];
   /** Absent: nothing was brought back of folded turns. */
@@ -198,6 +199,7 @@ export function finishWrites(batch: FinishBatch): Write[] {
         inContext: batch.inContext,
         usage: batch.usage && { ...batch.usage },
         repairs: batch.repairs && { ...batch.repairs },
+        leftOutFiles: batch.leftOutFiles,
         routing: batch.routing && { ...batch.routing },
         recalled: batch.recalled && { ...batch.recalled },
         grounding: batch.grounding && { ...batch.grounding },

@@ -17,6 +17,10 @@ import { groundingFields, groundingView } from '../sources.ts';
 import {
   finishReasonResponse,
   finishReasonView,
+  blockedResponse,
+  blockedView,
+  leftOutFilesResponse,
+  leftOutFilesView,
   loopResponse,
   replacesResponse,
   replacesView,
@@ -84,9 +88,11 @@ export const messageResponse = z.object({
   inContext: z.boolean(),
   replaces: replacesResponse,
   recalled: recalledResponse.optional(),
+  leftOutFiles: leftOutFilesResponse.optional(),
   ...groundingFields,
   deleted: z.literal(true).optional().describe('Its content was erased; its place stays.'),
   unreadable: unreadableResponse,
+  blocked: blockedResponse,
   feedback: feedbackResponse.optional().describe('What the user said of this answer.'),
 });
 export type MessageView = z.infer<typeof messageResponse>;
@@ -112,6 +118,7 @@ const messageBase = (turn: Turn) => ({
   state: turn.state,
   inContext: turn.inContext,
   ...unreadableView(turn),
+  ...blockedView(turn),
   ...replacesView(turn),
 });
 
@@ -145,6 +152,7 @@ export const answerView = (turn: Turn): MessageView => ({
   createTime: (turn.finishTime ?? turn.createTime).toISOString(),
   ...finishReasonView(turn),
   ...recalledView(turn),
+  ...leftOutFilesView(turn),
   ...groundingView(turn),
   ...(turn.eraseTime && { deleted: true as const }),
   ...(turn.feedback && { feedback: feedbackView(turn.feedback) }),

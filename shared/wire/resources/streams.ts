@@ -2,7 +2,13 @@ import { z } from 'zod';
 import { contextObjectResponse } from './context-object.ts';
 import { shrinkageResponse } from './context.ts';
 import { searchedResponse } from '../sources.ts';
-import { finishReasonResponse, loopResponse, routingResponse, turnUsageResponse } from './turns.ts';
+import {
+  finishReasonResponse,
+  leftOutFilesResponse,
+  loopResponse,
+  routingResponse,
+  turnUsageResponse,
+} from './turns.ts';
 
 /** Id of the last event that a reader has; `-1` and fractions are no ids. */
 export const cursorSchema = z
@@ -120,6 +126,7 @@ export const streamChunkResponse = z.discriminatedUnion('type', [
       z
         .object({ kind: z.literal('rounds'), limit: z.number().int() })
         .describe('The model asked for more rounds of tool calls than one answer may have.'),
+      z.object({ kind: z.literal('files'), leftOutFiles: leftOutFilesResponse }),
     ]),
   }),
   z.object({ type: z.literal('error'), errorText: z.string() }),

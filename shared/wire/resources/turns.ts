@@ -43,6 +43,25 @@ export const unreadableResponse = z
     'Which field of the stored turn cannot be read any more: what it said is not shown and in no context. It stays stored.',
   );
 
+export const blockedResponse = z
+  .string()
+  .optional()
+  .describe(
+    'Why a filter of the model blocks every prompt with this turn, such as `PROHIBITED_CONTENT`: it stays in the transcript and is in no context any more.',
+  );
+
+export const leftOutFilesResponse = z
+  .array(
+    z.object({
+      turnId: z.string(),
+      part: z.number().int().describe('Index in the `parts` of the turn’s message, from 0.'),
+      mediaType: z.string().optional(),
+    }),
+  )
+  .describe(
+    'Files at foreign addresses that the model could not read any more: it answered without them, and no later prompt shows them. Send them again to have them read.',
+  );
+
 export const turnUsageResponse = z
   .object({
     promptTokens: tokens,
@@ -79,6 +98,7 @@ export const turnResponse = z.object({
   loop: loopResponse.optional(),
   inContext: z.boolean(),
   unreadable: unreadableResponse,
+  blocked: blockedResponse,
   replaces: replacesResponse,
   usage: turnUsageResponse.optional(),
   model: z
@@ -89,6 +109,7 @@ export const turnResponse = z.object({
     ),
   routing: routingResponse.optional(),
   recalled: recalledResponse.optional(),
+  leftOutFiles: leftOutFilesResponse.optional(),
   cancelRequested: z
     .boolean()
     .optional()
@@ -132,7 +153,16 @@ export function finishReasonView({ state, finishReason }: Turn) {
   return { finishReason: toFinishReason(finishReason), ...(loop && { loop }) };
 }
 
+export const leftOutFilesView = ({
+  leftOutFiles,
+}: Pick<Turn, 'leftOutFiles'>): Pick<TurnView, 'leftOutFiles'> =>
+  leftOutFiles === undefined || leftOutFiles.length === 0
+    ? {}
+    : { leftOutFiles: leftOutFiles.map(({ seq, ...file }) => ({ turnId: turnId(seq), ...file })) };
+
 export const replacesView = ({ replaces }: Turn) => (replaces === undefined ? {} : { replaces });
+
+export const blockedView = ({ blocked }: Turn) => (blocked === undefined ? {} : { blocked });
 
 export const unreadableView = ({ unreadable }: Turn) =>
   unreadable === undefined ? {} : { unreadable };
@@ -167,11 +197,13 @@ export const turnView = (turn: Turn): TurnView => ({
   ...finishReasonView(turn),
   inContext: turn.inContext,
   ...unreadableView(turn),
+  ...blockedView(turn),
   ...replacesView(turn),
   ...(turn.usage && { usage: usageView(turn.usage) }),
   ...modelView(turn),
   ...(turn.routing && { routing: turn.routing }),
   ...recalledView(turn),
+  ...leftOutFilesView(turn),
   ...(turn.cancelRequested !== undefined && { cancelRequested: turn.cancelRequested }),
   ...(turn.error && { error: turn.error }),
   ...openCallsView(turn),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Content } from '#shared/conversation/documents/content.ts';
-import { resolvedContents, shownFiles } from '#shared/uploads/files-of-request.ts';
+import { resolvedContents, shownFiles, withinLimits } from '#shared/uploads/files-of-request.ts';
 import { mediaPart, textFilePart } from '#shared/uploads/upload-parts.ts';
 
 const file = (id: string, sizeBytes: number) => ({
@@ -39,6 +39,28 @@ describe('the files that a request shows', () => {
 
     expect(ids([named], 100)).toEqual([]);
     expect(resolvedContents([named], new Map())[0]?.parts[0]).not.toHaveProperty('fileData');
+  });
+});
+
+describe('the files of one kind in a prompt', () => {
+  const video = (name: string) => ({
+    fileData: { mimeType: 'video/mp4', fileUri: `https://films.example/${name}` },
+  });
+  const contents: Content[] = ['a', 'b', 'c'].map((name) => ({
+    role: 'user',
+    parts: [{ text: name }, video(name)],
+  }));
+
+  test('the oldest files of a kind become a line where a prompt may not have as many', () => {
+    const [first, ...others] = withinLimits([...contents, said(file('d', 1))], { video: 2 });
+
+    const line = '[attached file (video/mp4): not shown again, newer files have taken its place]';
+    expect(first?.parts).toEqual([{ text: 'a' }, { text: line }]);
+    expect(others).toEqual([...contents.slice(1), said(file('d', 1))]);
+  });
+
+  test('a kind without a bound keeps all of its files', () => {
+    expect(withinLimits(contents, { image: 1 })).toBe(contents);
   });
 });
 

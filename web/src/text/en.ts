@@ -53,6 +53,7 @@ export const en = {
     restarted: 'The answer began anew.',
     loop: 'The answer was ended because it repeated itself.',
     rounds: 'The model used up its rounds of tool calls and answered with what it had.',
+    files: 'Files could not be read any more: the model answered without them.',
     approval: 'A tool waits for your approval.',
     awaitingTool: 'The model asks this app, and waits.',
     toolOutput: (tool: string) => `What does ${tool} give?`,

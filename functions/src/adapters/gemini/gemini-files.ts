@@ -1,11 +1,13 @@
 import { LRUCache } from 'lru-cache';
 import type { Content, Part, UploadedFile } from '#shared/conversation/documents/content.ts';
 import type { FileBucket } from '#shared/ports/file-ports.ts';
-import type { ModelGenerator, ModelStreamer, TokenCounter } from '#shared/ports/ports.ts';
+import type { PromptFiles } from '#shared/models/model-entry.ts';
+import type { ModelGenerator, ModelStreamer, Prompt, TokenCounter } from '#shared/ports/ports.ts';
 import {
   namesUploads,
   resolvedContents,
   shownFiles,
+  withinLimits,
   type FileAnswer,
 } from '#shared/uploads/files-of-request.ts';
 import { FILES_MAX_BYTES } from '#shared/uploads/limits.ts';
@@ -32,6 +34,8 @@ export function opened<T>(open: () => Promise<AsyncIterable<T>>): AsyncIterable<
 export interface FileResolving {
   /** Undefined where the deployment takes no uploads (any more). */
   files: FileBucket | undefined;
+  /** How many files a prompt for the model may have; absent: nothing is known. */
+  promptFiles?: (model: string) => PromptFiles;
   /** Vertex AI reads the bucket itself; the Gemini API gets the bytes with the request. */
   modelReadsBucket: boolean;
 }
@@ -99,7 +103,7 @@ type Model = ModelStreamer & ModelGenerator & TokenCounter;
 
 /**
  * A model that gets the files which prompts only name: their bytes or, where it reads the bucket itself, their
- * `gs://` addresses. Older files than a request can carry, and files that are gone, become a line that says so,
+ * `gs://` addresses. Older files than a request can carry, or than a prompt may have of their kind, and files that are gone, become a line that says so,
  * so that no call fails for one. Throws FILES_UNAVAILABLE, and what `model` throws.
  */
 export function withFiles(model: Model, resolving: FileResolving): Model {
@@ -107,18 +111,20 @@ export function withFiles(model: Model, resolving: FileResolving): Model {
     maxSize: CACHE_BYTES,
     sizeCalculation: (base64) => Math.max(1, base64.length),
   });
-  const contentsOf = (contents: readonly Content[], signal: AbortSignal) =>
-    resolve(resolving, cache, { contents, signal });
+  const contentsOf = ({ contents: all, model: name }: Prompt, signal: AbortSignal) => {
+    const contents = withinLimits(all, resolving.promptFiles?.(name) ?? {});
+    return resolve(resolving, cache, { contents, signal });
+  };
   return {
     prepare: () => model.prepare?.(),
     stream: (request, signal) =>
       opened(async () => {
-        const contents = await contentsOf(request.contents, signal);
+        const contents = await contentsOf(request, signal);
         return model.stream({ ...request, contents }, signal);
       }),
     generate: async (request, signal) =>
-      model.generate({ ...request, contents: await contentsOf(request.contents, signal) }, signal),
+      model.generate({ ...request, contents: await contentsOf(request, signal) }, signal),
     countTokens: async (prompt, signal) =>
-      model.countTokens({ ...prompt, contents: await contentsOf(prompt.contents, signal) }, signal),
+      model.countTokens({ ...prompt, contents: await contentsOf(prompt, signal) }, signal),
   };
 }

@@ -11,7 +11,7 @@ import { AppError } from '#shared/errors.ts';
 import type { Caller, Write } from '#shared/ports/ports.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { readOwnConversation, type OwnConversation } from '../conversations/own-conversation.ts';
-import { readPresent } from './continue-history.ts';
+import { readPresent } from '#functions/context/continue-history.ts';
 import { viewContext } from './view-context.ts';
 import { retryWhenLost } from '#functions/lib/retry.ts';
 

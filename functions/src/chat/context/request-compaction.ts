@@ -13,7 +13,7 @@ import { changeConversation } from '../conversations/change-conversation.ts';
 import { refuseMismatch } from '../conversations/etag.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { publishOverdue, publishRequest } from '#functions/events/publish-request.ts';
-import { readPresent } from './continue-history.ts';
+import { readPresent } from '#functions/context/continue-history.ts';
 import { viewContext } from './view-context.ts';
 
 const alreadyRunning = (conversationId: string, jobId: string) =>

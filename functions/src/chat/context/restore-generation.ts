@@ -27,7 +27,7 @@ import { refuseMismatch } from '../conversations/etag.ts';
 import type { OwnConversation } from '../conversations/own-conversation.ts';
 import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import { changeGeneration, type Decision } from './change-generation.ts';
-import { continueHistory, readPresent } from './continue-history.ts';
+import { continueHistory, readPresent } from '#functions/context/continue-history.ts';
 import {
   generationErased,
   generationNotFound,

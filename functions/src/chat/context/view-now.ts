@@ -1,5 +1,6 @@
 import type { ShrunkenView } from '#shared/compaction/summariser/shrunken-view.ts';
 import type { ContextItem } from '#shared/conversation/context/assemble-context.ts';
+import { namedParts, withoutFiles } from '#shared/conversation/context/left-out-files.ts';
 import { modelThatAnswered } from '#shared/conversation/context/turn-model.ts';
 import { shownUser } from '#shared/conversation/context/shown-user.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
@@ -36,6 +37,11 @@ export function viewNow(
       ? viewOfRound(viewing, context, { seq, user, contents, model: modelThatAnswered(turn) })
       : viewOfFirstCall(viewing, context, { seq, user });
   const state: ContextItem['state'] = turn.state === 'awaiting_tool' ? 'awaiting_tool' : 'running';
-  const items = view.items.map((item) => (item.seq === seq ? { ...item, state } : item));
+  const leftOut = namedParts(open.turn.leftOutFiles ?? [], [...context.turns, open.turn]);
+  const items = view.items.map((item) => ({
+    ...item,
+    content: withoutFiles(item.content, leftOut),
+    ...(item.seq === seq && { state }),
+  }));
   return { ...view, items };
 }

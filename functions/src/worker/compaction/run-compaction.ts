@@ -8,6 +8,7 @@ import {
 import { selectStrategyName } from '#functions/config/conversation-policy.ts';
 import { stackFrames } from '#functions/lib/stack-frames.ts';
 import type { Verified } from './draft/candidate.ts';
+import { leaveOutBlocked } from './blocked/leave-out-blocked.ts';
 import { clearRequest } from './clear-request.ts';
 import { claimCompaction, type Claim } from './claim.ts';
 import type { CompactionDependencies } from './compaction-dependencies.ts';
@@ -26,7 +27,7 @@ import { runContext, summariserOfRun, type ClaimedRun, type Run } from './run.ts
 import { runPostCompactHooks, runPreCompactHooks, reportNoop } from './run-hooks.ts';
 import { settle, type Settlement } from './settle.ts';
 import { outcomeStatusWrite } from './status-write.ts';
-import { swap } from './swap/swap.ts';
+import { swap, swapChanged } from './swap/swap.ts';
 import { verifyDraft } from './swap/verify-draft.ts';
 import { verifyTruncation } from './swap/verify-truncation.ts';
 import { ledgerStrategy } from './draft/ledger/ledger-strategy.ts';
@@ -129,8 +130,30 @@ async function foldSteps(run: ClaimedRun, plan: FoldPlan) {
   });
 }
 
+/** Puts what was made into use. The renewals end before it. */
+const swapStep = (run: ClaimedRun, apply: () => Promise<Outcome>) =>
+  step(run, 'swapped', async () => {
+    await run.lease.stop();
+    await passWorkerCrashPoint(run.dependencies, 'before-swap');
+    run.signal.throwIfAborted();
+    return { kind: 'next', value: await apply() };
+  });
+
+/** Search → swap: what a filter of the model blocks leaves the context. */
+async function searchSteps(run: ClaimedRun): Promise<Outcome> {
+  const searched = await step(run, 'verified', async () => {
+    const result = await leaveOutBlocked(run);
+    return result.kind === 'made' ? { kind: 'next', value: result.made } : result;
+  });
+  if (searched.kind === 'outcome') return searched.outcome;
+  const swapped = await swapStep(run, () => swapChanged(run, searched.value));
+  return swapped.kind === 'next' ? swapped.value : swapped.outcome;
+}
+
 /** Plan → summarise → verify → swap, a straight line that any step may end. */
 async function attempt(claimed: ClaimedRun): Promise<{ outcome: Outcome; plan: Plan | undefined }> {
+  if (claimed.need.trigger === 'blocked')
+    return { outcome: await searchSteps(claimed), plan: undefined };
   const planned = await step(claimed, 'planned', () => planStep(claimed));
   if (planned.kind === 'outcome') return { outcome: planned.outcome, plan: undefined };
   const { plan, run } = planned.value;
@@ -141,12 +164,7 @@ async function attempt(claimed: ClaimedRun): Promise<{ outcome: Outcome; plan: P
   if (verified.kind === 'outcome') return { outcome: verified.outcome, plan };
   await reportVerified(run, verified.value);
   await indexFolded(run, verified.value);
-  const swapped = await step(run, 'swapped', async () => {
-    await run.lease.stop();
-    await passWorkerCrashPoint(run.dependencies, 'before-swap');
-    run.signal.throwIfAborted();
-    return { kind: 'next', value: await swap(run, verified.value) };
-  });
+  const swapped = await swapStep(run, () => swap(run, verified.value));
   return { outcome: swapped.kind === 'next' ? swapped.value : swapped.outcome, plan };
 }
 

@@ -132,7 +132,8 @@ export async function settle(run: Run, outcome: Outcome, lease?: JobLease): Prom
     conversationId,
     need: run.need,
     ...(isToWait(outcome) && { waitsFromTokens: run.reading.tokens }),
-    looksAgain: isSwapped(outcome) || isUndecided(outcome),
+    // A search may stand in the place of a request for what is over the threshold.
+    looksAgain: isSwapped(outcome) || isUndecided(outcome) || run.need.trigger === 'blocked',
     measuredSeq: run.reading.conversation.value.context.seq,
   });
   return { kind: 'settled' };

@@ -31,10 +31,13 @@ const inlineCharacters = ({ inlineData, upload }: Part): number | undefined =>
 
 /**
  * The files of turns in order. The newest are shown, up to the bound of what one request may carry inline;
- * older ones are named only. A file at a foreign address carries nothing and is always shown. Text files are
- * text.
+ * older ones are named only. A file at a foreign address carries nothing and is shown unless it is `leftOut`. Text
+ * files are text.
  */
-export function attachmentsIn(turns: readonly Turn[]): Attachment[] {
+export function attachmentsIn(
+  turns: readonly Turn[],
+  leftOut: ReadonlySet<Part> = new Set(),
+): Attachment[] {
   const files = turns.flatMap((turn) =>
     [turn.user, ...turn.contents].flatMap((content) => filesIn(turn, content)),
   );
@@ -44,7 +47,8 @@ export function attachmentsIn(turns: readonly Turn[]): Attachment[] {
     .map((file) => {
       const characters = inlineCharacters(file.part);
       left -= characters ?? 0;
-      return { ...file, isShown: characters === undefined || left >= 0 };
+      const hasRoom = characters === undefined || left >= 0;
+      return { ...file, isShown: hasRoom && !leftOut.has(file.part) };
     })
     .toReversed();
 }

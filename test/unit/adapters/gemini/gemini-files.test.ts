@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { withFiles } from '#functions/adapters/gemini/gemini-files.ts';
+import { promptFiles } from '#functions/models/models-in-use.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
 import { mediaPart } from '#shared/uploads/upload-parts.ts';
 import { createMemoryBucket } from '#test/fakes/memory-bucket.ts';
@@ -81,4 +82,26 @@ test('a file without a bucket becomes a line, and no call fails', async () => {
   expect(scripted.counted[0]?.contents[0]?.parts).toEqual([
     { text: '[attached file (image/png): it cannot be read now]' },
   ]);
+});
+
+test('the eleventh video of a prompt takes the place of the oldest', async () => {
+  const scripted = createScriptedModel({ answers: [] });
+  const stream = () => {
+    throw new Error('nobody streams');
+  };
+  const promptFilesOf = (name: string) => promptFiles({ remotePolicy: undefined }, name);
+  const model = withFiles(
+    { ...scripted, stream },
+    { files: undefined, modelReadsBucket: false, promptFiles: promptFilesOf },
+  );
+  const contents = Array.from({ length: 11 }, (_, index): Content => {
+    const fileUri = `https://films.example/${index}`;
+    return { role: 'user', parts: [{ fileData: { mimeType: 'video/mp4', fileUri } }] };
+  });
+
+  await model.countTokens({ model: 'gemini-3.5-flash', contents }, never);
+
+  const [oldest, ...others] = scripted.counted[0]?.contents ?? [];
+  expect(oldest?.parts[0]?.text).toContain('not shown again');
+  expect(others).toEqual(contents.slice(1));
 });

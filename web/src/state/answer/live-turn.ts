@@ -7,7 +7,7 @@ import type { FinishReason } from '#shared/wire/finish-reason.ts';
 export type AnswerPart =
   | { kind: 'text'; id: string; text: string }
   | { kind: 'tool'; id: string; name: string; input: unknown; output?: unknown; problem?: string }
-  | { kind: 'notice'; id: string; notice: 'restarted' | 'loop' | 'rounds' | 'approval' };
+  | { kind: 'notice'; id: string; notice: 'restarted' | 'loop' | 'rounds' | 'files' | 'approval' };
 
 /** Where an answer stands, as this page knows it. */
 type LivePhase =

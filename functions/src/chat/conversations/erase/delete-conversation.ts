@@ -9,7 +9,7 @@ import { retryWhenLost } from '#functions/lib/retry.ts';
 import { markErasing } from '#functions/erasure/mark-erasing.ts';
 import { changeGeneration, type Decision } from '#functions/chat/context/change-generation.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { continueHistory, readPresent } from '#functions/chat/context/continue-history.ts';
+import { continueHistory, readPresent } from '#functions/context/continue-history.ts';
 import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import { notFoundError } from '#functions/chat/not-found.ts';
 import { refuseMismatch } from '../etag.ts';

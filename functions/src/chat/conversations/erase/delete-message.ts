@@ -25,7 +25,7 @@ import {
   type Decision,
   type NewGeneration,
 } from '#functions/chat/context/change-generation.ts';
-import { continueHistory, readPresent } from '#functions/chat/context/continue-history.ts';
+import { continueHistory, readPresent } from '#functions/context/continue-history.ts';
 import { requestAfterChange } from '#functions/chat/context/request-after-change.ts';
 import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import { messageNotFoundError } from '#functions/chat/not-found.ts';

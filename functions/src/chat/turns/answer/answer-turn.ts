@@ -35,6 +35,7 @@ import {
 import { streamFitting, type FittingAnswer } from './stream-fitting.ts';
 import { showStoredRounds } from '../store/stored-rounds.ts';
 import { isTakenOver } from './taken-over.ts';
+import { askWithoutDeadFiles } from './without-files.ts';
 import type { TurnAnswer, TurnProgress } from '../store/turn-progress.ts';
 
 /** Loaded by the first turn that calls a tool. */
@@ -81,7 +82,7 @@ async function callModel(
   dependencies: ChatDependencies,
   answering: Answering,
   { going, prompt, hasTools }: { going: Going; prompt: RoundPrompt; hasTools: boolean },
-): Promise<FittingAnswer> {
+): Promise<FittingAnswer & Pick<TurnProgress, 'leftOutFiles'>> {
   const { begun, emit, signal, isCut } = answering;
   const { conversationId, seq, attempt } = begun.attempt;
   const { contents, rounds } = going.progress;
@@ -108,9 +109,12 @@ async function callModel(
     isCut,
   };
   const { responseSchema } = options;
-  return responseSchema
-    ? streamFitting(dependencies, call, responseSchema)
-    : streamAnswer(dependencies, call);
+  const turn = { begun, progress: going.progress };
+  return askWithoutDeadFiles(turn, call.request, (request) =>
+    responseSchema
+      ? streamFitting(dependencies, { ...call, request }, responseSchema)
+      : streamAnswer(dependencies, { ...call, request }),
+  );
 }
 
 const callsTools = ({ parts, error, finishReason }: Answer): boolean =>
@@ -181,6 +185,7 @@ async function step(
     ...going.progress,
     usage: addUsage(going.progress.usage, usage),
     repairs: answer.repairs ?? going.progress.repairs,
+    leftOutFiles: answer.leftOutFiles,
     grounding: addGrounding(going.progress.grounding, answer.grounding, {
       text: contentText({ role: 'model', parts: answer.parts }),
       offset: answerText(going.progress.contents).length,
@@ -231,10 +236,10 @@ export async function answerTurn(
   dependencies: ChatDependencies,
   answering: Answering,
 ): Promise<TurnAnswer> {
-  const { contents, usage, grounding } = answering.begun.progress;
+  const { contents, usage, grounding, leftOutFiles } = answering.begun.progress;
   const rounds = showStoredRounds(answering);
   const going: Going = {
-    progress: { contents, rounds, usage, grounding },
+    progress: { contents, rounds, usage, grounding, leftOutFiles },
     report: undefined,
     sentContents: 0,
   };

@@ -8,7 +8,7 @@ import type { GroundingReport } from '#shared/grounding/grounding.ts';
 import { LOOP_OF_TEXT } from '#shared/loops/loop-reasons.ts';
 import { utf8Length } from '#shared/store/names.ts';
 import type { StreamChunk } from '#shared/wire/resources/streams.ts';
-import { toFinishReason } from '#shared/wire/finish-reason.ts';
+import { BLOCKED_PROMPT, toFinishReason } from '#shared/wire/finish-reason.ts';
 import { untilAborted } from '#functions/lib/abortable.ts';
 import { createRepetitionFilter, passEverything, withoutEnd } from './repetition-filter.ts';
 import { logModelCall } from '#functions/models/log-model-call.ts';
@@ -130,7 +130,7 @@ function takeChunk(
   answer.usage = chunk.usage ?? answer.usage;
   if (chunk.grounding) answer.grounding = addReport(answer.grounding, chunk.grounding);
   answer.finishReason = chunk.finishReason ?? answer.finishReason;
-  if (chunk.blockReason !== undefined) answer.finishReason = 'BLOCKED_PROMPT';
+  if (chunk.blockReason !== undefined) answer.finishReason = BLOCKED_PROMPT;
   return chunk.parts.filter(isShown);
 }
 

@@ -39,6 +39,7 @@ export const finishedTurn = (
     tokens: { user: batch.userTokens, answer: batch.answerTokens },
     usage: batch.usage,
     repairs: batch.repairs,
+    leftOutFiles: batch.leftOutFiles,
     model: begun.context.conversation.model,
     routing: batch.routing,
     recalled: batch.recalled,

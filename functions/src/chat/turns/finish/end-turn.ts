@@ -6,7 +6,7 @@ import type { FinishBatch } from '#shared/conversation/writes/turn-writes.ts';
 import { compactionNeed } from '#shared/compaction/trigger/compaction-trigger.ts';
 import { loopKind } from '#shared/loops/loop-reasons.ts';
 import type { AppError } from '#shared/errors.ts';
-import { toFinishReason } from '#shared/wire/finish-reason.ts';
+import { BLOCKED_PROMPT, toFinishReason } from '#shared/wire/finish-reason.ts';
 import { withoutServerCalls } from '#shared/conversation/repair/server-calls.ts';
 import { conversationPolicy } from '#functions/config/conversation-policy.ts';
 import { selectOutputForms, type Viewing } from '#functions/context/output-forms.ts';
@@ -36,6 +36,8 @@ function isInContext(answer: TurnAnswer, isCancelled: boolean): boolean {
   return hasRounds && !OVERFLOWS.includes(answer.error.reason);
 }
 
+const leftOutOf = ({ leftOutFiles }: TurnAnswer) => leftOutFiles && [...leftOutFiles];
+
 /** The meter with this turn in the context. */
 function measureTurn(viewing: Viewing, begun: BegunTurn, answer: TurnAnswer): ContextMeter {
   const { sentContents, report } = answer;
@@ -48,6 +50,7 @@ function measureTurn(viewing: Viewing, begun: BegunTurn, answer: TurnAnswer): Co
     contents,
     tokens: { user: tokens.user, answer: estimateAll(contents, begun.context.conversation) },
     inContext: true,
+    leftOutFiles: leftOutOf(answer),
   };
   const meter = meterAfterTurn(
     {
@@ -67,11 +70,19 @@ function measureTurn(viewing: Viewing, begun: BegunTurn, answer: TurnAnswer): Co
 /** The need that a context leaves behind which is measured with the conversation document of the start. */
 const needWith = (
   { config }: Pick<ChatDependencies, 'config'>,
-  { conversation, nextModel, history }: ContextAtStart,
-  input: { meter: ContextMeter | undefined; isOverflow: boolean; requestId: string; now: Date },
+  { conversation, nextModel, history, turns }: ContextAtStart,
+  {
+    answer,
+    ...input
+  }: { meter: ContextMeter | undefined; answer: TurnAnswer; requestId: string; now: Date },
 ) =>
   compactionNeed({
     ...input,
+    isOverflow: answer.error?.reason === 'MODEL_CONTEXT_OVERFLOW',
+    // Without a context the message alone is what is blocked.
+    isBlocked:
+      answer.finishReason === BLOCKED_PROMPT &&
+      (history !== undefined || turns.some(({ inContext }) => inContext)),
     // What waits in the conversation document is looked at again when the batch is written.
     conversation: {
       ...conversation,
@@ -113,7 +124,6 @@ export function endTurn(
     ? measureTurn(dependencies, begun, { ...answer, contents })
     : undefined;
   const waitsUntil = new Date(now.getTime() + dependencies.config.TOOL_RESULT_TIMEOUT_MS);
-  const isOverflow = error?.reason === 'MODEL_CONTEXT_OVERFLOW';
   return {
     conversationId,
     seq,
@@ -128,6 +138,7 @@ export function endTurn(
     inContext,
     usage,
     repairs: answer.repairs,
+    leftOutFiles: leftOutOf(answer),
     routing,
     grounding,
     ...(recalled.seqs.length > 0 && {
@@ -139,7 +150,7 @@ export function endTurn(
     ...(isWaiting && { waitsUntil }),
     // A turn that waits is not in the context yet; its size may ask for a compaction of what stands before it.
     meter: isWaiting ? undefined : measured,
-    need: needWith(dependencies, begun.context, { meter: measured, isOverflow, requestId, now }),
+    need: needWith(dependencies, begun.context, { meter: measured, answer, requestId, now }),
   };
 }
 

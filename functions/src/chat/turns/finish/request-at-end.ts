@@ -71,8 +71,11 @@ async function measureAgain(
   const conversation = await readConversation(dependencies.store, conversationId);
   if (!conversation) return { need };
   const { compactionNeeded, generation } = conversation.value;
-  if (compactionNeeded.auto)
+  const { auto } = compactionNeeded;
+  // A search goes before a compaction, which the same filter might keep from its summary; it looks again behind it.
+  if (auto && (auto.trigger === 'blocked' || need.trigger !== 'blocked'))
     return { need: undefined, conversationUpdateTime: conversation.updateTime };
+  if (need.trigger === 'blocked') return { need };
   const inItsPlace = isInItsPlace(begun, batch);
   if (generation === begun.context.conversation.generation && !inItsPlace) return { need };
   const toSeq = inItsPlace ? conversation.value.lastSeq : seq - 1;

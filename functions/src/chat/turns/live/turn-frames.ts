@@ -6,7 +6,7 @@ import { loopKind, findRoundLimit } from '#shared/loops/loop-reasons.ts';
 import type { ContextObject } from '#shared/wire/resources/context-object.ts';
 import { earlierPartIds, firstFrameId, highestFrameId, partIds } from '#shared/wire/frame-ids.ts';
 import { searchedView, sourcesView } from '#shared/wire/sources.ts';
-import { usageView } from '#shared/wire/resources/turns.ts';
+import { leftOutFilesView, usageView } from '#shared/wire/resources/turns.ts';
 import { waitingCalls } from '#shared/conversation/context/tool-results.ts';
 import { approvalChunk, contentChunks } from './tool-frames.ts';
 import type { StreamChunk, StreamFrame } from '#shared/wire/resources/streams.ts';
@@ -67,6 +67,14 @@ function roundLimitNotice({ contents }: { contents: readonly Content[] }): Strea
     : [{ type: 'data-notice', id: 'rounds', data: { kind: 'rounds', limit } }];
 }
 
+/** That the answer was given without files, which the model could not read any more. */
+function leftOutNotice(turn: Pick<Turn, 'leftOutFiles'>): StreamChunk[] {
+  const { leftOutFiles } = leftOutFilesView(turn);
+  return leftOutFiles === undefined
+    ? []
+    : [{ type: 'data-notice', id: 'files', data: { kind: 'files', leftOutFiles } }];
+}
+
 /** What an answer rests on, and what Google wants shown with it; of a turn that goes on later, at its end. */
 function sourceChunks(turn: Pick<Turn, 'seq' | 'state' | 'grounding'>): StreamChunk[] {
   if (turn.state === 'awaiting_tool') return [];
@@ -84,9 +92,12 @@ function sourceChunks(turn: Pick<Turn, 'seq' | 'state' | 'grounding'>): StreamCh
   ];
 }
 
-/** What stands after the text: sources, a notice of a loop or of the limit of rounds, the context, an error if there was one, and the finish. */
+/** What stands after the text: sources, notices of a loop, of the limit of rounds and of files that were left out, the context, an error if there was one, and the finish. */
 export function closingChunks(end: {
-  turn: Pick<Turn, 'seq' | 'usage' | 'routing' | 'finishReason' | 'state' | 'grounding'> & {
+  turn: Pick<
+    Turn,
+    'seq' | 'usage' | 'routing' | 'finishReason' | 'state' | 'grounding' | 'leftOutFiles'
+  > & {
     contents: readonly Content[];
   };
   error: Pick<TurnError, 'message'> | undefined;
@@ -98,6 +109,7 @@ export function closingChunks(end: {
     ...sourceChunks(turn),
     ...loopNotice(turn),
     ...roundLimitNotice(turn),
+    ...leftOutNotice(turn),
     { type: 'data-context', id: 'ctx', transient: true, data: context },
     ...(isCancelled ? [{ type: 'abort' as const }] : []),
     ...(error ? [{ type: 'error' as const, errorText: error.message }] : []),

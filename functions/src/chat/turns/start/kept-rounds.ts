@@ -17,6 +17,7 @@ interface Kept extends KeptRounds {
   usage: TurnUsage | undefined;
   settled: TurnUsage | undefined;
   grounding: Turn['grounding'];
+  leftOutFiles: Turn['leftOutFiles'];
 }
 
 /**
@@ -43,11 +44,11 @@ async function storedRounds(
   if (decision.kind === 'resume') return decision.kept;
   if (decision.kind !== 'takeOver' || known?.value.rounds === undefined) return undefined;
   const stored = (await readStoredTurn(store, conversationId, known)).value;
-  const { rounds, usage, settled } = stored;
+  const { rounds, usage, settled, leftOutFiles } = stored;
   if (!rounds) return undefined;
   const contents = stored.contents.slice(0, 2 * rounds.count);
   const grounding = groundingWithin(stored.grounding, answerText(contents).length);
-  return { contents, rounds, usage, settled, grounding };
+  return { contents, rounds, usage, settled, grounding, leftOutFiles };
 }
 
 /** What a producer begins with: a new attempt, or one that goes on after a pause. */

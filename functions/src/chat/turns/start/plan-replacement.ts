@@ -9,7 +9,7 @@ import type { Replacement } from '#shared/conversation/writes/replacement-writes
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { selectOutputForms } from '#functions/context/output-forms.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { continueHistory } from '#functions/chat/context/continue-history.ts';
+import { continueHistory } from '#functions/context/continue-history.ts';
 import { requestAfterChange } from '#functions/chat/context/request-after-change.ts';
 
 /** Loaded when an edit needs it: it brings the finders of facts, which no message needs. */

@@ -1,5 +1,6 @@
 import type { Content } from '#shared/conversation/documents/content.ts';
 import type { Repairs } from '#shared/conversation/repair/repairs.ts';
+import type { LeftOutFile } from '#shared/conversation/context/left-out-files.ts';
 import type { Rounds, TurnUsage } from '#shared/conversation/documents/turn.ts';
 import type { AppError } from '#shared/errors.ts';
 import type { Grounding } from '#shared/grounding/grounding.ts';
@@ -17,6 +18,8 @@ export interface TurnProgress {
   grounding?: Grounding | undefined;
   /** What was mended of the history in the last call that needed it. */
   repairs?: Repairs | undefined;
+  /** What the model could not read any more: the turn is answered without it. */
+  leftOutFiles?: readonly LeftOutFile[] | undefined;
 }
 
 /** What a producer begins with. */

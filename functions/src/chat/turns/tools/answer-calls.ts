@@ -127,8 +127,8 @@ async function goOn(
   const turn = state.known?.value;
   if (!turn) return undefined;
   const { contents, rounds } = decision;
-  const { usage, settled, grounding } = turn;
-  const kept = { contents, rounds, usage, settled, grounding };
+  const { usage, settled, grounding, leftOutFiles } = turn;
+  const kept = { contents, rounds, usage, settled, grounding, leftOutFiles };
   const resume = { kind: 'resume' as const, seq: turn.seq, attempt: turn.attempt, kept };
   const begun = await beginTurn(dependencies, { request, state, decision: resume });
   if (!begun) return undefined;

@@ -1,6 +1,11 @@
 import { contentText, type Content } from '#shared/conversation/documents/content.ts';
 import { summaryOutputTokens } from '#shared/compaction/summariser/summariser-limits.ts';
 import { reportedCall } from '#shared/models/find-price.ts';
+import {
+  foreignPartsIn,
+  mayBeForFile,
+  withoutFiles,
+} from '#shared/conversation/context/left-out-files.ts';
 import { AppError } from '#shared/errors.ts';
 import type { ModelRequest, ModelResponse, ModelUsage } from '#shared/ports/ports.ts';
 import { generateLogged } from '#functions/models/generate-logged.ts';
@@ -46,8 +51,8 @@ interface NamedRequest {
   promptVersion: string | undefined;
 }
 
-/** One call, paid for out of the dollars of the conversation's owner. */
-async function payFor(run: ClaimedRun, named: NamedRequest): Promise<ModelResponse> {
+/** One call, paid for out of the dollars of the conversation's owner, and entered in the bill of the run. */
+export async function payFor(run: ClaimedRun, named: NamedRequest): Promise<ModelResponse> {
   const { bill, dependencies, reading, signal } = run;
   const { conversationId } = reading;
   const isMore = bill.isCounted === true;
@@ -69,6 +74,7 @@ async function payFor(run: ClaimedRun, named: NamedRequest): Promise<ModelRespon
   );
   await settled;
   await passWorkerCrashPoint(dependencies, 'call-settled');
+  enter(run, named.request.model, answer.usage);
   return answer;
 }
 
@@ -83,7 +89,6 @@ async function generate(
   try {
     const answer = await payFor(run, { request: { ...request, model }, promptVersion });
     bill.model = model;
-    enter(run, model, answer.usage);
     return answer;
   } catch (error) {
     const isMissing = error instanceof AppError && error.reason === 'MODEL_UNKNOWN';
@@ -96,10 +101,24 @@ async function generate(
   }
 }
 
+/** The same, once more without the files at foreign addresses where a model may have refused it for one of them. */
+async function generateReadable(
+  ...[run, models, request]: Parameters<typeof generate>
+): Promise<ModelResponse> {
+  try {
+    return await generate(run, models, request);
+  } catch (error) {
+    const files = new Set(foreignPartsIn(request.contents));
+    if (!(error instanceof AppError) || !mayBeForFile(error) || files.size === 0) throw error;
+    const contents = request.contents.map((content) => withoutFiles(content, files));
+    return generate(run, models, { ...request, contents });
+  }
+}
+
 /**
  * Calls the run's summariser and enters it in the bill, failed calls too. An answer that was cut or
  * blocked half-way is refused: it is no memory, however much of it there is. A model that does not exist is
- * replaced by the next one that does. Throws USER_DAILY_USD and GLOBAL_BUDGET before a model is asked, and what the
+ * replaced by the next one that does, a request that may have been refused for a dead file is made without files. Throws USER_DAILY_USD and GLOBAL_BUDGET before a model is asked, and what the
  * model throws.
  */
 export async function askSummariser(
@@ -111,7 +130,7 @@ export async function askSummariser(
   },
 ): Promise<SummariserAnswer> {
   const { model, windowTokens } = summariserOfRun(run);
-  const answer = await generate(run, modelsFor(run, model), {
+  const answer = await generateReadable(run, modelsFor(run, model), {
     ...call,
     maxOutputTokens: summaryOutputTokens(windowTokens),
     role: 'utility_compressor',

@@ -19,7 +19,7 @@ import {
 import { signedHistory } from '#shared/conversation/context/signed-history.ts';
 import { storedMasks } from '#shared/compaction/tool-outputs/tail-masks.ts';
 import { mayBeCommitted } from '#shared/errors.ts';
-import type { Write } from '#shared/ports/ports.ts';
+import type { DocumentFields, Write } from '#shared/ports/ports.ts';
 import type { Candidate } from '../draft/candidate.ts';
 import { jobAfter } from '../job-after.ts';
 import { refuseUnwanted } from '../job-lease.ts';
@@ -30,10 +30,8 @@ import { outcomeStatusWrite } from '../status-write.ts';
 /** A swap meets other writers of the status document, lost replies and outages; then it is given up. */
 const SWAP_TRIES = 5;
 
-/**
- * One that adds pins writes the conversation document as it was read, and meets every start and end of a turn as well.
- */
-const PINNING_SWAP_TRIES = 25;
+/** One that writes the conversation document as it was read meets every start and end of a turn as well. */
+const GUARDED_TRIES = 25;
 
 function historyOf(run: ClaimedRun, candidate: Candidate): History {
   const { reading, need, bill } = run;
@@ -104,16 +102,23 @@ function pinsToWrite({ pins }: Conversation, { keptPins = [] }: Candidate): Pin[
   return added.length > 0 ? [...pins, ...added] : undefined;
 }
 
-async function swapWrites(
+/** The next generation, decided and not written yet. */
+export interface MadeGeneration {
+  /** Signed, with the lease's owner as its writer. */
+  history: History;
+  outcome: Outcome;
+  /** What the conversation document says of it. */
+  fields: DocumentFields;
+  /** Writes below the conversation that hold for the conversation document as it was read. */
+  writes?: readonly Write[];
+}
+
+async function generationWrites(
   run: ClaimedRun,
-  candidate: Candidate,
-  { outcome, conversation }: { outcome: Outcome; conversation: Versioned<Conversation> },
+  { history, outcome, fields, writes = [] }: MadeGeneration,
+  guard: { updateTime: string } | { exists: true },
 ): Promise<Write[]> {
-  const { conversationId, memory } = run.reading;
-  const { revision } = memory;
-  const { signer } = run.dependencies;
-  const history = signedHistory(signer, conversationId, historyOf(run, candidate));
-  const pins = pinsToWrite(conversation.value, candidate);
+  const { conversationId } = run.reading;
   return [
     {
       op: 'create',
@@ -123,17 +128,10 @@ async function swapWrites(
     {
       op: 'update',
       path: conversationPath(conversationId),
-      fields: {
-        generation: history.generation,
-        coveredThrough: { ...candidate.coveredThrough },
-        updateTime: history.createTime,
-        ...(pins && { pins }),
-        ...(revision > 0 && { memoryRevision: revision }),
-      },
-      // Sends go on meanwhile: the creation above is what fences, not the conversation document. Only pins must be
-      // as read.
-      guard: pins ? { updateTime: conversation.updateTime } : { exists: true },
+      fields: { updateTime: history.createTime, ...fields },
+      guard,
     },
+    ...writes,
     {
       op: 'update',
       path: compactionJobPath(conversationId),
@@ -144,14 +142,63 @@ async function swapWrites(
   ];
 }
 
+/** The generation of a candidate, over the conversation document as it is now. */
+function generationOf(
+  run: ClaimedRun,
+  candidate: Candidate,
+  { value: conversation }: Versioned<Conversation>,
+): MadeGeneration & { isGuarded: boolean } {
+  const { conversationId, memory } = run.reading;
+  const { signer } = run.dependencies;
+  const history = signedHistory(signer, conversationId, historyOf(run, candidate));
+  const pins = pinsToWrite(conversation, candidate);
+  return {
+    history,
+    outcome: outcomeOf(candidate, history.generation),
+    fields: {
+      generation: history.generation,
+      coveredThrough: { ...candidate.coveredThrough },
+      ...(pins && { pins }),
+      ...(memory.revision > 0 && { memoryRevision: memory.revision }),
+    },
+    isGuarded: pins !== undefined,
+  };
+}
+
+/** Puts the candidate in place of what it folds: see `commitGeneration`. */
+export const swap = (run: ClaimedRun, candidate: Candidate): Promise<Outcome> =>
+  commitGeneration(run, {
+    outcome: outcomeOf(candidate, run.reading.conversation.value.generation + 1),
+    mostTries: candidate.keptPins?.length ? GUARDED_TRIES : SWAP_TRIES,
+    make: (conversation) => generationOf(run, candidate, conversation),
+  });
+
+/** Puts a generation into use in which finished turns changed: see `commitGeneration`. */
+export const swapChanged = (run: ClaimedRun, made: MadeGeneration): Promise<Outcome> =>
+  commitGeneration(run, {
+    outcome: made.outcome,
+    mostTries: GUARDED_TRIES,
+    make: () => ({ ...made, isGuarded: true }),
+  });
+
 /**
- * Puts the candidate in place of what it folds: one batch, applied once however often it is tried. The
- * renewals must have stopped. Throws StoppedError when another won, StoreUnavailableError when nobody
- * can tell; then the next delivery reads what happened.
+ * Puts the next generation into use: one batch, applied once however often it is tried. Sends go on meanwhile: the
+ * creation of the history is what fences, and not the conversation document, unless the generation rests on what it
+ * says (`isGuarded`). The renewals must have stopped. Throws StoppedError when another won, StoreUnavailableError when
+ * nobody can tell; then the next delivery reads what happened.
  */
-export async function swap(run: ClaimedRun, candidate: Candidate): Promise<Outcome> {
-  const outcome = outcomeOf(candidate, run.reading.conversation.value.generation + 1);
-  const mostTries = candidate.keptPins?.length ? PINNING_SWAP_TRIES : SWAP_TRIES;
+async function commitGeneration(
+  run: ClaimedRun,
+  {
+    outcome,
+    mostTries,
+    make,
+  }: {
+    outcome: Outcome;
+    mostTries: number;
+    make: (conversation: Versioned<Conversation>) => MadeGeneration & { isGuarded: boolean };
+  },
+): Promise<Outcome> {
   // Not `retry`: after every failure, the last one too, the documents say whether the swap was applied.
   for (let tries = 1; ; tries++) {
     const standing = await standingOf(run);
@@ -159,9 +206,10 @@ export async function swap(run: ClaimedRun, candidate: Candidate): Promise<Outco
     const { conversation } = standing;
     const turnsArrived = conversation.value.lastSeq - run.reading.conversation.value.lastSeq;
     try {
-      await run.dependencies.store.commit(
-        await swapWrites(run, candidate, { outcome, conversation }),
-      );
+      const made = make(conversation);
+      const { updateTime } = conversation;
+      const guard = made.isGuarded ? { updateTime } : ({ exists: true } as const);
+      await run.dependencies.store.commit(await generationWrites(run, made, guard));
       return { ...outcome, turnsArrived };
     } catch (error) {
       if (!mayBeCommitted(error)) throw error;

@@ -14,6 +14,7 @@ import {
 import { mergeOperations } from '#shared/compaction/ledger/operations/merge-operations.ts';
 import { ledgerJsonSchema, type Operation } from '#shared/compaction/ledger/prompt/operation.ts';
 import type { LedgerVerification } from '#shared/compaction/ledger/verify/verify-ledger.ts';
+import { leftOutParts } from '#shared/conversation/context/left-out-files.ts';
 import type { FoldPlan } from '#shared/compaction/split/plan.ts';
 import { snapshotProfile, type ArchivedItem } from '#shared/conversation/documents/snapshot.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
@@ -56,7 +57,7 @@ async function askOnce(run: ClaimedRun, question: Question): Promise<Asked> {
     contents: [
       ...ledgerContents({
         utterances: [...readUtterances(question.turns), ...sourceUtterances(question.turns)],
-        attachments: attachmentsIn(question.turns),
+        attachments: attachmentsIn(question.turns, leftOutParts(run.reading.turns)),
         known: question.known,
         boundary,
       }),

@@ -5,14 +5,15 @@ import { continuedHistory, nothingCovered } from '#shared/conversation/writes/ne
 import { historyPath } from '#shared/conversation/documents/paths.ts';
 import {
   firstTailSeq,
+  type HistorySource,
   readContextParts,
   readTurnRange,
 } from '#shared/conversation/context/read-conversation.ts';
 import { signedHistory } from '#shared/conversation/context/signed-history.ts';
 import { isTerminal, type Turn } from '#shared/conversation/documents/turn.ts';
 import { GuardLostError } from '#shared/errors.ts';
-import { selectOutputForms } from '#functions/context/output-forms.ts';
-import type { ChatDependencies } from '../chat-dependencies.ts';
+import type { Clock, Signer } from '#shared/ports/ports.ts';
+import { selectOutputForms, type Viewing } from './output-forms.ts';
 
 /** The context before the change. */
 interface Present {
@@ -26,10 +27,7 @@ interface ReadConversation {
   conversation: Conversation;
 }
 
-type ReadDependencies = Pick<
-  ChatDependencies,
-  'store' | 'cache' | 'signer' | 'logger' | 'config' | 'sha256'
->;
+type ReadDependencies = HistorySource & Viewing;
 
 /** Throws GuardLostError when the conversation moved on while it was read: read again. */
 export async function readPresent(
@@ -76,7 +74,7 @@ interface Continuation {
  * what re-arming counts from.
  */
 export async function continueHistory(
-  dependencies: ReadDependencies & Pick<ChatDependencies, 'clock'>,
+  dependencies: ReadDependencies & { clock: Pick<Clock, 'now'>; signer: Signer },
   { conversationId, conversation }: ReadConversation,
   next: Pick<
     Parameters<typeof continuedHistory>[0],

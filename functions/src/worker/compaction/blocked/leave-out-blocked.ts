@@ -1,0 +1,215 @@
+import { withoutTurns } from '#shared/compaction/snapshot/repair-history.ts';
+import { newestHistoryThrough } from '#shared/conversation/context/find-history.ts';
+import type { ContextSource } from '#shared/conversation/context/assemble-context.ts';
+import type { History } from '#shared/conversation/documents/history.ts';
+import { turnPath } from '#shared/conversation/documents/paths.ts';
+import { workingItems, type Item, type Snapshot } from '#shared/conversation/documents/snapshot.ts';
+import type { Turn } from '#shared/conversation/documents/turn.ts';
+import { generationFields, rearmsFrom } from '#shared/conversation/writes/next-generation.ts';
+import { continueHistory, readPresent } from '#functions/context/continue-history.ts';
+import { createRenderer } from '#functions/context/snapshot-rendering.ts';
+import { payFor } from '../draft/ask-summariser.ts';
+import { unchanged, type Outcome } from '../outcome.ts';
+import { runContext, type ClaimedRun } from '../run.ts';
+import { sentPrompt } from '../swap/measure-swap.ts';
+import type { MadeGeneration } from '../swap/swap.ts';
+import { findBlocked, type Unit } from './find-blocked.ts';
+
+/** What is asked behind the context: only whether the prompt passes matters. */
+const QUESTION = { role: 'user' as const, parts: [{ text: 'Answer with the word OK.' }] };
+
+/** Why a search changed nothing. None is made again before the context has changed. */
+const nothingFound: Readonly<Record<'clear' | 'always' | 'found', string>> = {
+  clear: 'MESSAGE_BLOCKED',
+  always: 'INSTRUCTION_BLOCKED',
+  found: 'BLOCK_NOT_FOUND',
+};
+const searchReasons: ReadonlySet<string | undefined> = new Set(Object.values(nothingFound));
+
+type Present = Awaited<ReturnType<typeof readPresent>>;
+
+interface ContextUnit extends Unit {
+  item?: Item;
+  turn?: Turn;
+}
+
+/** The items of a snapshot, where each says of which turns it comes; else the snapshot is part of every prompt. */
+function itemsIn({ history }: Present): Item[] {
+  const items = history?.snapshot ? workingItems(history.snapshot) : [];
+  return items.every(({ sources }) => sources.length > 0) ? items : [];
+}
+
+const unitsOf = (present: Present): ContextUnit[] => [
+  ...itemsIn(present).map((item) => ({ seqs: item.sources, item })),
+  ...present.turns.filter(({ inContext }) => inContext).map((turn) => ({ seqs: [turn.seq], turn })),
+];
+
+const withItems = (snapshot: Snapshot, ids: ReadonlySet<string>): Snapshot => ({
+  ...snapshot,
+  sections: Object.fromEntries(
+    Object.entries(snapshot.sections).map(([name, all]) => [
+      name,
+      all.filter(({ id }) => ids.has(id)),
+    ]),
+  ),
+});
+
+/** A history that says these items alone. */
+function historyWith(
+  run: ClaimedRun,
+  history: History,
+  items: readonly Item[],
+): Pick<History, 'snapshotText'> {
+  const { snapshot, boundary } = history;
+  if (!snapshot || items.length === 0) return { snapshotText: '' };
+  const render = createRenderer(run.dependencies.config, run.reading.conversation.value);
+  return render(withItems(snapshot, new Set(items.map(({ id }) => id))), boundary);
+}
+
+/** The context with these units of it alone. */
+function contextOf(
+  run: ClaimedRun,
+  present: Present,
+  units: readonly ContextUnit[],
+): ContextSource {
+  const { history } = present;
+  const items = units.flatMap(({ item }) => item ?? []);
+  const isWhole = items.length === itemsIn(present).length;
+  return {
+    ...runContext(run),
+    coveredThrough: run.reading.conversation.value.coveredThrough,
+    history: history && { ...history, ...(!isWhole && historyWith(run, history, items)) },
+    turns: units.flatMap(({ turn }) => turn ?? []),
+  };
+}
+
+/** Asks for one token: why a filter blocks the prompt of these units, or undefined. */
+async function blockReasonOf(
+  run: ClaimedRun,
+  present: Present,
+  units: readonly ContextUnit[],
+): Promise<string | undefined> {
+  run.signal.throwIfAborted();
+  const request = {
+    ...sentPrompt(run, contextOf(run, present, units), QUESTION),
+    toolChoice: 'none' as const,
+    maxOutputTokens: 1,
+    role: 'utility_probe' as const,
+    promptId: `${run.need.requestId}-blocked-${run.bill.calls + 1}`,
+  };
+  const { blockReason } = await payFor(run, { request, promptVersion: undefined });
+  // A name and no text.
+  return blockReason === undefined || /^[A-Z_]{1,63}$/.test(blockReason) ? blockReason : 'OTHER';
+}
+
+/** What a search has said already of the context as it is. */
+function knownReason({ reading }: ClaimedRun, { history, turns }: Present): string | undefined {
+  const last = reading.job?.value.records.findLast(({ reason }) => searchReasons.has(reason));
+  const newest = turns.findLast(({ inContext }) => inContext);
+  const changedAt = Math.max(
+    history?.createTime.getTime() ?? 0,
+    newest?.finishTime?.getTime() ?? 0,
+  );
+  return last && last.finishedAt.getTime() > changedAt ? last.reason : undefined;
+}
+
+/** The history that goes on: without what came of the turns, or an earlier one where nothing is left of it. */
+async function sourceWithout(
+  { dependencies, reading }: ClaimedRun,
+  present: History | undefined,
+  seqs: readonly number[],
+): Promise<History | undefined> {
+  if (!present) return undefined;
+  const { conversationId, conversation } = reading;
+  const render = createRenderer(dependencies.config, conversation.value);
+  const mended = withoutTurns(present, { seqs }, render);
+  if (mended.erased !== true) return mended;
+  const target = { conversationId, conversation: conversation.value };
+  return newestHistoryThrough(dependencies, target, Math.min(...seqs) - 1);
+}
+
+/** The next generation's history, and what the context weighs without the turns. */
+async function continueWithout(run: ClaimedRun, present: Present, seqs: readonly number[]) {
+  const { dependencies, reading, need, lease } = run;
+  const { conversationId } = reading;
+  const conversation = reading.conversation.value;
+  const source = await sourceWithout(run, present.history, seqs);
+  const { declined } = conversation.compactionNeeded;
+  return continueHistory(
+    dependencies,
+    { conversationId, conversation },
+    {
+      source,
+      present,
+      state: 'CHANGED',
+      changedSeqs: seqs,
+      requestId: need.requestId,
+      by: lease.owner,
+      left: (turn) => (seqs.includes(turn.seq) ? { ...turn, inContext: false } : turn),
+      afterTokens: (tokens) => rearmsFrom({ source, present: present.history, declined, tokens }),
+    },
+  );
+}
+
+/** The generation in whose context the turns do not stand. Their documents say why; the transcript keeps them. */
+async function generationWithout(
+  run: ClaimedRun,
+  present: Present,
+  { seqs, blockReason }: { seqs: readonly number[]; blockReason: string },
+): Promise<MadeGeneration> {
+  const { conversationId, conversation, tokens: beforeTokens } = run.reading;
+  const { history, tokens } = await continueWithout(run, present, seqs);
+  const firstSeq = Math.min(...seqs);
+  const losesIndex = (conversation.value.indexedThrough ?? 0) >= firstSeq;
+  const outcome: Outcome = {
+    ...unchanged(beforeTokens, { state: 'CONTENT_TRUNCATED', reason: 'TURNS_BLOCKED' }),
+    afterTokens: tokens,
+    generation: history.generation,
+    coveredThrough: history.coveredThrough,
+    strategy: 'copy',
+  };
+  return {
+    history: { ...history, trigger: run.need.trigger },
+    outcome,
+    fields: {
+      ...generationFields(history),
+      ...(losesIndex && { indexedThrough: firstSeq - 1 }),
+    },
+    // Finished turns change under the guard of the conversation document alone.
+    writes: seqs.map((seq) => ({
+      op: 'update',
+      path: turnPath(conversationId, seq),
+      fields: { inContext: false, blocked: blockReason },
+      guard: { exists: true },
+    })),
+  };
+}
+
+/**
+ * Finds what of the context a filter of the model blocks, and makes the generation without it; an outcome where there is
+ * nothing to take out. Throws what the model and the quota throw, GuardLostError, StoreUnavailableError.
+ */
+export async function leaveOutBlocked(
+  run: ClaimedRun,
+): Promise<{ kind: 'made'; made: MadeGeneration } | { kind: 'outcome'; outcome: Outcome }> {
+  const { reading, dependencies } = run;
+  const noop = (reason: string) => ({
+    kind: 'outcome' as const,
+    outcome: unchanged(reading.tokens, { state: 'NOOP', reason }),
+  });
+  if (!run.isModelAllowed) return noop(run.refusal ?? 'SPEND_LIMIT');
+  const { conversationId } = reading;
+  const conversation = reading.conversation.value;
+  const present = await readPresent(dependencies, { conversationId, conversation });
+  const known = knownReason(run, present);
+  if (known !== undefined) return noop(known);
+  let blockReason = '';
+  const found = await findBlocked(unitsOf(present), async (units) => {
+    const reason = await blockReasonOf(run, present, units);
+    blockReason = reason ?? blockReason;
+    return reason !== undefined;
+  });
+  const seqs = found.kind === 'found' ? found.seqs : [];
+  if (seqs.length === 0 || present.history?.isUntrusted) return noop(nothingFound[found.kind]);
+  return { kind: 'made', made: await generationWithout(run, present, { seqs, blockReason }) };
+}

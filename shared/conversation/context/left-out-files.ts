@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import type { AppError } from '#shared/errors.ts';
+import type { Content, Part } from '../documents/content.ts';
+
+/** Where a file stands that no prompt shows any more: a part of what the user said in a turn. No address: erasures need not look for it. */
+export const leftOutFileSchema = z.object({
+  seq: z.number().int().positive(),
+  /** Index in the parts of the message. */
+  part: z.number().int().nonnegative(),
+  mediaType: z.string().optional(),
+});
+export type LeftOutFile = z.infer<typeof leftOutFileSchema>;
+
+interface SaidTurn {
+  seq: number;
+  user: Content;
+}
+
+/** A file at an address that is not ours: whether it is still there tomorrow, only the model finds out. */
+const isForeign = ({ fileData, upload }: Part): boolean =>
+  fileData !== undefined && upload === undefined;
+
+/** The files at foreign addresses in the messages of turns, by their parts. */
+export const foreignFiles = (turns: readonly SaidTurn[]): Map<Part, LeftOutFile> =>
+  new Map(
+    turns.flatMap(({ seq, user }) =>
+      user.parts.flatMap((part, index): [Part, LeftOutFile][] =>
+        isForeign(part) ? [[part, { seq, part: index, mediaType: part.fileData?.mimeType }]] : [],
+      ),
+    ),
+  );
+
+/** The parts of the turns' messages that `files` name. */
+export function namedParts(
+  files: readonly LeftOutFile[],
+  turns: readonly SaidTurn[],
+): ReadonlySet<Part> {
+  if (files.length === 0) return new Set();
+  const names = new Set(files.map(({ seq, part }) => `${seq}/${part}`));
+  return new Set(
+    turns.flatMap(({ seq, user }) => user.parts.filter((_, index) => names.has(`${seq}/${index}`))),
+  );
+}
+
+/** The parts of turns that one of them was answered without: no later prompt shows them either. */
+export const leftOutParts = (
+  turns: readonly (SaidTurn & { leftOutFiles?: readonly LeftOutFile[] | undefined })[],
+): ReadonlySet<Part> =>
+  namedParts(
+    turns.flatMap(({ leftOutFiles = [] }) => leftOutFiles),
+    turns,
+  );
+
+/** What stands in the place of a file. Without its address: a model might refuse that as well. */
+const leftOutLine = ({ fileData }: Part): Part => ({
+  text: `[attached file (${fileData?.mimeType ?? 'unknown type'}): not shown, it could not be read any more]`,
+});
+
+/** The content with a line in the place of each file that is left out; the same object where it has none. */
+export const withoutFiles = (content: Content, leftOut: ReadonlySet<Part>): Content =>
+  leftOut.size === 0 || !content.parts.some((part) => leftOut.has(part))
+    ? content
+    : {
+        ...content,
+        parts: content.parts.map((part) => (leftOut.has(part) ? leftOutLine(part) : part)),
+      };
+
+/** The foreign files that contents show. */
+export const foreignPartsIn = (contents: readonly Content[]): Part[] =>
+  contents.flatMap(({ parts }) => parts.filter(isForeign));
+
+/**
+ * Whether a model may have refused a request for one of its files. Providers say so in changing words, and with a 400, a
+ * 403 (a private video) or a 404: all but a refusal that names another field, or the deployment's own access.
+ */
+export function mayBeForFile({ reason, retryable, metadata }: AppError): boolean {
+  if (reason === 'MODEL_UNKNOWN') return true;
+  if (reason !== 'MODEL_REFUSED_REQUEST') return false;
+  const { field, httpStatus, modelReason = '' } = metadata;
+  if (retryable && (httpStatus !== '403' || modelReason.startsWith('API_KEY_'))) return false;
+  return field === undefined || field.startsWith('contents');
+}

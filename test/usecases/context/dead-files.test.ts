@@ -1,0 +1,279 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import type { InputPart } from '#shared/wire/resources/message-parts.ts';
+import { contextResponse } from '#shared/wire/resources/context.ts';
+import { sendMessageResponse } from '#shared/wire/resources/messages.ts';
+import { forkConversation } from '#functions/chat/conversations/fork/fork-conversation.ts';
+import { choosyModel, refusedWith, type Refusal } from '#test/fakes/choosy-model.ts';
+import { createWireApp } from '#test/support/chat/wire-app.ts';
+import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
+import { withAppTools } from '#test/support/tools/tool-world.ts';
+import { compactOnce } from '#test/support/compaction/compacted-conversation.ts';
+
+const DEAD = 'https://dead.example/a.png';
+const RESULTS = 'turns/t_1/toolResults';
+const NOT_SHOWN = '[attached file (image/png): not shown, it could not be read any more]';
+
+const words = (text: string): InputPart => ({ type: 'text', text });
+const picture = (url = DEAD): InputPart => ({ type: 'file', mediaType: 'image/png', url });
+
+/** Refuses what names an address of the host. */
+const refusing =
+  (host: string, error = refusedWith(400)): Refusal =>
+  (_, text) =>
+    text.includes(host) ? error : undefined;
+
+/** A chat whose model refuses what `state.refuse` says. */
+function world() {
+  const choosy = choosyModel();
+  const app = createWireApp({ model: choosy.model });
+  const conversationId = randomUUID();
+  const path = `/v1/conversations/${conversationId}`;
+  const post = (body: object, accept = 'application/json', to = 'messages') =>
+    app.call({
+      method: 'POST',
+      path: `${path}/${to}`,
+      uid: 'u1',
+      headers: { accept },
+      body: JSON.stringify(body),
+    });
+  const send = (...parts: InputPart[]) => post({ message: { id: randomUUID(), parts } });
+  const answer = async (...parts: InputPart[]) => {
+    const { text, status } = await send(...parts);
+    if (status !== 200) throw new Error(text);
+    return sendMessageResponse.parse(JSON.parse(text));
+  };
+  const shown = async () =>
+    contextResponse
+      .parse(await app.ok({ method: 'GET', path: `${path}/context`, uid: 'u1' }))
+      .items.filter(({ kind }) => kind === 'turn');
+  return { ...choosy, app, conversationId, path, post, send, answer, shown };
+}
+
+/** The texts and files of the newest request. */
+const newest = ({ requests }: Pick<ReturnType<typeof world>, 'requests'>) =>
+  JSON.stringify(requests.at(-1)?.contents);
+
+describe('a file whose address dies after it was answered', () => {
+  test('a later message is answered without the file, by one more call, and says which one', async () => {
+    const chat = world();
+    await chat.answer(words('Look'), picture());
+    chat.state.refuse = refusing('dead.example');
+
+    const { turn, message } = await chat.answer(words('Hello'));
+
+    expect(chat.requests).toHaveLength(3);
+    expect(newest(chat)).toContain(NOT_SHOWN);
+    const leftOutFiles = [{ turnId: 't_1', part: 1, mediaType: 'image/png' }];
+    expect(turn).toMatchObject({ state: 'done', leftOutFiles });
+    expect(message).toMatchObject({ leftOutFiles });
+  });
+
+  test('messages after the one that found a dead file out pay no second call', async () => {
+    const chat = world();
+    await chat.answer(words('Look'), picture());
+    chat.state.refuse = refusing('dead.example');
+    await chat.answer(words('Hello'));
+
+    const { turn } = await chat.answer(words('And now?'));
+
+    expect(chat.requests).toHaveLength(4);
+    expect(turn).not.toHaveProperty('leftOutFiles');
+  });
+
+  test('the context shows a dead file as the next call sends it', async () => {
+    const chat = world();
+    await chat.answer(words('Look'), picture());
+    chat.state.refuse = refusing('dead.example');
+    await chat.answer(words('Hello'));
+
+    const items = await chat.shown();
+    await chat.answer(words('And now?'));
+
+    expect(items.map(({ content }) => content)).toEqual(
+      chat.requests.at(-1)?.contents.slice(0, -1),
+    );
+  });
+
+  test('the stream of the turn has a notice of the files that were left out, live and again', async () => {
+    const chat = world();
+    await chat.answer(words('Look'), picture());
+    chat.state.refuse = refusing('dead.example');
+    const body = { message: { id: randomUUID(), parts: [words('Hello')] } };
+
+    const live = await chat.post(body, 'text/event-stream');
+    const again = await chat.post(body, 'text/event-stream');
+
+    const notice =
+      '{"type":"data-notice","id":"files","data":{"kind":"files","leftOutFiles":[{"turnId":"t_1","part":1,"mediaType":"image/png"}]}}';
+    expect(live.text).toContain(notice);
+    expect(again.text).toContain(notice);
+  });
+
+  test.each([
+    { what: 'an address without rights', refusal: refusedWith(403) },
+    { what: 'a field of the contents', refusal: refusedWith(400, { field: 'contents[0].parts' }) },
+  ])('a refusal for $what is taken for a dead file as well', async ({ refusal }) => {
+    const chat = world();
+    await chat.answer(words('Look'), picture());
+    chat.state.refuse = refusing('dead.example', refusal);
+
+    const { turn } = await chat.answer(words('Hello'));
+
+    expect(turn.leftOutFiles).toHaveLength(1);
+  });
+
+  test('two dead addresses among live ones cost one more call, and all foreign files are left out', async () => {
+    const chat = world();
+    await chat.answer(words('One'), picture(), picture('https://live.example/b.png'));
+    await chat.answer(words('Two'), picture('https://dead.example/c.png'));
+    chat.state.refuse = refusing('dead.example');
+
+    const { turn } = await chat.answer(words('Hello'), picture('https://live.example/d.png'));
+
+    expect(turn.leftOutFiles?.map(({ turnId, part }) => [turnId, part])).toEqual([
+      ['t_1', 1],
+      ['t_1', 2],
+      ['t_2', 1],
+    ]);
+    expect(newest(chat)).toContain('live.example/d.png');
+  });
+
+  test('a file that is sent again is shown again', async () => {
+    const chat = world();
+    await chat.answer(words('Look'), picture());
+    chat.state.refuse = refusing('dead.example');
+    await chat.answer(words('Hello'));
+    chat.state.refuse = () => undefined;
+
+    await chat.answer(words('Once more'), picture());
+
+    expect(newest(chat).split(DEAD)).toHaveLength(2);
+    expect(newest(chat).split(NOT_SHOWN)).toHaveLength(2);
+  });
+
+  test('a fork goes on without the files that its source was answered without', async () => {
+    const chat = world();
+    await chat.answer(words('Look'), picture());
+    chat.state.refuse = refusing('dead.example');
+    const { userMessage } = await chat.answer(words('Hello'));
+    const fork = randomUUID();
+    await forkConversation(chat.app.dependencies, {
+      caller: { uid: 'u1', tier: 'signedIn' },
+      conversationId: chat.conversationId,
+      id: fork,
+      messageId: userMessage.id,
+    });
+    const before = chat.requests.length;
+
+    const message = { id: randomUUID(), parts: [words('And here?')] };
+    const path = `/v1/conversations/${fork}/messages`;
+    await chat.app.ok({ method: 'POST', path, uid: 'u1', body: { message } });
+
+    expect(chat.requests).toHaveLength(before + 1);
+    expect(newest(chat)).toContain(NOT_SHOWN);
+  });
+
+  test('a compaction folds the turn of a dead file, and names the file as not shown', async () => {
+    const chat = world();
+    await chat.answer(words('Look'), picture());
+    for (let i = 0; i < 8; i++) await chat.answer(words(`My dog ${i} is called Pixel ${i}.`));
+    chat.state.refuse = refusing('dead.example');
+    const before = chat.requests.length;
+    await chat.app.ok({ method: 'POST', path: `${chat.path}:compact`, uid: 'u1', body: {} });
+    const { store } = chat.app.dependencies;
+
+    const outcome = await compactOnce(
+      compactionBench({ store, model: chat.model }),
+      chat.conversationId,
+    );
+
+    expect(outcome).toMatchObject({ state: 'COMPACTED' });
+    expect(chat.requests).toHaveLength(before + 2);
+    expect(newest(chat)).toContain(NOT_SHOWN);
+    await chat.answer(words('Hello'));
+  });
+});
+
+describe('a file that dies while its turn is answered', () => {
+  test('a file that dies before the app answers a call is left out of the rest of its turn', async () => {
+    const chat = world();
+    await withAppTools(chat.app.dependencies, chat.conversationId, ['locate']);
+    chat.state.say = [{ functionCall: { name: 'locate', args: {} } }];
+    await chat.answer(words('Where is it?'), picture());
+    chat.state.refuse = refusing('dead.example');
+    chat.state.say = [{ functionCall: { name: 'locate', args: { more: true } } }];
+    await chat.post({ results: [{ callId: 't_1_c0', output: 'Oslo' }] }, undefined, RESULTS);
+    const open = await chat.shown();
+    chat.state.say = [{ text: 'In Oslo.' }];
+
+    const results = [{ callId: 't_1_c1', output: 'Norway' }];
+    const { text } = await chat.post({ results }, undefined, RESULTS);
+    const { turn } = sendMessageResponse.parse(JSON.parse(text));
+    await chat.answer(words('Thanks'));
+
+    expect(turn).toMatchObject({ state: 'done', leftOutFiles: [{ turnId: 't_1', part: 1 }] });
+    // The first call, a refused one and one without the file, then one for each step.
+    expect(chat.requests).toHaveLength(5);
+    expect(JSON.stringify(open[0]?.content)).toContain(NOT_SHOWN);
+    expect(newest(chat)).toContain(NOT_SHOWN);
+  });
+
+  test('an edit of a later message is answered without the dead file', async () => {
+    const chat = world();
+    await chat.answer(words('Look'), picture());
+    const { userMessage } = await chat.answer(words('Hello'));
+    chat.state.refuse = refusing('dead.example');
+
+    const { text } = await chat.post(
+      { message: { id: randomUUID(), parts: [words('Good day')] } },
+      undefined,
+      `messages/${userMessage.id}:edit`,
+    );
+
+    const { turn } = sendMessageResponse.parse(JSON.parse(text));
+    expect(turn).toMatchObject({ state: 'done', leftOutFiles: [{ turnId: 't_1', part: 1 }] });
+  });
+});
+
+describe('a refusal that leaving files out does not mend', () => {
+  test('a message whose own file is refused fails and names it, and the next ones are answered without it', async () => {
+    const chat = world();
+    chat.state.refuse = refusing('dead.example');
+
+    const failed = await chat.send(words('Look'), picture());
+    const { turn } = await chat.answer(words('Hello'));
+
+    expect(failed.status).toBe(500);
+    expect(JSON.parse(failed.text).error.message).toContain(`\`message.parts[1].url\` (${DEAD})`);
+    expect(turn).not.toHaveProperty('leftOutFiles');
+    expect(chat.requests).toHaveLength(2);
+  });
+
+  test('a model that refuses everything is asked twice a message, and the files are shown again later', async () => {
+    const chat = world();
+    await chat.answer(words('Look'), picture());
+    chat.state.refuse = () => refusedWith(400);
+    const failed = await chat.send(words('Hello'));
+    expect(failed.status).toBe(500);
+    expect(chat.requests).toHaveLength(3);
+    chat.state.refuse = () => undefined;
+
+    await chat.answer(words('And now?'));
+
+    expect(newest(chat)).toContain(DEAD);
+  });
+
+  test.each([
+    { what: 'names another field', refusal: refusedWith(400, { field: 'generation_config' }) },
+    { what: 'is about the key', refusal: refusedWith(403, { modelReason: 'API_KEY_INVALID' }) },
+  ])('a refusal that $what is told at once', async ({ refusal }) => {
+    const chat = world();
+    await chat.answer(words('Look'), picture());
+    chat.state.refuse = () => refusal;
+
+    await chat.send(words('Hello'));
+
+    expect(chat.requests).toHaveLength(2);
+  });
+});
