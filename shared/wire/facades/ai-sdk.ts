@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { inputPartSchema } from '#shared/wire/resources/message-parts.ts';
 import { createConversationBody } from '#shared/wire/resources/conversations.ts';
 import { sendMessageBody } from '#shared/wire/resources/messages.ts';
-import { PARTS_MAX } from '../limits.ts';
+import { DIALOGUE_MAX, PARTS_MAX } from '../limits.ts';
 
 /*
  * What the transports of the AI SDK 5, 6 and 7 send. Unlike our own requests these are read tolerantly: the
@@ -54,6 +54,7 @@ export const aiSdkChatBody = z.object({
   id: chatId,
   messages: z
     .array(uiMessage)
+    .max(DIALOGUE_MAX)
     .describe(
       'The last message of the user counts, or an answer (`m_<seq>`) behind it whose tool parts hold outputs for its open calls. The server’s own transcript is the history; what stands before a new message says where it belongs: where the server has more behind that, it is an edit in its place.',
     ),

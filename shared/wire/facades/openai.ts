@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { tokens, conversationIdSchema } from '../fields.ts';
-import { TOOLS_MAX } from '../limits.ts';
+import { DIALOGUE_MAX, TOOLS_MAX } from '../limits.ts';
 import { annotationsResponse } from '../sources.ts';
 import { responseSchemaSchema } from '../response-schema.ts';
 import { clientContextSchema } from '../resources/client-context.ts';
@@ -121,6 +121,7 @@ export const chatCompletionBody = z.looseObject({
   messages: z
     .array(message)
     .min(1)
+    .max(DIALOGUE_MAX)
     .describe(
       'With a conversation id only the last one counts, or those of the role `tool` at the end; the server’s own transcript is the history.',
     ),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { responseSchemaSchema } from '#shared/wire/response-schema.ts';
 import { conversationIdSchema, wellFormedText } from '#shared/wire/fields.ts';
-import { PARTS_MAX, THRESHOLD_MIN_TOKENS, TOOLS_MAX } from '#shared/wire/limits.ts';
+import { DIALOGUE_MAX, PARTS_MAX, THRESHOLD_MIN_TOKENS, TOOLS_MAX } from '#shared/wire/limits.ts';
 
 /*
  * What clients of OpenAI’s Responses API send:
@@ -9,8 +9,6 @@ import { PARTS_MAX, THRESHOLD_MIN_TOKENS, TOOLS_MAX } from '#shared/wire/limits.
  * chat completions are: what asks for something that is not done here is refused by name.
  */
 
-/** Items of one request: a dialogue of a thousand questions. */
-const ITEMS_MAX = 2_000;
 const idText = z.string().min(1).max(256);
 
 const inputText = z.looseObject({
@@ -117,7 +115,7 @@ const conversation = z.union(
   { error: 'must be a UUID, version 4 or 7, or `{id}`' },
 );
 
-const input = z.union([wellFormedText, z.array(inputItem).max(ITEMS_MAX)], {
+const input = z.union([wellFormedText, z.array(inputItem).max(DIALOGUE_MAX)], {
   error: 'must be a text or a list of items',
 });
 

@@ -48,14 +48,17 @@ export function messageText({ content }: Exclude<OpenAiMessage, OpenAiUserMessag
   return typeof content === 'string' ? content : content.map(({ text }) => text).join('');
 }
 
+interface Read {
+  /** Place of the message in its request. */
+  index: number;
+  limits: MessageLimits;
+  /** Names of the functions that were called before it, by the ids of the calls. */
+  called: ReadonlyMap<string, string>;
+}
+
 /** What one message of a dialogue says; nothing for an instruction. */
-function partsOf(
-  messages: readonly OpenAiMessage[],
-  index: number,
-  limits: MessageLimits,
-): { role: Content['role']; parts: Part[] } | undefined {
-  const message = messages[index];
-  switch (message?.role) {
+function partsOf(message: OpenAiMessage, { index, limits, called }: Read): Content | undefined {
+  switch (message.role) {
     case 'user':
       return { role: 'user', parts: toUserParts(message, limits, index) };
     case 'assistant': {
@@ -65,16 +68,16 @@ function partsOf(
     }
     case 'tool': {
       const text = messageText(message);
-      return { role: 'user', parts: [toResponsePart(message, { messages, index, text })] };
+      return { role: 'user', parts: [toResponsePart(message, { called, index, text })] };
     }
     case 'system':
     case 'developer':
-    case undefined:
       return undefined;
   }
 }
 
-const isResponse = ({ functionResponse }: Part) => functionResponse !== undefined;
+/** Whether a content is what tools gave; that stands alone, so the first part tells. */
+const isResponse = ({ parts: [first] }: Content) => first?.functionResponse !== undefined;
 
 /**
  * A dialogue as the model takes it: neighbours of one role joined, so that roles alternate, but for what tools gave,
@@ -82,12 +85,19 @@ const isResponse = ({ functionResponse }: Part) => functionResponse !== undefine
  */
 export function toContents(messages: readonly OpenAiMessage[], limits: MessageLimits): Content[] {
   const contents: Content[] = [];
-  for (const index of messages.keys()) {
-    const said = partsOf(messages, index, limits);
+  const called = new Map<string, string>();
+  for (const [index, message] of messages.entries()) {
+    const said = partsOf(message, { index, limits, called });
+    if (message.role === 'assistant')
+      for (const {
+        id,
+        function: { name },
+      } of message.tool_calls ?? [])
+        called.set(id, name);
     if (!said || said.parts.length === 0) continue;
     const last = contents.at(-1);
-    const isAlike = last?.parts.some(isResponse) === said.parts.some(isResponse);
-    if (last?.role === said.role && isAlike) last.parts.push(...said.parts);
+    if (last?.role === said.role && isResponse(last) === isResponse(said))
+      last.parts.push(...said.parts);
     else contents.push(said);
   }
   return contents[0]?.role === 'model' ? [OPENING, ...contents] : contents;
