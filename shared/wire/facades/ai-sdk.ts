@@ -56,7 +56,7 @@ export const aiSdkChatBody = z.object({
     .array(uiMessage)
     .max(DIALOGUE_MAX)
     .describe(
-      'The last message of the user counts, or an answer (`m_<seq>`) behind it whose tool parts hold outputs for its open calls. The server’s own transcript is the history; what stands before a new message says where it belongs: where the server has more behind that, it is an edit in its place.',
+      'The last message of the user counts, or an answer (`m_<seq>`) behind it whose tool parts hold outputs for its open calls. The server’s own transcript is the history; what stands before a new message says where it belongs: where the server has more behind that, it is an edit in its place. A message alone comes after all.',
     ),
   trigger: z.enum(['submit-message', 'regenerate-message']).default('submit-message'),
   messageId: foreignMessageId

@@ -123,7 +123,7 @@ export const chatCompletionBody = z.looseObject({
     .min(1)
     .max(DIALOGUE_MAX)
     .describe(
-      'With a conversation id only the last one counts, or those of the role `tool` at the end; the server’s own transcript is the history.',
+      'With a conversation id the last one is answered, or those of the role `tool` at the end; the server’s own transcript is the history. Those before may be all or the newest; where they end with an earlier answer, the message is an edit there.',
     ),
   stream: z.boolean().nullish(),
   stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { decideToolResults } from '#shared/conversation/context/tool-results.ts';
-import { chatCompletionBody } from '#shared/wire/facades/openai.ts';
+import { chatCompletionBody, type OpenAiMessage } from '#shared/wire/facades/openai.ts';
 import { createResponseBody } from '#shared/wire/facades/responses/request.ts';
 import { decideHistory } from '#functions/chat/facades/ai-sdk/history-decision.ts';
 import { toContents } from '#functions/chat/facades/openai/message-content.ts';
@@ -8,14 +8,14 @@ import { toChatBody } from '#functions/chat/facades/responses/to-chat-body.ts';
 import { workRatio } from '#test/support/work-ratio.ts';
 
 const limits = { maxPartBytes: 100_000, maxMessageBytes: 100_000 };
-const user = { role: 'user', content: 'a' } as const;
+const user: OpenAiMessage = { role: 'user', content: 'a' };
 const call = (id: string) => ({
   id,
   type: 'function' as const,
   function: { name: 'f', arguments: '' },
 });
-const asks = (id: string) => ({ role: 'assistant', tool_calls: [call(id)] }) as const;
-const gives = (id: string) => ({ role: 'tool', tool_call_id: id, content: '1' }) as const;
+const asks = (id: string): OpenAiMessage => ({ role: 'assistant', tool_calls: [call(id)] });
+const gives = (id: string): OpenAiMessage => ({ role: 'tool', tool_call_id: id, content: '1' });
 const numbers = (text: string) => Array.from(text, (_, index) => index);
 
 test.each<[string, (text: string) => unknown]>([

@@ -42,6 +42,12 @@ export function toUserParts(
   return said.map(toPart);
 }
 
+/** What a user has typed in a message: of files nothing. */
+export const typedIn = ({ content }: OpenAiUserMessage): string =>
+  typeof content === 'string'
+    ? content
+    : content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+
 /** The text of a message that is not the user's; '' for one that has none. */
 export function messageText({ content }: Exclude<OpenAiMessage, OpenAiUserMessage>): string {
   if (content === null || content === undefined) return '';
