@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { optionValues } from '#shared/models/answer-options.ts';
 import { responseSchemaSchema } from '#shared/wire/response-schema.ts';
 import { conversationIdSchema, wellFormedText } from '#shared/wire/fields.ts';
 import { DIALOGUE_MAX, PARTS_MAX, THRESHOLD_MIN_TOKENS, TOOLS_MAX } from '#shared/wire/limits.ts';
@@ -95,7 +96,7 @@ export type ResponsesTool = z.infer<typeof tool>;
 const toolChoice = z.union(
   [
     z.enum(['auto', 'none', 'required']),
-    z.looseObject({ type: z.literal('function'), name: z.string().min(1).max(64) }),
+    z.looseObject({ type: z.literal('function'), name: optionValues.functionName }),
   ],
   { error: 'must be `auto`, `none`, `required` or one function of `tools`' },
 );
@@ -165,9 +166,11 @@ export const createResponseBody = z.looseObject({
     })
     .nullish()
     .describe('`effort`: how much the model thinks; `none` is the least that it can.'),
-  temperature: z.number().min(0).max(2).nullish(),
-  top_p: z.number().min(0).max(1).nullish(),
-  max_output_tokens: z.number().int().min(1).nullish(),
+  temperature: optionValues.temperature.nullish(),
+  top_p: optionValues.topP.nullish(),
+  max_output_tokens: optionValues.maxOutputTokens
+    .nullish()
+    .describe('At most those that the model can give.'),
   metadata: z.record(z.string(), z.string()).nullish().describe('Comes back with the answer.'),
   context_management: z
     .array(

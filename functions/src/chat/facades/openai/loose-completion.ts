@@ -34,6 +34,7 @@ import { badField } from './bad-field.ts';
 import {
   askedOptions,
   ignoredFields,
+  refuseLongCompletion,
   refuseUnknownChoice,
   schemaOfFormat,
 } from './asked-options.ts';
@@ -95,6 +96,7 @@ function modelRequestOf(
   const overhead = overheadOf(config, body);
   refuseUnknownChoice(body, overhead.tools ?? []);
   const model = modelOf(config);
+  refuseLongCompletion(config, { body, model });
   const responseJsonSchema = schemaOfFormat(body);
   return {
     model,

@@ -7,36 +7,47 @@ import {
   type MessageLimits,
 } from '#shared/wire/resources/message-parts.ts';
 import type { OpenAiMessage, OpenAiUserMessage } from '#shared/wire/facades/openai.ts';
+import { mediaTypeOfAddress, readDataUrl } from '#shared/wire/data-url.ts';
+import { badField } from './bad-field.ts';
 import { toCallParts, toResponsePart } from './tool-dialogue.ts';
 
 /** What a client calls the schema of an answer. */
 export const SCHEMA_FIELD = 'response_format.json_schema.schema';
 
-const DATA_URL = /^data:([^;,]+);base64,(.*)$/s;
-
 type UserPart = Exclude<OpenAiUserMessage['content'], string>[number];
 
-function inputPartOf(part: UserPart): InputPart {
+/** A picture or a file in its address, or behind an https one. */
+function fileAt(url: string, field: string, named?: string): InputPart {
+  const data = readDataUrl(url);
+  if (data) return { type: 'file', ...data };
+  const mediaType = named ?? mediaTypeOfAddress(url);
+  if (mediaType !== undefined) return { type: 'file', url, mediaType };
+  throw badField(
+    field,
+    `\`${field}\` must end as a file of a known type does, such as .png or .pdf. Send a data: URL in base64 instead.`,
+  );
+}
+
+function inputPartOf(part: UserPart, field: string): InputPart {
   if (part.type === 'text') return { type: 'text', text: part.text };
-  const file = part.type === 'file' ? part.file : { file_data: part.image_url.url };
-  const { file_data: dataUrl = '', file_id: uploadId, file_url: url, media_type: type } = file;
+  if (part.type === 'image_url') return fileAt(part.image_url.url, `${field}.image_url.url`);
+  const { file_data: data, file_id: uploadId, file_url: url, media_type: type } = part.file;
   if (uploadId !== undefined) return { type: 'file', uploadId };
-  if (url !== undefined)
-    return { type: 'file', url, ...(type !== undefined && { mediaType: type }) };
-  const [, mediaType = '', data = ''] = DATA_URL.exec(dataUrl) ?? [];
-  return { type: 'file', mediaType, data };
+  return fileAt(data ?? url ?? '', `${field}.file`, type);
 }
 
 const isEmpty = (part: InputPart) => part.type === 'text' && part.text === '';
 
-/** What a user's message says, the `index`th of its request, without empty texts. Throws TEXT_TOO_LONG. */
+/** What a user's message says, the `index`th of its request, without empty texts. Throws BAD_FIELD, TEXT_TOO_LONG. */
 export function toUserParts(
   { content }: OpenAiUserMessage,
   limits: MessageLimits,
   index: number,
 ): Part[] {
   const parts: InputPart[] =
-    typeof content === 'string' ? [{ type: 'text', text: content }] : content.map(inputPartOf);
+    typeof content === 'string'
+      ? [{ type: 'text', text: content }]
+      : content.map((part, place) => inputPartOf(part, `messages[${index}].content[${place}]`));
   const said = parts.filter((part) => !isEmpty(part));
   refuseTooLong(said, limits, `messages[${index}].content`);
   return said.map(toPart);
@@ -51,7 +62,9 @@ export const typedIn = ({ content }: OpenAiUserMessage): string =>
 /** The text of a message that is not the user's; '' for one that has none. */
 export function messageText({ content }: Exclude<OpenAiMessage, OpenAiUserMessage>): string {
   if (content === null || content === undefined) return '';
-  return typeof content === 'string' ? content : content.map(({ text }) => text).join('');
+  return typeof content === 'string'
+    ? content
+    : content.map((part) => (part.type === 'text' ? part.text : part.refusal)).join('');
 }
 
 interface Read {

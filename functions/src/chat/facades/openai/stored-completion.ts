@@ -5,6 +5,7 @@ import type { Conversation } from '#shared/conversation/documents/conversation.t
 import type { AppError } from '#shared/errors.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import type { ChatCompletionBody, OpenAiMessage } from '#shared/wire/facades/openai.ts';
+import { SYSTEM_INSTRUCTION_MAX_CHARACTERS } from '#shared/wire/limits.ts';
 import type { RouteDependencies } from '#functions/chat/route.ts';
 import { answerOptions } from '#functions/chat/routes/parts/message-body.ts';
 import { readClientTools } from '#shared/conversation/documents/declared-tools.ts';
@@ -16,11 +17,12 @@ import type { SendHandle } from '#functions/chat/turns/send/send-request.ts';
 import { comeBack, isLeftAlone } from '#functions/chat/turns/stream/leaving.ts';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
 import { badField } from './bad-field.ts';
-import { findInstruction, SCHEMA_FIELD, toUserParts } from './message-content.ts';
+import { findInstruction, SCHEMA_FIELD, systemFields, toUserParts } from './message-content.ts';
 import type { Completion } from './completion.ts';
 import {
   askedOptions,
   ignoredFields,
+  refuseLongCompletion,
   refuseUnknownChoice,
   schemaOfFormat,
 } from './asked-options.ts';
@@ -60,6 +62,19 @@ interface Wanted extends SentPlace {
   parts: Part[];
   options: AnswerOptions | undefined;
   conversation: Conversation | undefined;
+}
+
+/** What a conversation keeps as its instruction. Throws BAD_FIELD where it is too long. */
+function storedInstruction(messages: readonly OpenAiMessage[]): string | undefined {
+  const instruction = findInstruction(messages);
+  const [field = 'messages'] = systemFields(messages);
+  const max = SYSTEM_INSTRUCTION_MAX_CHARACTERS;
+  if ((instruction?.length ?? 0) > max)
+    throw badField(
+      field,
+      `\`${field}\`: an instruction may have at most ${max} characters. Shorten it.`,
+    );
+  return instruction;
 }
 
 /** The client has named the message by a header. */
@@ -118,6 +133,8 @@ async function sendLast(
   const { caller, conversationId, body, header } = request;
   const { messages } = body;
   const parts = lastParts(dependencies, messages);
+  const { config } = dependencies;
+  refuseLongCompletion(config, { body, model: conversation?.model ?? config.MODEL });
   const options = askedOptions(body);
   const asked = { conversationId, conversation, body, header, options };
   const place = await findSentPlace(dependencies, asked);
@@ -132,8 +149,8 @@ async function sendLast(
     conversationId,
     conversation,
     tools,
-    systemInstruction: isWritable(dependencies.config, 'systemInstruction')
-      ? findInstruction(messages)
+    systemInstruction: isWritable(config, 'systemInstruction')
+      ? storedInstruction(messages)
       : undefined,
   });
   return sendWanted(dependencies, request, { ...place, parts, options, conversation });
