@@ -8,6 +8,7 @@ import { toChatBody } from '#functions/chat/facades/responses/to-chat-body.ts';
 import { workRatio } from '#test/support/work-ratio.ts';
 
 const limits = { maxPartBytes: 100_000, maxMessageBytes: 100_000 };
+const reading = { limits, openSignature: () => undefined };
 const user: OpenAiMessage = { role: 'user', content: 'a' };
 const call = (id: string) => ({
   id,
@@ -24,7 +25,7 @@ test.each<[string, (text: string) => unknown]>([
     (text) =>
       toContents(
         numbers(text).map(() => user),
-        limits,
+        reading,
       ),
   ],
   [
@@ -32,19 +33,19 @@ test.each<[string, (text: string) => unknown]>([
     (text) =>
       toContents(
         numbers(text).flatMap((n) => [asks(String(n)), gives(String(n))]),
-        limits,
+        reading,
       ),
   ],
   [
     'results of one call in a row',
-    (text) => toContents([asks('1'), ...numbers(text).map(() => gives('1'))], limits),
+    (text) => toContents([asks('1'), ...numbers(text).map(() => gives('1'))], reading),
   ],
   [
     'items of the Responses API',
     (text) => {
       const input = numbers(text).map(() => ({ role: 'user', content: 'a' }));
       const { body } = toChatBody(createResponseBody.parse({ input }), false);
-      toContents(body.messages, limits);
+      toContents(body.messages, reading);
     },
   ],
   [

@@ -10,7 +10,7 @@ import type { RouteDependencies } from '#functions/chat/route.ts';
 import { answerOptions } from '#functions/chat/routes/parts/message-body.ts';
 import type { SendHandle, SendRequest } from '#functions/chat/turns/send/send-request.ts';
 import { sendStored } from '#functions/chat/turns/send/send-stored.ts';
-import { openChat } from './chat-names.ts';
+import { openChat } from '../chat-names.ts';
 import { toEditId, toRegenerationId, lastUserMessage } from './user-message.ts';
 import { comeBack, isLeftAlone } from '#functions/chat/turns/stream/leaving.ts';
 import { askedOptions, declareModelContext } from './model-context.ts';

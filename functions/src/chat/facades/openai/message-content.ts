@@ -9,7 +9,7 @@ import {
 import type { OpenAiMessage, OpenAiUserMessage } from '#shared/wire/facades/openai.ts';
 import { mediaTypeOfAddress, readDataUrl } from '#shared/wire/data-url.ts';
 import { badField } from './bad-field.ts';
-import { toCallParts, toResponsePart } from './tool-dialogue.ts';
+import { toCallParts, toResponsePart, type OpenSignature } from './tool-dialogue.ts';
 
 /** What a client calls the schema of an answer. */
 export const SCHEMA_FIELD = 'response_format.json_schema.schema';
@@ -71,19 +71,21 @@ interface Read {
   /** Place of the message in its request. */
   index: number;
   limits: MessageLimits;
+  openSignature: OpenSignature;
   /** Names of the functions that were called before it, by the ids of the calls. */
   called: ReadonlyMap<string, string>;
 }
 
 /** What one message of a dialogue says; nothing for an instruction. */
-function partsOf(message: OpenAiMessage, { index, limits, called }: Read): Content | undefined {
+function partsOf(message: OpenAiMessage, read: Read): Content | undefined {
+  const { index, limits, called } = read;
   switch (message.role) {
     case 'user':
       return { role: 'user', parts: toUserParts(message, limits, index) };
     case 'assistant': {
       const text = messageText(message);
       const said = text === '' ? [] : [{ text }];
-      return { role: 'model', parts: [...said, ...toCallParts(message, index)] };
+      return { role: 'model', parts: [...said, ...toCallParts(message, read)] };
     }
     case 'tool': {
       const text = messageText(message);
@@ -102,11 +104,14 @@ const isResponse = ({ parts: [first] }: Content) => first?.functionResponse !== 
  * A dialogue as the model takes it: neighbours of one role joined, so that roles alternate, but for what tools gave,
  * which stands alone; nothing empty, and a user's words first. Throws BAD_FIELD, TEXT_TOO_LONG.
  */
-export function toContents(messages: readonly OpenAiMessage[], limits: MessageLimits): Content[] {
+export function toContents(
+  messages: readonly OpenAiMessage[],
+  { limits, openSignature }: Pick<Read, 'limits' | 'openSignature'>,
+): Content[] {
   const contents: Content[] = [];
   const called = new Map<string, string>();
   for (const [index, message] of messages.entries()) {
-    const said = partsOf(message, { index, limits, called });
+    const said = partsOf(message, { index, limits, openSignature, called });
     if (message.role === 'assistant')
       for (const {
         id,

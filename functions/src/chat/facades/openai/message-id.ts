@@ -11,10 +11,12 @@ import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 /** Names the message. */
 export const KEY_HEADER = 'idempotency-key';
 
+/** Every SDK of OpenAI sends a request again by itself, after 408, 409, 429, 5xx and a lost connection, and counts. */
+export const RETRIES_HEADER = 'x-stainless-retry-count';
+
 type Header = (name: string) => string | undefined;
 
-/** Every SDK of OpenAI sends a request again by itself, after 408, 409, 429, 5xx and a lost connection, and counts. */
-export const isRetry = (header: Header) => Number(header('x-stainless-retry-count') ?? 0) > 0;
+export const isRetry = (header: Header) => Number(header(RETRIES_HEADER) ?? 0) > 0;
 
 /** The id of a message that the client has named by a header. */
 export function namedMessageId(

@@ -49,10 +49,17 @@ function argumentsOf(text: string, field: string): Record<string, unknown> {
   return parsed.data;
 }
 
+/** What a model has signed, of what a client keeps of it; undefined for what it has not made. */
+export type OpenSignature = (kept: string) => string | undefined;
+
 /** The calls of an assistant's message, the `index`th of its request. Throws BAD_FIELD. */
-export const toCallParts = ({ tool_calls: calls }: OpenAiAssistantMessage, index: number): Part[] =>
+export const toCallParts = (
+  { tool_calls: calls }: OpenAiAssistantMessage,
+  { index, openSignature }: { index: number; openSignature: OpenSignature },
+): Part[] =>
   (calls ?? []).map(({ function: { name, arguments: args }, extra_content: extra }, place) => {
-    const signature = extra?.google?.thought_signature;
+    const kept = extra?.google?.thought_signature;
+    const signature = kept === undefined ? undefined : openSignature(kept);
     const field = `messages[${index}].tool_calls[${place}].function.arguments`;
     return {
       functionCall: { name, args: argumentsOf(args, field) },
@@ -96,7 +103,10 @@ export function toResponsePart(
 }
 
 /** The calls of an answer as the client is told of them. `id` makes their ids differ from those of other answers. */
-export const toOpenAiCalls = (parts: readonly Part[], id: string): OpenAiToolCall[] =>
+export const toOpenAiCalls = (
+  parts: readonly Part[],
+  { id, seal }: { id: string; seal: (signature: string) => string },
+): OpenAiToolCall[] =>
   parts
     .filter(({ functionCall }) => functionCall !== undefined)
     .map(({ functionCall, thoughtSignature }, index) => ({
@@ -107,6 +117,6 @@ export const toOpenAiCalls = (parts: readonly Part[], id: string): OpenAiToolCal
         arguments: JSON.stringify(functionCall?.args ?? {}),
       },
       ...(thoughtSignature !== undefined && {
-        extra_content: { google: { thought_signature: thoughtSignature } },
+        extra_content: { google: { thought_signature: seal(thoughtSignature) } },
       }),
     }));
