@@ -146,3 +146,19 @@ describe('what clients of OpenAI put into messages', () => {
     });
   });
 });
+
+test.each(['completion', 'loose completion', 'response'] as const)(
+  'a %s is refused before it is stored for a wish on disconnect that nobody knows',
+  async (name) => {
+    const { path, body } = facades[name]({});
+    const asked = requests.length;
+
+    const reply = await server.call(path, { body, headers: { 'X-On-Disconnect': 'later' } });
+
+    expect(await errorOf(reply)).toMatchObject({
+      http: 400,
+      metadata: { field: 'X-On-Disconnect' },
+    });
+    expect(requests).toHaveLength(asked);
+  },
+);
