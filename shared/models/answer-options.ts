@@ -3,13 +3,28 @@ import { z } from 'zod';
 /** How hard a model thinks before it answers. */
 const thinkingLevels = ['minimal', 'low', 'medium', 'high'] as const;
 
+/** Values of options, as every wire takes them and turns store them. */
+export const optionValues = {
+  temperature: z.number().min(0).max(2),
+  topP: z.number().min(0).max(1),
+  /** 32 bits. */
+  seed: z.number().int().min(-2_147_483_648).max(2_147_483_647),
+  stopSequence: z
+    .string()
+    .min(1)
+    .max(256)
+    .refine((text) => text.isWellFormed(), 'holds half of a surrogate pair; send valid Unicode'),
+  functionName: z.string().min(1).max(64),
+  /** How many there may be is the model's to say: `refuseLongAnswer`. */
+  maxOutputTokens: z.number().int().min(1),
+};
+
 /** How a model draws its words; what is absent is as the model does it by itself. */
 const samplingSchema = z.strictObject({
-  temperature: z.number().min(0).max(2).optional(),
-  topP: z.number().min(0).max(1).optional(),
-  /** 32 bits. */
-  seed: z.number().int().min(-2_147_483_648).max(2_147_483_647).optional(),
-  stopSequences: z.array(z.string().min(1).max(256)).max(5).optional(),
+  temperature: optionValues.temperature.optional(),
+  topP: optionValues.topP.optional(),
+  seed: optionValues.seed.optional(),
+  stopSequences: z.array(optionValues.stopSequence).max(5).optional(),
   thinkingLevel: z.enum(thinkingLevels).optional(),
 });
 export type Sampling = z.infer<typeof samplingSchema>;
@@ -17,7 +32,7 @@ export type Sampling = z.infer<typeof samplingSchema>;
 /** Which function the model has to call with its first words: any, or the one that is named. Absent: as it likes. */
 const toolChoiceSchema = z.union([
   z.enum(['none', 'required']),
-  z.strictObject({ name: z.string().min(1).max(64) }),
+  z.strictObject({ name: optionValues.functionName }),
 ]);
 export type ToolChoice = z.infer<typeof toolChoiceSchema>;
 
@@ -27,7 +42,7 @@ const answerOptionsSchema = z.strictObject({
   responseSchema: z.record(z.string(), z.unknown()).optional(),
   sampling: samplingSchema.optional(),
   toolChoice: toolChoiceSchema.optional(),
-  maxOutputTokens: z.number().int().min(1).max(1_000_000).optional(),
+  maxOutputTokens: optionValues.maxOutputTokens.optional(),
 });
 export type AnswerOptions = z.infer<typeof answerOptionsSchema>;
 

@@ -1,4 +1,9 @@
-import type { Content, Part, UploadedFile } from '../conversation/documents/content.ts';
+import {
+  contentText,
+  type Content,
+  type Part,
+  type UploadedFile,
+} from '../conversation/documents/content.ts';
 import { cutTextFile } from './cut-text-file.ts';
 
 /** A client cannot write such an address: those that it may give are https. */
@@ -38,3 +43,7 @@ export function uploadsIn(contents: readonly Content[]): UploadedFile[] {
     .flatMap(({ parts }) => parts.flatMap(({ upload }) => (upload ? [upload] : [])));
   return [...new Map(uploads.map((upload) => [upload.path, upload])).values()];
 }
+
+/** What the user has typed: of a text file, its text is not. */
+export const typedText = ({ role, parts }: Content): string =>
+  contentText({ role, parts: parts.filter(({ upload }) => upload === undefined) });

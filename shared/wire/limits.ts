@@ -19,6 +19,9 @@ export const RESPONSE_SCHEMA_MAX_BYTES = 32 * 1024;
 /** Parts of one message. A photo album fits; a million empty parts do not. */
 export const PARTS_MAX = 100;
 
+/** Messages, or items, of a dialogue that a client tells: two a turn, so far more than a model's window holds. */
+export const DIALOGUE_MAX = 10_000;
+
 /** UTF-16 units of a conversation's title: one line of a list. */
 export const TITLE_MAX_CHARACTERS = 256;
 

@@ -46,25 +46,14 @@ export const waitingCalls = (turn: AnsweredTurn): ToolCall[] =>
 type Standing = 'new' | 'known' | 'conflict' | 'unknown' | 'wrongKind';
 
 /** How one result stands to what is stored. */
-function standingOf(
-  turn: AnsweredTurn,
-  result: ToolResult,
-): { standing: Standing; call?: ToolCall } {
-  const call = findCalls(turn.contents).find(
-    ({ index }) => callId(turn.seq, index) === result.callId,
-  );
-  if (!call || !(isApps(turn, call) || isAsked(turn, call))) return { standing: 'unknown' };
-  if ((result.kind === 'approval') !== isAsked(turn, call)) return { standing: 'wrongKind', call };
+function standingOf(turn: AnsweredTurn, result: ToolResult, call: ToolCall | undefined): Standing {
+  if (!call || !(isApps(turn, call) || isAsked(turn, call))) return 'unknown';
+  if ((result.kind === 'approval') !== isAsked(turn, call)) return 'wrongKind';
   const isApproved = turn.rounds?.approved?.includes(call.index) === true;
-  if (result.kind === 'approval' && isApproved)
-    return { standing: result.isApproved ? 'known' : 'conflict', call };
-  if (call.response === undefined)
-    return { standing: turn.state === 'awaiting_tool' ? 'new' : 'conflict', call };
+  if (result.kind === 'approval' && isApproved) return result.isApproved ? 'known' : 'conflict';
+  if (call.response === undefined) return turn.state === 'awaiting_tool' ? 'new' : 'conflict';
   const given = result.kind === 'response' ? result.response : result.isApproved ? {} : DENIED;
-  return {
-    standing: canonicalJson(given) === canonicalJson(call.response) ? 'known' : 'conflict',
-    call,
-  };
+  return canonicalJson(given) === canonicalJson(call.response) ? 'known' : 'conflict';
 }
 
 function withNew(
@@ -98,8 +87,12 @@ export function decideToolResults(
   results: readonly ToolResult[],
 ): ResultsDecision {
   const news: { call: ToolCall; result: ToolResult }[] = [];
+  const calls = new Map(
+    findCalls(turn.contents).map((call) => [callId(turn.seq, call.index), call]),
+  );
   for (const result of results) {
-    const { standing, call } = standingOf(turn, result);
+    const call = calls.get(result.callId);
+    const standing = standingOf(turn, result, call);
     switch (standing) {
       case 'unknown':
       case 'conflict':

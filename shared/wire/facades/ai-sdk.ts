@@ -2,7 +2,9 @@ import { z } from 'zod';
 import { inputPartSchema } from '#shared/wire/resources/message-parts.ts';
 import { createConversationBody } from '#shared/wire/resources/conversations.ts';
 import { sendMessageBody } from '#shared/wire/resources/messages.ts';
-import { PARTS_MAX } from '../limits.ts';
+import { optionValues } from '#shared/models/answer-options.ts';
+import { readDataUrl } from '../data-url.ts';
+import { DIALOGUE_MAX, PARTS_MAX } from '../limits.ts';
 
 /*
  * What the transports of the AI SDK 5, 6 and 7 send. Unlike our own requests these are read tolerantly: the
@@ -36,10 +38,10 @@ const { model: conversationModel, systemInstruction } = createConversationBody.s
 
 const callSettings = z
   .strictObject({
-    maxTokens: z.number().int().min(1).max(1_000_000).nullish(),
-    temperature: z.number().min(0).max(2).nullish(),
-    topP: z.number().min(0).max(1).nullish(),
-    seed: z.number().int().min(-2_147_483_648).max(2_147_483_647).nullish(),
+    maxTokens: optionValues.maxOutputTokens.nullish(),
+    temperature: optionValues.temperature.nullish(),
+    topP: optionValues.topP.nullish(),
+    seed: optionValues.seed.nullish(),
   })
   .describe('How this message is answered.');
 
@@ -54,8 +56,9 @@ export const aiSdkChatBody = z.object({
   id: chatId,
   messages: z
     .array(uiMessage)
+    .max(DIALOGUE_MAX)
     .describe(
-      'The last message of the user counts, or an answer (`m_<seq>`) behind it whose tool parts hold outputs for its open calls. The server’s own transcript is the history; what stands before a new message says where it belongs: where the server has more behind that, it is an edit in its place.',
+      'The last message of the user counts, or an answer (`m_<seq>`) behind it whose tool parts hold outputs for its open calls. The server’s own transcript is the history; what stands before a new message says where it belongs: where the server has more behind that, it is an edit in its place. A message alone comes after all.',
     ),
   trigger: z.enum(['submit-message', 'regenerate-message']).default('submit-message'),
   messageId: foreignMessageId
@@ -112,9 +115,6 @@ const filePart = z.looseObject({
 /** What the recipe notes on a file whose address is one of an upload for some minutes. */
 const uploadNote = z.object({ recap: z.object({ uploadId: z.string() }) });
 
-/** `data:image/png;base64,…`, with parameters or without; what is not base64 stays a URL and is refused. */
-const DATA_URL = /^data:[^,]*;base64,/i;
-
 /** How a client of the AI SDK names an upload: its file parts have an address and no id. */
 const UPLOAD_URL = 'upload:';
 
@@ -122,10 +122,8 @@ function fileOf({ mediaType, url, providerMetadata }: z.infer<typeof filePart>) 
   const noted = uploadNote.safeParse(providerMetadata).data?.recap.uploadId;
   if (noted !== undefined) return { type: 'file', uploadId: noted };
   if (url.startsWith(UPLOAD_URL)) return { type: 'file', uploadId: url.slice(UPLOAD_URL.length) };
-  const start = DATA_URL.exec(url)?.[0];
-  return start === undefined
-    ? { type: 'file', mediaType, url }
-    : { type: 'file', mediaType, data: url.slice(start.length) };
+  const data = readDataUrl(url)?.data;
+  return { type: 'file', mediaType, ...(data === undefined ? { url } : { data }) };
 }
 
 /**

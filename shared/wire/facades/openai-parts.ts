@@ -1,26 +1,37 @@
 import { z } from 'zod';
 import { wellFormedText } from '../fields.ts';
 import { PARTS_MAX } from '../limits.ts';
-import { fileUrl } from '../resources/message-parts.ts';
+import { readDataUrl } from '../data-url.ts';
+import { fileUrl, mediaTypeSchema } from '../resources/message-parts.ts';
 import { uploadIdSchema } from '../resources/uploads.ts';
 
 /* What a message of a chat completion may hold. */
 
 export const textPart = z.looseObject({ type: z.literal('text'), text: wellFormedText });
 
-/** What stands before the base64 of a file. */
-const DATA_URL = /^data:[\w.+-]+\/[\w.+-]+;base64,/;
+/** Instead of a text, what an assistant said when it declined. */
+export const refusalPart = z.looseObject({ type: z.literal('refusal'), refusal: wellFormedText });
+
 const base64Schema = z.base64().min(1);
 
-const isBase64Url = (url: string) => base64Schema.safeParse(url.replace(DATA_URL, '')).success;
+/** A file in its address. */
+export const dataUrl = z.string().refine((url) => {
+  const file = readDataUrl(url);
+  return (
+    file !== undefined &&
+    mediaTypeSchema.safeParse(file.mediaType).success &&
+    base64Schema.safeParse(file.data).success
+  );
+}, 'must be a data: URL in base64');
 
 export const imagePart = z.looseObject({
   type: z.literal('image_url'),
   image_url: z.looseObject({
     url: z
       .string()
-      .regex(DATA_URL, { error: 'must be a data: URL in base64', abort: true })
-      .refine(isBase64Url, 'must be a data: URL in base64'),
+      .refine((url) => dataUrl.safeParse(url).success || fileUrl.safeParse(url).success, {
+        error: 'must be a data: URL in base64, or an https address',
+      }),
   }),
 });
 
@@ -28,14 +39,10 @@ export const filePart = z.looseObject({
   type: z.literal('file'),
   file: z
     .looseObject({
-      file_data: z
-        .string()
-        .regex(DATA_URL, { error: 'must be a data: URL in base64', abort: true })
-        .refine(isBase64Url, 'must be a data: URL in base64')
-        .optional(),
+      file_data: dataUrl.optional(),
       file_id: uploadIdSchema.optional(),
       file_url: fileUrl.optional(),
-      media_type: z.string().optional(),
+      media_type: mediaTypeSchema.optional(),
     })
     .refine(
       ({ file_data: data, file_id: id, file_url: url }) =>

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { tokens, conversationIdSchema } from '../fields.ts';
-import { TOOLS_MAX } from '../limits.ts';
+import { DIALOGUE_MAX, TOOLS_MAX } from '../limits.ts';
 import { annotationsResponse } from '../sources.ts';
+import { optionValues } from '#shared/models/answer-options.ts';
 import { responseSchemaSchema } from '../response-schema.ts';
 import { clientContextSchema } from '../resources/client-context.ts';
-import { contentSchema, filePart, imagePart, textPart } from './openai-parts.ts';
+import { contentSchema, filePart, imagePart, refusalPart, textPart } from './openai-parts.ts';
 
 /*
  * What clients of OpenAI send. Read tolerantly: they send more fields than anybody knows. What asks for something
@@ -26,7 +27,7 @@ const signatureField = z
 
 const assistantMessage = z.looseObject({
   role: z.literal('assistant'),
-  content: contentSchema(textPart).nullish(),
+  content: contentSchema(z.discriminatedUnion('type', [textPart, refusalPart])).nullish(),
   tool_calls: z
     .array(
       z.looseObject({
@@ -90,7 +91,7 @@ const notHere = (what: string) => ({
 const nothing = (what: string) =>
   z.union([z.null(), z.undefined(), z.array(z.unknown()).max(0)], notHere(what)).optional();
 
-const maxTokens = z.number().int().min(1).nullish();
+const maxTokens = optionValues.maxOutputTokens.nullish();
 
 const responseFormat = z.discriminatedUnion('type', [
   z.looseObject({ type: z.literal('text') }),
@@ -106,14 +107,14 @@ const toolChoice = z.union(
     z.enum(['auto', 'none', 'required']),
     z.looseObject({
       type: z.literal('function'),
-      function: z.looseObject({ name: z.string().min(1).max(64) }),
+      function: z.looseObject({ name: optionValues.functionName }),
     }),
   ],
   { error: 'must be `auto`, `none`, `required` or one function of `tools`' },
 );
 
-const stop = z.union([z.string().min(1), z.array(z.string().min(1)).max(4)], {
-  error: 'must be a text or at most four of them',
+const stop = z.union([optionValues.stopSequence, z.array(optionValues.stopSequence).max(4)], {
+  error: 'must be a text of at most 256 characters, or at most four of them',
 });
 
 export const chatCompletionBody = z.looseObject({
@@ -121,8 +122,9 @@ export const chatCompletionBody = z.looseObject({
   messages: z
     .array(message)
     .min(1)
+    .max(DIALOGUE_MAX)
     .describe(
-      'With a conversation id only the last one counts, or those of the role `tool` at the end; the server’s own transcript is the history.',
+      'With a conversation id the last one is answered, or those of the role `tool` at the end; the server’s own transcript is the history. Those before may be all or the newest; where they end with an earlier answer, the message is an edit there.',
     ),
   stream: z.boolean().nullish(),
   stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
@@ -140,15 +142,17 @@ export const chatCompletionBody = z.looseObject({
     .describe(
       '`conversation_id`: the conversation; without one nothing is stored. `client_context`: what the model shall know of the moment, as JSON in a text; with a conversation only. `history`: `whole` says that `messages` is all there is of the dialogue, so that a first message alone edits the first one.',
     ),
-  temperature: z.number().min(0).max(2).nullish(),
-  top_p: z.number().min(0).max(1).nullish(),
-  seed: z.number().int().min(-2_147_483_648).max(2_147_483_647).nullish(),
+  temperature: optionValues.temperature.nullish(),
+  top_p: optionValues.topP.nullish(),
+  seed: optionValues.seed.nullish(),
   stop: stop.nullish(),
   reasoning_effort: z
     .enum(['none', 'minimal', 'low', 'medium', 'high'])
     .nullish()
     .describe('How much the model thinks; `none` is the least that it can.'),
-  max_completion_tokens: maxTokens.describe('Tokens of the answer.'),
+  max_completion_tokens: maxTokens.describe(
+    'Tokens of the answer, at most those that its model can give.',
+  ),
   max_tokens: maxTokens.describe('The same under its older name.'),
   response_format: responseFormat
     .nullish()

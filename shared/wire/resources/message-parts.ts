@@ -9,7 +9,7 @@ import { uploadIdSchema } from './uploads.ts';
 
 const textPart = z.strictObject({ type: z.literal('text'), text: wellFormedText.min(1) });
 
-const mediaTypeSchema = z
+export const mediaTypeSchema = z
   .string()
   .max(128)
   .regex(/^[\w.+-]+\/[\w.+-]+$/, 'must be a media type such as image/png');

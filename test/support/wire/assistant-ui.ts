@@ -31,7 +31,7 @@ export interface AssistantUi {
 }
 
 interface AssistantUiOptions {
-  transport?: Partial<ReturnType<typeof transportOptions>>;
+  transport?: ConstructorParameters<typeof AssistantChatTransport<UIMessage>>[0];
   /** What the page says of the model. */
   tools?: ModelContext['tools'];
   system?: string;

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { transportOptions } from '#docs/clients/recipes/use-chat.ts';
@@ -7,8 +8,8 @@ import { openAssistantUi, type AssistantUi } from '#test/support/wire/assistant-
 import { startToolServer } from '#test/support/wire/tool-server.ts';
 import { startWireServer, type WireServer } from '#test/support/wire/wire-server.ts';
 
-/** A thread with two answered messages. */
-async function twoAnswered(transport: 'recipe' | 'own') {
+/** A thread with two answered messages; `body`: what the page adds to each request. */
+async function twoAnswered(transport: 'recipe' | 'own', body = {}) {
   const server = await startWireServer();
   onTestFinished(() => server.stop());
   const { prepareSendMessagesRequest } = transportOptions({
@@ -16,7 +17,7 @@ async function twoAnswered(transport: 'recipe' | 'own') {
     getIdToken: () => Promise.resolve(''),
   });
   const ui = await openAssistantUi(server, {
-    transport: transport === 'recipe' ? { prepareSendMessagesRequest } : {},
+    transport: { body, ...(transport === 'recipe' && { prepareSendMessagesRequest }) },
   });
   await says(server, ui, ['One', 'First.']);
   await says(server, ui, ['One', 'First.', 'Two', 'Second.']);
@@ -63,9 +64,9 @@ test.each(transports)(
 );
 
 test.each(transports)(
-  'assistant-ui’s edit of the first message empties the context (%s transport)',
+  'assistant-ui’s edit of the first message empties the context of a page that has it all (%s transport)',
   async (transport) => {
-    const { server, ui } = await twoAnswered(transport);
+    const { server, ui } = await twoAnswered(transport, { history: 'whole' });
 
     edit(ui, 0, 'One, better');
     await server.answer('One, better', 'Better.');
@@ -74,6 +75,26 @@ test.each(transports)(
     expect(context(server, 'One, better')).toEqual(['One, better']);
   },
 );
+
+test('assistant-ui that was reloaded without its messages goes on behind all of them', async () => {
+  const server = await startWireServer();
+  onTestFinished(() => server.stop());
+  const id = randomUUID();
+  const openPage = () =>
+    openAssistantUi(server, {
+      transport: {
+        prepareSendMessagesRequest: ({ body, messages, trigger, messageId }) => ({
+          body: { ...body, id, messages, trigger, messageId },
+        }),
+      },
+    });
+  await says(server, await openPage(), ['One', 'First.']);
+
+  await says(server, await openPage(), ['Two', 'Second.']);
+  await says(server, await openPage(), ['Three', 'Third.']);
+
+  expect(context(server, 'Three')).toEqual(['One', 'First.', 'Two', 'Second.', 'Three']);
+});
 
 test.each(transports)(
   'assistant-ui’s reload of an earlier answer drops what follows it (%s transport)',

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, describe, expect, test } from 'vitest';
+import type OpenAI from 'openai';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { bodyOf, clientOf, errorOfSdk, newText } from '#test/support/wire/openai.ts';
 import { startToolServer } from '#test/support/wire/tool-server.ts';
@@ -9,6 +10,17 @@ const server = await startWireServer();
 const withTools = await startToolServer();
 afterAll(() => Promise.all([server.stop(), withTools.stop()]));
 
+const turnsOf = z.object({
+  items: z.array(
+    z.object({
+      kind: z.string(),
+      content: z.object({
+        role: z.string().optional(),
+        parts: z.array(z.object({ text: z.string() })),
+      }),
+    }),
+  ),
+});
 const itemsOf = z.object({
   items: z.array(
     z.object({ content: z.object({ parts: z.array(z.object({ text: z.string() })) }) }),
@@ -102,6 +114,103 @@ describe('the history that a client of OpenAI sends', () => {
     await ask([], two);
 
     expect(await context()).toEqual([one, `About ${one}`, two, `About ${two}`]);
+  });
+});
+
+/** A server whose model answers every message with the same word, and a client that sends its newest messages. */
+async function windowChat(size: number) {
+  const answering = await startWireServer({
+    overrides: {
+      model: {
+        async *stream() {
+          yield await Promise.resolve({ parts: [{ text: 'Done.' }], finishReason: 'STOP' });
+        },
+      },
+    },
+  });
+  onTestFinished(() => answering.stop());
+  const conversationId = randomUUID();
+  const list: OpenAI.ChatCompletionMessageParam[] = [];
+  const { client } = await clientOf(answering);
+  const say = async (content: string) => {
+    list.push({ role: 'user', content });
+    const messages = list.slice(-size);
+    const headers = { 'X-Conversation-Id': conversationId };
+    const system = { role: 'system' as const, content: `Message ${list.length}.` };
+    const body = { model: 'recap', messages: [system, ...messages] };
+    const completion = await client.chat.completions.create(body, { headers });
+    list.push({ role: 'assistant', content: completion.choices[0]?.message.content ?? '' });
+    return completion;
+  };
+  const turns = async () => {
+    const path = `/v1/conversations/${conversationId}/context`;
+    const { items } = turnsOf.parse(await (await answering.call(path)).json());
+    return items.flatMap(({ kind, content }) =>
+      kind === 'turn' && content.role === 'user' ? content.parts.map(({ text }) => text) : [],
+    );
+  };
+  return { say, turns };
+}
+
+const switched = ['Lights on', 'Lights off', 'Lights on', 'Lights off', 'Lights on', 'Lights off'];
+
+describe('a client of OpenAI that sends its newest messages alone', () => {
+  test.each([1, 2, 3, 4, 100])('each message is a turn, in a window of %i', async (size) => {
+    const { say, turns } = await windowChat(size);
+
+    const answers = [];
+    for (const text of switched) answers.push(await say(text));
+
+    expect(await turns()).toEqual(switched);
+    expect(
+      answers.filter(
+        (answer) => 'recap' in answer && JSON.stringify(answer.recap).includes('replayed'),
+      ),
+    ).toEqual([]);
+  });
+
+  test.each([1, 2, 4, 100])(
+    'the same text over and over is a turn each time, in a window of %i',
+    async (size) => {
+      const { say, turns } = await windowChat(size);
+
+      for (let n = 0; n < 4; n++) await say('yes');
+
+      expect(await turns()).toEqual(['yes', 'yes', 'yes', 'yes']);
+    },
+  );
+
+  test('it edits a message in its window', async () => {
+    const [one, two, three, better] = [newText(), newText(), newText(), newText()];
+    const { ask, context, client, conversationId } = await newChat();
+    await ask([], one);
+    await ask([one], two);
+    await ask([one, two], three);
+
+    const asked = client.chat.completions.create({
+      ...bodyOf(better, conversationId),
+      messages: [
+        { role: 'assistant', content: `About ${two}` },
+        { role: 'user', content: better },
+      ],
+    });
+    await server.answer(better, `About ${better}`);
+    await asked;
+
+    expect(await context()).toEqual([one, two, better].flatMap((text) => [text, `About ${text}`]));
+  });
+
+  test('an older answer is made anew in its place', async () => {
+    const [one, two] = [newText(), newText()];
+    const { ask, context } = await newChat();
+    await ask([], one);
+    await ask([one], two);
+    await ask([one, two], newText());
+
+    await ask([one], two);
+
+    expect(await context()).toEqual([one, `About ${one}`, two, `About ${two}`]);
+    expect(server.callsOf(two)).toHaveLength(2);
   });
 });
 

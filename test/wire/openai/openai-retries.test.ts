@@ -115,4 +115,34 @@ describe('a request that the SDK sends again', () => {
     expect(completion.choices[0]?.message.content).toBe('Fine.');
     expect(server.callsOf(text)).toHaveLength(1);
   });
+
+  test('a lost answer is given again in a window that says the same as the one before', async () => {
+    const conversationId = randomUUID();
+    const text = newText();
+    let lost = 0;
+    const { client } = await clientOf(server, {
+      send: async (input, init) => {
+        const response = await fetch(input, init);
+        if ((lost -= 1) !== 0) return response;
+        await response.text();
+        throw new TypeError('the connection was lost');
+      },
+    });
+    const body = {
+      ...bodyOf(text, conversationId),
+      messages: [
+        { role: 'assistant' as const, content: 'Done.' },
+        { role: 'user' as const, content: text },
+      ],
+    };
+    for (const n of [0, 1]) {
+      if (n === 1) lost = 1;
+      const asked = client.chat.completions.create(body);
+      await server.answer(text, 'Done.', n);
+      expect((await asked).choices[0]?.message.content).toBe('Done.');
+    }
+
+    expect(server.callsOf(text)).toHaveLength(2);
+    expect(await transcriptOf(server, conversationId)).toHaveLength(4);
+  });
 });

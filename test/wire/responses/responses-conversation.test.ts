@@ -222,4 +222,48 @@ describe('the Responses API in a conversation', () => {
     expect(two.conversation).not.toEqual(one.conversation);
     expect(server.callsOf(text)).toHaveLength(2);
   });
+
+  test.each([
+    ['with one key', { 'idempotency-key': randomUUID() }, 1],
+    ['without a key', {}, 6],
+    ['of an SDK that counts its retries', { 'x-stainless-retry-count': '0' }, 6],
+  ])('six equal first requests at once, %s', async (_, headers, conversations) => {
+    const text = newText();
+    const posts = Array.from({ length: 6 }, () =>
+      server.call('/v1/responses', { method: 'POST', body: { model, input: text }, headers }),
+    );
+    for (let n = 0; n < conversations; n++) await server.answer(text, 'Fine.', n);
+    const responses = await Promise.all(
+      posts.map(async (post) => asResource(await (await post).json())),
+    );
+
+    const ids = new Set(responses.map(({ conversation }) => conversation?.id));
+    expect(ids.size).toBe(conversations);
+    expect(server.callsOf(text)).toHaveLength(conversations);
+  });
+
+  test('a compaction item behind other items stands for all before it', async () => {
+    const { client } = await clientOf(server);
+    const [text, next] = [newText(), newText()];
+    const asked = client.responses.create({ model, input: text });
+    await server.answer(text, 'Fine.');
+    const first = await asked;
+    const conversationId = conversationIdOf(first);
+    const reply = server.call('/v1/responses', {
+      method: 'POST',
+      body: {
+        model,
+        input: [
+          { role: 'user', content: text },
+          { role: 'assistant', content: 'Fine.' },
+          { type: 'compaction', encrypted_content: `${conversationId}_t_1` },
+          { role: 'user', content: next },
+        ],
+      },
+    });
+    await server.answer(next, 'Good.');
+
+    expect(asResource(await (await reply).json()).conversation).toEqual({ id: conversationId });
+    expect(await transcriptOf(server, conversationId)).toHaveLength(4);
+  });
 });

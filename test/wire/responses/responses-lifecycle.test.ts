@@ -161,6 +161,16 @@ describe('what a request of the Responses API may ask for', () => {
     ['previous_response_id', { previous_response_id: 'resp_1', conversation: crypto.randomUUID() }],
     ['previous_response_id', { previous_response_id: 'resp_1' }],
     ['input[0]', { input: [{ type: 'compaction', encrypted_content: 'x' }] }],
+    [
+      'input[1]',
+      {
+        input: [
+          { role: 'user', content: 'Hello' },
+          { type: 'compaction', encrypted_content: 'x' },
+          { role: 'user', content: 'Hello' },
+        ],
+      },
+    ],
     ['input[0]', { input: [{ type: 'item_reference', id: 'msg_1' }], store: false }],
     ['input[0].content[0]', { input: [{ role: 'user', content: [{ type: 'input_file' }] }] }],
     ['conversation', { conversation: 'conv_1' }],

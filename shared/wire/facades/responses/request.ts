@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { optionValues } from '#shared/models/answer-options.ts';
 import { responseSchemaSchema } from '#shared/wire/response-schema.ts';
 import { conversationIdSchema, wellFormedText } from '#shared/wire/fields.ts';
-import { PARTS_MAX, THRESHOLD_MIN_TOKENS, TOOLS_MAX } from '#shared/wire/limits.ts';
+import { DIALOGUE_MAX, PARTS_MAX, THRESHOLD_MIN_TOKENS, TOOLS_MAX } from '#shared/wire/limits.ts';
 
 /*
  * What clients of OpenAI’s Responses API send:
@@ -9,8 +10,6 @@ import { PARTS_MAX, THRESHOLD_MIN_TOKENS, TOOLS_MAX } from '#shared/wire/limits.
  * chat completions are: what asks for something that is not done here is refused by name.
  */
 
-/** Items of one request: a dialogue of a thousand questions. */
-const ITEMS_MAX = 2_000;
 const idText = z.string().min(1).max(256);
 
 const inputText = z.looseObject({
@@ -97,7 +96,7 @@ export type ResponsesTool = z.infer<typeof tool>;
 const toolChoice = z.union(
   [
     z.enum(['auto', 'none', 'required']),
-    z.looseObject({ type: z.literal('function'), name: z.string().min(1).max(64) }),
+    z.looseObject({ type: z.literal('function'), name: optionValues.functionName }),
   ],
   { error: 'must be `auto`, `none`, `required` or one function of `tools`' },
 );
@@ -117,7 +116,7 @@ const conversation = z.union(
   { error: 'must be a UUID, version 4 or 7, or `{id}`' },
 );
 
-const input = z.union([wellFormedText, z.array(inputItem).max(ITEMS_MAX)], {
+const input = z.union([wellFormedText, z.array(inputItem).max(DIALOGUE_MAX)], {
   error: 'must be a text or a list of items',
 });
 
@@ -167,9 +166,11 @@ export const createResponseBody = z.looseObject({
     })
     .nullish()
     .describe('`effort`: how much the model thinks; `none` is the least that it can.'),
-  temperature: z.number().min(0).max(2).nullish(),
-  top_p: z.number().min(0).max(1).nullish(),
-  max_output_tokens: z.number().int().min(1).nullish(),
+  temperature: optionValues.temperature.nullish(),
+  top_p: optionValues.topP.nullish(),
+  max_output_tokens: optionValues.maxOutputTokens
+    .nullish()
+    .describe('At most those that the model can give.'),
   metadata: z.record(z.string(), z.string()).nullish().describe('Comes back with the answer.'),
   context_management: z
     .array(

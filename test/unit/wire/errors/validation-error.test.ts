@@ -125,7 +125,7 @@ describe('the sentence of a request that is refused', () => {
       'holds a picture whose base64 is none',
       asked([{ type: 'image_url', image_url: { url: 'data:image/png;base64,***' } }]),
       {
-        text: '`messages[0].content[0].image_url.url`: must be a data: URL in base64.',
+        text: '`messages[0].content[0].image_url.url`: must be a data: URL in base64, or an https address.',
         field: 'messages[0].content[0].image_url.url',
       },
     ],

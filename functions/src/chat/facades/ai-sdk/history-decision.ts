@@ -22,7 +22,7 @@ export interface KnownTurn {
   counts: boolean;
 }
 
-/** What the client says of its history: all of it, the newest part, or nothing. */
+/** What the client says of its history: all of it, a choice of it, or nothing. */
 export type HistoryClaim = 'whole' | 'window' | undefined;
 
 export type HistoryDecision =
@@ -43,25 +43,35 @@ interface Place {
   isChanged: boolean;
 }
 
+interface Index {
+  bySeq: ReadonlyMap<number, KnownTurn>;
+  byMessageId: ReadonlyMap<string, KnownTurn>;
+}
+
 /**
  * The turn that stands for a user's message now: an edit, or an answer made anew, is a turn of its own that replaces
  * the one before.
  */
-function standing(turn: KnownTurn, turns: readonly KnownTurn[]): KnownTurn {
-  const next = turns.find(({ seq }) => seq === turn.replacedBy[0]);
-  // Else an earlier message was edited, and this one is gone with all that followed it.
-  return next?.replaces === turn.seq ? standing(next, turns) : turn;
+function standing(said: KnownTurn, { bySeq }: Index): KnownTurn {
+  let turn = said;
+  for (;;) {
+    const [by] = turn.replacedBy;
+    const next = by === undefined ? undefined : bySeq.get(by);
+    // Else an earlier message was edited, and this one is gone with all that followed it.
+    if (next?.replaces !== turn.seq) return turn;
+    turn = next;
+  }
 }
 
 /** Where a message stands in the server's history; undefined where the server does not know it. */
-function placeOf(message: SentMessage, turns: readonly KnownTurn[]): Place | undefined {
+function placeOf(message: SentMessage, turns: Index): Place | undefined {
   const { names, index, text } = message;
   if (!names) return undefined;
   if ('answerOf' in names) {
-    const turn = turns.find(({ seq }) => seq === names.answerOf);
+    const turn = turns.bySeq.get(names.answerOf);
     return turn && { index, turn, isChanged: false };
   }
-  const said = turns.find(({ messageId }) => messageId === names.messageId);
+  const said = turns.byMessageId.get(names.messageId);
   if (!said) return undefined;
   const turn = standing(said, turns);
   if (turn.isErased || turn.text === text) return { index, turn, isChanged: false };
@@ -78,17 +88,11 @@ const isLeft = (turn: KnownTurn) => !isReplaced(turn) && !turn.isErased;
 /** The first turn between two places that counts and that the history does not have. */
 function findGap(places: readonly Place[], turns: readonly KnownTurn[]) {
   const has = new Set(places.map(({ turn }) => turn.seq));
+  const absent = turns.filter((turn) => turn.counts && isLeft(turn) && !has.has(turn.seq));
   for (const [i, { turn: before }] of places.entries()) {
     const after = places[i + 1];
     if (!after) return undefined;
-    const missing = turns.find(
-      (turn) =>
-        turn.seq > before.seq &&
-        turn.seq < after.turn.seq &&
-        turn.counts &&
-        isLeft(turn) &&
-        !has.has(turn.seq),
-    );
+    const missing = absent.find(({ seq }) => seq > before.seq && seq < after.turn.seq);
     if (missing) return { kind: 'gap' as const, index: after.index, seq: missing.seq };
   }
   return undefined;
@@ -104,10 +108,11 @@ function placeBehind(seq: number, turns: readonly KnownTurn[]): HistoryDecision 
 }
 
 /**
- * Where a message belongs that the server does not know yet, by what the client shows before it. The nearest message
- * that the server knows counts: what the server has behind it, the client has taken away, so this is an edit. A missing
- * beginning is none, unless the client claims to send its whole history. Messages that the server does not know (a
- * greeting, the client's own copy) count for nothing. `turns`: those that may matter, in order.
+ * Where a message belongs that the server does not know yet, by the ids of what the client shows before it. The nearest
+ * message that the server knows counts: what the server has behind it, the client has taken away, so this is an edit. A
+ * missing beginning is none, and neither is a message alone, unless the client claims to send its whole history.
+ * Messages that the server does not know (a greeting, the client's own copy) count for nothing. `turns`: those that may
+ * matter, in order.
  */
 export function decideHistory(history: {
   before: readonly SentMessage[];
@@ -115,7 +120,11 @@ export function decideHistory(history: {
   claim: HistoryClaim;
 }): HistoryDecision {
   const { before, turns, claim } = history;
-  const known = before.flatMap((message) => placeOf(message, turns) ?? []);
+  const index = {
+    bySeq: new Map(turns.map((turn) => [turn.seq, turn])),
+    byMessageId: new Map(turns.map((turn) => [turn.messageId, turn])),
+  };
+  const known = before.flatMap((message) => placeOf(message, index) ?? []);
   // What a client has picked from its history may have holes, and texts that it has shortened.
   const places = claim === 'window' ? known.slice(-1) : known;
   const last = places.at(-1);

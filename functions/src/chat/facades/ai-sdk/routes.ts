@@ -18,7 +18,7 @@ import {
   unwatched,
   watchReader,
 } from '#functions/chat/turns/stream/leaving.ts';
-import { findChat } from './chat-names.ts';
+import { findChat } from '../chat-names.ts';
 import { sendUiMessage } from './send-ui-message.ts';
 
 const READER_HEADERS = {

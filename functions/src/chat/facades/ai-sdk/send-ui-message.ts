@@ -10,12 +10,13 @@ import type { RouteDependencies } from '#functions/chat/route.ts';
 import { answerOptions } from '#functions/chat/routes/parts/message-body.ts';
 import type { SendHandle, SendRequest } from '#functions/chat/turns/send/send-request.ts';
 import { sendStored } from '#functions/chat/turns/send/send-stored.ts';
-import { openChat } from './chat-names.ts';
+import { openChat } from '../chat-names.ts';
 import { toEditId, toRegenerationId, lastUserMessage } from './user-message.ts';
 import { comeBack, isLeftAlone } from '#functions/chat/turns/stream/leaving.ts';
 import { askedOptions, declareModelContext } from './model-context.ts';
 import { editedMessage } from './sent-history.ts';
 import { readStanding } from './standing-turn.ts';
+import { refuseLongAnswer } from '#functions/chat/turns/send/long-answer.ts';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
 import { readToolOutputs } from './tool-outputs.ts';
 
@@ -195,6 +196,12 @@ export async function sendUiMessage(
   const wanted = { body, ...lastUserMessage(dependencies, messages) };
   const messageId = wanted.message.id;
   const { conversation, turn } = await readStanding(dependencies, { ...asked, messageId });
+  const { config } = dependencies;
+  refuseLongAnswer(config, {
+    model: body.config?.modelName ?? conversation?.model ?? config.MODEL,
+    field: 'callSettings.maxTokens',
+    maxOutputTokens: body.callSettings?.maxTokens,
+  });
   const isAgain =
     turn !== undefined && body.trigger === 'submit-message' && saysTheSame(turn, wanted.message);
   if (!isAgain)

@@ -1,4 +1,4 @@
-import { contentText, type Content } from '#shared/conversation/documents/content.ts';
+import { typedText } from '#shared/uploads/upload-parts.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { decodeMessageGuard } from '#shared/conversation/documents/message-guard.ts';
 import { messageGuardPath, seqOfId, turnId } from '#shared/conversation/documents/paths.ts';
@@ -58,14 +58,6 @@ function messagesBefore(
   }));
 }
 
-/** assistant-ui’s transport sends its tools with each request, also where there are none; it edits by leaving out. */
-const claimOf = ({ history, tools }: AiSdkChatBody): HistoryClaim =>
-  history ?? (tools === undefined ? undefined : 'whole');
-
-/** What the user has typed: of a text file, its text is not. */
-const typedText = ({ role, parts }: Content) =>
-  contentText({ role, parts: parts.filter(({ upload }) => upload === undefined) });
-
 const toKnown = (turn: Turn): KnownTurn => ({
   seq: turn.seq,
   messageId: turn.messageId,
@@ -93,6 +85,9 @@ function firstCompared(
   return Math.min(newest, Math.max(oldest, firstTailSeq(conversation)));
 }
 
+/** One read each: of messages without an answer behind them, the newest. */
+const NAMED_MAX = 100;
+
 /** The turns of the user’s messages behind the newest answer, where they are not among those that are read anyway. */
 async function readNamed(
   { store }: Pick<RouteDependencies, 'store'>,
@@ -101,10 +96,11 @@ async function readNamed(
 ): Promise<Turn[]> {
   const newest = before.findLastIndex(({ names }) => names && 'answerOf' in names);
   const known = new Set(turns.map(({ messageId }) => messageId));
-  const ids = before
+  const named = before
     .slice(newest + 1)
     .flatMap(({ names }) => (names && 'messageId' in names ? names.messageId : []))
     .filter((id) => !known.has(id));
+  const ids = [...new Set(named)].slice(-NAMED_MAX);
   if (ids.length === 0) return [];
   const guards = await store.get(ids.map((id) => messageGuardPath(conversationId, id)));
   const seqs = guards
@@ -142,7 +138,7 @@ export async function editedMessage(
 ): Promise<string | undefined> {
   const { conversationId, conversation, body } = asked;
   const before = messagesBefore(dependencies, body);
-  const claim = claimOf(body);
+  const claim = body.history;
   if (before.length === 0 && claim !== 'whole') return undefined;
   const fromSeq = firstCompared(asked, { before, claim });
   // No edit goes farther back: of a longer way its first turn tells.

@@ -2,6 +2,7 @@ import type { AnswerOptions, Sampling, ToolChoice } from '#shared/models/answer-
 import type { ChatCompletionBody } from '#shared/wire/facades/openai.ts';
 import type { Config } from '#functions/config.ts';
 import { isWritable } from '#functions/chat/conversations/writable-fields.ts';
+import { refuseLongAnswer, type LongAnswerConfig } from '#functions/chat/turns/send/long-answer.ts';
 import { badField } from './bad-field.ts';
 import { systemFields } from './message-content.ts';
 
@@ -126,6 +127,16 @@ function samplingOf(body: ChatCompletionBody): Sampling {
     ...(stopSequences.length > 0 && { stopSequences }),
     ...(effort && { thinkingLevel: effort === 'none' ? 'minimal' : effort }),
   };
+}
+
+/** Throws BAD_FIELD where more is asked for than an answer of the model may have. */
+export function refuseLongCompletion(
+  config: LongAnswerConfig,
+  { body, model }: { body: ChatCompletionBody; model: string },
+): void {
+  const field =
+    typeof body.max_completion_tokens === 'number' ? 'max_completion_tokens' : 'max_tokens';
+  refuseLongAnswer(config, { model, field, maxOutputTokens: body[field] });
 }
 
 /** How a request wants to be answered; undefined: as the conversation says. */

@@ -34,10 +34,12 @@ import { badField } from './bad-field.ts';
 import {
   askedOptions,
   ignoredFields,
+  refuseLongCompletion,
   refuseUnknownChoice,
   schemaOfFormat,
 } from './asked-options.ts';
 import { findInstruction, SCHEMA_FIELD, toContents } from './message-content.ts';
+import { openSignature, sealSignature } from './sealed-signature.ts';
 import { toDeclarations, toOpenAiCalls } from './tool-dialogue.ts';
 import type { Completion, CompletionResult } from './completion.ts';
 import { reserveAlone } from '#functions/chat/turns/send/quota-reservation.ts';
@@ -84,17 +86,21 @@ function modelOf(config: ChatDependencies['config']): string {
 
 /** What the model is asked: the dialogue as the client tells it. Throws BAD_FIELD, TEXT_TOO_LONG, FIELD_NOT_WRITABLE. */
 function modelRequestOf(
-  config: ChatDependencies['config'],
+  { config, signer }: Pick<ChatDependencies, 'config' | 'signer'>,
   { body, requestId }: Asked,
 ): ModelRequest {
+  const model = modelOf(config);
   const { MAX_PART_BYTES: maxPartBytes, MAX_MESSAGE_BYTES: maxMessageBytes } = config;
-  const contents = toContents(body.messages, { maxPartBytes, maxMessageBytes });
+  const contents = toContents(body.messages, {
+    limits: { maxPartBytes, maxMessageBytes },
+    openSignature: (token) => openSignature(signer, { model, token }),
+  });
   if (contents.some(({ parts }) => parts.some(({ upload }) => upload))) throw noUploads();
   const last = body.messages.at(-1)?.role;
   if ((last !== 'user' && last !== 'tool') || contents.at(-1)?.role !== 'user') throw noQuestion();
   const overhead = overheadOf(config, body);
   refuseUnknownChoice(body, overhead.tools ?? []);
-  const model = modelOf(config);
+  refuseLongCompletion(config, { body, model });
   const responseJsonSchema = schemaOfFormat(body);
   return {
     model,
@@ -157,7 +163,10 @@ async function answer(
   const grounding = addGrounding(undefined, given.grounding, { text, offset: 0 });
   return {
     text,
-    toolCalls: toOpenAiCalls(parts, requestId),
+    toolCalls: toOpenAiCalls(parts, {
+      id: requestId,
+      seal: (signature) => sealSignature(dependencies.signer, { model: request.model, signature }),
+    }),
     finishReason,
     usage: addUsage(given.misfitUsage, given.usage),
     citations: urlCitations(grounding, { text }),
@@ -185,7 +194,7 @@ export async function looseCompletion(
   const { body } = asked;
   await refuseBadSchema(schemaOfFormat(body), SCHEMA_FIELD);
   const ignored = ignoredFields(config, body);
-  const request = modelRequestOf(config, asked);
+  const request = modelRequestOf(dependencies, asked);
   const { model } = request;
   const counting = { rule: 'character-class', mediaFamily: findMediaFamily(model) } as const;
   const estimatedTokens = estimatePromptTokens(request, counting);

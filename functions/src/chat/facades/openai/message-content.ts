@@ -7,87 +7,121 @@ import {
   type MessageLimits,
 } from '#shared/wire/resources/message-parts.ts';
 import type { OpenAiMessage, OpenAiUserMessage } from '#shared/wire/facades/openai.ts';
-import { toCallParts, toResponsePart } from './tool-dialogue.ts';
+import { mediaTypeOfAddress, readDataUrl } from '#shared/wire/data-url.ts';
+import { badField } from './bad-field.ts';
+import { toCallParts, toResponsePart, type OpenSignature } from './tool-dialogue.ts';
 
 /** What a client calls the schema of an answer. */
 export const SCHEMA_FIELD = 'response_format.json_schema.schema';
 
-const DATA_URL = /^data:([^;,]+);base64,(.*)$/s;
-
 type UserPart = Exclude<OpenAiUserMessage['content'], string>[number];
 
-function inputPartOf(part: UserPart): InputPart {
+/** A picture or a file in its address, or behind an https one. */
+function fileAt(url: string, field: string, named?: string): InputPart {
+  const data = readDataUrl(url);
+  if (data) return { type: 'file', ...data };
+  const mediaType = named ?? mediaTypeOfAddress(url);
+  if (mediaType !== undefined) return { type: 'file', url, mediaType };
+  throw badField(
+    field,
+    `\`${field}\` must end as a file of a known type does, such as .png or .pdf. Send a data: URL in base64 instead.`,
+  );
+}
+
+function inputPartOf(part: UserPart, field: string): InputPart {
   if (part.type === 'text') return { type: 'text', text: part.text };
-  const file = part.type === 'file' ? part.file : { file_data: part.image_url.url };
-  const { file_data: dataUrl = '', file_id: uploadId, file_url: url, media_type: type } = file;
+  if (part.type === 'image_url') return fileAt(part.image_url.url, `${field}.image_url.url`);
+  const { file_data: data, file_id: uploadId, file_url: url, media_type: type } = part.file;
   if (uploadId !== undefined) return { type: 'file', uploadId };
-  if (url !== undefined)
-    return { type: 'file', url, ...(type !== undefined && { mediaType: type }) };
-  const [, mediaType = '', data = ''] = DATA_URL.exec(dataUrl) ?? [];
-  return { type: 'file', mediaType, data };
+  return fileAt(data ?? url ?? '', `${field}.file`, type);
 }
 
 const isEmpty = (part: InputPart) => part.type === 'text' && part.text === '';
 
-/** What a user's message says, the `index`th of its request, without empty texts. Throws TEXT_TOO_LONG. */
+/** What a user's message says, the `index`th of its request, without empty texts. Throws BAD_FIELD, TEXT_TOO_LONG. */
 export function toUserParts(
   { content }: OpenAiUserMessage,
   limits: MessageLimits,
   index: number,
 ): Part[] {
   const parts: InputPart[] =
-    typeof content === 'string' ? [{ type: 'text', text: content }] : content.map(inputPartOf);
+    typeof content === 'string'
+      ? [{ type: 'text', text: content }]
+      : content.map((part, place) => inputPartOf(part, `messages[${index}].content[${place}]`));
   const said = parts.filter((part) => !isEmpty(part));
   refuseTooLong(said, limits, `messages[${index}].content`);
   return said.map(toPart);
 }
 
+/** What a user has typed in a message: of files nothing. */
+export const typedIn = ({ content }: OpenAiUserMessage): string =>
+  typeof content === 'string'
+    ? content
+    : content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+
 /** The text of a message that is not the user's; '' for one that has none. */
 export function messageText({ content }: Exclude<OpenAiMessage, OpenAiUserMessage>): string {
   if (content === null || content === undefined) return '';
-  return typeof content === 'string' ? content : content.map(({ text }) => text).join('');
+  return typeof content === 'string'
+    ? content
+    : content.map((part) => (part.type === 'text' ? part.text : part.refusal)).join('');
+}
+
+interface Read {
+  /** Place of the message in its request. */
+  index: number;
+  limits: MessageLimits;
+  openSignature: OpenSignature;
+  /** Names of the functions that were called before it, by the ids of the calls. */
+  called: ReadonlyMap<string, string>;
 }
 
 /** What one message of a dialogue says; nothing for an instruction. */
-function partsOf(
-  messages: readonly OpenAiMessage[],
-  index: number,
-  limits: MessageLimits,
-): { role: Content['role']; parts: Part[] } | undefined {
-  const message = messages[index];
-  switch (message?.role) {
+function partsOf(message: OpenAiMessage, read: Read): Content | undefined {
+  const { index, limits, called } = read;
+  switch (message.role) {
     case 'user':
       return { role: 'user', parts: toUserParts(message, limits, index) };
     case 'assistant': {
       const text = messageText(message);
       const said = text === '' ? [] : [{ text }];
-      return { role: 'model', parts: [...said, ...toCallParts(message, index)] };
+      return { role: 'model', parts: [...said, ...toCallParts(message, read)] };
     }
     case 'tool': {
       const text = messageText(message);
-      return { role: 'user', parts: [toResponsePart(message, { messages, index, text })] };
+      return { role: 'user', parts: [toResponsePart(message, { called, index, text })] };
     }
     case 'system':
     case 'developer':
-    case undefined:
       return undefined;
   }
 }
 
-const isResponse = ({ functionResponse }: Part) => functionResponse !== undefined;
+/** Whether a content is what tools gave; that stands alone, so the first part tells. */
+const isResponse = ({ parts: [first] }: Content) => first?.functionResponse !== undefined;
 
 /**
  * A dialogue as the model takes it: neighbours of one role joined, so that roles alternate, but for what tools gave,
  * which stands alone; nothing empty, and a user's words first. Throws BAD_FIELD, TEXT_TOO_LONG.
  */
-export function toContents(messages: readonly OpenAiMessage[], limits: MessageLimits): Content[] {
+export function toContents(
+  messages: readonly OpenAiMessage[],
+  { limits, openSignature }: Pick<Read, 'limits' | 'openSignature'>,
+): Content[] {
   const contents: Content[] = [];
-  for (const index of messages.keys()) {
-    const said = partsOf(messages, index, limits);
+  const called = new Map<string, string>();
+  for (const [index, message] of messages.entries()) {
+    const said = partsOf(message, { index, limits, openSignature, called });
+    if (message.role === 'assistant')
+      for (const {
+        id,
+        function: { name },
+      } of message.tool_calls ?? [])
+        called.set(id, name);
     if (!said || said.parts.length === 0) continue;
     const last = contents.at(-1);
-    const isAlike = last?.parts.some(isResponse) === said.parts.some(isResponse);
-    if (last?.role === said.role && isAlike) last.parts.push(...said.parts);
+    if (last?.role === said.role && isResponse(last) === isResponse(said))
+      last.parts.push(...said.parts);
     else contents.push(said);
   }
   return contents[0]?.role === 'model' ? [OPENING, ...contents] : contents;

@@ -14,7 +14,7 @@ import { z } from 'zod';
 import type { Config } from '#functions/config.ts';
 import { idAsStored } from '#functions/chat/id-as-stored.ts';
 import { EVENT_HEADERS } from '#functions/chat/http/headers.ts';
-import { DISCONNECT_HEADERS } from '#functions/chat/turns/stream/leaving.ts';
+import { DISCONNECT_HEADERS, stopsOnDisconnect } from '#functions/chat/turns/stream/leaving.ts';
 import { noBody, userRoute, type Reply, type RouteDependencies } from '#functions/chat/route.ts';
 import type { Completion } from './completion.ts';
 import { completionBody, completionText, untilFirstWord } from './completion-events.ts';
@@ -101,6 +101,8 @@ export const chatCompletionsRoute = userRoute({
   },
   format: 'openai',
   handle: async (dependencies, { caller, body, header, requestId, left }) => {
+    // Also where it counts for nothing: a wish that nobody reads is told before anything is stored.
+    stopsOnDisconnect(header);
     const named = namedConversation(body.metadata, header);
     const conversationId = named && (await idAsStored(dependencies, named, conversationPath));
     const completion =

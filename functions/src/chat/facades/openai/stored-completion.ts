@@ -5,6 +5,7 @@ import type { Conversation } from '#shared/conversation/documents/conversation.t
 import type { AppError } from '#shared/errors.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import type { ChatCompletionBody, OpenAiMessage } from '#shared/wire/facades/openai.ts';
+import { SYSTEM_INSTRUCTION_MAX_CHARACTERS } from '#shared/wire/limits.ts';
 import type { RouteDependencies } from '#functions/chat/route.ts';
 import { answerOptions } from '#functions/chat/routes/parts/message-body.ts';
 import { readClientTools } from '#shared/conversation/documents/declared-tools.ts';
@@ -12,22 +13,23 @@ import { declareFields } from '#functions/chat/conversations/declare-fields.ts';
 import { isWritable } from '#functions/chat/conversations/writable-fields.ts';
 import { refuseBadSchema } from '#functions/chat/turns/send/send-errors.ts';
 import { sendStored } from '#functions/chat/turns/send/send-stored.ts';
-import type { SendHandle, SendRequest } from '#functions/chat/turns/send/send-request.ts';
+import type { SendHandle } from '#functions/chat/turns/send/send-request.ts';
 import { comeBack, isLeftAlone } from '#functions/chat/turns/stream/leaving.ts';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
 import { badField } from './bad-field.ts';
-import { findInstruction, SCHEMA_FIELD, toUserParts } from './message-content.ts';
+import { findInstruction, SCHEMA_FIELD, systemFields, toUserParts } from './message-content.ts';
 import type { Completion } from './completion.ts';
 import {
   askedOptions,
   ignoredFields,
+  refuseLongCompletion,
   refuseUnknownChoice,
   schemaOfFormat,
 } from './asked-options.ts';
-import { editedMessage, sentTurn } from './edited-message.ts';
 import { withClientFields } from './client-fields.ts';
 import { toClientTools } from './tool-dialogue.ts';
-import { KEY_HEADER, toMessageId, readOwnConversation } from './message-id.ts';
+import { KEY_HEADER, readOwnConversation } from './message-id.ts';
+import { findSentPlace, type SentPlace } from './sent-place.ts';
 import { resultsAtEnd, type GivenResults } from './tool-messages.ts';
 import { toCompletion } from './turn-completion.ts';
 
@@ -56,26 +58,23 @@ function lastParts(
 }
 
 /** A message of the user, and what it is sent with. */
-interface Wanted {
-  id: string;
+interface Wanted extends SentPlace {
   parts: Part[];
   options: AnswerOptions | undefined;
   conversation: Conversation | undefined;
 }
 
-/** Where a message goes that the server has not: after all, or where the history in front of it ends. */
-async function placeOfNew(
-  dependencies: RouteDependencies,
-  { conversationId, body }: Asked,
-  { conversation }: Wanted,
-): Promise<Pick<SendRequest, 'onBusy' | 'replacing'>> {
-  if (!conversation) return {};
-  const known = { conversationId, conversation };
-  const edited = await editedMessage(dependencies, { ...known, body });
-  return {
-    ...((await isLeftAlone(dependencies, known)) && { onBusy: 'interrupt' }),
-    ...(edited !== undefined && { replacing: { kind: 'edit', messageId: edited } }),
-  };
+/** What a conversation keeps as its instruction. Throws BAD_FIELD where it is too long. */
+function storedInstruction(messages: readonly OpenAiMessage[]): string | undefined {
+  const instruction = findInstruction(messages);
+  const [field = 'messages'] = systemFields(messages);
+  const max = SYSTEM_INSTRUCTION_MAX_CHARACTERS;
+  if ((instruction?.length ?? 0) > max)
+    throw badField(
+      field,
+      `\`${field}\`: an instruction may have at most ${max} characters. Shorten it.`,
+    );
+  return instruction;
 }
 
 /** The client has named the message by a header. */
@@ -95,8 +94,7 @@ async function sendWanted(
   wanted: Wanted,
 ): Promise<SendHandle> {
   const { caller, conversationId, body, header } = request;
-  const { id, parts, options, conversation } = wanted;
-  const sent = conversation && (await sentTurn(dependencies, { conversationId, messageId: id }));
+  const { id, sent, edited, parts, options, conversation } = wanted;
   const { locale, ...wishes } = answerOptions(
     { clientContext: body.metadata?.client_context },
     header,
@@ -108,7 +106,8 @@ async function sendWanted(
     const { sendMessage } = dependencies;
     return sendStored(dependencies, { ...asked, cursor: undefined, turn: sent, sendMessage });
   }
-  const place = sent ? {} : await placeOfNew(dependencies, request, wanted);
+  const isLeft =
+    !sent && conversation && (await isLeftAlone(dependencies, { conversationId, conversation }));
   return withClientFields(
     (error) => (header(KEY_HEADER) === undefined ? undefined : reusedKey(error)),
     () =>
@@ -119,7 +118,8 @@ async function sendWanted(
         ...(locale !== undefined && { locale }),
         message: { id, parts },
         options,
-        ...place,
+        ...(isLeft && { onBusy: 'interrupt' }),
+        ...(edited !== undefined && { replacing: { kind: 'edit', messageId: edited } }),
       }),
   );
 }
@@ -133,9 +133,11 @@ async function sendLast(
   const { caller, conversationId, body, header } = request;
   const { messages } = body;
   const parts = lastParts(dependencies, messages);
+  const { config } = dependencies;
+  refuseLongCompletion(config, { body, model: conversation?.model ?? config.MODEL });
   const options = askedOptions(body);
-  const naming = { conversationId, messages, conversation, header, options };
-  const id = await toMessageId(dependencies, naming);
+  const asked = { conversationId, conversation, body, header, options };
+  const place = await findSentPlace(dependencies, asked);
   const tools = toClientTools(body.tools ?? []);
   refuseUnknownChoice(body, [
     ...tools,
@@ -147,11 +149,11 @@ async function sendLast(
     conversationId,
     conversation,
     tools,
-    systemInstruction: isWritable(dependencies.config, 'systemInstruction')
-      ? findInstruction(messages)
+    systemInstruction: isWritable(config, 'systemInstruction')
+      ? storedInstruction(messages)
       : undefined,
   });
-  return sendWanted(dependencies, request, { id, parts, options, conversation });
+  return sendWanted(dependencies, request, { ...place, parts, options, conversation });
 }
 
 const UNKNOWN_CALL = new Set(['TURN_NOT_FOUND', 'TOOL_CALL_NOT_FOUND']);

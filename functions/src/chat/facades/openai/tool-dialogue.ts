@@ -4,7 +4,6 @@ import { toDeclaration } from '#shared/conversation/documents/declared-tools.ts'
 import type { Part } from '#shared/conversation/documents/content.ts';
 import type {
   OpenAiAssistantMessage,
-  OpenAiMessage,
   OpenAiTool,
   OpenAiToolCall,
   OpenAiToolMessage,
@@ -50,10 +49,17 @@ function argumentsOf(text: string, field: string): Record<string, unknown> {
   return parsed.data;
 }
 
+/** What a model has signed, of what a client keeps of it; undefined for what it has not made. */
+export type OpenSignature = (kept: string) => string | undefined;
+
 /** The calls of an assistant's message, the `index`th of its request. Throws BAD_FIELD. */
-export const toCallParts = ({ tool_calls: calls }: OpenAiAssistantMessage, index: number): Part[] =>
+export const toCallParts = (
+  { tool_calls: calls }: OpenAiAssistantMessage,
+  { index, openSignature }: { index: number; openSignature: OpenSignature },
+): Part[] =>
   (calls ?? []).map(({ function: { name, arguments: args }, extra_content: extra }, place) => {
-    const signature = extra?.google?.thought_signature;
+    const kept = extra?.google?.thought_signature;
+    const signature = kept === undefined ? undefined : openSignature(kept);
     const field = `messages[${index}].tool_calls[${place}].function.arguments`;
     return {
       functionCall: { name, args: argumentsOf(args, field) },
@@ -73,16 +79,16 @@ export function jsonOrText(text: string): unknown {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What an app gave to a call of the messages before. Throws BAD_FIELD where there is none such. */
+/**
+ * What an app gave to a call of the messages before. `called`: names of their functions by the ids of the calls.
+ * Throws BAD_FIELD where there is none such.
+ */
 export function toResponsePart(
   { tool_call_id: id }: OpenAiToolMessage,
-  { messages, index, text }: { messages: readonly OpenAiMessage[]; index: number; text: string },
+  { called, index, text }: { called: ReadonlyMap<string, string>; index: number; text: string },
 ): Part {
-  const call = messages
-    .slice(0, index)
-    .flatMap((message) => (message.role === 'assistant' ? (message.tool_calls ?? []) : []))
-    .findLast((each) => each.id === id);
-  if (!call) {
+  const name = called.get(id);
+  if (name === undefined) {
     const field = `messages[${index}].tool_call_id`;
     throw badField(
       field,
@@ -93,11 +99,14 @@ export function toResponsePart(
   const fault = jsonFault(value);
   if (fault !== undefined) throw badField(`messages[${index}].content`, `The content ${fault}.`);
   const response = isObject(value) ? value : { output: value };
-  return { functionResponse: { name: call.function.name, response } };
+  return { functionResponse: { name, response } };
 }
 
 /** The calls of an answer as the client is told of them. `id` makes their ids differ from those of other answers. */
-export const toOpenAiCalls = (parts: readonly Part[], id: string): OpenAiToolCall[] =>
+export const toOpenAiCalls = (
+  parts: readonly Part[],
+  { id, seal }: { id: string; seal: (signature: string) => string },
+): OpenAiToolCall[] =>
   parts
     .filter(({ functionCall }) => functionCall !== undefined)
     .map(({ functionCall, thoughtSignature }, index) => ({
@@ -108,6 +117,6 @@ export const toOpenAiCalls = (parts: readonly Part[], id: string): OpenAiToolCal
         arguments: JSON.stringify(functionCall?.args ?? {}),
       },
       ...(thoughtSignature !== undefined && {
-        extra_content: { google: { thought_signature: thoughtSignature } },
+        extra_content: { google: { thought_signature: seal(thoughtSignature) } },
       }),
     }));

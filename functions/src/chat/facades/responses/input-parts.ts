@@ -1,42 +1,12 @@
 import type { OpenAiUserMessage } from '#shared/wire/facades/openai.ts';
 import type { ResponsesContent } from '#shared/wire/facades/responses/request.ts';
+import { dataUrl } from '#shared/wire/facades/openai-parts.ts';
+import { fileUrl } from '#shared/wire/resources/message-parts.ts';
 import { badInput } from './bad-input.ts';
 
 type UserPart = Exclude<OpenAiUserMessage['content'], string>[number];
 type Part = Exclude<ResponsesContent, string>[number];
 type FilePart = Extract<Part, { type: 'input_image' | 'input_file' }>;
-
-/** Media types by the ends of names: an address says no more. */
-const TYPE_BY_ENDING: Readonly<Record<string, string>> = {
-  png: 'image/png',
-  jpg: 'image/jpeg',
-  jpeg: 'image/jpeg',
-  webp: 'image/webp',
-  heic: 'image/heic',
-  heif: 'image/heif',
-  pdf: 'application/pdf',
-  txt: 'text/plain',
-  md: 'text/markdown',
-  csv: 'text/csv',
-  html: 'text/html',
-  mp3: 'audio/mpeg',
-  wav: 'audio/wav',
-  mp4: 'video/mp4',
-};
-
-const endingOf = (name: string) => /\.(\w+)$/.exec(name)?.[1]?.toLowerCase() ?? '';
-
-function mediaTypeOf(url: string, field: string): string {
-  const path = URL.canParse(url) ? new URL(url).pathname : '';
-  const type = TYPE_BY_ENDING[endingOf(path)];
-  if (type !== undefined) return type;
-  throw badInput(
-    field,
-    `\`${field}\` must end as a file of a known type does, such as .png or .pdf. Send a data: URL in base64 instead.`,
-  );
-}
-
-const DATA_URL = /^data:[\w.+-]+\/[\w.+-]+;base64,[A-Za-z0-9+/]+={0,2}$/;
 
 /** A file, given as one of data, address and id. */
 function fileOf(part: FilePart, field: string): UserPart {
@@ -48,10 +18,10 @@ function fileOf(part: FilePart, field: string): UserPart {
       field,
       `\`${field}\` holds no file. Give a data: URL, an address or \`file_id\`.`,
     );
-  if (DATA_URL.test(given)) return { type: 'file', file: { file_data: given } };
-  if (!/^https:\/\//i.test(given))
+  if (dataUrl.safeParse(given).success) return { type: 'file', file: { file_data: given } };
+  if (!fileUrl.safeParse(given).success)
     throw badInput(field, `\`${field}\` must be a data: URL in base64, or an https address.`);
-  return { type: 'file', file: { file_url: given, media_type: mediaTypeOf(given, field) } };
+  return { type: 'file', file: { file_url: given } };
 }
 
 function partOf(part: Part, field: string): UserPart {

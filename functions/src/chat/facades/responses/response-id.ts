@@ -59,7 +59,7 @@ export function findCompactedPlace(content: string): ResponsePlace | undefined {
     : { conversationId, seq: Number(seq), answeredCalls: 0 };
 }
 
-const responseNotFound = (field: string) =>
+export const responseNotFound = (field: string) =>
   new AppError({
     status: 'NOT_FOUND',
     reason: 'RESPONSE_NOT_FOUND',

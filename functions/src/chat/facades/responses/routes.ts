@@ -7,7 +7,7 @@ import {
 import { responseResource } from '#shared/wire/facades/responses/response.ts';
 import { noQuery } from '#shared/wire/queries.ts';
 import { EVENT_HEADERS } from '#functions/chat/http/headers.ts';
-import { DISCONNECT_HEADERS } from '#functions/chat/turns/stream/leaving.ts';
+import { DISCONNECT_HEADERS, stopsOnDisconnect } from '#functions/chat/turns/stream/leaving.ts';
 import { noBody, userRoute, type Reply, type RouteDependencies } from '#functions/chat/route.ts';
 import { untilFirstWord } from '../openai/completion-events.ts';
 import { stopWhenLeft } from '../openai/stop-when-left.ts';
@@ -75,6 +75,8 @@ export const createResponseRoute = userRoute({
   example: { model: 'recap', input: 'What did we decide about the boat?' },
   format: 'openai',
   handle: async (dependencies, { caller, body, header, requestId, left }) => {
+    // Also where it counts for nothing: a wish that nobody reads is told before anything is stored.
+    stopsOnDisconnect(header);
     const { clock, heartbeatMs } = dependencies;
     const answering = await createResponse(dependencies, { caller, body, header, requestId });
     const { completion } = answering;

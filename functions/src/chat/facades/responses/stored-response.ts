@@ -24,6 +24,7 @@ import { frameOfNumber, type Answering } from './response-events.ts';
 import {
   messageItemId,
   responseId,
+  responseNotFound,
   storedCallId,
   toResponsePlace,
   type ResponsePlace,
@@ -45,6 +46,8 @@ export async function readStoredResponse(
   const { conversationId, seq } = place;
   const read = { caller, conversationId, turnId: turnId(seq) };
   const { own, turn } = await readOwnTurn(dependencies, read);
+  if (place.answeredCalls > findCalls(turn.value.contents).length)
+    throw responseNotFound('response_id');
   return { place, own, turn: turn.value };
 }
 

@@ -15,6 +15,8 @@ import { forkConversation } from '#functions/chat/conversations/fork/fork-conver
 import { readOwnConversation } from '#functions/chat/conversations/own-conversation.ts';
 import { idAsStored } from '#functions/chat/id-as-stored.ts';
 import type { RouteDependencies } from '#functions/chat/route.ts';
+import { findNamedSince, openNamed, openNew } from '../chat-names.ts';
+import { isRetry, RETRIES_HEADER } from '../openai/message-id.ts';
 import { badInput } from './bad-input.ts';
 import {
   findCompactedPlace,
@@ -116,39 +118,34 @@ async function behindAnswer(
     caller,
     conversationId,
     messageId: answerId(seq),
-    id: stableUuid(dependencies.sha256, ['responses', 'fork', conversationId, messageId]),
+    id: await openNamed(dependencies, {
+      caller,
+      chatId: `responses:fork:${conversationId}:${messageId}`,
+    }),
   });
   return { ...target, conversationId: fork.conversationId };
 }
 
-/** How many conversations may begin with the same request of one user within an hour before ids are drawn. */
-const ALIKE_MAX = 8;
-const HOUR_MS = 3_600_000;
+/** How long after a request its retry is looked for, ms. */
+const RETRIED_WITHIN_MS = 3_600_000;
 
 /**
- * The conversation that a message begins. The SDKs send a request again by themselves, without a key, and say so: then
- * it is the newest that began with the same; else one more.
+ * The conversation that a message begins: one for each `Idempotency-Key` of a user, else a new one with each request. An
+ * SDK that counts its retries is answered in the newest one that began with the same request.
  */
 async function newConversation(
   dependencies: RouteDependencies,
   { caller, body, header }: Asked,
 ): Promise<string> {
-  const { sha256, store, clock, randomness } = dependencies;
-  const named = (...names: string[]) =>
-    stableUuid(sha256, ['responses', 'conversation', caller.uid, ...names]);
+  const { sha256, clock, randomness } = dependencies;
   const key = header('idempotency-key')?.trim() ?? '';
-  if (key !== '') return named('key', key);
-  const hour = String(Math.floor(clock.now().getTime() / HOUR_MS));
-  const content = JSON.stringify(body);
-  const nameOf = (n: number) => named('alike', hour, String(n), content);
-  const isThere = async (id: string) => (await store.get([conversationPath(id)]))[0] !== undefined;
-  const isRetry = Number(header('x-stainless-retry-count') ?? 0) > 0;
-  // One read for nearly everybody.
-  for (let n = 0; n < ALIKE_MAX; n++) {
-    if (await isThere(nameOf(n))) continue;
-    return nameOf(isRetry && n > 0 ? n - 1 : n);
-  }
-  return isRetry ? nameOf(ALIKE_MAX - 1) : randomness.uuid();
+  if (key !== '') return openNamed(dependencies, { caller, chatId: `responses:key:${key}` });
+  const retries = header(RETRIES_HEADER);
+  if (retries === undefined) return randomness.uuid();
+  const chat = { caller, chatId: `responses:request:${sha256(JSON.stringify(body))}` };
+  const since = new Date(clock.now().getTime() - RETRIED_WITHIN_MS);
+  const first = isRetry(header) && (await findNamedSince(dependencies, { ...chat, since }));
+  return first || openNew(dependencies, chat);
 }
 
 /** The place that a request names in one of three ways. Throws BAD_FIELD for two of them. */
@@ -164,13 +161,15 @@ function namedPlace({ body }: Asked, items: Items): ResponsePlace | string | und
     return conversation;
   }
   if (isPrevious) return toResponsePlace(previous, 'previous_response_id');
-  const [first] = items;
-  if (first?.type !== 'compaction') return undefined;
-  const place = findCompactedPlace(first.encrypted_content);
+  // It stands for all that is before it, which a client may keep or drop.
+  const index = items.findLastIndex(({ type }) => type === 'compaction');
+  const compaction = items[index];
+  if (compaction?.type !== 'compaction') return undefined;
+  const place = findCompactedPlace(compaction.encrypted_content);
   if (place) return place;
   throw badInput(
-    'input[0]',
-    '`input[0]` is a compaction that this server has not made. Send the items themselves.',
+    `input[${index}]`,
+    `\`input[${index}]\` is a compaction that this server has not made. Send the items themselves.`,
   );
 }
 

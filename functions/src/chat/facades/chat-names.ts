@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { decodeConversation } from '#shared/conversation/documents/conversation.ts';
 import { chatNamePath, conversationPath } from '#shared/conversation/documents/paths.ts';
 import type { Caller, StoredDocument } from '#shared/ports/ports.ts';
+import { GuardLostError } from '#shared/errors.ts';
 import { conversationIdSchema } from '#shared/wire/fields.ts';
-import { stableUuid } from '#shared/wire/stable-uuid.ts';
 import { retryWhenLost } from '#functions/lib/retry.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { isOwn } from '#functions/chat/conversations/own-conversation.ts';
@@ -15,7 +15,7 @@ const chatNameSchema = z.object({
   updateTime: z.date(),
 });
 
-/** `users/{uid}/chatNames/{hash}`: the conversation that a chat of an AI SDK is, where its id is no UUID. */
+/** `users/{uid}/chatNames/{hash}`: the conversation of a chat of the AI SDK whose id is no UUID, or of a first request. */
 type ChatName = z.infer<typeof chatNameSchema>;
 
 /** Throws ZodError for a shape that this version does not know. */
@@ -28,27 +28,15 @@ interface NamedChat {
   chatId: string;
 }
 
-interface Found {
-  conversationId?: string;
-  name?: StoredDocument;
-}
-
 const pathOf = ({ sha256 }: Naming, { caller, chatId }: NamedChat) =>
   chatNamePath(caller.uid, sha256(chatId));
 
-/**
- * The conversation of a name. Until names were stored its id was made of uid and name, so whoever knew both could take
- * it first: such a conversation counts where it is the caller's own.
- */
-async function lookUp(dependencies: Naming, chat: NamedChat): Promise<Found> {
-  const { caller, chatId } = chat;
-  const formerId = stableUuid(dependencies.sha256, ['ai-sdk chat', caller.uid, chatId]);
-  const paths = [pathOf(dependencies, chat), conversationPath(formerId)];
-  const [name, former] = await dependencies.store.get(paths);
-  if (name) return { conversationId: decodeChatName(name).conversationId, name };
-  return former && isOwn(decodeConversation(former).value, caller)
-    ? { conversationId: formerId }
-    : {};
+async function lookUp(
+  dependencies: Naming,
+  chat: NamedChat,
+): Promise<{ name: StoredDocument; known: ChatName } | undefined> {
+  const [name] = await dependencies.store.get([pathOf(dependencies, chat)]);
+  return name && { name, known: decodeChatName(name) };
 }
 
 /**
@@ -58,7 +46,7 @@ async function lookUp(dependencies: Naming, chat: NamedChat): Promise<Found> {
 export async function findChat(dependencies: Naming, chat: NamedChat): Promise<string | undefined> {
   return conversationIdSchema.safeParse(chat.chatId).success
     ? idAsStored(dependencies, chat.chatId, conversationPath)
-    : (await lookUp(dependencies, chat)).conversationId;
+    : (await lookUp(dependencies, chat))?.known.conversationId;
 }
 
 /** Whether the next message can go there: it is the caller's, or nobody's yet. */
@@ -92,9 +80,37 @@ async function nameNew(
 export async function openChat(dependencies: ChatDependencies, chat: NamedChat): Promise<string> {
   if (conversationIdSchema.safeParse(chat.chatId).success)
     return idAsStored(dependencies, chat.chatId, conversationPath);
+  return openNamed(dependencies, chat);
+}
+
+/** The same for a name of this server's own, which holds a colon: no client can choose it as the id of a chat. */
+export async function openNamed(
+  dependencies: ChatDependencies,
+  chat: NamedChat,
+): Promise<string> {
   return retryWhenLost(dependencies.clock, async () => {
-    const { conversationId: known, name } = await lookUp(dependencies, chat);
-    if (known !== undefined && (await isUsable(dependencies, chat.caller, known))) return known;
-    return nameNew(dependencies, chat, name);
+    const found = await lookUp(dependencies, chat);
+    const id = found?.known.conversationId;
+    if (id !== undefined && (await isUsable(dependencies, chat.caller, id))) return id;
+    return nameNew(dependencies, chat, found?.name);
   });
+}
+
+/** The conversation that a name was given to last, where that was after `since`. */
+export async function findNamedSince(
+  dependencies: Naming,
+  chat: NamedChat & { since: Date },
+): Promise<string | undefined> {
+  const known = (await lookUp(dependencies, chat))?.known;
+  return known && known.updateTime > chat.since ? known.conversationId : undefined;
+}
+
+/** A new conversation, which the name stands for from now on, unless another request gives it away at the same time. */
+export async function openNew(dependencies: ChatDependencies, chat: NamedChat): Promise<string> {
+  try {
+    return await nameNew(dependencies, chat, (await lookUp(dependencies, chat))?.name);
+  } catch (error) {
+    if (!(error instanceof GuardLostError)) throw error;
+    return dependencies.randomness.uuid();
+  }
 }
