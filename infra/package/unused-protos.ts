@@ -11,8 +11,14 @@ const NO_CLASSES = 'module.exports = { google: { firestore: { v1: {} } } };';
 /** Describes what Firestore and its administration are sent. */
 const FIRESTORE_PROTOS = /[\\/]firestore-api[\\/]build[\\/]protos[\\/]protos\.json$/;
 
-/** Describes a service that tells of regions: every client has a client of it. */
+/** Describes a service that tells of regions: every client has a client of it, which it opens only to close it. */
 const LOCATIONS_PROTOS = /[\\/]google-gax[\\/]build[\\/]protos[\\/]locations\.json$/;
+
+/** The service without what it can be asked. */
+const NO_LOCATIONS = ['Locations', 'location', 'cloud', 'google'].reduce<object>(
+  (inner, name) => ({ nested: { [name]: inner } }),
+  { methods: {} },
+);
 
 const PROTO_LOADER = /[\\/]@grpc[\\/]proto-loader[\\/]build[\\/]src[\\/]index\.js$/;
 
@@ -50,7 +56,10 @@ export const withoutUnusedProtos: Plugin = {
   name: 'without-unused-protos',
   setup(input) {
     input.onLoad({ filter: UNUSED_CLASSES }, () => ({ contents: NO_CLASSES }));
-    input.onLoad({ filter: LOCATIONS_PROTOS }, () => ({ contents: '{}', loader: 'json' }));
+    input.onLoad({ filter: LOCATIONS_PROTOS }, () => ({
+      contents: JSON.stringify(NO_LOCATIONS),
+      loader: 'json',
+    }));
     input.onLoad({ filter: FIRESTORE_PROTOS }, async ({ path }) => ({
       contents: documentProtos(await readFile(path, 'utf8')),
       loader: 'json',

@@ -20,7 +20,7 @@ export interface QuotaRequest {
   abandoned?: readonly string[];
 }
 
-/** What a call of the model took. */
+/** What calls of the model took. */
 export interface QuotaSpending {
   /** What the model reported; absent: nothing. */
   usage?: ModelUsage | undefined;
@@ -28,7 +28,7 @@ export interface QuotaSpending {
   costMicros?: number | undefined;
   /** Whether the user got an answer for it. */
   isMessage: boolean;
-  /** The model was at work and reported nothing: what was reserved counts as spent. */
+  /** A call may be billed and reported nothing: what the newest one was estimated at is spent, too. */
   isUnreported?: boolean;
 }
 
@@ -39,7 +39,7 @@ export interface Reservation {
    */
   writes: readonly Write[];
   /**
-   * Puts what was taken in the place of the reservation; to be called once the end of the turn is stored.
+   * Puts what was taken in the place of the reservation; to be called once, whatever became of the turn.
    * Never throws: what could not be settled expires.
    */
   settle(spending: QuotaSpending): Promise<void>;

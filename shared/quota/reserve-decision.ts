@@ -4,6 +4,7 @@ import {
   heldBesideLargest,
   MINUTE_MS,
   nextDay,
+  noUsage,
   openAt,
   type OpenReservation,
   sumOfCosts,
@@ -42,10 +43,18 @@ export interface QuotaRefusal {
 }
 
 type ReserveDecision =
-  { kind: 'reserved'; usage: Usage } | { kind: 'refused'; refusal: QuotaRefusal };
+  | {
+      kind: 'reserved';
+      usage: Usage;
+      /** Absent: the day before stays as it is. */
+      dayBefore?: Usage;
+    }
+  | { kind: 'refused'; refusal: QuotaRefusal };
 
 interface Asked {
   usage: Usage;
+  /** Figures of the day before, shortly after midnight: what began then may be on its way. */
+  dayBefore?: Usage | undefined;
   limits: QuotaLimits;
   wanted: Wanted;
   /** Ids of reservations that nobody needs any more. */
@@ -144,9 +153,15 @@ function spendingRefusal(others: readonly OpenReservation[], asked: Asked) {
   );
 }
 
-function refusalOf(others: readonly OpenReservation[], begun: readonly Date[], asked: Asked) {
+function refusalOf(
+  others: readonly OpenReservation[],
+  before: readonly OpenReservation[],
+  asked: Asked,
+) {
+  const { usage, dayBefore = noUsage, now } = asked;
+  const begun = [...begunWithin(dayBefore, now), ...begunWithin(usage, now)];
   return (
-    streamsRefusal(others, asked) ??
+    streamsRefusal([...others, ...before], asked) ??
     minuteRefusal(begun, asked) ??
     dayRefusal(
       {
@@ -164,23 +179,28 @@ function refusalOf(others: readonly OpenReservation[], begun: readonly Date[], a
 /**
  * Whether an answer may begin, and what the user's document of the day becomes then. What is settled, what
  * is on its way and what is wanted must fit every limit together. One that holds a reservation already (a
- * turn that is taken over) only renews it: it was allowed before. Reservations whose time is over are gone.
+ * turn that is taken over) only renews it: it was allowed before. Reservations whose time is over are gone; one that
+ * is renewed after midnight moves to the new day.
  */
 export function decideReservation(asked: Asked): ReserveDecision {
-  const { usage, limits, wanted, abandoned, holdMs, now } = asked;
+  const { usage, dayBefore = noUsage, limits, wanted, abandoned, holdMs, now } = asked;
+  const isOther = ({ id }: OpenReservation) => id !== wanted.id && !abandoned.includes(id);
   const open = openAt(usage, now);
-  const others = open.filter(({ id }) => id !== wanted.id && !abandoned.includes(id));
-  const begun = begunWithin(usage, now);
-  const isHeld = open.some(({ id }) => id === wanted.id);
+  const openBefore = openAt(dayBefore, now);
+  const others = open.filter(isOther);
+  const othersBefore = openBefore.filter(isOther);
+  const isHeld = [...open, ...openBefore].some(({ id }) => id === wanted.id);
   const refusal = wanted.isMore
     ? spendingRefusal(others, asked)
     : isHeld
       ? undefined
-      : refusalOf(others, begun, asked);
+      : refusalOf(others, othersBefore, asked);
   if (refusal) return { kind: 'refused', refusal };
   const { id, attempt, tokens, costMicros } = wanted;
   const until = new Date(now.getTime() + holdMs);
   const isCounted = !isHeld && wanted.isMore !== true && limits.requestsPerMinute > 0;
+  const begun = begunWithin(usage, now);
+  const isMoved = othersBefore.length < openBefore.length;
   return {
     kind: 'reserved',
     usage: {
@@ -189,5 +209,6 @@ export function decideReservation(asked: Asked): ReserveDecision {
       open: [...others, { id, attempt, tokens, costMicros, until }],
       begun: isCounted ? [...begun, now] : begun,
     },
+    ...(isMoved && { dayBefore: { ...dayBefore, open: othersBefore } }),
   };
 }

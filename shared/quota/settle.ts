@@ -1,3 +1,4 @@
+import type { ModelUsage } from '../ports/ports.ts';
 import type { QuotaSpending } from '../ports/quota-ports.ts';
 import { openAt, type OpenReservation, type Usage, type WorkName } from './usage.ts';
 
@@ -9,21 +10,24 @@ interface Taken {
 }
 
 /**
- * What the limits count of a call: input that no cache had, what Google's tools gave to read too, and output, thoughts included. A call that was
- * broken off before the model told its figures counts as what was reserved.
+ * What the limits count of calls: input that no cache had, what Google's tools gave to read too, and output, thoughts
+ * included. One that was broken off before the model told its figures counts as `estimate`, beside what others reported.
  */
 export function takenBy(
-  { usage, costMicros, isMessage, isUnreported }: QuotaSpending,
-  reserved: Pick<OpenReservation, 'tokens' | 'costMicros'>,
+  { usage, costMicros = 0, isMessage, isUnreported }: QuotaSpending,
+  estimate: Pick<OpenReservation, 'tokens' | 'costMicros'>,
 ): Taken {
-  const messages = isMessage ? 1 : 0;
-  if (!usage)
-    return isUnreported
-      ? { messages, tokens: reserved.tokens, costMicros: reserved.costMicros }
-      : { messages, tokens: 0, costMicros: 0 };
+  return {
+    messages: isMessage ? 1 : 0,
+    tokens: countedTokens(usage) + (isUnreported ? estimate.tokens : 0),
+    costMicros: costMicros + (isUnreported ? estimate.costMicros : 0),
+  };
+}
+
+function countedTokens(usage: ModelUsage | undefined): number {
+  if (!usage) return 0;
   const { promptTokens, cachedTokens, outputTokens, thoughtsTokens, toolTokens = 0 } = usage;
-  const input = Math.max(0, promptTokens - cachedTokens) + toolTokens;
-  return { messages, tokens: input + outputTokens + thoughtsTokens, costMicros: costMicros ?? 0 };
+  return Math.max(0, promptTokens - cachedTokens) + toolTokens + outputTokens + thoughtsTokens;
 }
 
 /** Whether a reservation stands in the document, even one whose time is over. */

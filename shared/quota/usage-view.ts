@@ -5,6 +5,7 @@ import {
   heldAt,
   MINUTE_MS,
   nextDay,
+  noUsage,
   openAt,
   sumOfCosts,
   toDay,
@@ -32,14 +33,17 @@ function limitView(
 /** What a user sees of the limits and of what is left of them. */
 export function usageView(input: {
   usage: Usage;
+  /** Figures of the day before, shortly after midnight. */
+  dayBefore?: Usage | undefined;
   limits: QuotaLimits;
   tier: CallerTier;
   now: Date;
 }): UsageResponse {
-  const { usage, limits, tier, now } = input;
+  const { usage, dayBefore = noUsage, limits, tier, now } = input;
   const { messages, tokens } = usage;
   const open = openAt(usage, now);
-  const begun = begunWithin(usage, now);
+  const streams = open.length + openAt(dayBefore, now).length;
+  const begun = [...begunWithin(dayBefore, now), ...begunWithin(usage, now)];
   const workView = (work: WorkName) => {
     const { runs, tokens: used, costMicros } = usage[work];
     return { runs, tokens: used, costMicros };
@@ -68,7 +72,7 @@ export function usageView(input: {
         reserved: 0,
         resetTime: minuteEnd,
       }),
-      streams: limitView(limits.streams, open.length, { reserved: 0, resetTime: null }),
+      streams: limitView(limits.streams, streams, { reserved: 0, resetTime: null }),
     },
     compactions: workView('compactions'),
     titles: workView('titles'),

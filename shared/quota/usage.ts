@@ -15,6 +15,16 @@ export const toDay = (now: Date): string => now.toISOString().slice(0, 10);
 export const nextDay = (now: Date): Date =>
   new Date((Math.floor(now.getTime() / DAY_MS) + 1) * DAY_MS);
 
+/**
+ * The days whose figures still count, the newest first: until `holdMs` after midnight answers of the day before may be
+ * on their way, and its last minute is counted.
+ */
+export function countedDays(now: Date, holdMs: number): [today: string, ...before: string[]] {
+  const today = toDay(now);
+  const before = toDay(new Date(now.getTime() - Math.max(holdMs, MINUTE_MS)));
+  return before === today ? [today] : [today, before];
+}
+
 /** When what was counted on this day may go. */
 export const usageExpiry = (now: Date): Date => new Date(nextDay(now).getTime() + KEPT_MS);
 
@@ -22,7 +32,7 @@ export const usageExpiry = (now: Date): Date => new Date(nextDay(now).getTime() 
 const count = z.number().nonnegative().max(1e15).default(0);
 
 const reservationSchema = z.object({
-  /** `{conversationId}/{messageId}` */
+  /** Names conversation and message, by a hash: it may outlive both. */
   id: z.string(),
   attempt: z.number().int().positive(),
   tokens: count,
@@ -53,7 +63,7 @@ const workSchema = z
   })
   .prefault({});
 
-/** `users/{uid}/usage/{day}`: what a user has taken on a day (UTC) and what is on its way. */
+/** `quotas/{uid}/usage/{day}`: what a user has taken on a day (UTC) and what is on its way. It names no content. */
 const usageSchema = z.object({
   messages: count,
   tokens: count,

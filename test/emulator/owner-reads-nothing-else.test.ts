@@ -115,7 +115,7 @@ describe('S19: a list', () => {
     { parent: inConversation, collectionId: 'blobs' },
     { parent: () => '', collectionId: 'users' },
     { parent: ofUser, collectionId: 'devices' },
-    { parent: ofUser, collectionId: 'usage' },
+    { parent: () => '/quotas/ann', collectionId: 'usage' },
     { parent: ofUser, collectionId: 'memory' },
     { parent: () => '', collectionId: 'config' },
     { parent: () => '', collectionId: 'appCheckTokens' },

@@ -29,7 +29,7 @@ function booked({ everything }: After) {
     everything
       .filter(({ path }) => isMeant.test(path))
       .reduce((sum, document) => sum + Number(costOf(document)), 0);
-  const ofUser = costs(/^users\/[^/]+\/usage\//, (document) =>
+  const ofUser = costs(/^quotas\/[^/]+\/usage\//, (document) =>
     totalSpentMicros(decodeUsage(document)),
   );
   const ofAll = costs(/^budget\//, ({ fields }) => fields['costMicros']);

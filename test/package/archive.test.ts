@@ -3,11 +3,15 @@ import { mkdtemp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { createServer } from 'node:http2';
 import { promisify } from 'node:util';
+import type * as FirestoreSdk from '@google-cloud/firestore';
 import { unzipSync } from 'fflate';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { archiveFiles, checkShipped, SHIPPED } from '#infra/package/archive.ts';
 import { checkInputs } from '#infra/package/bundle.ts';
+import { openServer } from '#infra/local/processes/open-server.ts';
+import { compiledModules } from '#infra/package/runtime/compiled.ts';
 import { type Files, toZip } from '#infra/package/zip.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
@@ -89,6 +93,35 @@ describe('the archive', () => {
     expect(lock.packages['node_modules/express'].integrity).toMatch(/^sha512-/);
     expect(Object.keys(lock.packages).some((path) => path.includes('vitest'))).toBe(false);
   });
+});
+
+/** A server of gRPC that answers every call with an empty message. */
+async function startEmptyGrpcServer() {
+  const server = createServer();
+  server.on('stream', (stream) => {
+    stream.respond({ 'content-type': 'application/grpc' }, { waitForTrailers: true });
+    stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
+    stream.end(Buffer.alloc(5));
+  });
+  return openServer(server);
+}
+
+test('the archive’s Firestore takes 300 commits at once, closes the clients that it no longer needs, and ends', async () => {
+  const folder = await temporaryFolder();
+  await writeFile(join(folder, 'sdk.cjs'), files.get('sdk.cjs') ?? '');
+  const { firestore } = compiledModules(folder, ['sdk.cjs']).load('sdk.cjs') as {
+    firestore: typeof FirestoreSdk;
+  };
+  const server = await startEmptyGrpcServer();
+  const settings = { host: server.host, ssl: false };
+  const database = new firestore.Firestore({ projectId: 'demo-archive', ...settings });
+  const commit = () => database.batch().create(database.doc('things/one'), {}).commit();
+
+  const commits = await Promise.allSettled(Array.from({ length: 300 }, commit));
+
+  expect(commits.filter(({ status }) => status === 'rejected')).toEqual([]);
+  await expect(database.terminate()).resolves.toBeUndefined();
+  await server.close();
 });
 
 describe('npm run package', () => {

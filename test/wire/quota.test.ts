@@ -132,7 +132,7 @@ describe('a refusal', () => {
     const { store } = server.dependencies;
     const day = toDay(new Date());
     const before = await usageOf(store, { uid: 'alice', day });
-    const path = `users/alice/usage/${day}`;
+    const path = `quotas/alice/usage/${day}`;
     await store.commit([
       { op: 'update', path, fields: { costMicros: 600 }, guard: { exists: true } },
     ]);

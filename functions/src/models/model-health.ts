@@ -3,8 +3,8 @@ import type { Clock, ModelGenerator } from '#shared/ports/ports.ts';
 
 /** Pause after a refusal that names no time of its own. */
 const PAUSE_MS = 30_000;
-/** No pause is longer, whatever a model asks for: quotas come back sooner than some say. */
-const LONGEST_PAUSE_MS = 10 * 60_000;
+/** No pause is longer, whatever a model asks for, ms: quotas come back sooner than some say. */
+export const LONGEST_PAUSE_MS = 10 * 60_000;
 /** One 503 is an accident. */
 const FAILURES_BEFORE_PAUSE = 3;
 

@@ -6,11 +6,13 @@ import type {
   DocumentStore,
   Logger,
   Randomness,
+  Sha256,
   Write,
 } from '#shared/ports/ports.ts';
 import { decideCreation } from '#shared/quota/creation-decision.ts';
 import type { Quota, QuotaRequest, Reservation } from '#shared/ports/quota-ports.ts';
 import {
+  countedDays,
   decodeUsage,
   openAt,
   reservationId,
@@ -28,7 +30,7 @@ import { callCostMicros, groundingTools } from '../models/models-in-use.ts';
 import { createBudget } from './budget.ts';
 import { createOneAtATime } from '../lib/promises.ts';
 import { createOpenStreams } from './open-streams.ts';
-import { quotaSettings, RESERVED_ANSWER_TOKENS } from './quota-settings.ts';
+import { quotaSettings, RESERVED_ANSWER_TOKENS, reservationHoldMs } from './quota-settings.ts';
 import { settleTurn, type SettleDependencies } from './settle-turn.ts';
 import { usageWrite } from './commit-usage.ts';
 
@@ -46,6 +48,7 @@ export interface QuotaDependencies {
   clock: Clock;
   randomness: Randomness;
   logger: Logger;
+  sha256: Sha256;
 }
 
 type Counting = QuotaDependencies & SettleDependencies;
@@ -53,38 +56,44 @@ type Counting = QuotaDependencies & SettleDependencies;
 /** When to come back when as many streams are open as may be, ms. */
 const STREAMS_RETRY_MS = 5_000;
 
-/** What an answer holds until it is settled. */
-function wantedBy({ config }: Counting, request: QuotaRequest): Wanted {
+/** What an answer holds until it is settled, and its next call alone. */
+function wantedBy({ config, sha256 }: Counting, request: QuotaRequest) {
   const { attempt, model, estimatedTokens, taken } = request;
   // How often a model searches it does not say before: one search is held.
   const searches = groundingTools(config, { model }).grounding?.includes('search') ? 1 : 0;
   const call = { model, promptTokens: estimatedTokens, cachedTokens: 0, searches };
-  const cost = callCostMicros(config, { ...call, outputTokens: RESERVED_ANSWER_TOKENS });
+  const estimate = {
+    tokens: estimatedTokens + RESERVED_ANSWER_TOKENS,
+    costMicros: callCostMicros(config, { ...call, outputTokens: RESERVED_ANSWER_TOKENS }),
+  };
   const usage = taken === 'nothing' ? undefined : taken;
   const before = usage && {
     ...takenBy({ usage, isMessage: false }, { tokens: 0, costMicros: 0 }),
     costMicros: callCostMicros(config, reportedCall(model, usage)),
   };
-  return {
-    id: reservationId(request),
+  const wanted: Wanted = {
+    id: sha256(reservationId(request)),
     attempt,
-    tokens: (before?.tokens ?? 0) + estimatedTokens + RESERVED_ANSWER_TOKENS,
-    costMicros: (before?.costMicros ?? 0) + cost,
+    tokens: (before?.tokens ?? 0) + estimate.tokens,
+    costMicros: (before?.costMicros ?? 0) + estimate.costMicros,
     ...(taken !== undefined && { isMore: true }),
   };
+  return { wanted, estimate };
 }
 
 async function reserve(
   counting: Counting,
   { request, limits }: { request: QuotaRequest; limits: QuotaLimits },
 ): Promise<Reservation> {
-  const { store, clock, config, budget } = counting;
+  const { store, clock, config, budget, sha256 } = counting;
   const { caller, conversationId, abandoned = [] } = request;
-  const day = toDay(clock.now());
+  const holdMs = reservationHoldMs(config);
+  const [day, yesterday] = countedDays(clock.now(), holdMs);
   const path = usagePath(caller.uid, day);
-  const [document] = await store.get([path]);
+  const pathBefore = yesterday && usagePath(caller.uid, yesterday);
+  const [document, documentBefore] = await store.get([path, ...(pathBefore ? [pathBefore] : [])]);
   const now = clock.now();
-  const wanted = wantedBy(counting, request);
+  const { wanted, estimate } = wantedBy(counting, request);
   const usage = decodeUsage(document);
   const others = openAt(usage, now).filter(({ id }) => id !== wanted.id);
   await budget.refuseSpent({
@@ -94,16 +103,22 @@ async function reserve(
   });
   const decision = decideReservation({
     usage,
+    dayBefore: documentBefore && decodeUsage(documentBefore),
     limits,
     wanted,
-    abandoned: abandoned.map((messageId) => reservationId({ conversationId, messageId })),
-    holdMs: config.TURN_TIMEOUT_MS + config.TURN_LEASE_MS,
+    abandoned: abandoned.map((id) => sha256(reservationId({ conversationId, messageId: id }))),
+    holdMs,
     now,
   });
   if (decision.kind === 'refused') throw quotaError(decision.refusal, caller.tier);
+  const writes = [usageWrite({ path, document }, decision.usage, now)];
+  if (pathBefore && decision.dayBefore)
+    writes.push(
+      usageWrite({ path: pathBefore, document: documentBefore }, decision.dayBefore, now),
+    );
   return {
-    writes: [usageWrite({ path, document }, decision.usage, now)],
-    settle: (spending) => settleTurn(counting, { path, day, wanted }, spending),
+    writes,
+    settle: (spending) => settleTurn(counting, { path, day, wanted, estimate }, spending),
   };
 }
 
@@ -150,7 +165,7 @@ async function create(
 }
 
 /**
- * The quota that the environment sets, counted in `users/{uid}/usage/{day}`; nothing is read or written where
+ * The quota that the environment sets, counted in `quotas/{uid}/usage/{day}`; nothing is read or written where
  * it sets none. A turn costs one read before it starts, one write in its batch, and one read and one write
  * after its end.
  */

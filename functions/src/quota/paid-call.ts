@@ -59,7 +59,7 @@ interface Taken {
 }
 
 /** What a model answers with that has done nothing that is billed. */
-const UNBILLED = new Set([
+const UNBILLED: ReadonlySet<string> = new Set([
   'MODEL_QUOTA',
   'MODEL_OVERLOADED',
   'MODEL_UNKNOWN',
@@ -67,6 +67,10 @@ const UNBILLED = new Set([
   'MODEL_CONTEXT_OVERFLOW',
   'MODEL_PAUSED',
 ]);
+
+/** Whether a call that failed so may be billed. */
+export const mayBeBilled = (error: unknown): boolean =>
+  !(error instanceof AppError && UNBILLED.has(error.reason));
 
 const NOTHING: Taken = { tokens: 0, costMicros: 0 };
 
@@ -82,9 +86,8 @@ function takenBy(config: Config, { request }: WorkCall, usage: ModelUsage | unde
  * that a model does not answer in time is none of theirs, and counts as an answer does that was stopped.
  */
 function takenInVain(config: Config, { request }: WorkCall, error: unknown): Taken {
-  const reason = error instanceof AppError ? error.reason : '';
-  if (UNBILLED.has(reason)) return NOTHING;
-  return reason === 'MODEL_TIMEOUT'
+  if (!mayBeBilled(error)) return NOTHING;
+  return error instanceof AppError && error.reason === 'MODEL_TIMEOUT'
     ? callEstimate(config, request, RESERVED_ANSWER_TOKENS)
     : callBound(config, request);
 }

@@ -22,6 +22,12 @@ export const BUDGET_CACHE_MS = 10_000;
  */
 export const RESERVED_ANSWER_TOKENS = 500;
 
+/** How long an answer may take before its reservation is nobody's, ms. */
+export const reservationHoldMs = ({
+  TURN_TIMEOUT_MS,
+  TURN_LEASE_MS,
+}: Pick<Config, 'TURN_TIMEOUT_MS' | 'TURN_LEASE_MS'>): number => TURN_TIMEOUT_MS + TURN_LEASE_MS;
+
 const micros = (usd: number) => Math.round(usd * MICROS);
 
 /** The limits that the environment sets. */

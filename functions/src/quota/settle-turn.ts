@@ -22,14 +22,20 @@ export interface SettleDependencies {
  */
 export async function settleTurn(
   dependencies: SettleDependencies,
-  input: { path: string; day: string; wanted: Wanted },
+  input: {
+    path: string;
+    day: string;
+    wanted: Wanted;
+    /** What the newest call counts as where it reported nothing. */
+    estimate: Pick<Wanted, 'tokens' | 'costMicros'>;
+  },
   spending: QuotaSpending,
 ): Promise<void> {
   const { oneAtATime, clock, logger } = dependencies;
-  const { path, day, wanted } = input;
-  const taken = takenBy(spending, wanted);
+  const { path, day, wanted, estimate } = input;
+  const taken = takenBy(spending, estimate);
   const change = ([document]: readonly (StoredDocument | undefined)[], tries: number) => {
-    // Erased with its user.
+    // Of an earlier day, and erased with its user: nobody asks for those figures any more.
     if (!document) return [];
     const usage = decodeUsage(document);
     // Its own commit may have been applied: then another try finds the reservation gone.

@@ -85,17 +85,20 @@ const RESERVED_ID = /^(?:\.{1,2}|__.*__)$/su;
 const percentEncoded = (character: string) =>
   `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 
-/**
- * What is kept about a person beside conversations stands below it. A uid may hold a slash and be a dot, as
- * the app's own server gives them out; an id may not.
- */
-export function userPath(uid: string): string {
+/** A uid may hold a slash and be a dot, as the app's own server gives them out; an id may not. */
+function userDocumentId(uid: string): string {
   const id = uid.replaceAll('%', '%25').replaceAll('/', '%2F');
-  return `users/${RESERVED_ID.test(id) ? percentEncoded(id) + id.slice(1) : id}`;
+  return RESERVED_ID.test(id) ? percentEncoded(id) + id.slice(1) : id;
 }
 
+/** What is kept about a person beside conversations and quotas stands below it, and goes with an erasure. */
+export const userPath = (uid: string) => `users/${userDocumentId(uid)}`;
+
+/** One document a day. They outlive the erasure of their user until the day ends. */
+export const usageCollection = (uid: string) => `quotas/${userDocumentId(uid)}/usage`;
+
 /** What a user has taken on a day, `2026-01-02`. */
-export const usagePath = (uid: string, day: string) => `${userPath(uid)}/usage/${day}`;
+export const usagePath = (uid: string, day: string) => `${usageCollection(uid)}/${day}`;
 
 /** Part `n` of what all users together have cost on a day. */
 export const budgetShardPath = (day: string, n: number) => `budget/${day}/shards/${n}`;

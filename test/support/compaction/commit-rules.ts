@@ -60,7 +60,7 @@ function blindCounters(write: Write, writes: readonly Write[]): string[] {
 
 /** What users and the deployment have taken is added up: every write relies on what was read. */
 export const isCount = (path: string): boolean =>
-  /^users\/[^/]+\/usage\/[^/]+$/.test(path) || /^budget\/[^/]+\/shards\/[^/]+$/.test(path);
+  /^quotas\/[^/]+\/usage\/[^/]+$/.test(path) || /^budget\/[^/]+\/shards\/[^/]+$/.test(path);
 
 const blindCounts = (writes: readonly Write[]): string[] =>
   writes

@@ -44,6 +44,32 @@ const decide = (
     ...asked,
   });
 
+describe('shortly after midnight', () => {
+  const dayBefore = { ...noUsage, messages: 9, open: [reservation()], begun: [later(-5_000)] };
+
+  test.each<[string, Partial<QuotaLimits>, string | undefined]>([
+    ['an answer begun before midnight holds its place', { streams: 1 }, 'streams'],
+    ['a message of the last minute counts', { requestsPerMinute: 1 }, 'requestsPerMinute'],
+    ['messages of the day before do not count', { messagesPerDay: 1 }, undefined],
+    ['tokens of the day before do not count', { tokensPerDay: 100 }, undefined],
+  ])('%s', (_, limits, refused) => {
+    const decision = decide(limits, {}, { dayBefore });
+
+    expect(decision.kind === 'refused' ? decision.refusal.name : undefined).toBe(refused);
+  });
+
+  test('a renewed reservation moves to the new day', () => {
+    const own = reservation({ id: wanted.id });
+    const before = { ...dayBefore, open: [own, reservation()] };
+
+    expect(decide({ streams: 1 }, {}, { dayBefore: before })).toMatchObject({
+      kind: 'reserved',
+      usage: { open: [{ id: wanted.id }] },
+      dayBefore: { messages: 9, open: [reservation()] },
+    });
+  });
+});
+
 const refusalOf = (...args: Parameters<typeof decide>) => {
   const decision = decide(...args);
   return decision.kind === 'refused' ? decision.refusal : undefined;

@@ -52,7 +52,7 @@ describe('S20, contract 12: erasing a user', () => {
   test('erasing a user removes the documents below the user', async () => {
     const world = lifecycle();
     await world.store.commit(
-      ['', '/usage/2026-01-01', '/memories/m1'].map((below) => ({
+      ['', '/memory/notes', '/memories/m1'].map((below) => ({
         op: 'create' as const,
         path: `${userPath('u1')}${below}`,
         fields: { text: CANARY },

@@ -114,7 +114,7 @@ describe('a compaction', () => {
     async (which) => {
       const { bench, conversationId, loseReplyOf } = await compactedBench(limited);
       const before = await usageOf(bench.store);
-      const lose = () => loseReplyOf(({ path }) => path.startsWith('users/'));
+      const lose = () => loseReplyOf(({ path }) => path.startsWith('quotas/'));
       if (which === 'held') lose();
 
       await paidCall(passing(bench), callOf(conversationId), async () => {
@@ -209,7 +209,7 @@ describe('a compaction', () => {
     await expect(behind).rejects.toMatchObject({ reason: 'CONVERSATION_NOT_FOUND' });
     const left = await world.documents();
     expect(left.filter(({ path }) => path.startsWith('conversations/'))).toHaveLength(1);
-    const counted = left.filter(({ path }) => path.startsWith('users/'));
+    const counted = left.filter(({ path }) => path.startsWith('quotas/'));
     expect(counted.map(({ path }) => path)).toEqual([usagePath(owner.uid, '2026-01-02')]);
     expect(JSON.stringify(counted)).not.toContain(conversationId);
   });
@@ -224,13 +224,13 @@ describe('erasing a user', () => {
     await answerOrReason(chat, 'c-1');
     clock.advance(24 * 60 * 60_000);
     await answerOrReason(chat, 'c-1');
-    expect((await world.documents()).filter(({ path }) => path.startsWith('users/'))).toHaveLength(
+    expect((await world.documents()).filter(({ path }) => path.startsWith('quotas/'))).toHaveLength(
       2,
     );
 
     await eraseUser(world.chat, { caller: owner });
 
-    const left = (await world.documents()).filter(({ path }) => path.startsWith('users/'));
+    const left = (await world.documents()).filter(({ path }) => path.startsWith('quotas/'));
     expect(left.map(({ path }) => path)).toEqual([usagePath(owner.uid, toDay(clock.now()))]);
     expect(left[0]?.fields).toMatchObject({ messages: 1, open: [] });
     expect(left[0]?.fields['expireTime']).toEqual(nextDay(clock.now()));
@@ -267,7 +267,7 @@ describe('erasing a user', () => {
     await eraseUser(world.chat, { caller: owner });
     await reservation?.settle({ isMessage: true, isUnreported: true });
 
-    const left = (await world.documents()).filter(({ path }) => path.startsWith('users/'));
+    const left = (await world.documents()).filter(({ path }) => path.startsWith('quotas/'));
     expect(left.map(({ path }) => path)).toEqual([usagePath(owner.uid, toDay(clock.now()))]);
     expect(left[0]?.fields).toMatchObject({ messages: 1, expireTime: nextDay(clock.now()) });
     expect(JSON.stringify(left[0]?.fields)).not.toContain('c-1');

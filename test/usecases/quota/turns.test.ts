@@ -196,6 +196,108 @@ describe('a message', () => {
     ).result;
   });
 
+  test('an answer begun before midnight holds its place after it', async () => {
+    const { model, answerAll } = heldStreamer();
+    const clock = createManualClock(new Date('2026-01-02T23:59:50.000Z'));
+    const chat = chatWith({ STREAMS_PER_USER: '1' }, { model, clock });
+    const handle = await sendMessage(chat, request(randomUUID(), 'Hello'));
+    clock.advance(20_000);
+
+    await expect(sendMessage(chat, request(randomUUID(), 'Hello'))).rejects.toMatchObject({
+      reason: 'USER_STREAMS',
+    });
+    expect(await showUsage(chat, caller)).toMatchObject({ limits: { streams: { used: 1 } } });
+    answerAll();
+    await handle.result;
+
+    expect(await answerOrReason(chat, randomUUID())).toBe('done');
+  });
+
+  test('a message taken over after midnight holds one place', async () => {
+    const store = createMemoryDocumentStore();
+    const clock = createManualClock(new Date('2026-01-02T23:59:50.000Z'));
+    const limits = { STREAMS_PER_USER: '1' };
+    const died = limitedChat(limits, {
+      store,
+      clock,
+      atCrashPoint: (point) =>
+        point === 'turn-started' ? new Promise<void>(() => undefined) : Promise.resolve(),
+    });
+    const sent = request(randomUUID(), 'Hello');
+    await sendMessage(died, sent);
+    const chat = chatWith(limits, { store, clock });
+    clock.advance(died.config.TURN_LEASE_MS + 1);
+
+    await (
+      await sendMessage(chat, sent)
+    ).result;
+
+    expect(await usageOf(store)).toMatchObject({ messages: 0, open: [] });
+    expect(await usageOf(store, { day: '2026-01-03' })).toMatchObject({ messages: 1, open: [] });
+    expect(await answerOrReason(chat, randomUUID())).toBe('done');
+  });
+
+  test('a message that two instances have answered is one message and costs both answers', async () => {
+    const store = createMemoryDocumentStore();
+    const clock = createManualClock();
+    const limits = { USER_DAILY_MESSAGES: '5' };
+    const sent = request(randomUUID(), 'Hello');
+    const other = chatWith(limits, { store, clock });
+    const slow = chatWith(limits, {
+      store,
+      clock,
+      atCrashPoint: async (point) => {
+        if (point !== 'before-finish') return;
+        clock.advance(other.config.TURN_LEASE_MS + 1);
+        await (
+          await sendMessage(other, sent)
+        ).result;
+      },
+    });
+
+    const { turn } = await (await sendMessage(slow, sent)).result;
+
+    expect(turn).toMatchObject({ state: 'done', attempt: 2 });
+    expect(await usageOf(store)).toMatchObject({ messages: 1, tokens: 300, open: [] });
+  });
+
+  test('a message whose answer times out without figures costs what was reserved', async () => {
+    const { model } = steeredStreamer();
+    const clock = createManualClock();
+    const chat = chatWith({ USER_DAILY_MESSAGES: '5' }, { model, clock });
+    const handle = await sendMessage(chat, request(randomUUID(), 'Hello'));
+    await settle();
+    const [reservation] = (await usageOf(chat.store)).open;
+
+    await expect(passTime(clock, handle.result)).rejects.toMatchObject({ reason: 'MODEL_TIMEOUT' });
+
+    expect(await usageOf(chat.store)).toMatchObject({
+      messages: 0,
+      tokens: reservation?.tokens,
+      costMicros: reservation?.costMicros,
+      open: [],
+    });
+  });
+
+  test('a message given up as its process ends costs what was reserved and frees its place', async () => {
+    const { model, call } = steeredStreamer();
+    const chat = chatWith({ STREAMS_PER_USER: '1' }, { model });
+    const sent = request(randomUUID(), 'Hello');
+    const handle = await sendMessage(chat, sent);
+    (await call()).say('Half');
+    await settle();
+    const [reservation] = (await usageOf(chat.store)).open;
+
+    for (const live of chat.liveTurns.values()) live.giveUp();
+    await expect(handle.result).rejects.toMatchObject({ reason: 'SHUTTING_DOWN' });
+
+    expect(await usageOf(chat.store)).toMatchObject({
+      messages: 0,
+      tokens: reservation?.tokens,
+      open: [],
+    });
+  });
+
   test.each([-10, 10])(
     'a message sent through an instance %i minutes off counts',
     async (minutes) => {

@@ -1,4 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { translateError } from '#functions/adapters/gemini/gemini-errors.ts';
+import { openAiErrorReply } from '#functions/chat/facades/openai/error-reply.ts';
+import { errorReply } from '#shared/wire/errors/error-body.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
@@ -121,6 +124,33 @@ describe('contract 8: the same message id', () => {
     expect((await (await sendMessage(dependencies, send)).result).turn.attempt).toBe(2);
     expect(requests).toHaveLength(2);
   });
+
+  test.each(['57600s', '9223372036854775807s', `${'9'.repeat(400)}s`])(
+    'a message id is answered ten minutes after a model that asks to wait for %s',
+    async (retryDelay) => {
+      const clock = createManualClock();
+      const body = { error: { code: 429, details: [{ retryDelay }] } };
+      const refusal = Object.assign(new Error(JSON.stringify(body)), {
+        name: 'ApiError',
+        status: 429,
+      });
+      const call = { operation: 'stream', model: 'gemini', promptId: 't_1' } as const;
+      const error = translateError(call, refusal);
+      const { model } = scriptedStreamer({ error }, textAnswer('At last.'));
+      const dependencies = chatDependencies({ model, clock });
+      const send = request(randomUUID(), 'Hello');
+      const failure: unknown = await (
+        await sendMessage(dependencies, send)
+      ).result.catch((caught: unknown) => caught);
+
+      expect(errorReply(failure, undefined).headers).toMatchObject({ 'retry-after': '600' });
+      expect(openAiErrorReply(failure, undefined).headers).toMatchObject({ 'retry-after': '600' });
+      clock.advance(599_999);
+      await expect(sendMessage(dependencies, send)).rejects.toMatchObject({ retryAfterMs: 1 });
+      clock.advance(1);
+      expect((await (await sendMessage(dependencies, send)).result).turn.state).toBe('done');
+    },
+  );
 
   test('a message id is taken over when the answering instance has died', async () => {
     const store = createMemoryDocumentStore();

@@ -15,6 +15,7 @@ import { abandonAfter } from '#functions/lib/deadline.ts';
 import { deleteCollections } from './firestore-deletion.ts';
 import { storedDocument, toUpdateTime } from './firestore-values.ts';
 import { watchCollection } from './firestore-watch.ts';
+import { keepAliveSettings, type KeepAlive } from '../google/grpc-keep-alive.ts';
 import { createGrpcDeadline, type GrpcDeadline } from './grpc-deadline.ts';
 import { toStoreError, type StoreCall } from './store-errors.ts';
 
@@ -31,6 +32,7 @@ interface StoreOptions {
   deadlineMs: number;
   databaseId?: string;
   clock?: Pick<DatabaseClock, 'asking'>;
+  keepAlive?: KeepAlive;
 }
 
 /** Removing a field that no document has changes nothing: an update with only its guard. */
@@ -164,7 +166,9 @@ function openedOnce(options: StoreOptions) {
 /** The SDK, which takes a tenth of a second to load. */
 export const loadFirestore = (): Promise<Sdk> => import('@google-cloud/firestore');
 
-async function open(options: Pick<StoreOptions, 'projectId' | 'databaseId'>): Promise<Opened> {
+async function open(
+  options: Pick<StoreOptions, 'projectId' | 'databaseId' | 'keepAlive'>,
+): Promise<Opened> {
   const sdk = await loadFirestore();
   const grpcDeadline = createGrpcDeadline();
   const database = new sdk.Firestore({
@@ -172,6 +176,7 @@ async function open(options: Pick<StoreOptions, 'projectId' | 'databaseId'>): Pr
     ...(options.databaseId === undefined ? {} : { databaseId: options.databaseId }),
     ignoreUndefinedProperties: true,
     ...grpcDeadline.clientSettings,
+    ...keepAliveSettings(options.keepAlive),
   });
   return { sdk, database, grpcDeadline };
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { AppError } from '#shared/errors.ts';
+import { LONGEST_PAUSE_MS } from '#functions/models/model-health.ts';
 
 /** Names a call in error messages. */
 export interface ModelCall {
@@ -144,11 +145,12 @@ function refusedError(call: ModelCall, evidence: Record<string, string>, cause: 
   });
 }
 
-/** Google's durations are decimal seconds: `3s`, `0.250s`. */
+/** Google's durations are decimal seconds: `3s`, `0.250s`. Some are years long, and nobody shall wait for those. */
 function readRetryDelayMs(error: GoogleError): number | undefined {
   const delay = error.details?.find((detail) => detail.retryDelay !== undefined)?.retryDelay;
   const seconds = /^(\d+(?:\.\d+)?)s$/.exec(delay ?? '')?.[1];
-  return seconds === undefined ? undefined : Math.ceil(Number(seconds) * 1_000);
+  if (seconds === undefined) return undefined;
+  return Math.min(LONGEST_PAUSE_MS, Math.ceil(Number(seconds) * 1_000));
 }
 
 /** The SDK's ApiError holds Google's body as JSON in its message, in a stream after a few words. */

@@ -1,6 +1,7 @@
 import type { Topic as PubSubTopic } from '@google-cloud/pubsub';
 import { AppError } from '#shared/errors.ts';
 import type { EventPublisher, Topic } from '#shared/ports/ports.ts';
+import { keepAliveSettings, type KeepAlive } from './grpc-keep-alive.ts';
 import { abandonAfter } from '#functions/lib/deadline.ts';
 
 /**
@@ -15,6 +16,7 @@ export function createPubSubEventPublisher(options: {
   projectId: string;
   topicIds: Readonly<Record<Topic, string>>;
   deadlineMs: number;
+  keepAlive?: KeepAlive;
 }): EventPublisher {
   let opened: Promise<Readonly<Record<Topic, PubSubTopic>>> | undefined;
 
@@ -40,9 +42,13 @@ async function open(options: {
   projectId: string;
   topicIds: Readonly<Record<Topic, string>>;
   deadlineMs: number;
+  keepAlive?: KeepAlive;
 }): Promise<Readonly<Record<Topic, PubSubTopic>>> {
   const { PubSub } = await import('@google-cloud/pubsub');
-  const client = new PubSub({ projectId: options.projectId });
+  const client = new PubSub({
+    projectId: options.projectId,
+    ...keepAliveSettings(options.keepAlive),
+  });
   const publishOptions = {
     // One event after an answer: there is nothing to wait for.
     batching: { maxMessages: 1 },

@@ -5,9 +5,9 @@ import { noBody, userRoute } from '../route.ts';
 import { usagePath } from '#shared/conversation/documents/paths.ts';
 import type { Caller, Clock, DocumentStore } from '#shared/ports/ports.ts';
 import { usageView } from '#shared/quota/usage-view.ts';
-import { decodeUsage, toDay } from '#shared/quota/usage.ts';
+import { countedDays, decodeUsage } from '#shared/quota/usage.ts';
 import type { Config } from '#functions/config.ts';
-import { quotaSettings } from '#functions/quota/quota-settings.ts';
+import { quotaSettings, reservationHoldMs } from '#functions/quota/quota-settings.ts';
 
 export const usageRoute = userRoute({
   operation: 'getUsage',
@@ -34,7 +34,9 @@ export async function showUsage(
 ): Promise<UsageResponse> {
   const { store, clock, config } = dependencies;
   const now = clock.now();
-  const [document] = await store.get([usagePath(uid, toDay(now))]);
+  const days = countedDays(now, reservationHoldMs(config));
+  const [today, before] = await store.get(days.map((day) => usagePath(uid, day)));
   const limits = quotaSettings(config).byTier[tier];
-  return usageView({ usage: decodeUsage(document), limits, tier, now });
+  const figures = { usage: decodeUsage(today), dayBefore: before && decodeUsage(before) };
+  return usageView({ ...figures, limits, tier, now });
 }

@@ -1,52 +1,58 @@
-import { uploadsCollection, usagePath, userPath } from '#shared/conversation/documents/paths.ts';
-import type { Caller, StoredDocument, Write } from '#shared/ports/ports.ts';
-import { decodeUsage, encodeUsage, nextDay, toDay, type Usage } from '#shared/quota/usage.ts';
-import { usageKept, usageSum } from '#shared/quota/usage-kept.ts';
+import {
+  uploadsCollection,
+  usageCollection,
+  usagePath,
+  userPath,
+} from '#shared/conversation/documents/paths.ts';
+import type { Caller, Write } from '#shared/ports/ports.ts';
+import { countedDays, nextDay } from '#shared/quota/usage.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import { retryWhenLost } from '#functions/lib/retry.ts';
+import { reservationHoldMs } from '#functions/quota/quota-settings.ts';
 
-function keptWrite(
-  input: { path: string; document: StoredDocument | undefined },
-  kept: Usage,
-  now: Date,
-): Write {
-  const { path, document } = input;
-  const usage = document ? usageSum(kept, decodeUsage(document)) : kept;
-  // It goes with its day, not when a bill is forgotten; later writes of the day leave that (`usageWrite`).
-  const fields = { ...encodeUsage(usage, now), expireTime: nextDay(now) };
-  return document
-    ? { op: 'update', path, fields, guard: { updateTime: document.updateTime } }
-    : { op: 'create', path, fields };
-}
+/** Days of figures that are read at once: more than are kept of anybody. */
+const USAGE_DAYS_MAX = 100;
 
-/** Puts the figures of today back, beside what was counted meanwhile. Throws GuardLostError in the end. */
-async function keepFigures(
-  { store, clock }: Pick<ChatDependencies, 'store' | 'clock'>,
-  path: string,
-  kept: Usage,
+/**
+ * Deletes the figures of earlier days. Those that still count stay until the day ends: else erasing oneself would give
+ * anybody the day's quota anew, and what is on its way could not be charged. They hold sums, times and hashes.
+ */
+async function eraseFigures(
+  { store, clock, config }: Pick<ChatDependencies, 'store' | 'clock' | 'config'>,
+  { uid }: Caller,
 ): Promise<void> {
   await retryWhenLost(clock, async () => {
-    const [document] = await store.get([path]);
-    await store.commit([keptWrite({ path, document }, kept, clock.now())]);
+    const now = clock.now();
+    const documents = await store.query({
+      collection: usageCollection(uid),
+      limit: USAGE_DAYS_MAX,
+    });
+    const counted = countedDays(now, reservationHoldMs(config)).map((day) => usagePath(uid, day));
+    const writes = documents.map(({ path, updateTime }): Write => {
+      const guard = { updateTime };
+      // Later writes of the day leave it so (`usageWrite`).
+      return counted.includes(path)
+        ? { op: 'update', path, fields: { expireTime: nextDay(now) }, guard }
+        : { op: 'delete', path, guard };
+    });
+    if (writes.length > 0) await store.commit(writes);
   });
 }
 
 /**
- * Deletes all that is kept about a person beside conversations, their files included, but for the bare figures of today's quota
- * (`usageKept`), which expire with the day. Throws GuardLostError, FILES_UNAVAILABLE, StoreUnavailableError.
+ * Deletes all that is kept about a person beside conversations, their files included, but for the bare figures of today's
+ * quota, which expire with the day. Throws GuardLostError, FILES_UNAVAILABLE, StoreUnavailableError.
  */
 export async function eraseUserDocuments(
   dependencies: ChatDependencies,
   caller: Caller,
 ): Promise<void> {
-  const { store, clock, files } = dependencies;
+  const { store, files } = dependencies;
   const path = userPath(caller.uid);
-  const counted = usagePath(caller.uid, toDay(clock.now()));
-  const [today] = await store.get([counted]);
   while ((await store.deleteBelow(path)) > 0);
   await store.commit([{ op: 'delete', path }]);
   await files?.deleteFolder(uploadsCollection(caller.uid));
-  if (today) await keepFigures(dependencies, counted, usageKept(decodeUsage(today)));
+  await eraseFigures(dependencies, caller);
   await passCrashPoint(dependencies, 'user-documents-erased');
 }

@@ -120,13 +120,13 @@ function settle(
   input: { reservation: Reservation | undefined; answer: FittingAnswer; isStopped: boolean },
 ): Promise<void> | undefined {
   const { reservation, isStopped } = input;
-  const { error } = input.answer;
+  const { error, isUnreported } = input.answer;
   const usage = addUsage(input.answer.misfitUsage, input.answer.usage);
   return reservation?.settle({
     usage,
     costMicros: usage && callCostMicros(config, reportedCall(model, usage)),
     isMessage: isStopped || error === undefined,
-    isUnreported: isStopped || error === undefined,
+    ...(isUnreported && { isUnreported }),
   });
 }
 

@@ -34,7 +34,6 @@ import {
 } from './stream-answer.ts';
 import { streamFitting, type FittingAnswer } from './stream-fitting.ts';
 import { showStoredRounds } from '../store/stored-rounds.ts';
-import { isTakenOver } from './taken-over.ts';
 import { askWithoutDeadFiles } from './without-files.ts';
 import type { TurnAnswer, TurnProgress } from '../store/turn-progress.ts';
 
@@ -47,6 +46,8 @@ interface Going {
   report: CallReport | undefined;
   /** What the first call of the model reported; absent before it. */
   first?: { report: ModelUsage | undefined };
+  /** A call of the model may be billed, and told no figures. */
+  isUnreported: boolean;
   /** Contents that the last call was sent. */
   sentContents: number;
 }
@@ -138,6 +139,7 @@ function lastAnswer(going: Going, answer: Answer): TurnAnswer {
     error: answer.error ?? emptyAnswerError({ ...answer, parts }),
     report: answer.usage,
     firstReport: going.first?.report,
+    isUnreported: going.isUnreported,
     sentContents: progress.contents.length,
     isWaiting: false,
   };
@@ -148,6 +150,7 @@ const stopped = (going: Going, error: AppError | undefined): TurnAnswer => ({
   ...going.progress,
   error,
   firstReport: going.first?.report,
+  isUnreported: going.isUnreported,
   sentContents: going.sentContents,
   isWaiting: error === undefined,
 });
@@ -176,6 +179,8 @@ async function step(
   const { config } = dependencies;
   const { model } = begun.call;
   const answer = { ...said, usage: possibleUsage(said, modelWindowTokens(config, model)) };
+  const isImpossible = said.usage !== undefined && answer.usage === undefined;
+  going.isUnreported ||= said.isUnreported === true || isImpossible;
   going.first ??= { report: said.misfitUsage ?? answer.usage };
   const priced = (reported: ModelUsage | undefined) =>
     reported && pricedUsage(config, model, reported);
@@ -229,8 +234,8 @@ async function answerInRounds(
 /**
  * Answers a turn: calls the model, runs the tools that it asks for, and calls it again with what they gave,
  * until it answers, the app has to do something, or a limit is reached. Every step is stored before the next
- * one begins. An error is part of the answer, with all that stands before it.
- * Throws TURN_TAKEN_OVER, and what is no AppError.
+ * one begins. An error is part of the answer, with all that stands before it, also that the turn is somebody else's.
+ * Throws what is no AppError.
  */
 export async function answerTurn(
   dependencies: ChatDependencies,
@@ -241,12 +246,13 @@ export async function answerTurn(
   const going: Going = {
     progress: { contents, rounds, usage, grounding, leftOutFiles },
     report: undefined,
+    isUnreported: false,
     sentContents: 0,
   };
   try {
     return await answerInRounds(dependencies, answering, going);
   } catch (error) {
-    if (!(error instanceof AppError) || isTakenOver(error)) throw error;
+    if (!(error instanceof AppError)) throw error;
     return stopped(going, error);
   }
 }

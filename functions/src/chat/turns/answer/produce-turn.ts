@@ -5,6 +5,7 @@ import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import type { Subscribers, FinishedTurn, FrameLog, LogEnd } from '../live/live-turn.ts';
 import { answerTurn } from './answer-turn.ts';
+import { settleUnstored } from '../finish/settle-answer.ts';
 import { finishTurn } from '../finish/finish-turn.ts';
 import { isTakenOver } from './taken-over.ts';
 import type { TurnAnswer } from '../store/turn-progress.ts';
@@ -69,6 +70,7 @@ async function answerWithin(
 /** The answer of a turn that was cancelled before anybody asked the model. */
 const unasked = ({ begun }: Production): TurnAnswer => ({
   ...begun.progress,
+  isUnreported: false,
   sentContents: 0,
   isWaiting: false,
 });
@@ -116,7 +118,7 @@ export async function produceTurn(
   const times = createTurnTimes(dependencies.clock);
   const writer = createTurnWriter(dependencies, begun.attempt, {
     cancel: () => cancelled.abort(),
-    chunks: begun.progress.chunks,
+    stored: begun.progress,
   });
   const tell = (chunk: StreamChunk) => {
     const frame = log.emit(chunk);
@@ -144,6 +146,7 @@ export async function produceTurn(
     if (answer.error && isLeft(production)) {
       // A release that fails changes nothing but the time: the lease runs out by itself.
       await writer.release().catch(() => undefined);
+      await settleUnstored(dependencies, { begun, answer, writer });
       throw shuttingDownError(`turn ${seq} of ${conversationId}`);
     }
     const isCancelled = cancelled.signal.aborted;

@@ -11,6 +11,7 @@ import type { StreamChunk } from '#shared/wire/resources/streams.ts';
 import { BLOCKED_PROMPT, toFinishReason } from '#shared/wire/finish-reason.ts';
 import { untilAborted } from '#functions/lib/abortable.ts';
 import { createRepetitionFilter, passEverything, withoutEnd } from './repetition-filter.ts';
+import { mayBeBilled } from '#functions/quota/paid-call.ts';
 import { logModelCall } from '#functions/models/log-model-call.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { createTextFrames } from '../live/text-frames.ts';
@@ -22,6 +23,8 @@ export interface Answer {
   parts: Part[];
   finishReason?: string;
   usage?: ModelUsage;
+  /** The call may be billed, and told no figures. */
+  isUnreported?: boolean;
   /** What Google's tools found for it, bounded. */
   grounding?: GroundingReport;
   /** What was mended of the history that it was asked with. */
@@ -180,6 +183,8 @@ export async function streamAnswer(
   if (answer.usage && searches > 0) answer.usage = { ...answer.usage, searches };
   answer.error ??= emptyAnswerError(answer);
   if (answer.error && timeout.signal.aborted) answer.error = timeoutError(call);
+  const hasSaid = answer.parts.length > 0;
+  answer.isUnreported = answer.usage === undefined && (hasSaid || mayBeBilled(answer.error));
   logModelCall(dependencies, { ...call, ...answer, startMs });
   return answer;
 }

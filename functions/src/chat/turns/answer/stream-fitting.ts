@@ -105,7 +105,12 @@ export async function streamFitting(
   const repair = repairRequest(request, first, misfit);
   const second = await streamAnswer(dependencies, { ...silent, request: repair });
   const { grounding } = first;
-  const answer = { ...(grounding && { grounding }), ...second, misfitUsage: first.usage };
+  const answer = {
+    ...(grounding && { grounding }),
+    ...second,
+    misfitUsage: first.usage,
+    isUnreported: first.isUnreported === true || second.isUnreported === true,
+  };
   const still = second.error
     ? misfit
     : await findMisfit(schema, contentText({ role: 'model', parts: second.parts }));

@@ -1,7 +1,7 @@
 import { contentText } from '#shared/conversation/documents/content.ts';
 import { isFinal } from '#shared/conversation/documents/turn.ts';
+import { AppError } from '#shared/errors.ts';
 import type { FinishBatch } from '#shared/conversation/writes/turn-writes.ts';
-import type { QuotaSpending } from '#shared/ports/quota-ports.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import type { TitleOfTurn } from '#functions/chat/features/titles/title-of-turn.ts';
@@ -15,13 +15,14 @@ import { finishedTurn, viewAfterFinish } from './after-finish.ts';
 import { commitFinish } from './commit-finish.ts';
 import { endTurn } from './end-turn.ts';
 import { cacheMissOfTurn } from './prompt-cache.ts';
+import { settleStored, settleUnstored } from './settle-answer.ts';
 import { saidAgain } from './said-again.ts';
 import { logFinished, type TurnTimes } from './log-finished.ts';
 import { publishFinished } from './publish-finished.ts';
 import { publishOverdue, publishRequest } from '#functions/events/publish-request.ts';
 import { requestAtEnd } from './request-at-end.ts';
 
-/** A turn whose answer is there, and all that are to hear of its end. */
+/** A turn whose answer is there, and all who are to hear of its end. */
 interface Ending {
   begun: BegunTurn;
   messageId: string;
@@ -35,32 +36,6 @@ interface Ending {
   audience: Pick<Subscribers, 'present'>;
   times: TurnTimes;
   title: Pick<TitleOfTurn, 'answered'>;
-}
-
-/**
- * What a turn took, as it ended. A failed one is no message, but the tokens that the model reported were
- * used; one that was stopped before the model told any figures was at work all the same (`isAsked`).
- */
-function turnSpending(
-  { state, inContext, usage }: Pick<FinishBatch, 'state' | 'inContext' | 'usage'>,
-  { isAsked }: { isAsked: boolean },
-): QuotaSpending {
-  switch (state) {
-    case 'failed':
-      return { usage, costMicros: usage?.costMicros, isMessage: false };
-    case 'cancelled':
-      return {
-        usage,
-        costMicros: usage?.costMicros,
-        isMessage: isAsked && (inContext || usage !== undefined),
-        isUnreported: isAsked,
-      };
-    case 'awaiting_tool':
-      // The message counts when it is answered; what the model has taken so far was taken.
-      return { usage, costMicros: usage?.costMicros, isMessage: false, isUnreported: true };
-    case 'done':
-      return { usage, costMicros: usage?.costMicros, isMessage: true, isUnreported: true };
-  }
 }
 
 async function publishNeed(dependencies: ChatDependencies, begun: BegunTurn, batch: FinishBatch) {
@@ -80,27 +55,22 @@ async function publishNeed(dependencies: ChatDependencies, begun: BegunTurn, bat
 /** Tells the log, the quota and the workers how a turn has ended. */
 async function settle(
   dependencies: ChatDependencies,
-  { begun, answer, isAsked, times }: Ending,
+  ending: Ending,
   batch: FinishBatch,
 ): Promise<void> {
+  const { begun, answer, times } = ending;
   const unsettled = { ...batch, usage: usageBeyond(batch.usage, begun.progress.settled) };
   const call = { usage: answer.firstReport, startMs: times.startMs };
   const cacheMiss = cacheMissOfTurn(dependencies, begun, call);
   const quality = { cacheMiss, saidAgain: await saidAgain(dependencies, begun) };
   logFinished(dependencies, { ...unsettled, detail: answer.error?.message, ...quality }, times);
-  await Promise.all([
-    publishNeed(dependencies, begun, batch),
-    begun.quota.reservation?.settle(turnSpending(unsettled, { isAsked })),
-  ]);
+  await Promise.all([publishNeed(dependencies, begun, batch), settleStored(ending, unsettled)]);
   await passCrashPoint(dependencies, 'turn-published');
 }
 
-/** Stores the end of a turn, then tells its readers and the workers. Throws TURN_TAKEN_OVER, StoreUnavailableError. */
-export async function finishTurn(
-  dependencies: ChatDependencies,
-  ending: Ending,
-): Promise<FinishedTurn> {
-  const { begun, answer, isCancelled, writer, log, audience, title } = ending;
+/** Stores the end of a turn. Throws TURN_TAKEN_OVER, StoreUnavailableError. */
+async function storeEnd(dependencies: ChatDependencies, ending: Ending) {
+  const { begun, answer, isCancelled, writer, log } = ending;
   const now = dependencies.clock.now();
   const requestId = dependencies.randomness.uuid();
   const batch = endTurn(dependencies, { begun, answer, isCancelled, now, requestId });
@@ -118,6 +88,24 @@ export async function finishTurn(
     decided,
     decideAgain: decideRequest,
   });
+  return { batch, context, closing };
+}
+
+/**
+ * Stores the end of a turn, then tells its readers and the workers. What it took is charged, whether it could be stored
+ * or not. Throws TURN_TAKEN_OVER, StoreUnavailableError.
+ */
+export async function finishTurn(
+  dependencies: ChatDependencies,
+  ending: Ending,
+): Promise<FinishedTurn> {
+  const { begun, log, audience, title } = ending;
+  const { batch, context, closing } = await storeEnd(dependencies, ending).catch(
+    async (error: unknown) => {
+      if (error instanceof AppError) await settleUnstored(dependencies, ending);
+      throw error;
+    },
+  );
   await passCrashPoint(dependencies, 'turn-finished');
   const isAttended = audience.present().length > 0;
   publishFinished(dependencies, { batch, turn: begun.turn, isAttended });

@@ -41,6 +41,8 @@ export interface TurnAnswer extends TurnProgress {
   report?: ModelUsage | undefined;
   /** The first call of the model here reported this. */
   firstReport?: ModelUsage | undefined;
+  /** A call of the model here may be billed, and told no figures. */
+  isUnreported: boolean;
   /** Contents that this call was sent. */
   sentContents: number;
   /** Open calls are the app's, or wait for the user. */

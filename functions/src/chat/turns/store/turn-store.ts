@@ -54,6 +54,8 @@ export interface Writing {
   storedStep: number;
   /** Paths of the overflow pieces that it made. */
   pieces: string[];
+  /** The bill that stands with the stored contents: whoever goes on with them takes it over. */
+  storedUsage: TurnUsage | undefined;
 }
 
 export type Serially = <T>(work: () => Promise<T>) => Promise<T>;
@@ -90,6 +92,7 @@ function roundsBatch(writing: Writing, progress: RoundsToStore) {
     writes: [...writes, ...obsoletePieces(writing)],
     pieces: writes.map(({ path }) => path),
     step: rounds.step,
+    usage,
   };
 }
 
@@ -111,7 +114,13 @@ export async function store(
   const [updateTime] = await dependencies.store.commit(writes);
   own.turnUpdateTime = updateTime ?? own.turnUpdateTime;
   if (chunk) buffer.stored(chunk);
-  if (rounds) Object.assign(writing, { storedStep: rounds.step, pieces: rounds.pieces });
+  if (rounds) noteStored(writing, rounds);
+}
+
+function noteStored(writing: Writing, rounds: ReturnType<typeof roundsBatch>): void {
+  writing.storedStep = rounds.step;
+  writing.pieces = rounds.pieces;
+  writing.storedUsage = rounds.usage;
 }
 
 /** A chunk that stands there under our nonce was stored although its reply was lost. */
@@ -153,8 +162,7 @@ export async function storeRounds(
       const standing = await serially(() => recover(writing)).catch(() => 'own' as const);
       if (standing !== 'own') throw takenOverError(own);
       if (writing.storedStep !== batch.step) continue;
-      writing.pieces = batch.pieces;
-      return;
+      return noteStored(writing, batch);
     }
   }
 }

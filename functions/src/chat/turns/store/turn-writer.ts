@@ -1,4 +1,5 @@
 import { GuardLostError } from '#shared/errors.ts';
+import type { TurnUsage } from '#shared/conversation/documents/turn.ts';
 import type { DocumentFields, Write } from '#shared/ports/ports.ts';
 import type { StreamFrame } from '#shared/wire/resources/streams.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
@@ -19,6 +20,7 @@ import {
   type Standing,
   type Writing,
 } from './turn-store.ts';
+import type { ProgressAtStart } from './turn-progress.ts';
 import { ABORT_REASON } from '#functions/lib/abortable.ts';
 
 /**
@@ -40,6 +42,8 @@ export interface TurnWriter {
   flushDownTo(bytes: number): Promise<void>;
   /** Stores what the turn has come to. Throws TURN_TAKEN_OVER, StoreUnavailableError. */
   storeRounds(progress: RoundsToStore): Promise<void>;
+  /** The bill that stands with the stored contents of the turn. */
+  storedUsage(): TurnUsage | undefined;
   /** Takes away the pieces of the answer that a finish replaces. */
   obsoletePieces(): Write[];
   /** What is left and the closing frames, as writes for the finish. */
@@ -126,15 +130,15 @@ function note(loop: Loop, fields: DocumentFields): void {
 /**
  * A writer for a turn that this instance owns: chunks of frames every 500 ms or 1 KiB, in silence the
  * lease alone every quarter of its length. Frames that cannot be stored wait; readers of this instance
- * notice nothing of it. `cancel` is called when the turn asks for its cancellation.
+ * notice nothing of it. `cancel` is called when the turn asks for its cancellation; `stored` stands in the turn already.
  */
 export function createTurnWriter(
   dependencies: ChatDependencies,
   own: Attempt,
-  { cancel, chunks = 0 }: { cancel: () => void; chunks?: number },
+  { cancel, stored }: { cancel: () => void; stored: Pick<ProgressAtStart, 'chunks' | 'usage'> },
 ): TurnWriter {
-  const buffer = createChunkBuffer(own, chunks);
-  const empty = { noted: {}, storedStep: 0, pieces: [] };
+  const buffer = createChunkBuffer(own, stored.chunks);
+  const empty = { noted: {}, storedStep: 0, pieces: [], storedUsage: stored.usage };
   const writing: Writing = { dependencies, own, buffer, cancel, ...empty };
   const serially = createSerially();
   const loop: Loop = {
@@ -164,6 +168,7 @@ export function createTurnWriter(
       while (buffer.pendingBytes() > bytes) await store(writing, leaseFrom(dependencies));
     },
     storeRounds: (progress) => storeRounds(writing, serially, progress),
+    storedUsage: () => writing.storedUsage,
     obsoletePieces: () => obsoletePieces(writing),
     last: (closing, at) => buffer.last(closing, at),
     recover: () => recover(writing),

@@ -1,0 +1,64 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { createFirestoreDocumentStore } from '#functions/adapters/firestore/firestore-document-store.ts';
+import { createPubSubEventPublisher } from '#functions/adapters/google/pubsub-event-publisher.ts';
+import { createTopic } from '#infra/local/stack/pubsub-setup.ts';
+import { eventually } from '../support/eventually.ts';
+import {
+  demoProjectId,
+  firestoreEmulatorHost,
+  pubsubEmulatorHost,
+} from '../support/processes/emulator-environment.ts';
+import { startSwallowingProxy } from '../support/stores/swallowing-proxy.ts';
+
+/* A connection whose bytes get lost on the way, as a firewall loses them that has forgotten it. Nobody sends a reset. */
+
+const keepAlive = { everyMs: 100, timeoutMs: 200 };
+const deadlineMs = 400;
+
+async function proxyBefore(variable: string, host: string) {
+  const proxy = await startSwallowingProxy(host);
+  // The SDKs read their hosts from the environment when they are first used.
+  process.env[variable] = proxy.address;
+  onTestFinished(async () => {
+    process.env[variable] = host;
+    await proxy.close();
+  });
+  return proxy;
+}
+
+const isTrue = (work: Promise<unknown>) =>
+  work.then(
+    () => true,
+    () => undefined,
+  );
+
+test('the store opens another connection when the bytes of its own get lost', async () => {
+  const proxy = await proxyBefore('FIRESTORE_EMULATOR_HOST', firestoreEmulatorHost());
+  const store = createFirestoreDocumentStore({ projectId: demoProjectId(), deadlineMs, keepAlive });
+  await eventually('the store answers', () => isTrue(store.get(['a/b'])));
+
+  const before = proxy.connections();
+  proxy.swallow();
+
+  await eventually('the store answers again', () => isTrue(store.get(['a/b'])));
+  expect(before).toBeGreaterThan(0);
+  expect(proxy.connections()).toBeGreaterThan(before);
+});
+
+test('the publisher opens another connection when the bytes of its own get lost', async () => {
+  const pubsubHost = pubsubEmulatorHost();
+  const projectId = demoProjectId();
+  await createTopic({ pubsubHost, projectId }, 'events');
+  const proxy = await proxyBefore('PUBSUB_EMULATOR_HOST', pubsubHost);
+  const topicIds = { compaction: 'compaction', events: 'events' };
+  const publisher = createPubSubEventPublisher({ projectId, topicIds, deadlineMs, keepAlive });
+  const publish = () => publisher.publish({ topic: 'events', data: {} });
+  await eventually('the event is published', () => isTrue(publish()));
+
+  const before = proxy.connections();
+  proxy.swallow();
+
+  await eventually('the event is published again', () => isTrue(publish()));
+  expect(before).toBeGreaterThan(0);
+  expect(proxy.connections()).toBeGreaterThan(before);
+});
