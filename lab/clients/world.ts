@@ -27,7 +27,7 @@ const pay: ServerTool<typeof amount> = {
   description: 'Pays an amount.',
   parameters: amount,
   timeoutMs: 5_000,
-  needsApproval: true,
+  needsApproval: () => true,
   run: (paid) => Promise.resolve({ paid: paid.amount }),
 };
 

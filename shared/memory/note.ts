@@ -57,12 +57,15 @@ const noteSchema = z.object({
   savedAt: z.date(),
   /** Of the document, when the note was saved or last edited. */
   revision: z.number().int().positive(),
-  /** Of a note that a tool saved: the turn of the call, and the turns whose words it repeats. */
+  /** Of a note that a tool saved, which quotes a message of the user. */
   from: z
     .object({
       conversationId: z.string(),
+      /** The turn of the call. */
       seq: z.number().int().positive(),
-      saidIn: z.array(z.number().int().positive()),
+      /** The turn of the message, and when it came. */
+      saidIn: z.number().int().positive(),
+      saidAt: z.date(),
     })
     .optional(),
 });

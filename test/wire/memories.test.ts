@@ -121,7 +121,12 @@ describe('the list', () => {
   test('the memory list shows newest first, the total size and each note’s source', async () => {
     const uid = newUser();
     const conversationId = randomUUID();
-    const from = { conversationId, seq: 7, saidIn: [5, 7] };
+    const from = {
+      conversationId,
+      seq: 7,
+      saidIn: 5,
+      saidAt: new Date('2026-03-02T10:00:00.000Z'),
+    };
     await storeNotes(chat.dependencies.store, uid, [
       noteOf(1, { source: 'tool', from }),
       noteOf(2, { imports: ['gone'] }),
@@ -132,7 +137,7 @@ describe('the list', () => {
     expect(listed.memories.map(({ id }) => id)).toEqual(['n2', 'n1']);
     expect(listed.memories[1]).toMatchObject({
       source: 'tool',
-      from: { conversationId, turnId: 't_7', saidIn: ['t_5', 't_7'] },
+      from: { conversationId, turnId: 't_7', saidIn: 't_5', saidAt: '2026-03-02T10:00:00.000Z' },
     });
     expect(listed).toMatchObject({
       memoriesMax: 100,
@@ -181,7 +186,7 @@ describe('the list', () => {
 
 test('a tool’s note becomes the user’s own once edited', async () => {
   const uid = newUser();
-  const from = { conversationId: randomUUID(), seq: 1, saidIn: [1] };
+  const from = { conversationId: randomUUID(), seq: 1, saidIn: 1, saidAt: new Date() };
   await storeNotes(chat.dependencies.store, uid, [noteOf(1, { source: 'tool', from })]);
 
   const note = await noteIn(await patch(uid, 'n1', { text: 'In my own words.' }));

@@ -8,7 +8,7 @@ import {
   noteView,
 } from '#shared/wire/resources/memories.ts';
 import { noQuery } from '#shared/wire/queries.ts';
-import { createMemory, deleteMemory, editMemory } from '../features/memory/change-memories.ts';
+import { createMemory, editMemory, removeNote } from '../features/memory/change-memories.ts';
 import { listMemories, readMemory } from '../features/memory/list-memories.ts';
 import { emptyBody, noBody, userRoute } from '../route.ts';
 
@@ -102,7 +102,7 @@ export const deleteMemoryRoute = userRoute({
   response: noBody,
   statuses: [204],
   handle: async (dependencies, { caller, params }) => {
-    await deleteMemory(dependencies, { caller, ...params });
+    await removeNote(dependencies, caller.uid, params.memoryId);
     return { kind: 'empty', status: 204 };
   },
 });
