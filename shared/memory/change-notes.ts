@@ -19,6 +19,8 @@ type CreateDecision =
   | { kind: 'unchanged'; note: Note }
   /** The id has another note. */
   | { kind: 'taken' }
+  /** The note of this id is gone. */
+  | { kind: 'deleted' }
   | { kind: 'full' };
 
 const listOf = (values: readonly string[] | undefined) =>
@@ -45,13 +47,17 @@ const compared = (content: NoteContent): NoteContent => ({
 const saysTheSame = (one: NoteContent, other: NoteContent): boolean =>
   isSameContent(compared(one), compared(other));
 
-/** One note more, in the next revision. A note that stands already is left as it is; the bound is 100. */
-export function createNote({ notes, revision }: Notes, made: NewNote): CreateDecision {
+/** One note more, in the next revision. A note that stands already is left as it is, one that was deleted stays so; the bound is 100. */
+export function createNote(
+  { notes, deleted = [], revision }: Notes,
+  made: NewNote,
+): CreateDecision {
   const known = notes.find(({ id }) => id === made.id);
   if (known) {
     const isSame = made.isDrawn === true || saysTheSame(known, made);
     return isSame ? { kind: 'unchanged', note: known } : { kind: 'taken' };
   }
+  if (deleted.some(({ id }) => id === made.id)) return { kind: 'deleted' };
   const twin = made.isDrawn ? notes.find((note) => saysTheSame(note, made)) : undefined;
   if (twin) return { kind: 'unchanged', note: twin };
   if (notes.length >= NOTES_MAX) return { kind: 'full' };

@@ -58,6 +58,35 @@ describe('a memory', () => {
     expect((await list(uid)).memories).toHaveLength(2);
   });
 
+  test('a deleted memory does not come back with a late copy of its request', async () => {
+    const uid = newUser();
+    const id = randomUUID();
+    const first = { id, text: 'I live in Lyon.' };
+    await save(uid, first);
+    await chat.call(path(id.toUpperCase()), { method: 'DELETE', uid });
+
+    const late = await errorOf(await save(uid, { ...first, id: id.toUpperCase() }));
+    const again = await save(uid, { text: 'I live in Lyon.' });
+
+    expect(late).toMatchObject({ http: 409, reason: 'IDEMPOTENCY_KEY_REUSED' });
+    expect(late.message).toContain('Choose a new one');
+    expect(again.status).toBe(201);
+    const [stored] = await chat.dependencies.store.get([`users/${uid}/memory/notes`]);
+    expect(JSON.stringify(stored?.fields['deleted'])).not.toContain('Lyon');
+  });
+
+  test('a memory in another case or with a blank more is the same one, the contrary another', async () => {
+    const uid = newUser();
+    const texts = ['No “nuts”.', 'no  "NUTS".', 'Ｎo "nuts". ', 'All nuts.'];
+
+    const answers = [];
+    for (const text of texts) answers.push(await save(uid, { text }));
+
+    expect(answers.map(({ status }) => status)).toEqual([201, 200, 200, 201]);
+    const stored = (await list(uid)).memories.map(({ text }) => text);
+    expect(stored).toEqual(['All nuts.', 'No “nuts”.']);
+  });
+
   test('a memory does not replace another under the same id', async () => {
     const uid = newUser();
     await save(uid, { id: 'nuts', text: 'No hazelnuts.' });

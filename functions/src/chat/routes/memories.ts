@@ -37,7 +37,7 @@ export const createMemoryRoute = userRoute({
   method: 'POST',
   path: collection,
   summary:
-    'Remembers something about the caller in all conversations, until it is deleted. The same again is saved once.',
+    'Remembers something about the caller in all conversations, until it is deleted. The same again is saved once; the `id` of a deleted note is not taken again for 30 days.',
   params: z.strictObject({}),
   query: noQuery,
   body: createMemoryBody,

@@ -9,7 +9,7 @@ import { findById, idAmong } from '#shared/uuid.ts';
 import type { Caller, Write } from '#shared/ports/ports.ts';
 import { changeNotes } from '#functions/memory/change-notes.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { memoryFull, memoryIdTaken, memoryNotFound } from './memory-errors.ts';
+import { memoryDeleted, memoryFull, memoryIdTaken, memoryNotFound } from './memory-errors.ts';
 
 type MemoryDependencies = Pick<ChatDependencies, 'store' | 'clock'>;
 
@@ -49,6 +49,8 @@ export const saveNote = (
         throw memoryFull();
       case 'taken':
         throw memoryIdTaken(made.id);
+      case 'deleted':
+        throw memoryDeleted(made.id);
       case 'unchanged':
         return { result: { note: decision.note, isNew: false } };
       case 'created':
