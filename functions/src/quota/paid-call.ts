@@ -1,3 +1,4 @@
+import { failureReason } from '#functions/lib/failure-reason.ts';
 import { AppError } from '#shared/errors.ts';
 import { reportedCall } from '#shared/models/find-price.ts';
 import type {
@@ -115,7 +116,7 @@ async function settleCall(
       ]);
     });
   } catch (error) {
-    const reason = error instanceof AppError ? error.reason : 'INTERNAL';
+    const reason = failureReason(error);
     const { conversationId } = call;
     logger.log('WARNING', 'quota_not_settled', {
       conversationId,
