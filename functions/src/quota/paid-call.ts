@@ -9,7 +9,7 @@ import type {
   ModelUsage,
   Randomness,
 } from '#shared/ports/ports.ts';
-import { isCounting } from '#shared/quota/limits.ts';
+import { hasLimits } from '#shared/quota/limits.ts';
 import { usageAfterCall } from '#shared/quota/settle.ts';
 import { decodeUsage, type WorkName } from '#shared/quota/usage.ts';
 import type { Config } from '../config.ts';
@@ -157,7 +157,7 @@ export async function paidCall<T extends { usage?: ModelUsage | undefined }>(
     // No call of a model is waited for longer.
     holdMs: config.COMPACTION_TIMEOUT_MS,
   };
-  const hold = isCounting(settings)
+  const hold = hasLimits(settings)
     ? await holdForCall(dependencies, settings, holding)
     : undefined;
   const settle = async (taken: Taken) => {

@@ -9,7 +9,6 @@ import type { Caller, DocumentFields } from '#shared/ports/ports.ts';
 import {
   PATCH_PATHS,
   type ConversationPatch,
-  isEntryPath,
   type EntryPath,
   type MaskPath,
   type PatchPath,
@@ -144,10 +143,7 @@ export async function updateConversation(
     dependencies,
     request,
     async ({ conversation }) => {
-      refuseUnwritable(
-        config,
-        paths.filter((path) => !isEntryPath(path)),
-      );
+      refuseUnwritable(config, paths);
       refuseHooks(config, patch);
       refuseRouting(config, patch);
       if (paths.includes('model')) refuseUnknownModel(config, patch, conversation.value.model);

@@ -7,7 +7,12 @@ import { AppError } from '#shared/errors.ts';
 import { isKnownModel, unknownModelAdvice } from '#shared/models/known-model.ts';
 import { isRouted } from '#shared/routing/routing.ts';
 import { METADATA_ENTRIES_MAX, THRESHOLD_MIN_TOKENS } from '#shared/wire/limits.ts';
-import type { ConversationPatch, PatchPath } from '#shared/wire/resources/conversations.ts';
+import {
+  isEntryPath,
+  type ConversationPatch,
+  type EntryPath,
+  type PatchPath,
+} from '#shared/wire/resources/conversations.ts';
 import type { Config } from '#functions/config.ts';
 import { knownModelNames } from '#functions/models/models-in-use.ts';
 import type { CLIENT_WRITABLE_FIELDS } from '#functions/config/environment.ts';
@@ -55,10 +60,11 @@ const notWritable = (field: string, guard: Guarded) =>
  */
 export function refuseUnwritable(
   config: Pick<Config, 'CLIENT_WRITABLE'>,
-  paths: readonly PatchPath[],
+  paths: readonly (PatchPath | EntryPath)[],
   names: Partial<Record<PatchPath, string>> = {},
 ): void {
   for (const path of paths) {
+    if (isEntryPath(path)) continue;
     const guard = guardOf[path];
     if (guard && !isWritable(config, path)) throw notWritable(names[path] ?? path, guard);
   }
