@@ -24,7 +24,7 @@ const typedTexts = ({ parts }: Content): string[] =>
     text === undefined || upload !== undefined || thought === true ? [] : [text],
   );
 
-/** What these tools answer is ids. */
+/** What these tools answer is ids and the user’s own words. */
 const memoryTools = new Set(['save_memory', 'forget_memory']);
 
 const isOutsiders = ({ functionResponse, upload, fileData, inlineData }: Part): boolean =>
