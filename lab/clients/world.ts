@@ -6,7 +6,7 @@ import { createToolbox } from '#functions/chat/turns/tools/toolbox.ts';
 import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { AppError } from '#shared/errors.ts';
 import { createMemoryBucket } from '#test/fakes/memory-bucket.ts';
-import { noQuota } from '#functions/quota/create-quota.ts';
+import { noQuota } from '#test/fakes/no-quota.ts';
 import { startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
 import { overloaded } from '#test/support/model-down.ts';
 import { idTokenClaims } from '#test/support/token-keys.ts';
@@ -27,7 +27,7 @@ const pay: ServerTool<typeof amount> = {
   description: 'Pays an amount.',
   parameters: amount,
   timeoutMs: 5_000,
-  needsApproval: true,
+  needsApproval: () => true,
   run: (paid) => Promise.resolve({ paid: paid.amount }),
 };
 

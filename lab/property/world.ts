@@ -4,7 +4,7 @@ import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { CompactionDependencies } from '#functions/worker/compaction/compaction-dependencies.ts';
 import { parseConfig } from '#functions/config.ts';
 import { createModelHealth } from '#functions/models/model-health.ts';
-import { noQuota } from '#functions/quota/create-quota.ts';
+import { noQuota } from '#test/fakes/no-quota.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';

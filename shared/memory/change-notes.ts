@@ -1,3 +1,4 @@
+import { comparedText } from './compared-text.ts';
 import { NOTES_MAX, type Note, type Notes } from './note.ts';
 
 /** What a note says. */
@@ -18,6 +19,8 @@ type CreateDecision =
   | { kind: 'unchanged'; note: Note }
   /** The id has another note. */
   | { kind: 'taken' }
+  /** The note of this id is gone. */
+  | { kind: 'deleted' }
   | { kind: 'full' };
 
 const listOf = (values: readonly string[] | undefined) =>
@@ -32,16 +35,29 @@ const contentOf = ({ text, topics, imports }: NoteContent): NoteContent => {
   };
 };
 
-const saysTheSame = (one: NoteContent, other: NoteContent): boolean =>
+const isSameContent = (one: NoteContent, other: NoteContent): boolean =>
   JSON.stringify(contentOf(one)) === JSON.stringify(contentOf(other));
 
-/** One note more, in the next revision. A note that stands already is left as it is; the bound is 100. */
-export function createNote({ notes, revision }: Notes, made: NewNote): CreateDecision {
+const compared = (content: NoteContent): NoteContent => ({
+  ...content,
+  text: comparedText(content.text),
+});
+
+/** Case, width, quotation marks and white space of the text make no other note. */
+const saysTheSame = (one: NoteContent, other: NoteContent): boolean =>
+  isSameContent(compared(one), compared(other));
+
+/** One note more, in the next revision. A note that stands already is left as it is, one that was deleted stays so; the bound is 100. */
+export function createNote(
+  { notes, deleted = [], revision }: Notes,
+  made: NewNote,
+): CreateDecision {
   const known = notes.find(({ id }) => id === made.id);
   if (known) {
     const isSame = made.isDrawn === true || saysTheSame(known, made);
     return isSame ? { kind: 'unchanged', note: known } : { kind: 'taken' };
   }
+  if (deleted.some(({ id }) => id === made.id)) return { kind: 'deleted' };
   const twin = made.isDrawn ? notes.find((note) => saysTheSame(note, made)) : undefined;
   if (twin) return { kind: 'unchanged', note: twin };
   if (notes.length >= NOTES_MAX) return { kind: 'full' };
@@ -68,7 +84,7 @@ export function editNote(
   const known = notes.find(({ id }) => id === edit.id);
   if (!known) return undefined;
   const content = contentOf({ ...known, ...edit.change });
-  if (saysTheSame(known, content)) return { notes, note: known, isChanged: false };
+  if (isSameContent(known, content)) return { notes, note: known, isChanged: false };
   const note: Note = {
     id: known.id,
     ...content,
@@ -89,6 +105,6 @@ export const withoutNotesFrom = (
     if (from?.conversationId !== erased.conversationId) return true;
     return (
       erased.seqs !== undefined &&
-      ![from.seq, ...from.saidIn].some((seq) => erased.seqs?.includes(seq))
+      ![from.seq, from.saidIn].some((seq) => erased.seqs?.includes(seq))
     );
   });

@@ -57,16 +57,27 @@ const noteSchema = z.object({
   savedAt: z.date(),
   /** Of the document, when the note was saved or last edited. */
   revision: z.number().int().positive(),
-  /** Of a note that a tool saved: the turn of the call, and the turns whose words it repeats. */
+  /** Of a note that a tool saved, which quotes a message of the user. */
   from: z
     .object({
       conversationId: z.string(),
+      /** The turn of the call. */
       seq: z.number().int().positive(),
-      saidIn: z.array(z.number().int().positive()),
+      /** The turn of the message, and when it came. */
+      saidIn: z.number().int().positive(),
+      saidAt: z.date(),
     })
     .optional(),
 });
 export type Note = z.infer<typeof noteSchema>;
+
+/** Ids of deleted notes that are kept: as many as a user may have notes. */
+const DELETED_MAX = NOTES_MAX;
+/** How long the id of a deleted note stays taken: longer than any client repeats a request. */
+const DELETED_MS = 30 * 24 * 60 * 60_000;
+
+const deletedNoteSchema = z.object({ id: z.string(), time: z.date() });
+type DeletedNote = z.infer<typeof deletedNoteSchema>;
 
 /** `users/{uid}/memory/notes`: all that is remembered about a user, the oldest first. */
 const notesSchema = z.object({
@@ -74,17 +85,31 @@ const notesSchema = z.object({
   /** Rises by one with every change. */
   revision: z.number().int().nonnegative(),
   notes: z.array(noteSchema),
+  deleted: z.array(deletedNoteSchema).optional(),
 });
 
 export interface Notes {
   revision: number;
   notes: readonly Note[];
+  /** Notes that are gone, the oldest first: a late copy of the request that made one does not bring it back. */
+  deleted?: readonly DeletedNote[] | undefined;
   /** What stands among them and is no note. */
   unread?: readonly Value[];
 }
 
 /** A user about whom nothing was ever remembered. */
 export const noNotes: Notes = { revision: 0, notes: [] };
+
+/** The notes one change later: what is no longer among them is deleted now. */
+export function changedNotes(before: Notes, notes: readonly Note[], now: Date): Notes {
+  const left = new Set(notes.map(({ id }) => id));
+  const gone = before.notes.filter(({ id }) => !left.has(id)).map(({ id }) => ({ id, time: now }));
+  const deleted = [...(before.deleted ?? []), ...gone].filter(
+    ({ time }) => now.getTime() - time.getTime() < DELETED_MS,
+  );
+  const revision = before.revision + 1;
+  return { ...before, revision, notes, deleted: deleted.slice(-DELETED_MAX) };
+}
 
 /** Reads a notes document, or that there is none. A note that cannot be read is set aside. */
 export function decodeNotes(document: StoredDocument | undefined): Notes {
@@ -97,14 +122,21 @@ export function decodeNotes(document: StoredDocument | undefined): Notes {
   return {
     revision: notesSchema.shape.revision.catch(0).parse(fields['revision']),
     notes: read.flatMap(({ data: note }) => note ?? []),
+    deleted: notesSchema.shape.deleted.catch([]).parse(fields['deleted']),
     unread: read.flatMap(({ note, data: known }) => (known ? [] : [note])),
   };
 }
 
 /** The fields of the document one change later; what nobody could read stays in it. */
-export const encodeNotes = ({ revision, notes, unread = [] }: Notes): DocumentFields => ({
+export const encodeNotes = ({
+  revision,
+  notes,
+  deleted = [],
+  unread = [],
+}: Notes): DocumentFields => ({
   schemaVersion: 1,
   revision,
+  deleted: deleted.map((each) => ({ ...each })),
   notes: [
     ...notes.map((note) => ({ ...note, ...(note.from && { from: { ...note.from } }) })),
     ...unread,

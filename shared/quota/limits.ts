@@ -25,6 +25,6 @@ export interface QuotaSettings {
 const isLimited = (limits: QuotaLimits): boolean =>
   Object.values(limits).some((limit: number) => limit > 0);
 
-/** Whether anything has to be counted. */
-export const isCounting = ({ byTier, globalCostMicrosPerDay }: QuotaSettings): boolean =>
+/** Whether anything is limited. */
+export const hasLimits = ({ byTier, globalCostMicrosPerDay }: QuotaSettings): boolean =>
   globalCostMicrosPerDay > 0 || Object.values(byTier).some(isLimited);

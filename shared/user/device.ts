@@ -18,6 +18,34 @@ const deviceSchema = z.object({
   updateTime: z.date(),
 });
 
+const deletedDeviceSchema = z.object({
+  schemaVersion: z.literal(1),
+  /** SHA-256 of its token. */
+  deletedToken: z.string(),
+  updateTime: z.date(),
+});
+
+/**
+ * In the place of a device that was deleted: a late copy of the request that put it must not bring it back, because its
+ * notifications would reach who signed in behind the user.
+ */
+export type DeletedDevice = z.infer<typeof deletedDeviceSchema>;
+
+/** Reads what stands in the place of a deleted device; undefined for a device. */
+export const decodeDeletedDevice = ({ fields }: StoredDocument): DeletedDevice | undefined =>
+  deletedDeviceSchema.safeParse(fields).data;
+
+/** Times of sign-ins are whole seconds. */
+const toSeconds = (time: Date): number => Math.floor(time.getTime() / 1_000);
+
+/** Whether a deleted device is put as it was, by a sign-in that is older than the deletion. */
+export const isLateCopy = (
+  deleted: DeletedDevice,
+  put: { tokenSha256: string; signedInAt: Date },
+): boolean =>
+  deleted.deletedToken === put.tokenSha256 &&
+  toSeconds(put.signedInAt) < toSeconds(deleted.updateTime);
+
 /** `users/{uid}/devices/{id}`: an installation of the app that can be told of answers and compactions. */
 export interface Device extends z.infer<typeof deviceSchema> {
   id: string;
@@ -40,14 +68,8 @@ const byTime = (a: StoredDevice, b: StoredDevice) =>
   b.device.updateTime.getTime() - a.device.updateTime.getTime() ||
   (a.device.id < b.device.id ? -1 : 1);
 
-/** The devices of a user, the one that was put last first; those that cannot be read are none. */
-export async function readDevices(
-  store: Pick<DocumentStore, 'query'>,
-  uid: string,
-): Promise<StoredDevice[]> {
-  const collection = devicesCollection(uid);
-  const documents = await store.query({ collection, limit: DEVICES_PER_READ });
-  return documents
+const devicesIn = (documents: readonly StoredDocument[]): StoredDevice[] =>
+  documents
     .filter(({ fields }) => deviceSchema.safeParse(fields).success)
     .map((document) => ({
       path: document.path,
@@ -55,18 +77,42 @@ export async function readDevices(
       updateTime: document.updateTime,
     }))
     .toSorted(byTime);
-}
+
+/** All documents of devices and deleted devices of a user that one read gives. */
+export const readDeviceDocuments = (
+  store: Pick<DocumentStore, 'query'>,
+  uid: string,
+): Promise<StoredDocument[]> =>
+  store.query({ collection: devicesCollection(uid), limit: DEVICES_PER_READ });
+
+/** The devices of a user, the one that was put last first; those that cannot be read are none. */
+export const readDevices = async (
+  store: Pick<DocumentStore, 'query'>,
+  uid: string,
+): Promise<StoredDevice[]> => devicesIn(await readDeviceDocuments(store, uid));
+
+/** Paths of deleted devices beyond the bound, the oldest ones. */
+const surplusDeleted = (documents: readonly StoredDocument[]): string[] =>
+  documents
+    .flatMap((document) => {
+      const deleted = decodeDeletedDevice(document);
+      return deleted ? [{ path: document.path, time: deleted.updateTime.getTime() }] : [];
+    })
+    .toSorted((one, other) => other.time - one.time)
+    .slice(DEVICES_MAX)
+    .map(({ path }) => path);
 
 /**
- * What has to go when a device has been put: those beyond the bound, the oldest first to go, and others
- * with the same token, which is that of one installation only.
+ * The paths of what has to go when a device has been put or deleted: devices and deleted devices beyond the bound, the
+ * oldest first to go, and others with the token of the device put, which is that of one installation only.
  */
-export const surplusDevices = (
-  devices: readonly StoredDevice[],
-  put: { id: string; token: string },
-): StoredDevice[] => {
-  const others = devices.filter(({ device }) => device.id !== put.id);
-  const twins = others.filter(({ device }) => device.token === put.token);
-  const rest = others.filter(({ device }) => device.token !== put.token);
-  return [...twins, ...rest.slice(DEVICES_MAX - 1)];
-};
+export function surplusDevices(
+  documents: readonly StoredDocument[],
+  put?: { id: string; token: string },
+): string[] {
+  const others = devicesIn(documents).filter(({ device }) => device.id !== put?.id);
+  const twins = others.filter(({ device }) => device.token === put?.token);
+  const rest = others.filter(({ device }) => device.token !== put?.token);
+  const beyond = rest.slice(put ? DEVICES_MAX - 1 : DEVICES_MAX);
+  return [...[...twins, ...beyond].map(({ path }) => path), ...surplusDeleted(documents)];
+}

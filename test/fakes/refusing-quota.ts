@@ -1,4 +1,4 @@
-import { noQuota } from '#functions/quota/create-quota.ts';
+import { noQuota } from '#test/fakes/no-quota.ts';
 import { AppError } from '#shared/errors.ts';
 
 /** A quota that refuses as many reservations as `refusals` has, one after the other; when it was asked, ms. */

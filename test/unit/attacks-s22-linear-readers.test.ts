@@ -18,7 +18,6 @@ import { estimateTextTokens } from '#shared/tokens/token-estimate.ts';
 import { decodeXml, escapeXml } from '#shared/compaction/snapshot/xml-scan.ts';
 import { cutIntoPieces } from '#shared/conversation/documents/json-pieces.ts';
 import { emptySnapshot } from '#shared/conversation/documents/snapshot.ts';
-import { forgetWish } from '#shared/memory/forget-wish.ts';
 import { createFinder } from '#shared/search/find-in-text.ts';
 import { readSearchQuery } from '#shared/search/search-query.ts';
 import { cutSnippet } from '#shared/search/snippet.ts';
@@ -145,11 +144,6 @@ const readers: readonly [
   ],
   ['tags of snapshots', neutraliseTags, tags],
   ['letters and other texts that are shown', ownWords, shown],
-  [
-    'wishes to forget',
-    forgetWish,
-    [...wishes, 'bitte ', 'want ', 'can you ', 'quiero que ', '请', '忘れて'],
-  ],
   ['steps and whose they are', obeyed, steps],
   ['words and figures', distinctUnits, ['a', 'A', '1', 'a1', "a'", 'a ', 'é', '가']],
   ['XML', (text) => escapeXml(decodeXml(text)), tags],

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, test } from 'vitest';
-import { putDevice } from '#functions/chat/features/devices.ts';
+import { deleteDevice, listDevices, putDevice } from '#functions/chat/features/devices.ts';
 import { deviceListResponse, deviceResponse } from '#shared/wire/resources/devices.ts';
 import { errorOf, startChatServer } from '../support/chat/chat-server.ts';
 import { erase } from '../support/compaction/erasing.ts';
 import { readAs } from '../support/chat/http-answers.ts';
+import { idTokenClaims } from '../support/token-keys.ts';
 import { CANARY, canaries, lifecycle, owner } from '../support/chat/lifecycle.ts';
 
 const chat = await startChatServer();
@@ -37,6 +38,44 @@ describe('a device', () => {
     expect(await list(uid)).toEqual([]);
     const gone = await chat.call(path('phone'), { uid });
     expect(await errorOf(gone)).toMatchObject({ http: 404, reason: 'DEVICE_NOT_FOUND' });
+  });
+
+  test('a deleted device does not come back with a late copy, but with a new token or sign-in', async () => {
+    const uid = newUser();
+    const first = phone('t1');
+    await put(uid, 'phone', first);
+    await chat.call(path('phone'), { method: 'DELETE', uid });
+
+    const late = await put(uid, 'phone', first);
+    const another = await put(uid, 'tablet', first);
+    const now = Math.floor(Date.now() / 1_000);
+    const claims = idTokenClaims(chat.project, uid, { auth_time: now, iat: now });
+    const token = await chat.keys.sign(claims);
+    const signedIn = await chat.call(path('phone'), { method: 'PUT', token, body: first });
+    await chat.call(path('phone'), { method: 'DELETE', uid });
+    const renewed = await put(uid, 'phone', phone('t2'));
+
+    const error = await errorOf(late);
+    expect(error).toMatchObject({ http: 409, reason: 'IDEMPOTENCY_KEY_REUSED' });
+    expect(error.message).toContain('another `token`');
+    expect([another, signedIn, renewed].map(({ status }) => status)).toEqual([201, 201, 201]);
+  });
+
+  test('what is kept of deleted devices is bounded, has no token, and is no device', async () => {
+    const world = lifecycle();
+    const caller = { ...owner, signedInAt: new Date(0) };
+    const device = { token: CANARY, platform: 'ios' } as const;
+
+    for (let i = 0; i < 15; i++) {
+      await putDevice(world.chat, { caller, deviceId: `d${i}`, ...device });
+      await deleteDevice(world.chat, { caller, deviceId: `d${i}` });
+    }
+
+    expect(await world.documents()).toHaveLength(10);
+    expect(await canaries(world)).toEqual([]);
+    expect(await listDevices(world.chat, caller)).toEqual([]);
+    await erase(world);
+    expect(await world.documents()).toEqual([]);
   });
 
   test('a device’s token is never shown, in answers or logs', async () => {
@@ -123,7 +162,8 @@ describe('a device', () => {
   test('a device is erased with the user', async () => {
     const world = lifecycle();
     const device = { token: CANARY, platform: 'ios' } as const;
-    await putDevice(world.chat, { caller: owner, deviceId: 'a', ...device });
+    const signedIn = { ...owner, signedInAt: new Date(0) };
+    await putDevice(world.chat, { caller: signedIn, deviceId: 'a', ...device });
     expect(await canaries(world)).toEqual(['users/u1/devices/a']);
 
     await erase(world);

@@ -58,6 +58,35 @@ describe('a memory', () => {
     expect((await list(uid)).memories).toHaveLength(2);
   });
 
+  test('a deleted memory does not come back with a late copy of its request', async () => {
+    const uid = newUser();
+    const id = randomUUID();
+    const first = { id, text: 'I live in Lyon.' };
+    await save(uid, first);
+    await chat.call(path(id.toUpperCase()), { method: 'DELETE', uid });
+
+    const late = await errorOf(await save(uid, { ...first, id: id.toUpperCase() }));
+    const again = await save(uid, { text: 'I live in Lyon.' });
+
+    expect(late).toMatchObject({ http: 409, reason: 'IDEMPOTENCY_KEY_REUSED' });
+    expect(late.message).toContain('Choose a new one');
+    expect(again.status).toBe(201);
+    const [stored] = await chat.dependencies.store.get([`users/${uid}/memory/notes`]);
+    expect(JSON.stringify(stored?.fields['deleted'])).not.toContain('Lyon');
+  });
+
+  test('a memory in another case or with a blank more is the same one, the contrary another', async () => {
+    const uid = newUser();
+    const texts = ['No “nuts”.', 'no  "NUTS".', 'Ｎo "nuts". ', 'All nuts.'];
+
+    const answers = [];
+    for (const text of texts) answers.push(await save(uid, { text }));
+
+    expect(answers.map(({ status }) => status)).toEqual([201, 200, 200, 201]);
+    const stored = (await list(uid)).memories.map(({ text }) => text);
+    expect(stored).toEqual(['All nuts.', 'No “nuts”.']);
+  });
+
   test('a memory does not replace another under the same id', async () => {
     const uid = newUser();
     await save(uid, { id: 'nuts', text: 'No hazelnuts.' });
@@ -121,7 +150,12 @@ describe('the list', () => {
   test('the memory list shows newest first, the total size and each note’s source', async () => {
     const uid = newUser();
     const conversationId = randomUUID();
-    const from = { conversationId, seq: 7, saidIn: [5, 7] };
+    const from = {
+      conversationId,
+      seq: 7,
+      saidIn: 5,
+      saidAt: new Date('2026-03-02T10:00:00.000Z'),
+    };
     await storeNotes(chat.dependencies.store, uid, [
       noteOf(1, { source: 'tool', from }),
       noteOf(2, { imports: ['gone'] }),
@@ -132,7 +166,7 @@ describe('the list', () => {
     expect(listed.memories.map(({ id }) => id)).toEqual(['n2', 'n1']);
     expect(listed.memories[1]).toMatchObject({
       source: 'tool',
-      from: { conversationId, turnId: 't_7', saidIn: ['t_5', 't_7'] },
+      from: { conversationId, turnId: 't_7', saidIn: 't_5', saidAt: '2026-03-02T10:00:00.000Z' },
     });
     expect(listed).toMatchObject({
       memoriesMax: 100,
@@ -181,7 +215,7 @@ describe('the list', () => {
 
 test('a tool’s note becomes the user’s own once edited', async () => {
   const uid = newUser();
-  const from = { conversationId: randomUUID(), seq: 1, saidIn: [1] };
+  const from = { conversationId: randomUUID(), seq: 1, saidIn: 1, saidAt: new Date() };
   await storeNotes(chat.dependencies.store, uid, [noteOf(1, { source: 'tool', from })]);
 
   const note = await noteIn(await patch(uid, 'n1', { text: 'In my own words.' }));

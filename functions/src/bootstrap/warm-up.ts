@@ -10,8 +10,6 @@ export const occasionalModules: readonly Load[] = [
   () => import('../chat/turns/answer/condense-round.ts'),
   () => import('../context/snapshot-rendering.ts'),
   () => import('#shared/recall/said-again.ts'),
-  () => import('#shared/memory/said-by-user.ts'),
-  () => import('#shared/memory/decide-forget.ts'),
   () => import('@cfworker/json-schema'),
 ];
 

@@ -1,3 +1,4 @@
+import { failureReason } from '#functions/lib/failure-reason.ts';
 import { Hono, type Context } from 'hono';
 import { TrieRouter } from 'hono/router/trie-router';
 import { AppError } from '#shared/errors.ts';
@@ -65,7 +66,7 @@ const logBroken = (
 ): void =>
   logger.log('WARNING', reply.brokenEvent, {
     requestId,
-    reason: error instanceof AppError ? error.reason : 'INTERNAL',
+    reason: failureReason(error),
   });
 
 function toResponse(

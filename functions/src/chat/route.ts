@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/errors.ts';
-import type { Caller } from '#shared/ports/ports.ts';
+import type { SignedInCaller } from '#shared/ports/identity-ports.ts';
 import type { ErrorReasonName } from '#shared/wire/errors/error-reasons.ts';
 import { conversationIdSchema } from '#shared/wire/fields.ts';
 import { parseRequest } from '#shared/wire/errors/validation-error.ts';
@@ -76,7 +76,7 @@ interface RawRequest {
   body: unknown;
   header: (name: string) => string | undefined;
   /** Undefined on public routes only. */
-  caller: Caller | undefined;
+  caller: SignedInCaller | undefined;
   requestId: string;
   /** Fires when the connection of the response is closed. */
   left: AbortSignal;
@@ -93,7 +93,7 @@ interface PublicRequest<Params, Query, Body> {
 }
 
 interface RouteRequest<Params, Query, Body> extends PublicRequest<Params, Query, Body> {
-  caller: Caller;
+  caller: SignedInCaller;
 }
 
 export type ResponseMedia =

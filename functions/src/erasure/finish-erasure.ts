@@ -41,7 +41,7 @@ type Store = Pick<DocumentStore, 'get' | 'query' | 'commit' | 'deleteBelow'>;
 /** What an erasure works with. */
 interface ErasureDependencies extends HistoryCleaning {
   store: Store;
-  clock: Pick<Clock, 'wait'>;
+  clock: Pick<Clock, 'now' | 'wait'>;
   /** The bucket of uploads; undefined where there are none. */
   files?: FileBucket | undefined;
 }

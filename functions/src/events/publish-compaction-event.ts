@@ -1,3 +1,4 @@
+import { failureReason } from '#functions/lib/failure-reason.ts';
 import type { EventPublisher, Logger } from '#shared/ports/ports.ts';
 
 /** What happens to a compaction, as the events topic and the log name it. */
@@ -41,8 +42,9 @@ export async function publishCompactionEvent(
       topic: 'events',
       data: { schemaVersion: 1, ...event, type: `compaction.${type}` },
     });
-  } catch {
-    logger.log('WARNING', 'compaction_event_not_published', { conversationId, type });
+  } catch (error) {
+    const reason = failureReason(error);
+    logger.log('WARNING', 'compaction_event_not_published', { conversationId, type, reason });
   }
 }
 

@@ -1,3 +1,4 @@
+import { failureReason } from '#functions/lib/failure-reason.ts';
 import {
   turnFinishedEvent,
   turnWaitingEvent,
@@ -28,8 +29,9 @@ async function tell({ publisher, logger, config }: Telling, event: TurnRested): 
   const { conversationId, turnId } = event;
   try {
     await publisher.publish({ topic: 'events', data: event });
-  } catch {
-    logger.log('WARNING', 'turn_event_not_published', { conversationId, turnId });
+  } catch (error) {
+    const reason = failureReason(error);
+    logger.log('WARNING', 'turn_event_not_published', { conversationId, turnId, reason });
   }
 }
 

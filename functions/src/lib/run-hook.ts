@@ -1,3 +1,4 @@
+import { failureReason } from '#functions/lib/failure-reason.ts';
 import { AppError } from '#shared/errors.ts';
 import type { Hook } from '#shared/hooks/webhook.ts';
 import type { Clock, Logger } from '#shared/ports/ports.ts';
@@ -29,7 +30,13 @@ export async function runHook<Event, Answer>(
     return await withDeadline({ clock, ms, signal }, (late) => hook.run(event, late));
   } catch (error) {
     if (signal.aborted) throw error;
-    logger.log('WARNING', run.failedEvent, { conversationId, hook: hook.name });
+    logger.log('WARNING', run.failedEvent, {
+      conversationId,
+      hook: hook.name,
+      reason: failureReason(error),
+      // Our own words: which webhook, and the status that it answered.
+      problem: error instanceof AppError ? error.message : undefined,
+    });
     if (hook.required !== true) return undefined;
     throw new AppError({
       status: 'UNAVAILABLE',

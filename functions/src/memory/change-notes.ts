@@ -1,12 +1,18 @@
 import { notesPath } from '#shared/conversation/documents/paths.ts';
-import { decodeNotes, encodeNotes, type Note, type Notes } from '#shared/memory/note.ts';
+import {
+  changedNotes,
+  decodeNotes,
+  encodeNotes,
+  type Note,
+  type Notes,
+} from '#shared/memory/note.ts';
 import type { Clock, DocumentStore, Write } from '#shared/ports/ports.ts';
 import { retryWhenLost } from '../lib/retry.ts';
 import { withoutNotesFrom } from '#shared/memory/change-notes.ts';
 
 interface NotesDependencies {
   store: Pick<DocumentStore, 'get' | 'commit'>;
-  clock: Pick<Clock, 'wait'>;
+  clock: Pick<Clock, 'now' | 'wait'>;
 }
 
 /** What becomes of the notes; without `notes` they stay. `guards` are committed with them. */
@@ -28,7 +34,7 @@ export async function changeNotes<T>(
     const before = decodeNotes(document);
     const { result, notes, guards = [] } = await decide(before);
     if (!notes) return result;
-    const fields = encodeNotes({ ...before, revision: before.revision + 1, notes });
+    const fields = encodeNotes(changedNotes(before, notes, clock.now()));
     const write: Write = document
       ? { op: 'update', path, fields, guard: { updateTime: document.updateTime } }
       : { op: 'create', path, fields };

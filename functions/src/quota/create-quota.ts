@@ -20,7 +20,7 @@ import {
   toDay,
   totalSpentMicros,
 } from '#shared/quota/usage.ts';
-import { isCounting, type QuotaLimits } from '#shared/quota/limits.ts';
+import type { QuotaLimits } from '#shared/quota/limits.ts';
 import { quotaError } from '#shared/quota/quota-error.ts';
 import { takenBy } from '#shared/quota/settle.ts';
 import { decideReservation, spentRefusal, type Wanted } from '#shared/quota/reserve-decision.ts';
@@ -33,14 +33,6 @@ import { createOpenStreams } from './open-streams.ts';
 import { quotaSettings, RESERVED_ANSWER_TOKENS, reservationHoldMs } from './quota-settings.ts';
 import { settleTurn, type SettleDependencies } from './settle-turn.ts';
 import { usageWrite } from './commit-usage.ts';
-
-/** Nothing is counted and nothing refused. */
-export const noQuota: Quota = {
-  reserve: () => Promise.resolve(undefined),
-  refuseSpent: () => Promise.resolve(),
-  create: () => Promise.resolve([]),
-  openStream: () => () => undefined,
-};
 
 export interface QuotaDependencies {
   config: Config;
@@ -165,14 +157,12 @@ async function create(
 }
 
 /**
- * The quota that the environment sets, counted in `quotas/{uid}/usage/{day}`; nothing is read or written where
- * it sets none. A turn costs one read before it starts, one write in its batch, and one read and one write
- * after its end.
+ * The quota that the environment sets, counted in `quotas/{uid}/usage/{day}`, also where it sets no limit. A turn costs
+ * one read before it starts, one write in its batch, and one read and one write after its end.
  */
 export function createQuota(dependencies: QuotaDependencies): Quota {
   const { config, clock } = dependencies;
   const settings = quotaSettings(config);
-  if (!isCounting(settings)) return noQuota;
   const budget = createBudget(dependencies, settings.globalCostMicrosPerDay);
   const counting = { ...dependencies, budget, oneAtATime: createOneAtATime() };
   const streams = createOpenStreams(clock, (QUEUE_MAX + 1) * config.TURN_TIMEOUT_MS);

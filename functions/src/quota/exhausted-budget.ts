@@ -2,7 +2,7 @@ import { usagePath } from '#shared/conversation/documents/paths.ts';
 import type { UnpaidReason } from '#shared/compaction/trigger/spend-limit.ts';
 import type { Clock, DocumentStore } from '#shared/ports/ports.ts';
 import { decodeUsage, toDay, totalSpentMicros } from '#shared/quota/usage.ts';
-import { isCounting } from '#shared/quota/limits.ts';
+import { hasLimits } from '#shared/quota/limits.ts';
 import { spendRefusal } from '#shared/quota/spend-decision.ts';
 import type { Config } from '../config.ts';
 import { shardPaths, sumOfShards } from './budget-shards.ts';
@@ -25,7 +25,7 @@ export async function exhaustedBudget(
   ownerUid: string,
 ): Promise<UnpaidReason | undefined> {
   const settings = quotaSettings(config);
-  if (!isCounting(settings)) return undefined;
+  if (!hasLimits(settings)) return undefined;
   const now = clock.now();
   const { globalCostMicrosPerDay: ofAllMicros, byTier } = settings;
   const day = toDay(now);

@@ -1,3 +1,4 @@
+import { failureReason } from '#functions/lib/failure-reason.ts';
 import { AppError } from '#shared/errors.ts';
 import { reportedCall } from '#shared/models/find-price.ts';
 import type {
@@ -8,7 +9,7 @@ import type {
   ModelUsage,
   Randomness,
 } from '#shared/ports/ports.ts';
-import { isCounting } from '#shared/quota/limits.ts';
+import { hasLimits } from '#shared/quota/limits.ts';
 import { usageAfterCall } from '#shared/quota/settle.ts';
 import { decodeUsage, type WorkName } from '#shared/quota/usage.ts';
 import type { Config } from '../config.ts';
@@ -118,7 +119,7 @@ async function settleCall(
       ]);
     });
   } catch (error) {
-    const reason = error instanceof AppError ? error.reason : 'INTERNAL';
+    const reason = failureReason(error);
     const { conversationId } = call;
     logger.log('WARNING', 'quota_not_settled', {
       conversationId,
@@ -159,7 +160,7 @@ export async function paidCall<T extends { usage?: ModelUsage | undefined }>(
     // No call of a model is waited for longer.
     holdMs: config.COMPACTION_TIMEOUT_MS,
   };
-  const hold = isCounting(settings)
+  const hold = hasLimits(settings)
     ? await holdForCall(dependencies, settings, holding)
     : undefined;
   const settle = async (taken: Taken) => {

@@ -1,4 +1,4 @@
-import { AppError } from '#shared/errors.ts';
+import { failureReason } from '#functions/lib/failure-reason.ts';
 import type { Clock, DocumentStore, Logger, StoredDocument } from '#shared/ports/ports.ts';
 import type { QuotaSpending } from '#shared/ports/quota-ports.ts';
 import type { Wanted } from '#shared/quota/reserve-decision.ts';
@@ -51,7 +51,7 @@ export async function settleTurn(
     logger.log('WARNING', 'quota_not_settled', {
       day,
       tokens: taken.tokens,
-      reason: error instanceof AppError ? error.reason : 'INTERNAL',
+      reason: failureReason(error),
     });
   }
 }

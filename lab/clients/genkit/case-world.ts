@@ -49,7 +49,7 @@ function serverTools(runs: string[]): ServerTool[] {
       name: 'restartTool',
       description: 'A tool that asks before it runs.',
       parameters: z.object({ action: z.string() }),
-      needsApproval: true,
+      needsApproval: () => true,
       run: (args) => {
         note('restartTool', args);
         return Promise.resolve({ result: `confirmed: ${String(args['action'])}` });

@@ -7,7 +7,7 @@ import type { ServerTool } from '#functions/chat/turns/tools/server-tool.ts';
 import { createToolbox } from '#functions/chat/turns/tools/toolbox.ts';
 import { parseConfig } from '#functions/config.ts';
 import { createDependencies } from '#functions/dependencies.ts';
-import { noQuota } from '#functions/quota/create-quota.ts';
+import { noQuota } from '#test/fakes/no-quota.ts';
 import { startEmbeddedHost } from '#infra/local/embedded/host.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { stackEnvironment } from '#infra/local/stack/stack-environment.ts';

@@ -197,6 +197,8 @@ export const conversationSchema = z.object({
   /** What was learned of the threshold from compactions by hand (`learnShift`). Absent: nothing. */
   thresholdShift: z.number().optional(),
   pins: z.array(pinSchema),
+  /** Ids of pins that their owner deleted, the oldest first: a late copy of a request does not bring one back. */
+  deletedPins: z.array(z.string()).optional(),
   /**
    * Notes of the owner's memory up to this revision stand in the prefix of the prompt, newer ones with the
    * message: set at creation and by every swap, so that the prefix keeps its bytes in between. Absent = 0.

@@ -20,6 +20,7 @@ const OPTIONAL_FIELDS = [
   'deleteTime',
   'purgeTime',
   'forkedFrom',
+  'deletedPins',
   'memoryRevision',
   'client',
 ] as const satisfies readonly (keyof Conversation)[];

@@ -11,6 +11,13 @@ export const withPin = (pins: readonly Pin[], pin: Pin): Pin[] =>
 export const withoutPinsFrom = (pins: readonly Pin[], isGone: (seq: number) => boolean): Pin[] =>
   pins.filter(({ seq }) => seq === undefined || !isGone(seq));
 
+/** Ids of deleted pins that are kept: as many as a conversation may have pins. */
+const DELETED_MAX = PINS_MAX;
+
+/** The ids of deleted pins with one more. */
+export const withDeletedPin = (deletedPins: readonly string[] | undefined, id: string): string[] =>
+  [...(deletedPins ?? []), id].slice(-DELETED_MAX);
+
 export type PinDecision =
   | { kind: 'put'; pins: Pin[]; isNew: boolean }
   /** The same pin stands already. */

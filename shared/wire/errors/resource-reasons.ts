@@ -90,7 +90,7 @@ export const resourceReasons = {
     status: 'FAILED_PRECONDITION',
     on: 'declared',
     meaning:
-      'Told to the model alone: a note must repeat what the user said, and goes where he asks for it.',
+      'Told to the model alone: a note quotes a message of the user, and goes where a message of the user or an approval says so.',
   },
   UPLOAD_NOT_FOUND: {
     status: 'NOT_FOUND',

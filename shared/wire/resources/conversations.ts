@@ -23,11 +23,13 @@ import { contextObjectResponse } from './context-object.ts';
 import { recallTokensField } from './messages.ts';
 import { toolsSchema } from './tools.ts';
 
+const METADATA_KEY = String.raw`(?:[A-Za-z0-9\-][\w\-]*|_(?:[A-Za-z0-9\-][\w\-]*)?)`;
+
 const metadataKey = z
   .string()
   .max(METADATA_KEY_MAX_CHARACTERS)
   .regex(
-    /^(?:[A-Za-z0-9-][\w-]*|_(?:[A-Za-z0-9-][\w-]*)?)$/,
+    new RegExp(`^${METADATA_KEY}$`),
     'keys are letters, digits, _ and -, and do not begin with __',
   );
 
@@ -122,24 +124,31 @@ export const PATCH_PATHS = [
 
 export type PatchPath = (typeof PATCH_PATHS)[number];
 
-/** What a mask may hold: `settings` stands for every setting that the caller may write. */
-export type MaskPath = PatchPath | 'settings';
+/** One entry of the metadata. */
+export type EntryPath = `metadata.${string}`;
 
-const maskPath = `\\s*(?:settings|${PATCH_PATHS.map((path) => path.replace('.', '\\.')).join('|')})\\s*`;
+/** What a mask may hold: `settings` stands for every setting that the caller may write. */
+export type MaskPath = PatchPath | EntryPath | 'settings';
+
+export const isEntryPath = (path: string): path is EntryPath => path.startsWith('metadata.');
+
+const isMaskPath = (path: string): path is MaskPath =>
+  path === 'settings' || isEntryPath(path) || PATCH_PATHS.some((known) => known === path);
+
+const maskPath = `\\s*(?:settings|metadata\\.${METADATA_KEY}|${PATCH_PATHS.map((path) => path.replace('.', '\\.')).join('|')})\\s*`;
 
 const MASK = new RegExp(`^${maskPath}(?:,${maskPath})*$`);
 
-const isMaskPath = (path: string): path is MaskPath =>
-  path === 'settings' || PATCH_PATHS.some((known) => known === path);
-
 const updateMaskSchema = z
   .string()
-  .regex(MASK, `may name only: settings, ${PATCH_PATHS.join(', ')}`)
+  .regex(MASK, `may name only: settings, metadata.KEY, ${PATCH_PATHS.join(', ')}`)
   .transform((text): MaskPath[] => {
     const paths = text.split(',').map((path) => path.trim());
     return [...new Set(paths.filter((path) => isMaskPath(path)))];
   })
-  .describe('Comma-separated fields that change; one that the body lacks is reset.');
+  .describe(
+    'Comma-separated fields that change; one that the body lacks is reset. `metadata.KEY` names one entry, `metadata` all of them.',
+  );
 
 export const patchConversationQuery = z.strictObject({ updateMask: updateMaskSchema.optional() });
 

@@ -29,7 +29,8 @@ export const noteView = ({
     from: {
       conversationId: from.conversationId,
       turnId: turnId(from.seq),
-      saidIn: from.saidIn.map(turnId),
+      saidIn: turnId(from.saidIn),
+      saidAt: from.saidAt.toISOString(),
     },
   }),
 });
@@ -86,10 +87,13 @@ export const memoryNoteResponse = z.object({
     .object({
       conversationId: z.string(),
       turnId: z.string().describe('The turn in which the tool was called.'),
-      saidIn: z.array(z.string()).describe('The turns in which the user said it.'),
+      saidIn: z.string().describe('The turn whose message the text quotes.'),
+      saidAt: time.describe('When that message came.'),
     })
     .optional()
-    .describe('Only of a note that a tool saved; it is erased with these turns.'),
+    .describe(
+      'Only of a note that a tool saved, which quotes the user; it is erased with these turns.',
+    ),
 });
 type MemoryNoteView = z.infer<typeof memoryNoteResponse>;
 

@@ -3,7 +3,7 @@ import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { createToolbox } from '#functions/chat/turns/tools/toolbox.ts';
 import { createModelHealth } from '#functions/models/model-health.ts';
 import { parseConfig } from '#functions/config.ts';
-import { noQuota } from '#functions/quota/create-quota.ts';
+import { noQuota } from '#test/fakes/no-quota.ts';
 import { systemClock } from '#functions/adapters/system/system-clock.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { localSigner } from '../signing.ts';

@@ -1,4 +1,4 @@
-import { noQuota } from '#functions/quota/create-quota.ts';
+import { noQuota } from '#test/fakes/no-quota.ts';
 import { AppError } from '#shared/errors.ts';
 
 /** What a user is told whose messages of the day are spent. */

@@ -36,6 +36,7 @@ export async function recall(
       conversationId,
       seq,
       key: `t_${seq}:0`,
+      isApproved: false,
       signal: new AbortController().signal,
       ...context,
     },

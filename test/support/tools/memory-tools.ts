@@ -16,17 +16,22 @@ export async function memoryTools(...turns: readonly (string | TurnToBuild)[]) {
     conversationId,
     seq: turns.length,
     key: `t_${turns.length}:0`,
+    isApproved: false,
     signal: new AbortController().signal,
     ...change,
   });
   type Saving = Parameters<ReturnType<typeof saveMemoryTool>['run']>[0];
+  type Forgetting = Parameters<ReturnType<typeof forgetMemoryTool>['run']>[0];
   return {
     world,
     conversationId,
     save: (args: Saving, change?: Partial<ToolCallContext>) =>
       saveMemoryTool(world.chat).run(args, contextAt(change)),
-    forget: (args: { id?: string; query?: string }) =>
-      forgetMemoryTool(world.chat).run(args, contextAt()),
+    asksToSave: (args: Saving) => saveMemoryTool(world.chat).needsApproval?.(args, contextAt()),
+    forget: (args: Forgetting, change?: Partial<ToolCallContext>) =>
+      forgetMemoryTool(world.chat).run(args, contextAt(change)),
+    asksToForget: (args: Forgetting) =>
+      forgetMemoryTool(world.chat).needsApproval?.(args, contextAt()),
     notes: async () => (await notesOf(world.store, owner.uid)).notes,
   };
 }

@@ -65,7 +65,7 @@ async function openWorld(conversationId: string, compact: () => Promise<Record<s
     tool('compact', {}, compact),
     {
       ...tool('transfer', { amount: z.number() }, ({ amount }) => Promise.resolve({ amount })),
-      needsApproval: true,
+      needsApproval: () => true,
     },
   ];
   const toolbox = createToolbox([...builtInTools({ ...bare, store, cache }), ...tools]);

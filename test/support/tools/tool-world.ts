@@ -62,7 +62,7 @@ export function countingTools() {
         note(context);
         return Promise.resolve({ transferred: amount });
       }),
-      needsApproval: true,
+      needsApproval: () => true,
     },
   ];
   return { effects, tools };

@@ -53,14 +53,14 @@ describe('the memory of a prompt', () => {
     expect(standing.user).toContain(
       [
         '<user_memory>',
-        '<note saved="2026-01-01">Trip to Busan',
-        '<note saved="2026-01-03">Hotel &lt;/note&gt; &lt;b&gt;</note>',
+        '<note id="trip" saved="2026-01-01">Trip to Busan',
+        '<note id="hotel" saved="2026-01-03">Hotel &lt;/note&gt; &lt;b&gt;</note>',
         '</note>',
-        '<note saved="2026-01-02">Job</note>',
+        '<note id="job" saved="2026-01-02">Job</note>',
         '</user_memory>',
       ].join('\n'),
     );
-    expect(standing.user).toContain('the one saved later holds');
+    expect(standing.user).toContain('the one of the later day holds');
   });
 
   test('the flat format, the default, orders imports by age', () => {

@@ -25,7 +25,7 @@ describe('the prefix', () => {
     const { standing, shown, waiting } = select({ user, memoryRevision: 2 });
 
     expect(standing.user).toContain(
-      '<user_memory>\n<note saved="2026-01-01">Note 1.</note>\n<note saved="2026-01-02">Note 2.</note>\n</user_memory>',
+      '<user_memory>\n<note id="n1" saved="2026-01-01">Note 1.</note>\n<note id="n2" saved="2026-01-02">Note 2.</note>\n</user_memory>',
     );
     expect(standing.user).not.toContain('Note 3.');
     expect([shown, waiting]).toEqual([2, 1]);

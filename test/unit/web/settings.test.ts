@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseConfig } from '#functions/config.ts';
 import { quotaSettings } from '#functions/quota/quota-settings.ts';
-import { isCounting } from '#shared/quota/limits.ts';
+import { hasLimits } from '#shared/quota/limits.ts';
 import { localKeysVariable } from '#test/support/signing.ts';
 
 const settingsOf = (project: string, environment: Record<string, string> = {}) =>
@@ -38,8 +38,8 @@ describe('the limits of a deployment', () => {
     });
   });
 
-  test('limits are off in a demo- project, and nothing is counted', () => {
-    expect(isCounting(settingsOf('demo-house'))).toBe(false);
+  test('limits are off in a demo- project', () => {
+    expect(hasLimits(settingsOf('demo-house'))).toBe(false);
   });
 
   test('limits in a demo- project are on one by one, as set', () => {

@@ -39,6 +39,37 @@ describe('changing a conversation', () => {
     expect(changed.settings).toEqual({ thresholdTokens: 8_000 });
   });
 
+  test('changing a conversation by metadata.KEY leaves the entries of others', async () => {
+    const { id } = await create({ metadata: { a: '1', b: '2', c: '3' } });
+
+    const response = await patch(
+      id,
+      { metadata: { a: '9', d: '4', e: 'not named' } },
+      { mask: 'metadata.a,%20metadata.b,metadata.d,title' },
+    );
+
+    const changed = await readAs(conversationResponse, response);
+    expect(changed.metadata).toEqual({ a: '9', c: '3', d: '4' });
+    const all = await patch(id, { metadata: { z: '1' } }, { mask: 'metadata,metadata.a' });
+    expect((await readAs(conversationResponse, all)).metadata).toEqual({ z: '1' });
+  });
+
+  test('changing a conversation by metadata.KEY keeps to the bound of entries', async () => {
+    const entries = Array.from({ length: 32 }, (_, i) => [`k${i}`, 'x'] as const);
+    const { id } = await create({ metadata: Object.fromEntries(entries) });
+
+    const error = await errorOf(
+      await patch(id, { metadata: { more: 'x' } }, { mask: 'metadata.more' }),
+    );
+
+    expect(error).toMatchObject({
+      http: 400,
+      reason: 'BAD_FIELD',
+      metadata: { field: 'metadata' },
+    });
+    expect(error.message).toContain('33 entries');
+  });
+
   test('changing a conversation can remove the title', async () => {
     const { id } = await create({ title: 'one' });
 
@@ -50,6 +81,8 @@ describe('changing a conversation', () => {
 
   test.each([
     ['an unknown field in the mask', { title: 'x' }, 'title,ownerUid', 'BAD_FIELD'],
+    ['a metadata key that may not be', {}, 'metadata.__proto__', 'BAD_FIELD'],
+    ['a metadata key of several steps', {}, 'metadata.a.b', 'BAD_FIELD'],
     ['an unknown field in the body', { ownerUid: 'x' }, undefined, 'BAD_FIELD'],
     ['a field of the deployment in the mask alone', {}, 'model', 'FIELD_NOT_WRITABLE'],
     [

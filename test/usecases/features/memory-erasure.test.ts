@@ -20,8 +20,12 @@ import { noteOf } from '#test/unit/memory/notes.ts';
 /** A note that a tool made in turn `seq` of what the user said in `saidIn`. */
 const toolNote = (
   id: string,
-  from: { conversationId: string; seq: number; saidIn: number[] },
-): Note => noteOf(1, { id, text: `The word is ${CANARY}.`, source: 'tool', from });
+  from: { conversationId: string; seq: number; saidIn: number },
+): Note => {
+  const saidAt = new Date('2026-03-02T10:00:00.000Z');
+  const text = `The word is ${CANARY}.`;
+  return noteOf(1, { id, text, source: 'tool', from: { ...from, saidAt } });
+};
 
 const idsLeft = async ({ store }: Lifecycle) =>
   (await notesOf(store, owner.uid)).notes.map(({ id }) => id);
@@ -41,8 +45,8 @@ describe('a message that is erased', () => {
     const world = lifecycle();
     const conversationId = await compacted(world);
     await storeNotes(world.store, owner.uid, [
-      toolNote('said', { conversationId, seq: 4, saidIn: [3, 4] }),
-      toolNote('called', { conversationId, seq: 3, saidIn: [2] }),
+      toolNote('said', { conversationId, seq: 4, saidIn: 3 }),
+      toolNote('called', { conversationId, seq: 3, saidIn: 2 }),
     ]);
 
     await remove(world, conversationId, 'message-3');
@@ -56,9 +60,9 @@ describe('a message that is erased', () => {
     const conversationId = await shortConversation(world);
     const other = await shortConversation(world);
     await storeNotes(world.store, owner.uid, [
-      toolNote('gone', { conversationId, seq: 2, saidIn: [2] }),
-      toolNote('third', { conversationId, seq: 3, saidIn: [3] }),
-      toolNote('other', { conversationId: other, seq: 2, saidIn: [2] }),
+      toolNote('gone', { conversationId, seq: 2, saidIn: 2 }),
+      toolNote('third', { conversationId, seq: 3, saidIn: 3 }),
+      toolNote('other', { conversationId: other, seq: 2, saidIn: 2 }),
       noteOf(4, { id: 'own' }),
     ]);
 
@@ -83,7 +87,7 @@ test('erasing a conversation removes the notes that tools made in it, and no oth
   const world = lifecycle();
   const conversationId = await shortConversation(world);
   await storeNotes(world.store, owner.uid, [
-    toolNote('gone', { conversationId, seq: 2, saidIn: [2] }),
+    toolNote('gone', { conversationId, seq: 2, saidIn: 2 }),
     noteOf(2, { id: 'own' }),
   ]);
 

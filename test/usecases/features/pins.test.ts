@@ -44,6 +44,19 @@ describe('a pin', () => {
     expect((await list(id)).pins).toEqual([]);
   });
 
+  test('a deleted pin does not come back with a late copy of its request', async () => {
+    const { id } = await createConversation(chat);
+    await put(id, 'allergy', { text: 'No hazelnuts.' });
+    await chat.call(pinsPath(id, 'allergy'), { method: 'DELETE' });
+
+    const late = await errorOf(await put(id, 'allergy', { text: 'No hazelnuts.' }));
+    const again = await put(id, 'nuts', { text: 'No hazelnuts.' });
+
+    expect(late).toMatchObject({ http: 409, reason: 'IDEMPOTENCY_KEY_REUSED' });
+    expect(late.message).toContain('Choose a new id');
+    expect(again.status).toBe(201);
+  });
+
   test('the pin list shows all pins, the oldest first, with their total size', async () => {
     const { id } = await createConversation(chat);
     await put(id, 'one', { text: 'No hazelnuts.' });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { requestCancel } from '#functions/chat/turns/finish/cancel-turn.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
-import { noQuota as unlimited } from '#functions/quota/create-quota.ts';
+import { noQuota as unlimited } from '#test/fakes/no-quota.ts';
 import { AppError } from '#shared/errors.ts';
 import { passTime } from '#test/support/pass-time.ts';
 import { request } from '#test/support/chat/sending.ts';

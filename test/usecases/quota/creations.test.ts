@@ -47,7 +47,12 @@ const ways: Readonly<
 > = {
   'a conversation': (chat, input) => createConversation(chat, { ...input, fields: {} }),
   'a device': (chat, { caller, id }) =>
-    putDevice(chat, { caller, deviceId: id, token: `token-${id}`, platform: 'ios' }),
+    putDevice(chat, {
+      caller: { ...caller, signedInAt: new Date(0) },
+      deviceId: id,
+      token: `token-${id}`,
+      platform: 'ios',
+    }),
   'a note': (chat, input) => createMemory(chat, { ...input, text: `Note ${input.id}.` }),
   'a fork': (chat, { caller, id }) =>
     forkConversation(chat, { caller, id, conversationId: 'source', messageId: answerId(2) }),
@@ -141,10 +146,11 @@ test('creations stay counted when the user erases everything', async () => {
 
 test('two hundred devices put at once leave ten', async () => {
   const chat = chatWith({});
+  const signedIn = { ...owner, signedInAt: new Date(0) };
 
   await Promise.all(
     Array.from({ length: 200 }, (_, i) =>
-      putDevice(chat, { caller: owner, deviceId: `d-${i}`, token: `t-${i}`, platform: 'web' }),
+      putDevice(chat, { caller: signedIn, deviceId: `d-${i}`, token: `t-${i}`, platform: 'web' }),
     ),
   );
 

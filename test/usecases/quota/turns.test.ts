@@ -9,6 +9,7 @@ import {
 } from '#infra/local/embedded/memory-document-store.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
+import { noQuota } from '#test/fakes/no-quota.ts';
 import { heldStreamer } from '#test/fakes/held-streamer.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { steeredStreamer } from '#test/fakes/steered-streamer.ts';
@@ -42,6 +43,20 @@ describe('a message', () => {
       tokens: 150,
       costMicros: 350,
       open: [],
+    });
+  });
+
+  test('a message is counted where nothing is limited', async () => {
+    const chat = chatWith({});
+    const id = randomUUID();
+
+    for (let i = 0; i < 3; i++) await answerOrReason(chat, id);
+
+    expect(await showUsage(chat, caller)).toMatchObject({
+      limits: {
+        messagesPerDay: { limit: null, used: 3 },
+        tokensPerDay: { limit: null, used: 450 },
+      },
     });
   });
 
@@ -359,7 +374,7 @@ describe('a message', () => {
 
 describe('the price of a quota', () => {
   /** Reads and writes of one message in a conversation that is there. */
-  async function costOf(environment: Record<string, string>) {
+  async function costOf(environment: Record<string, string>, { isCounted = true } = {}) {
     const operations: StoreOperation[] = [];
     const store = createMemoryDocumentStore({
       beforeOperation: (operation) => {
@@ -368,7 +383,8 @@ describe('the price of a quota', () => {
       },
     });
     const clock = createManualClock();
-    const chat = chatWith(environment, { store, clock });
+    const limited = chatWith(environment, { store, clock });
+    const chat = isCounted ? limited : { ...limited, quota: noQuota };
     const conversationId = randomUUID();
     await answerOrReason(chat, conversationId);
     // The budget is written once in two seconds.
@@ -397,7 +413,7 @@ describe('the price of a quota', () => {
   }
 
   test('a quota costs one read and one write before and after the answer', async () => {
-    const free = await costOf({});
+    const free = await costOf({}, { isCounted: false });
     const limited = await costOf({ USER_DAILY_MESSAGES: '100', USER_DAILY_TOKENS: '1000000' });
 
     expect(limited.readsBefore - free.readsBefore).toBe(1);

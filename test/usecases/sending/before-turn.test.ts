@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { AppError } from '#shared/errors.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import type { BeforeTurnHook } from '#shared/hooks/before-turn.ts';
@@ -120,29 +121,53 @@ describe('a hook before a turn', () => {
     expect(events).toHaveLength(2);
   });
 
-  test.each<[string, BeforeTurnHook['run']]>([
-    ['fails', () => Promise.reject(new Error('down'))],
-    ['adds too much', () => Promise.resolve({ addContext: 'x'.repeat(8_193) })],
-    ['adds half a character', () => Promise.resolve({ addContext: '\ud800' })],
-  ])('a hook before a turn that %s is logged and ignored, unless required', async (_, run) => {
-    const failing = { name: 'crm', run };
-    const { send, said, logged } = hookedChat({ beforeTurnHooks: [failing] });
-    const required = hookedChat({ beforeTurnHooks: [{ ...failing, required: true }] });
-    const asked = request(randomUUID(), 'Hello');
-
-    await send(asked);
-
-    expect(said()).toEqual(['Hello']);
-    expect(logged).toContainEqual({
-      severity: 'WARNING',
-      event: 'before_turn_hook_failed',
-      fields: { conversationId: asked.conversationId, hook: 'crm' },
-    });
-    await expect(required.send(asked)).rejects.toMatchObject({
-      reason: 'HOOK_FAILED',
-      retryable: true,
-    });
+  const refused = new AppError({
+    status: 'UNAVAILABLE',
+    reason: 'WEBHOOK_FAILED',
+    message: 'crm.example answered 502',
+    publicMessage: 'A webhook failed.',
   });
+  const failed = { reason: 'WEBHOOK_FAILED', problem: 'crm.example answered 502' };
+
+  test.each<[string, { run: BeforeTurnHook['run']; cause: object }]>([
+    [
+      'fails',
+      { run: () => Promise.reject(new TypeError('secret')), cause: { reason: 'TypeError' } },
+    ],
+    ['answers an error', { run: () => Promise.reject(refused), cause: failed }],
+    [
+      'adds too much',
+      {
+        run: () => Promise.resolve({ addContext: 'x'.repeat(8_193) }),
+        cause: { reason: 'ZodError' },
+      },
+    ],
+    [
+      'adds half a character',
+      { run: () => Promise.resolve({ addContext: '\ud800' }), cause: { reason: 'ZodError' } },
+    ],
+  ])(
+    'a hook before a turn that %s is logged with the cause and ignored, unless required',
+    async (_, { run, cause }) => {
+      const failing = { name: 'crm', run };
+      const { send, said, logged } = hookedChat({ beforeTurnHooks: [failing] });
+      const required = hookedChat({ beforeTurnHooks: [{ ...failing, required: true }] });
+      const asked = request(randomUUID(), 'Hello');
+
+      await send(asked);
+
+      expect(said()).toEqual(['Hello']);
+      expect(logged).toContainEqual({
+        severity: 'WARNING',
+        event: 'before_turn_hook_failed',
+        fields: { conversationId: asked.conversationId, hook: 'crm', ...cause },
+      });
+      await expect(required.send(asked)).rejects.toMatchObject({
+        reason: 'HOOK_FAILED',
+        retryable: true,
+      });
+    },
+  );
 
   test('a hook whose text does not fit is logged without that text', async () => {
     const cjk = '한'.repeat(8_192);

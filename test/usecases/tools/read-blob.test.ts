@@ -27,6 +27,7 @@ async function withBlob(text: string, dependencies = chatDependencies()) {
     conversationId,
     seq: 2,
     key: 't_2:0',
+    isApproved: false,
     signal: new AbortController().signal,
   };
   const tool = readBlob(dependencies);

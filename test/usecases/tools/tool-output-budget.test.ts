@@ -75,6 +75,7 @@ test(
         conversationId: input,
         seq: 7,
         key: 't_7:0',
+        isApproved: false,
         signal: new AbortController().signal,
       });
     const texts = new Set<string>();

@@ -104,6 +104,7 @@ describe('a very long output', () => {
       conversationId,
       seq: 1,
       key: 't_1:0',
+      isApproved: false,
       signal: new AbortController().signal,
     });
 

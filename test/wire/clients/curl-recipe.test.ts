@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { noQuota } from '#functions/quota/create-quota.ts';
+import { noQuota } from '#test/fakes/no-quota.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
 import { AppError } from '#shared/errors.ts';
 import type { ModelStreamer } from '#shared/ports/ports.ts';

@@ -3,8 +3,10 @@ import type {
   Conversation,
 } from '#shared/conversation/documents/conversation.ts';
 import {
+  isEntryPath,
   PATCH_PATHS,
   type ConversationPatch,
+  type MaskPath,
   type PatchPath,
 } from '#shared/wire/resources/conversations.ts';
 import type { Config } from '#functions/config.ts';
@@ -36,7 +38,7 @@ export function patchedPaths(patch: ConversationPatch): PatchPath[] {
 function patchSettings(
   settings: ConversationSettings,
   patch: ConversationPatch,
-  paths: readonly PatchPath[],
+  paths: readonly MaskPath[],
 ): ConversationSettings {
   const has = (path: PatchPath) => paths.includes(path);
   const next = patch.settings ?? {};
@@ -57,6 +59,22 @@ function patchSettings(
   return Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== undefined));
 }
 
+/** The entries as a request leaves them: `metadata` names all of them, `metadata.KEY` one. */
+function patchMetadata(
+  metadata: Conversation['metadata'],
+  patch: ConversationPatch,
+  paths: readonly MaskPath[],
+): Conversation['metadata'] {
+  const next = patch.metadata ?? {};
+  if (paths.includes('metadata')) return next;
+  const keys = paths.filter(isEntryPath).map((path) => path.slice('metadata.'.length));
+  if (keys.length === 0) return metadata;
+  const named = new Set(keys);
+  const others = Object.entries(metadata).filter(([key]) => !named.has(key));
+  const given = Object.entries(next).filter(([key]) => named.has(key));
+  return Object.fromEntries([...others, ...given]);
+}
+
 /** No tools are as none were ever declared. */
 const toolsJsonOf = ({ tools = [] }: ConversationPatch): string | undefined =>
   tools.length === 0 ? undefined : JSON.stringify(tools);
@@ -68,7 +86,7 @@ const toolsJsonOf = ({ tools = [] }: ConversationPatch): string | undefined =>
 export function patchedConversation(
   conversation: Conversation,
   patch: ConversationPatch,
-  options: { paths: readonly PatchPath[]; config: Config },
+  options: { paths: readonly MaskPath[]; config: Config },
 ): Conversation {
   const { paths, config } = options;
   const has = (path: PatchPath) => paths.includes(path);
@@ -76,7 +94,7 @@ export function patchedConversation(
     ...conversation,
     title: has('title') ? patch.title : conversation.title,
     autoTitle: has('title') ? undefined : conversation.autoTitle,
-    metadata: has('metadata') ? (patch.metadata ?? {}) : conversation.metadata,
+    metadata: patchMetadata(conversation.metadata, patch, paths),
     profile: has('profile') ? (patch.profile ?? config.PROFILE) : conversation.profile,
     model: has('model') ? (patch.model ?? config.MODEL) : conversation.model,
     systemInstruction: has('systemInstruction')

@@ -9,6 +9,7 @@ import type { Caller, DocumentFields } from '#shared/ports/ports.ts';
 import {
   PATCH_PATHS,
   type ConversationPatch,
+  type EntryPath,
   type MaskPath,
   type PatchPath,
 } from '#shared/wire/resources/conversations.ts';
@@ -23,6 +24,7 @@ import { patchedConversation, patchedPaths } from './conversation-patch.ts';
 import {
   isWritable,
   refuseHooks,
+  refuseManyEntries,
   refuseLargeOverhead,
   refuseRouting,
   refuseUnknownModel,
@@ -32,7 +34,7 @@ import {
 } from './writable-fields.ts';
 
 /** What decides how much of the window is left for the conversation. */
-const changesOverhead: ReadonlySet<PatchPath> = new Set([
+const changesOverhead: ReadonlySet<MaskPath> = new Set([
   'systemInstruction',
   'tools',
   'model',
@@ -40,7 +42,7 @@ const changesOverhead: ReadonlySet<PatchPath> = new Set([
 ]);
 
 /** What decides how large the window is. */
-const changesWindow: ReadonlySet<PatchPath> = new Set(['model', 'settings.windowTokens']);
+const changesWindow: ReadonlySet<MaskPath> = new Set(['model', 'settings.windowTokens']);
 
 /** Fields that a patch may touch, as the conversation document stores them; absent ones are taken away. */
 function changedFields(
@@ -80,7 +82,10 @@ export interface UpdateRequest {
 }
 
 /** The fields that a request is about; those it sets although it may not are left in, to be refused. */
-function pathsToWrite(config: Config, { patch, updateMask }: UpdateRequest): PatchPath[] {
+function pathsToWrite(
+  config: Config,
+  { patch, updateMask }: UpdateRequest,
+): (PatchPath | EntryPath)[] {
   const set = patchedPaths(patch);
   if (!updateMask) return set;
   const settings = PATCH_PATHS.filter(
@@ -151,6 +156,7 @@ export async function updateConversation(
         updateTime: now,
       };
       refuseThreshold(config, result, patch);
+      refuseManyEntries(result);
       if (paths.some((path) => changesOverhead.has(path)))
         refuseLargeOverhead(dependencies, result);
       const { fields, remove } = changedFields(result, now);

@@ -6,8 +6,13 @@ import type { Conversation } from '#shared/conversation/documents/conversation.t
 import { AppError } from '#shared/errors.ts';
 import { isKnownModel, unknownModelAdvice } from '#shared/models/known-model.ts';
 import { isRouted } from '#shared/routing/routing.ts';
-import { THRESHOLD_MIN_TOKENS } from '#shared/wire/limits.ts';
-import type { ConversationPatch, PatchPath } from '#shared/wire/resources/conversations.ts';
+import { METADATA_ENTRIES_MAX, THRESHOLD_MIN_TOKENS } from '#shared/wire/limits.ts';
+import {
+  isEntryPath,
+  type ConversationPatch,
+  type EntryPath,
+  type PatchPath,
+} from '#shared/wire/resources/conversations.ts';
 import type { Config } from '#functions/config.ts';
 import { knownModelNames } from '#functions/models/models-in-use.ts';
 import type { CLIENT_WRITABLE_FIELDS } from '#functions/config/environment.ts';
@@ -55,13 +60,27 @@ const notWritable = (field: string, guard: Guarded) =>
  */
 export function refuseUnwritable(
   config: Pick<Config, 'CLIENT_WRITABLE'>,
-  paths: readonly PatchPath[],
+  paths: readonly (PatchPath | EntryPath)[],
   names: Partial<Record<PatchPath, string>> = {},
 ): void {
   for (const path of paths) {
+    if (isEntryPath(path)) continue;
     const guard = guardOf[path];
     if (guard && !isWritable(config, path)) throw notWritable(names[path] ?? path, guard);
   }
+}
+
+/** Throws BAD_FIELD (400) where entries that are set one by one come to too many. */
+export function refuseManyEntries({ metadata }: Pick<Conversation, 'metadata'>): void {
+  const count = Object.keys(metadata).length;
+  if (count <= METADATA_ENTRIES_MAX) return;
+  throw new AppError({
+    status: 'INVALID_ARGUMENT',
+    reason: 'BAD_FIELD',
+    message: `the metadata would have ${count} entries`,
+    publicMessage: `\`metadata\` would have ${count} entries; the limit is ${METADATA_ENTRIES_MAX}. Take one away: name it in \`updateMask\` and leave it out of the body.`,
+    metadata: { field: 'metadata' },
+  });
 }
 
 const tooHigh = (field: string, limitTokens: number) =>

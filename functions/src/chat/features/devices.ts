@@ -1,12 +1,17 @@
 import { devicePath } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/errors.ts';
 import { toLowerUuid } from '#shared/uuid.ts';
+import type { SignedInCaller } from '#shared/ports/identity-ports.ts';
 import type { Caller, Write } from '#shared/ports/ports.ts';
 import {
+  decodeDeletedDevice,
   decodeDevice,
   DEVICES_PER_READ,
+  isLateCopy,
+  readDeviceDocuments,
   readDevices,
   surplusDevices,
+  type DeletedDevice,
   type Device,
 } from '#shared/user/device.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
@@ -18,7 +23,8 @@ interface DeviceOf {
   deviceId: string;
 }
 
-type PutDevice = Pick<Device, 'token' | 'platform' | 'locale'>;
+type PutRequest = DeviceOf &
+  Pick<Device, 'token' | 'platform' | 'locale'> & { caller: SignedInCaller };
 
 const deviceNotFound = (deviceId: string) =>
   new AppError({
@@ -40,12 +46,29 @@ async function pathOfDevice(
   return { id, path: path(id) };
 }
 
+/** 409: a late copy of the request that put the device. */
+const deviceDeleted = (deviceId: string) =>
+  new AppError({
+    status: 'ALREADY_EXISTS',
+    reason: 'IDEMPOTENCY_KEY_REUSED',
+    message: 'the device was deleted',
+    publicMessage:
+      'The device was deleted. To register it again, sign in again, send another `token`, or choose another id.',
+    metadata: { deviceId },
+  });
+
+type PutDependencies = Pick<ChatDependencies, 'store' | 'clock' | 'quota' | 'sha256'>;
+
 async function putOnce(
-  { store, clock, quota }: Pick<ChatDependencies, 'store' | 'clock' | 'quota'>,
-  { caller, deviceId, token, platform, locale }: DeviceOf & PutDevice,
+  { store, clock, quota, sha256 }: PutDependencies,
+  { caller, deviceId, token, platform, locale }: PutRequest,
 ): Promise<{ device: Device; isNew: boolean }> {
   const { id, path } = await pathOfDevice({ store }, { caller, deviceId });
   const [known] = await store.get([path]);
+  const deleted = known && decodeDeletedDevice(known);
+  const { signedInAt } = caller;
+  if (deleted && isLateCopy(deleted, { tokenSha256: sha256(token), signedInAt }))
+    throw deviceDeleted(deviceId);
   const fields = {
     schemaVersion: 1 as const,
     token,
@@ -53,33 +76,44 @@ async function putOnce(
     ...(locale !== undefined && { locale }),
     updateTime: clock.now(),
   };
-  const remove = locale === undefined ? ['locale'] : [];
+  const remove = [...(locale === undefined ? ['locale'] : []), 'deletedToken'];
+  const isNew = !known || deleted !== undefined;
   const write: Write = known
     ? { op: 'update', path, fields, remove, guard: { updateTime: known.updateTime } }
     : { op: 'create', path, fields };
-  const counted = known ? [] : await quota.create(caller, 1);
+  const counted = isNew ? await quota.create(caller, 1) : [];
   await store.commit([write, ...counted]);
-  return { device: { id, ...fields }, isNew: !known };
+  return { device: { id, ...fields }, isNew };
+}
+
+/** Takes away what is over the bounds once a device has been put or deleted. */
+async function dropSurplus(
+  { store }: Pick<ChatDependencies, 'store'>,
+  { uid }: Caller,
+  put?: Device,
+): Promise<void> {
+  for (;;) {
+    const documents = await readDeviceDocuments(store, uid);
+    const surplus = surplusDevices(documents, put);
+    // Without a guard: who deletes them first has done it for all.
+    if (surplus.length > 0) await store.commit(surplus.map((path) => ({ op: 'delete', path })));
+    // Many that were put at once are more than one read gives.
+    if (surplus.length === 0 || documents.length < DEVICES_PER_READ) return;
+  }
 }
 
 /**
  * Puts a device of the caller, in the place of the one that has the id. A user has at most 10: the one that
- * was put longest ago makes room. Throws USER_DAILY_CREATIONS, ANONYMOUS_LIMIT, StoreUnavailableError.
+ * was put longest ago makes room. A device that was deleted is put again by another token or a newer sign-in. Throws
+ * IDEMPOTENCY_KEY_REUSED, USER_DAILY_CREATIONS, ANONYMOUS_LIMIT, StoreUnavailableError.
  */
 export async function putDevice(
-  dependencies: Pick<ChatDependencies, 'store' | 'clock' | 'quota'>,
-  request: DeviceOf & PutDevice,
+  dependencies: PutDependencies,
+  request: PutRequest,
 ): Promise<{ device: Device; isNew: boolean }> {
-  const { store, clock } = dependencies;
-  const put = await retryWhenLost(clock, () => putOnce(dependencies, request));
-  for (;;) {
-    const devices = await readDevices(store, request.caller.uid);
-    const surplus = surplusDevices(devices, put.device);
-    // Without a guard: who deletes them first has done it for all.
-    if (surplus.length > 0) await store.commit(surplus.map(({ path }) => ({ op: 'delete', path })));
-    // Many that were put at once are more than one read gives.
-    if (surplus.length === 0 || devices.length < DEVICES_PER_READ) return put;
-  }
+  const put = await retryWhenLost(dependencies.clock, () => putOnce(dependencies, request));
+  await dropSurplus(dependencies, request.caller, put.device);
+  return put;
 }
 
 /** The caller's devices, the one that was put last first. */
@@ -95,15 +129,28 @@ export async function readDevice(
 ): Promise<Device> {
   const { path } = await pathOfDevice({ store }, { caller, deviceId });
   const [document] = await store.get([path]);
-  if (!document) throw deviceNotFound(deviceId);
+  if (!document || decodeDeletedDevice(document)) throw deviceNotFound(deviceId);
   return decodeDevice(document);
 }
 
 /** Takes a device away, at sign-out above all; one that is not there is gone already. */
 export async function deleteDevice(
-  { store }: Pick<ChatDependencies, 'store'>,
+  { store, clock, sha256 }: Pick<ChatDependencies, 'store' | 'clock' | 'sha256'>,
   { caller, deviceId }: DeviceOf,
 ): Promise<void> {
   const { path } = await pathOfDevice({ store }, { caller, deviceId });
-  await store.commit([{ op: 'delete', path }]);
+  await retryWhenLost(clock, async () => {
+    const [document] = await store.get([path]);
+    if (!document || decodeDeletedDevice(document)) return;
+    const { token } = document.fields;
+    const deleted: DeletedDevice = {
+      schemaVersion: 1,
+      deletedToken: sha256(typeof token === 'string' ? token : ''),
+      updateTime: clock.now(),
+    };
+    const guard = { updateTime: document.updateTime };
+    const remove = ['token', 'platform', 'locale'];
+    await store.commit([{ op: 'update', path, fields: { ...deleted }, remove, guard }]);
+  });
+  await dropSurplus({ store }, caller);
 }

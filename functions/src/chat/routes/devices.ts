@@ -49,13 +49,13 @@ export const putDeviceRoute = userRoute({
   method: 'PUT',
   path,
   summary:
-    'Registers an installation of the app for notifications, or renews its token. A user has at most 10; the oldest makes room.',
+    'Registers an installation of the app for notifications, or renews its token. A user has at most 10; the oldest makes room. A deleted one is registered again by another token or a newer sign-in.',
   params: deviceParams,
   query: noQuery,
   body: putDeviceBody,
   response: deviceResponse,
   statuses: [200, 201],
-  errors: ['USER_DAILY_CREATIONS', 'ANONYMOUS_LIMIT'],
+  errors: ['IDEMPOTENCY_KEY_REUSED', 'USER_DAILY_CREATIONS', 'ANONYMOUS_LIMIT'],
   badParams: 'badArgument',
   handle: async (dependencies, { caller, params, body }) => {
     const { device, isNew } = await putDevice(dependencies, { caller, ...params, ...body });

@@ -8,7 +8,7 @@ import {
   noteView,
 } from '#shared/wire/resources/memories.ts';
 import { noQuery } from '#shared/wire/queries.ts';
-import { createMemory, deleteMemory, editMemory } from '../features/memory/change-memories.ts';
+import { createMemory, editMemory, removeNote } from '../features/memory/change-memories.ts';
 import { listMemories, readMemory } from '../features/memory/list-memories.ts';
 import { emptyBody, noBody, userRoute } from '../route.ts';
 
@@ -37,7 +37,7 @@ export const createMemoryRoute = userRoute({
   method: 'POST',
   path: collection,
   summary:
-    'Remembers something about the caller in all conversations, until it is deleted. The same again is saved once.',
+    'Remembers something about the caller in all conversations, until it is deleted. The same again is saved once; the `id` of a deleted note is not taken again for 30 days.',
   params: z.strictObject({}),
   query: noQuery,
   body: createMemoryBody,
@@ -102,7 +102,7 @@ export const deleteMemoryRoute = userRoute({
   response: noBody,
   statuses: [204],
   handle: async (dependencies, { caller, params }) => {
-    await deleteMemory(dependencies, { caller, ...params });
+    await removeNote(dependencies, caller.uid, params.memoryId);
     return { kind: 'empty', status: 204 };
   },
 });

@@ -50,13 +50,13 @@ export const putPinRoute = userRoute({
   method: 'PUT',
   path,
   summary:
-    'Keeps a text word for word in every prompt, through every compaction, until it is deleted; under an id that has a pin it takes its place.',
+    'Keeps a text word for word in every prompt, through every compaction, until it is deleted; under an id that has a pin it takes its place. An id whose pin was deleted is not taken again.',
   params: pinParams,
   query: noQuery,
   body: putPinBody,
   response: pinResponse,
   statuses: [200, 201],
-  errors: ['PIN_BUDGET', 'CONVERSATION_BUSY'],
+  errors: ['PIN_BUDGET', 'IDEMPOTENCY_KEY_REUSED', 'CONVERSATION_BUSY'],
   example: { text: 'The harbour closes at 19:00.' },
   badParams: 'badArgument',
   handle: async (dependencies, { caller, params, body }) => {

@@ -27,7 +27,7 @@ export const usageRoute = userRoute({
   }),
 });
 
-/** What a caller has taken and has left; nothing is counted where nothing is limited. */
+/** What a caller has taken and has left. */
 export async function showUsage(
   dependencies: { store: Pick<DocumentStore, 'get'>; clock: Pick<Clock, 'now'>; config: Config },
   { uid, tier }: Caller,

@@ -1,3 +1,4 @@
+import { failureReason } from '#functions/lib/failure-reason.ts';
 import { CANCELLED_BY_USER } from '#shared/compaction/decisions/claim-decision.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { decodeJob, type CompactionJob } from '#shared/conversation/documents/job.ts';
@@ -126,7 +127,8 @@ async function renew(lease: HeldLease): Promise<void> {
   } catch (error) {
     if (error instanceof StoppedError) throw error;
     const { conversationId } = taken;
-    dependencies.logger.log('WARNING', 'compaction_lease_not_renewed', { conversationId });
+    const reason = failureReason(error);
+    dependencies.logger.log('WARNING', 'compaction_lease_not_renewed', { conversationId, reason });
   }
 }
 

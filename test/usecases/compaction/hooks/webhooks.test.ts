@@ -105,13 +105,17 @@ describe('a webhook of a conversation', () => {
   });
 
   test.each([
-    ['answers an error', { status: 500 }],
-    ['answers no JSON', { body: 'ok' }],
-    ['answers what is no answer', { body: JSON.stringify({ veto: 'yes' }) }],
-    ['answers too much', { body: `"${'x'.repeat(64 * 1024)}"` }],
+    ['answers an error', { status: 500 }, 'answered 500'],
+    ['answers no JSON', { body: 'ok' }, 'answered no JSON'],
+    [
+      'answers what is no answer',
+      { body: JSON.stringify({ veto: 'yes' }) },
+      'answered what is no answer',
+    ],
+    ['answers too much', { body: `"${'x'.repeat(64 * 1024)}"` }, 'answered too much or broke off'],
   ])(
-    'a conversation’s webhook that %s is logged and does not stop the compaction',
-    async (_, reply) => {
+    'a conversation’s webhook that %s is logged with the cause and does not stop the compaction',
+    async (_, reply, problem) => {
       const server = await startWebhook(reply);
       const bench = benchCalling([server.host]);
       const id = await buildWith(bench, [{ url: server.url, events: ['preCompact'] }]);
@@ -120,7 +124,12 @@ describe('a webhook of a conversation', () => {
       expect(bench.logged).toContainEqual({
         severity: 'WARNING',
         event: 'compaction_hook_failed',
-        fields: { conversationId: id, hook: `webhook ${server.host}` },
+        fields: {
+          conversationId: id,
+          hook: `webhook ${server.host}`,
+          reason: 'WEBHOOK_FAILED',
+          problem: `webhook ${server.host} ${problem}`,
+        },
       });
     },
   );

@@ -5,11 +5,11 @@ import {
   type NoteContent,
 } from '#shared/memory/change-notes.ts';
 import type { Note, Notes } from '#shared/memory/note.ts';
-import { idAmong } from '#shared/uuid.ts';
+import { findById, idAmong } from '#shared/uuid.ts';
 import type { Caller, Write } from '#shared/ports/ports.ts';
 import { changeNotes } from '#functions/memory/change-notes.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { memoryFull, memoryIdTaken, memoryNotFound } from './memory-errors.ts';
+import { memoryDeleted, memoryFull, memoryIdTaken, memoryNotFound } from './memory-errors.ts';
 
 type MemoryDependencies = Pick<ChatDependencies, 'store' | 'clock'>;
 
@@ -49,6 +49,8 @@ export const saveNote = (
         throw memoryFull();
       case 'taken':
         throw memoryIdTaken(made.id);
+      case 'deleted':
+        throw memoryDeleted(made.id);
       case 'unchanged':
         return { result: { note: decision.note, isNew: false } };
       case 'created':
@@ -88,14 +90,13 @@ export const editMemory = (
     return { result: edited.note, ...(edited.isChanged && { notes: edited.notes }) };
   });
 
-/** Takes a note away; one that is not there is gone already. Resolves to whether it was there. */
-export const deleteMemory = (
+/** Takes a note away; one that is not there is gone already. Resolves to the note, if it was there. */
+export const removeNote = (
   dependencies: MemoryDependencies,
-  { caller, memoryId }: { caller: Caller; memoryId: string },
-): Promise<boolean> =>
-  changeNotes<boolean>(dependencies, caller.uid, ({ notes }) => {
-    const gone = idAmong(notes, memoryId);
-    const left = notes.filter(({ id }) => id !== gone);
-    const isThere = left.length < notes.length;
-    return { result: isThere, ...(isThere && { notes: left }) };
+  uid: string,
+  memoryId: string,
+): Promise<Note | undefined> =>
+  changeNotes<Note | undefined>(dependencies, uid, ({ notes }) => {
+    const note = findById(notes, memoryId);
+    return { result: note, ...(note && { notes: notes.filter((each) => each !== note) }) };
   });

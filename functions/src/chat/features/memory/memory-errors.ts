@@ -31,3 +31,13 @@ export const memoryIdTaken = (memoryId: string) =>
       'You have another note with this `id`. Choose a new one, or change that note with PATCH.',
     metadata: { id: memoryId },
   });
+
+/** 409: the id had a note. */
+export const memoryDeleted = (memoryId: string) =>
+  new AppError({
+    status: 'ALREADY_EXISTS',
+    reason: 'IDEMPOTENCY_KEY_REUSED',
+    message: 'the note of this id was deleted',
+    publicMessage: 'The note with this `id` was deleted. Choose a new one to save it again.',
+    metadata: { id: memoryId },
+  });

@@ -1,11 +1,11 @@
 import type { Pin } from '#shared/conversation/documents/conversation.ts';
-import { decidePin } from '#shared/conversation/pins/pins.ts';
-import { idAmong } from '#shared/uuid.ts';
+import { decidePin, withDeletedPin } from '#shared/conversation/pins/pins.ts';
+import { findById, idAmong } from '#shared/uuid.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { changeConversation } from '#functions/chat/conversations/change-conversation.ts';
 import { conversationPinBudget } from './list-pins.ts';
-import { pinsTooLarge, tooManyPins } from './pin-errors.ts';
+import { pinDeleted, pinsTooLarge, tooManyPins } from './pin-errors.ts';
 
 type PinDependencies = Pick<ChatDependencies, 'store' | 'clock' | 'config'>;
 
@@ -17,14 +17,14 @@ interface PinOf {
 
 /**
  * Puts a pin under an id of the caller's choice, in the place of the one that has it. The same again
- * changes nothing. Throws NOT_FOUND, PIN_BUDGET.
+ * changes nothing; an id whose pin was deleted is not taken again. Throws NOT_FOUND, PIN_BUDGET, IDEMPOTENCY_KEY_REUSED.
  */
 export const putPin = (
   dependencies: PinDependencies,
   request: PinOf & { text: string },
 ): Promise<{ pin: Pin; isNew: boolean }> => keepPin(dependencies, { ...request, source: 'api' });
 
-/** The same for whoever it comes from, and of which turn. Throws NOT_FOUND, PIN_BUDGET. */
+/** The same for whoever it comes from, and of which turn. Throws as `putPin`. */
 export function keepPin(
   dependencies: PinDependencies,
   request: PinOf & Pick<Pin, 'text' | 'source' | 'seq'>,
@@ -34,10 +34,12 @@ export function keepPin(
     dependencies,
     request,
     ({ conversation }) => {
-      const id = idAmong(conversation.value.pins, pinId);
+      const { pins, deletedPins = [] } = conversation.value;
+      const id = idAmong(pins, pinId);
+      if (deletedPins.includes(id)) throw pinDeleted(pinId);
       const pin: Pin = { id, text, source, ...(seq !== undefined && { seq }) };
       const budget = conversationPinBudget(dependencies.config, conversation.value);
-      const decision = decidePin(conversation.value.pins, pin, budget);
+      const decision = decidePin(pins, pin, budget);
       switch (decision.kind) {
         case 'tooMany':
           throw tooManyPins(conversationId);
@@ -58,9 +60,11 @@ export function keepPin(
 export function deletePin(dependencies: PinDependencies, request: PinOf): Promise<void> {
   return changeConversation<void>(dependencies, request, ({ conversation }) => {
     const { pins } = conversation.value;
-    const gone = idAmong(pins, request.pinId);
-    const left = pins.filter(({ id }) => id !== gone);
-    if (left.length === pins.length) return { result: undefined };
-    return { fields: { pins: left, updateTime: dependencies.clock.now() }, result: undefined };
+    const gone = findById(pins, request.pinId);
+    if (!gone) return { result: undefined };
+    const left = pins.filter((pin) => pin !== gone);
+    const deletedPins = withDeletedPin(conversation.value.deletedPins, gone.id);
+    const updateTime = dependencies.clock.now();
+    return { fields: { pins: left, deletedPins, updateTime }, result: undefined };
   });
 }

@@ -44,3 +44,13 @@ export const pinNotFound = (conversationId: string, pinId: string) =>
     publicMessage: 'The conversation has no such pin. Check its id in the list of pins.',
     metadata: { pinId },
   });
+
+/** 409: the id had a pin. */
+export const pinDeleted = (pinId: string) =>
+  new AppError({
+    status: 'ALREADY_EXISTS',
+    reason: 'IDEMPOTENCY_KEY_REUSED',
+    message: 'the pin of this id was deleted',
+    publicMessage: 'The pin with this id was deleted. Choose a new id to pin it again.',
+    metadata: { pinId },
+  });

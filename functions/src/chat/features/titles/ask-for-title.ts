@@ -1,6 +1,6 @@
+import { failureReason } from '#functions/lib/failure-reason.ts';
 import { turnId } from '#shared/conversation/documents/paths.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
-import { AppError } from '#shared/errors.ts';
 import type { ModelRequest } from '#shared/ports/ports.ts';
 import { titlePrompt } from '#shared/titles/title-prompt.ts';
 import { titleIn } from '#shared/titles/title-text.ts';
@@ -64,7 +64,7 @@ export async function askForTitle(
     });
     return title;
   } catch (error) {
-    const reason = error instanceof AppError ? error.reason : 'INTERNAL';
+    const reason = failureReason(error);
     logger.log('WARNING', 'title_failed', {
       ...fields,
       reason: timeout.signal.aborted ? 'TIMEOUT' : reason,

@@ -1,7 +1,8 @@
+import { failureReason } from '#functions/lib/failure-reason.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
-import { AppError, GuardLostError } from '#shared/errors.ts';
+import { GuardLostError } from '#shared/errors.ts';
 import { mayStoreTitle } from '#shared/titles/title-decision.ts';
 import { retry } from '#functions/lib/retry.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
@@ -47,7 +48,7 @@ export async function storeTitle(
     });
   } catch (error) {
     if (error instanceof GuardLostError) return false;
-    const reason = error instanceof AppError ? error.reason : 'INTERNAL';
+    const reason = failureReason(error);
     logger.log('WARNING', 'title_not_stored', { conversationId, throughSeq, reason });
     return false;
   }

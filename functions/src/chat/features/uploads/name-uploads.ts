@@ -1,3 +1,4 @@
+import { failureReason } from '#functions/lib/failure-reason.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
 import type { Write } from '#shared/ports/ports.ts';
 import { turnKey } from '#shared/uploads/upload.ts';
@@ -58,6 +59,9 @@ export async function keepUploads(
 ): Promise<void> {
   if (!files) return;
   await inParallel(uploadsIn([user]), KEPT_AT_ONCE, ({ path }) =>
-    files.keep(path).catch(() => logger.log('ERROR', 'upload_not_kept', { conversationId, seq })),
+    files.keep(path).catch((error: unknown) => {
+      const reason = failureReason(error);
+      logger.log('ERROR', 'upload_not_kept', { conversationId, seq, reason });
+    }),
   );
 }

@@ -3,6 +3,7 @@ import type { Content, Part } from '#shared/conversation/documents/content.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { readClientTools } from '#shared/conversation/documents/declared-tools.ts';
 import {
+  callKey,
   findCalls,
   findOpenCalls,
   openResponses,
@@ -18,7 +19,7 @@ import { meterCounting } from '#functions/config/conversation-policy.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import type { BegunTurn } from '../start/begun-turn.ts';
-import { runCalls } from '../tools/run-calls.ts';
+import { needsApproval, runCalls } from '../tools/run-calls.ts';
 import { CALLS_PER_ROUND, ROUNDS_MAX_BYTES } from '../tools/tool-limits.ts';
 import { errorResponse, type ToolResponse } from '../tools/tool-response.ts';
 import { allowedCalls, newestCalls } from './newest-calls.ts';
@@ -72,17 +73,23 @@ export async function storeProgress(
 }
 
 /** Which of a round's calls the app answers, and which wait for the user. */
-function ownersOf(
+async function ownersOf(
   { toolbox }: Pick<ChatDependencies, 'toolbox'>,
-  conversation: Conversation,
+  { context, quota, attempt }: BegunTurn,
   calls: readonly ToolCall[],
 ) {
-  const apps = new Set(readClientTools(conversation).map(({ name }) => name));
-  const indexesOf = (isWanted: (name: string) => boolean) =>
-    calls.filter(({ name }) => isWanted(name)).map(({ index }) => index);
+  const { conversationId, seq } = attempt;
+  const { caller } = quota.request;
+  const apps = new Set(readClientTools(context.conversation).map(({ name }) => name));
+  const asked = await Promise.all(
+    calls.map((call) =>
+      needsApproval(toolbox, call, { caller, conversationId, seq, key: callKey(seq, call.index) }),
+    ),
+  );
+  const indexesOf = (owned: readonly ToolCall[]) => owned.map(({ index }) => index);
   return {
-    app: indexesOf((name) => apps.has(name) && toolbox.find(name) === undefined),
-    asks: indexesOf((name) => toolbox.find(name)?.needsApproval === true),
+    app: indexesOf(calls.filter(({ name }) => apps.has(name) && toolbox.find(name) === undefined)),
+    asks: indexesOf(calls.filter((_, place) => asked[place])),
   };
 }
 
@@ -112,7 +119,7 @@ export async function beginRound(
   const contents = [...progress.contents, said, openResponses(said)];
   const before = findCalls(progress.contents).length;
   const calls = findCalls(contents).slice(before);
-  const { app, asks } = ownersOf(dependencies, begun.context.conversation, allowedCalls(calls));
+  const { app, asks } = await ownersOf(dependencies, begun, allowedCalls(calls));
   const { rounds } = progress;
   const next: WithRounds = {
     ...progress,
@@ -208,6 +215,7 @@ async function respond(
     caller: begun.quota.request.caller,
     conversationId,
     seq,
+    approved: progress.rounds.approved ?? [],
     declared,
     roomBytes: Math.max(0, ROUNDS_MAX_BYTES - contentsBytes(progress.contents)),
     signal,

@@ -1,3 +1,4 @@
+import { failureReason } from '#functions/lib/failure-reason.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { turnId, turnPath } from '#shared/conversation/documents/paths.ts';
 import { queueSeqs } from '#shared/conversation/decisions/queue-decision.ts';
@@ -106,7 +107,7 @@ export function watchReader(
   const leave = () => {
     if (isAtEnd) return;
     const stopped = stopAfterGrace(dependencies, turn).catch((error: unknown) => {
-      const reason = error instanceof AppError ? error.reason : 'INTERNAL';
+      const reason = failureReason(error);
       dependencies.logger.log('WARNING', 'stop_failed', { turnId: turnId(turn.seq), reason });
     });
     void stopped.then(resolve);

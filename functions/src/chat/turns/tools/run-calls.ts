@@ -5,7 +5,8 @@ import type { Caller } from '#shared/ports/ports.ts';
 import { inParallel } from '#functions/lib/promises.ts';
 import { timeoutAfter } from '#functions/lib/deadline.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import type { ServerTool } from './server-tool.ts';
+import type { ServerTool, ToolCallOrigin } from './server-tool.ts';
+import type { Toolbox } from './toolbox.ts';
 import { CALLS_AT_ONCE } from './tool-limits.ts';
 import {
   errorResponse,
@@ -23,6 +24,8 @@ interface CallsToRun {
   caller: Caller;
   conversationId: string;
   seq: number;
+  /** Indexes of the calls that the user has allowed. */
+  approved: readonly number[];
   /** Names that the model may call, for one who calls another. */
   declared: readonly string[];
   /** JSON bytes that all responses together may have. */
@@ -51,6 +54,23 @@ const badArguments = (error: z.ZodError) =>
 const timedOut = ({ timeoutMs }: ServerTool) =>
   errorResponse(`The tool did not answer within ${timeoutMs} ms.`);
 
+/** Whether the user is asked before a call runs. Never throws: where a tool fails to say, the user is asked. */
+export async function needsApproval(
+  toolbox: Toolbox,
+  { name, args }: ToolCall,
+  origin: ToolCallOrigin,
+): Promise<boolean> {
+  const tool = toolbox.find(name);
+  if (!tool?.needsApproval) return false;
+  const parsed = safeParse(tool.parameters, args);
+  if (!parsed.success) return false;
+  try {
+    return await tool.needsApproval(parsed.data, origin);
+  } catch {
+    return true;
+  }
+}
+
 type Outcome = 'ok' | 'failed' | 'timeout' | 'unknown' | 'badArguments';
 
 const aborted = (signal: AbortSignal): Promise<'aborted'> =>
@@ -70,7 +90,9 @@ async function runTool(
   const { caller, conversationId, seq } = run;
   const timeout = timeoutAfter(dependencies, tool.timeoutMs);
   const signal = AbortSignal.any([run.signal, timeout.signal]);
-  const context = { caller, conversationId, seq, key: callKey(seq, call.index), signal };
+  const key = callKey(seq, call.index);
+  const isApproved = run.approved.includes(call.index);
+  const context = { caller, conversationId, seq, key, isApproved, signal };
   try {
     const running = Promise.resolve().then(() => tool.run(parsed.data, context));
     running.catch(() => undefined); // told below, unless the signal came first

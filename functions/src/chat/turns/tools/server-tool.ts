@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Caller } from '#shared/ports/ports.ts';
 
 /** Whose call it is, and how to tell it from others. */
-export interface ToolCallContext {
+export interface ToolCallOrigin {
   caller: Caller;
   conversationId: string;
   /** Of the turn that makes the call. */
@@ -12,6 +12,11 @@ export interface ToolCallContext {
    * see that it has been there before.
    */
   key: string;
+}
+
+export interface ToolCallContext extends ToolCallOrigin {
+  /** The user was asked and allowed the call. */
+  isApproved: boolean;
   /** Fires at the tool's time limit, when the user stops the turn, and when the process ends. */
   signal: AbortSignal;
 }
@@ -25,8 +30,8 @@ export interface ServerTool<Parameters extends z.ZodObject = z.ZodObject> {
   /** Checked before `run`; the model sees it as JSON Schema, and every violation as an error response. */
   parameters: Parameters;
   timeoutMs: number;
-  /** The user is asked before it runs. */
-  needsApproval?: boolean;
+  /** Whether the user is asked before this call runs; default: never. It is asked, too, if this throws. */
+  needsApproval?(args: z.infer<Parameters>, origin: ToolCallOrigin): boolean | Promise<boolean>;
   /** It is asked again and again until something has happened: equal calls of it are no loop. */
   polled?: boolean;
   /**

@@ -1,3 +1,4 @@
+import { failureReason } from '#functions/lib/failure-reason.ts';
 import { tokenCounting } from '#shared/compaction/split/context-tokens.ts';
 import { isSoundCount } from '#shared/compaction/decisions/swap-decision.ts';
 import { estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
@@ -36,6 +37,7 @@ async function countBoth(
     if (run.signal.aborted) throw error;
     logger.log('WARNING', 'compaction_tokens_not_counted', {
       conversationId: run.reading.conversationId,
+      reason: failureReason(error),
     });
     return undefined;
   }

@@ -1,3 +1,4 @@
+import { failureReason } from '#functions/lib/failure-reason.ts';
 import type { PlannedMask } from '#shared/compaction/tool-outputs/tail-masks.ts';
 import type { Offload } from '#shared/compaction/tool-outputs/tool-output-budget.ts';
 import { cutIntoPieces } from '#shared/conversation/documents/json-pieces.ts';
@@ -60,6 +61,7 @@ export async function saveBlobs(
         conversationId: run.reading.conversationId,
         seq: mask.seq,
         textLength: offload?.text.length,
+        reason: failureReason(error),
       });
     }
   }

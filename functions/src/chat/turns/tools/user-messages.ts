@@ -1,0 +1,66 @@
+import type { Content, Part } from '#shared/conversation/documents/content.ts';
+import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
+import { firstTailSeq, readTurnRange } from '#shared/conversation/context/read-conversation.ts';
+import type { Turn } from '#shared/conversation/documents/turn.ts';
+import type { UserMessage } from '#shared/memory/quote-user.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { readOwnConversation } from '#functions/chat/conversations/own-conversation.ts';
+import type { ToolCallOrigin } from './server-tool.ts';
+
+/** How far back words of the user are looked for, folded turns included. */
+const TURNS_READ = 100;
+
+interface UserMessages {
+  conversation: Versioned<Conversation>;
+  /** The oldest first, that of the call last. */
+  messages: UserMessage[];
+  /** Only the user and the model have spoken: the prompt shows no tool's output, no file and no text of the app. */
+  isUndisturbed: boolean;
+}
+
+/** The text of a file stands in a part of the message, too; its words are not the user's. */
+const typedTexts = ({ parts }: Content): string[] =>
+  parts.flatMap(({ text, upload, thought }) =>
+    text === undefined || upload !== undefined || thought === true ? [] : [text],
+  );
+
+/** What these tools answer is ids and the user’s own words. */
+const memoryTools = new Set(['save_memory', 'forget_memory']);
+
+const isOutsiders = ({ functionResponse, upload, fileData, inlineData }: Part): boolean =>
+  (functionResponse !== undefined && !memoryTools.has(functionResponse.name)) ||
+  upload !== undefined ||
+  fileData !== undefined ||
+  inlineData !== undefined;
+
+const showsOutsiders = ({ user, contents, surroundings, grounding }: Turn): boolean =>
+  surroundings !== undefined ||
+  grounding !== undefined ||
+  [user, ...contents].some(({ parts }) => parts.some(isOutsiders));
+
+/**
+ * What the user wrote in the newest turns, that of the call included, without turns that were replaced or erased.
+ * Throws NOT_FOUND, StoreUnavailableError.
+ */
+export async function readUserMessages(
+  dependencies: Pick<ChatDependencies, 'store' | 'cache'>,
+  { caller, conversationId, seq }: ToolCallOrigin,
+): Promise<UserMessages> {
+  const { conversation } = await readOwnConversation(dependencies, { caller, conversationId });
+  const fromSeq = Math.max(1, seq - TURNS_READ + 1);
+  const range = { conversationId, conversation: conversation.value, fromSeq, toSeq: seq };
+  const turns = (await readTurnRange(dependencies, range)).filter(
+    (turn) => turn.inContext || turn.seq === seq,
+  );
+  const first = firstTailSeq(conversation.value);
+  return {
+    conversation,
+    messages: turns.map((turn) => ({
+      seq: turn.seq,
+      at: turn.createTime,
+      texts: typedTexts(turn.user),
+    })),
+    isUndisturbed:
+      first >= fromSeq && !turns.some((turn) => turn.seq >= first && showsOutsiders(turn)),
+  };
+}

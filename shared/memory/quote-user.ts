@@ -1,0 +1,91 @@
+import { once } from '../once.ts';
+import { comparedText, findCompared, type TextSpan } from './compared-text.ts';
+
+/** What the user wrote in a message: its text parts, without those that show a file. */
+export interface UserMessage {
+  seq: number;
+  /** When it came. */
+  at: Date;
+  texts: readonly string[];
+}
+
+/** Whole sentences of one message, word for word. */
+interface Quotation {
+  seq: number;
+  at: Date;
+  text: string;
+  /** The message has marks of a text that is shown: a letter, a quotation, a list. Whose words these are cannot be told. */
+  mayBeOthers: boolean;
+}
+
+/** Longer texts are not searched: nobody types them, and reading them for sentences takes its time. */
+const TEXT_CHARACTERS_MAX = 20_000;
+/** A longer message may show a text. */
+const TYPED_CHARACTERS_MAX = 500;
+
+/** Line breaks, quotation marks, code, tags, a colon before words. */
+const shownMarks =
+  /[\n\r\u2028\u2029\u0085\v\f"“”„‟«»「」『』<>`]|(?<![\p{L}\p{N}])['‘‚]|[:：](?=\s|$|\p{L})/u;
+const lineBreaks = /[\n\r\u2028\u2029\u0085\v\f]/g;
+const quotations =
+  /"[^"]*(?:"|$)|“[^”]*(?:”|$)|„[^“”]*(?:[“”]|$)|«[^»]*(?:»|$)|»[^«]*(?:«|$)|「[^」]*(?:」|$)|『[^』]*(?:』|$)/gu;
+/** A point behind an initial, or behind what nobody can pronounce: `Dr.`, `Mrs.`, `bzw.`. */
+const abbreviation = /(?<![\p{L}\p{M}])(?:\p{L}|[b-df-hj-np-tv-xz]{1,5})\.\s*$/iu;
+/** An abbreviation, its point, and a blank or two around them. */
+const ABBREVIATION_CHARACTERS = 9;
+const edges = /^[^\p{L}\p{M}\p{N}]+|[^\p{L}\p{M}\p{N}]+$/gu;
+const endsInMark = /[^\p{L}\p{M}\p{N}\s]\s*$/u;
+
+const segmenter = once(() => new Intl.Segmenter('en', { granularity: 'sentence' }));
+
+/**
+ * The sentences that a span touches. They end with a mark of their end, by Unicode's rules, not with a line; none ends
+ * within quotation marks, and none begins in lower case or behind an abbreviation.
+ */
+function wholeSentences(text: string, span: TextSpan): TextSpan {
+  const quoted = [...text.matchAll(quotations)].map(({ index, 0: { length } }) => ({
+    start: index,
+    end: index + length,
+  }));
+  let start = 0;
+  let next = 0;
+  for (const { index, segment } of segmenter().segment(text.replaceAll(lineBreaks, ' '))) {
+    while ((quoted[next]?.end ?? Number.POSITIVE_INFINITY) <= index) next += 1;
+    if ((quoted[next]?.start ?? Number.POSITIVE_INFINITY) < index) continue;
+    if (index >= span.end) return { start, end: index };
+    const before = text.slice(Math.max(0, index - ABBREVIATION_CHARACTERS), index);
+    const isDoubtful = /^\p{Ll}/u.test(segment) || abbreviation.test(before);
+    if (index <= span.start && !isDoubtful) start = index;
+  }
+  return { start, end: text.length };
+}
+
+function quoteText(text: string, words: string): Omit<Quotation, 'seq' | 'at'> | undefined {
+  if (text.length > TEXT_CHARACTERS_MAX) return undefined;
+  const span = findCompared(text, words);
+  if (!span) return undefined;
+  const { start, end } = wholeSentences(text, span);
+  // "Hi Tom, …", "Summarise: …": what is left out says whose words these are.
+  const leftOut = text.slice(start, span.start);
+  const isIntroduced = /[\p{L}\p{N}]/u.test(leftOut) && endsInMark.test(leftOut);
+  const typed = text.trim();
+  const isShown = typed.length > TYPED_CHARACTERS_MAX || shownMarks.test(typed);
+  return { text: text.slice(start, end).trim(), mayBeOthers: isShown || isIntroduced };
+}
+
+/**
+ * The whole sentences of the user in which `words` stand, from the newest message that has them, `messages` being the
+ * oldest first; undefined where none has. White space, case, width, quotation marks and signs at the edges may differ.
+ */
+export function quoteUser(words: string, messages: readonly UserMessage[]): Quotation | undefined {
+  const compared = comparedText(words).replaceAll(edges, '');
+  for (const { seq, at, texts } of messages.toReversed())
+    for (const text of texts) {
+      const quotation = quoteText(text, compared);
+      if (quotation) {
+        const mayBeOthers = quotation.mayBeOthers || texts.length > 1;
+        return { seq, at, text: quotation.text, mayBeOthers };
+      }
+    }
+  return undefined;
+}
