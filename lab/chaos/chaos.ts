@@ -1,5 +1,6 @@
 import { createWriteStream, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { singleLineJson } from '#shared/json-text.ts';
 import { ArgumentError } from '../eval/replay/replay-arguments.ts';
 import { type ChaosArguments, chaosHelp, parseChaosArguments } from './chaos-arguments.ts';
 import { chaosFigures, describeReport, isClean } from './chaos-report.ts';
@@ -22,8 +23,8 @@ function openLog(
   const transcripts = open('transcripts.jsonl');
   const functions = open('functions.log');
   return {
-    onAcknowledge: (acknowledgement) => acks.write(`${JSON.stringify(acknowledgement)}\n`),
-    onTranscript: (transcript) => transcripts.write(`${JSON.stringify(transcript)}\n`),
+    onAcknowledge: (acknowledgement) => acks.write(`${singleLineJson(acknowledgement)}\n`),
+    onTranscript: (transcript) => transcripts.write(`${singleLineJson(transcript)}\n`),
     onLine: (line) => functions.write(`${line}\n`),
   };
 }

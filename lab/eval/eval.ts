@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
+import { singleLineJson } from '#shared/json-text.ts';
 import { answersText, exitCode, openAnswerFolder } from './answers/answer-folder.ts';
 import { type EvalArguments, evalHelp, parseEvalArguments } from './eval-arguments.ts';
 import { startEvalBench } from './run/eval-bench.ts';
@@ -33,7 +34,7 @@ async function runEval(wanted: EvalArguments): Promise<void> {
     await bench.stop();
   }
   const lines = results.flatMap(({ id, keepFrom, snapshot }) =>
-    snapshot === undefined ? [] : [`${JSON.stringify({ id, keepFrom, snapshot })}\n`],
+    snapshot === undefined ? [] : [`${singleLineJson({ id, keepFrom, snapshot })}\n`],
   );
   await writeFile(wanted.outPath, lines.join(''));
   write(`${evalText(results, priceOf(bench.model, wanted.price))}\n`);
