@@ -1,6 +1,7 @@
 import { createWriteStream, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { singleLineJson } from '#shared/json-text.ts';
+import { terminalText } from '#infra/terminal-text.ts';
 import { ArgumentError } from '../eval/replay/replay-arguments.ts';
 import { type ChaosArguments, chaosHelp, parseChaosArguments } from './chaos-arguments.ts';
 import { chaosFigures, describeReport, isClean } from './chaos-report.ts';
@@ -54,7 +55,7 @@ async function main(argv: readonly string[]): Promise<number> {
     onProgress: say,
     ...(logDirectory !== undefined && openLog(logDirectory)),
   });
-  say(describeReport(report));
+  say(terminalText(describeReport(report)));
   if (isJson) console.log(JSON.stringify(chaosFigures(report)));
   return isClean(report) ? 0 : 1;
 }

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { singleLineJson } from '#shared/json-text.ts';
+import { terminalText } from '#infra/terminal-text.ts';
 import { answersText, exitCode, openAnswerFolder } from './answers/answer-folder.ts';
 import { type EvalArguments, evalHelp, parseEvalArguments } from './eval-arguments.ts';
 import { startEvalBench } from './run/eval-bench.ts';
@@ -11,7 +12,7 @@ import { parseRecordings } from './replay/recording.ts';
 import { ArgumentError } from './replay/replay-arguments.ts';
 import { runEvalCommand } from './run-eval-command.ts';
 
-const write = (text: string): void => void process.stdout.write(text);
+const write = (text: string): void => void process.stdout.write(terminalText(text));
 
 async function runEval(wanted: EvalArguments): Promise<void> {
   if (!existsSync(wanted.dataPath)) {
