@@ -6,7 +6,8 @@ const escaped = (character: string) =>
 
 /**
  * JSON that is one line for every reader. The lines of Swift (`URLSession.AsyncBytes.lines`, which Firebase's
- * iOS SDK reads its streams with) and those of Python end at U+0085, U+2028 and U+2029, too.
+ * iOS SDK reads its streams with) and those of Python end at U+0085, U+2028 and U+2029, too, those of Node's
+ * readline at the last two.
  */
 export const singleLineJson = (value: unknown): string =>
   JSON.stringify(value).replaceAll(LINE_ENDS, escaped);

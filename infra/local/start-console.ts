@@ -1,3 +1,4 @@
+import { terminalText } from '../terminal-text.ts';
 import { shortenLogLine } from './processes/log-line.ts';
 import type { PartName, StackEvent, StackLog } from './stack/stack-event.ts';
 
@@ -118,8 +119,9 @@ export function createStartConsole(options: ConsoleOptions): {
   };
 
   const log: StackLog = (event) => {
-    const text = eventText(event, isVerbose);
-    if (text !== undefined) {
+    const told = eventText(event, isVerbose);
+    if (told !== undefined) {
+      const text = terminalText(told);
       if (isSettled) write(`${text}\n`);
       // What a part says while it starts is of interest when it fails, and is in that message then.
       else if (isVerbose || event.kind !== 'line') hold(text);

@@ -1,8 +1,11 @@
+import { singleLineJson } from '#shared/json-text.ts';
+import { terminalText } from '../terminal-text.ts';
 import { aligned } from '../text-table.ts';
 
 /** Without a terminal, progress is told this often. */
 const PROGRESS_MS = 5_000;
 
+/** What is printed may hold text of users and of the model: nothing of it is obeyed by a terminal. */
 export interface Screen {
   /** Whether results are for programs. */
   readonly isJson: boolean;
@@ -38,22 +41,22 @@ export function createScreen(streams: {
     setJson: (wanted) => (isJson = wanted),
     print: (text) => {
       clear();
-      if (!isJson) out(`${text}\n`);
+      if (!isJson) out(`${terminalText(text)}\n`);
     },
     json: (value) => {
       clear();
-      if (isJson) out(`${JSON.stringify(value)}\n`);
+      if (isJson) out(`${terminalText(singleLineJson(value))}\n`);
     },
     note: (text) => {
       clear();
-      err(`${text}\n`);
+      err(`${terminalText(text)}\n`);
     },
     progress: (text) => {
       if (isTerminal) {
-        err(`\r\u001B[2K${text}`);
+        err(`\r\u001B[2K${terminalText(text)}`);
         isDrawn = true;
       } else if (nowMs() - toldAtMs >= PROGRESS_MS) {
-        err(`${text}\n`);
+        err(`${terminalText(text)}\n`);
         toldAtMs = nowMs();
       }
     },

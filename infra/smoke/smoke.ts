@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
+import { terminalText } from '#infra/terminal-text.ts';
 import { readGitState } from '../git-state.ts';
 import { localProjectId } from '../local/stack/stack-environment.ts';
 import { unsignedToken } from '../local/processes/unsigned-token.ts';
@@ -63,13 +64,13 @@ async function run(wanted: SmokeArguments): Promise<number> {
       progress: (text) => process.stderr.write(`… ${text}\n`),
     },
     (result) => {
-      if (!isJson) process.stdout.write(`${stepLine(result)}\n`);
+      if (!isJson) process.stdout.write(`${terminalText(stepLine(result))}\n`);
     },
   );
   const failed = results.filter(({ outcome }) => outcome === 'failed');
   if (isJson)
     process.stdout.write(
-      `${JSON.stringify({ url, ok: failed.length === 0, steps: results }, null, 2)}\n`,
+      `${terminalText(JSON.stringify({ url, ok: failed.length === 0, steps: results }, null, 2))}\n`,
     );
   if (report !== undefined) await writeReport(report, results, { wanted, startedAt });
   else if (failed.length > 0) process.stderr.write(`… to report this, run it with --report FILE\n`);

@@ -1,5 +1,7 @@
 import { createWriteStream, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { singleLineJson } from '#shared/json-text.ts';
+import { terminalText } from '#infra/terminal-text.ts';
 import { ArgumentError } from '../eval/replay/replay-arguments.ts';
 import { type ChaosArguments, chaosHelp, parseChaosArguments } from './chaos-arguments.ts';
 import { chaosFigures, describeReport, isClean } from './chaos-report.ts';
@@ -22,8 +24,8 @@ function openLog(
   const transcripts = open('transcripts.jsonl');
   const functions = open('functions.log');
   return {
-    onAcknowledge: (acknowledgement) => acks.write(`${JSON.stringify(acknowledgement)}\n`),
-    onTranscript: (transcript) => transcripts.write(`${JSON.stringify(transcript)}\n`),
+    onAcknowledge: (acknowledgement) => acks.write(`${singleLineJson(acknowledgement)}\n`),
+    onTranscript: (transcript) => transcripts.write(`${singleLineJson(transcript)}\n`),
     onLine: (line) => functions.write(`${line}\n`),
   };
 }
@@ -53,7 +55,7 @@ async function main(argv: readonly string[]): Promise<number> {
     onProgress: say,
     ...(logDirectory !== undefined && openLog(logDirectory)),
   });
-  say(describeReport(report));
+  say(terminalText(describeReport(report)));
   if (isJson) console.log(JSON.stringify(chaosFigures(report)));
   return isClean(report) ? 0 : 1;
 }

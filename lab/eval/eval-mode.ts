@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { terminalText } from '#infra/terminal-text.ts';
 import { answersText, exitCode, openAnswerFolder } from './answers/answer-folder.ts';
 import {
   parseModeArguments,
@@ -38,7 +39,7 @@ export interface Mode {
   run(wanted: ModeSettings, files: readonly DataFile[]): Promise<ModeResult>;
 }
 
-const write = (text: string): void => void process.stdout.write(text);
+const write = (text: string): void => void process.stdout.write(terminalText(text));
 const writeError = (text: string): void => void process.stderr.write(text);
 
 async function runWanted(mode: Mode, wanted: ModeArguments): Promise<void> {

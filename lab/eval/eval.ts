@@ -1,5 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
+import { singleLineJson } from '#shared/json-text.ts';
+import { terminalText } from '#infra/terminal-text.ts';
 import { answersText, exitCode, openAnswerFolder } from './answers/answer-folder.ts';
 import { type EvalArguments, evalHelp, parseEvalArguments } from './eval-arguments.ts';
 import { startEvalBench } from './run/eval-bench.ts';
@@ -10,7 +12,7 @@ import { parseRecordings } from './replay/recording.ts';
 import { ArgumentError } from './replay/replay-arguments.ts';
 import { runEvalCommand } from './run-eval-command.ts';
 
-const write = (text: string): void => void process.stdout.write(text);
+const write = (text: string): void => void process.stdout.write(terminalText(text));
 
 async function runEval(wanted: EvalArguments): Promise<void> {
   if (!existsSync(wanted.dataPath)) {
@@ -33,7 +35,7 @@ async function runEval(wanted: EvalArguments): Promise<void> {
     await bench.stop();
   }
   const lines = results.flatMap(({ id, keepFrom, snapshot }) =>
-    snapshot === undefined ? [] : [`${JSON.stringify({ id, keepFrom, snapshot })}\n`],
+    snapshot === undefined ? [] : [`${singleLineJson({ id, keepFrom, snapshot })}\n`],
   );
   await writeFile(wanted.outPath, lines.join(''));
   write(`${evalText(results, priceOf(bench.model, wanted.price))}\n`);

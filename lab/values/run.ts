@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { createFirestoreDocumentStore } from '#functions/adapters/firestore/firestore-document-store.ts';
+import { terminalText } from '#infra/terminal-text.ts';
 import { ArgumentError, readOptions, readInteger } from '../eval/replay/replay-arguments.ts';
 import { runCommand } from '#test/support/processes/run-command.ts';
 import { searchValues, type ValueSearchResult } from './search-values.ts';
@@ -72,7 +73,7 @@ async function run(wanted: Wanted): Promise<number> {
       sum.values += result.values;
       sum.conversations += result.conversations;
       sum.problems += problems.length;
-      for (const problem of problems) console.error(problem);
+      for (const problem of problems) console.error(terminalText(problem));
       const perSecond = (1_000 * sum.values) / (performance.now() - startMs);
       console.log(
         `seed ${seed}: ${sum.values} of ${wanted.values} values in ${sum.conversations} conversations, ${sum.problems} problems, ${perSecond.toFixed(0)} a second`,

@@ -1,9 +1,12 @@
-import { wordMatcher, type WordMatch } from './match-word.ts';
+import { wordMatcher } from './match-word.ts';
+import { splitAtBreaks } from './passages.ts';
 import { countUnits, type SearchQuery } from './search-query.ts';
 import { placeIn, searchPieces, type SearchPiece } from './search-words.ts';
 
 /** A character of a run counts as half a word: the usual word of such scripts has two. */
 const RUN_CHARACTER_LENGTH = 0.5;
+/** UTF-16 units of a text that are looked through at a time: some milliseconds. */
+const STEP_CHARACTERS = 16_384;
 /** Places of one text that are remembered, to choose what to show of it. */
 const PLACES_MAX = 64;
 
@@ -39,38 +42,67 @@ function add(found: Finding, place: FoundPlace, weight: number): void {
   if (found.places.length < PLACES_MAX) found.places.push(place);
 }
 
-function countStretches(found: Finding, piece: SearchPiece, query: SearchQuery): void {
+/** `start`: where the part that `piece` stands in begins. */
+function countStretches(
+  found: Finding,
+  { piece, start }: { piece: SearchPiece; start: number },
+  query: SearchQuery,
+): void {
   for (const [i, stretch] of query.stretches.entries()) {
     const unit = query.words.length + i;
     let at = piece.text.indexOf(stretch);
     for (; at >= 0; at = piece.text.indexOf(stretch, at + stretch.length))
-      add(found, { unit, index: placeIn(piece, at) }, 1);
+      add(found, { unit, index: start + placeIn(piece, at) }, 1);
   }
 }
 
+/** Adds what a part of a text has that begins at `start`. */
 function look(
-  text: string,
-  query: SearchQuery,
-  matchesOf: (word: string) => readonly WordMatch[],
-): FoundInText {
-  const counts = Array.from({ length: countUnits(query) }, () => 0);
-  const found: Finding = { counts, length: 0, places: [] };
-  for (const piece of searchPieces(text)) {
+  found: Finding,
+  { part, start }: { part: string; start: number },
+  { query, matchesOf }: { query: SearchQuery; matchesOf: ReturnType<typeof wordMatcher> },
+): void {
+  for (const piece of searchPieces(part)) {
     if (piece.kind === 'word') {
       found.length += 1;
-      const matches = matchesOf(piece.text);
-      if (matches.length === 0) continue;
-      for (const { unit, weight } of matches) add(found, { unit, index: piece.index }, weight);
+      for (const { unit, weight } of matchesOf(piece.text))
+        add(found, { unit, index: start + piece.index }, weight);
     } else {
       found.length += piece.text.length * RUN_CHARACTER_LENGTH;
-      countStretches(found, piece, query);
+      countStretches(found, { piece, start }, query);
     }
   }
-  return { ...found, places: found.places.toSorted((a, b) => a.index - b.index) };
 }
 
-/** Looks through texts for one query, each once, in time linear in its length for a query of a given size. */
-export function createFinder(query: SearchQuery): (text: string) => FoundInText {
+/**
+ * Looks through texts for one query, each once, in time linear in its length for a query of a given size. Yields after
+ * each part of a long text, so that other work may come between: how many UTF-16 units it had.
+ */
+export function createSteppedFinder(
+  query: SearchQuery,
+): (text: string) => Generator<number, FoundInText> {
   const matchesOf = wordMatcher(query.words);
-  return (text) => look(text, query, matchesOf);
+  return function* findIn(text) {
+    const counts = Array.from({ length: countUnits(query) }, () => 0);
+    const found: Finding = { counts, length: 0, places: [] };
+    let start = 0;
+    for (const part of splitAtBreaks(text, STEP_CHARACTERS, STEP_CHARACTERS)) {
+      look(found, { part, start }, { query, matchesOf });
+      start += part.length;
+      yield part.length;
+    }
+    return { ...found, places: found.places.toSorted((a, b) => a.index - b.index) };
+  };
+}
+
+/** The same without a pause, for texts of a known size. */
+export function createFinder(query: SearchQuery): (text: string) => FoundInText {
+  const findIn = createSteppedFinder(query);
+  return (text) => {
+    const steps = findIn(text);
+    for (;;) {
+      const step = steps.next();
+      if (step.done === true) return step.value;
+    }
+  };
 }

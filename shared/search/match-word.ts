@@ -11,7 +11,7 @@ const NUMBER_PART_WEIGHT = 0.5;
 const REMEMBERED_MAX = 50_000;
 
 /** Which word of the query a word of a text is, and how much that counts. */
-export interface WordMatch {
+interface WordMatch {
   unit: number;
   weight: number;
 }

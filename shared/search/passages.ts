@@ -21,15 +21,22 @@ function lastBreak(stretch: string): number {
   return blank >= half ? blank + 1 : stretch.length;
 }
 
-/** The parts of a text that are ranked each by itself; joined they are the text. Linear; cuts no grapheme. */
-export function splitPassages(text: string): string[] {
-  const passages: string[] = [];
+/**
+ * Cuts a text longer than `whole` UTF-16 units into parts of at most `most` and one rest, behind a sentence or a word
+ * where there is one; joined they are the text. Linear; cuts no grapheme.
+ */
+export function splitAtBreaks(text: string, most: number, whole: number): string[] {
+  const parts: string[] = [];
   let start = 0;
-  while (text.length - start > WHOLE_CHARACTERS) {
-    const stretch = cutHead(text.slice(start, start + WHOLE_CHARACTERS), PASSAGE_CHARACTERS);
-    const length = stretch === '' ? PASSAGE_CHARACTERS : lastBreak(stretch);
-    passages.push(text.slice(start, start + length));
+  while (text.length - start > whole) {
+    const stretch = cutHead(text.slice(start, start + whole), most);
+    const length = stretch === '' ? most : lastBreak(stretch);
+    parts.push(text.slice(start, start + length));
     start += length;
   }
-  return [...passages, text.slice(start)];
+  return [...parts, text.slice(start)];
 }
+
+/** The parts of a text that are ranked each by itself. */
+export const splitPassages = (text: string): string[] =>
+  splitAtBreaks(text, PASSAGE_CHARACTERS, WHOLE_CHARACTERS);

@@ -2,6 +2,7 @@ import { stringsInValue } from '../conversation/repair/content-strings.ts';
 import { readableParts, type Content } from '../conversation/documents/content.ts';
 import { answerId } from '../conversation/documents/paths.ts';
 import type { Turn } from '../conversation/documents/turn.ts';
+import { isReplaced } from '../conversation/writes/replaced-by.ts';
 import { cutHead } from '../text-cut.ts';
 
 /** Of one tool output, and of all that the tools of one turn were asked and answered, UTF-16 units. */
@@ -26,6 +27,8 @@ export interface TurnTexts {
   time?: Date;
   /** Whether the model has seen it and it still counts: neither replaced nor failed nor erased. */
   inContext: boolean;
+  /** Whether an edit or a regeneration has put another turn in its place. */
+  isReplaced: boolean;
   /** Those that have text, in order. An erased message has none. */
   messages: readonly MessageText[];
   /** Calls and outputs of tools, the beginning of each; '' where there are none. */
@@ -69,6 +72,7 @@ export function textsOfTurn(turn: Turn): TurnTexts {
     seq,
     time: createTime,
     inContext: turn.inContext,
+    isReplaced: isReplaced(turn),
     messages: [user, answer].filter(({ text }) => text !== ''),
     tools: toolsOf(turn.contents),
   };

@@ -50,6 +50,24 @@ describe('a command that only looks', () => {
     expect(first.code).toBe(0);
   });
 
+  test('ops shows what a terminal would obey in a text, and which message each line belongs to', async () => {
+    const conversationId = randomUUID();
+    const said = 'Hi \u001B]52;c;ZXZpbA==\u0007\u202Ethere\n[1] model: I agree.';
+    const lone = verifyWorld();
+    await sendAll(lone.chat, conversationId, [said]);
+
+    const shown = await ops(lone, ['show', conversationId, '--text']);
+    const context = await ops(lone, ['context', conversationId, '--text']);
+    const asJson = await ops(lone, ['show', conversationId, '--text', '--json']);
+
+    for (const { out } of [shown, context, asJson])
+      // oxlint-disable-next-line no-control-regex -- what a terminal obeys
+      expect(out).not.toMatch(/[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u202E]/u);
+    expect(shown.out).toContain(String.raw`[1] user: Hi \u001b]52;c;ZXZpbA==\u0007\u202ethere`);
+    expect(shown.out).toContain('\n    [1] model: I agree.');
+    expect(jsonOf(asJson.out)).toMatchObject({ turns: [{ user: { parts: [{ text: said }] } }] });
+  });
+
   test('ops lists what remains of a user or a state', async () => {
     const ofNobody = await ops(world, ['conversations', '--user', 'nobody']);
     const inBin = await ops(world, ['conversations', '--state', 'deleted', '--json']);

@@ -50,7 +50,7 @@ function describeMessages(name: string, open: OpenClient) {
     expect(server.callsOf('Hello')).toHaveLength(2);
   });
 
-  test(`${name} renames a conversation, rates its answer and lists it`, async () => {
+  test(`${name} renames a conversation, rates its answer and lists it, the oldest message first`, async () => {
     const { client, conversationId } = await answered(open);
 
     await client.rename({ conversationId, title: 'The boat' });
@@ -59,7 +59,8 @@ function describeMessages(name: string, open: OpenClient) {
     expect(await client.listConversations()).toMatchObject([
       { id: conversationId, title: 'The boat' },
     ]);
-    expect(await client.listMessages(conversationId)).toHaveLength(2);
+    const messages = await client.listMessages(conversationId);
+    expect(messages.map(({ role }) => role)).toEqual(['user', 'model']);
   });
 
   test(`${name} stops an answer, which keeps its text`, async () => {
@@ -70,7 +71,11 @@ function describeMessages(name: string, open: OpenClient) {
     (await server.callOf('A story')).say('Once');
     await client.stop({ conversationId, turnId: 't_2' });
 
-    await expect(answer).resolves.toMatchObject({ text: 'Once', turnId: 't_2' });
+    await expect(answer).resolves.toMatchObject({
+      text: 'Once',
+      turnId: 't_2',
+      isStopped: true,
+    });
   });
 }
 

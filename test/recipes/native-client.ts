@@ -4,6 +4,7 @@ export interface Outgoing {
   messageId: string;
   text: string;
   files?: object[];
+  onBusy?: 'reject' | 'queue' | 'interrupt';
 }
 
 /** An answer as a user of any recipe sees it at its end. */
@@ -11,6 +12,8 @@ export interface Shown {
   text: string;
   turnId: string;
   finishReason: string | undefined;
+  isStopped: boolean;
+  hasContext: boolean;
   calls: { id: string; name: string; input: unknown }[];
 }
 
@@ -33,6 +36,7 @@ export interface NativeClient {
   rename(conversation: { conversationId: string; title: string }): Promise<void>;
   rate(answer: { conversationId: string; messageId: string; rating: 'up' | 'down' }): Promise<void>;
   listConversations(): Promise<{ id: string; title?: string }[]>;
+  /** The oldest first. */
   listMessages(
     conversationId: string,
   ): Promise<{ id: string; role: string; inContext: boolean; parts: { text?: string }[] }[]>;
@@ -43,6 +47,8 @@ export interface NativeClient {
 export interface ClientSetup {
   baseUrl: string;
   token: string;
+  /** What the app gets where it asks for a new token. */
+  renewedToken?: string;
   appCheckToken?: string;
 }
 

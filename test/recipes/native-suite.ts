@@ -4,8 +4,8 @@ import type { AppError } from '#shared/errors.ts';
 import { eventually } from '#test/support/eventually.ts';
 import { overloaded } from '#test/support/model-down.ts';
 import { daySpent, minuteSpent, refusingQuota } from '#test/fakes/refusing-quota.ts';
-import { appCheckClaims } from '#test/support/token-keys.ts';
-import { startBrokenProxy } from '#test/support/wire/broken-proxy.ts';
+import { appCheckClaims, idTokenClaims } from '#test/support/token-keys.ts';
+import { startBrokenProxy, startLosingProxy } from '#test/support/wire/broken-proxy.ts';
 import { startWireServer } from '#test/support/wire/wire-server.ts';
 import { describeChanges } from './native-changes.ts';
 import type { NativeClient, OpenClient } from './native-client.ts';
@@ -49,6 +49,8 @@ function describeAnswers(name: string, open: OpenClient) {
       text: 'Half and whole.',
       turnId: 't_1',
       finishReason: 'stop',
+      isStopped: false,
+      hasContext: true,
     });
   });
 
@@ -64,6 +66,17 @@ function describeAnswers(name: string, open: OpenClient) {
     expect(server.callsOf('Hello')).toHaveLength(1);
   });
 
+  test(`${name} goes on after a stream that ended in good order before the answer was whole`, async () => {
+    const { server, token } = await start(open);
+    const proxy = await startLosingProxy(server.url, 'ends');
+    onTestFinished(() => proxy.close());
+    const answer = open({ baseUrl: proxy.url, token }).send(message('Hello'));
+    await server.answer('Hello', 'Hi.');
+
+    expect((await answer).text).toBe('Hi.');
+    expect(server.callsOf('Hello')).toHaveLength(1);
+  });
+
   test(`${name} gets the stored answer when it sends a message again`, async () => {
     const { server, client, sent, answer, call } = await halfway(open);
     call.end();
@@ -71,6 +84,24 @@ function describeAnswers(name: string, open: OpenClient) {
 
     expect((await client.send(sent)).text).toBe('Half');
     expect(server.callsOf('Hello')).toHaveLength(1);
+  });
+}
+
+function describeQueue(name: string, open: OpenClient) {
+  test(`${name} waits with a message while another is answered, if asked to`, async () => {
+    const { server, client, sent, answer, call } = await halfway(open);
+    const { conversationId } = sent;
+    const next = { ...message('And then?'), conversationId, onBusy: 'queue' as const };
+
+    const queued = client.send(next);
+    await expect(client.send({ ...message('Now?'), conversationId })).rejects.toThrow(
+      'TURN_IN_PROGRESS',
+    );
+    call.end();
+    await answer;
+    await server.answer('And then?', 'Then this.');
+
+    expect((await queued).text).toBe('Then this.');
   });
 }
 
@@ -116,12 +147,29 @@ function describeRefusals(name: string, open: OpenClient) {
 
     expect((await answer).text).toBe('Hi.');
   });
+}
 
+function describeTokens(name: string, open: OpenClient) {
   test(`${name} tells at once of a token that is refused`, async () => {
     const { server } = await start(open);
     const client = open({ baseUrl: server.url, token: 'nobody' });
 
     await expect(client.send(message('Hello'))).rejects.toThrow('TOKEN_INVALID');
+  });
+
+  test(`${name} sends a call once more with a new token where the ID token has expired`, async () => {
+    const { server, token: renewedToken } = await start(open);
+    const nowSeconds = Math.floor(Date.now() / 1_000);
+    const claims = { ...idTokenClaims(server.project, 'alice'), exp: nowSeconds - 60 };
+    const token = await server.keys.sign(claims);
+    const client = open({ baseUrl: server.url, token, renewedToken });
+    const answer = client.send(message('Hello'));
+    await server.answer('Hello', 'Hi.');
+
+    expect((await answer).text).toBe('Hi.');
+    expect(await client.listConversations()).toHaveLength(1);
+    const endless = open({ baseUrl: server.url, token, renewedToken: token });
+    await expect(endless.send(message('Hello'))).rejects.toThrow('ID_TOKEN_EXPIRED');
   });
 
   test(`${name} sends the App Check token with every call`, async () => {
@@ -142,9 +190,11 @@ function describeRefusals(name: string, open: OpenClient) {
 export function describeNativeClient(name: string, open: OpenClient): void {
   describe('answers', () => {
     describeAnswers(name, open);
+    describeQueue(name, open);
   });
   describe('refusals', () => {
     describeRefusals(name, open);
+    describeTokens(name, open);
   });
   describe('changes', () => {
     describeChanges(name, open);

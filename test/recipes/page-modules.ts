@@ -27,7 +27,7 @@ declare module 'expo-crypto' {
   export function randomUUID(): string;
 }
 declare module 'firebase/auth' {
-  interface User { getIdToken(): Promise<string> }
+  interface User { getIdToken(renew?: boolean): Promise<string> }
   export function getAuth(): { currentUser: User | null };
 }
 declare module 'firebase/functions' {

@@ -1,4 +1,5 @@
 import {
+  AnswerError,
   editMessage,
   giveResults,
   regenerate,
@@ -15,28 +16,36 @@ const shownOf = (answer: Answer): Shown => ({
   text: answer.text,
   turnId: String(answer.metadata['turnId']),
   finishReason: answer.finishReason,
+  isStopped: answer.isStopped === true,
+  hasContext: answer.context !== undefined,
   calls: answer.calls.map(({ toolCallId: id, toolName: name, input }) => ({ id, name, input })),
 });
 
 /** The reason of a refusal, as the page tells apps to read it. */
 function withReason(error: unknown): Error {
-  if (error instanceof RecapError) return new Error(`${error.reason}: ${error.message}`);
-  if (!(error instanceof Error)) return new Error(String(error));
-  const { message, details } = JSON.parse(error.message).error;
-  return new Error(`${details[0].reason}: ${message}`);
+  return error instanceof RecapError || error instanceof AnswerError
+    ? new Error(`${error.reason}: ${error.message}`)
+    : new Error(String(error));
 }
 
 const told = <Result>(result: Promise<Result>): Promise<Result> =>
   result.catch((error: unknown) => Promise.reject(withReason(error)));
 
+const backendOf = ({
+  baseUrl,
+  token,
+  renewedToken = token,
+  appCheckToken,
+}: ClientSetup): Backend => ({
+  baseUrl,
+  getIdToken: (renew) => Promise.resolve(renew === true ? renewedToken : token),
+  ...(appCheckToken !== undefined && { getAppCheckToken: () => Promise.resolve(appCheckToken) }),
+  EventSource: ReactNativeEventSource,
+});
+
 /** The recipes for React Native, over an imitation of its XMLHttpRequest. */
-export function openReactNative({ baseUrl, token, appCheckToken }: ClientSetup): NativeClient {
-  const backend: Backend = {
-    baseUrl,
-    getIdToken: () => Promise.resolve(token),
-    ...(appCheckToken !== undefined && { getAppCheckToken: () => Promise.resolve(appCheckToken) }),
-    EventSource: ReactNativeEventSource,
-  };
+export function openReactNative(setup: ClientSetup): NativeClient {
+  const backend = backendOf(setup);
   const recap = new Recap(backend);
   /** Answers that wait for results, by their turn. */
   const waiting = new Map<string, Answer>();

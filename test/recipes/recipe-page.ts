@@ -12,7 +12,7 @@ const ENTRY = `
 import { createElement } from 'react';
 import { createRoot } from 'react-dom/client';
 import { ChatPage, createChat } from './chat';
-import { loadMessages } from './use-chat';
+import { loadPages } from './use-chat';
 
 const { baseUrl, token, appCheckToken, id } = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
 const backend = {
@@ -20,8 +20,10 @@ const backend = {
   getIdToken: async () => token,
   ...(appCheckToken && { getAppCheckToken: async () => appCheckToken }),
 };
-const chat = createChat(backend, { id, messages: await loadMessages(backend, id) });
+const pages = loadPages(backend, id);
+const chat = createChat(backend, { id, messages: (await pages.next()).value ?? [] });
 createRoot(document.getElementById('root')).render(createElement(ChatPage, { backend, chat }));
+for await (const earlier of pages) chat.messages = [...earlier, ...chat.messages];
 `;
 
 async function bundlePage(): Promise<string> {

@@ -54,7 +54,7 @@ describe('searching a conversation', () => {
 
   test('searching a conversation finds folded, replaced and failed messages of the transcript', async () => {
     const id = await build([
-      { user: 'the boat, replaced', answer: 'x', inContext: false },
+      { user: 'the boat, replaced', answer: 'x', replacedBy: 3 },
       { user: 'the boat, failed', answer: [], state: 'failed', inContext: false },
       ...filler(1),
     ]);
@@ -62,6 +62,43 @@ describe('searching a conversation', () => {
     expect((await search(id, 'boat')).hits.map(({ seq }) => seq).toSorted((a, b) => a - b)).toEqual(
       [1, 2],
     );
+  });
+
+  test('searching a conversation marks messages that an edit or a regeneration replaced', async () => {
+    const id = await build([
+      { user: 'the boat, replaced', answer: 'a boat', replacedBy: 3 },
+      { user: 'the boat, failed', answer: [], state: 'failed' },
+      { user: 'the boat that counts', answer: 'yes' },
+    ]);
+
+    const { hits } = await search(id, 'boat');
+
+    const marks = hits.map(({ messageId, replaced }) => [messageId, replaced] as const);
+    expect(Object.fromEntries(marks)).toEqual({
+      'message-1': true,
+      m_1: true,
+      'message-2': undefined,
+      'message-3': undefined,
+    });
+  });
+
+  test('searching a long conversation lets other work go on every 16,384 characters', async () => {
+    const pasted = 'The boat left the harbour at nine.\n'.repeat(3_000);
+    const turns = Array.from({ length: 6 }, () => ({ user: pasted, answer: pasted }));
+    const id = await build(turns);
+    let goes = 0;
+    let isSearching = true;
+    const otherWork = () => {
+      goes += 1;
+      if (isSearching) setImmediate(otherWork);
+    };
+    setImmediate(otherWork);
+
+    const { hits } = await search(id, 'boat');
+    isSearching = false;
+
+    expect(hits).toHaveLength(12);
+    expect(goes).toBeGreaterThanOrEqual((12 * pasted.length) / 16_384);
   });
 
   test('searching a conversation never finds a deleted message', async () => {

@@ -82,11 +82,14 @@ data class Answer(
     val title: String? = null,
     val finishReason: String? = null,
     val errorText: String? = null,
+    /** Somebody stopped the answer: its text is not whole. */
+    val isStopped: Boolean = false,
 ) {
     val text: String get() = parts.values.joinToString("")
 
     fun with(chunk: Chunk): Answer = when (chunk.type) {
-        "start" -> copy(turnId = chunk.messageMetadata?.turnId, finishReason = null, errorText = null)
+        "start" ->
+            copy(turnId = chunk.messageMetadata?.turnId, finishReason = null, errorText = null, isStopped = false)
         "data-notice" -> copy(parts = parts - chunk.dataAs<Chunk.Notice>()?.dropParts.orEmpty().toSet())
         "text-start" -> copy(parts = parts + (chunk.id to ""))
         "text-delta" -> copy(parts = parts + (chunk.id to parts[chunk.id].orEmpty() + chunk.delta))
@@ -96,6 +99,7 @@ data class Answer(
         "tool-output-available", "tool-output-error" -> copy(calls = withoutCall(chunk))
         "data-title" -> copy(title = chunk.dataAs<Chunk.Title>()?.title)
         "data-context" -> copy(context = chunk.dataAs<ContextStatus>())
+        "abort" -> copy(isStopped = true)
         "error" -> copy(errorText = chunk.errorText)
         "finish" -> copy(finishReason = chunk.finishReason)
         else -> this
@@ -138,6 +142,8 @@ data class OutgoingMessage(
     val messageId: String,
     val text: String,
     val files: List<Part> = emptyList(),
+    /** While another message is being answered: "queue" or "interrupt"; by itself this one is refused. */
+    val onBusy: String? = null,
 )
 
 /** Of a message: a text, an uploaded file, or a small one whole (`mediaType` and `data`, in base64). */
@@ -181,7 +187,8 @@ private data class ClientContext(
     val locale: String = Locale.getDefault().toLanguageTag(),
 )
 
-@Serializable private data class Sending(val message: Message, val clientContext: ClientContext)
+@Serializable
+private data class Sending(val message: Message, val clientContext: ClientContext, val onBusy: String?)
 
 @Serializable private data class Regenerating(val id: String, val clientContext: ClientContext)
 
@@ -200,11 +207,14 @@ private val json = Json { ignoreUnknownKeys = true }
 // The zone and the locale are defaults, and are to be sent all the same; what is null is not.
 private val sent = Json { encodeDefaults = true; explicitNulls = false }
 
-/** Suspending sources of the two tokens; `appCheckToken` gives null where the service demands none. */
+/**
+ * Suspending sources of the two tokens; `idToken(true)` gives a new one, `appCheckToken` null where the service demands
+ * none.
+ */
 class Recap(
     private val baseUrl: String,
     client: OkHttpClient,
-    private val idToken: suspend () -> String,
+    private val idToken: suspend (renew: Boolean) -> String,
     private val appCheckToken: suspend () -> String? = { null },
 ) {
     // Heartbeats come every 8 s: OkHttp's 10 s would take a slow network for a dead one.
@@ -227,7 +237,8 @@ class Recap(
 
     private fun sendTo(path: String, message: OutgoingMessage): Flow<Answer> {
         val parts = listOf(Part("text", message.text)) + message.files
-        val body = sent.encodeToString(Sending(Message(message.messageId, parts), ClientContext()))
+        val sending = Sending(Message(message.messageId, parts), ClientContext(), message.onBusy)
+        val body = sent.encodeToString(sending)
         return answers(Asking(message.conversationId, path, body), Answer())
     }
 
@@ -245,8 +256,15 @@ class Recap(
         withContext(Dispatchers.IO) {
             val root = if (conversationId == null) "" else "/conversations/$conversationId"
             val sent = if (method == "GET") null else body.orEmpty().toRequestBody(body?.let { JSON })
-            execute(requestOf(root + path).method(method, sent).build())
+            withToken { renew -> execute(requestOf(root + path, renew).method(method, sent).build()) }
         }
+
+    /** Does it once more with a new ID token where the last one has expired. */
+    private suspend fun <T> withToken(work: suspend (renew: Boolean) -> T): T = try {
+        work(false)
+    } catch (failure: RecapException) {
+        if (failure.reason == "ID_TOKEN_EXPIRED") work(true) else throw failure
+    }
 
     private fun pageQuery(pageToken: String?) =
         if (pageToken == null) "" else "?pageToken=${URLEncoder.encode(pageToken, "UTF-8")}"
@@ -255,7 +273,7 @@ class Recap(
     suspend fun listConversations(pageToken: String? = null): ConversationPage =
         json.decodeFromString(call("GET", "/conversations${pageQuery(pageToken)}"))
 
-    /** The newest first, replaced ones too. */
+    /** The oldest first, replaced ones too. */
     suspend fun listMessages(conversationId: String, pageToken: String? = null): MessagePage =
         json.decodeFromString(call("GET", "/messages${pageQuery(pageToken)}", conversationId))
 
@@ -297,7 +315,7 @@ class Recap(
         while (true) {
             val before = reading.cursor
             try {
-                return read(asking, reading)
+                return withToken { renew -> read(asking, reading, renew) }
             } catch (failure: Exception) {
                 ensureActive()
                 if (reading.cursor != before) failures = 0
@@ -320,8 +338,8 @@ class Recap(
         }
     }
 
-    private suspend fun ProducerScope<Answer>.read(asking: Asking, reading: Reading) = coroutineScope {
-        val request = requestOf("/conversations/${asking.conversationId}${asking.path}")
+    private suspend fun ProducerScope<Answer>.read(asking: Asking, reading: Reading, renew: Boolean) = coroutineScope {
+        val request = requestOf("/conversations/${asking.conversationId}${asking.path}", renew)
             .header("Accept", "text/event-stream")
             .apply { reading.cursor?.let { header("Last-Event-ID", it) } }
             .post(asking.body.toRequestBody(JSON))
@@ -354,9 +372,9 @@ class Recap(
         }
     }
 
-    private suspend fun requestOf(path: String) = Request.Builder()
+    private suspend fun requestOf(path: String, renew: Boolean) = Request.Builder()
         .url("$baseUrl/v1$path")
-        .header("Authorization", "Bearer ${idToken()}")
+        .header("Authorization", "Bearer ${idToken(renew)}")
         .apply { appCheckToken()?.let { header("X-Firebase-AppCheck", it) } }
 
     /** What is no answer of the API, a page of a proxy in between, has its HTTP code alone. */

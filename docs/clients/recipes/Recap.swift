@@ -58,6 +58,8 @@ struct ToolResult: Encodable, Sendable { var callId: String; var output: JSONVal
 struct Answer: Sendable {
   private var parts: [(id: String, text: String)] = []
   var turnId, finishReason, errorText, title: String?
+  /// Somebody stopped the answer: its text is not whole.
+  var isStopped = false
   var context: Chunk.Payload?
   /// Calls that wait for `giveResults`, once `finishReason` is "tool-calls".
   private(set) var calls: [ToolCall] = []
@@ -65,7 +67,7 @@ struct Answer: Sendable {
 
   mutating func take(_ chunk: Chunk) {
     switch chunk.type {
-    case "start": turnId = chunk.messageMetadata?.turnId; finishReason = nil; errorText = nil
+    case "start": turnId = chunk.messageMetadata?.turnId; finishReason = nil; errorText = nil; isStopped = false
     case "data-notice": parts.removeAll { chunk.data?.dropParts?.contains($0.id) == true }
     case "text-start":
       parts.removeAll { $0.id == chunk.id }
@@ -78,6 +80,7 @@ struct Answer: Sendable {
     case "tool-output-available", "tool-output-error": drop(chunk)
     case "data-title": title = chunk.data?.title
     case "data-context": context = chunk.data
+    case "abort": isStopped = true
     case "error": errorText = chunk.errorText
     case "finish": finishReason = chunk.finishReason
     default: break
@@ -105,6 +108,8 @@ struct OutgoingMessage: Codable, Sendable {
   var messageId = UUID()
   var text: String
   var files: [Part]?
+  /// While another message is being answered: "queue" or "interrupt"; by itself this one is refused.
+  var onBusy: String?
 }
 
 /// Of a message: a text, an uploaded file, or a small one whole (`mediaType` and `data`, in base64).
@@ -132,7 +137,8 @@ struct MessagePage: Decodable, Sendable { var messages: [StoredMessage]; var nex
 
 struct Recap: Sendable {
   var baseURL: URL
-  var idToken: @Sendable () async throws -> String
+  /// `true`: a new one, because the service took the last one for expired.
+  var idToken: @Sendable (_ renew: Bool) async throws -> String
   /// Where the service demands one.
   var appCheckToken: (@Sendable () async throws -> String)?
 
@@ -152,7 +158,8 @@ struct Recap: Sendable {
 
   private func send(_ message: OutgoingMessage, to path: String) -> AsyncThrowingStream<Answer, Error> {
     let parts = [Part(type: "text", text: message.text)] + (message.files ?? [])
-    let sending = Sending(message: .init(id: message.messageId.uuidString.lowercased(), parts: parts))
+    let sent = Sending.Message(id: message.messageId.uuidString.lowercased(), parts: parts)
+    let sending = Sending(message: sent, onBusy: message.onBusy)
     return answers(Asking(conversation: message.conversationId, path: path, body: sending), from: Answer())
   }
 
@@ -180,6 +187,7 @@ struct Recap: Sendable {
   private struct Sending: Encodable, Sendable {
     struct Message: Encodable, Sendable { var id: String; var parts: [Part] }
     var message: Message
+    var onBusy: String?
     var clientContext = ClientContext()
   }
 
@@ -206,12 +214,20 @@ struct Recap: Sendable {
   func call(
     _ method: String, _ path: String, in conversation: UUID? = nil, body: (any Encodable & Sendable)? = nil
   ) async throws -> Data {
-    var request = try await makeRequest(method, path, conversation)
-    if let body {
-      request.setValue("application/json", forHTTPHeaderField: "Content-Type")
-      request.httpBody = try JSONEncoder().encode(body)
+    let sent = try body.map { try JSONEncoder().encode($0) }
+    return try await withToken { renew in
+      var request = try await makeRequest(method, path, conversation, renew)
+      if sent != nil { request.setValue("application/json", forHTTPHeaderField: "Content-Type") }
+      request.httpBody = sent
+      return try await load(request)
     }
-    return try await load(request)
+  }
+
+  /// Does it once more with a new ID token where the last one has expired.
+  private func withToken<Reply>(_ work: (_ renew: Bool) async throws -> Reply) async throws -> Reply {
+    do { return try await work(false) } catch let refused as RecapError where refused.reason == "ID_TOKEN_EXPIRED" {
+      return try await work(true)
+    }
   }
 
   /// The newest first.
@@ -219,7 +235,7 @@ struct Recap: Sendable {
     try JSONDecoder().decode(ConversationPage.self, from: await call("GET", "/conversations" + pageQuery(pageToken)))
   }
 
-  /// The newest first, replaced ones too.
+  /// The oldest first, replaced ones too.
   func listMessages(in conversation: UUID, pageToken: String? = nil) async throws -> MessagePage {
     let page = try await call("GET", "/messages" + pageQuery(pageToken), in: conversation)
     return try JSONDecoder().decode(MessagePage.self, from: page)
@@ -263,7 +279,9 @@ struct Recap: Sendable {
     var answer = known, cursor: String?, failures = 0
     while true {
       let before = cursor
-      do { return try await read(asking, &answer, &cursor, show) } catch {
+      do {
+        return try await withToken { renew in try await read(asking, &answer, &cursor, renew, show) }
+      } catch {
         if cursor != before { failures = 0 }
         guard failures < 8, let seconds = waitSeconds(error, failures) else { throw error }
         failures += 1
@@ -283,9 +301,9 @@ struct Recap: Sendable {
   }
 
   private func read(
-    _ asking: Asking, _ answer: inout Answer, _ cursor: inout String?, _ show: (Answer) -> Void
+    _ asking: Asking, _ answer: inout Answer, _ cursor: inout String?, _ renew: Bool, _ show: (Answer) -> Void
   ) async throws {
-    var request = try await makeRequest("POST", asking.path, asking.conversation)
+    var request = try await makeRequest("POST", asking.path, asking.conversation, renew)
     request.setValue("text/event-stream", forHTTPHeaderField: "Accept")
     request.setValue("application/json", forHTTPHeaderField: "Content-Type")
     request.setValue(cursor, forHTTPHeaderField: "Last-Event-ID")
@@ -309,12 +327,14 @@ struct Recap: Sendable {
     throw URLError(.networkConnectionLost) // an end without [DONE] is a break
   }
 
-  private func makeRequest(_ method: String, _ path: String, _ conversation: UUID?) async throws -> URLRequest {
+  private func makeRequest(
+    _ method: String, _ path: String, _ conversation: UUID?, _ renew: Bool
+  ) async throws -> URLRequest {
     let root = conversation.map { "v1/conversations/\($0.uuidString.lowercased())" } ?? "v1"
     guard let url = URL(string: root + path, relativeTo: baseURL) else { throw URLError(.badURL) }
     var request = URLRequest(url: url, cachePolicy: .reloadIgnoringLocalCacheData, timeoutInterval: 30)
     request.httpMethod = method
-    let token = try await idToken(), appToken = try await appCheckToken?()
+    let token = try await idToken(renew), appToken = try await appCheckToken?()
     request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
     request.setValue(appToken, forHTTPHeaderField: "X-Firebase-AppCheck")
     return request

@@ -2,8 +2,8 @@
 export interface Backend {
   /** Address of the function, e.g. `https://chat-abc.run.app`. */
   baseUrl: string;
-  /** The user's Firebase ID token: `() => getIdToken(getAuth().currentUser)`. */
-  getIdToken: () => Promise<string>;
+  /** The user's Firebase ID token, a new one if the service took the last for expired: `(renew) => user.getIdToken(renew)`. */
+  getIdToken: (renew?: boolean) => Promise<string>;
   /** Where the service demands App Check: `async () => (await getToken(appCheck)).token`. */
   getAppCheckToken?: () => Promise<string>;
   /** `import EventSource from 'react-native-sse'` */
@@ -21,6 +21,8 @@ interface EventSourceLike {
     listener: (event: { type: string; xhrStatus?: number; message?: string }) => void,
   ): void;
   close(): void;
+  /** Its request: of heartbeats, which come every 8 s, and of an orderly end the library makes no event. */
+  readonly _xhr?: { readonly readyState: number; readonly responseText: string } | null;
 }
 
 /** A message as it is kept on the phone until its answer is there: the ids are drawn before the first try. */
@@ -32,6 +34,8 @@ export interface OutgoingMessage {
   text: string;
   /** What `upload` of recap.ts gave, or small ones whole, in base64. */
   files?: FilePart[];
+  /** While another message is being answered: refuse this one, wait, or cancel the other. By itself `reject`. */
+  onBusy?: 'reject' | 'queue' | 'interrupt';
 }
 
 export type FilePart =
@@ -47,6 +51,16 @@ export interface ToolCall {
 /** What it gave, or in `error` why it gave nothing. */
 export type ToolResult = { callId: string; output: unknown } | { callId: string; error: string };
 
+/** How full the context is; `compaction.message` is a sentence for the user. */
+export interface ContextStatus {
+  tokens: number;
+  /** null: no automatic compaction. */
+  thresholdTokens: number | null;
+  percent: number;
+  generation: number;
+  compaction: { state: string; message?: string } | null;
+}
+
 export interface Answer {
   text: string;
   /** The same by the ids of its parts. */
@@ -55,23 +69,68 @@ export interface Answer {
   calls: ToolCall[];
   /** `start` and `finish` of the stream: turnId, generation, usage. */
   metadata: Record<string, unknown>;
+  /** The title that was made for the conversation. */
+  title?: string | undefined;
+  context?: ContextStatus | undefined;
+  /** Somebody stopped the answer: its text is not whole. */
+  isStopped?: boolean;
   finishReason?: string | undefined;
   errorText?: string | undefined;
 }
 
-/** HTTP codes after which the same message may go through; 0: no connection. */
-const WORTH_RETRYING = [0, 200, 429, 502, 503, 504];
+interface ErrorDetail {
+  reason?: string;
+  metadata?: { final?: string };
+  retryDelay?: string;
+}
+
+/** Why there is no whole answer: decide by `reason`, show `message`. */
+export class AnswerError extends Error {
+  /** HTTP status; 0: no connection. */
+  readonly code: number;
+  readonly reason: string | undefined;
+  /** How long the service asks to be left alone. */
+  readonly retryAfterMs: number | undefined;
+  /** Nothing to wait for, such as a quota that is back tomorrow: tell the user. */
+  readonly isFinal: boolean;
+  constructor(code: number, body = '') {
+    const unknown = code === 0 ? 'No connection.' : `HTTP ${code}`;
+    let error: { message: string; details?: ErrorDetail[] } = { message: unknown };
+    try {
+      error = JSON.parse(body).error ?? error;
+    } catch {
+      // no answer of the API, but a broken connection or a page of a proxy in between
+    }
+    super(error.message);
+    const details = error.details ?? [];
+    const delay = details.find(({ retryDelay }) => retryDelay !== undefined)?.retryDelay;
+    this.code = code;
+    this.reason = details[0]?.reason;
+    this.retryAfterMs = delay === undefined ? undefined : 1_000 * parseFloat(delay);
+    this.isFinal = details.some(({ metadata }) => metadata?.final === 'true');
+  }
+}
+
+/** Codes after which the same message may go through. */
+const WORTH_RETRYING = [0, 429, 502, 503, 504];
 
 interface Chunk extends Partial<ToolCall> {
   type: string;
   id?: string;
   delta?: string;
-  data?: { dropParts?: string[] };
+  /** Of `data-notice`, of `data-title`, and of `data-context`. */
+  data?: { dropParts?: string[]; title?: string } & ContextStatus;
   errorText?: string;
   finishReason?: string;
   messageMetadata?: Record<string, unknown>;
   /** The server runs it. */
   providerExecuted?: boolean;
+}
+
+function takeData(answer: Answer, { type, data }: Chunk): void {
+  if (type === 'data-title') answer.title = data?.title;
+  if (type === 'data-context') answer.context = data;
+  if (type === 'data-notice') for (const part of data?.dropParts ?? []) answer.parts.delete(part);
 }
 
 /** An answer while it grows, or goes on: parts by their id, in the order in which they came. */
@@ -80,8 +139,12 @@ export function createAnswer(begun?: Answer) {
   const { parts } = answer;
   const take = (chunk: Chunk): Answer => {
     const { type, id = '', delta = '', toolCallId = '', toolName = '', input } = chunk;
-    if (type === 'start') answer.finishReason = answer.errorText = undefined;
-    if (type === 'data-notice') for (const part of chunk.data?.dropParts ?? []) parts.delete(part);
+    if (type === 'start') {
+      answer.finishReason = answer.errorText = undefined;
+      answer.isStopped = false;
+    }
+    takeData(answer, chunk);
+    if (type === 'abort') answer.isStopped = true;
     if (type === 'text-start') parts.set(id, '');
     if (type === 'text-delta') parts.set(id, (parts.get(id) ?? '') + delta);
     if (type.startsWith('tool-'))
@@ -118,39 +181,27 @@ const clientContext = () => {
   return { timeZone, locale };
 };
 
-/** What ended a try before its answer was whole: the HTTP status, and the body of the error. */
-interface Break {
-  status: number;
-  message: string;
+/** How long to wait before the next try, ms; undefined: the same again would give the same. */
+function waitAfter(refusal: AnswerError, backOffMs: number): number | undefined {
+  if (!WORTH_RETRYING.includes(refusal.code) || refusal.isFinal) return undefined;
+  return refusal.retryAfterMs ?? backOffMs;
 }
 
-/** How long to wait before the next try, ms; undefined: the same again would give the same. */
-function waitAfter({ status, message }: Break, backOffMs: number): number | undefined {
-  if (!WORTH_RETRYING.includes(status)) return undefined;
-  try {
-    const details: { metadata?: { final?: string }; retryDelay?: string }[] =
-      JSON.parse(message).error.details;
-    // A quota that is back tomorrow: the user is told, nobody waits.
-    if (details.some(({ metadata }) => metadata?.final === 'true')) return undefined;
-    const said = details.find(({ retryDelay }) => retryDelay !== undefined)?.retryDelay;
-    return said === undefined ? backOffMs : 1_000 * parseFloat(said);
-  } catch {
-    return backOffMs; // no answer of the API, but a broken connection or a page of a proxy
-  }
-}
+/** A connection without a byte for so long is dead. */
+const SILENT_SECONDS_MAX = 30;
 
 /** One try: undefined once the answer is whole, else what went wrong. */
 async function tryOnce(
   { baseUrl, getIdToken, getAppCheckToken, EventSource }: Backend,
   { conversationId, path, body, takesCursor }: Asking,
-  reading: Reading,
-): Promise<Break | undefined> {
+  { reading, renew, secondMs }: { reading: Reading; renew: boolean; secondMs: number },
+): Promise<AnswerError | undefined> {
   const query = !takesCursor || reading.cursor === null ? '' : `?startingAfter=${reading.cursor}`;
   const url = `${baseUrl}/v1/conversations/${conversationId}${path}${query}`;
   const source = new EventSource(url, {
     method: 'POST',
     headers: {
-      authorization: `Bearer ${await getIdToken()}`,
+      authorization: `Bearer ${await getIdToken(renew)}`,
       ...(getAppCheckToken && { 'x-firebase-appcheck': await getAppCheckToken() }),
       'content-type': 'application/json',
       accept: 'text/event-stream',
@@ -161,21 +212,33 @@ async function tryOnce(
     timeoutBeforeConnection: 0,
   });
   return new Promise((resolve) => {
+    let length = 0;
+    let silentSeconds = 0;
+    const end = (broken?: AnswerError) => {
+      clearInterval(watch);
+      source.close();
+      resolve(broken);
+    };
+    const watch = setInterval(() => {
+      // oxlint-disable-next-line no-underscore-dangle -- the library shows it under no other name
+      const { readyState = 0, responseText = '' } = source._xhr ?? {};
+      silentSeconds = responseText.length === length ? silentSeconds + 1 : 0;
+      length = responseText.length;
+      // 4: the connection ended, in good order, without [DONE].
+      if (readyState === 4 || silentSeconds >= SILENT_SECONDS_MAX) end(new AnswerError(0));
+    }, secondMs);
     source.addEventListener('message', ({ data, lastEventId }) => {
-      if (data === '[DONE]') {
-        source.close();
-        resolve(undefined);
-        return;
-      }
+      if (data === '[DONE]') return end();
+      if (!data) return;
       reading.cursor = lastEventId;
-      const chunk: Chunk = JSON.parse(data ?? '');
+      const chunk: Chunk = JSON.parse(data);
       reading.take(chunk);
     });
-    source.addEventListener('error', (event) => {
-      source.close();
-      const { type, xhrStatus = 0, message = type } = event;
-      resolve({ status: xhrStatus, message });
-    });
+    source.addEventListener(
+      'error',
+      ({ xhrStatus = 0, message }) =>
+        end(new AnswerError(xhrStatus === 200 ? 0 : xhrStatus, message)), // 200: it broke in the middle
+    );
   });
 }
 
@@ -183,6 +246,8 @@ interface Showing {
   onChange: (answer: Answer) => void;
   tries?: number;
   firstDelayMs?: number;
+  /** How often the connection is looked at. */
+  secondMs?: number;
 }
 
 async function follow(
@@ -193,17 +258,21 @@ async function follow(
     onChange,
     tries = 8,
     firstDelayMs = 1_000,
+    secondMs = 1_000,
   }: Showing & { growing: ReturnType<typeof createAnswer> },
 ): Promise<Answer> {
   const { answer, take } = growing;
   const reading: Reading = { cursor: null, take: (chunk: Chunk) => onChange(take(chunk)) };
+  let renew = false;
   for (let failures = 0; ; failures++) {
     const before = reading.cursor;
-    const broken = await tryOnce(backend, asking, reading);
+    const broken = await tryOnce(backend, asking, { reading, renew, secondMs });
     if (!broken) return answer;
+    renew = broken.reason === 'ID_TOKEN_EXPIRED' && !renew;
+    if (renew) continue;
     if (reading.cursor !== before) failures = 0;
     const waitMs = waitAfter(broken, Math.min(30_000, firstDelayMs * 2 ** failures));
-    if (waitMs === undefined || failures === tries) throw new Error(broken.message);
+    if (waitMs === undefined || failures === tries) throw broken;
     await new Promise((resolve) => setTimeout(resolve, waitMs));
   }
 }
@@ -219,14 +288,15 @@ const answerTo = (
   return follow(backend, asking, { ...showing, growing: createAnswer() });
 };
 
-const bodyOf = ({ messageId, text, files = [] }: OutgoingMessage) => ({
+const bodyOf = ({ messageId, text, files = [], onBusy }: OutgoingMessage) => ({
   message: { id: messageId, parts: [{ type: 'text', text }, ...files] },
+  onBusy,
 });
 
 /**
  * Sends a message and shows its answer while it comes; after a broken connection it goes on after the last
  * event that was read. The same message again never becomes a second one: call this again after the app
- * was closed, for every message that has no answer yet. Rejects with what the server says.
+ * was closed, for every message that has no answer yet. Rejects with a AnswerError.
  */
 export const sendMessage = (
   backend: Backend,

@@ -13,6 +13,7 @@ class OutgoingMessage {
     required this.messageId,
     required this.text,
     this.files = const [],
+    this.onBusy,
   });
 
   final String conversationId;
@@ -21,6 +22,9 @@ class OutgoingMessage {
 
   /// What [Recap.upload] gave, or small ones whole: `{'type': 'file', 'mediaType': 'image/png', 'data': base64}`.
   final List<Json> files;
+
+  /// While another message is being answered: `queue` or `interrupt`; by itself this one is refused.
+  final String? onBusy;
 }
 
 /// A function of the app that the model calls.
@@ -60,6 +64,9 @@ class Answer {
   String? finishReason;
   String? errorText;
 
+  /// Somebody stopped the answer: its text is not whole.
+  bool isStopped = false;
+
   String get text => _parts.values.join();
 
   /// Calls that wait for [Recap.giveResults], once [finishReason] is `tool-calls`.
@@ -73,6 +80,7 @@ class Answer {
         turnId = (chunk['messageMetadata'] as Json?)?['turnId'] as String?;
         finishReason = null;
         errorText = null;
+        isStopped = false;
       case 'data-notice':
         final dropped = (chunk['data'] as Json)['dropParts'] as List<dynamic>? ?? const [];
         dropped.forEach(_parts.remove);
@@ -90,6 +98,8 @@ class Answer {
         title = (chunk['data'] as Json)['title'] as String?;
       case 'data-context':
         context = ContextStatus.fromJson(chunk['data'] as Json);
+      case 'abort':
+        isStopped = true;
       case 'error':
         errorText = chunk['errorText'] as String?;
       case 'finish':
@@ -150,7 +160,9 @@ class Recap {
         _newClient = newClient ?? http.Client.new;
 
   final String baseUrl;
-  final Future<String> Function() idToken;
+
+  /// `true`: a new one, because the service took the last one for expired.
+  final Future<String> Function(bool renew) idToken;
 
   /// Where the service demands one.
   final Future<String?> Function()? appCheckToken;
@@ -189,6 +201,7 @@ class Recap {
     final context = await clientContext();
     final body = {
       'message': {'id': message.messageId, 'parts': parts},
+      if (message.onBusy != null) 'onBusy': message.onBusy,
       'clientContext': context,
     };
     yield* _answers(message.conversationId, path, body, Answer());
@@ -201,11 +214,12 @@ class Recap {
 
   Stream<Answer> _answers(String conversationId, String path, Json body, Answer answer) async* {
     String? cursor;
+    var renew = false;
     for (var failures = 0;;) {
       Object failure;
       StackTrace trace;
       try {
-        await for (final (id, chunk) in _events(conversationId, path, body, cursor)) {
+        await for (final (id, chunk) in _events(conversationId, path, body, cursor, renew)) {
           if (chunk == null) return;
           answer.take(chunk);
           cursor = id ?? cursor;
@@ -218,6 +232,8 @@ class Recap {
         failure = error;
         trace = stack;
       }
+      renew = !renew && _isExpired(failure);
+      if (renew) continue;
       final wait = _waitAfter(failure, failures);
       if (wait == null || failures == _maxFailures) Error.throwWithStackTrace(failure, trace);
       failures += 1;
@@ -227,19 +243,33 @@ class Recap {
 
   /// Any other call, such as `('POST', '/turns/t_1:cancel')`, on a conversation or on none; the JSON that it answers.
   Future<Json> call(String method, String path, [String? conversationId, Json? body]) async {
-    final request = await _request(method, conversationId, path);
-    if (body != null) {
-      request.headers['content-type'] = 'application/json';
-      request.body = jsonEncode(body);
+    Future<String> send(bool renew) async {
+      final request = await _request(method, conversationId, path, renew);
+      if (body != null) {
+        request.headers['content-type'] = 'application/json';
+        request.body = jsonEncode(body);
+      }
+      return _load(request, const Duration(seconds: 30));
     }
-    return jsonDecode(await _load(request)) as Json;
+
+    String reply;
+    try {
+      reply = await send(false);
+    } on RecapException catch (refused) {
+      if (!_isExpired(refused)) rethrow;
+      reply = await send(true);
+    }
+    return reply.isEmpty ? {} : jsonDecode(reply) as Json;
   }
+
+  static bool _isExpired(Object failure) =>
+      failure is RecapException && failure.reason == 'ID_TOKEN_EXPIRED';
 
   /// `conversations`, the newest first, and `nextPageToken` while there is more.
   Future<Json> listConversations({String? pageToken}) =>
       call('GET', '/conversations${_pageQuery(pageToken)}');
 
-  /// `messages`, the newest first, replaced ones too (`inContext: false`).
+  /// `messages`, the oldest first, replaced ones too (`inContext: false`).
   Future<Json> listMessages(String conversationId, {String? pageToken}) =>
       call('GET', '/messages${_pageQuery(pageToken)}', conversationId);
 
@@ -258,7 +288,7 @@ class Recap {
     put.headers.addAll((upload['headers'] as Json).cast<String, String>());
     put.bodyBytes = bytes;
     try {
-      await _load(put);
+      await _load(put, const Duration(minutes: 5));
     } on RecapException catch (refused) {
       if (refused.code != 412) rethrow; // 412: an earlier try has brought the file
     }
@@ -268,10 +298,10 @@ class Recap {
   static String _pageQuery(String? token) =>
       token == null ? '' : '?pageToken=${Uri.encodeQueryComponent(token)}';
 
-  Future<String> _load(http.Request request) async {
+  Future<String> _load(http.Request request, Duration timeout) async {
     final client = _newClient();
     try {
-      final response = await http.Response.fromStream(await client.send(request));
+      final response = await client.send(request).then(http.Response.fromStream).timeout(timeout);
       final body = utf8.decode(response.bodyBytes);
       if (response.statusCode >= 400) {
         throw RecapException.of(response.statusCode, body, response.headers);
@@ -296,10 +326,11 @@ class Recap {
     String path,
     Json body,
     String? cursor,
+    bool renew,
   ) async* {
     final client = _newClient();
     try {
-      final request = await _request('POST', conversationId, path);
+      final request = await _request('POST', conversationId, path, renew);
       request.headers['accept'] = 'text/event-stream';
       request.headers['content-type'] = 'application/json';
       if (cursor != null) request.headers['last-event-id'] = cursor;
@@ -323,10 +354,15 @@ class Recap {
     }
   }
 
-  Future<http.Request> _request(String method, String? conversationId, String path) async {
+  Future<http.Request> _request(
+    String method,
+    String? conversationId,
+    String path,
+    bool renew,
+  ) async {
     final root = conversationId == null ? '' : '/conversations/$conversationId';
     final request = http.Request(method, Uri.parse('$baseUrl/v1$root$path'));
-    request.headers['authorization'] = 'Bearer ${await idToken()}';
+    request.headers['authorization'] = 'Bearer ${await idToken(renew)}';
     final appToken = await appCheckToken?.call();
     if (appToken != null) request.headers['x-firebase-appcheck'] = appToken;
     return request;

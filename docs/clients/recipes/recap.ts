@@ -2,8 +2,8 @@
 export interface Backend {
   /** Address of the function, e.g. `https://chat-abc.run.app`. */
   baseUrl: string;
-  /** The user's Firebase ID token; the Firebase SDK renews it by itself. */
-  getIdToken: () => Promise<string>;
+  /** The user's Firebase ID token, a new one if the service took the last for expired: `(renew) => user.getIdToken(renew)`. */
+  getIdToken: (renew?: boolean) => Promise<string>;
   /** Where the service demands App Check: `async () => (await getToken(appCheck)).token`. */
   getAppCheckToken?: () => Promise<string>;
 }
@@ -30,20 +30,39 @@ export interface UploadedFile {
   uploadId: string;
 }
 
-/** A refusal: decide by `reason`, show `message`. */
+/** A refusal: decide by `reason`, show `message`. `code`: HTTP status, 0 where there was no connection. */
 export class RecapError extends Error {
   readonly code: number;
   readonly reason: string | undefined;
-  constructor(code: number, body: string) {
-    let error: { message: string; details?: { reason?: string }[] } = { message: `HTTP ${code}` };
+  constructor(code: number, body = '') {
+    const unknown = code === 0 ? 'No connection.' : `HTTP ${code}`;
+    let error: { message: string; details?: { reason?: string }[] } = { message: unknown };
     try {
-      error = JSON.parse(body).error;
+      error = JSON.parse(body).error ?? error;
     } catch {
-      // no answer of the API, but a page of a proxy in between
+      // no answer of the API, but a broken connection or a page of a proxy in between
     }
     super(error.message);
     this.code = code;
     this.reason = error.details?.[0]?.reason;
+  }
+}
+
+/** A call without an answer for so long has no connection any more. */
+const CALL_TIMEOUT_MS = 30_000;
+const UPLOAD_TIMEOUT_MS = 300_000;
+
+/** Status and text of an answer. Rejects with a RecapError where there is none. */
+async function load(url: string, init: RequestInit, timeoutMs: number) {
+  const timeout = new AbortController();
+  const timer = setTimeout(() => timeout.abort(), timeoutMs);
+  try {
+    const response = await fetch(url, { ...init, signal: timeout.signal });
+    return { ok: response.ok, status: response.status, text: await response.text() };
+  } catch {
+    throw new RecapError(0);
+  } finally {
+    clearTimeout(timer);
   }
 }
 
@@ -59,19 +78,30 @@ export class Recap {
 
   /** Any call, such as `('POST', '/conversations/…:compact')`; the JSON that it answers. */
   async call<Reply>(method: string, path: string, body?: unknown): Promise<Reply> {
+    const text = await this.#send({ method, path, body }, false);
+    return JSON.parse(text || 'null');
+  }
+
+  async #send(
+    call: { method: string; path: string; body: unknown },
+    renew: boolean,
+  ): Promise<string> {
+    const { method, path, body } = call;
     const { baseUrl, getIdToken, getAppCheckToken } = this.#backend;
-    const response = await fetch(`${baseUrl}/v1${path}`, {
+    const init = {
       method,
       headers: {
-        authorization: `Bearer ${await getIdToken()}`,
+        authorization: `Bearer ${await getIdToken(renew)}`,
         ...(getAppCheckToken && { 'x-firebase-appcheck': await getAppCheckToken() }),
         ...(body !== undefined && { 'content-type': 'application/json' }),
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    if (!response.ok) throw new RecapError(response.status, text);
-    return JSON.parse(text || 'null');
+    };
+    const { ok, status, text } = await load(`${baseUrl}/v1${path}`, init, CALL_TIMEOUT_MS);
+    if (ok) return text;
+    const refusal = new RecapError(status, text);
+    if (refusal.reason === 'ID_TOKEN_EXPIRED' && !renew) return this.#send(call, true);
+    throw refusal;
   }
 
   /** The newest first; go on with `nextPageToken`. */
@@ -82,7 +112,7 @@ export class Recap {
     );
   }
 
-  /** The newest first, replaced ones too (`inContext: false`); go on with `nextPageToken`. */
+  /** The oldest first, replaced ones too (`inContext: false`); go on with `nextPageToken`. */
   listMessages(conversationId: string, pageToken?: string) {
     return this.call<{ messages: StoredMessage[]; nextPageToken?: string }>(
       'GET',
@@ -115,9 +145,9 @@ export class Recap {
       headers: Record<string, string>;
     }>('POST', '/uploads', about);
     const { uploadId, url, method, headers } = begun;
-    const put = await fetch(url, { method, headers, body: file });
+    const put = await load(url, { method, headers, body: file }, UPLOAD_TIMEOUT_MS);
     // 412: an earlier try of this PUT has brought the file.
-    if (!put.ok && put.status !== 412) throw new RecapError(put.status, await put.text());
+    if (!put.ok && put.status !== 412) throw new RecapError(put.status, put.text);
     return { type: 'file', uploadId };
   }
 }

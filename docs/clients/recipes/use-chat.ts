@@ -2,8 +2,8 @@
 export interface Backend {
   /** Address of the function, e.g. `https://chat-abc.run.app`. */
   baseUrl: string;
-  /** The user's Firebase ID token; the Firebase SDK renews it by itself. */
-  getIdToken: () => Promise<string>;
+  /** The user's Firebase ID token, a new one if the service took the last for expired: `(renew) => user.getIdToken(renew)`. */
+  getIdToken: (renew?: boolean) => Promise<string>;
   /** Where the service demands App Check: `async () => (await getToken(appCheck)).token`. */
   getAppCheckToken?: () => Promise<string>;
 }
@@ -21,6 +21,54 @@ const authorize = async ({ getIdToken, getAppCheckToken }: Backend) => ({
   ...(getAppCheckToken && { 'x-firebase-appcheck': await getAppCheckToken() }),
 });
 
+/** Sends a call whose ID token has expired once more, with a new one. */
+async function fetchRenewed(
+  { getIdToken }: Backend,
+  url: string | URL | Request,
+  init: RequestInit,
+) {
+  const response = await fetch(url, init);
+  if (response.status !== 401 || !(await response.clone().text()).includes('ID_TOKEN_EXPIRED'))
+    return response;
+  const headers = new Headers(init.headers);
+  headers.set('authorization', `Bearer ${await getIdToken(true)}`);
+  return fetch(url, { ...init, headers });
+}
+
+/** A heartbeat comes every 8 s: a stream without a byte for so long is dead. */
+const SILENCE_MS = 30_000;
+
+/** The same stream; it breaks, as one whose connection was lost, after a long silence or an end without `[DONE]`. */
+function watchStream(response: Response, silenceMs: number): Response {
+  const isStream = response.headers.get('content-type')?.startsWith('text/event-stream');
+  if (!response.body || !isStream) return response;
+  const reader = response.body.getReader();
+  const decoder = new TextDecoder();
+  let tail = '';
+  const read = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
+    let timer;
+    const silence = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new TypeError('The connection broke.')), silenceMs);
+    });
+    try {
+      const { done, value } = await Promise.race([reader.read(), silence]);
+      if (value) controller.enqueue(value);
+      tail = (tail + decoder.decode(value, { stream: true })).slice(-20);
+      if (!done) return;
+      if (!tail.includes('data: [DONE]')) throw new TypeError('The connection broke.');
+      controller.close();
+    } catch (error) {
+      void reader.cancel().catch(() => undefined);
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+  const body = new ReadableStream({ pull: read, cancel: (reason) => reader.cancel(reason) });
+  const { status, headers } = response;
+  return new Response(body, { status, headers });
+}
+
 /**
  * For `new DefaultChatTransport(…)`: only what is new travels, a message or what tools of the app have given, and which
  * message it comes after. `aiSdk`: the major version of your `ai`. `onDisconnect`: whether the answer stops, some seconds
@@ -28,9 +76,15 @@ const authorize = async ({ getIdToken, getAppCheckToken }: Backend) => ({
  */
 export const transportOptions = (
   backend: Backend,
-  { aiSdk = 5, onDisconnect = 'stop' }: { aiSdk?: number; onDisconnect?: 'stop' | 'continue' } = {},
+  {
+    aiSdk = 5,
+    onDisconnect = 'stop',
+    silenceMs = SILENCE_MS,
+  }: { aiSdk?: number; onDisconnect?: 'stop' | 'continue'; silenceMs?: number } = {},
 ) => ({
   api: `${backend.baseUrl}/v1/ai-sdk/chat`,
+  fetch: async (url: string | URL | Request, init: RequestInit = {}) =>
+    watchStream(await fetchRenewed(backend, url, init), silenceMs),
   headers: async () => ({
     ...(await authorize(backend)),
     'x-ai-sdk-version': String(aiSdk), // from 6 on, questions for approval come as parts
@@ -119,10 +173,8 @@ export async function stopAnswer(
     conversationId?: string;
   };
   if (turnId === undefined) return;
-  await fetch(`${backend.baseUrl}/v1/conversations/${conversationId}/turns/${turnId}:cancel`, {
-    method: 'POST',
-    headers: await authorize(backend),
-  });
+  const url = `${backend.baseUrl}/v1/conversations/${conversationId}/turns/${turnId}:cancel`;
+  await fetchRenewed(backend, url, { method: 'POST', headers: await authorize(backend) });
 }
 
 /**
@@ -191,7 +243,8 @@ type UiPart = { type: 'text'; text: string } | { type: 'step-start' } | FilePart
 
 /** What the API says. Throws Error for a refusal; `readError` reads it. Undefined: there is nothing of that name. */
 async function readJson(backend: Backend, path: string) {
-  const reply = await fetch(`${backend.baseUrl}/v1/${path}`, { headers: await authorize(backend) });
+  const headers = await authorize(backend);
+  const reply = await fetchRenewed(backend, `${backend.baseUrl}/v1/${path}`, { headers });
   const text = await reply.text();
   if (reply.status === 404) return undefined;
   if (!reply.ok) throw new Error(text);
@@ -243,32 +296,46 @@ async function showParts(backend: Backend, stored: StoredPart[]): Promise<UiPart
 }
 
 /**
- * The messages of a conversation for `useChat({ messages })`, without those that others took the place of. Throws Error
- * when the server refuses to show them (401: sign in again); `readError` says why.
+ * The messages of a conversation for `useChat`, without those that others took the place of: the newest page first, then
+ * what goes before it, each page in the order of the conversation. Throws Error when the server refuses to show them (401:
+ * sign in again); `readError` says why.
  */
-export async function loadMessages(backend: Backend, conversationId: string) {
-  const stored: StoredMessage[] = [];
+export async function* loadPages(backend: Backend, conversationId: string) {
+  const path = `conversations/${encodeURIComponent(conversationId)}/messages`;
+  /** From here on, later turns took the place of what was said. */
+  let replacedFrom = Infinity;
+  let turn: { seq: number; replaces?: number } = { seq: Infinity };
   for (let pageToken: string | undefined = ''; pageToken !== undefined;) {
-    const query = new URLSearchParams({ pageSize: '100', ...(pageToken && { pageToken }) });
-    const path = `conversations/${encodeURIComponent(conversationId)}/messages?${query}`;
+    const parameters = { order: 'desc', pageSize: '100', ...(pageToken && { pageToken }) };
     const page: { messages: StoredMessage[]; nextPageToken?: string } | undefined = await readJson(
       backend,
-      path,
+      `${path}?${new URLSearchParams(parameters)}`,
     );
-    if (!page) return []; // nothing was sent yet
-    stored.push(...page.messages);
+    if (!page) return; // nothing was sent yet
+    const shown: StoredMessage[] = [];
+    for (const message of page.messages) {
+      if (message.seq < turn.seq) {
+        replacedFrom = Math.min(replacedFrom, turn.replaces ?? Infinity);
+        turn = message;
+      }
+      if (message.seq < replacedFrom) shown.unshift(message);
+    }
+    yield await Promise.all(
+      shown.map(async ({ id, role, parts }) => ({
+        id,
+        role: role === 'user' ? ('user' as const) : ('assistant' as const),
+        parts: await showParts(backend, parts),
+      })),
+    );
     pageToken = page.nextPageToken;
   }
-  const isReplaced = ({ seq }: StoredMessage) =>
-    stored.some(({ replaces = Infinity, seq: by }) => replaces <= seq && seq < by);
-  const shown = stored.filter((message) => !isReplaced(message));
-  return Promise.all(
-    shown.map(async ({ id, role, parts }) => ({
-      id,
-      role: role === 'user' ? ('user' as const) : ('assistant' as const),
-      parts: await showParts(backend, parts),
-    })),
-  );
+}
+
+/** All of them, in the order of the conversation: of a long one the reader waits for the whole. */
+export async function loadMessages(backend: Backend, conversationId: string) {
+  const pages = [];
+  for await (const page of loadPages(backend, conversationId)) pages.unshift(page);
+  return pages.flat();
 }
 
 /** The parts that hold: an answer that was begun anew says so, and what stands before that is void. */

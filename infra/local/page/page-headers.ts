@@ -4,11 +4,11 @@ const SIGN_IN_ORIGINS = [
   'https://securetoken.googleapis.com',
 ];
 
-/** Where Cloud Functions and Cloud Run answer. */
-const FUNCTION_ORIGINS = ['https://*.run.app', 'https://*.cloudfunctions.net'];
+/** Stands for the address of chat, until the page is deployed (docs/deploy.md). */
+const CHAT_ORIGIN = 'https://chat.example';
 
 /** What the deployed page may call; `firebase.json` says the same. */
-export const DEPLOYED_ORIGINS: readonly string[] = [...FUNCTION_ORIGINS, ...SIGN_IN_ORIGINS];
+export const DEPLOYED_ORIGINS: readonly string[] = [CHAT_ORIGIN, ...SIGN_IN_ORIGINS];
 
 /**
  * Headers of every file of the page: scripts and styles of its own alone, nothing written into the document,

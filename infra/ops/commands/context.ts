@@ -9,7 +9,7 @@ const GENERATION_MAX = 99_999_999;
 
 /** A text, or contents as JSON: what a call sends. */
 const textOf = ({ content }: ContextItemView): string =>
-  typeof content === 'string' ? content : JSON.stringify(content);
+  typeof content === 'string' ? content.replaceAll('\n', '\n    ') : JSON.stringify(content);
 
 /** What the next call would send, piece by piece; with a generation, what one of that generation was sent. */
 export const contextCommand = opsCommand({

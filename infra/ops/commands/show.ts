@@ -1,6 +1,6 @@
 import { refreshRemote } from '#functions/config/remote-policy.ts';
 import { conversationPolicy, selectVariant } from '#functions/config/conversation-policy.ts';
-import { contentText } from '#shared/conversation/documents/content.ts';
+import { contentText, type Content } from '#shared/conversation/documents/content.ts';
 import { readHistories } from '#shared/conversation/context/find-history.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import { decodeJob, type CompactionRecord } from '#shared/conversation/documents/job.ts';
@@ -60,12 +60,13 @@ const turnsText = (turns: readonly Turn[]) =>
     turns,
   );
 
+/** What was said; further lines are set in, so that none looks like the beginning of another message. */
+const saidLine = (seq: number, { role, ...content }: Content) =>
+  `[${seq}] ${role}: ${contentText({ role, ...content }).replaceAll('\n', '\n    ')}`;
+
 const saidText = (turns: readonly Turn[]) =>
   turns
-    .flatMap(({ seq, user, contents }) => [
-      `[${seq}] user: ${contentText(user)}`,
-      ...contents.map((content) => `[${seq}] ${content.role}: ${contentText(content)}`),
-    ])
+    .flatMap(({ seq, user, contents }) => [user, ...contents].map((each) => saidLine(seq, each)))
     .join('\n');
 
 const generationsText = (histories: readonly History[]) =>

@@ -25,7 +25,13 @@ function textsOf({ userTexts, answerTexts }: Exchange, index: number): TurnTexts
     { id: `u_${seq}`, role: 'user' as const, text: userTexts.join('\n'), time: new Date(0) },
     { id: `m_${seq}`, role: 'model' as const, text: answerTexts.join('\n'), time: new Date(0) },
   ];
-  return { seq, inContext: true, messages: messages.filter(({ text }) => text !== ''), tools: '' };
+  return {
+    seq,
+    inContext: true,
+    isReplaced: false,
+    messages: messages.filter(({ text }) => text !== ''),
+    tools: '',
+  };
 }
 
 const tokensOf = ({ messages }: TurnTexts) =>

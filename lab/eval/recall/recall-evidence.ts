@@ -29,7 +29,13 @@ function textsOf(
     { id: `u_${seq}`, role: 'user' as const, text: textOf(user), time: at },
     { id: `m_${seq}`, role: 'model' as const, text: folded.map(textOf).join('\n'), time: at },
   ];
-  return { seq, inContext: true, messages: messages.filter(({ text }) => text !== ''), tools: '' };
+  return {
+    seq,
+    inContext: true,
+    isReplaced: false,
+    messages: messages.filter(({ text }) => text !== ''),
+    tools: '',
+  };
 }
 
 function roomOf(characters: number): (excerpt: Excerpt) => boolean {

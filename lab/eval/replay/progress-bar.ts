@@ -1,3 +1,5 @@
+import { terminalText } from '#infra/terminal-text.ts';
+
 const width = 30;
 
 export interface ProgressBar {
@@ -34,7 +36,7 @@ export function createProgressBar(options: {
   return {
     advance: (count, newLabel) => {
       done += count;
-      label = newLabel;
+      label = terminalText(newLabel);
       const tenths = total === 0 ? 10 : Math.floor((10 * done) / total);
       if (!isTerminal && tenths > toldTenths) write(`${done}/${total} ${label}\n`);
       toldTenths = Math.max(toldTenths, tenths);
@@ -42,7 +44,7 @@ export function createProgressBar(options: {
     },
     print: (line) => {
       clear();
-      write(`${line}\n`);
+      write(`${terminalText(line)}\n`);
       draw();
     },
     end: clear,

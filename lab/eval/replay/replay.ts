@@ -1,5 +1,6 @@
 import { chooseModel } from '#infra/local/stack/stack-environment.ts';
 import { readFile, writeFile } from 'node:fs/promises';
+import { terminalText } from '#infra/terminal-text.ts';
 import { ChatClient } from './chat-client.ts';
 import { createProgressBar } from './progress-bar.ts';
 import { registerScriptedAnswers, type ScriptedConversation } from '../answers/scripted-answers.ts';
@@ -86,7 +87,7 @@ async function replay(wanted: ReplayArguments): Promise<boolean> {
     );
     for (const { recordingId, script } of conversations) {
       const text = scriptText(script);
-      if (text !== undefined) write(`${recordingId}: ${text}\n`);
+      if (text !== undefined) write(terminalText(`${recordingId}: ${text}\n`));
     }
     if (wanted.answers === 'recorded' && target.fakeGeminiUrl !== undefined) {
       const count = await registerScriptedAnswers(target.fakeGeminiUrl, conversations);

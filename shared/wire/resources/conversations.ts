@@ -8,7 +8,13 @@ import {
   type Conversation,
 } from '#shared/conversation/documents/conversation.ts';
 import { profileSchema } from '#shared/conversation/documents/snapshot.ts';
-import { conversationIdSchema, messageOrAnswerId, time, wellFormedText } from '../fields.ts';
+import {
+  conversationIdSchema,
+  messageOrAnswerId,
+  shownLine,
+  time,
+  wellFormedText,
+} from '../fields.ts';
 import {
   METADATA_ENTRIES_MAX,
   METADATA_KEY_MAX_CHARACTERS,
@@ -74,7 +80,7 @@ const settingsSchema = z.strictObject({
 });
 
 const conversationFields = {
-  title: wellFormedText.min(1).max(TITLE_MAX_CHARACTERS).optional().describe('A line for lists.'),
+  title: shownLine(TITLE_MAX_CHARACTERS).optional().describe('A line for lists.'),
   metadata: metadataSchema
     .optional()
     .describe(`What the app keeps with the conversation; at most ${METADATA_ENTRIES_MAX} entries.`),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isTerminal, type Turn } from '#shared/conversation/documents/turn.ts';
+import { isReplaced } from '#shared/conversation/writes/replaced-by.ts';
 import { toFinishReason } from '../finish-reason.ts';
 import { conversationResponse, type ConversationView } from './conversations.ts';
 import { memoryNoteResponse } from './memories.ts';
@@ -54,27 +55,32 @@ export interface ExportedMessage {
   fate: Fate;
 }
 
-/** `replaced`: nothing else takes a turn out of the context that was answered in it and can be read. */
-function fateOf(turn: Turn): Fate {
-  if (turn.eraseTime !== undefined) return 'deleted';
+/** What became of a turn of which nothing was erased. */
+function wholeFate(turn: Turn): Fate {
+  if (isReplaced(turn)) return 'replaced';
   if (!isTerminal(turn.state)) return 'unanswered';
   if (turn.state === 'failed') return 'failed';
   if (turn.state === 'cancelled') return 'cancelled';
   if (turn.finishReason !== undefined && toFinishReason(turn.finishReason) === 'content-filter')
     return 'filtered';
-  const wasNeverIn = turn.foldedInContext === false || turn.unreadable !== undefined;
-  return turn.inContext || wasNeverIn ? 'answered' : 'replaced';
+  return 'answered';
 }
 
-/** User message and answer, if there is one, of a turn. */
-export function exportMessages(turn: Turn): ExportedMessage[] {
-  const fate = fateOf(turn);
-  const isAnswerGone = fate === 'deleted' && turn.user.parts.length > 0;
-  return [
-    { message: userMessageView(turn), fate: isAnswerGone ? 'answerDeleted' : fate },
-    ...(hasAnswer(turn) ? [{ message: answerView(turn), fate }] : []),
-  ];
+/** What became of a user's message; without an answer that was erased alone, it still says what was asked. */
+function messageFate(turn: Turn): Fate {
+  if (turn.eraseTime === undefined) return wholeFate(turn);
+  if (turn.user.parts.length === 0) return 'deleted';
+  return isReplaced(turn) ? 'replaced' : 'answerDeleted';
 }
+
+const answerFate = (turn: Turn): Fate =>
+  turn.eraseTime === undefined ? wholeFate(turn) : 'deleted';
+
+/** User message and answer, if there is one, of a turn. */
+export const exportMessages = (turn: Turn): ExportedMessage[] => [
+  { message: userMessageView(turn), fate: messageFate(turn) },
+  ...(hasAnswer(turn) ? [{ message: answerView(turn), fate: answerFate(turn) }] : []),
+];
 
 const NOTES: Readonly<Record<Fate, string>> = {
   answered: '',

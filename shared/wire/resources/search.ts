@@ -6,6 +6,10 @@ const searchHitResponse = z.object({
   role: z.enum(['user', 'model']),
   messageId: z.string(),
   at: time,
+  replaced: z
+    .literal(true)
+    .optional()
+    .describe('An edit or a regeneration took its place: the model does not read it any more.'),
   snippet: z.string().describe('A line of the message around what was found.'),
   score: z
     .number()

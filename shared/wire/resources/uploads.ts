@@ -3,7 +3,7 @@ import type { SignedRequest } from '#shared/ports/file-ports.ts';
 import { FILE_TYPE_PATTERN, FILE_TYPES } from '#shared/uploads/file-types.ts';
 import { FILE_NAME_MAX_CHARACTERS, FILES_MAX_BYTES } from '#shared/uploads/limits.ts';
 import type { Upload } from '#shared/uploads/upload.ts';
-import { time, wellFormedText } from '../fields.ts';
+import { shownLine, time } from '../fields.ts';
 
 export const uploadIdSchema = z
   .string()
@@ -13,10 +13,6 @@ export const uploadIdSchema = z
   )
   .toLowerCase()
   .describe('Id of an upload, as `POST /v1/uploads` gave it.');
-
-/** No control characters and no breaks of lines; without surrogates and flags, so that every reader of JSON Schema takes it. */
-// eslint-disable-next-line no-control-regex -- they are what is refused
-const ONE_LINE = /^[^\u0000-\u001f\u007f-\u009f\u2028\u2029]+$/;
 
 export const uploadParams = z.strictObject({ uploadId: uploadIdSchema });
 
@@ -32,10 +28,7 @@ export const createUploadBody = z.strictObject({
     .min(1)
     .max(FILES_MAX_BYTES)
     .describe('The exact size of the file; another one is not taken.'),
-  name: wellFormedText
-    .min(1)
-    .max(FILE_NAME_MAX_CHARACTERS)
-    .regex(ONE_LINE, 'must be one line of text')
+  name: shownLine(FILE_NAME_MAX_CHARACTERS)
     .optional()
     .describe('What the file is called; the model is told.'),
 });

@@ -22,7 +22,9 @@ private data class Command(
     val operation: String,
     val baseUrl: String,
     val token: String,
+    val renewedToken: String = "",
     val appCheckToken: String? = null,
+    val onBusy: String? = null,
     val conversationId: String = "",
     val messageId: String = "",
     val text: String = "",
@@ -53,6 +55,8 @@ private data class Shown(
     val turnId: String?,
     val finishReason: String?,
     val errorText: String?,
+    val isStopped: Boolean,
+    val hasContext: Boolean,
     val calls: List<Call>,
 )
 
@@ -68,13 +72,16 @@ private suspend fun Flow<Answer>.show(id: Int): JsonElement {
     answer.turnId?.let { waiting[it] = answer }
     val calls = answer.calls.map { Call(it.id, it.name, it.input) }
     return lines.encodeToJsonElement(
-        Shown(answer.text, answer.turnId, answer.finishReason, answer.errorText, calls),
+        Shown(
+            answer.text, answer.turnId, answer.finishReason, answer.errorText, answer.isStopped, answer.context != null,
+            calls,
+        ),
     )
 }
 
 private suspend fun perform(command: Command): JsonElement = with(command) {
-    val recap = Recap(baseUrl, client, { token }, { appCheckToken })
-    val message = OutgoingMessage(conversationId, newId, text, files)
+    val recap = Recap(baseUrl, client, { renew -> if (renew) renewedToken else token }, { appCheckToken })
+    val message = OutgoingMessage(conversationId, newId, text, files, onBusy)
     when (operation) {
         "send" -> recap.send(message).show(id)
         "edit" -> recap.edit(messageId, message).show(id)

@@ -8,6 +8,7 @@ import {
 import {
   conversationPath,
   messageGuardPath,
+  turnId,
   turnPath,
 } from '#shared/conversation/documents/paths.ts';
 import { readConversation, readTurns } from '#shared/conversation/context/read-conversation.ts';
@@ -24,8 +25,11 @@ export interface TurnToBuild {
   answer?: string | readonly Content[];
   state?: Extract<Turn['state'], 'done' | 'failed' | 'cancelled'>;
   inContext?: boolean;
+  /** The turn that took its place; then it is in no context. */
+  replacedBy?: number;
   retention?: Turn['retention'];
   grounding?: Turn['grounding'];
+  finishReason?: string;
 }
 
 export interface ConversationToBuild {
@@ -95,8 +99,10 @@ function turnWrites({ conversationId, seq, turn, now }: PlacedTurn): Write[] {
     createTime: now,
     finishTime: now,
     tokens: { user: tokensOf([user]), answer: tokensOf(contents) },
-    inContext: turn.inContext ?? turn.state !== 'failed',
+    inContext: turn.inContext ?? (turn.state !== 'failed' && turn.replacedBy === undefined),
+    ...(turn.replacedBy !== undefined && { replacedBy: { [turnId(turn.replacedBy)]: true } }),
     ...(turn.retention && { retention: turn.retention }),
+    ...(turn.finishReason !== undefined && { finishReason: turn.finishReason }),
     ...(turn.grounding && { grounding: { ...turn.grounding } }),
     ...encodedUser.fields,
     ...encodedAnswer.fields,
@@ -125,7 +131,7 @@ function storedConversation(
 ): Conversation {
   const tokens = turns.reduce(
     (sum, turn, index) =>
-      turn.inContext === false || turn.state === 'failed'
+      turn.inContext === false || turn.state === 'failed' || turn.replacedBy !== undefined
         ? sum
         : sum + tokensOf([userOf(turn, index + 1), ...contentsOf(turn, index + 1)]),
     0,

@@ -1,5 +1,40 @@
-import { createServer, request } from 'node:http';
+import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
 import { openServer } from '#infra/local/processes/open-server.ts';
+
+/** Passes a request on to the server at `url`; `take` gets its answer. */
+function passOn(
+  url: string,
+  { incoming, outgoing }: { incoming: IncomingMessage; outgoing: ServerResponse },
+  take: (answer: IncomingMessage) => void = (answer) => void answer.pipe(outgoing),
+): void {
+  const { method = 'GET', headers } = incoming;
+  const passed = request(`${url}${incoming.url}`, { method, headers }, (answer) => {
+    outgoing.writeHead(answer.statusCode ?? 500, answer.headers);
+    take(answer);
+  });
+  passed.on('error', () => outgoing.destroy());
+  incoming.pipe(passed);
+}
+
+/**
+ * A proxy that loses the first stream after its first piece: it ends in good order, or nothing more comes. What follows is
+ * passed on.
+ */
+export async function startLosingProxy(url: string, then: 'ends' | 'falls silent') {
+  let isFirst = true;
+  const server = createServer((incoming, outgoing) => {
+    if (!isFirst) return passOn(url, { incoming, outgoing });
+    isFirst = false;
+    passOn(url, { incoming, outgoing }, (answer) => {
+      answer.once('data', (piece: Buffer) => {
+        outgoing.write(piece);
+        if (then === 'ends') outgoing.end();
+        answer.destroy();
+      });
+    });
+  });
+  return openServer(server);
+}
 
 /** A proxy before a server that answers the first `failures` requests with a page of its own, 502, then passes them on. */
 export async function startBrokenProxy(url: string, failures: number) {
@@ -9,13 +44,7 @@ export async function startBrokenProxy(url: string, failures: number) {
       outgoing.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad gateway</h1>');
       return;
     }
-    const { method = 'GET', headers } = incoming;
-    const passed = request(`${url}${incoming.url}`, { method, headers }, (answer) => {
-      outgoing.writeHead(answer.statusCode ?? 500, answer.headers);
-      answer.pipe(outgoing);
-    });
-    passed.on('error', () => outgoing.destroy());
-    incoming.pipe(passed);
+    passOn(url, { incoming, outgoing });
   });
   return openServer(server);
 }

@@ -13,6 +13,7 @@ test.each([
   const turns = Array.from({ length: 1_000 }, (__, i) => ({
     seq: i + 1,
     inContext: true,
+    isReplaced: false,
     messages: [{ id: `u${i}`, role: 'user' as const, text, time: at }],
     tools: '',
   }));

@@ -20,6 +20,7 @@ const day = new Date('2026-03-01T09:00:00.000Z');
 const turnOf = (seq: number, user: string, model = 'I see.'): TurnTexts => ({
   seq,
   inContext: true,
+  isReplaced: false,
   messages: [
     { id: `u${seq}`, role: 'user', text: user, time: day },
     { id: `m_${seq}`, role: 'model', text: model, time: day },

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
 import { afterAll, describe, expect, test } from 'vitest';
 import { deleteConversation } from '#functions/chat/conversations/erase/delete-conversation.ts';
 import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
@@ -10,6 +12,10 @@ import {
   buildConversation,
   type TurnToBuild,
 } from '#test/support/compaction/conversation-builder.ts';
+import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
+import { edit, regenerate } from '#test/support/chat/replacing.ts';
+import { request } from '#test/support/chat/sending.ts';
+import { answered } from '#test/support/chat/starts.ts';
 import { lifecycle, owner, setConversation } from '#test/support/chat/lifecycle.ts';
 
 const chat = await startChatServer();
@@ -60,7 +66,7 @@ describe('the export of a conversation', () => {
     const uid = randomUUID();
     const id = await build(uid, [
       { state: 'failed', answer: [] },
-      { inContext: false },
+      { replacedBy: 4 },
       { state: 'cancelled', inContext: false },
       {},
     ]);
@@ -80,6 +86,72 @@ describe('the export of a conversation', () => {
     ]);
   });
 
+  test('each line of a JSON-lines export is one line for every reader', async () => {
+    const uid = randomUUID();
+    const said = 'Shopping\u2028milk\u2029eggs\u0085tea';
+    const id = await build(uid, [{ user: said, answer: said }], said);
+    const readLines = async (path: string, method: string) => {
+      const response = await chat.call(path, { uid, method });
+      return all(createInterface({ input: Readable.from([await response.text()]) }));
+    };
+
+    const ofConversation = await readLines(`/v1/conversations/${id}:export?format=jsonl`, 'GET');
+    const ofUser = await readLines('/v1/users/me:export', 'POST');
+
+    expect(ofConversation).toHaveLength(3);
+    expect(ofUser).toEqual(ofConversation);
+    expect(ofUser.join('')).not.toMatch(/[\u0085\u2028\u2029]/u);
+    expect(linesOf(ofUser.join('\n'))[1]).toMatchObject({ parts: [{ text: said }] });
+  });
+
+  test('what was edited or regenerated is marked as replaced in both exports', async () => {
+    const world = chatDependencies();
+    const id = randomUUID();
+    const sent = ['one', 'two', 'three'].map((text) => request(id, text));
+    for (const each of sent) await answered(world, each);
+    await answered(world, edit(id, sent[1]?.message.id ?? '', 'two, corrected'));
+    await answered(world, regenerate(id, 'm_4'));
+    const target = { caller: owner, conversationId: id };
+
+    const jsonl = await exportConversation(world, { ...target, format: 'jsonl' });
+    const markdown = await exportConversation(world, { ...target, format: 'markdown' });
+
+    const fates = fatesOf(linesOf((await all(jsonl)).join(''))).map((line) => line.split(' ')[1]);
+    expect(fates.slice(0, 2)).toEqual(['answered', 'answered']);
+    expect(fates.slice(2, 8)).toEqual(Array(6).fill('replaced'));
+    expect(fates.slice(8)).toEqual(['answered', 'answered']);
+    expect((await all(markdown)).join('').match(/\(replaced by a later message\)/gu)).toHaveLength(
+      6,
+    );
+  });
+
+  test.each([
+    ['failed', { state: 'failed', answer: [] }],
+    ['was stopped', { state: 'cancelled' }],
+    ['was filtered', { finishReason: 'SAFETY' }],
+  ] as const)('a message that %s and was edited is exported as replaced', async (_, turn) => {
+    const uid = randomUUID();
+    const id = await build(uid, [{ ...turn, replacedBy: 2 }, {}]);
+
+    const response = await chat.call(`/v1/conversations/${id}:export`, { uid });
+
+    expect(fatesOf(linesOf(await response.text()))[0]).toBe('message-1 replaced');
+  });
+
+  test('a replaced message whose answer was deleted is exported as replaced', async () => {
+    const uid = randomUUID();
+    const id = await build(uid, [{ replacedBy: 2 }, {}]);
+    const caller = { uid, tier: 'signedIn' } as const;
+    await deleteMessage(chat.dependencies, { caller, conversationId: id, messageId: 'm_1' });
+
+    const response = await chat.call(`/v1/conversations/${id}:export`, { uid });
+
+    expect(fatesOf(linesOf(await response.text())).slice(0, 2)).toEqual([
+      'message-1 replaced',
+      'm_1 deleted',
+    ]);
+  });
+
   test('a Markdown export is for people', async () => {
     const uid = randomUUID();
     const code = 'Look:\n```ts\nlet a = 1;\n```';
@@ -91,7 +163,7 @@ describe('the export of a conversation', () => {
           { role: 'model', parts: [{ text: code }] },
         ],
       },
-      { user: 'Old.', inContext: false },
+      { user: 'Old.', replacedBy: 3 },
     ]);
 
     const response = await chat.call(`/v1/conversations/${id}:export?format=markdown`, { uid });

@@ -115,6 +115,18 @@ describe('what is logged', () => {
 });
 
 describe('the logger', () => {
+  test('the logger writes one line for every reader, whatever a field holds', () => {
+    const lines: string[] = [];
+    const logger = createJsonLogger({
+      write: (line) => lines.push(line),
+      clock: { now: () => new Date(0) },
+    });
+
+    logger.log('INFO', 'file_named', { name: 'a\u2028b\u2029c\u0085d' });
+
+    expect(lines.join('')).toContain(String.raw`"a\u2028b\u2029c\u0085d"`);
+  });
+
   test('the logger writes one JSON line in the form of Cloud Logging', () => {
     const lines: string[] = [];
     const logger = createJsonLogger({

@@ -3,13 +3,16 @@ import { afterAll, describe, expect, test } from 'vitest';
 import {
   catchUp,
   loadMessages,
+  loadPages,
   readError,
   transportOptions,
   type Backend,
 } from '#docs/clients/recipes/use-chat.ts';
+import { turnPath } from '#shared/conversation/documents/paths.ts';
 import { heldStreamer } from '#test/fakes/held-streamer.ts';
 import { png, startAttaching, textFile } from '#test/support/chat/attaching.ts';
 import { startChatServer, type ChatServer } from '#test/support/chat/chat-server.ts';
+import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
 import { idTokenClaims } from '#test/support/token-keys.ts';
 import { conversationWithTools, startToolServer } from '#test/support/wire/tool-server.ts';
 import { versions } from './versions.ts';
@@ -107,6 +110,33 @@ test('loadMessages follows the pages of a long conversation', async () => {
   expect(messages).toHaveLength(102);
   expect(messages.at(-1)?.parts).toEqual([{ type: 'text', text: 'Answer to Message 51.' }]);
   await server.stop();
+});
+
+test('loadPages gives the newest messages before the earlier ones are read, without replaced ones', async () => {
+  const { conversationId } = await buildConversation(tools.dependencies.store, {
+    turns: Array.from({ length: 120 }, () => ({})),
+    conversation: { ownerUid: 'alice' },
+  });
+  // Turn 120 stands in for the 100 before it.
+  await tools.dependencies.store.commit([
+    {
+      op: 'update',
+      path: turnPath(conversationId, 120),
+      fields: { replaces: 20 },
+      guard: { exists: true },
+    },
+  ]);
+  const idsOf = (messages: { id: string }[] = []) => messages.map(({ id }) => id);
+  const pages = loadPages(backendOf(tools), conversationId);
+
+  const first = await pages.next();
+  const rest: string[][] = [];
+  for await (const page of pages) rest.push(idsOf(page));
+
+  expect(idsOf(first.value ?? [])).toEqual(['message-120', 'm_120']);
+  expect(rest.toReversed().flat()).toEqual(
+    Array.from({ length: 19 }, (_, i) => [`message-${i + 1}`, `m_${i + 1}`]).flat(),
+  );
 });
 
 test('loadMessages explains a token that is refused', async () => {

@@ -6,6 +6,7 @@ import { contentText } from '#shared/conversation/documents/content.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { eventually } from '#test/support/eventually.ts';
 import { ReactNativeEventSource } from '#test/support/wire/react-native-sse.ts';
+import { startLosingProxy } from '#test/support/wire/broken-proxy.ts';
 import { startWireServer, type WireServer } from '#test/support/wire/wire-server.ts';
 
 async function start() {
@@ -68,7 +69,7 @@ test('react-native-sse with default options reconnecting three times is one mess
 });
 
 describe('the recipe for React Native', () => {
-  async function sending(text: string) {
+  async function sending(text: string, pace: { secondMs?: number } = {}) {
     const server = await start();
     const backend: Backend = {
       baseUrl: server.url,
@@ -78,7 +79,7 @@ describe('the recipe for React Native', () => {
     const message = { conversationId: randomUUID(), messageId: randomUUID(), text };
     const shown: string[] = [];
     const onChange = (answer: Answer) => void shown.push(answer.text);
-    const answer = sendMessage(backend, message, { onChange, firstDelayMs: 50 });
+    const answer = sendMessage(backend, message, { onChange, firstDelayMs: 50, ...pace });
     const call = await server.callOf(text);
     const shows = (said: string) =>
       eventually(`it shows ${said}`, () => Promise.resolve(shown.at(-1) === said || undefined));
@@ -97,6 +98,52 @@ describe('the recipe for React Native', () => {
       text: 'Half and whole.',
       finishReason: 'stop',
       metadata: { turnId: 't_1', usage: { promptTokens: 7 } },
+    });
+  });
+
+  test('the React Native recipe goes on after a connection on which nothing comes any more', async () => {
+    const server = await start();
+    const proxy = await startLosingProxy(server.url, 'falls silent');
+    onTestFinished(() => proxy.close());
+    const backend: Backend = {
+      baseUrl: proxy.url,
+      getIdToken: async () => (await server.authorization()).replace('Bearer ', ''),
+      EventSource: ReactNativeEventSource,
+    };
+    const message = { conversationId: randomUUID(), messageId: randomUUID(), text: 'Hello' };
+    const quick = { onChange: () => undefined, firstDelayMs: 1, secondMs: 20 };
+    const answer = sendMessage(backend, message, quick);
+    await server.answer('Hello', 'Hi.');
+
+    expect((await answer).text).toBe('Hi.');
+    expect(server.callsOf('Hello')).toHaveLength(1);
+  });
+
+  test('the React Native recipe keeps a quiet connection on which heartbeats come', async () => {
+    const { server, call, answer } = await sending('Hello', { secondMs: 10 });
+
+    await delay(600);
+    call.say('Hi.');
+    call.end();
+
+    expect((await answer).text).toBe('Hi.');
+    expect(sendsOf(server)).toBe(1);
+  });
+
+  test('the React Native recipe says that there is no connection', async () => {
+    const server = await start();
+    await server.stop();
+    const backend: Backend = {
+      baseUrl: server.url,
+      getIdToken: () => Promise.resolve('token'),
+      EventSource: ReactNativeEventSource,
+    };
+    const message = { conversationId: randomUUID(), messageId: randomUUID(), text: 'Hello' };
+    const once = { onChange: () => undefined, tries: 0 };
+
+    await expect(sendMessage(backend, message, once)).rejects.toMatchObject({
+      code: 0,
+      message: 'No connection.',
     });
   });
 
@@ -137,6 +184,8 @@ describe('the recipe for React Native', () => {
       { onChange: () => undefined },
     );
 
-    await expect(changed).rejects.toThrow('IDEMPOTENCY_KEY_REUSED');
+    await expect(changed).rejects.toMatchObject({
+      reason: 'IDEMPOTENCY_KEY_REUSED',
+    });
   });
 });

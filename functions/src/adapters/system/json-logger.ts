@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { EventEmitter } from 'node:events';
+import { singleLineJson } from '#shared/json-text.ts';
 import type { Clock, Logger } from '#shared/ports/ports.ts';
 import { systemClock } from './system-clock.ts';
 
@@ -15,7 +16,7 @@ export function createJsonLogger(options: {
     log: (severity, event, fields) => {
       try {
         const time = options.clock.now().toISOString();
-        options.write(`${JSON.stringify({ ...fields, severity, time, event, message: event })}\n`);
+        options.write(`${singleLineJson({ ...fields, severity, time, event, message: event })}\n`);
       } catch {
         // A full pipe or an odd field costs the line, not the request.
       }

@@ -3,6 +3,7 @@ import { unreadableConversationText } from '#shared/conversation/documents/unrea
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { StoreUnavailableError } from '#shared/errors.ts';
+import { singleLineJson } from '#shared/json-text.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import {
   exportMessages,
@@ -66,7 +67,7 @@ async function* messagesOf(
   for await (const turn of turnsOf(dependencies, range)) yield* exportMessages(turn);
 }
 
-const line = (exported: ExportLine) => `${JSON.stringify(exported)}\n`;
+const line = (exported: ExportLine) => `${singleLineJson(exported)}\n`;
 
 /** The messages of a range of turns, a line of JSON each. What throws breaks the text off. */
 export async function* messageLines(

@@ -35,7 +35,7 @@ function brokenText(error: unknown, generation: number): string {
     { type: 'error', errorText },
     { type: 'finish', finishReason: 'error', messageMetadata: { generation } },
   ];
-  return chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('');
+  return chunks.map((chunk) => `data: ${singleLineJson(chunk)}\n\n`).join('');
 }
 
 interface SseOptions extends HeartbeatOptions {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createFinder } from '#shared/search/find-in-text.ts';
+import { createFinder, createSteppedFinder } from '#shared/search/find-in-text.ts';
 import { isHit, textScores } from '#shared/search/rank-texts.ts';
 import { QUERY_UNITS_MAX, readSearchQuery, countUnits } from '#shared/search/search-query.ts';
 import { cutExcerpt, cutSnippet } from '#shared/search/snippet.ts';
@@ -22,6 +22,28 @@ function ranked(texts: readonly string[], q: string): string[] {
 const snippet = (text: string, q: string) => cutSnippet(text, found(text, q).places, q.length);
 
 describe('a search', () => {
+  test.each([
+    ['words', 'A boat at sea. ', 'boat'],
+    ['characters without spaces', '京都へ旅行に行きます。', '旅行'],
+    ['lines', 'ORD-48213 was sent on 2024-05-12\n', '2024'],
+  ])('a search through a long text misses nothing between its steps: %s', (_, line, q) => {
+    const lines = Math.ceil(50_000 / line.length);
+
+    const { counts, length, places } = found(line.repeat(lines), q);
+
+    const once = found(line, q);
+    expect(counts).toEqual(once.counts.map((count) => count * lines));
+    expect(length).toBeCloseTo(once.length * lines);
+    expect(places.at(-1)?.index).toBe(63 * line.length + (once.places[0]?.index ?? 0));
+  });
+
+  test('a search through a text without a break takes steps of at most 16,384 characters', () => {
+    const steps = [...createSteppedFinder(readSearchQuery('boat'))('x'.repeat(100_000))];
+
+    expect(Math.max(...steps)).toBeLessThanOrEqual(16_384);
+    expect(steps.reduce((sum, step) => sum + step, 0)).toBe(100_000);
+  });
+
   test.each([
     ['a word in another case', 'The BOAT sank.', 'boat'],
     ['a word by its beginning', 'My allergies got worse.', 'allerg'],

@@ -1,7 +1,7 @@
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import type { TurnTexts } from '#shared/search/turn-texts.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { textsBackwards } from './read-texts.ts';
+import { breathe, textsBackwards } from './read-texts.ts';
 
 /** UTF-16 units after which a search stops, however few turns they are. */
 const SEARCH_CHARACTERS = 8_000_000;
@@ -13,9 +13,13 @@ interface Search {
   newest: number;
   turnsMax: number;
   signal?: AbortSignal;
-  /** Called with each turn, the newest first. */
-  visit: (texts: TurnTexts) => void;
+  /** Called with each turn, the newest first. Gives the UTF-16 units that each of its steps has looked at. */
+  visit: (texts: TurnTexts) => Iterable<number>;
 }
+
+/** UTF-16 units after which what waits in this process has a go, and what each step counts for beside them. */
+const BREATH_CHARACTERS = 16_384;
+const STEP_CHARACTERS = 500;
 
 /** How far a search came. */
 export interface Searched {
@@ -39,9 +43,16 @@ export async function lookThrough(
   const end = Math.max(1, newest - turnsMax + 1);
   let oldestSeq = newest + 1;
   let characters = 0;
+  let sinceBreath = 0;
   const range = { newest, oldest: end, ...(signal && { signal }) };
   for await (const step of textsBackwards({ dependencies, conversationId, conversation }, range)) {
-    for (const texts of step.texts) visit(texts);
+    for (const texts of step.texts)
+      for (const lookedAt of visit(texts)) {
+        sinceBreath += lookedAt + STEP_CHARACTERS;
+        if (sinceBreath < BREATH_CHARACTERS) continue;
+        await breathe();
+        sinceBreath = 0;
+      }
     characters += step.characters;
     oldestSeq -= step.turns;
     if (characters >= SEARCH_CHARACTERS) break;

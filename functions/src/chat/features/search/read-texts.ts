@@ -67,7 +67,7 @@ async function readStep(source: TextsSource, seqs: readonly number[]): Promise<S
 }
 
 /** Lets what waits in this process have a go: looking through many texts takes the processor for a while. */
-const breathe = () => new Promise<void>((resolve) => setImmediate(resolve));
+export const breathe = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /**
  * The texts of the turns from `newest` down to `oldest`, newest first, some at a time. Throws StoreUnavailableError, and the signal's reason.

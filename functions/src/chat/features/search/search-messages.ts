@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { Caller } from '#shared/ports/ports.ts';
-import { createFinder, type CountedText } from '#shared/search/find-in-text.ts';
+import { createSteppedFinder, type CountedText } from '#shared/search/find-in-text.ts';
 import { isHit, textScores } from '#shared/search/rank-texts.ts';
 import { readSearchQuery } from '#shared/search/search-query.ts';
 import { cutSnippet } from '#shared/search/snippet.ts';
-import type { MessageText } from '#shared/search/turn-texts.ts';
+import type { MessageText, TurnTexts } from '#shared/search/turn-texts.ts';
 import { decodePageToken, encodePageToken, type PageScope } from '#shared/wire/page-token.ts';
 import type { SearchHitView, SearchView } from '#shared/wire/resources/search.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
@@ -30,21 +30,28 @@ interface SearchRequest {
 
 /** A message that was looked through; its texts are let go. */
 interface Looked {
-  message: Omit<MessageText, 'text'> & { seq: number };
+  message: Omit<MessageText, 'text'> & Pick<TurnTexts, 'seq' | 'isReplaced'>;
   counted: CountedText;
   /** Absent: no hit. */
   snippet?: string;
 }
 
-/** Looks into messages one by one and remembers what ranking needs. */
+/** Looks into turns one by one and remembers what ranking needs. */
 function messageSearch(q: string) {
-  const find = createFinder(readSearchQuery(q));
+  const findIn = createSteppedFinder(readSearchQuery(q));
   const looked: Looked[] = [];
-  const lookInto = (seq: number, { text, ...message }: MessageText): void => {
-    const { places, ...counted } = find(text);
-    const snippet = isHit(counted) ? cutSnippet(text, places, q.length) : undefined;
-    looked.push({ message: { ...message, seq }, counted, ...(snippet && { snippet }) });
-  };
+  function* lookInto({ seq, isReplaced, messages }: TurnTexts): Generator<number> {
+    // An answer comes after its question: the newest is looked into first.
+    for (const { text, ...message } of messages.toReversed()) {
+      const { places, ...counted } = yield* findIn(text);
+      const snippet = isHit(counted) ? cutSnippet(text, places, q.length) : undefined;
+      looked.push({
+        message: { ...message, seq, isReplaced },
+        counted,
+        ...(snippet && { snippet }),
+      });
+    }
+  }
   return { looked, lookInto };
 }
 
@@ -53,9 +60,10 @@ function hitsOf(looked: readonly Looked[]): SearchHitView[] {
   return looked
     .flatMap(({ message, snippet }, i) => {
       if (snippet === undefined) return [];
-      const { seq, role, id, time } = message;
+      const { seq, role, id, time, isReplaced } = message;
       const score = Math.round((scores[i] ?? 0) * 1_000) / 1_000;
-      return [{ seq, role, messageId: id, at: time.toISOString(), snippet, score }];
+      const replaced = isReplaced && { replaced: true as const };
+      return [{ seq, role, messageId: id, at: time.toISOString(), ...replaced, snippet, score }];
     })
     .toSorted((a, b) => b.score - a.score || b.seq - a.seq);
 }
@@ -87,10 +95,7 @@ export async function searchMessages(
     conversation: conversation.value,
     newest,
     turnsMax: SEARCH_TURNS,
-    // An answer comes after its question: the newest is looked into first.
-    visit: ({ seq, messages }) => {
-      for (const message of messages.toReversed()) lookInto(seq, message);
-    },
+    visit: lookInto,
   });
   const hits = hitsOf(looked);
   const shown = hits.slice(given, given + pageSize);

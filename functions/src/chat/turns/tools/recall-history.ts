@@ -77,6 +77,7 @@ export function recallHistory(
         signal,
         visit: (texts) => {
           if (texts.inContext) search.lookInto(texts);
+          return [];
         },
       });
       const searched = isIndexed ? withIndexed(tail, throughSeq) : tail;
