@@ -49,6 +49,20 @@ describe('docs/deploy.md', () => {
   });
 });
 
+// Firestore changes the indexes of a database one after another, and refuses ten changes at a time.
+test.each(['README.md', 'docs/deploy.md', 'terraform/README.md'])(
+  'each first apply in %s does two things at once',
+  (name) => {
+    const commands = matches(textOf(name), /^```bash\n([\s\S]*?)^```/gm).filter((block) =>
+      /^terraform .*init/m.test(block),
+    );
+    const applies = commands.flatMap((block) => matches(block, /^terraform .*apply(.*)$/gm));
+
+    expect(applies.length).toBeGreaterThan(0);
+    expect(applies.filter((options) => !options.includes('-parallelism=2'))).toEqual([]);
+  },
+);
+
 describe('a row of docs/deploy.md', () => {
   /** What a resource is, and what it costs, by its address. */
   const rowOf = (address: string) =>
