@@ -38,6 +38,9 @@ resource "google_service_account" "build" {
 }
 
 locals {
+  # Ids of roles have no hyphens.
+  role_prefix = replace(var.name, "-", "_")
+
   function_members = {
     chat       = google_service_account.chat.member
     compaction = google_service_account.compaction.member
@@ -64,12 +67,25 @@ resource "google_project_iam_member" "firestore" {
   }
 }
 
+# Predefined roles that ask models also read and change all of Vertex AI.
+resource "google_project_iam_custom_role" "ask_models" {
+  count = local.uses_vertex ? 1 : 0
+
+  project     = local.vertex_project
+  role_id     = "${local.role_prefix}_ask_models"
+  title       = "Recap (${var.name}): ask models"
+  description = "Calls of models of Vertex AI, and nothing else."
+  permissions = ["aiplatform.endpoints.predict"]
+
+  depends_on = [time_sleep.apis]
+}
+
 # Models of Vertex AI belong to no project and can be named in no condition.
 resource "google_project_iam_member" "vertex" {
   for_each = local.uses_vertex ? local.function_members : {}
 
   project = local.vertex_project
-  role    = "roles/aiplatform.user"
+  role    = google_project_iam_custom_role.ask_models[0].name
   member  = each.value
 
   # With a key instead the right goes when the functions use the key.
@@ -125,11 +141,24 @@ resource "google_storage_bucket_iam_member" "uploads" {
   member = each.value
 }
 
+# Predefined roles that sign also make tokens.
+resource "google_project_iam_custom_role" "sign_addresses" {
+  count = var.uploads ? 1 : 0
+
+  project     = var.project_id
+  role_id     = "${local.role_prefix}_sign_addresses"
+  title       = "Recap (${var.name}): sign addresses"
+  description = "Signatures as one account, and nothing else."
+  permissions = ["iam.serviceAccounts.signBlob"]
+
+  depends_on = [time_sleep.apis]
+}
+
 resource "google_service_account_iam_member" "upload_addresses" {
   count = var.uploads ? 1 : 0
 
   service_account_id = google_service_account.chat.name
-  role               = "roles/iam.serviceAccountTokenCreator"
+  role               = google_project_iam_custom_role.sign_addresses[0].name
   member             = google_service_account.chat.member
 }
 

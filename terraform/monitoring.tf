@@ -2,6 +2,9 @@
 # hold, as alerts (alerts/*.md); and all of it to look at (dashboard.json.tftpl).
 
 locals {
+  has_metrics    = var.observability != "none"
+  has_objectives = var.observability == "full"
+
   chat_logs       = "resource.type=\"cloud_run_revision\" resource.labels.service_name=\"${local.chat_name}\""
   compaction_logs = "resource.type=\"cloud_run_revision\" resource.labels.service_name=\"${local.compaction_name}\""
   all_logs        = "resource.type=\"cloud_run_revision\" resource.labels.service_name=(\"${local.chat_name}\" OR \"${local.compaction_name}\")"
@@ -161,7 +164,7 @@ locals {
 }
 
 resource "google_logging_metric" "counter" {
-  for_each = local.counters
+  for_each = local.has_metrics ? local.counters : {}
 
   project     = var.project_id
   name        = "${local.metric_prefix}_${each.key}"
@@ -188,7 +191,7 @@ resource "google_logging_metric" "counter" {
 }
 
 resource "google_logging_metric" "distribution" {
-  for_each = local.distributions
+  for_each = local.has_metrics ? local.distributions : {}
 
   project     = var.project_id
   name        = "${local.metric_prefix}_${each.key}"
@@ -222,6 +225,8 @@ resource "google_logging_metric" "distribution" {
 }
 
 resource "google_monitoring_custom_service" "recap" {
+  count = local.has_objectives ? 1 : 0
+
   project      = var.project_id
   service_id   = "${var.name}-service"
   display_name = "Recap (${var.name})"
@@ -250,6 +255,8 @@ locals {
 # "If a metric was created recently, it could take up to 10 minutes to become available" (Cloud Monitoring, which refuses
 # an objective on it until then; alerts in PromQL are taken at once).
 resource "time_sleep" "metrics" {
+  count = local.has_objectives ? 1 : 0
+
   create_duration = "600s"
 
   triggers = {
@@ -260,10 +267,10 @@ resource "time_sleep" "metrics" {
 }
 
 resource "google_monitoring_slo" "latency" {
-  for_each = local.latency_objectives
+  for_each = local.has_objectives ? local.latency_objectives : {}
 
   project             = var.project_id
-  service             = google_monitoring_custom_service.recap.service_id
+  service             = google_monitoring_custom_service.recap[0].service_id
   slo_id              = each.key
   display_name        = each.value.display
   goal                = each.value.goal
@@ -282,10 +289,10 @@ resource "google_monitoring_slo" "latency" {
 }
 
 resource "google_monitoring_slo" "outcome" {
-  for_each = local.outcome_objectives
+  for_each = local.has_objectives ? local.outcome_objectives : {}
 
   project             = var.project_id
-  service             = google_monitoring_custom_service.recap.service_id
+  service             = google_monitoring_custom_service.recap[0].service_id
   slo_id              = each.key
   display_name        = each.value.display
   goal                = each.value.goal
@@ -448,7 +455,7 @@ locals {
 }
 
 resource "google_monitoring_alert_policy" "alert" {
-  for_each = local.alerts
+  for_each = { for key, alert in local.alerts : key => alert if local.has_objectives || local.has_metrics && alert.severity != "WARNING" }
 
   project      = var.project_id
   display_name = "Recap (${var.name}): ${each.value.display}"
@@ -489,7 +496,7 @@ locals {
 
 # An objective is about to be missed: in an hour ten times as much went wrong as 28 days allow an hour.
 resource "google_monitoring_alert_policy" "burning" {
-  for_each = { for key, objective in merge(local.latency_objectives, local.outcome_objectives) : key => objective if objective.alerts }
+  for_each = { for key, objective in merge(local.latency_objectives, local.outcome_objectives) : key => objective if objective.alerts && local.has_objectives }
 
   project      = var.project_id
   display_name = "Recap (${var.name}): objective in danger: ${each.value.display}"
@@ -515,6 +522,8 @@ resource "google_monitoring_alert_policy" "burning" {
 }
 
 resource "google_monitoring_dashboard" "recap" {
+  count = local.has_metrics ? 1 : 0
+
   project = var.project_id
   dashboard_json = templatefile("${path.module}/dashboard.json.tftpl", {
     name               = var.name

@@ -67,8 +67,8 @@ output "dead_letter_subscriptions" {
 }
 
 output "dashboard" {
-  description = "Name of the dashboard in Cloud Monitoring."
-  value       = google_monitoring_dashboard.recap.id
+  description = "Name of the dashboard in Cloud Monitoring; null where observability is none."
+  value       = one(google_monitoring_dashboard.recap[*].id)
 }
 
 output "keep_cpu_command" {

@@ -433,6 +433,17 @@ variable "hook_hosts" {
 
 # Operation
 
+variable "observability" {
+  description = "What Cloud Monitoring gets: full (metrics of logs, dashboard, all alerts, objectives; the first apply takes ten minutes longer), basic (no objectives, and no alerts of the severity WARNING) or none (logs alone)."
+  type        = string
+  default     = "full"
+
+  validation {
+    condition     = contains(["full", "basic", "none"], var.observability)
+    error_message = "observability must be full, basic or none."
+  }
+}
+
 variable "notification_emails" {
   description = "Addresses that alerts are sent to."
   type        = list(string)

@@ -72,9 +72,8 @@ function retirementText({ retirement }: RegistryEntry): string {
 function modelsChapter(): string {
   const rows = Object.entries(registry).map(([name, entry]) => {
     const limits = `${tokensText(entry.windowTokens)} / ${tokensText(entry.outputTokens)}`;
-    const compressor = entry.compressor === undefined ? '–' : `\`${entry.compressor}\``;
     const cachedFrom = entry.cacheFromTokens?.toLocaleString('en') ?? '–';
-    return `| \`${name}\` | ${limits} | ${cachedFrom} | ${pricesText(entry)} | ${retirementText(entry)} | ${compressor} | ${entry.origin} |`;
+    return `| \`${name}\` | ${limits} | ${cachedFrom} | ${pricesText(entry)} | ${retirementText(entry)} | ${entry.origin} |`;
   });
   return [
     '## Models',
@@ -83,8 +82,8 @@ function modelsChapter(): string {
       'A model without a price is charged at the dearest one here. `models` in the document `config/compaction` changes entries, ' +
       '`MODEL_PRICES` and `MODEL_WINDOWS` win over both.',
     '',
-    '| Model | Window / longest answer, tokens | Cached from, tokens | Prices | Shut down (Gemini API / Vertex AI) → successor | Summarised by | Origin |',
-    '| --- | --- | --- | --- | --- | --- | --- |',
+    '| Model | Window / longest answer, tokens | Cached from, tokens | Prices | Shut down (Gemini API / Vertex AI) → successor | Origin |',
+    '| --- | --- | --- | --- | --- | --- |',
     ...rows,
   ].join('\n');
 }

@@ -14,17 +14,20 @@ const look = async (context: SmokeContext) =>
   context.client.json(conversationWithContextResponse, { path: conversationPath(context) });
 type Looked = z.infer<typeof conversationWithContextResponse>;
 
+const compactCall = (context: SmokeContext) =>
+  `POST ${context.client.url}${conversationPath(context, ':compact')}`;
+
 const remedies = {
   queued:
-    'No worker took it. Look, in this order: (1) log of chat: compaction_publish_failed means that it may not publish or that there is no such topic (roles/pubsub.publisher, COMPACTION_TOPIC). (2) Log of the worker: no line at all means that the push does not arrive (the subscription of recap-compaction, run.invoker of recap-push), 401 or 403 that it is not taken (PUSH_AUDIENCE, PUSH_SERVICE_ACCOUNT), `the environment is not usable` that it does not start. (3) `npm run ops -- dead-letters list` shows dead letters, which were refused eight times. The commands stand in terraform/alerts/backlog-old.md.',
+    'No worker took it. Look, in this order: (1) log of chat: compaction_publish_failed means that it may not publish or that there is no such topic (roles/pubsub.publisher, COMPACTION_TOPIC). (2) Log of the worker: no line at all means that the push does not arrive (the subscription of recap-compaction, run.invoker of recap-push), 401 or 403 that it is not taken: by Cloud Run, which takes the audience https://recap-compaction-PROJECT_NUMBER.REGION.run.app of a service with that address, or by the worker (PUSH_AUDIENCE, PUSH_SERVICE_ACCOUNT), `the environment is not usable` that it does not start. (3) `npm run ops -- dead-letters list` shows dead letters, which were refused eight times. The commands stand in terraform/alerts/backlog-old.md.',
   running:
     'A worker took it and has not ended it: look for compaction_ lines of this conversation in the log of the worker; a summariser that does not answer is tried for COMPACTION_TIMEOUT_MS. --wait-seconds waits longer.',
   failed:
     'The worker works, the summary does not: terraform/alerts/compactions-failing.md says what to do about each outcome and reason, the log of the worker more of this one.',
 } as const;
 
-/** Follows a compaction to its end. Throws SmokeFailure when it takes longer than the run may wait. */
-async function untilEnded(context: SmokeContext, tried: string): Promise<Looked> {
+/** Follows a compaction until it is in none of these states. Throws SmokeFailure when that takes longer than the run may wait. */
+async function untilOutOf(states: ReadonlySet<string>, context: SmokeContext): Promise<Looked> {
   const { options } = context;
   const startedAt = performance.now();
   let told = '';
@@ -32,12 +35,12 @@ async function untilEnded(context: SmokeContext, tried: string): Promise<Looked>
     const looked = await look(context);
     const state = looked.context.compaction?.state ?? 'QUEUED';
     const waitedMs = performance.now() - startedAt;
-    if (!ON_ITS_WAY.has(state)) return looked;
+    if (!states.has(state)) return looked;
     if (state !== told) options.progress(`compact: ${state}`);
     told = state;
     if (waitedMs > options.waitMs)
       throw new SmokeFailure({
-        tried,
+        tried: compactCall(context),
         came: `still ${state} after ${Math.round(waitedMs / 1_000)} s`,
         remedy: state === 'QUEUED' ? remedies.queued : remedies.running,
       });
@@ -45,20 +48,29 @@ async function untilEnded(context: SmokeContext, tried: string): Promise<Looked>
   }
 }
 
-const compact: Step<SmokeContext> = {
-  name: 'compact',
+/** Only a push that Cloud Run and the worker took, with its audience and its account, starts a compaction. */
+const push: Step<SmokeContext> = {
+  name: 'push',
   needs: ['fill'],
   run: async (context) => {
-    const path = conversationPath(context, ':compact');
-    const tried = `POST ${context.client.url}${path}`;
     // 409: the threshold was crossed, and one is on its way already.
     const response = await context.client.open({
-      path,
+      path: conversationPath(context, ':compact'),
       body: { requestId: randomUUID() },
       expect: [202, 409],
     });
     await response.arrayBuffer();
-    const { generation, context: seen } = await untilEnded(context, tried);
+    await untilOutOf(new Set(['QUEUED']), context);
+    return 'the worker took the push: its audience and its account are right';
+  },
+};
+
+const compact: Step<SmokeContext> = {
+  name: 'compact',
+  needs: ['push'],
+  run: async (context) => {
+    const tried = compactCall(context);
+    const { generation, context: seen } = await untilOutOf(ON_ITS_WAY, context);
     const { state = '', reason = '', message = '' } = seen.compaction ?? {};
     context.generation = generation;
     if (generation > 0)
@@ -128,4 +140,4 @@ const restore: Step<SmokeContext> = {
 };
 
 /** What the worker does, seen from outside. */
-export const compactionSteps: readonly Step<SmokeContext>[] = [compact, snapshot, restore];
+export const compactionSteps: readonly Step<SmokeContext>[] = [push, compact, snapshot, restore];

@@ -22,7 +22,7 @@ const byReason: Readonly<Record<string, string>> = {
     'The deployment asks for App Check. Give a token of a debug provider with --app-check, or set APP_CHECK=off for this check.',
   APP_CHECK_INVALID:
     'The App Check token is not of this project or app (APP_CHECK_PROJECT_NUMBER, APP_CHECK_APPS).',
-  MODEL_REFUSED_REQUEST: `The model refused: a wrong or restricted key (GEMINI_API_KEY, secret recap-gemini-api-key), or an account without roles/aiplatform.user on VERTEX_PROJECT. The line turn_finished of this turn in the log of chat has the status of the model (detail).`,
+  MODEL_REFUSED_REQUEST: `The model refused: a wrong or restricted key (GEMINI_API_KEY, secret recap-gemini-api-key), or an account that may not call models in VERTEX_PROJECT. The line turn_finished of this turn in the log of chat has the status of the model (detail).`,
   MODEL_UNKNOWN: 'There is no such model at VERTEX_LOCATION: set MODEL to one that there is.',
   MODEL_QUOTA:
     'The model is over its quota: try again in a minute. If it stays so, ask for a higher one for the project, take VERTEX_LOCATION=global or a lighter MODEL; with a key, a higher tier of the Gemini API.',

@@ -2,7 +2,7 @@ import { planCompaction, type FoldPlan, type PlanSource } from '#shared/compacti
 import { resolvePolicy } from '#shared/compaction/policy/policy.ts';
 import { benchTurns, type ConversationKind } from './bench-conversation.ts';
 
-const MODEL = 'gemini-3.5-flash';
+const MODEL = 'gemini-3.8-flash';
 
 /** A conversation that nobody compacted before. */
 export const benchSource = (messages: number, kind: ConversationKind): PlanSource => ({

@@ -2,7 +2,7 @@ import { policyConstants } from '#shared/compaction/policy/policy-constants.ts';
 import { knownPrice } from '#shared/models/find-price.ts';
 import { findModel } from '#shared/models/model-entry.ts';
 import { registry } from '#shared/models/registry.ts';
-import { compressorModel, findRetirement } from '#shared/models/retirement.ts';
+import { findRetirement } from '#shared/models/retirement.ts';
 import { parseConfig } from '#functions/config.ts';
 import { verifiedModels } from '#test/support/verified-models.ts';
 import { ArgumentError } from '#lab/eval/replay/replay-arguments.ts';
@@ -15,7 +15,7 @@ import { openBooks, TAILS, THRESHOLDS, type Books } from './strategies.ts';
 const HIT_FRACTIONS = [0, 0.5, 0.9];
 
 /** As the service sets it up: every message brings back as much as it may. */
-const { COMPRESSOR_MODEL, RECALL_TOKENS } = parseConfig({ GOOGLE_CLOUD_PROJECT: 'demo-recap' });
+const { RECALL_TOKENS } = parseConfig({ GOOGLE_CLOUD_PROJECT: 'demo-recap' });
 
 const cacheFromTokens = (model: string): number =>
   findModel(verifiedModels.models, model)?.cacheFromTokens ?? Infinity;
@@ -26,13 +26,10 @@ function ratesFor(model: string): ModelRates {
   return { price, cacheFromTokens: cacheFromTokens(model) };
 }
 
-const summariserFor = (model: string): string =>
-  compressorModel({ model, fallback: COMPRESSOR_MODEL }, verifiedModels);
-
 /** Models in service that have a price and a name of their own. */
 export const listModels = (): string[] =>
   Object.entries(registry)
-    .filter(([, { prices, compressor }]) => prices !== undefined && compressor !== undefined)
+    .filter(([, { prices }]) => prices !== undefined)
     .map(([model]) => model)
     .filter((model) => !model.endsWith('-latest') && !findRetirement(model, verifiedModels));
 
@@ -55,7 +52,7 @@ function openShape(
   const setup = setUp(shape, model, rest);
   const rates = {
     chat: ratesFor(model),
-    summary: ratesFor(summariserFor(model)),
+    summary: ratesFor(model),
     cloud: cloudPrices,
     windowTokens: setup.policy.windowTokens,
   };
@@ -131,7 +128,6 @@ export function computeCost(
   return {
     ...asked,
     cacheFromTokens: cacheFromTokens(asked.model),
-    summariser: summariserFor(asked.model),
     operations,
     shapes: runs,
   };

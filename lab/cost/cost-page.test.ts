@@ -7,7 +7,7 @@ import { readShapes } from './shapes.ts';
 const nothing = { reads: 0, writes: 0, deletes: 0, messages: 0 };
 const run = computeCost(
   readShapes({ messageTokens: 60, answerTokens: 250, turnCount: 400 }),
-  { model: 'gemini-3.5-flash', hitFraction: 0.5, overheadTokens: 500 },
+  { model: 'gemini-3.8-flash', hitFraction: 0.5, overheadTokens: 500 },
   { turn: nothing, compaction: nothing },
 );
 
@@ -27,7 +27,7 @@ describe('the cost of conversations', () => {
   test('is told of every model in service that has a price', () => {
     const models = listModels();
 
-    expect(models).toContain('gemini-3.5-flash');
+    expect(models).toContain('gemini-3.8-flash');
     expect(models).toContain('gemini-3.1-pro');
     expect(models).not.toContain('gemini-3-pro');
     expect(models.some((model) => model.endsWith('-latest'))).toBe(false);

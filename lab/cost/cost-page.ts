@@ -213,7 +213,7 @@ const countedText = ({ shapes }: CostRun): string[] => [
 export function costPage(run: CostRun): string {
   return `${[
     '# Cost',
-    `US dollars for a thousand turns, from \`npm run cost -- --report\`, with \`${run.model}\`, summarised by \`${run.summariser}\`; ${percent(run.hitFraction)} of the prompts hit the cache. \`npm run cost -- --help\` lists what you can change. Compactions cost what was [counted](#what-was-counted) of a capable model's answers. The [optimum](#what-the-figures-say) is the least that the same summaries, tail and recall can cost. Swaps are those of a thousand turns.`,
+    `US dollars for a thousand turns, from \`npm run cost -- --report\`, with \`${run.model}\`, which also summarises; ${percent(run.hitFraction)} of the prompts hit the cache. \`npm run cost -- --help\` lists what you can change. Compactions cost what was [counted](#what-was-counted) of a capable model's answers. The [optimum](#what-the-figures-say) is the least that the same summaries, tail and recall can cost. Swaps are those of a thousand turns.`,
     '![Dollars for a thousand turns by threshold and tail](cost.svg)',
     ...run.shapes.map(shapeSection(run)),
     '## Hit rates',
@@ -225,7 +225,7 @@ export function costPage(run: CostRun): string {
     `The service keeps at most ${percent(policyConstants.tailFraction.value)} of the threshold as its tail, and ${percent(snapshotConstants.snapshotBudgetFraction.value)} as its snapshot. As it is set up by the threshold alone, ${percent(run.hitFraction)} hits (tokens of tail + snapshot):`,
     scaledTable(run),
     '## Models',
-    `Prices of the registry, ${percent(run.hitFraction)} hits; each model's own summariser.`,
+    `Prices of the registry, ${percent(run.hitFraction)} hits; each model summarises its own conversations.`,
     ...modelTables(run),
     '## What was counted',
     countedTable(run),

@@ -50,7 +50,6 @@ export interface CostRun {
   model: string;
   /** Prompts that share fewer tokens with the one before are not served from its cache. */
   cacheFromTokens: number;
-  summariser: string;
   hitFraction: number;
   overheadTokens: number;
   messageTokens: number;

@@ -48,9 +48,9 @@ export const costTable = (): string => {
   );
 };
 
-/** What `docs/deploy.md` has between its marks. */
+/** What `docs/deploy.md` has between its marks: dev, which has no alerts, and prod with all of them. */
 export function restTable(alertConditions: number): string {
-  const columns = [costAtRest(0, alertConditions), costAtRest(1, alertConditions)];
+  const columns = [costAtRest(0, 0), costAtRest(1, alertConditions)];
   const names: Record<string, string> = {
     minimumInstances: 'minimum instances of chat: 30 days × 86,400 s × (idle vCPU + ½ GiB)',
     alertConditions: `${alertConditions} alert conditions`,

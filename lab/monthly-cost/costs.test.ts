@@ -29,11 +29,9 @@ describe('costs', () => {
   });
 
   test('at rest stand in docs/deploy.md as npm run cost:monthly writes them', async () => {
-    const { alerts, objectives } = await monitoring();
+    const { conditions } = await monitoring();
 
-    expect(cellsOf(marked('deploy.md'))).toEqual(
-      cellsOf(restTable(alerts.length + objectives.length)),
-    );
+    expect(cellsOf(marked('deploy.md'))).toEqual(cellsOf(restTable(conditions)));
   });
 
   test('and loads at their peak stand in docs/guides/scale.md as npm run cost:monthly writes them', () => {

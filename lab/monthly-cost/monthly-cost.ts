@@ -1,4 +1,3 @@
-import { compressorModel } from '#shared/models/retirement.ts';
 import { findPrice } from '#shared/models/find-price.ts';
 import { verifiedModels } from '#test/support/verified-models.ts';
 import { cloudPrices } from '../cost/cloud-prices.ts';
@@ -62,7 +61,9 @@ export const sizes = [
 ] as const;
 
 /** The default of the setting `MODEL`. */
-const MODEL = 'gemini-3.5-flash';
+const MODEL = 'gemini-3.8-flash';
+/** Its introductory price ends with 2026. */
+const lasting = { ...verifiedModels, now: new Date('2027-01-01') };
 
 const KIB_PER_GIB = 1024 * 1024;
 
@@ -83,9 +84,7 @@ export function monthlyCost(
   const price = unitPrices;
   const turns = users * assumed.turnsPerUserDay * assumed.daysPerMonth;
   const compactions = turns / assumed.turnsPerCompaction;
-  const model = findPrice(MODEL, verifiedModels);
-  const summariser = compressorModel({ model: MODEL, fallback: MODEL }, verifiedModels);
-  const compressor = findPrice(summariser, verifiedModels);
+  const model = findPrice(MODEL, lasting);
   const { turn, elsewhere, compaction } = counts;
   const reads =
     turns * (turn.reads + assumed.coldShare * (elsewhere.reads - turn.reads)) +
@@ -119,8 +118,7 @@ export function monthlyCost(
           assumed.answerTokens * model.output)) /
       1e6,
     modelCompactions:
-      (compactions *
-        (assumed.foldedTokens * compressor.input + assumed.summaryTokens * compressor.output)) /
+      (compactions * (assumed.foldedTokens * model.input + assumed.summaryTokens * model.output)) /
       1e6,
   };
 }

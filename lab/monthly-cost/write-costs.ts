@@ -14,10 +14,10 @@ lab/monthly-cost/monthly-cost.ts and the counts in lab/monthly-cost/document-cou
 Exit code: 0 written; 2 wrong arguments.`;
 
 async function write(): Promise<0> {
-  const { alerts, objectives } = await monitoring();
+  const { conditions } = await monitoring();
   const tables = {
     'operations.md': costTable(),
-    'deploy.md': restTable(alerts.length + objectives.length),
+    'deploy.md': restTable(conditions),
     'guides/scale.md': scalePart(),
   };
   for (const [name, table] of Object.entries(tables)) {

@@ -26,31 +26,28 @@ export function knownPrice(
   return entry && priceOn(utcDay(now), entry);
 }
 
-/** What a prompt and an answer of equal length cost at most: prices are compared by it. */
-const highest = ({ input, output, above }: ModelPrice): number =>
-  Math.max(input + output, above === undefined ? 0 : above.input + above.output);
-
 /**
- * The dearest price that is known at this moment. What has no price is taken to cost this: a limit in dollars that
- * held nothing back would be none.
+ * No price that is known at this moment is above this one, in any of its rates. What has no price is taken to cost
+ * this: a limit in dollars that held nothing back would be none.
  */
 export function dearestPrice({ models, prices, now }: Pricing): ModelPrice {
   const day = utcDay(now);
   const listed = Object.values(models).flatMap((entry) => priceOn(day, entry) ?? []);
-  const [dearest] = [...Object.values(prices), ...listed].toSorted(
-    (one, other) => highest(other) - highest(one),
-  );
-  if (dearest === undefined) throw new RangeError('no model has a price: the table has none');
-  return dearest;
+  const rates = [...Object.values(prices), ...listed].flatMap((price) => [
+    price,
+    price.above ?? price,
+  ]);
+  if (rates.length === 0) throw new RangeError('no model has a price: the table has none');
+  return {
+    input: Math.max(...rates.map(({ input }) => input)),
+    cached: Math.max(...rates.map(({ cached }) => cached)),
+    output: Math.max(...rates.map(({ output }) => output)),
+  };
 }
 
 /** The price that a model is charged at; where none is known, the dearest one. */
 export const findPrice = (model: string, pricing: Pricing): ModelPrice =>
   knownPrice(model, pricing) ?? dearestPrice(pricing);
-
-/** Whether a million tokens of one cost more than of the other, read or written. */
-export const isDearer = (one: ModelPrice, other: ModelPrice): boolean =>
-  one.input > other.input || one.output > other.output;
 
 export interface PricedCall {
   model: string;

@@ -62,9 +62,9 @@ export type PromptFiles = z.infer<typeof promptFilesSchema>;
 
 /** What is known of a model or of a family; a field that is missing is not known. */
 export const modelEntrySchema = z.strictObject({
-  /** Tokens of one call, prompt and answer together. */
+  /** Tokens of one call: prompt, thoughts and answer together. */
   windowTokens: tokensSchema.optional(),
-  /** Tokens of the longest answer. */
+  /** Tokens of the longest answer of one call, thoughts included. */
   outputTokens: tokensSchema.optional(),
   promptFiles: promptFilesSchema.optional(),
   /** Prompts with fewer tokens in common with an earlier one are not served from its cache; absent: it has none. */
@@ -76,8 +76,6 @@ export const modelEntrySchema = z.strictObject({
     .readonly()
     .optional(),
   retirement: retirementSchema.optional(),
-  /** Summarises conversations held with this model: the same family, and no dearer. */
-  compressor: modelSchema.optional(),
   /** Absent: the model is not sent Google's tools. */
   grounding: modelGroundingSchema.optional(),
 });

@@ -4,7 +4,7 @@ import type { ModelEntry, ModelGrounding, ModelPrice } from './model-entry.ts';
  * The day on which the table was last compared with what is known of Google's pages. Copies and transcriptions of them
  * were read, so each origin says of which day its figures are.
  */
-export const VERIFIED_ON = '2026-11-23';
+export const VERIFIED_ON = '2026-11-28';
 
 export interface RegistryEntry extends ModelEntry {
   /** Where the figures come from, and of which day they are. */
@@ -14,8 +14,10 @@ export interface RegistryEntry extends ModelEntry {
 const deprecations = 'ai.google.dev/gemini-api/docs/deprecations';
 const pricing = 'ai.google.dev/gemini-api/docs/pricing';
 const lifecycle = 'docs.cloud.google.com/gemini-enterprise-agent-platform/models/model-versions';
+const guides = 'docs.cloud.google.com/gemini-enterprise-agent-platform/models/guides';
+const changelog = 'ai.google.dev/gemini-api/docs/changelog';
 
-/** Window and longest answer of every text model since Gemini 2.5. */
+/** Window, for prompt, thoughts and answer together, and longest answer of one call to every text model since Gemini 2.5. */
 const million = { windowTokens: 1_048_576, outputTokens: 65_536 };
 
 /**
@@ -65,18 +67,42 @@ const lite: ModelPrice = { input: 0.3, cached: 0.03, output: 2.5 };
 /** The introductory price of 3.6, 3.7 and 3.8 Flash ends with the year. */
 const fromNewYear = { from: '2027-01-01', rates: flash };
 
+const introductoryFourth: ModelPrice = { input: 2, cached: 0.1, output: 10 };
+/** The introductory price of 4 Argon and 4 Carbon ends with November. */
+const fromDecember = { from: '2026-12-01', rates: { input: 4, cached: 0.2, output: 20 } };
+
 const current: Readonly<Record<string, RegistryEntry>> = {
+  'gemini-4-neon': {
+    ...third,
+    prices: [{ from: '2026-11-18', rates: { input: 3, cached: 0.15, output: 15 } }],
+    origin: `prices: transcriptions of ${pricing}, 2026-11-22; limits: apidog.com/blog/gemini-4-neon-api of 2026-11-19; where caching begins: not found, taken as of 4 Hydrogen; no shutdown date found`,
+  },
+  'gemini-4-hydrogen': {
+    ...third,
+    prices: [{ from: '2026-11-12', rates: { input: 1.5, cached: 0.075, output: 7.5 } }],
+    origin: `prices: transcriptions of ${pricing}, 2026-11-16; limits, caching: ${guides}/gemini-4-hydrogen; no shutdown date found, on Vertex AI with a notice of 45 days`,
+  },
+  'gemini-4-carbon': {
+    ...third,
+    prices: [{ from: '2026-11-10', rates: introductoryFourth }, fromDecember],
+    origin: `prices, limits, caching: transcriptions of ${pricing} and of the page on caching, 2026-11-16; no shutdown date found`,
+  },
+  'gemini-4-argon': {
+    ...third,
+    cacheFromTokens: 6_144,
+    prices: [{ from: '2026-10-13', rates: introductoryFourth }, fromDecember],
+    origin: `prices: ai.google.dev/gemini-api/docs/latest-model of October 2026, cached: transcriptions of ${pricing}; limits, caching: ${guides}/gemini-4-argon (the Gemini API’s page on caching says 4,096); Vertex AI: not before 2027-10-13`,
+  },
   'gemini-3.8-flash': {
     ...third,
     prices: [{ from: '2026-09-02', rates: introductoryFlash }, fromNewYear],
-    compressor: 'gemini-3.8-flash',
     origin: `prices: ${pricing} of 2026-10-07; limits: its model page of 2026-09-02; no shutdown date: ${deprecations} of September 2026`,
   },
   'gemini-3.7-flash': {
     ...third,
     prices: [{ from: '2026-08-13', rates: introductoryFlash }, fromNewYear],
-    compressor: 'gemini-3.7-flash',
-    origin: `prices: ${pricing} of 2026-09-06; limits: its developer guide; no shutdown date: ${deprecations} of September 2026`,
+    retirement: { geminiApi: '2026-10-08', successor: 'gemini-3.8-flash' },
+    origin: `prices: ${pricing} of 2026-09-06; limits: its developer guide; routed to its successor: ${changelog} of 2026-10-08; Vertex AI: no day found`,
   },
   'gemini-3.6-flash': {
     ...third,
@@ -85,38 +111,33 @@ const current: Readonly<Record<string, RegistryEntry>> = {
       { from: '2026-08-13', rates: introductoryFlash },
       fromNewYear,
     ],
-    compressor: 'gemini-3.6-flash',
     origin: `prices: ${pricing} of 2026-07-21 and 2026-08-24; no shutdown date: ${deprecations} of September 2026`,
   },
   'gemini-3.5-flash': {
     ...third,
     prices: [{ from: '2026-05-19', rates: { input: 1.5, cached: 0.15, output: 9 } }],
-    compressor: 'gemini-3.5-flash',
-    origin: `prices: ${pricing} of 2026-10-07, cached of May 2026; no shutdown date: ${deprecations} of September 2026; Vertex AI: not before 2027-05-19`,
+    retirement: { geminiApi: '2026-10-08', successor: 'gemini-3.6-flash' },
+    origin: `prices: ${pricing} of 2026-10-07, cached of May 2026; routed to its successor: ${changelog} of 2026-10-08; Vertex AI: not before 2027-05-19`,
   },
   'gemini-3.5-flash-lite': {
     ...third,
     prices: [{ from: '2026-07-21', rates: lite }],
-    compressor: 'gemini-3.5-flash-lite',
     origin: `prices: ${pricing} of 2026-10-07, cached of 2026-07-21; no shutdown date: ${deprecations} of September 2026; Vertex AI: not before 2027-07-21`,
   },
   'gemini-3.1-pro': {
     ...third,
     prices: [{ from: '2026-02-19', rates: pro }],
-    compressor: 'gemini-3.1-pro-preview',
     origin: `prices: ${pricing} of 2026-10-07, cached of July 2026; no shutdown date: ${deprecations} of September 2026`,
   },
   'gemini-3.1-flash-lite': {
     ...third,
     prices: [{ from: '2026-03-03', rates: { input: 0.25, cached: 0.025, output: 1.5 } }],
     retirement: { geminiApi: '2027-05-07', successor: 'gemini-3.5-flash-lite' },
-    compressor: 'gemini-3.1-flash-lite',
     origin: `prices: ${pricing} of May 2026; shutdown: ${deprecations} of September 2026, the earliest day; Vertex AI: not before 2027-05-07`,
   },
   'gemini-3-flash': {
     ...third,
     prices: [{ from: '2025-12-17', rates: { input: 0.5, cached: 0.05, output: 3 } }],
-    compressor: 'gemini-3-flash-preview',
     origin: `prices: ${pricing} of 2026-07-04; no shutdown date: ${deprecations} of July 2026`,
   },
   'gemini-2.5-pro': {
@@ -137,7 +158,6 @@ const current: Readonly<Record<string, RegistryEntry>> = {
       vertex: '2026-10-20',
       successor: 'gemini-3.8-flash',
     },
-    compressor: 'gemini-2.5-pro',
     origin: `prices: ${pricing}, input of 2026-10-07, others of July 2026; shutdown: ${deprecations} of 2026-11-10; Vertex AI: Google's notice of 2026-07-29`,
   },
   'gemini-2.5-flash': {
@@ -148,14 +168,12 @@ const current: Readonly<Record<string, RegistryEntry>> = {
       vertex: '2026-10-20',
       successor: 'gemini-3.5-flash-lite',
     },
-    compressor: 'gemini-2.5-flash',
     origin: `prices: ${pricing}, input of 2026-10-07, others of July 2026; shutdown: ${deprecations} of 2026-11-10; Vertex AI: Google's notice of 2026-07-29`,
   },
   'gemini-2.5-flash-lite': {
     ...second,
     prices: [{ from: '2025-07-22', rates: { input: 0.1, cached: 0.01, output: 0.4 } }],
-    retirement: { vertex: '2026-10-20', successor: 'gemini-3.1-flash-lite' },
-    compressor: 'gemini-2.5-flash-lite',
+    retirement: { vertex: '2026-10-20', successor: 'gemini-3.5-flash-lite' },
     origin: `prices: ${pricing}, output of 2026-10-07, others of July 2026; not deprecated: ${deprecations} of 2026-11-10; Vertex AI: Google's notice of 2026-07-29; successor: ${lifecycle}`,
   },
 };
@@ -165,19 +183,16 @@ const aliases: Readonly<Record<string, RegistryEntry>> = {
   'gemini-flash-latest': {
     ...third,
     prices: [{ from: '2026-08-13', rates: introductoryFlash }, fromNewYear],
-    compressor: 'gemini-flash-latest',
     origin: 'was 3.7 Flash on 2026-08-27; later: not found (3.8 Flash costs the same)',
   },
   'gemini-flash-lite-latest': {
     ...third,
     prices: [{ from: '2026-07-21', rates: lite }],
-    compressor: 'gemini-flash-lite-latest',
     origin: 'which model it is: not found; priced as 3.5 Flash-Lite, the dearest of the line',
   },
   'gemini-pro-latest': {
     ...third,
     prices: [{ from: '2026-03-06', rates: pro }],
-    compressor: 'gemini-pro-latest',
     origin: 'is 3.1 Pro since 2026-03-06; later: not found',
   },
 };

@@ -9,6 +9,8 @@ export function toFinishReason(reason: string | undefined): FinishReason {
     case 'STOP':
       return 'stop';
     case 'MAX_TOKENS':
+    // A model offers to go on in another call: what one call can say is what a turn can hold.
+    case 'CONTINUATION':
       return 'length';
     case 'SAFETY':
     case 'RECITATION':

@@ -59,8 +59,8 @@ run "defaults" {
     error_message = "The functions may use this database, no other of the project."
   }
   assert {
-    condition     = toset(keys(google_project_iam_member.vertex)) == toset(["chat", "compaction"]) && alltrue([for right in values(google_project_iam_member.vertex) : right.role == "roles/aiplatform.user"])
-    error_message = "Both functions ask Vertex AI as themselves, without a key."
+    condition     = toset(keys(google_project_iam_member.vertex)) == toset(["chat", "compaction"]) && alltrue([for right in values(google_project_iam_member.vertex) : right.role == google_project_iam_custom_role.ask_models[0].name]) && google_project_iam_custom_role.ask_models[0].permissions == toset(["aiplatform.endpoints.predict"])
+    error_message = "Both functions ask models of Vertex AI as themselves, without a key, and may do nothing else there."
   }
   assert {
     condition = alltrue([
@@ -93,11 +93,11 @@ run "defaults" {
   # What Google needs time for
 
   assert {
-    condition     = time_sleep.apis.create_duration == "60s" && time_sleep.rights.create_duration == "120s" && time_sleep.metrics.create_duration == "600s"
+    condition     = time_sleep.apis.create_duration == "60s" && time_sleep.rights.create_duration == "120s" && time_sleep.metrics[0].create_duration == "600s"
     error_message = "The first apply waits until Google knows of new APIs, rights and metrics everywhere."
   }
   assert {
-    condition     = time_sleep.metrics.triggers["metrics"] == "recap_compaction_lag_ms recap_compactions recap_first_token_ms recap_said_again recap_turn_ms recap_turns"
+    condition     = time_sleep.metrics[0].triggers["metrics"] == "recap_compaction_lag_ms recap_compactions recap_first_token_ms recap_said_again recap_turn_ms recap_turns"
     error_message = "New metrics are waited for where an objective asks for them."
   }
   assert {
@@ -238,7 +238,7 @@ run "defaults" {
     error_message = "Both functions may read and delete uploads, each right on the bucket."
   }
   assert {
-    condition     = google_service_account_iam_member.upload_addresses[0].role == "roles/iam.serviceAccountTokenCreator" && google_service_account_iam_member.upload_addresses[0].service_account_id == google_service_account.chat.name && google_service_account_iam_member.upload_addresses[0].member == google_service_account.chat.member
+    condition     = google_service_account_iam_member.upload_addresses[0].role == google_project_iam_custom_role.sign_addresses[0].name && google_project_iam_custom_role.sign_addresses[0].permissions == toset(["iam.serviceAccounts.signBlob"]) && google_service_account_iam_member.upload_addresses[0].service_account_id == google_service_account.chat.name && google_service_account_iam_member.upload_addresses[0].member == google_service_account.chat.member
     error_message = "Chat signs the addresses of uploads as itself, and as no other."
   }
   assert {
@@ -285,7 +285,7 @@ run "defaults" {
     error_message = "A deployment that has just been made has time for its first sweep before it is missed."
   }
   assert {
-    condition     = can(jsondecode(google_monitoring_dashboard.recap.dashboard_json).mosaicLayout.tiles[0].widget.title)
+    condition     = can(jsondecode(google_monitoring_dashboard.recap[0].dashboard_json).mosaicLayout.tiles[0].widget.title)
     error_message = "The dashboard must be JSON that Monitoring understands."
   }
 }

@@ -30,7 +30,7 @@ variables {
   notification_channels = ["projects/recap-test/notificationChannels/1"]
   budget                = { billing_account = "012345-6789AB-CDEF01", monthly_amount = 300 }
   deletion_protection   = false
-  settings              = { CHECK_REVOKED = "off", MODEL = "gemini-3.5-flash" }
+  settings              = { CHECK_REVOKED = "off", MODEL = "gemini-3.8-flash" }
 }
 
 run "options" {
@@ -105,7 +105,7 @@ run "options" {
     error_message = "The budget is that of this project."
   }
   assert {
-    condition     = google_cloudfunctions2_function.chat.service_config[0].environment_variables["MODEL"] == "gemini-3.5-flash"
+    condition     = google_cloudfunctions2_function.chat.service_config[0].environment_variables["MODEL"] == "gemini-3.8-flash"
     error_message = "Settings reach the functions."
   }
 }

@@ -70,4 +70,35 @@ run "dev" {
     condition     = module.recap.erasures_kept_days == 0
     error_message = "Where nothing can be restored nothing is kept for it."
   }
+  assert {
+    condition     = module.recap.dashboard == null
+    error_message = "What is only tried has its logs, and waits for no metric."
+  }
+}
+
+run "dev_basic" {
+  command = apply
+
+  module {
+    source = "./environments/dev"
+  }
+  variables {
+    observability = "basic"
+  }
+
+  assert {
+    condition     = module.recap.dashboard != null
+    error_message = "A basic observability has a dashboard."
+  }
+}
+
+run "dev_full" {
+  command = apply
+
+  module {
+    source = "./environments/dev"
+  }
+  variables {
+    observability = "full"
+  }
 }

@@ -27,7 +27,7 @@ run "refusals_1" {
     # missing archive
     source_archive = "tests/missing.zip"
     # setting that nobody reads
-    settings = { MODELS = "gemini-3.5-flash" }
+    settings = { MODELS = "gemini-3.8-flash" }
     # internal chat
     chat_ingress = "ALLOW_INTERNAL_ONLY"
     # unknown egress

@@ -79,7 +79,7 @@ describe('what the API refuses', () => {
   test.each([
     {
       what: 'beside functions, without showing its calls',
-      name: 'gemini-3.5-flash',
+      name: 'gemini-3.8-flash',
       toolConfig: undefined,
       message: 'Please enable',
     },
@@ -99,7 +99,7 @@ describe('what the API refuses', () => {
 
   test('the fake Vertex AI refuses the field that shows calls of Google Search', async () => {
     const path =
-      '/v1/projects/p/locations/global/publishers/google/models/gemini-3.5-flash:generateContent';
+      '/v1/projects/p/locations/global/publishers/google/models/gemini-3.8-flash:generateContent';
     const body = { contents: [user('hi')], tools: [search, functions] };
 
     const refused = await ask(fakeGemini, { ...body, toolConfig: shown }, { path });

@@ -107,7 +107,7 @@ describe('the implicit cache', () => {
     await ask(fakeGemini, { contents });
     await ask(fakeGemini, { contents: [user('short')] });
 
-    const other = await ask(fakeGemini, { contents }, { model: 'gemini-3.5-flash' });
+    const other = await ask(fakeGemini, { contents }, { model: 'gemini-3.8-flash' });
     const changed = await ask(fakeGemini, { contents: [user(`Cached two ${long}`)] });
     const short = await ask(fakeGemini, { contents: [user('short')] });
 

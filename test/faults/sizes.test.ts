@@ -189,7 +189,7 @@ describe('a single turn of twice the threshold', () => {
   });
 
   test('a message that no window holds is refused with both token counts', async () => {
-    const chat = chatDependencies({}, { MODEL_WINDOWS: '{"gemini-3.5-flash":1000}' });
+    const chat = chatDependencies({}, { MODEL_WINDOWS: '{"gemini-3.8-flash":1000}' });
     const id = randomUUID();
     await sendAll(chat, id, ['hello']);
 

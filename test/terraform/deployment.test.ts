@@ -13,6 +13,7 @@ import { makeResources, type MadeResource } from './made-resources.ts';
 import { startOfflineTerraform } from './offline/offline-terraform.ts';
 import type { Terraform } from './run-terraform.ts';
 import { lackingIn } from './taken-as-valid.ts';
+import { textOf } from './texts.ts';
 
 /** What the framework reads. */
 const notOurs = ['NODE_ENV', 'NODE_OPTIONS'];
@@ -188,6 +189,17 @@ describe.skipIf(missingTerraform().length > 0)('what Terraform makes', () => {
     expect(job?.values['schedule']).toBe(`*/${defaultSweepSeconds / 60} * * * *`);
   });
 
+  test.each([
+    ['dev', /dev makes (\d+) resources/],
+    ['dev_basic', /`basic`, (\d+) resources in dev/],
+    ['dev_full', /`full`, (\d+) resources in dev/],
+    ['prod', /prod makes (\d+)/],
+  ])('docs/deploy.md says how many resources %s has', (run, pattern) => {
+    const managed = (made.get(run) ?? []).filter(({ mode }) => mode === 'managed');
+
+    expect(Number(pattern.exec(textOf('docs/deploy.md'))?.[1])).toBe(managed.length);
+  });
+
   test('passes the tests of the module', () => {
     expect(problems).toEqual([]);
   });
@@ -214,13 +226,13 @@ describe.skipIf(missingTerraform().length > 0)('what Terraform makes', () => {
   const rights = () =>
     [...made.values()]
       .flat()
-      .filter(({ type }) => type.includes('_iam_'))
+      .filter(({ type }) => type.includes('_iam_') && !type.endsWith('_custom_role'))
       .map(({ address, type, values }) => ({ address, type, ...rightSchema.parse(values) }));
 
   test('lets allUsers call chat and nothing else', () => {
     const open = rights().filter(({ member }) => member.startsWith('all'));
 
-    expect(new Set(open.map(({ address }) => address))).toEqual(
+    expect(new Set(open.map(({ address }) => address.replace('module.recap.', '')))).toEqual(
       new Set(['google_cloud_run_v2_service_iam_member.chat_public[0]']),
     );
   });
@@ -242,7 +254,7 @@ describe.skipIf(missingTerraform().length > 0)('what Terraform makes', () => {
     );
 
     expect([...new Set(unconditional.map(({ role }) => role))].toSorted()).toEqual([
-      'roles/aiplatform.user',
+      'projects/recap-test/roles/recap_own',
       'roles/firebaseauth.viewer',
       'roles/firebasecloudmessaging.admin',
       'roles/logging.logWriter',

@@ -12,13 +12,20 @@ const resourceSchema = z.object({
 /** A resource as a test of Terraform has made it, with the arguments that it was given. */
 export type MadeResource = z.infer<typeof resourceSchema>;
 
+const moduleSchema = z.object({ resources: z.array(resourceSchema).default([]) });
+
+/** What a configuration and the modules that it uses have made. */
+const madeSchema = moduleSchema
+  .extend({ child_modules: z.array(moduleSchema).default([]) })
+  .transform(({ child_modules, ...root }) =>
+    [root, ...child_modules].flatMap(({ resources }) => resources),
+  );
+
 const lineSchema = z.union([
   z.object({
     type: z.literal('test_state'),
     '@testrun': z.string(),
-    test_state: z.object({
-      root_module: z.object({ resources: z.array(resourceSchema).default([]) }),
-    }),
+    test_state: z.object({ root_module: madeSchema }),
   }),
   z.object({
     type: z.literal('diagnostic'),
@@ -46,9 +53,7 @@ export async function makeResources(
   if (status !== 0 && problems.length === 0) problems.push(output);
   const made = new Map(
     lines.flatMap((line) =>
-      line.type === 'test_state'
-        ? [[line['@testrun'], line.test_state.root_module.resources] as const]
-        : [],
+      line.type === 'test_state' ? [[line['@testrun'], line.test_state.root_module] as const] : [],
     ),
   );
   return { problems: status === 0 ? [] : problems, made };

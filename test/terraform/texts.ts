@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
 import { terraformFolder } from './check-terraform.ts';
 import { namesIn, readModule } from './read-module.ts';
 
@@ -27,15 +28,25 @@ export const matches = (text: string, pattern: RegExp) =>
 
 export const unique = (names: readonly string[]) => [...new Set(names)].toSorted();
 
-/** The alerts and objectives of terraform/monitoring.tf, by their keys. */
-export async function monitoring(): Promise<{ alerts: string[]; objectives: string[] }> {
+const objectivesSchema = z.record(z.string(), z.object({ alerts: z.boolean() }));
+
+/** The alerts and objectives of terraform/monitoring.tf, by their keys; how many conditions Google bills of them. */
+export async function monitoring(): Promise<{
+  alerts: string[];
+  objectives: string[];
+  conditions: number;
+}> {
   const { locals } = await readModule(terraformFolder);
+  const alerts = namesIn(locals['alerts']);
+  const objectives = {
+    ...objectivesSchema.parse(locals['latency_objectives']),
+    ...objectivesSchema.parse(locals['outcome_objectives']),
+  };
+  const alerting = Object.values(objectives).filter((objective) => objective.alerts);
   return {
-    alerts: namesIn(locals['alerts']),
-    objectives: [
-      ...namesIn(locals['latency_objectives']),
-      ...namesIn(locals['outcome_objectives']),
-    ],
+    alerts,
+    objectives: Object.keys(objectives),
+    conditions: alerts.length + alerting.length,
   };
 }
 

@@ -62,7 +62,7 @@ const conversation: Conversation = {
   ...newConversation({
     epoch: 'e1',
     ownerUid: 'ann',
-    model: 'gemini-3.5-flash',
+    model: 'gemini-3.8-flash',
     profile: 'assistant',
     systemInstruction: said,
     now,
@@ -90,7 +90,7 @@ const history: History = {
   boundary: 'b1',
   snapshotText: said,
   sourceHash: 'h1',
-  model: 'gemini-3.5-flash',
+  model: 'gemini-3.8-flash',
   promptVersion: '1',
   modelCalls: 2,
   usage: { promptTokens: 1, outputTokens: 1 },

@@ -6,10 +6,8 @@ import { list, share, thresholdRows, variants } from './config-values.ts';
 export const compactionVariables = {
   COMPRESSOR_MODEL: z
     .string()
-    .default('gemini-3.1-pro-preview')
-    .describe(
-      'Model that summarises where the table of models names none for the conversation’s; where it would be dearer than that one, the conversation’s own does.',
-    ),
+    .optional()
+    .describe('Model that summarises all conversations; without it each one’s own model does.'),
   COMPRESSOR_FALLBACKS: list.describe(
     'Comma-separated models that summarise, in this order, where the one that should does not exist; the conversation’s own model comes last.',
   ),

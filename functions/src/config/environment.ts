@@ -55,7 +55,7 @@ export const environmentSchema = z.object({
     .describe('Vertex AI location when there is no key.'),
   MODEL: z
     .string()
-    .default('gemini-3.5-flash')
+    .default('gemini-3.8-flash')
     .describe('Model of new conversations, or `auto`: one of two, chosen for every turn.'),
   ...routingVariables,
   TITLES: z

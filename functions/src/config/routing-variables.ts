@@ -47,7 +47,9 @@ export const calledModels = [
 /** What is wrong with the models of an environment, by variable. */
 export function routingProblems(
   environment: RoutingEnvironment &
-    Record<'MODEL' | 'TITLE_MODEL' | 'COMPRESSOR_MODEL' | 'CONDENSING_MODEL', string>,
+    Record<'MODEL' | 'TITLE_MODEL' | 'CONDENSING_MODEL', string> & {
+      COMPRESSOR_MODEL?: string | undefined;
+    },
 ): { variable: string; message: string }[] {
   const { ROUTING_FAST_MODEL: fast, ROUTING_STRONG_MODEL: strong, MODEL: model } = environment;
   const both = 'must be set: ROUTING_FAST_MODEL and ROUTING_STRONG_MODEL go together';

@@ -1,4 +1,4 @@
-import { compressorModel, findRetirement, modelInService } from '#shared/models/retirement.ts';
+import { findRetirement, modelInService } from '#shared/models/retirement.ts';
 import { contextWindowTokens } from '#shared/models/context-window.ts';
 import type { GroundingTool } from '#shared/grounding/grounding.ts';
 import {
@@ -87,14 +87,11 @@ export const cacheFromTokens = (
   model: string,
 ): number | undefined => findModel(knownModels(config), model)?.cacheFromTokens;
 
-/** The model that summarises conversations held with `model`. */
+/** The model that summarises conversations held with `model`: that of the deployment, else this one itself. */
 export const summarisingModel = (
   config: ModelsConfig & Pick<Config, 'COMPRESSOR_MODEL'>,
   model: string,
-): string => {
-  const fallback = answeringModel(config, config.COMPRESSOR_MODEL);
-  return compressorModel({ model, fallback }, modelCatalog(config));
-};
+): string => answeringModel(config, config.COMPRESSOR_MODEL ?? model);
 
 /** What a call cost, in millionths of a US dollar; a model without a price costs what the dearest one does. */
 export function callCostMicros(config: ModelsConfig, call: PricedCall): number {

@@ -3,7 +3,7 @@ import { findPrice } from '#shared/models/find-price.ts';
 import { verifiedModels } from '#test/support/verified-models.ts';
 import { callsToPay, costsOf } from './threshold-cost.ts';
 
-const price = findPrice('gemini-3.5-flash', verifiedModels);
+const price = findPrice('gemini-3.8-flash', verifiedModels);
 
 const recordingOf = (exchanges: number) => ({
   id: 'made-up',

@@ -3,7 +3,7 @@
  * is a call that reads the whole context, some of it from the cache, and at the threshold a compaction reads it
  * once more. Nothing is called. Why the table of thresholds has the values that it has.
  *
- *   node lab/eval/tokens/threshold-cost.ts [model, default gemini-3.5-flash [profile, default assistant]] FILE.jsonl…
+ *   node lab/eval/tokens/threshold-cost.ts [model, default gemini-3.8-flash [profile, default assistant]] FILE.jsonl…
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
@@ -47,7 +47,7 @@ interface Assumptions {
 /** Tokens right after a swap: snapshot and tail as the policy of that threshold has them. */
 function afterSwap(thresholdTokens: number, profile: string) {
   const { snapshotBudgetTokens, tailTokens } = resolvePolicy({
-    model: 'gemini-3.5-flash',
+    model: 'gemini-3.8-flash',
     profile,
     conversation: { thresholdTokens },
   });
@@ -135,7 +135,7 @@ function report(
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   const given = process.argv.slice(2);
-  const [model = 'gemini-3.5-flash', profile = 'assistant'] = given.filter(
+  const [model = 'gemini-3.8-flash', profile = 'assistant'] = given.filter(
     (each) => !each.endsWith('.jsonl'),
   );
   const price = knownPrice(model, verifiedModels);

@@ -36,7 +36,7 @@ export async function openToolWorld(options: {
     shell: {},
     model: { kind: 'stand-in' },
     fakeGeminiUrl: options.fakeGeminiUrl,
-    settings: { MODEL: 'gemini-3.5-flash', TELL_TIME: 'with-context' },
+    settings: { MODEL: 'gemini-3.8-flash', TELL_TIME: 'with-context' },
   });
   const config = parseConfig(environment);
   const errors: string[] = [];

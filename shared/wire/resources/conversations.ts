@@ -89,7 +89,7 @@ const conversationFields = {
   model: z
     .string()
     .max(128)
-    .regex(/^[\w-][\w.-]*(?:\/[\w-][\w.-]*)*$/, 'must be a model id such as gemini-3.5-flash')
+    .regex(/^[\w-][\w.-]*(?:\/[\w-][\w.-]*)*$/, 'must be a model id such as gemini-3.8-flash')
     .optional()
     .describe(
       'The model that answers, or auto: one of two, chosen for every turn. A change holds from the next turn on: one that is being answered, or waits for the app, ends with the model that it began with.',

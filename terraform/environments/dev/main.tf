@@ -38,6 +38,7 @@ module "recap" {
   point_in_time_recovery    = false
   daily_backups_kept_days   = 0
   weekly_backups_kept_weeks = 0
+  observability             = var.observability
   chat                      = { max_instances = 3 }
   compaction                = { max_instances = 2 }
   settings                  = var.settings

@@ -32,6 +32,12 @@ variable "settings" {
   default     = { GLOBAL_DAILY_USD = "5" }
 }
 
+variable "observability" {
+  description = "What Cloud Monitoring gets: none (logs alone), basic (metrics, dashboard and the graver alerts) or full, as in ../prod."
+  type        = string
+  default     = "none"
+}
+
 variable "source_archive" {
   description = "Path of the archive that `npm run package` writes."
   type        = string

@@ -43,6 +43,7 @@ module "recap" {
   point_in_time_recovery    = true
   daily_backups_kept_days   = 7
   weekly_backups_kept_weeks = 8
+  observability             = "full"
   # Together 20 CPUs, of which most new projects are given as many in a region. For more: docs/deploy.md, "Quotas".
   chat                = { min_instances = 1, max_instances = 15 }
   compaction          = { max_instances = 5 }

@@ -140,11 +140,21 @@ resource "google_compute_managed_ssl_certificate" "chat" {
   depends_on = [time_sleep.compute]
 }
 
+resource "google_compute_ssl_policy" "chat" {
+  project         = var.project_id
+  name            = "recap-chat"
+  profile         = "MODERN"
+  min_tls_version = "TLS_1_2"
+
+  depends_on = [time_sleep.compute]
+}
+
 resource "google_compute_target_https_proxy" "chat" {
   project          = var.project_id
   name             = "recap-chat"
   url_map          = google_compute_url_map.chat.id
   ssl_certificates = [google_compute_managed_ssl_certificate.chat.id]
+  ssl_policy       = google_compute_ssl_policy.chat.id
 }
 
 resource "google_compute_global_forwarding_rule" "chat" {
@@ -154,6 +164,35 @@ resource "google_compute_global_forwarding_rule" "chat" {
   ip_address            = google_compute_global_address.chat.id
   port_range            = "443"
   target                = google_compute_target_https_proxy.chat.id
+}
+
+# Port 80 answers with the same address by https, before anything of a request is used.
+resource "google_compute_url_map" "redirect" {
+  project = var.project_id
+  name    = "recap-chat-redirect"
+
+  default_url_redirect {
+    https_redirect         = true
+    redirect_response_code = "PERMANENT_REDIRECT"
+    strip_query            = false
+  }
+
+  depends_on = [time_sleep.compute]
+}
+
+resource "google_compute_target_http_proxy" "redirect" {
+  project = var.project_id
+  name    = "recap-chat-redirect"
+  url_map = google_compute_url_map.redirect.id
+}
+
+resource "google_compute_global_forwarding_rule" "redirect" {
+  project               = var.project_id
+  name                  = "recap-chat-redirect"
+  load_balancing_scheme = "EXTERNAL_MANAGED"
+  ip_address            = google_compute_global_address.chat.id
+  port_range            = "80"
+  target                = google_compute_target_http_proxy.redirect.id
 }
 
 # The address that the domain points to goes with nothing but a destroy that the module allows, too.
@@ -167,5 +206,5 @@ resource "terraform_data" "protection" {
     command = self.output ? "echo Nothing was destroyed: deletion_protection is on. To destroy, or for another project_id, region or name, set it to false and apply first. && exit 1" : "exit 0"
   }
 
-  depends_on = [module.recap, google_compute_global_forwarding_rule.chat]
+  depends_on = [module.recap, google_compute_global_forwarding_rule.chat, google_compute_global_forwarding_rule.redirect]
 }

@@ -21,6 +21,12 @@ mock_resource "google_firebaserules_ruleset" {
   }
 }
 
+mock_resource "google_project_iam_custom_role" {
+  defaults = {
+    name = "projects/recap-test/roles/recap_own"
+  }
+}
+
 mock_resource "google_secret_manager_secret_version" {
   defaults = {
     version = "1"

@@ -16,7 +16,7 @@ startFakeGeminiForEachTest();
 
 const asking = (text: string, more: Partial<ModelRequest> = {}): ModelRequest => ({
   ...request,
-  model: 'gemini-3.5-flash',
+  model: 'gemini-3.8-flash',
   contents: [{ role: 'user', parts: [{ text }] }],
   grounding: ['search', 'url'],
   ...more,

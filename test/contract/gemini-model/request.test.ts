@@ -99,6 +99,8 @@ describe('a request', () => {
     ['gemini-2.5-pro', 'high', { thinkingBudget: 24_576 }],
     ['gemini-3.5-flash', 'minimal', { thinkingLevel: 'MINIMAL' }],
     ['gemini-3.1-pro-preview', 'minimal', { thinkingLevel: 'LOW' }],
+    ['gemini-4-argon', 'minimal', { thinkingLevel: 'LOW' }],
+    ['gemini-4-argon', 'high', { thinkingLevel: 'HIGH' }],
   ] as const)(
     '%s is told to think %s in its own words',
     async (model, thinkingLevel, thinkingConfig) => {

@@ -74,7 +74,7 @@ export async function conversationWith({ store, clock }: ChatDependencies, hooks
   const conversation = newConversation({
     epoch: 'e',
     ownerUid: 'u1',
-    model: 'gemini-3.5-flash',
+    model: 'gemini-3.8-flash',
     profile: 'assistant',
     systemInstruction: undefined,
     now: clock.now(),

@@ -9,7 +9,7 @@ import type { ConversationPatch } from '#shared/wire/resources/conversations.ts'
 import { chatDependencies } from './chat-dependencies.ts';
 import { collect, request } from './sending.ts';
 
-export const FAST = 'gemini-3.5-flash';
+export const FAST = 'gemini-3.8-flash';
 export const STRONG = 'gemini-3.1-pro-preview';
 export const CLASSIFIER = 'gemini-3.1-flash-lite';
 

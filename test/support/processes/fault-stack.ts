@@ -128,7 +128,7 @@ async function startParts(options: FaultStackOptions) {
       cache,
       ...(options.publisher && { publisher: options.publisher }),
     },
-    environment: { MODEL: 'gemini-3.5-flash', ...options.environment },
+    environment: { MODEL: 'gemini-3.8-flash', ...options.environment },
   });
   const { config } = chat.dependencies;
   const worker: CompactionDependencies = { ...compactionBench(), config, store, clock, model };

@@ -25,7 +25,7 @@ const deathPoints = ['calls-stored', 'tools-ran', 'responses-stored', 'turn-resu
 export type DeathPoint = (typeof deathPoints)[number];
 
 /** Models that sign calls, one that signs nothing, and the choice between two. */
-const models = ['gemini-3.5-flash', 'gemini-3.1-pro-preview', 'gemini-2.5-flash', 'auto'];
+const models = ['gemini-3.8-flash', 'gemini-3.1-pro-preview', 'gemini-2.5-flash', 'auto'];
 
 /** A tool of each kind: of the server, failing, unknown, of the app, and one that the user is asked about. */
 const calls = [

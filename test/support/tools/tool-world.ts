@@ -68,7 +68,7 @@ export function countingTools() {
   return { effects, tools };
 }
 
-export const MODEL = 'gemini-3.5-flash';
+export const MODEL = 'gemini-3.8-flash';
 
 /** A model server that refuses whatever Gemini would refuse, behind the real client. */
 export async function startToolModel(): Promise<{

@@ -11,7 +11,7 @@ export const longAgo = new Date(now.getTime() - QUEUED_GRACE_MS);
 export const emptyConversation = newConversation({
   epoch: 'e',
   ownerUid: 'owner',
-  model: 'gemini-3.5-flash',
+  model: 'gemini-3.8-flash',
   profile: 'assistant',
   systemInstruction: undefined,
   now,

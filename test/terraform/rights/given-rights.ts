@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { terraformFolder } from '../check-terraform.ts';
 import { readModule } from '../read-module.ts';
 import { matches } from '../texts.ts';
@@ -7,10 +8,16 @@ import { roles } from './roles.ts';
 /** A role that a resource of the module gives. */
 interface GivenRight {
   address: string;
+  /** A predefined role of Google, or the address of one that the module makes. */
   role: string;
+  permissions: readonly string[];
   /** The functions whose accounts get it; none: somebody else does. */
   accounts: Account[];
 }
+
+/** The address in `${google_project_iam_custom_role.x[0].name}`; a predefined role as it is. */
+export const roleName = (role: unknown): string =>
+  /google_project_iam_custom_role\.\w+/.exec(String(role))?.[0] ?? String(role);
 
 const isAccount = (name: string): name is Account => name === 'chat' || name === 'compaction';
 
@@ -25,7 +32,12 @@ export async function givenRights(): Promise<GivenRight[]> {
       const member = `${JSON.stringify(body['member'])} ${JSON.stringify(iterated)}`;
       const named = member.includes('local.function_members') ? members : member;
       const accounts = matches(named, /google_service_account\.(\w+)\.member/g).filter(isAccount);
-      return { address, role: String(body['role']), accounts };
+      const role = roleName(body['role']);
+      const own = resources.find((resource) => resource.address === role);
+      const permissions = own
+        ? z.array(z.string()).parse(own.body['permissions'])
+        : (roles[role]?.permissions ?? []);
+      return { address, role, permissions, accounts };
     });
 }
 
@@ -43,6 +55,4 @@ export const neededPermissions = () =>
 export const allows = (
   right: GivenRight,
   { account, permission }: { account: Account; permission: string },
-): boolean =>
-  right.accounts.includes(account) &&
-  (roles[right.role]?.permissions.includes(permission) ?? false);
+): boolean => right.accounts.includes(account) && right.permissions.includes(permission);

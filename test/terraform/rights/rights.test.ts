@@ -113,6 +113,20 @@ describe('rights that the module gives', () => {
   });
 
   test('are roles that the table knows, and the table knows no other', () => {
-    expect(Object.keys(roles).toSorted()).toEqual(unique(rights.map(({ role }) => role)));
+    const predefined = rights.map(({ role }) => role).filter((role) => role.startsWith('roles/'));
+
+    expect(Object.keys(roles).toSorted()).toEqual(unique(predefined));
+  });
+
+  test('of roles of its own allow nothing but what calls need', () => {
+    const own = rights.filter(({ role }) => !role.startsWith('roles/'));
+    const idle = own.flatMap(({ role, permissions }) =>
+      permissions
+        .filter((permission) => !needed.some((one) => one.permission === permission))
+        .map((permission) => `${role}: ${permission}`),
+    );
+
+    expect(own.length).toBeGreaterThan(0);
+    expect(idle).toEqual([]);
   });
 });

@@ -17,10 +17,6 @@ export const roles: Readonly<Record<string, Role>> = {
     ],
     more: 'reads schemas and statistics; the narrowest predefined role that writes, and a condition leaves one database',
   },
-  'roles/aiplatform.user': {
-    permissions: ['aiplatform.endpoints.predict'],
-    more: 'all of Vertex AI; the role that Google documents for Gemini, as what is narrower is beta or a service agent’s. `vertex_project` can keep it in a project of its own',
-  },
   'roles/firebaseauth.viewer': {
     permissions: ['firebaseauth.users.get'],
     more: 'reads the settings of Firebase Auth and the list of apps; identitytoolkit.viewer reads tenants in their place',
@@ -47,10 +43,6 @@ export const roles: Readonly<Record<string, Role>> = {
   'roles/storage.objectViewer': {
     permissions: ['storage.objects.get', 'storage.objects.list'],
     more: 'reads folders, on buckets that have none',
-  },
-  'roles/iam.serviceAccountTokenCreator': {
-    permissions: ['iam.serviceAccounts.signBlob'],
-    more: 'tokens of the same account, which it gets without; no narrower predefined role signs',
   },
   'roles/iam.serviceAccountOpenIdTokenCreator': {
     permissions: ['iam.serviceAccounts.getOpenIdToken'],

@@ -15,7 +15,7 @@ const FEWER_RUNS = { numRuns: searchCases(1_000) };
 const models = fc.constantFrom(
   'gemini-2.5-flash',
   'gemini-3-pro-preview',
-  'models/gemini-3.5-flash',
+  'models/gemini-3.8-flash',
 );
 
 /** The same with signatures of this model: whose they are is no matter of form. */

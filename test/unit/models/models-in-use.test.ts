@@ -46,11 +46,20 @@ describe('the models of a deployment', () => {
     });
   });
 
-  test('unknown models are summarised by the default, with a warning for a retired one', () => {
-    const { config, warned } = afterShutdown({ ...demo, COMPRESSOR_MODEL: 'gemini-2.5-pro' });
+  test.each([
+    ['itself where the deployment names no summariser', 'house-model', undefined, 'house-model'],
+    [
+      'the deployment’s summariser, even a dearer one',
+      'gemini-3.8-flash',
+      'gemini-4-neon',
+      'gemini-4-neon',
+    ],
+    ['its successor where it is retired', 'gemini-2.5-flash', undefined, 'gemini-3.5-flash-lite'],
+    ['the successor of a retired summariser', 'house-model', 'gemini-2.5-pro', 'gemini-3.8-flash'],
+  ])('a conversation is summarised by %s', (...[, model, COMPRESSOR_MODEL, summariser]) => {
+    const { config } = afterShutdown({ ...demo, COMPRESSOR_MODEL });
 
-    expect(summarisingModel(config, 'house-model')).toBe('gemini-3.8-flash');
-    expect(warned).toMatchObject([{ event: 'model_retired', fields: { model: 'gemini-2.5-pro' } }]);
+    expect(summarisingModel(config, model)).toBe(summariser);
   });
 });
 

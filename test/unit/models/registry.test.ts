@@ -42,7 +42,6 @@ describe.each(names)('the entry of %s', (name) => {
 const defaults = environmentSchema.parse({ GOOGLE_CLOUD_PROJECT: 'p' });
 const defaultModels = [
   'MODEL',
-  'COMPRESSOR_MODEL',
   'TITLE_MODEL',
   'CONDENSING_MODEL',
   'ROUTING_CLASSIFIER_MODEL',
@@ -62,6 +61,20 @@ describe.each(defaultModels)('the default of %s', (variable) => {
       expect(modelInService(model, { ...verifiedModels, platform, now: new Date() })).toBe(model);
   });
 });
+
+test('no default model is a preview', () => {
+  expect(defaultModels.filter((variable) => defaults[variable].includes('preview'))).toEqual([]);
+});
+
+test.each(['gemini-4-argon', 'gemini-4-carbon'])(
+  '%s costs twice as much from December 2026 on',
+  (model) => {
+    const on = (day: string) => findPrice(model, { ...verifiedModels, now: new Date(day) });
+
+    expect(on('2026-11-30')).toEqual({ input: 2, cached: 0.1, output: 10 });
+    expect(on('2026-12-01')).toEqual({ input: 4, cached: 0.2, output: 20 });
+  },
+);
 
 test('the registry was verified on a day', () => {
   expect(VERIFIED_ON).toMatch(/^\d{4}-\d{2}-\d{2}$/);

@@ -1,5 +1,4 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { compressorModel } from '#shared/models/retirement.ts';
 import {
   isStalled,
   tokensAfterLastSwap,
@@ -27,7 +26,7 @@ import { noUsage, type Usage } from '#shared/quota/usage.ts';
  * is written twice, and a turn that is too large for the tail leaves a full tail.
  */
 
-const MODEL = 'gemini-3.5-flash';
+const MODEL = 'gemini-3.8-flash';
 /** What the summariser is told beside the conversation. */
 const INSTRUCTION_TOKENS = 2_500;
 /** A prompt shorter than this is not cached. */
@@ -103,11 +102,7 @@ function compact(conversation: Conversation, policy: Policy, now: Date) {
   const snapshotTokens = policy.snapshotBudgetTokens;
   const afterTokens = snapshotTokens + total(turns);
   const promptTokens = beforeTokens + INSTRUCTION_TOKENS;
-  const call = {
-    model: compressorModel({ model: MODEL, fallback: MODEL }, verifiedModels),
-    promptTokens,
-    cachedTokens: 0,
-  };
+  const call = { model: MODEL, promptTokens, cachedTokens: 0 };
   const micros = 2 * costMicros({ ...call, outputTokens: snapshotTokens }, verifiedModels);
   const tokens = 2 * (promptTokens + snapshotTokens);
   const unproductiveSwaps = unproductiveSwapsAfter(conversation.history, {

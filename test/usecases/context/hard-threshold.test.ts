@@ -21,7 +21,7 @@ async function largeConversation(environment: Record<string, string> = {}) {
   const dependencies = chatDependencies({ model }, { THRESHOLD_TOKENS: '1000', ...environment });
   const { conversationId } = await buildConversation(dependencies.store, {
     turns: 20,
-    conversation: { ownerUid: caller.uid, model: 'gemini-3.5-flash' },
+    conversation: { ownerUid: caller.uid, model: 'gemini-3.8-flash' },
   });
   return { dependencies, conversationId, requests };
 }
@@ -94,7 +94,7 @@ describe('a context over the hard threshold', () => {
 
   test('a shortened view leaves room for a message that the whole context would not', async () => {
     const { dependencies, conversationId } = await largeConversation({
-      MODEL_WINDOWS: '{"gemini-3.5-flash":3000}',
+      MODEL_WINDOWS: '{"gemini-3.8-flash":3000}',
     });
 
     const handle = await sendMessage(dependencies, request(conversationId, 'word '.repeat(500)));

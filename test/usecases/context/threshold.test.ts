@@ -105,17 +105,17 @@ describe('the threshold', () => {
 async function fullConversation(dependencies: ReturnType<typeof chatDependencies>) {
   const { conversationId } = await buildConversation(dependencies.store, {
     turns: 55,
-    conversation: { model: 'gemini-3.5-flash' },
+    conversation: { model: 'gemini-3.8-flash' },
   });
   return conversationId;
 }
 
-const smallWindow = { MODEL_WINDOWS: '{"gemini-3.5-flash":8000}' };
+const smallWindow = { MODEL_WINDOWS: '{"gemini-3.8-flash":8000}' };
 const tooLongForNow = 'word '.repeat(3_000);
 
 describe('a message that cannot fit', () => {
   test('a message that cannot fit is refused with both counts before anything is written', async () => {
-    const dependencies = chatDependencies({}, { MODEL_WINDOWS: '{"gemini-3.5-flash":1000}' });
+    const dependencies = chatDependencies({}, { MODEL_WINDOWS: '{"gemini-3.8-flash":1000}' });
     const id = randomUUID();
 
     const sent = sendMessage(dependencies, request(id, 'word '.repeat(5_000)));
@@ -146,10 +146,10 @@ describe('a message that cannot fit', () => {
   });
 
   test('a message that cannot fit promises no compaction where compaction is off', async () => {
-    const dependencies = chatDependencies({}, { MODEL_WINDOWS: '{"gemini-3.5-flash":1000}' });
+    const dependencies = chatDependencies({}, { MODEL_WINDOWS: '{"gemini-3.8-flash":1000}' });
     const { conversationId } = await buildConversation(dependencies.store, {
       turns: 1,
-      conversation: { model: 'gemini-3.5-flash', settings: { compaction: 'off' } },
+      conversation: { model: 'gemini-3.8-flash', settings: { compaction: 'off' } },
     });
 
     const sent = sendMessage(dependencies, request(conversationId, 'word '.repeat(5_000)));

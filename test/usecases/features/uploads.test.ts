@@ -143,7 +143,7 @@ describe('an uploaded picture in a message', () => {
     const other = await startAttaching();
     try {
       await other.store.commit(await copied(world, conversationId));
-      const call = { contents: await contentsOf(world, conversationId), model: 'gemini-3.5-flash' };
+      const call = { contents: await contentsOf(world, conversationId), model: 'gemini-3.8-flash' };
       const request = { ...call, role: 'chat', promptId: 't_2' } as const;
 
       await other.model.generate(request, AbortSignal.timeout(10_000));

@@ -104,7 +104,7 @@ describe('a message that interrupts', () => {
   test.each(['interrupt', 'queue'] as const)(
     'an unanswerable interrupting message is refused and changes nothing (%s)',
     async (onBusy) => {
-      const world = instances({ MODEL_WINDOWS: '{"gemini-3.5-flash":1000}' });
+      const world = instances({ MODEL_WINDOWS: '{"gemini-3.8-flash":1000}' });
       const chat = world.instance();
       const id = randomUUID();
       const first = await sendMessage(chat, request(id, 'one'));

@@ -9,7 +9,7 @@ import { request } from '#test/support/chat/sending.ts';
 import { instances, queued, turnsOf } from '#test/support/chat/starts.ts';
 
 test('a waiting message that becomes unanswerable fails with the reason; the next is answered', async () => {
-  const world = instances({ MODEL_WINDOWS: '{"gemini-3.5-flash":1000}' });
+  const world = instances({ MODEL_WINDOWS: '{"gemini-3.8-flash":1000}' });
   const chat = world.instance();
   const id = randomUUID();
   const first = await sendMessage(chat, request(id, 'one'));

@@ -32,7 +32,7 @@ const callOf = (conversationId: string): WorkCall => ({
   conversationId,
   ownerUid: 'u1',
   request: {
-    model: 'gemini-3.5-flash',
+    model: 'gemini-3.8-flash',
     contents: [{ role: 'user', parts: [{ text: 'Summarise.' }] }],
     maxOutputTokens: 1_000,
     role: 'utility_compressor',

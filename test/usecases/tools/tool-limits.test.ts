@@ -86,7 +86,7 @@ describe('outputs that do not fit the window', () => {
   const WINDOW_TOKENS = 20_000;
   const overflown = async () => {
     const { chat, effects } = toolChat(model, {
-      environment: { MODEL_WINDOWS: JSON.stringify({ 'gemini-3.5-flash': WINDOW_TOKENS }) },
+      environment: { MODEL_WINDOWS: JSON.stringify({ 'gemini-3.8-flash': WINDOW_TOKENS }) },
     });
     const conversationId = randomUUID();
     await say(chat, conversationId, 'Hello.');

@@ -193,13 +193,13 @@ test('assistant-ui’s instruction, model and settings reach the model', async (
   const ui = await openAssistantUi(server, {
     system: 'Rhyme.',
     callSettings: { temperature: 0.3, maxTokens: 99 },
-    config: { modelName: 'gemini-3.5-flash' },
+    config: { modelName: 'gemini-3.8-flash' },
   });
 
   await says(server, ui, ['Hello', 'Jello.']);
 
   expect(server.callsOf('Hello')[0]?.request).toMatchObject({
-    model: 'gemini-3.5-flash',
+    model: 'gemini-3.8-flash',
     systemInstruction: 'Rhyme.',
     sampling: { temperature: 0.3 },
     maxOutputTokens: 99,

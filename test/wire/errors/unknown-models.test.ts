@@ -23,12 +23,12 @@ const ownResource = 'projects/p1/locations/global/endpoints/123';
 
 describe('a model that a caller names', () => {
   test('a conversation with a misspelt model is refused with the nearest one', async () => {
-    const answer = await create('gemini-3.5-flsh');
+    const answer = await create('gemini-3.8-flsh');
 
     expect(answer.status).toBe(400);
     expect(JSON.parse(answer.text)).toMatchObject({
       error: {
-        message: expect.stringMatching(/Did you mean gemini-3\.5-flash\? Known are .*house-model/),
+        message: expect.stringMatching(/Did you mean gemini-3\.8-flash\? Known are .*house-model/),
         details: [{ reason: 'MODEL_UNKNOWN', metadata: { field: 'model' } }, {}],
       },
     });
@@ -36,18 +36,18 @@ describe('a model that a caller names', () => {
 
   test('a conversation keeps its model where a change names an unknown one', async () => {
     const id = randomUUID();
-    await create('gemini-3.5-flash', id);
+    await create('gemini-3.8-flash', id);
 
     const answer = await patch(id, { model: 'gpt-9' });
     const kept = await app.ok({ method: 'GET', path: `/v1/conversations/${id}`, uid });
 
     expect(answer.status).toBe(400);
     expect(answer.text).toContain('MODEL_UNKNOWN');
-    expect(kept).toMatchObject({ model: 'gemini-3.5-flash' });
+    expect(kept).toMatchObject({ model: 'gemini-3.8-flash' });
   });
 
   test.each([
-    'gemini-3.5-flash',
+    'gemini-3.8-flash',
     'models/gemini-3.5-flash-001',
     'house-model',
     ownResource,
@@ -60,7 +60,7 @@ describe('a model that a caller names', () => {
 
   test('a conversation whose model is not known any more can be changed all the same', async () => {
     const id = randomUUID();
-    await create('gemini-3.5-flash', id);
+    await create('gemini-3.8-flash', id);
     const [before] = await app.dependencies.store.get([conversationPath(id)]);
     await app.dependencies.store.commit([
       {
@@ -86,7 +86,7 @@ describe('a model that the environment names', () => {
       const start = () => parseConfig({ ...project, [variable]: 'gemini-3.5-flahs' });
 
       expect(start).toThrow(
-        `${variable}: gemini-3.5-flahs is no model that is known here. Did you mean gemini-3.5-flash?`,
+        `${variable}: gemini-3.5-flahs is no model that is known here. Did you mean gemini-3.8-flash?`,
       );
       expect(start).toThrow('MODEL_WINDOWS');
     },

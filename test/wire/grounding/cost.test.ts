@@ -9,7 +9,13 @@ import { readAs } from '#test/support/chat/http-answers.ts';
 import { eventually } from '#test/support/eventually.ts';
 import { startWireServer } from '#test/support/wire/wire-server.ts';
 
-const environment = { GROUNDING: 'search,url', MODEL: 'gemini-3.5-flash', USER_DAILY_USD: '5' };
+const MODEL = 'gemini-3.8-flash';
+const environment = {
+  GROUNDING: 'search,url',
+  MODEL,
+  MODEL_PRICES: JSON.stringify({ [MODEL]: { input: 1.5, cached: 0.15, output: 9 } }),
+  USER_DAILY_USD: '5',
+};
 const store = createMemoryDocumentStore();
 const quota = createQuota(chatDependencies({ store }, environment));
 const server = await startWireServer({ environment, overrides: { quota, store } });

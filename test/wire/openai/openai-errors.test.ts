@@ -129,7 +129,7 @@ describe('an error', () => {
 
   test('an OpenAI error of a too small window comes before the model call', async () => {
     const own = await startWireServer({
-      environment: { MODEL_WINDOWS: '{"gemini-3.5-flash":1000}' },
+      environment: { MODEL_WINDOWS: '{"gemini-3.8-flash":1000}' },
     });
     const response = await own.call('/v1/openai/chat/completions', {
       body: bodyOf('word '.repeat(4_000)),

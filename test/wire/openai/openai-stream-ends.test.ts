@@ -15,6 +15,7 @@ afterAll(() => server.stop());
 describe('the end of an answer', () => {
   test.each([
     ['MAX_TOKENS', 'length'],
+    ['CONTINUATION', 'length'],
     ['SAFETY', 'content_filter'],
     ['STOP', 'stop'],
     ['OTHER', 'stop'],

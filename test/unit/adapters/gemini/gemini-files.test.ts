@@ -34,7 +34,7 @@ async function withTwoFiles(sizeBytes: number) {
   const scripted = createScriptedModel({ answers: [] });
   const model = withFiles({ ...scripted, stream }, { files, modelReadsBucket: false });
   const count = (...paths: string[]) =>
-    model.countTokens({ model: 'gemini-3.5-flash', contents: paths.map(says) }, never);
+    model.countTokens({ model: 'gemini-3.8-flash', contents: paths.map(says) }, never);
   return { read, count, counted: scripted.counted };
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { isFinal, toModelResponse } from '#functions/adapters/gemini/gemini-response.ts';
 
-const call = { operation: 'stream', model: 'gemini-3.5-flash', promptId: 't_1' } as const;
+const call = { operation: 'stream', model: 'gemini-3.8-flash', promptId: 't_1' } as const;
 const read = (response: unknown) => toModelResponse(call, response);
 const parts = (...sent: unknown[]) => ({ candidates: [{ content: { parts: sent } }] });
 

@@ -151,7 +151,7 @@ describe('a prompt before it is sent', () => {
 
   test.each([
     ['gemini-3-pro-preview', LOST_SIGNATURE],
-    ['models/gemini-3.5-flash', LOST_SIGNATURE],
+    ['models/gemini-3.8-flash', LOST_SIGNATURE],
     ['gemini-flash-latest', LOST_SIGNATURE],
     ['gemini-2.5-pro', undefined],
     ['gemini-1.5-pro', undefined],
