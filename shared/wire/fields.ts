@@ -25,6 +25,21 @@ export const wellFormedText = z
   .string()
   .refine((text) => text.isWellFormed(), 'holds half of a surrogate pair; send valid Unicode');
 
+/** An object of at most `max` entries; they are counted before any of them is looked at, as those of a list are. */
+export const boundedRecord = <Key extends z.core.$ZodRecordKey, Value extends z.ZodType>(
+  key: Key,
+  value: Value,
+  max: number,
+) =>
+  z.preprocess(
+    (given, checked) => {
+      if (typeof given === 'object' && given !== null && Object.keys(given).length > max)
+        checked.addIssue(`may have at most ${max} entries`);
+      return given;
+    },
+    z.record(key, value),
+  );
+
 /** iOS writes UUIDs in capitals; `idAsStored` says which document one names. */
 export const conversationIdSchema = z
   .string()

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { inputPartSchema } from '#shared/wire/resources/message-parts.ts';
 import { createConversationBody } from '#shared/wire/resources/conversations.ts';
 import { sendMessageBody } from '#shared/wire/resources/messages.ts';
-import { PARTS_MAX } from '../limits.ts';
+import { boundedRecord } from '../fields.ts';
+import { PARTS_MAX, TOOLS_MAX } from '../limits.ts';
 
 /*
  * What the transports of the AI SDK 5, 6 and 7 send. Unlike our own requests these are read tolerantly: the
@@ -67,8 +68,7 @@ export const aiSdkChatBody = z.object({
     .describe(
       '`whole`: nothing stands before the first of `messages`, and a new message without any before it takes the place of all. `window`: `messages` are picked from the history, so only the one before the new message tells where it belongs. Default: the beginning may be missing.',
     ),
-  tools: z
-    .record(z.string(), z.looseObject({}))
+  tools: boundedRecord(z.string(), z.looseObject({}), TOOLS_MAX)
     .nullish()
     .describe(
       'Functions of the app by their names, each `{description?, parameters}`, as assistant-ui sends them. Those of the conversation from now on; needs `tools` in CLIENT_WRITABLE.',

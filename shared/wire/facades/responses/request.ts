@@ -1,7 +1,12 @@
 import { z } from 'zod';
 import { responseSchemaSchema } from '#shared/wire/response-schema.ts';
-import { conversationIdSchema, wellFormedText } from '#shared/wire/fields.ts';
-import { PARTS_MAX, THRESHOLD_MIN_TOKENS, TOOLS_MAX } from '#shared/wire/limits.ts';
+import { boundedRecord, conversationIdSchema, wellFormedText } from '#shared/wire/fields.ts';
+import {
+  METADATA_ENTRIES_MAX,
+  PARTS_MAX,
+  THRESHOLD_MIN_TOKENS,
+  TOOLS_MAX,
+} from '#shared/wire/limits.ts';
 
 /*
  * What clients of OpenAI’s Responses API send:
@@ -170,7 +175,9 @@ export const createResponseBody = z.looseObject({
   temperature: z.number().min(0).max(2).nullish(),
   top_p: z.number().min(0).max(1).nullish(),
   max_output_tokens: z.number().int().min(1).nullish(),
-  metadata: z.record(z.string(), z.string()).nullish().describe('Comes back with the answer.'),
+  metadata: boundedRecord(z.string(), z.string(), METADATA_ENTRIES_MAX)
+    .nullish()
+    .describe('Comes back with the answer.'),
   context_management: z
     .array(
       z.looseObject({
