@@ -12,7 +12,6 @@ export const occasionalModules: readonly Load[] = [
   () => import('#shared/recall/said-again.ts'),
   () => import('#shared/memory/said-by-user.ts'),
   () => import('#shared/memory/decide-forget.ts'),
-  () => import('@cfworker/json-schema'),
 ];
 
 /** Modules that a message is answered with, in the order in which it needs them; behind them those that few need. */

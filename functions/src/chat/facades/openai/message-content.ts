@@ -9,9 +9,6 @@ import {
 import type { OpenAiMessage, OpenAiUserMessage } from '#shared/wire/facades/openai.ts';
 import { toCallParts, toResponsePart } from './tool-dialogue.ts';
 
-/** What a client calls the schema of an answer. */
-export const SCHEMA_FIELD = 'response_format.json_schema.schema';
-
 const DATA_URL = /^data:([^;,]+);base64,(.*)$/s;
 
 type UserPart = Exclude<OpenAiUserMessage['content'], string>[number];

@@ -2,9 +2,9 @@ import type { AnswerOptions } from '#shared/models/answer-options.ts';
 import { contentText, type Part } from '#shared/conversation/documents/content.ts';
 import { withoutServerCalls } from '#shared/conversation/repair/server-calls.ts';
 import { AppError } from '#shared/errors.ts';
+import { findMisfit } from '#shared/json-schema/find-misfit.ts';
 import type { ModelRequest, ModelUsage } from '#shared/ports/ports.ts';
 import { toFinishReason } from '#shared/wire/finish-reason.ts';
-import { findMisfit } from '#functions/lib/json-schema.ts';
 import { isShown, streamAnswer, type Answer, type AnswerCall } from './stream-answer.ts';
 
 type Schema = NonNullable<AnswerOptions['responseSchema']>;
@@ -22,6 +22,17 @@ function unmetError({ name }: AnswerCall, misfit: string, finishReason: string |
       ? 'The answer reached the limit of its length before its JSON was complete. Ask for less in a new message, or allow more tokens.'
       : `The answer does not fit \`responseSchema\`, and neither did a second one. ${misfit} Make the schema simpler or say in the message what belongs in it, and send it as a new message.`,
   });
+}
+
+/** What of an answer does not fit, as sentences; undefined: it is JSON that fits. */
+function misfitOf(schema: Schema, { parts }: Answer): string | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(contentText({ role: 'model', parts }));
+  } catch {
+    return 'It is not JSON.';
+  }
+  return findMisfit(schema, value);
 }
 
 /** Asks once more, with the answer that did not fit and what is wrong with it. Tools are left out: older models take no schema beside them. */
@@ -77,7 +88,7 @@ export async function streamFitting(
   if (first.parts.some(({ functionCall }) => functionCall !== undefined))
     return { ...first, parts: withoutRemarks(first.parts) };
   if (toFinishReason(first.finishReason) === 'content-filter') return { ...first, parts: [] };
-  const misfit = await findMisfit(schema, contentText({ role: 'model', parts: first.parts }));
+  const misfit = misfitOf(schema, first);
   if (misfit === undefined) {
     show(call, first);
     return first;
@@ -92,9 +103,7 @@ export async function streamFitting(
   const second = await streamAnswer(dependencies, { ...silent, request: repair });
   const { grounding } = first;
   const answer = { ...(grounding && { grounding }), ...second, misfitUsage: first.usage };
-  const still = second.error
-    ? misfit
-    : await findMisfit(schema, contentText({ role: 'model', parts: second.parts }));
+  const still = second.error ? misfit : misfitOf(schema, second);
   if (still !== undefined) return unmet(answer, still);
   show(call, answer);
   return answer;
