@@ -25,7 +25,9 @@ import { cutSnippet } from '#shared/search/snippet.ts';
 import { titleIn } from '#shared/titles/title-text.ts';
 import { markdownMessage } from '#shared/wire/resources/export.ts';
 import { decodePageToken } from '#shared/wire/page-token.ts';
+import type { OpenAiMessage } from '#shared/wire/facades/openai.ts';
 import { parseJsonBody } from '#shared/wire/parse-json.ts';
+import { toContents } from '#functions/chat/facades/openai/message-content.ts';
 import { singleLineJson } from '#shared/json-text.ts';
 import { localSigner } from '../support/signing.ts';
 import { workRatio } from '../support/work-ratio.ts';
@@ -132,6 +134,18 @@ function obeyed(text: string): void {
   applyOperations(emptySnapshot('assistant'), [operation], { turns, at: () => undefined });
 }
 
+const question: OpenAiMessage = { role: 'user', content: 'Hi' };
+const call = { id: 'a', type: 'function' as const, function: { name: 'f', arguments: '{}' } };
+const toolCall: OpenAiMessage = { role: 'assistant', tool_calls: [call] };
+const toolResult: OpenAiMessage = { role: 'tool', tool_call_id: 'a', content: '1' };
+
+/** A message for every twenty characters. */
+const dialogue = (text: string, round: readonly OpenAiMessage[]) =>
+  toContents(Array.from({ length: text.length / 20 / round.length }, () => round).flat(), {
+    maxPartBytes: 100,
+    maxMessageBytes: 100,
+  });
+
 const readers: readonly [
   name: string,
   read: (text: string) => unknown,
@@ -170,6 +184,8 @@ const readers: readonly [
   ['tokens', (text) => estimateTextTokens(text, 'character-class'), [...signs, 'a', '1', '👩‍']],
   ['request bodies', (text) => attempt(() => parseJsonBody(text)), json],
   ['texts in request bodies', (text) => attempt(() => parseJsonBody(`{"a":"${text}`)), json],
+  ['dialogues of a client', (text) => dialogue(text, [question]), ['a']],
+  ['dialogues with tools', (text) => dialogue(text, [question, toolCall, toolResult]), ['a']],
   ['pieces of documents', cutIntoPieces, ['a', '한', '👩‍']],
   ['frames of a stream', (delta) => singleLineJson({ delta }), ['\n', '\u2028', '"', '\u0000']],
   ['titles', titleIn, ['.', '. ', '"', '“', '*', ' ', '\n', 'a', '\u3000']],

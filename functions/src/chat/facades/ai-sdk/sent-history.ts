@@ -104,7 +104,9 @@ async function readNamed(
   const ids = before
     .slice(newest + 1)
     .flatMap(({ names }) => (names && 'messageId' in names ? names.messageId : []))
-    .filter((id) => !known.has(id));
+    .filter((id) => !known.has(id))
+    // Each is read, and no edit goes farther back.
+    .slice(-REPLACED_MAX);
   if (ids.length === 0) return [];
   const guards = await store.get(ids.map((id) => messageGuardPath(conversationId, id)));
   const seqs = guards

@@ -45,33 +45,40 @@ export function messageText({ content }: Exclude<OpenAiMessage, OpenAiUserMessag
   return typeof content === 'string' ? content : content.map(({ text }) => text).join('');
 }
 
+interface Dialogue {
+  limits: MessageLimits;
+  /** Functions that were called so far, by the ids of the calls. */
+  functionNames: Map<string, string>;
+}
+
 /** What one message of a dialogue says; nothing for an instruction. */
 function partsOf(
-  messages: readonly OpenAiMessage[],
+  message: OpenAiMessage,
   index: number,
-  limits: MessageLimits,
+  { limits, functionNames }: Dialogue,
 ): { role: Content['role']; parts: Part[] } | undefined {
-  const message = messages[index];
-  switch (message?.role) {
+  switch (message.role) {
     case 'user':
       return { role: 'user', parts: toUserParts(message, limits, index) };
     case 'assistant': {
       const text = messageText(message);
       const said = text === '' ? [] : [{ text }];
+      for (const call of message.tool_calls ?? []) functionNames.set(call.id, call.function.name);
       return { role: 'model', parts: [...said, ...toCallParts(message, index)] };
     }
     case 'tool': {
-      const text = messageText(message);
-      return { role: 'user', parts: [toResponsePart(message, { messages, index, text })] };
+      const name = functionNames.get(message.tool_call_id);
+      return { role: 'user', parts: [toResponsePart(messageText(message), { name, index })] };
     }
     case 'system':
     case 'developer':
-    case undefined:
       return undefined;
   }
 }
 
-const isResponse = ({ functionResponse }: Part) => functionResponse !== undefined;
+/** Only what is alike is joined, so the first part tells. */
+const holdsResponses = ({ parts: [first] }: Pick<Content, 'parts'>) =>
+  first?.functionResponse !== undefined;
 
 /**
  * A dialogue as the model takes it: neighbours of one role joined, so that roles alternate, but for what tools gave,
@@ -79,12 +86,13 @@ const isResponse = ({ functionResponse }: Part) => functionResponse !== undefine
  */
 export function toContents(messages: readonly OpenAiMessage[], limits: MessageLimits): Content[] {
   const contents: Content[] = [];
-  for (const index of messages.keys()) {
-    const said = partsOf(messages, index, limits);
+  const dialogue = { limits, functionNames: new Map<string, string>() };
+  for (const [index, message] of messages.entries()) {
+    const said = partsOf(message, index, dialogue);
     if (!said || said.parts.length === 0) continue;
     const last = contents.at(-1);
-    const isAlike = last?.parts.some(isResponse) === said.parts.some(isResponse);
-    if (last?.role === said.role && isAlike) last.parts.push(...said.parts);
+    if (last?.role === said.role && holdsResponses(last) === holdsResponses(said))
+      last.parts.push(...said.parts);
     else contents.push(said);
   }
   return contents[0]?.role === 'model' ? [OPENING, ...contents] : contents;

@@ -4,10 +4,8 @@ import { toDeclaration } from '#shared/conversation/documents/declared-tools.ts'
 import type { Part } from '#shared/conversation/documents/content.ts';
 import type {
   OpenAiAssistantMessage,
-  OpenAiMessage,
   OpenAiTool,
   OpenAiToolCall,
-  OpenAiToolMessage,
 } from '#shared/wire/facades/openai.ts';
 import { parseRequest } from '#shared/wire/errors/validation-error.ts';
 import { toolsSchema } from '#shared/wire/resources/tools.ts';
@@ -73,16 +71,15 @@ export function jsonOrText(text: string): unknown {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What an app gave to a call of the messages before. Throws BAD_FIELD where there is none such. */
+/**
+ * What an app gave to a call of the function `name`, in the `index`th message of its request. Throws BAD_FIELD where no
+ * message before it holds the call.
+ */
 export function toResponsePart(
-  { tool_call_id: id }: OpenAiToolMessage,
-  { messages, index, text }: { messages: readonly OpenAiMessage[]; index: number; text: string },
+  text: string,
+  { name, index }: { name: string | undefined; index: number },
 ): Part {
-  const call = messages
-    .slice(0, index)
-    .flatMap((message) => (message.role === 'assistant' ? (message.tool_calls ?? []) : []))
-    .findLast((each) => each.id === id);
-  if (!call) {
+  if (name === undefined) {
     const field = `messages[${index}].tool_call_id`;
     throw badField(
       field,
@@ -93,7 +90,7 @@ export function toResponsePart(
   const fault = jsonFault(value);
   if (fault !== undefined) throw badField(`messages[${index}].content`, `The content ${fault}.`);
   const response = isObject(value) ? value : { output: value };
-  return { functionResponse: { name: call.function.name, response } };
+  return { functionResponse: { name, response } };
 }
 
 /** The calls of an answer as the client is told of them. `id` makes their ids differ from those of other answers. */
