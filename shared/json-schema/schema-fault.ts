@@ -1,7 +1,7 @@
 import { isObject, resolveRef, type Schema, type SchemaObject } from './schema.ts';
 
 /** Why a schema cannot be used. */
-export interface SchemaFault {
+interface SchemaFault {
   /** Keys from the schema to what is wrong in it. */
   path: string[];
   /** The end of a sentence that begins with the path. */

@@ -47,6 +47,5 @@ test('the warm-up can load everything that a message needs', async () => {
     expect.objectContaining({ isSaidAgain: expect.any(Function) }),
     expect.objectContaining({ saidByUser: expect.any(Function) }),
     expect.objectContaining({ decideForget: expect.any(Function) }),
-    expect.objectContaining({ Validator: expect.any(Function) }),
   ]);
 });

@@ -3,6 +3,9 @@ import { findMisfit } from '#shared/json-schema/find-misfit.ts';
 
 type Schema = Parameters<typeof findMisfit>[0];
 
+/** As a client sends it. */
+const conditional: Schema = JSON.parse('{"if":{"type":"number"},"then":{"minimum":1}}');
+
 describe('a value that is held against a schema', () => {
   test.each<[Schema, unknown]>([
     [{ type: 'integer' }, 3],
@@ -18,7 +21,8 @@ describe('a value that is held against a schema', () => {
     [{ anyOf: [{ type: 'string' }, { type: 'number' }] }, 1],
     [{ oneOf: [{ type: 'string' }, { type: 'number' }] }, 1],
     [{ not: { type: 'string' } }, 1],
-    [{ if: { type: 'number' }, then: { minimum: 1 } }, 'a'],
+    [{ if: { type: 'string' }, else: { minimum: 1 } }, 'a'],
+    [conditional, 'a'],
     [{ $ref: '#/$defs/a', $defs: { a: { items: { $ref: '#/$defs/a' }, type: 'array' } } }, [[[]]]],
     [{ pattern: '^(a+)+$', format: 'date' }, `${'a'.repeat(50)}!`],
     [{ patternProperties: { '^a': {} }, additionalProperties: false }, { ab: 1 }],
@@ -61,7 +65,8 @@ describe('a value that is held against a schema', () => {
     [{ oneOf: [{}, true] }, 1, '# fits more than one of `oneOf`.'],
     [{ allOf: [{ minimum: 2 }] }, 1, '# must be at least 2.'],
     [{ not: {} }, 1, '# fits what `not` excludes.'],
-    [{ if: { type: 'number' }, then: { minimum: 1 } }, 0, '# must be at least 1.'],
+    [{ if: { type: 'string' }, else: { minimum: 1 } }, 0, '# must be at least 1.'],
+    [conditional, 0, '# must be at least 1.'],
     [{ $ref: '#/$defs/a', $defs: { a: { type: 'null' } } }, 1, '# must be null, not number.'],
     [
       { items: { type: 'null' } },
