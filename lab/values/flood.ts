@@ -25,8 +25,8 @@ const REQUESTS_MIN = 20;
 /** Fewer than a user may make in a minute, so that no limit shields what is attacked. */
 const REQUESTS_MAX = 100;
 /** Messages to measure while each request is repeated. */
-const MESSAGES = 5;
-const QUIET_MESSAGES = 40;
+const MESSAGES = 3;
+const QUIET_MESSAGES = 20;
 const SLOWDOWN_MAX = 3;
 
 const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');

@@ -19,6 +19,9 @@ export const JSON_DEPTH_MAX = 32;
  */
 export const JSON_VALUES_MAX = 20_000;
 
+/** Fields of one object in a request body: a name of its own costs several times as much as an entry of a list. */
+export const JSON_FIELDS_MAX = 2_000;
+
 /** JSON bytes of the schema of an answer: it is stored with the turn and sent with each of its calls. */
 export const RESPONSE_SCHEMA_MAX_BYTES = 32 * 1024;
 

@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts';
-import { JSON_DEPTH_MAX, JSON_VALUES_MAX } from './limits.ts';
+import { JSON_DEPTH_MAX, JSON_FIELDS_MAX, JSON_VALUES_MAX } from './limits.ts';
 
 const badJson = (publicMessage: string, cause?: unknown) =>
   new AppError({
@@ -11,14 +11,17 @@ const badJson = (publicMessage: string, cause?: unknown) =>
   });
 
 /**
- * Refuses what would cost more memory and time than its bytes say: JSON that nests too deep, or holds more values than
- * JSON_VALUES_MAX. One pass over the text, which ends at the bound. Every value but the first of an array or object
- * stands behind a comma, so commas and opening brackets are at least as many as the values.
+ * Refuses what would cost more memory and time than its bytes say: JSON that nests too deep, holds more values than
+ * JSON_VALUES_MAX, or an object of more than JSON_FIELDS_MAX fields. One pass over the text, which ends at the bound. Every
+ * value but the first of an array or object stands behind a comma, so commas and opening brackets are at least as many as
+ * the values.
  */
 function refuseUnbounded(text: string): void {
   let depth = 0;
   let values = 1;
   let inString = false;
+  /** Colons behind each opening bracket that is not closed yet; those of an object are its fields. */
+  const fields = [0];
   for (let i = 0; i < text.length; i++) {
     const character = text[i];
     if (inString) {
@@ -26,10 +29,18 @@ function refuseUnbounded(text: string): void {
       else if (character === '"') inString = false;
     } else if (character === '"') inString = true;
     else if (character === ',') values++;
-    else if (character === '}' || character === ']') depth--;
+    else if (character === ':') {
+      const count = (fields[depth] ?? 0) + 1;
+      fields[depth] = count;
+      if (count > JSON_FIELDS_MAX)
+        throw badJson(
+          `The body holds an object of more than ${JSON_FIELDS_MAX} fields. Send fewer, or a list.`,
+        );
+    } else if (character === '}' || character === ']') depth = Math.max(0, depth - 1);
     else if (character === '{' || character === '[') {
       values++;
       depth++;
+      fields[depth] = 0;
     }
     if (depth > JSON_DEPTH_MAX)
       throw badJson(`The body is nested deeper than ${JSON_DEPTH_MAX} levels. Flatten it.`);
@@ -58,7 +69,8 @@ function placeOf(error: unknown): string {
 
 /**
  * The value of a request body; an empty body is `{}`. Throws AppError BAD_JSON for what is not JSON, is
- * nested deeper than JSON_DEPTH_MAX, holds more than JSON_VALUES_MAX values, or names `__proto__`; the message repeats
+ * nested deeper than JSON_DEPTH_MAX, holds more than JSON_VALUES_MAX values or JSON_FIELDS_MAX fields in one
+ * object, or names `__proto__`; the message repeats
  * nothing of the text.
  */
 export function parseJsonBody(text: string): unknown {
