@@ -27,7 +27,7 @@ interface Calls {
 
 export interface CallLimit {
   /** Counts a call of a user until `end`, and more where its request is refused. Throws USER_CALLS. */
-  begin(uid: string): { end(): void; refused(): void };
+  begin(uid: string): { end: () => void; refused: () => void };
 }
 
 const tooManyCalls = (input: {
