@@ -79,6 +79,9 @@ async function memoryMib({ pid }: Instance): Promise<{ peak: number; now: number
   return { peak: mib('VmHWM'), now: mib('VmRSS') };
 }
 
+/** The connection of a body that is not read is closed. If the instance has ended, no message is answered any more. */
+const brokenOff = (): Answer => ({ status: 0, text: '', ms: 0 });
+
 /** Repeats one request on each connection until enough messages were measured beside it. */
 async function attack(url: string, idToken: IdToken, request: CostlyRequest) {
   const token = await idToken(`attacker-${randomUUID()}`);
@@ -90,7 +93,7 @@ async function attack(url: string, idToken: IdToken, request: CostlyRequest) {
       sent < REQUESTS_MIN || (messages.length < MESSAGES && sent < REQUESTS_MAX);
       sent++
     )
-      answers.push(await call(url, token, request));
+      answers.push(await call(url, token, request).catch(brokenOff));
   });
   const honest = async () => {
     while (messages.length < MESSAGES) messages.push(await sendMessage(url, idToken));
@@ -100,14 +103,14 @@ async function attack(url: string, idToken: IdToken, request: CostlyRequest) {
 }
 
 const row = (name: string, cells: readonly (string | number)[]) =>
-  console.log([name.padEnd(48), ...cells.map((cell) => String(cell).padStart(9))].join(''));
+  console.log([name.padEnd(48), ...cells.map((cell) => String(cell).padStart(10))].join(''));
 
 async function flood(chat: Instance, idToken: IdToken, memoryMaxMib: number): Promise<boolean> {
   for (let i = 0; i < QUIET_MESSAGES; i++) await sendMessage(chat.url, idToken);
   const quiet: number[] = [];
   for (let i = 0; i < QUIET_MESSAGES; i++) quiet.push(await sendMessage(chat.url, idToken));
   const quietMedian = quantile(quiet, 0.5);
-  row('', ['statuses', 'requests', 'median', 'messages', 'median', 'max', 'MiB']);
+  row('', ['answers', 'requests', 'median', 'messages', 'median', 'max', 'MiB']);
   const told = (values: readonly number[]) =>
     [quantile(values, 0.5), Math.max(...values)].map(Math.round);
   row('(quiet)', ['', '', '', quiet.length, ...told(quiet), (await memoryMib(chat)).now]);
@@ -115,7 +118,7 @@ async function flood(chat: Instance, idToken: IdToken, memoryMaxMib: number): Pr
   for (const request of costlyRequests) {
     const { answers, messages } = await attack(chat.url, idToken, request);
     all.push(...messages);
-    const statuses = [...new Set(answers.map(({ status }) => status))].join('/');
+    const statuses = [...new Set(answers.map(({ status }) => status || 'closed'))].join('/');
     const median = Math.round(
       quantile(
         answers.map(({ ms }) => ms),

@@ -109,6 +109,8 @@ const filePart = z.looseObject({
   providerMetadata: z.unknown().optional(),
 });
 
+const inputUiPart = z.discriminatedUnion('type', [textPart, filePart]);
+
 /** What the recipe notes on a file whose address is one of an upload for some minutes. */
 const uploadNote = z.object({ recap: z.object({ uploadId: z.string() }) });
 
@@ -135,10 +137,9 @@ function fileOf({ mediaType, url, providerMetadata }: z.infer<typeof filePart>) 
 export function toInputParts(parts: unknown): unknown[] {
   const list: readonly unknown[] = Array.isArray(parts) ? parts : [];
   return list.flatMap((part): unknown[] => {
-    const text = textPart.safeParse(part);
-    if (text.success) return text.data.text === '' ? [] : [{ type: 'text', text: text.data.text }];
-    const file = filePart.safeParse(part);
-    return file.success ? [fileOf(file.data)] : [];
+    const { data } = inputUiPart.safeParse(part);
+    if (data?.type === 'file') return [fileOf(data)];
+    return data === undefined || data.text === '' ? [] : [{ type: 'text', text: data.text }];
   });
 }
 
