@@ -7,7 +7,7 @@ import { z } from 'zod';
 export function safeParse<Output>(
   schema: z.ZodType<Output>,
   value: unknown,
-  context?: { reportInput?: boolean },
+  context?: { reportInput?: boolean; abortEarly?: boolean },
 ):
   | { success: true; data: Output; error?: undefined }
   | { success: false; data?: undefined; error: z.ZodError } {

@@ -39,6 +39,21 @@ export const shownLine = (characters: number) =>
     .max(characters)
     .regex(ONE_LINE, 'must be one line of text');
 
+/** An object of at most `max` entries; they are counted before any of them is looked at, as those of a list are. */
+export const boundedRecord = <Key extends z.core.$ZodRecordKey, Value extends z.ZodType>(
+  key: Key,
+  value: Value,
+  max: number,
+) =>
+  z.preprocess(
+    (given, checked) => {
+      if (typeof given === 'object' && given !== null && Object.keys(given).length > max)
+        checked.addIssue(`may have at most ${max} entries`);
+      return given;
+    },
+    z.record(key, value),
+  );
+
 /** iOS writes UUIDs in capitals; `idAsStored` says which document one names. */
 export const conversationIdSchema = z
   .string()

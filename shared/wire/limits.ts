@@ -13,6 +13,15 @@ export const PAGE_TOKEN_MAX_CHARACTERS = 1_024;
 /** Levels of arrays and objects in a request body. The deepest valid request has five. */
 export const JSON_DEPTH_MAX = 32;
 
+/**
+ * Values in a request body: texts, numbers, arrays, objects and so on. Each costs some hundred bytes of memory and some
+ * microseconds while it is checked, however few bytes it has on the wire; a chat of 1,000 messages has 15,000.
+ */
+export const JSON_VALUES_MAX = 20_000;
+
+/** Fields of one object in a request body: a name of its own costs several times as much as an entry of a list. */
+export const JSON_FIELDS_MAX = 2_000;
+
 /** JSON bytes of the schema of an answer: it is stored with the turn and sent with each of its calls. */
 export const RESPONSE_SCHEMA_MAX_BYTES = 32 * 1024;
 

@@ -10,7 +10,6 @@ export const occasionalModules: readonly Load[] = [
   () => import('../chat/turns/answer/condense-round.ts'),
   () => import('../context/snapshot-rendering.ts'),
   () => import('#shared/recall/said-again.ts'),
-  () => import('@cfworker/json-schema'),
 ];
 
 /** Modules that a message is answered with, in the order in which it needs them; behind them those that few need. */

@@ -33,7 +33,7 @@ export const quotaVariables = {
     'Calls of one user that one instance works on at once, reads included; 0 = no limit, as in a demo- project where it is not set.',
   ),
   USER_CALLS_PER_MINUTE: integer(600, { min: 0, max: 100_000 }).describe(
-    'Calls of one user that one instance takes in a minute, reads included; 0 = no limit, as in a demo- project where it is not set.',
+    'Calls of one user that one instance takes in a minute, reads included; one that is refused as wrong (400) counts ten times. 0 = no limit, as in a demo- project where it is not set.',
   ),
   USER_DAILY_USD: usd(5).describe(
     'US dollars that one user may cost in a day, compactions, titles and routing included; 0 = no limit, as in a demo- project where it is not set.',

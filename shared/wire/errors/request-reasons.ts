@@ -12,7 +12,7 @@ export const requestReasons = {
     status: 'INVALID_ARGUMENT',
     on: 'body',
     meaning:
-      'The body is no JSON in UTF-8, or is nested too deep. Check quotes and commas, and send `Content-Type: application/json`.',
+      'The body is no JSON in UTF-8, is nested too deep, or holds too many values. Check quotes and commas, and send `Content-Type: application/json`.',
   },
   BODY_TOO_LARGE: {
     status: 'INVALID_ARGUMENT',

@@ -13,7 +13,8 @@ function inner(schema: Schema | undefined): Schema | undefined {
     schema instanceof z.ZodDefault
   )
     return inner(schema.unwrap());
-  return schema instanceof z.ZodPipe ? inner(schema.in) : schema;
+  if (!(schema instanceof z.ZodPipe)) return schema;
+  return inner(schema.in instanceof z.ZodTransform ? schema.out : schema.in);
 }
 
 /** The schema of a field; undefined behind a choice of several. */

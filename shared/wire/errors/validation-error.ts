@@ -7,6 +7,8 @@ import { issueSentence } from './issue-sentence.ts';
 
 /** How many problems one answer names. */
 const PROBLEMS_NAMED = 3;
+/** Values of a request up to which all its problems are looked for; of a larger one the first is enough. */
+const VALUES_READ_ON = 1_000;
 /** UTF-16 units of an unknown field's name that are repeated to the caller. */
 const NAME_SHOWN_CHARACTERS = 64;
 
@@ -77,18 +79,31 @@ function withShape(sentence: string, issue: Issue, schema: z.ZodType): string {
   return meaning === '' ? shaped : `${shaped} ${meaning}`;
 }
 
-/** An unknown field is a problem of its own path, not of the object that holds it. */
-function problemsOf(issue: Issue, schema: z.ZodType): { field: string; text: string }[] {
+/** One thing that is wrong: an issue, or one of the unknown fields that an issue lists. */
+interface Problem {
+  issue: Issue;
+  unknownField?: string;
+}
+
+function problemsOf(issue: Issue): Problem[] {
   const inner = problemsOfBranch(issue);
-  if (inner) return inner.flatMap((each) => problemsOf(each, schema));
-  if (issue.code === 'unrecognized_keys')
-    return issue.keys.map((key) => {
-      const field = pathText([...issue.path, key]);
-      const remedy = unknownFieldRemedy(schema, { path: issue.path, key });
-      return { field, text: `\`${field}\` is not a field of this request. ${remedy}` };
-    });
+  if (inner) return inner.flatMap(problemsOf);
+  if (issue.code !== 'unrecognized_keys') return [{ issue }];
+  return issue.keys.map((unknownField) => ({ issue, unknownField }));
+}
+
+/** An unknown field is a problem of its own path, not of the object that holds it. */
+function describe(
+  { issue, unknownField: key }: Problem,
+  schema: z.ZodType,
+): { field: string; text: string } {
+  if (key !== undefined) {
+    const field = pathText([...issue.path, key]);
+    const remedy = unknownFieldRemedy(schema, { path: issue.path, key });
+    return { field, text: `\`${field}\` is not a field of this request. ${remedy}` };
+  }
   const field = pathText(issue.path);
-  return [{ field, text: withShape(issueSentence(issue, field), issue, schema) }];
+  return { field, text: withShape(issueSentence(issue, field), issue, schema) };
 }
 
 /**
@@ -98,14 +113,12 @@ function problemsOf(issue: Issue, schema: z.ZodType): { field: string; text: str
 function validationError(error: z.ZodError, schema: z.ZodType): AppError {
   const problems = onlyCauses(error.issues)
     .filter((issue) => !isBehindAnother(issue, error.issues))
-    .flatMap((issue) => problemsOf(issue, schema));
-  const fields = problems.map(({ field }) => field);
+    .flatMap(problemsOf);
+  const named = problems.slice(0, PROBLEMS_NAMED).map((problem) => describe(problem, schema));
+  const fields = named.map(({ field }) => field);
   const isPart = fields.length > 0 && fields.every((field) => PARTS.test(field));
-  const left = problems.length - PROBLEMS_NAMED;
-  const told = problems
-    .slice(0, PROBLEMS_NAMED)
-    .map(({ text }) => text)
-    .join(' ');
+  const left = problems.length - named.length;
+  const told = named.map(({ text }) => text).join(' ');
   const isMisshapen = fields.some((field) => MISSHAPEN_PART.test(field));
   return new AppError({
     status: 'INVALID_ARGUMENT',
@@ -116,14 +129,27 @@ function validationError(error: z.ZodError, schema: z.ZodType): AppError {
       ...(left > 0 ? [`${left} more problems.`] : []),
       ...(isMisshapen && !told.includes('"type":"text"') ? [TEXT_PART] : []),
     ].join(' '),
-    metadata: { field: fields.slice(0, PROBLEMS_NAMED).join(',') },
+    metadata: { field: fields.join(',') },
     cause: error,
   });
 }
 
+/** Values in `value`, itself included; stops counting behind `max`. */
+function countValues(value: unknown, max: number): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  let count = 1;
+  for (const inner of Object.values(value)) {
+    if (count > max) break;
+    count += countValues(inner, max - count);
+  }
+  return count;
+}
+
 /** Reads `value` by `schema`. Throws AppError BAD_FIELD | BAD_PART (400). */
 export function parseRequest<T>(schema: z.ZodType<T>, value: unknown): T {
-  const parsed = safeParse(schema, value, { reportInput: true });
+  // Every problem costs as much as some hundred good values, and a list may hold thousands.
+  const abortEarly = countValues(value, VALUES_READ_ON) > VALUES_READ_ON;
+  const parsed = safeParse(schema, value, { reportInput: true, abortEarly });
   if (parsed.success) return parsed.data;
   throw validationError(parsed.error, schema);
 }

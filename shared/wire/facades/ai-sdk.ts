@@ -4,7 +4,8 @@ import { createConversationBody } from '#shared/wire/resources/conversations.ts'
 import { sendMessageBody } from '#shared/wire/resources/messages.ts';
 import { optionValues } from '#shared/models/answer-options.ts';
 import { readDataUrl } from '../data-url.ts';
-import { DIALOGUE_MAX, PARTS_MAX } from '../limits.ts';
+import { boundedRecord } from '../fields.ts';
+import { DIALOGUE_MAX, PARTS_MAX, TOOLS_MAX } from '../limits.ts';
 
 /*
  * What the transports of the AI SDK 5, 6 and 7 send. Unlike our own requests these are read tolerantly: the
@@ -70,8 +71,7 @@ export const aiSdkChatBody = z.object({
     .describe(
       '`whole`: nothing stands before the first of `messages`, and a new message without any before it takes the place of all. `window`: `messages` are picked from the history, so only the one before the new message tells where it belongs. Default: the beginning may be missing.',
     ),
-  tools: z
-    .record(z.string(), z.looseObject({}))
+  tools: boundedRecord(z.string(), z.looseObject({}), TOOLS_MAX)
     .nullish()
     .describe(
       'Functions of the app by their names, each `{description?, parameters}`, as assistant-ui sends them. Those of the conversation from now on; needs `tools` in CLIENT_WRITABLE.',
@@ -112,6 +112,8 @@ const filePart = z.looseObject({
   providerMetadata: z.unknown().optional(),
 });
 
+const inputUiPart = z.discriminatedUnion('type', [textPart, filePart]);
+
 /** What the recipe notes on a file whose address is one of an upload for some minutes. */
 const uploadNote = z.object({ recap: z.object({ uploadId: z.string() }) });
 
@@ -133,10 +135,9 @@ function fileOf({ mediaType, url, providerMetadata }: z.infer<typeof filePart>) 
 export function toInputParts(parts: unknown): unknown[] {
   const list: readonly unknown[] = Array.isArray(parts) ? parts : [];
   return list.flatMap((part): unknown[] => {
-    const text = textPart.safeParse(part);
-    if (text.success) return text.data.text === '' ? [] : [{ type: 'text', text: text.data.text }];
-    const file = filePart.safeParse(part);
-    return file.success ? [fileOf(file.data)] : [];
+    const { data } = inputUiPart.safeParse(part);
+    if (data?.type === 'file') return [fileOf(data)];
+    return data === undefined || data.text === '' ? [] : [{ type: 'text', text: data.text }];
   });
 }
 

@@ -12,7 +12,7 @@ import {
   OPEN_FILE_PATH_MAX_CHARACTERS,
   OPEN_FILES_MAX,
 } from '#shared/client-context/open-files.ts';
-import { wellFormedText } from '../fields.ts';
+import { boundedRecord, wellFormedText } from '../fields.ts';
 
 const word = wellFormedText.min(1).max(CONTEXT_WORD_MAX_CHARACTERS);
 
@@ -24,20 +24,15 @@ const valueName = z
     'names are letters, digits, _, . and -, and do not begin with __',
   );
 
-const valuesSchema = z
-  .record(
-    valueName,
-    z.union([wellFormedText, z.array(wellFormedText)], {
-      error: 'must be a text or a list of texts',
-    }),
-  )
-  .refine(
-    (values) => Object.keys(values).length <= CONTEXT_VALUES_MAX,
-    `may have at most ${CONTEXT_VALUES_MAX} entries`,
-  )
-  .describe(
-    `Whatever else helps; at most ${CONTEXT_VALUES_MAX} entries. Of a text more than ${CONTEXT_VALUE_MAX_CHARACTERS} characters are cut, of a list the newest entries, which stand last, are kept.`,
-  );
+const valuesSchema = boundedRecord(
+  valueName,
+  z.union([wellFormedText, z.array(wellFormedText)], {
+    error: 'must be a text or a list of texts',
+  }),
+  CONTEXT_VALUES_MAX,
+).describe(
+  `Whatever else helps; at most ${CONTEXT_VALUES_MAX} entries. Of a text more than ${CONTEXT_VALUE_MAX_CHARACTERS} characters are cut, of a list the newest entries, which stand last, are kept.`,
+);
 
 const position = z.number().int().min(1).max(10_000_000);
 

@@ -9,6 +9,7 @@ import {
 } from '#shared/conversation/documents/conversation.ts';
 import { profileSchema } from '#shared/conversation/documents/snapshot.ts';
 import {
+  boundedRecord,
   conversationIdSchema,
   messageOrAnswerId,
   shownLine,
@@ -39,12 +40,11 @@ const metadataKey = z
     'keys are letters, digits, _ and -, and do not begin with __',
   );
 
-const metadataSchema = z
-  .record(metadataKey, wellFormedText.max(METADATA_VALUE_MAX_CHARACTERS))
-  .refine(
-    (metadata) => Object.keys(metadata).length <= METADATA_ENTRIES_MAX,
-    `may have at most ${METADATA_ENTRIES_MAX} entries`,
-  );
+const metadataSchema = boundedRecord(
+  metadataKey,
+  wellFormedText.max(METADATA_VALUE_MAX_CHARACTERS),
+  METADATA_ENTRIES_MAX,
+);
 
 const settingsSchema = z.strictObject({
   thresholdTokens: z

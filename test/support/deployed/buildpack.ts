@@ -77,6 +77,7 @@ export async function buildImage(zip: Uint8Array): Promise<Image> {
 
 export interface Instance {
   url: string;
+  pid: number | undefined;
   /** What it wrote to standard output and standard error. */
   output(): string;
   stop(): Promise<void>;
@@ -144,5 +145,5 @@ export async function startInstance(image: Image, settings: FunctionSettings): P
     await stop(child);
     throw error;
   }
-  return { url, output: () => output, stop: () => stop(child) };
+  return { url, pid: child.pid, output: () => output, stop: () => stop(child) };
 }

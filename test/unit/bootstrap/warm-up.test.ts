@@ -45,6 +45,5 @@ test('the warm-up can load everything that a message needs', async () => {
     expect.objectContaining({ condenseRound: expect.any(Function) }),
     expect.objectContaining({ createRenderer: expect.any(Function) }),
     expect.objectContaining({ isSaidAgain: expect.any(Function) }),
-    expect.objectContaining({ Validator: expect.any(Function) }),
   ]);
 });

@@ -11,6 +11,12 @@ const MINUTE_MS = 60_000;
 /** A call takes some tens of milliseconds: soon one of those that run has ended. */
 const AT_ONCE_RETRY_AFTER_MS = 1_000;
 
+/**
+ * What a call counts whose request was refused as wrong: nothing else of it is paid for, and its body was read and checked
+ * all the same.
+ */
+const REFUSED_COUNTS = 10;
+
 /** The calls of one user. */
 interface Calls {
   /** When the minute began that is counted, ms of the clock. */
@@ -20,8 +26,8 @@ interface Calls {
 }
 
 export interface CallLimit {
-  /** Counts a call of a user until the returned function is called. Throws USER_CALLS. */
-  begin(uid: string): () => void;
+  /** Counts a call of a user until `end`, and more where its request is refused. Throws USER_CALLS. */
+  begin(uid: string): { end: () => void; refused: () => void };
 }
 
 const tooManyCalls = (input: {
@@ -83,9 +89,14 @@ export function createCallLimit(
       calls.running += 1;
       callsByUser.set(uid, calls);
       let isRunning = true;
-      return () => {
-        if (isRunning) calls.running -= 1;
-        isRunning = false;
+      return {
+        end: () => {
+          if (isRunning) calls.running -= 1;
+          isRunning = false;
+        },
+        refused: () => {
+          calls.inMinute += REFUSED_COUNTS - 1;
+        },
       };
     },
   };
@@ -101,13 +112,16 @@ export async function withinCallLimit(
   answer: () => Promise<Reply>,
 ): Promise<Reply> {
   if (target.uid === undefined) return answer();
-  const end = limit.begin(target.uid);
+  const { end, refused } = limit.begin(target.uid);
   let isWritten = true;
   try {
     const reply = await answer();
     if (reply.kind !== 'text') return reply;
     isWritten = false;
     return { ...reply, text: callAtEnd(reply.text, target.left, end) };
+  } catch (error) {
+    if (error instanceof AppError && error.status === 'INVALID_ARGUMENT') refused();
+    throw error;
   } finally {
     if (isWritten) end();
   }

@@ -1,8 +1,14 @@
 import { z } from 'zod';
 import { optionValues } from '#shared/models/answer-options.ts';
 import { responseSchemaSchema } from '#shared/wire/response-schema.ts';
-import { conversationIdSchema, wellFormedText } from '#shared/wire/fields.ts';
-import { DIALOGUE_MAX, PARTS_MAX, THRESHOLD_MIN_TOKENS, TOOLS_MAX } from '#shared/wire/limits.ts';
+import { boundedRecord, conversationIdSchema, wellFormedText } from '#shared/wire/fields.ts';
+import {
+  DIALOGUE_MAX,
+  METADATA_ENTRIES_MAX,
+  PARTS_MAX,
+  THRESHOLD_MIN_TOKENS,
+  TOOLS_MAX,
+} from '#shared/wire/limits.ts';
 
 /*
  * What clients of OpenAI’s Responses API send:
@@ -171,7 +177,9 @@ export const createResponseBody = z.looseObject({
   max_output_tokens: optionValues.maxOutputTokens
     .nullish()
     .describe('At most those that the model can give.'),
-  metadata: z.record(z.string(), z.string()).nullish().describe('Comes back with the answer.'),
+  metadata: boundedRecord(z.string(), z.string(), METADATA_ENTRIES_MAX)
+    .nullish()
+    .describe('Comes back with the answer.'),
   context_management: z
     .array(
       z.looseObject({

@@ -17,7 +17,6 @@ import {
 } from '#functions/chat/turns/answer/stream-answer.ts';
 import { streamFitting, type FittingAnswer } from '#functions/chat/turns/answer/stream-fitting.ts';
 import { isWritable, refuseUnwritable } from '#functions/chat/conversations/writable-fields.ts';
-import { refuseBadSchema } from '#functions/chat/turns/send/send-errors.ts';
 import { addUsage } from '#functions/chat/turns/answer/add-usage.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import {
@@ -38,7 +37,7 @@ import {
   refuseUnknownChoice,
   schemaOfFormat,
 } from './asked-options.ts';
-import { findInstruction, SCHEMA_FIELD, toContents } from './message-content.ts';
+import { findInstruction, toContents } from './message-content.ts';
 import { openSignature, sealSignature } from './sealed-signature.ts';
 import { toDeclarations, toOpenAiCalls } from './tool-dialogue.ts';
 import type { Completion, CompletionResult } from './completion.ts';
@@ -192,7 +191,6 @@ export async function looseCompletion(
   const { caller, requestId } = asked;
   if (shutdown.aborted) throw shuttingDownError('a completion was refused');
   const { body } = asked;
-  await refuseBadSchema(schemaOfFormat(body), SCHEMA_FIELD);
   const ignored = ignoredFields(config, body);
   const request = modelRequestOf(dependencies, asked);
   const { model } = request;

@@ -11,9 +11,6 @@ import { mediaTypeOfAddress, readDataUrl } from '#shared/wire/data-url.ts';
 import { badField } from './bad-field.ts';
 import { toCallParts, toResponsePart, type OpenSignature } from './tool-dialogue.ts';
 
-/** What a client calls the schema of an answer. */
-export const SCHEMA_FIELD = 'response_format.json_schema.schema';
-
 type UserPart = Exclude<OpenAiUserMessage['content'], string>[number];
 
 /** A picture or a file in its address, or behind an https one. */

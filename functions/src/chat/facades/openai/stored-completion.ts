@@ -11,20 +11,18 @@ import { answerOptions } from '#functions/chat/routes/parts/message-body.ts';
 import { readClientTools } from '#shared/conversation/documents/declared-tools.ts';
 import { declareFields } from '#functions/chat/conversations/declare-fields.ts';
 import { isWritable } from '#functions/chat/conversations/writable-fields.ts';
-import { refuseBadSchema } from '#functions/chat/turns/send/send-errors.ts';
 import { sendStored } from '#functions/chat/turns/send/send-stored.ts';
 import type { SendHandle } from '#functions/chat/turns/send/send-request.ts';
 import { comeBack, isLeftAlone } from '#functions/chat/turns/stream/leaving.ts';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
 import { badField } from './bad-field.ts';
-import { findInstruction, SCHEMA_FIELD, systemFields, toUserParts } from './message-content.ts';
+import { findInstruction, systemFields, toUserParts } from './message-content.ts';
 import type { Completion } from './completion.ts';
 import {
   askedOptions,
   ignoredFields,
   refuseLongCompletion,
   refuseUnknownChoice,
-  schemaOfFormat,
 } from './asked-options.ts';
 import { withClientFields } from './client-fields.ts';
 import { toClientTools } from './tool-dialogue.ts';
@@ -190,7 +188,6 @@ export async function storedCompletion(
 ): Promise<Completion> {
   const { caller, conversationId, body, tellsApprovals } = request;
   const ignored = ignoredFields(dependencies.config, body);
-  await refuseBadSchema(schemaOfFormat(body), SCHEMA_FIELD);
   const path = conversationPath(conversationId);
   const conversation = await readOwnConversation(dependencies, { uid: caller.uid, path });
   const given = resultsAtEnd(body.messages);

@@ -2,10 +2,10 @@ import type { AnswerOptions } from '#shared/models/answer-options.ts';
 import { contentText, type Part } from '#shared/conversation/documents/content.ts';
 import { withoutServerCalls } from '#shared/conversation/repair/server-calls.ts';
 import { AppError } from '#shared/errors.ts';
+import { findMisfit } from '#shared/json-schema/find-misfit.ts';
 import type { ModelRequest, ModelUsage } from '#shared/ports/ports.ts';
 import { loopKind } from '#shared/loops/loop-reasons.ts';
 import { toFinishReason } from '#shared/wire/finish-reason.ts';
-import { findMisfit } from '#functions/lib/json-schema.ts';
 import { isShown, streamAnswer, type Answer, type AnswerCall } from './stream-answer.ts';
 
 type Schema = NonNullable<AnswerOptions['responseSchema']>;
@@ -33,6 +33,17 @@ function unmetError(
     message: `${name} did not fit its schema (finishReason ${finishReason ?? 'missing'})`,
     publicMessage: publicMessage(),
   });
+}
+
+/** What of an answer does not fit, as sentences; undefined: it is JSON that fits. */
+function misfitOf(schema: Schema, { parts }: Answer): string | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(contentText({ role: 'model', parts }));
+  } catch {
+    return 'It is not JSON.';
+  }
+  return findMisfit(schema, value);
 }
 
 /** Asks once more, with the answer that did not fit and what is wrong with it. Tools are left out: older models take no schema beside them. */
@@ -91,7 +102,7 @@ export async function streamFitting(
   if (first.parts.some(({ functionCall }) => functionCall !== undefined))
     return { ...first, parts: withoutRemarks(first.parts) };
   if (toFinishReason(first.finishReason) === 'content-filter') return { ...first, parts: [] };
-  const misfit = await findMisfit(schema, contentText({ role: 'model', parts: first.parts }));
+  const misfit = misfitOf(schema, first);
   if (misfit === undefined) {
     show(call, first);
     return first;
@@ -111,9 +122,7 @@ export async function streamFitting(
     misfitUsage: first.usage,
     isUnreported: first.isUnreported === true || second.isUnreported === true,
   };
-  const still = second.error
-    ? misfit
-    : await findMisfit(schema, contentText({ role: 'model', parts: second.parts }));
+  const still = second.error ? misfit : misfitOf(schema, second);
   if (still !== undefined) return unmet(answer, 2, still);
   show(call, answer);
   return answer;

@@ -1,9 +1,7 @@
-import type { AnswerOptions } from '#shared/models/answer-options.ts';
 import { turnId } from '#shared/conversation/documents/paths.ts';
 import { QUEUE_MAX } from '#shared/conversation/decisions/queue-decision.ts';
 import { REPLACED_MAX } from '#shared/conversation/decisions/start-decision.ts';
 import { AppError, StoreUnavailableError } from '#shared/errors.ts';
-import { schemaFault } from '#functions/lib/json-schema.ts';
 
 /** 409: wait and come back; nothing was stored. */
 export const busyError = (
@@ -20,22 +18,6 @@ export const busyError = (
     retryAfterMs: decision.retryAfterMs,
     metadata: { turnId: turnId(decision.seq) },
   });
-
-/** 400: no answer can be held against the schema. `field` names it as the client did. */
-export async function refuseBadSchema(
-  schema: AnswerOptions['responseSchema'],
-  field = 'responseSchema',
-): Promise<void> {
-  const fault = schema && (await schemaFault(schema));
-  if (fault === undefined) return;
-  throw new AppError({
-    status: 'INVALID_ARGUMENT',
-    reason: 'BAD_FIELD',
-    message: `a message was refused for its ${field}`,
-    publicMessage: `\`${field}\` ${fault}.`,
-    metadata: { field },
-  });
-}
 
 /** 409 that no retry mends. */
 export const keyReusedError = (conversationId: string, messageId: string) =>

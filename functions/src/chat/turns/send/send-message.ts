@@ -16,7 +16,7 @@ import { readStart, type StartState } from '../start/read-start.ts';
 import { joinQueue, type WaitingTurn } from '../queue/queue-turn.ts';
 import { replayHandle } from '../stream/replay-turn.ts';
 import { refuseHopeless } from '../start/overflow.ts';
-import { refuseBadSchema, contentionError, tornError } from './send-errors.ts';
+import { contentionError, tornError } from './send-errors.ts';
 import type { SendHandle, SendRequest } from './send-request.ts';
 import { startProduction } from '../answer/start-production.ts';
 import { toRefusal } from '../start/start-refusal.ts';
@@ -207,7 +207,6 @@ export async function sendMessage(
   given: SendRequest,
 ): Promise<SendHandle> {
   if (dependencies.shutdown.aborted) throw shuttingDownError('a message was refused');
-  if (!given.isStored) await refuseBadSchema(given.options?.responseSchema);
   const request = await withStoredIds(dependencies, given);
   let isTorn = false;
   const beforeTurn = createBeforeTurn(dependencies, request);

@@ -1,0 +1,95 @@
+import { describe, expect, test } from 'vitest';
+import { findMisfit } from '#shared/json-schema/find-misfit.ts';
+
+type Schema = Parameters<typeof findMisfit>[0];
+
+/** As a client sends it. */
+const conditional: Schema = JSON.parse('{"if":{"type":"number"},"then":{"minimum":1}}');
+
+describe('a value that is held against a schema', () => {
+  test.each<[Schema, unknown]>([
+    [{ type: 'integer' }, 3],
+    [{ type: ['string', 'null'] }, null],
+    [{ enum: ['a', { b: 1, c: 2 }] }, { c: 2, b: 1 }],
+    [{ const: [1] }, [1]],
+    [{ minimum: 1, exclusiveMaximum: 2, multipleOf: 0.1 }, 1.3],
+    [{ minLength: 2, maxLength: 2 }, '😀b'],
+    [{ items: { type: 'number' }, minItems: 1, uniqueItems: true }, [1, 2]],
+    [{ uniqueItems: true }, ['{"a":1}', { a: 1 }, 1, '1']],
+    [{ prefixItems: [{ type: 'string' }], items: false }, ['a']],
+    [{ properties: { a: {} }, required: ['a'], additionalProperties: false }, { a: 1 }],
+    [{ anyOf: [{ type: 'string' }, { type: 'number' }] }, 1],
+    [{ oneOf: [{ type: 'string' }, { type: 'number' }] }, 1],
+    [{ not: { type: 'string' } }, 1],
+    [{ if: { type: 'string' }, else: { minimum: 1 } }, 'a'],
+    [conditional, 'a'],
+    [{ $ref: '#/$defs/a', $defs: { a: { items: { $ref: '#/$defs/a' }, type: 'array' } } }, [[[]]]],
+    [{ pattern: '^(a+)+$', format: 'date' }, `${'a'.repeat(50)}!`],
+    [{ patternProperties: { '^a': {} }, additionalProperties: false }, { ab: 1 }],
+  ])('a value fits: %j %j', (schema, value) => {
+    expect(findMisfit(schema, value)).toBeUndefined();
+  });
+
+  test.each<[Schema, unknown, string]>([
+    [{ type: 'integer' }, 3.5, '# must be integer, not number.'],
+    [{ type: ['string', 'null'] }, [], '# must be string or null, not array.'],
+    [{ enum: ['a', { b: 1 }] }, { b: 2 }, '# is no value of its `enum`.'],
+    [{ const: 1 }, '1', '# is not its `const`.'],
+    [{ minimum: 1, multipleOf: 2 }, -1, '# must be at least 1. # must be a multiple of 2.'],
+    [{ exclusiveMaximum: 2 }, 2, '# must be below 2.'],
+    [{ maxLength: 1 }, '😀b', '# must have at most 1 characters.'],
+    [{ items: { type: 'number' } }, ['a', 1], '#/0 must be number, not string.'],
+    [
+      { uniqueItems: true },
+      [
+        { a: 1, b: 2 },
+        { b: 2, a: 1 },
+      ],
+      '# has an item twice.',
+    ],
+    [{ prefixItems: [{}], items: false }, [1, 2], '#/1 must not be there.'],
+    [{ required: ['a', 'b'] }, { a: 1 }, '# lacks "b".'],
+    [
+      { properties: { 'a/b': { minItems: 1 } } },
+      { 'a/b': [] },
+      '#/a~1b must have at least 1 items.',
+    ],
+    [{ additionalProperties: false }, { a: 1 }, '#/a must not be there.'],
+    [{ maxProperties: 1 }, { a: 1, b: 1 }, '# must have at most 1 properties.'],
+    [
+      { anyOf: [{ type: 'null' }, { properties: { a: { type: 'null' } } }] },
+      { a: 1 },
+      '#/a must be null, not number.',
+    ],
+    [{ anyOf: [{ type: 'null' }] }, 1, '# fits none of `anyOf`.'],
+    [{ oneOf: [{}, true] }, 1, '# fits more than one of `oneOf`.'],
+    [{ allOf: [{ minimum: 2 }] }, 1, '# must be at least 2.'],
+    [{ not: {} }, 1, '# fits what `not` excludes.'],
+    [{ if: { type: 'string' }, else: { minimum: 1 } }, 0, '# must be at least 1.'],
+    [conditional, 0, '# must be at least 1.'],
+    [{ $ref: '#/$defs/a', $defs: { a: { type: 'null' } } }, 1, '# must be null, not number.'],
+    [
+      { items: { type: 'null' } },
+      [1, 2, 3, 4],
+      '#/0 must be null, not number. #/1 must be null, not number. #/2 must be null, not number.',
+    ],
+  ])('a misfit is told with its place: %j %j', (schema, value, told) => {
+    expect(findMisfit(schema, value)).toBe(told);
+  });
+
+  const deep = JSON.parse('['.repeat(30_000) + ']'.repeat(30_000));
+  const twice = { items: { $ref: '#' } };
+  const pairs = Array.from({ length: 20 }).reduce<unknown>((inner) => [inner, inner], 1);
+  test.each<[string, Schema, unknown]>([
+    ['depth', { items: { $ref: '#' } }, deep],
+    ['alternatives that double with every level', { allOf: [twice, twice] }, pairs],
+    [
+      'objects that shall be unique',
+      { uniqueItems: true },
+      Array.from({ length: 50_000 }, (_, a) => ({ a })),
+    ],
+    ['a definition that refers to itself', { $ref: '#' }, 1],
+  ])('S22: a check that never seems to end is given up: %s', (_, schema, value) => {
+    expect(findMisfit(schema, value)).toBe('It takes too long to be checked.');
+  });
+});

@@ -1,0 +1,86 @@
+import { describe, expect, test } from 'vitest';
+import { findSchemaFault } from '#shared/json-schema/schema-fault.ts';
+
+const tree = {
+  $ref: '#/$defs/node',
+  $defs: {
+    node: {
+      type: 'object',
+      properties: { children: { type: 'array', items: { $ref: '#/$defs/node' } } },
+    },
+  },
+};
+
+/** Each definition names the next one twice. */
+const doubling = (keyword: string, depth: number) => ({
+  $ref: '#/$defs/0',
+  $defs: Object.fromEntries(
+    Array.from({ length: depth }, (_, i) => {
+      const next = { $ref: `#/$defs/${i + 1}` };
+      return [String(i), i === depth - 1 ? {} : { [keyword]: [next, next] }];
+    }),
+  ),
+});
+
+describe('a schema that a client gives', () => {
+  test.each<[string, Record<string, unknown>]>([
+    ['of a tree', tree],
+    [
+      'with a hundred alternatives',
+      { anyOf: Array.from({ length: 100 }, () => ({ type: 'null' })) },
+    ],
+    ['that refers to a field of itself', { properties: { a: {}, b: { $ref: '#/properties/a' } } }],
+    ['with escaped names', { $ref: '#/$defs/a~1b~0', $defs: { 'a/b~': true } }],
+    ['with a field named like a keyword', { properties: { type: { type: 'string' }, $ref: {} } }],
+    ['with a pattern of 31 kB', { pattern: String.raw`\p{L}{5}`.repeat(3_500) }],
+  ])('a schema is taken: one %s', (_, schema) => {
+    expect(findSchemaFault(schema)).toBeUndefined();
+  });
+
+  test.each<[string, Record<string, unknown>, string[], string]>([
+    [
+      'an unknown type',
+      { properties: { a: { type: 'x' } } },
+      ['properties', 'a', 'type'],
+      'must be one of',
+    ],
+    ['properties in a list', { properties: [] }, ['properties'], 'must hold schemas by name'],
+    ['alternatives in no list', { anyOf: {} }, ['anyOf'], 'must be a list of schemas'],
+    ['a number in the place of a schema', { anyOf: [{}, 1] }, ['anyOf', '1'], 'must be a schema'],
+    [
+      'required that is no list',
+      { items: { required: 'a' } },
+      ['items', 'required'],
+      'list of names',
+    ],
+    ['a bound that is a text', { minLength: '1' }, ['minLength'], 'must be a number'],
+    ['another document', { $ref: 'https://example.com' }, ['$ref'], 'no other document is read'],
+    [
+      'a reference to nothing',
+      { $ref: '#/$defs/none' },
+      [],
+      '"#/$defs/none", which it does not define',
+    ],
+    [
+      'a reference to what is no schema',
+      { $ref: '#/required', required: [] },
+      [],
+      'does not define',
+    ],
+    ['a circle', { $ref: '#' }, [], 'refers to itself without end'],
+    ['a circle in alternatives', { anyOf: [{}, { not: { $ref: '#' } }] }, [], 'refers to itself'],
+    ['forty doubling references', doubling('allOf', 40), [], 'more than 1000 checks of one value'],
+    ['forty doubling alternatives', doubling('anyOf', 40), [], 'more than 1000 checks'],
+    [
+      '10,000 schemas',
+      { prefixItems: Array.from({ length: 10_000 }, () => ({})) },
+      [],
+      'more than 2000 schemas',
+    ],
+  ])(
+    'S22: a schema is refused with its place and the reason: %s',
+    (...[, schema, path, message]) => {
+      expect(findSchemaFault(schema)).toEqual({ path, message: expect.stringContaining(message) });
+    },
+  );
+});
