@@ -160,9 +160,7 @@ export async function paidCall<T extends { usage?: ModelUsage | undefined }>(
     // No call of a model is waited for longer.
     holdMs: config.COMPACTION_TIMEOUT_MS,
   };
-  const hold = hasLimits(settings)
-    ? await holdForCall(dependencies, settings, holding)
-    : undefined;
+  const hold = hasLimits(settings) ? await holdForCall(dependencies, settings, holding) : undefined;
   const settle = async (taken: Taken) => {
     if (hold) await settleCall(dependencies, hold, { call, taken });
   };

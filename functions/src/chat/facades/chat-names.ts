@@ -84,10 +84,7 @@ export async function openChat(dependencies: ChatDependencies, chat: NamedChat):
 }
 
 /** The same for a name of this server's own, which holds a colon: no client can choose it as the id of a chat. */
-export async function openNamed(
-  dependencies: ChatDependencies,
-  chat: NamedChat,
-): Promise<string> {
+export async function openNamed(dependencies: ChatDependencies, chat: NamedChat): Promise<string> {
   return retryWhenLost(dependencies.clock, async () => {
     const found = await lookUp(dependencies, chat);
     const id = found?.known.conversationId;
