@@ -87,7 +87,7 @@ describe('a message of 900 KiB', () => {
 test.each([
   ['a message of the widest limits', '"'.repeat(650_000), 'Fine.'],
   ['an answer of 1.9 million characters', 'Tell me all.', 'x'.repeat(1_900_000)],
-  ['an answer of line ends', 'Tell me all.', '\n'.repeat(900_000)],
+  ['an answer of line ends', 'Tell me all.', `A${'\n'.repeat(900_000)}`],
   ['an answer of four-byte characters', 'Tell me all.', '𝒳'.repeat(450_000)],
 ])('documents stay under 1 MiB, and commits under 4 MiB, for %s', async (_, user, answer) => {
   const { store, largest } = measuredStore();
