@@ -1,5 +1,5 @@
 import { typedText } from '#shared/uploads/upload-parts.ts';
-import { contentText } from '#shared/conversation/documents/content.ts';
+import { answerText } from '#shared/conversation/context/answer-text.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { QUEUE_MAX } from '#shared/conversation/decisions/queue-decision.ts';
 import { decodeMessageGuard } from '#shared/conversation/documents/message-guard.ts';
@@ -76,10 +76,7 @@ function shownTurns(messages: readonly OpenAiMessage[]): ShownTurn[] {
 const saidTurn = ({ seq, user, contents, inContext, state }: Turn): SaidTurn => ({
   seq,
   user: typedText(user),
-  answer: contents
-    .filter(({ role }) => role === 'model')
-    .map(contentText)
-    .join(''),
+  answer: answerText(contents),
   counts: inContext || !isTerminal(state),
 });
 

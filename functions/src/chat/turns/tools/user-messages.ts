@@ -1,8 +1,9 @@
-import type { Content, Part } from '#shared/conversation/documents/content.ts';
+import type { Part } from '#shared/conversation/documents/content.ts';
 import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
 import { firstTailSeq, readTurnRange } from '#shared/conversation/context/read-conversation.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import type { UserMessage } from '#shared/memory/quote-user.ts';
+import { typedTexts } from '#shared/uploads/upload-parts.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { readOwnConversation } from '#functions/chat/conversations/own-conversation.ts';
 import type { ToolCallOrigin } from './server-tool.ts';
@@ -17,12 +18,6 @@ interface UserMessages {
   /** Only the user and the model have spoken: the prompt shows no tool's output, no file and no text of the app. */
   isUndisturbed: boolean;
 }
-
-/** The text of a file stands in a part of the message, too; its words are not the user's. */
-const typedTexts = ({ parts }: Content): string[] =>
-  parts.flatMap(({ text, upload, thought }) =>
-    text === undefined || upload !== undefined || thought === true ? [] : [text],
-  );
 
 /** What these tools answer is ids and the user’s own words. */
 const memoryTools = new Set(['save_memory', 'forget_memory']);
