@@ -32,9 +32,9 @@ import {
   type Answer,
   type AnswerCall,
 } from './stream-answer.ts';
-import { streamFitting, type FittingAnswer } from './stream-fitting.ts';
+import { streamFitting } from './stream-fitting.ts';
 import { showStoredRounds } from '../store/stored-rounds.ts';
-import { askWithoutDeadFiles } from './without-files.ts';
+import { askWithoutDeadFiles, type CallAnswer } from './dead-files.ts';
 import type { TurnAnswer, TurnProgress } from '../store/turn-progress.ts';
 
 /** Loaded by the first turn that calls a tool. */
@@ -83,7 +83,7 @@ async function callModel(
   dependencies: ChatDependencies,
   answering: Answering,
   { going, prompt, hasTools }: { going: Going; prompt: RoundPrompt; hasTools: boolean },
-): Promise<FittingAnswer & Pick<TurnProgress, 'leftOutFiles'>> {
+): Promise<CallAnswer> {
   const { begun, emit, signal, isCut } = answering;
   const { conversationId, seq, attempt } = begun.attempt;
   const { contents, rounds } = going.progress;

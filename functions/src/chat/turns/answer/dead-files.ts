@@ -5,7 +5,7 @@ import {
   withoutFiles,
   type LeftOutFile,
 } from '#shared/conversation/context/left-out-files.ts';
-import { AppError } from '#shared/errors.ts';
+import { type AppError, reworded } from '#shared/errors.ts';
 import type { ModelRequest } from '#shared/ports/ports.ts';
 import type { BegunTurn } from '../start/begun-turn.ts';
 import type { TurnProgress } from '../store/turn-progress.ts';
@@ -14,40 +14,46 @@ import type { FittingAnswer } from './stream-fitting.ts';
 /** Addresses that one error names. */
 const NAMED_ADDRESSES = 3;
 
+/** An answer, and the files that the turn goes without from then on. */
+export type CallAnswer = FittingAnswer & Pick<TurnProgress, 'leftOutFiles'>;
+
+interface AskedTurn {
+  begun: BegunTurn;
+  progress: TurnProgress;
+}
+
+const ownTurn = ({ attempt, turn }: BegunTurn) => ({ seq: attempt.seq, user: turn.user });
+
+/** The turns whose messages the call of a turn may show. */
+const turnsInPrompt = (begun: BegunTurn) => [...begun.context.turns, ownTurn(begun)];
+
 /** The refusal of a message that brings files itself: any of them may be the reason, so it names them. */
-function refusedMessageError(error: AppError, { turn: { user } }: BegunTurn): AppError {
-  const addresses = user.parts.flatMap(({ fileData, upload }, index) =>
-    fileData && !upload ? [`\`message.parts[${index}].url\` (${fileData.fileUri})`] : [],
+function refusedMessageError(error: AppError, begun: BegunTurn): AppError {
+  const files = [...foreignFiles([ownTurn(begun)])];
+  if (files.length === 0) return error;
+  const addresses = files
+    .slice(0, NAMED_ADDRESSES)
+    .map(([{ fileData }, { part }]) => `\`message.parts[${part}].url\` (${fileData?.fileUri})`)
+    .join(', ');
+  return reworded(
+    error,
+    `The model did not accept the request, perhaps for a file that it cannot read: ${addresses}. Make sure that everybody can open the address and that the model takes files of this type, or upload the file, and send it in a new message.`,
   );
-  if (addresses.length === 0) return error;
-  const { status, reason, message, retryable, retryAfterMs, metadata, cause } = error;
-  const named = addresses.slice(0, NAMED_ADDRESSES).join(', ');
-  return new AppError({
-    status,
-    reason,
-    message,
-    retryable,
-    metadata,
-    cause,
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
-    publicMessage: `The model did not accept the request, perhaps for a file that it cannot read: ${named}. Make sure that everybody can open the address and that the model takes files of this type, or upload the file, and send it in a new message.`,
-  });
 }
 
 /**
- * What may be left out of a refused call, one step after the other: the files of older turns, then, where the model
+ * What may be left out of a refused call, one choice after the other: the files of older turns; then, where the model
  * has read the message's own in an earlier call of the turn, those as well.
  */
-function steps(
-  { begun, progress }: { begun: BegunTurn; progress: TurnProgress },
+function choicesToLeaveOut(
+  { begun, progress }: AskedTurn,
   { contents }: ModelRequest,
 ): LeftOutFile[][] {
   const shown = new Set(contents.flatMap(({ parts }) => parts));
-  const { seq } = begun.attempt;
-  const files = [...foreignFiles([...begun.context.turns, { seq, user: begun.turn.user }])]
+  const files = [...foreignFiles(turnsInPrompt(begun))]
     .filter(([part]) => shown.has(part))
     .map(([, file]) => file);
-  const older = files.filter((file) => file.seq < seq);
+  const older = files.filter(({ seq }) => seq < begun.attempt.seq);
   const hasBeenRead = progress.contents.length > 0;
   return [older, ...(hasBeenRead && older.length < files.length ? [files] : [])].filter(
     ({ length }) => length > 0,
@@ -55,18 +61,18 @@ function steps(
 }
 
 /**
- * The answer to a request whose files at foreign addresses may have died since: where the model may have refused it for
- * one of them, it is asked once more without those of older turns. `leftOutFiles` of the answer says what was left out,
- * those that the turn went without before included. Never throws but what `ask` throws.
+ * The answer to a request whose files at foreign addresses may have died since. Where the model may have refused it for
+ * one of them, it is asked once more without those of older turns. `leftOutFiles` of the answer also has those that the
+ * turn went without before. Never throws but what `ask` throws.
  */
 export async function askWithoutDeadFiles(
-  turn: { begun: BegunTurn; progress: TurnProgress },
+  turn: AskedTurn,
   request: ModelRequest,
   ask: (request: ModelRequest) => Promise<FittingAnswer>,
-): Promise<FittingAnswer & Pick<TurnProgress, 'leftOutFiles'>> {
+): Promise<CallAnswer> {
   const { begun, progress } = turn;
   const { leftOutFiles } = progress;
-  const turns = [...begun.context.turns, { seq: begun.attempt.seq, user: begun.turn.user }];
+  const turns = turnsInPrompt(begun);
   const requestWithout = (files: readonly LeftOutFile[]): ModelRequest => {
     const parts = namedParts(files, turns);
     return {
@@ -75,16 +81,16 @@ export async function askWithoutDeadFiles(
     };
   };
   const known = leftOutFiles ?? [];
-  const first = requestWithout(known);
-  const answer = { ...(await ask(first)), leftOutFiles };
-  const { error } = answer;
-  if (!error || !mayBeForFile(error)) return answer;
-  for (const files of steps(turn, first)) {
-    const all = [...known, ...files];
-    const next = await ask(requestWithout(all));
-    if (!next.error) return { ...next, leftOutFiles: all };
+  const firstRequest = requestWithout(known);
+  const first = { ...(await ask(firstRequest)), leftOutFiles };
+  const { error } = first;
+  if (!error || !mayBeForFile(error)) return first;
+  for (const choice of choicesToLeaveOut(turn, firstRequest)) {
+    const files = [...known, ...choice];
+    const next = await ask(requestWithout(files));
+    if (!next.error) return { ...next, leftOutFiles: files };
     // Nothing is known of the files where the model was busy, or the turn was stopped.
     if (!mayBeForFile(next.error)) return { ...next, leftOutFiles };
   }
-  return { ...answer, error: refusedMessageError(error, begun) };
+  return { ...first, error: refusedMessageError(error, begun) };
 }
