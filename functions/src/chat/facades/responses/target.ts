@@ -144,8 +144,10 @@ async function newConversation(
   if (retries === undefined) return randomness.uuid();
   const chat = { caller, chatId: `responses:request:${sha256(JSON.stringify(body))}` };
   const since = new Date(clock.now().getTime() - RETRIED_WITHIN_MS);
-  const first = isRetry(header) && (await findNamedSince(dependencies, { ...chat, since }));
-  return first || openNew(dependencies, chat);
+  const retried = isRetry(header)
+    ? await findNamedSince(dependencies, { ...chat, since })
+    : undefined;
+  return retried ?? openNew(dependencies, chat);
 }
 
 /** The place that a request names in one of three ways. Throws BAD_FIELD for two of them. */
