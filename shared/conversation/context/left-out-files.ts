@@ -55,7 +55,7 @@ export const leftOutParts = (
     turns,
   );
 
-/** What stands in the place of a file. Without its address: a model might refuse that as well. */
+/** What stands in the place of a file. It has no address, which a model might refuse as well. */
 const leftOutLine = ({ fileData }: Part): Part => ({
   text: `[attached file (${fileData?.mimeType ?? 'unknown type'}): not shown, it could not be read any more]`,
 });

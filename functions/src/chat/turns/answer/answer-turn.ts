@@ -234,8 +234,8 @@ async function answerInRounds(
 /**
  * Answers a turn: calls the model, runs the tools that it asks for, and calls it again with what they gave,
  * until it answers, the app has to do something, or a limit is reached. Every step is stored before the next
- * one begins. An error is part of the answer, with all that stands before it, also that the turn is somebody else's.
- * Throws what is no AppError.
+ * one begins. An error is part of the answer, with all that stands before it; so is TURN_TAKEN_OVER. Throws what is no
+ * AppError.
  */
 export async function answerTurn(
   dependencies: ChatDependencies,
