@@ -15,23 +15,23 @@ interface UserMessages {
   conversation: Versioned<Conversation>;
   /** The oldest first, that of the call last. */
   messages: UserMessage[];
-  /** Only the user and the model have spoken: the prompt shows no tool's output, no file and no text of the app. */
-  isUndisturbed: boolean;
+  /** The prompt shows, or may show, more than user and model have written: a tool's output, a file, a text of the app. */
+  showsOthers: boolean;
 }
 
-/** What these tools answer is ids and the user’s own words. */
+/** Their outputs are ids and the user’s own words. */
 const memoryTools = new Set(['save_memory', 'forget_memory']);
 
-const isOutsiders = ({ functionResponse, upload, fileData, inlineData }: Part): boolean =>
+const isOfOthers = ({ functionResponse, upload, fileData, inlineData }: Part): boolean =>
   (functionResponse !== undefined && !memoryTools.has(functionResponse.name)) ||
   upload !== undefined ||
   fileData !== undefined ||
   inlineData !== undefined;
 
-const showsOutsiders = ({ user, contents, surroundings, grounding }: Turn): boolean =>
+const turnShowsOthers = ({ user, contents, surroundings, grounding }: Turn): boolean =>
   surroundings !== undefined ||
   grounding !== undefined ||
-  [user, ...contents].some(({ parts }) => parts.some(isOutsiders));
+  [user, ...contents].some(({ parts }) => parts.some(isOfOthers));
 
 /**
  * What the user wrote in the newest turns, that of the call included, without turns that were replaced or erased.
@@ -55,7 +55,7 @@ export async function readUserMessages(
       at: turn.createTime,
       texts: typedTexts(turn.user),
     })),
-    isUndisturbed:
-      first >= fromSeq && !turns.some((turn) => turn.seq >= first && showsOutsiders(turn)),
+    showsOthers:
+      first < fromSeq || turns.some((turn) => turn.seq >= first && turnShowsOthers(turn)),
   };
 }
