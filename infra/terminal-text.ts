@@ -18,3 +18,6 @@ const escaped = (character: string): string =>
  * the same as before.
  */
 export const terminalText = (text: string): string => text.replaceAll(UNSAFE, escaped);
+
+/** Text of one message: its further lines are set in, so that none looks like the beginning of another message. */
+export const indented = (text: string): string => text.replaceAll('\n', '\n    ');

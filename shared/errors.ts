@@ -56,6 +56,26 @@ export class AppError extends Error {
   }
 }
 
+/** The same error in other words for its reader; `evidence` is shown beside its own. */
+export function reworded(
+  error: AppError,
+  publicMessage: string,
+  evidence?: AppErrorOptions['metadata'],
+): AppError {
+  const { status, reason, message, retryable, retryAfterMs, metadata, httpStatus } = error;
+  return new AppError({
+    status,
+    reason,
+    message,
+    publicMessage,
+    retryable,
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    metadata: { ...metadata, ...evidence },
+    ...(httpStatus !== undefined && { httpStatus }),
+    cause: error,
+  });
+}
+
 /**
  * A guard of a commit did not hold: a created document existed, or an updated one was missing or had
  * another update time. Nothing of the commit was applied by *this* call; after a lost reply it may

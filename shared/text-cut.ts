@@ -1,9 +1,7 @@
-import { once } from './once.ts';
+import { graphemes } from './graphemes.ts';
 
 /** How far around an edge characters are looked at; a longer cluster is cut between code points. */
 const EDGE_WINDOW = 256;
-
-const graphemes = once(() => new Intl.Segmenter('en', { granularity: 'grapheme' }));
 
 function isHighSurrogate(code: number): boolean {
   return code >= 0xd800 && code <= 0xdbff;

@@ -119,9 +119,9 @@ export function createStartConsole(options: ConsoleOptions): {
   };
 
   const log: StackLog = (event) => {
-    const told = eventText(event, isVerbose);
-    if (told !== undefined) {
-      const text = terminalText(told);
+    const line = eventText(event, isVerbose);
+    if (line !== undefined) {
+      const text = terminalText(line);
       if (isSettled) write(`${text}\n`);
       // What a part says while it starts is of interest when it fails, and is in that message then.
       else if (isVerbose || event.kind !== 'line') hold(text);

@@ -71,7 +71,8 @@ function goOn(line: Line, code: number): void {
 
 /**
  * Tells of each UTF-16 unit of a Markdown text, as it streams in, whether it is prose. Fenced code, JSON and rows of
- * tables, of Markdown or HTML, are outside; a fence that is never closed lasts to the end. Keeps the form of one line, not its text.
+ * tables, of Markdown or HTML, are outside; a fence that is never closed lasts to the end. Keeps the form of one line,
+ * not its text.
  */
 export function createProseReader(): (code: number) => ProseMark {
   const isRuler = createRulers();

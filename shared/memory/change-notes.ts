@@ -47,7 +47,7 @@ const compared = (content: NoteContent): NoteContent => ({
 const saysTheSame = (one: NoteContent, other: NoteContent): boolean =>
   isSameContent(compared(one), compared(other));
 
-/** One note more, in the next revision. A note that stands already is left as it is, one that was deleted stays so; the bound is 100. */
+/** One note more, in the next revision. One that stands already is left as it is, a deleted one stays deleted. At most 100. */
 export function createNote(
   { notes, deleted = [], revision }: Notes,
   made: NewNote,

@@ -1,6 +1,4 @@
-import { once } from '../once.ts';
-
-const graphemes = once(() => new Intl.Segmenter('en', { granularity: 'grapheme' }));
+import { graphemes } from '../graphemes.ts';
 
 const singleQuote = /[‘’‚‛`´]/g;
 const doubleQuote = /[“”„‟«»「」『』]/g;

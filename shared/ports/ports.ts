@@ -177,7 +177,10 @@ export interface ModelUsage {
 export interface ModelChunk {
   /** Raw parts as received, thoughts and signatures included; may be empty. */
   parts: Part[];
-  /** On the last chunk, and of bad servers on earlier ones, too: `STOP`, `MAX_TOKENS`, `SAFETY`, `RECITATION`, `MALFORMED_FUNCTION_CALL`, … */
+  /**
+   * `STOP`, `MAX_TOKENS`, `SAFETY`, `RECITATION`, `MALFORMED_FUNCTION_CALL`, … Stands on the last chunk; some servers send
+   * it with earlier ones as well.
+   */
   finishReason?: string;
   /** The prompt itself was refused; no answer will come. */
   blockReason?: string;

@@ -9,9 +9,19 @@ interface Taken {
   costMicros: number;
 }
 
+/** Tokens that the limits count: input that no cache had, what Google's tools gave to read, and output with thoughts. */
+export const countedTokens = ({
+  promptTokens,
+  cachedTokens,
+  outputTokens,
+  thoughtsTokens,
+  toolTokens = 0,
+}: ModelUsage): number =>
+  Math.max(0, promptTokens - cachedTokens) + toolTokens + outputTokens + thoughtsTokens;
+
 /**
- * What the limits count of calls: input that no cache had, what Google's tools gave to read too, and output, thoughts
- * included. One that was broken off before the model told its figures counts as `estimate`, beside what others reported.
+ * What the limits count of calls. One that was broken off before the model told its figures counts as `estimate`, beside
+ * what others reported.
  */
 export function takenBy(
   { usage, costMicros = 0, isMessage, isUnreported }: QuotaSpending,
@@ -19,15 +29,9 @@ export function takenBy(
 ): Taken {
   return {
     messages: isMessage ? 1 : 0,
-    tokens: countedTokens(usage) + (isUnreported ? estimate.tokens : 0),
+    tokens: (usage ? countedTokens(usage) : 0) + (isUnreported ? estimate.tokens : 0),
     costMicros: costMicros + (isUnreported ? estimate.costMicros : 0),
   };
-}
-
-function countedTokens(usage: ModelUsage | undefined): number {
-  if (!usage) return 0;
-  const { promptTokens, cachedTokens, outputTokens, thoughtsTokens, toolTokens = 0 } = usage;
-  return Math.max(0, promptTokens - cachedTokens) + toolTokens + outputTokens + thoughtsTokens;
 }
 
 /** Whether a reservation stands in the document, even one whose time is over. */

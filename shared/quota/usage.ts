@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { DocumentFields, StoredDocument } from '../ports/ports.ts';
+import type { DocumentFields, Sha256, StoredDocument } from '../ports/ports.ts';
 import { readWhole } from '../conversation/documents/read-fields.ts';
 
 /** One day. */
@@ -32,7 +32,7 @@ export const usageExpiry = (now: Date): Date => new Date(nextDay(now).getTime() 
 const count = z.number().nonnegative().max(1e15).default(0);
 
 const reservationSchema = z.object({
-  /** Names conversation and message, by a hash: it may outlive both. */
+  /** `reservationId` */
   id: z.string(),
   attempt: z.number().int().positive(),
   tokens: count,
@@ -113,9 +113,11 @@ export const totalSpentMicros = (usage: Usage): number =>
   usage.routing.costMicros +
   usage.condensing.costMicros;
 
-/** Names a reservation: message ids are the client's, and mean nothing beyond their conversation. */
-export const reservationId = (target: { conversationId: string; messageId: string }): string =>
-  `${target.conversationId}/${target.messageId}`;
+/** Names the reservation of a message by a hash, for it may outlive the message and its conversation. */
+export const reservationId = (
+  sha256: Sha256,
+  { conversationId, messageId }: { conversationId: string; messageId: string },
+): string => sha256(`${conversationId}/${messageId}`);
 
 /** What is on its way at a time. */
 export const openAt = ({ open }: Usage, now: Date): OpenReservation[] =>

@@ -6,7 +6,7 @@ import { placeIn, searchPieces, type SearchPiece } from './search-words.ts';
 /** A character of a run counts as half a word: the usual word of such scripts has two. */
 const RUN_CHARACTER_LENGTH = 0.5;
 /** UTF-16 units of a text that are looked through at a time: some milliseconds. */
-const STEP_CHARACTERS = 16_384;
+const PART_CHARACTERS = 16_384;
 /** Places of one text that are remembered, to choose what to show of it. */
 const PLACES_MAX = 64;
 
@@ -86,7 +86,7 @@ export function createSteppedFinder(
     const counts = Array.from({ length: countUnits(query) }, () => 0);
     const found: Finding = { counts, length: 0, places: [] };
     let start = 0;
-    for (const part of splitAtBreaks(text, STEP_CHARACTERS, STEP_CHARACTERS)) {
+    for (const part of splitAtBreaks(text, PART_CHARACTERS, PART_CHARACTERS)) {
       look(found, { part, start }, { query, matchesOf });
       start += part.length;
       yield part.length;
@@ -100,9 +100,8 @@ export function createFinder(query: SearchQuery): (text: string) => FoundInText 
   const findIn = createSteppedFinder(query);
   return (text) => {
     const steps = findIn(text);
-    for (;;) {
-      const step = steps.next();
-      if (step.done === true) return step.value;
-    }
+    let step = steps.next();
+    while (step.done !== true) step = steps.next();
+    return step.value;
   };
 }

@@ -22,8 +22,8 @@ function lastBreak(stretch: string): number {
 }
 
 /**
- * Cuts a text longer than `whole` UTF-16 units into parts of at most `most` and one rest, behind a sentence or a word
- * where there is one; joined they are the text. Linear; cuts no grapheme.
+ * Cuts a text longer than `whole` UTF-16 units into parts of at most `most` and a rest, behind a sentence or a word where
+ * there is one. Joined they are the text. Linear; cuts no grapheme.
  */
 export function splitAtBreaks(text: string, most: number, whole: number): string[] {
   const parts: string[] = [];

@@ -1,4 +1,4 @@
-import { once } from '../once.ts';
+import { graphemes } from '../graphemes.ts';
 
 /**
  * Words that say nothing about what is looked for: a query is asked without them, if anything is left.
@@ -59,8 +59,6 @@ export interface SearchPiece {
   /** Place in the text as it was given of each unit of `text`; absent: they follow one another. */
   places?: readonly number[];
 }
-
-const graphemes = once(() => new Intl.Segmenter('en', { granularity: 'grapheme' }));
 
 /** Where each unit of the folded text comes from, for the few runs that folding makes longer or shorter. */
 function unevenRun(raw: string, index: number): SearchPiece {

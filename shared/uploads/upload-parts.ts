@@ -1,9 +1,4 @@
-import {
-  contentText,
-  type Content,
-  type Part,
-  type UploadedFile,
-} from '../conversation/documents/content.ts';
+import type { Content, Part, UploadedFile } from '../conversation/documents/content.ts';
 import { cutTextFile } from './cut-text-file.ts';
 
 /** A client cannot write such an address: those that it may give are https. */
@@ -44,6 +39,10 @@ export function uploadsIn(contents: readonly Content[]): UploadedFile[] {
   return [...new Map(uploads.map((upload) => [upload.path, upload])).values()];
 }
 
-/** What the user has typed: of a text file, its text is not. */
-export const typedText = ({ role, parts }: Content): string =>
-  contentText({ role, parts: parts.filter(({ upload }) => upload === undefined) });
+/** What the user has typed, part by part. The text of a text file stands in a part as well, and is not typed. */
+export const typedTexts = ({ parts }: Content): string[] =>
+  parts.flatMap(({ text, upload, thought }) =>
+    text === undefined || upload !== undefined || thought === true ? [] : [text],
+  );
+
+export const typedText = (content: Content): string => typedTexts(content).join('');

@@ -1,6 +1,6 @@
 export type FinishReason = 'stop' | 'length' | 'content-filter' | 'tool-calls' | 'error' | 'other';
 
-/** What Recap notes where a filter blocked the prompt, and there was no answer to give a reason. */
+/** What Recap notes where a filter blocked the prompt: there is no answer that could give a reason. */
 export const BLOCKED_PROMPT = 'BLOCKED_PROMPT';
 
 /** How the wire names what the model gave as its reason to stop. */

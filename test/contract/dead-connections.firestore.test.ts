@@ -26,7 +26,7 @@ async function proxyBefore(variable: string, host: string) {
   return proxy;
 }
 
-const isTrue = (work: Promise<unknown>) =>
+const succeeds = (work: Promise<unknown>) =>
   work.then(
     () => true,
     () => undefined,
@@ -35,12 +35,12 @@ const isTrue = (work: Promise<unknown>) =>
 test('the store opens another connection when the bytes of its own get lost', async () => {
   const proxy = await proxyBefore('FIRESTORE_EMULATOR_HOST', firestoreEmulatorHost());
   const store = createFirestoreDocumentStore({ projectId: demoProjectId(), deadlineMs, keepAlive });
-  await eventually('the store answers', () => isTrue(store.get(['a/b'])));
+  await eventually('the store answers', () => succeeds(store.get(['a/b'])));
 
   const before = proxy.connections();
   proxy.swallow();
 
-  await eventually('the store answers again', () => isTrue(store.get(['a/b'])));
+  await eventually('the store answers again', () => succeeds(store.get(['a/b'])));
   expect(before).toBeGreaterThan(0);
   expect(proxy.connections()).toBeGreaterThan(before);
 });
@@ -53,12 +53,12 @@ test('the publisher opens another connection when the bytes of its own get lost'
   const topicIds = { compaction: 'compaction', events: 'events' };
   const publisher = createPubSubEventPublisher({ projectId, topicIds, deadlineMs, keepAlive });
   const publish = () => publisher.publish({ topic: 'events', data: {} });
-  await eventually('the event is published', () => isTrue(publish()));
+  await eventually('the event is published', () => succeeds(publish()));
 
   const before = proxy.connections();
   proxy.swallow();
 
-  await eventually('the event is published again', () => isTrue(publish()));
+  await eventually('the event is published again', () => succeeds(publish()));
   expect(before).toBeGreaterThan(0);
   expect(proxy.connections()).toBeGreaterThan(before);
 });

@@ -6,7 +6,7 @@ import { errorOf, startChatServer } from '../support/chat/chat-server.ts';
 import { erase } from '../support/compaction/erasing.ts';
 import { readAs } from '../support/chat/http-answers.ts';
 import { idTokenClaims } from '../support/token-keys.ts';
-import { CANARY, canaries, lifecycle, owner } from '../support/chat/lifecycle.ts';
+import { CANARY, canaries, lifecycle, owner, signedInOwner } from '../support/chat/lifecycle.ts';
 
 const chat = await startChatServer();
 afterAll(() => chat.stop());
@@ -63,17 +63,16 @@ describe('a device', () => {
 
   test('what is kept of deleted devices is bounded, has no token, and is no device', async () => {
     const world = lifecycle();
-    const caller = { ...owner, signedInAt: new Date(0) };
     const device = { token: CANARY, platform: 'ios' } as const;
 
     for (let i = 0; i < 15; i++) {
-      await putDevice(world.chat, { caller, deviceId: `d${i}`, ...device });
-      await deleteDevice(world.chat, { caller, deviceId: `d${i}` });
+      await putDevice(world.chat, { caller: signedInOwner, deviceId: `d${i}`, ...device });
+      await deleteDevice(world.chat, { caller: owner, deviceId: `d${i}` });
     }
 
     expect(await world.documents()).toHaveLength(10);
     expect(await canaries(world)).toEqual([]);
-    expect(await listDevices(world.chat, caller)).toEqual([]);
+    expect(await listDevices(world.chat, owner)).toEqual([]);
     await erase(world);
     expect(await world.documents()).toEqual([]);
   });
@@ -162,8 +161,7 @@ describe('a device', () => {
   test('a device is erased with the user', async () => {
     const world = lifecycle();
     const device = { token: CANARY, platform: 'ios' } as const;
-    const signedIn = { ...owner, signedInAt: new Date(0) };
-    await putDevice(world.chat, { caller: signedIn, deviceId: 'a', ...device });
+    await putDevice(world.chat, { caller: signedInOwner, deviceId: 'a', ...device });
     expect(await canaries(world)).toEqual(['users/u1/devices/a']);
 
     await erase(world);

@@ -296,7 +296,7 @@ const bodyOf = ({ messageId, text, files = [], onBusy }: OutgoingMessage) => ({
 /**
  * Sends a message and shows its answer while it comes; after a broken connection it goes on after the last
  * event that was read. The same message again never becomes a second one: call this again after the app
- * was closed, for every message that has no answer yet. Rejects with a AnswerError.
+ * was closed, for every message that has no answer yet. Rejects with an AnswerError.
  */
 export const sendMessage = (
   backend: Backend,

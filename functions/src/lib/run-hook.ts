@@ -1,4 +1,4 @@
-import { failureReason } from '#functions/lib/failure-reason.ts';
+import { failureReason } from './failure-reason.ts';
 import { AppError } from '#shared/errors.ts';
 import type { Hook } from '#shared/hooks/webhook.ts';
 import type { Clock, Logger } from '#shared/ports/ports.ts';

@@ -1,4 +1,4 @@
-import { AppError } from '#shared/errors.ts';
+import { failureReason } from '#functions/lib/failure-reason.ts';
 import type { Clock, Logger, ModelRequest, ModelUsage } from '#shared/ports/ports.ts';
 
 /** What is told of one call of a model that has ended. */
@@ -21,7 +21,6 @@ export function logModelCall(
   { request, conversationId, promptVersion, startMs, usage, finishReason, error }: EndedCall,
 ): void {
   const { role, promptId, model } = request;
-  const failure = error instanceof AppError ? error.reason : 'INTERNAL';
   logger.log('INFO', 'model_call', {
     conversationId,
     role,
@@ -35,7 +34,7 @@ export function logModelCall(
     toolTokens: usage?.toolTokens,
     searches: usage?.searches,
     finishReason,
-    reason: error === undefined ? undefined : failure,
+    reason: error === undefined ? undefined : failureReason(error),
     durationMs: clock.now().getTime() - startMs,
   });
 }

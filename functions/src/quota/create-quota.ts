@@ -22,7 +22,7 @@ import {
 } from '#shared/quota/usage.ts';
 import type { QuotaLimits } from '#shared/quota/limits.ts';
 import { quotaError } from '#shared/quota/quota-error.ts';
-import { takenBy } from '#shared/quota/settle.ts';
+import { countedTokens } from '#shared/quota/settle.ts';
 import { decideReservation, spentRefusal, type Wanted } from '#shared/quota/reserve-decision.ts';
 import { QUEUE_MAX } from '#shared/conversation/decisions/queue-decision.ts';
 import type { Config } from '../config.ts';
@@ -60,11 +60,11 @@ function wantedBy({ config, sha256 }: Counting, request: QuotaRequest) {
   };
   const usage = taken === 'nothing' ? undefined : taken;
   const before = usage && {
-    ...takenBy({ usage, isMessage: false }, { tokens: 0, costMicros: 0 }),
+    tokens: countedTokens(usage),
     costMicros: callCostMicros(config, reportedCall(model, usage)),
   };
   const wanted: Wanted = {
-    id: sha256(reservationId(request)),
+    id: reservationId(sha256, request),
     attempt,
     tokens: (before?.tokens ?? 0) + estimate.tokens,
     costMicros: (before?.costMicros ?? 0) + estimate.costMicros,
@@ -98,7 +98,7 @@ async function reserve(
     dayBefore: documentBefore && decodeUsage(documentBefore),
     limits,
     wanted,
-    abandoned: abandoned.map((id) => sha256(reservationId({ conversationId, messageId: id }))),
+    abandoned: abandoned.map((messageId) => reservationId(sha256, { conversationId, messageId })),
     holdMs,
     now,
   });

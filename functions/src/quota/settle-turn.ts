@@ -35,7 +35,7 @@ export async function settleTurn(
   const { path, day, wanted, estimate } = input;
   const taken = takenBy(spending, estimate);
   const change = ([document]: readonly (StoredDocument | undefined)[], tries: number) => {
-    // Of an earlier day, and erased with its user: nobody asks for those figures any more.
+    // The figures were of an earlier day, and went with their user.
     if (!document) return [];
     const usage = decodeUsage(document);
     // Its own commit may have been applied: then another try finds the reservation gone.

@@ -1,5 +1,6 @@
 import { showContext } from '#functions/chat/context/show-context.ts';
 import type { ContextItemView } from '#shared/wire/resources/context.ts';
+import { indented } from '#infra/terminal-text.ts';
 import { conversationArg, opsCommand } from '../command.ts';
 import { wholeNumber } from '../arguments.ts';
 import { readOwned } from '../owner.ts';
@@ -9,7 +10,7 @@ const GENERATION_MAX = 99_999_999;
 
 /** A text, or contents as JSON: what a call sends. */
 const textOf = ({ content }: ContextItemView): string =>
-  typeof content === 'string' ? content.replaceAll('\n', '\n    ') : JSON.stringify(content);
+  typeof content === 'string' ? indented(content) : JSON.stringify(content);
 
 /** What the next call would send, piece by piece; with a generation, what one of that generation was sent. */
 export const contextCommand = opsCommand({

@@ -7,6 +7,7 @@ import { decodeJob, type CompactionRecord } from '#shared/conversation/documents
 import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
+import { indented } from '#infra/terminal-text.ts';
 import { conversationArg, opsCommand } from '../command.ts';
 import { wholeNumber } from '../arguments.ts';
 import { readOwned, type Owned } from '../owner.ts';
@@ -60,13 +61,14 @@ const turnsText = (turns: readonly Turn[]) =>
     turns,
   );
 
-/** What was said; further lines are set in, so that none looks like the beginning of another message. */
-const saidLine = (seq: number, { role, ...content }: Content) =>
-  `[${seq}] ${role}: ${contentText({ role, ...content }).replaceAll('\n', '\n    ')}`;
+const messageText = (seq: number, content: Content) =>
+  `[${seq}] ${content.role}: ${indented(contentText(content))}`;
 
 const saidText = (turns: readonly Turn[]) =>
   turns
-    .flatMap(({ seq, user, contents }) => [user, ...contents].map((each) => saidLine(seq, each)))
+    .flatMap(({ seq, user, contents }) =>
+      [user, ...contents].map((content) => messageText(seq, content)),
+    )
     .join('\n');
 
 const generationsText = (histories: readonly History[]) =>

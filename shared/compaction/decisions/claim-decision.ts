@@ -96,13 +96,13 @@ export function isSwitchedOff(
   settings: Conversation['settings'] | undefined,
   trigger: Trigger,
 ): boolean {
-  // Without it the conversation would get no answer any more.
+  // Without the search the conversation would get no answer any more.
   if (trigger === 'blocked') return false;
   const { compaction = 'auto' } = settings ?? {};
   return compaction === 'off' || (compaction === 'manual' && trigger !== 'overflow');
 }
 
-/** Money comes before a breaker, which does not hold up a person, nor the search that may let summaries succeed again. */
+/** Money comes before the breaker, which holds up neither a person nor the search that may let summaries succeed again. */
 function refusalOf(
   { isSpent, isBreakerClosed }: ClaimFacts,
   need: CompactionRequest,
@@ -136,7 +136,7 @@ function decideRequest(facts: ClaimFacts, need: CompactionRequest): ClaimDecisio
     return { kind: 'outcome', need, state: 'NOOP', reason: 'BELOW_THRESHOLD' };
   if (need.trigger === 'auto' && !facts.isArmed)
     return { kind: 'outcome', need, state: 'NOOP', reason: 'NOT_ARMED' };
-  // Neither does without a model.
+  // A person's request and a search are nothing without a model.
   const needsModel = isManual || need.trigger === 'blocked';
   if (facts.isStalled === true && !needsModel)
     return { kind: 'outcome', need, state: 'NOOP', reason: 'NO_PROGRESS' };

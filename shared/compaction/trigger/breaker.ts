@@ -78,8 +78,8 @@ function isFailure(
 }
 
 /**
- * The breaker after an outcome. COMPACTED closes it, whoever asked; each failure of an automatic run
- * counts, one of a manual run or of a search for what is blocked does not; all other outcomes leave it as it is.
+ * The breaker after an outcome. COMPACTED closes it, whoever asked. Each failure of an automatic run counts, but none of
+ * a manual run or of a search for what is blocked. All other outcomes leave it as it is.
  */
 export function breakerAfter(
   breaker: Breaker,

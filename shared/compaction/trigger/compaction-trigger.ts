@@ -162,7 +162,8 @@ export function requestForChangedContext(context: DueContext): CompactionNeeded[
 /**
  * The request that a finished turn leaves in the conversation document, or undefined: nothing to ask for
  * (`requestForContext`), or asked for already. A person's request is none of the threshold's: the context may grow
- * beyond it. A prompt that the model found too long always asks, unless compaction is off; one that a filter blocked always does.
+ * beyond it. A prompt that the model found too long asks in any case unless compaction is off; one that a filter blocked
+ * always asks.
  */
 export function compactionNeed(turn: {
   conversation: Pick<Conversation, 'settings' | 'compactionNeeded'>;

@@ -2,7 +2,10 @@ import { z } from 'zod';
 import type { AppError } from '#shared/errors.ts';
 import type { Content, Part } from '../documents/content.ts';
 
-/** Where a file stands that no prompt shows any more: a part of what the user said in a turn. No address: erasures need not look for it. */
+/**
+ * Where a file stands that no prompt shows any more: a part of the user's message of a turn. No address: erasures need
+ * not look for it.
+ */
 export const leftOutFileSchema = z.object({
   seq: z.number().int().positive(),
   /** Index in the parts of the message. */
@@ -11,7 +14,8 @@ export const leftOutFileSchema = z.object({
 });
 export type LeftOutFile = z.infer<typeof leftOutFileSchema>;
 
-interface SaidTurn {
+/** A turn by its message. */
+interface TurnMessage {
   seq: number;
   user: Content;
 }
@@ -21,7 +25,7 @@ const isForeign = ({ fileData, upload }: Part): boolean =>
   fileData !== undefined && upload === undefined;
 
 /** The files at foreign addresses in the messages of turns, by their parts. */
-export const foreignFiles = (turns: readonly SaidTurn[]): Map<Part, LeftOutFile> =>
+export const foreignFiles = (turns: readonly TurnMessage[]): Map<Part, LeftOutFile> =>
   new Map(
     turns.flatMap(({ seq, user }) =>
       user.parts.flatMap((part, index): [Part, LeftOutFile][] =>
@@ -33,7 +37,7 @@ export const foreignFiles = (turns: readonly SaidTurn[]): Map<Part, LeftOutFile>
 /** The parts of the turns' messages that `files` name. */
 export function namedParts(
   files: readonly LeftOutFile[],
-  turns: readonly SaidTurn[],
+  turns: readonly TurnMessage[],
 ): ReadonlySet<Part> {
   if (files.length === 0) return new Set();
   const names = new Set(files.map(({ seq, part }) => `${seq}/${part}`));
@@ -44,14 +48,14 @@ export function namedParts(
 
 /** The parts of turns that one of them was answered without: no later prompt shows them either. */
 export const leftOutParts = (
-  turns: readonly (SaidTurn & { leftOutFiles?: readonly LeftOutFile[] | undefined })[],
+  turns: readonly (TurnMessage & { leftOutFiles?: readonly LeftOutFile[] | undefined })[],
 ): ReadonlySet<Part> =>
   namedParts(
     turns.flatMap(({ leftOutFiles = [] }) => leftOutFiles),
     turns,
   );
 
-/** What stands in the place of a file. Without its address: a model might refuse that as well. */
+/** What stands in the place of a file. It has no address, which a model might refuse as well. */
 const leftOutLine = ({ fileData }: Part): Part => ({
   text: `[attached file (${fileData?.mimeType ?? 'unknown type'}): not shown, it could not be read any more]`,
 });
@@ -66,12 +70,12 @@ export const withoutFiles = (content: Content, leftOut: ReadonlySet<Part>): Cont
       };
 
 /** The foreign files that contents show. */
-export const foreignPartsIn = (contents: readonly Content[]): Part[] =>
-  contents.flatMap(({ parts }) => parts.filter(isForeign));
+export const foreignPartsIn = (contents: readonly Content[]): ReadonlySet<Part> =>
+  new Set(contents.flatMap(({ parts }) => parts.filter(isForeign)));
 
 /**
- * Whether a model may have refused a request for one of its files. Providers say so in changing words, and with a 400, a
- * 403 (a private video) or a 404: all but a refusal that names another field, or the deployment's own access.
+ * Whether a model may have refused a request for one of its files. Providers say so in changing words, with a 400, a 403
+ * (a private video) or a 404. So every refusal counts but one that names another field or the deployment's own access.
  */
 export function mayBeForFile({ reason, retryable, metadata }: AppError): boolean {
   if (reason === 'MODEL_UNKNOWN') return true;

@@ -66,7 +66,7 @@ function wholeFate(turn: Turn): Fate {
   return 'answered';
 }
 
-/** What became of a user's message; without an answer that was erased alone, it still says what was asked. */
+/** What became of a user's message. Where only the answer was erased, the message still stands. */
 function messageFate(turn: Turn): Fate {
   if (turn.eraseTime === undefined) return wholeFate(turn);
   if (turn.user.parts.length === 0) return 'deleted';

@@ -17,6 +17,7 @@ import { createRecordedStore, type RecordedStore } from '../stores/recorded-stor
 import { readableFields } from '../stores/readable-fields.ts';
 
 export const owner: Caller = { uid: 'u1', tier: 'signedIn' };
+export const signedInOwner = { ...owner, signedInAt: new Date(0) };
 export const stranger: Caller = { uid: 'u2', tier: 'signedIn' };
 
 /** What somebody said and wants forgotten. */

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import {
   placeMessage,
   type RepeatedTurn,
-  type SaidTurn,
   type ShownTurn,
+  type TranscriptTurn,
 } from '#functions/chat/facades/openai/history-place.ts';
 
 /** `yes/Done.` is a turn with its answer, `yes/` one without; `/Done.` shows the answer alone. */
@@ -17,7 +17,7 @@ const shown = (dialogue: string): ShownTurn[] =>
   read(dialogue).map(({ user, answer }) => ({ user: user === '' ? undefined : user, answer }));
 
 /** Turns from 1 on; one that says `!` failed. */
-const stored = (dialogue: string): SaidTurn[] =>
+const stored = (dialogue: string): TranscriptTurn[] =>
   read(dialogue).map(({ user, answer }, index) => ({
     seq: index + 1,
     user,

@@ -11,13 +11,13 @@ import { showUsage } from '#functions/chat/routes/usage.ts';
 import { answerId } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/errors.ts';
 import type { Caller } from '#shared/ports/ports.ts';
+import { owner, signedInOwner } from '#test/support/chat/lifecycle.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { recordCommits } from '#test/support/compaction/commit-rules.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
 import { limitedChat, usageOf } from '#test/support/chat/quotas.ts';
 
-const owner: Caller = { uid: 'u1', tier: 'signedIn' };
 const guest: Caller = { uid: 'u1', tier: 'anonymous' };
 
 const chatWith = (environment: Record<string, string>) => {
@@ -146,11 +146,15 @@ test('creations stay counted when the user erases everything', async () => {
 
 test('two hundred devices put at once leave ten', async () => {
   const chat = chatWith({});
-  const signedIn = { ...owner, signedInAt: new Date(0) };
 
   await Promise.all(
     Array.from({ length: 200 }, (_, i) =>
-      putDevice(chat, { caller: signedIn, deviceId: `d-${i}`, token: `t-${i}`, platform: 'web' }),
+      putDevice(chat, {
+        caller: signedInOwner,
+        deviceId: `d-${i}`,
+        token: `t-${i}`,
+        platform: 'web',
+      }),
     ),
   );
 

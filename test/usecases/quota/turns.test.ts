@@ -32,6 +32,14 @@ function chatWith(environment: Record<string, string>, overrides: Partial<ChatDe
   return { ...limitedChat(environment, { model, clock, ...overrides }), requests };
 }
 
+/** An instance that dies when it has stored its first message. */
+const dyingChat = (environment: Record<string, string>, overrides: Partial<ChatDependencies>) =>
+  limitedChat(environment, {
+    ...overrides,
+    atCrashPoint: (point) =>
+      point === 'turn-started' ? new Promise<void>(() => undefined) : Promise.resolve(),
+  });
+
 describe('a message', () => {
   test('a message uses one message, uncached input, output and its cost', async () => {
     const chat = chatWith({ USER_DAILY_MESSAGES: '5' });
@@ -123,12 +131,7 @@ describe('a message', () => {
     const store = createMemoryDocumentStore();
     const clock = createManualClock();
     const limits = { USER_DAILY_MESSAGES: '1', USER_DAILY_TOKENS: '5000' };
-    const died = limitedChat(limits, {
-      store,
-      clock,
-      atCrashPoint: (point) =>
-        point === 'turn-started' ? new Promise<void>(() => undefined) : Promise.resolve(),
-    });
+    const died = dyingChat(limits, { store, clock });
     await sendMessage(died, request(randomUUID(), 'Hello'));
     const chat = chatWith(limits, { store, clock });
 
@@ -143,12 +146,7 @@ describe('a message', () => {
     const store = createMemoryDocumentStore();
     const clock = createManualClock();
     const limits = { USER_DAILY_MESSAGES: '1', STREAMS_PER_USER: '1' };
-    const died = limitedChat(limits, {
-      store,
-      clock,
-      atCrashPoint: (point) =>
-        point === 'turn-started' ? new Promise<void>(() => undefined) : Promise.resolve(),
-    });
+    const died = dyingChat(limits, { store, clock });
     const sent = request(randomUUID(), 'Hello');
     await sendMessage(died, sent);
     const chat = chatWith(limits, { store, clock });
@@ -164,12 +162,7 @@ describe('a message', () => {
     const store = createMemoryDocumentStore();
     const clock = createManualClock();
     const limits = { STREAMS_PER_USER: '1' };
-    const died = limitedChat(limits, {
-      store,
-      clock,
-      atCrashPoint: (point) =>
-        point === 'turn-started' ? new Promise<void>(() => undefined) : Promise.resolve(),
-    });
+    const died = dyingChat(limits, { store, clock });
     const conversationId = randomUUID();
     await sendMessage(died, request(conversationId, 'Hello'));
     const chat = chatWith(limits, { store, clock });
@@ -232,12 +225,7 @@ describe('a message', () => {
     const store = createMemoryDocumentStore();
     const clock = createManualClock(new Date('2026-01-02T23:59:50.000Z'));
     const limits = { STREAMS_PER_USER: '1' };
-    const died = limitedChat(limits, {
-      store,
-      clock,
-      atCrashPoint: (point) =>
-        point === 'turn-started' ? new Promise<void>(() => undefined) : Promise.resolve(),
-    });
+    const died = dyingChat(limits, { store, clock });
     const sent = request(randomUUID(), 'Hello');
     await sendMessage(died, sent);
     const chat = chatWith(limits, { store, clock });

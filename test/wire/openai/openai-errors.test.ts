@@ -59,11 +59,11 @@ const badBodies: [string, object, string][] = [
   ],
   ['with a conversation id that is none', bodyOf('Hi.', 'c1'), 'metadata.conversation_id'],
   [
-    'with a picture without a media type',
+    'with a picture at an address without https',
     ofModel([
       {
         role: 'user',
-        content: [{ type: 'image_url', image_url: { url: 'https://example.com/a' } }],
+        content: [{ type: 'image_url', image_url: { url: 'http://example.com/a.png' } }],
       },
     ]),
     'messages[0].content[0].image_url.url',

@@ -103,8 +103,9 @@ type Model = ModelStreamer & ModelGenerator & TokenCounter;
 
 /**
  * A model that gets the files which prompts only name: their bytes or, where it reads the bucket itself, their
- * `gs://` addresses. Older files than a request can carry, or than a prompt may have of their kind, and files that are gone, become a line that says so,
- * so that no call fails for one. Throws FILES_UNAVAILABLE, and what `model` throws.
+ * `gs://` addresses. A line of text stands in the place of files that are gone, and of the oldest where there are more
+ * than a request can carry or than a prompt may have of their kind. So no call fails for a file. Throws
+ * FILES_UNAVAILABLE, and what `model` throws.
  */
 export function withFiles(model: Model, resolving: FileResolving): Model {
   const cache: Cache = new LRUCache({

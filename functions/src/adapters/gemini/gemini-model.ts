@@ -105,8 +105,8 @@ async function openOnce(
 }
 
 /**
- * How long behind a finish the usage, or the end of the stream, is waited for at most, from each event on. Servers send
- * them with it; a connection that stays open must not cost the answer.
+ * How long behind a finish the usage or the end of the stream is waited for at most, from each event on, ms. Servers send
+ * them with the finish; a connection that stays open must not cost the answer.
  */
 const END_GRACE_MS = 5_000;
 

@@ -26,8 +26,8 @@ const isEmpty = ({ parts, usage, grounding, ...others }: ModelChunk): boolean =>
   parts.length === 0 && !usage && !grounding && !isFinal({ parts, ...others });
 
 /**
- * Some servers name a finish reason on the first event, or on every one. A finish that comes before any word, or that
- * more of the answer follows, proves nothing: then only a stream that is closed behind a finish is whole.
+ * Some servers name a finish reason on the first event, or on every one. A finish proves nothing where it comes before
+ * any word, or where more of the answer follows: then the answer is whole only if the stream is closed behind a finish.
  * `graceMs`: how long what follows a finish is waited for, from each event on.
  */
 export function createStreamEnd(graceMs: number): StreamEnd {

@@ -3,7 +3,6 @@ import type {
   Conversation,
 } from '#shared/conversation/documents/conversation.ts';
 import {
-  isEntryPath,
   PATCH_PATHS,
   type ConversationPatch,
   type MaskPath,
@@ -67,11 +66,9 @@ function patchMetadata(
 ): Conversation['metadata'] {
   const next = patch.metadata ?? {};
   if (paths.includes('metadata')) return next;
-  const keys = paths.filter(isEntryPath).map((path) => path.slice('metadata.'.length));
-  if (keys.length === 0) return metadata;
-  const named = new Set(keys);
-  const others = Object.entries(metadata).filter(([key]) => !named.has(key));
-  const given = Object.entries(next).filter(([key]) => named.has(key));
+  const isNamed = (key: string) => paths.includes(`metadata.${key}`);
+  const others = Object.entries(metadata).filter(([key]) => !isNamed(key));
+  const given = Object.entries(next).filter(([key]) => isNamed(key));
   return Object.fromEntries([...others, ...given]);
 }
 

@@ -34,9 +34,9 @@ const pathOf = ({ sha256 }: Naming, { caller, chatId }: NamedChat) =>
 async function lookUp(
   dependencies: Naming,
   chat: NamedChat,
-): Promise<{ name: StoredDocument; known: ChatName } | undefined> {
-  const [name] = await dependencies.store.get([pathOf(dependencies, chat)]);
-  return name && { name, known: decodeChatName(name) };
+): Promise<{ document: StoredDocument; name: ChatName } | undefined> {
+  const [document] = await dependencies.store.get([pathOf(dependencies, chat)]);
+  return document && { document, name: decodeChatName(document) };
 }
 
 /**
@@ -46,7 +46,7 @@ async function lookUp(
 export async function findChat(dependencies: Naming, chat: NamedChat): Promise<string | undefined> {
   return conversationIdSchema.safeParse(chat.chatId).success
     ? idAsStored(dependencies, chat.chatId, conversationPath)
-    : (await lookUp(dependencies, chat))?.known.conversationId;
+    : (await lookUp(dependencies, chat))?.name.conversationId;
 }
 
 /** Whether the next message can go there: it is the caller's, or nobody's yet. */
@@ -59,15 +59,15 @@ async function isUsable({ store }: Naming, caller: Caller, conversationId: strin
 async function nameNew(
   dependencies: Pick<ChatDependencies, 'store' | 'sha256' | 'clock' | 'randomness'>,
   chat: NamedChat,
-  name: StoredDocument | undefined,
+  document: StoredDocument | undefined,
 ): Promise<string> {
   const { store, clock, randomness } = dependencies;
   const conversationId = randomness.uuid();
   const fields: ChatName = { schemaVersion: 1, conversationId, updateTime: clock.now() };
   const path = pathOf(dependencies, chat);
   await store.commit([
-    name
-      ? { op: 'update', path, fields, guard: { updateTime: name.updateTime } }
+    document
+      ? { op: 'update', path, fields, guard: { updateTime: document.updateTime } }
       : { op: 'create', path, fields },
   ]);
   return conversationId;
@@ -83,13 +83,13 @@ export async function openChat(dependencies: ChatDependencies, chat: NamedChat):
   return openNamed(dependencies, chat);
 }
 
-/** The same for a name of this server's own, which holds a colon: no client can choose it as the id of a chat. */
+/** The same for a name of this server's own. It holds a colon, so that no client can choose it as the id of a chat. */
 export async function openNamed(dependencies: ChatDependencies, chat: NamedChat): Promise<string> {
   return retryWhenLost(dependencies.clock, async () => {
-    const found = await lookUp(dependencies, chat);
-    const id = found?.known.conversationId;
+    const stored = await lookUp(dependencies, chat);
+    const id = stored?.name.conversationId;
     if (id !== undefined && (await isUsable(dependencies, chat.caller, id))) return id;
-    return nameNew(dependencies, chat, found?.name);
+    return nameNew(dependencies, chat, stored?.document);
   });
 }
 
@@ -98,14 +98,14 @@ export async function findNamedSince(
   dependencies: Naming,
   chat: NamedChat & { since: Date },
 ): Promise<string | undefined> {
-  const known = (await lookUp(dependencies, chat))?.known;
-  return known && known.updateTime > chat.since ? known.conversationId : undefined;
+  const name = (await lookUp(dependencies, chat))?.name;
+  return name && name.updateTime > chat.since ? name.conversationId : undefined;
 }
 
-/** A new conversation, which the name stands for from now on, unless another request gives it away at the same time. */
+/** A new conversation, which the name stands for from now on, unless another request takes the name at the same time. */
 export async function openNew(dependencies: ChatDependencies, chat: NamedChat): Promise<string> {
   try {
-    return await nameNew(dependencies, chat, (await lookUp(dependencies, chat))?.name);
+    return await nameNew(dependencies, chat, (await lookUp(dependencies, chat))?.document);
   } catch (error) {
     if (!(error instanceof GuardLostError)) throw error;
     return dependencies.randomness.uuid();

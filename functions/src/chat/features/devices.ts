@@ -46,7 +46,7 @@ async function pathOfDevice(
   return { id, path: path(id) };
 }
 
-/** 409: a late copy of the request that put the device. */
+/** 409: the request is a late copy of the one that put the device. */
 const deviceDeleted = (deviceId: string) =>
   new AppError({
     status: 'ALREADY_EXISTS',

@@ -41,8 +41,8 @@ async function eraseFigures(
 }
 
 /**
- * Deletes all that is kept about a person beside conversations, their files included, but for the bare figures of today's
- * quota, which expire with the day. Throws GuardLostError, FILES_UNAVAILABLE, StoreUnavailableError.
+ * Deletes all that is kept about a person beside conversations, files included. Only the bare figures of today's quota
+ * stay, until the day ends. Throws GuardLostError, FILES_UNAVAILABLE, StoreUnavailableError.
  */
 export async function eraseUserDocuments(
   dependencies: ChatDependencies,

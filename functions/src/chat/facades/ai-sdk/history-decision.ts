@@ -43,7 +43,7 @@ interface Place {
   isChanged: boolean;
 }
 
-interface Index {
+interface TurnIndex {
   bySeq: ReadonlyMap<number, KnownTurn>;
   byMessageId: ReadonlyMap<string, KnownTurn>;
 }
@@ -52,7 +52,7 @@ interface Index {
  * The turn that stands for a user's message now: an edit, or an answer made anew, is a turn of its own that replaces
  * the one before.
  */
-function standing(said: KnownTurn, { bySeq }: Index): KnownTurn {
+function standing(said: KnownTurn, { bySeq }: TurnIndex): KnownTurn {
   let turn = said;
   for (;;) {
     const [by] = turn.replacedBy;
@@ -64,7 +64,7 @@ function standing(said: KnownTurn, { bySeq }: Index): KnownTurn {
 }
 
 /** Where a message stands in the server's history; undefined where the server does not know it. */
-function placeOf(message: SentMessage, turns: Index): Place | undefined {
+function placeOf(message: SentMessage, turns: TurnIndex): Place | undefined {
   const { names, index, text } = message;
   if (!names) return undefined;
   if ('answerOf' in names) {
@@ -120,11 +120,11 @@ export function decideHistory(history: {
   claim: HistoryClaim;
 }): HistoryDecision {
   const { before, turns, claim } = history;
-  const index = {
+  const turnIndex = {
     bySeq: new Map(turns.map((turn) => [turn.seq, turn])),
     byMessageId: new Map(turns.map((turn) => [turn.messageId, turn])),
   };
-  const known = before.flatMap((message) => placeOf(message, index) ?? []);
+  const known = before.flatMap((message) => placeOf(message, turnIndex) ?? []);
   // What a client has picked from its history may have holes, and texts that it has shortened.
   const places = claim === 'window' ? known.slice(-1) : known;
   const last = places.at(-1);

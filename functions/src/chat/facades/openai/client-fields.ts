@@ -1,4 +1,4 @@
-import { AppError } from '#shared/errors.ts';
+import { AppError, reworded } from '#shared/errors.ts';
 
 /** An error as a client reads it whose protocol has other names for fields. */
 interface ClientFieldError {
@@ -17,16 +17,6 @@ export async function withClientFields<Result>(
   } catch (error) {
     const renamed = error instanceof AppError ? rename(error) : undefined;
     if (!(error instanceof AppError) || !renamed) throw error;
-    throw new AppError({
-      status: error.status,
-      reason: error.reason,
-      message: error.message,
-      publicMessage: renamed.publicMessage,
-      retryable: error.retryable,
-      ...(error.retryAfterMs !== undefined && { retryAfterMs: error.retryAfterMs }),
-      metadata: { ...error.metadata, field: renamed.field },
-      ...(error.httpStatus !== undefined && { httpStatus: error.httpStatus }),
-      cause: error,
-    });
+    throw reworded(error, renamed.publicMessage, { field: renamed.field });
   }
 }

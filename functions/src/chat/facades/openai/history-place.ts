@@ -7,7 +7,7 @@ export interface ShownTurn {
 }
 
 /** A turn that stands in the transcript. */
-export interface SaidTurn {
+export interface TranscriptTurn {
   seq: number;
   user: string;
   answer: string;
@@ -39,68 +39,86 @@ type MessagePlace =
 /** Turns of the client that are compared: a few tell the place, and what is older the client may have shortened. */
 const COMPARED = 3;
 
-/** Clients trim what they were given. */
-const words = (text: string) => text.replaceAll(/\s+/g, ' ').trim();
+/** What a client shows in front of the message that it sends. */
+export interface ShownHistory {
+  shown: readonly ShownTurn[];
+  /** It says that this is all there is, so that nothing in front is the very beginning. */
+  isWhole: boolean;
+}
 
-const trimmed = <Said extends ShownTurn | SaidTurn>(said: Said): Said => ({
-  ...said,
-  ...(said.user !== undefined && { user: words(said.user) }),
-  answer: words(said.answer),
+export const tellsPlace = ({ shown, isWhole }: ShownHistory): boolean =>
+  isWhole || shown.length > 0;
+
+/** Whether the message is the first one of a user: a greeting may stand in front of it. */
+export const isFirstMessage = ({ shown, isWhole }: ShownHistory): boolean =>
+  isWhole && shown.every(({ user }) => user === undefined);
+
+interface PlacedRequest extends ShownHistory {
+  /** Those that stand, in order. */
+  turns: readonly TranscriptTurn[];
+  /** The client says that it sends the request again. */
+  isRetry: boolean;
+  repeated: RepeatedTurn | undefined;
+}
+
+/** Clients trim what they were given. */
+const oneSpaced = (text: string) => text.replaceAll(/\s+/g, ' ').trim();
+
+const trimmed = <Each extends ShownTurn | TranscriptTurn>(turn: Each): Each => ({
+  ...turn,
+  ...(turn.user !== undefined && { user: oneSpaced(turn.user) }),
+  answer: oneSpaced(turn.answer),
 });
 
-function agrees({ user, answer }: ShownTurn, turn: SaidTurn): boolean {
+function agrees({ user, answer }: ShownTurn, turn: TranscriptTurn): boolean {
   // A window may begin within an answer, behind the calls of tools.
   if (user === undefined) return turn.answer.endsWith(answer);
   return user === turn.user && (answer === '' || answer === turn.answer);
 }
 
-/** The newest turn that all agree up to; turns that failed may be shown or not. */
-function findPlace(shown: readonly ShownTurn[], said: readonly SaidTurn[]): number | undefined {
+/** Index of the newest turn that all agree up to; turns that failed may be shown or not. */
+function findPlace({ shown, turns: all }: PlacedRequest): number | undefined {
   const compared = shown.slice(-COMPARED).toReversed().map(trimmed);
-  const turns = said.map(trimmed);
-  const agreesAt = (end: number) => {
-    let at = end;
-    for (const each of compared) {
-      let turn = turns[at];
-      while (turn && at < end && !turn.counts && !agrees(each, turn)) turn = turns[(at -= 1)];
+  const turns = all.map(trimmed);
+  const agreesUpTo = (end: number) => {
+    let index = end;
+    for (const shownTurn of compared) {
+      let turn = turns[index];
+      while (turn && index < end && !turn.counts && !agrees(shownTurn, turn))
+        turn = turns[(index -= 1)];
       // What is further back may be folded, or not be sent.
       if (turn === undefined) return true;
-      if (!agrees(each, turn)) return false;
-      at -= 1;
+      if (!agrees(shownTurn, turn)) return false;
+      index -= 1;
     }
     return true;
   };
-  const place = turns.findLastIndex((_, end) => agreesAt(end));
+  const place = turns.findLastIndex((_, end) => agreesUpTo(end));
   return place === -1 ? undefined : place;
+}
+
+/** Whether a request is that of the repeated turn once more: as long as the client does not show its answer. */
+function isSentAgain(request: PlacedRequest, place: number | undefined): boolean {
+  const { turns, isRetry, repeated } = request;
+  if (!repeated) return false;
+  const { seq, isOpen, isNewest, hasJustEnded } = repeated;
+  const tells = tellsPlace(request);
+  const showsAnswer = tells && place !== undefined && (turns[place]?.seq ?? 0) >= seq;
+  if (isOpen) return true;
+  if (isRetry) return isNewest || (hasJustEnded && !showsAnswer);
+  return tells && isNewest && !showsAnswer && (place !== undefined || hasJustEnded);
 }
 
 /**
  * Where the last message of a request goes. This protocol has no ids, so what stands in front of the message tells.
  * The newest turn where both agree counts: what the server has behind it, the client has taken away. A window of the
  * newest messages agrees with the end, and so does a client that shows nothing. What is not known there takes nothing
- * away. A request that was sent before is the same message as long as the client does not show its answer.
- * `shown`: turns in front of the message. `turns`: those that stand, in order. `isWhole`: the client says that it shows
- * all there is, so that nothing in front is the very beginning. `isRetry`: it says that it sends the request again.
+ * away.
  */
-export function placeMessage(request: {
-  shown: readonly ShownTurn[];
-  turns: readonly SaidTurn[];
-  isWhole: boolean;
-  isRetry: boolean;
-  repeated: RepeatedTurn | undefined;
-}): MessagePlace {
-  const { shown, turns, isWhole, isRetry, repeated } = request;
-  const isBeginning = isWhole && shown.every(({ user }) => user === undefined);
-  const place = isBeginning ? -1 : findPlace(shown, turns);
-  if (repeated) {
-    const tells = isBeginning || shown.length > 0;
-    const showsAnswer = tells && place !== undefined && (turns[place]?.seq ?? 0) >= repeated.seq;
-    const { isOpen, isNewest, hasJustEnded } = repeated;
-    const isLost = isRetry
-      ? isNewest || (hasJustEnded && !showsAnswer)
-      : tells && isNewest && !showsAnswer && (place !== undefined || hasJustEnded);
-    if (isOpen || isLost) return { kind: 'again' };
-  }
+export function placeMessage(request: PlacedRequest): MessagePlace {
+  const { shown, turns } = request;
+  const place = isFirstMessage(request) ? -1 : findPlace(request);
+  if (isSentAgain(request, place)) return { kind: 'again' };
   if (place === undefined) return { kind: shown.length === 0 ? 'append' : 'unknown' };
   const behind = turns.slice(place + 1);
   const [first] = behind;

@@ -64,7 +64,7 @@ export function messageText({ content }: Exclude<OpenAiMessage, OpenAiUserMessag
     : content.map((part) => (part.type === 'text' ? part.text : part.refusal)).join('');
 }
 
-interface Read {
+interface Reading {
   /** Place of the message in its request. */
   index: number;
   limits: MessageLimits;
@@ -74,15 +74,15 @@ interface Read {
 }
 
 /** What one message of a dialogue says; nothing for an instruction. */
-function partsOf(message: OpenAiMessage, read: Read): Content | undefined {
-  const { index, limits, called } = read;
+function contentOf(message: OpenAiMessage, reading: Reading): Content | undefined {
+  const { index, limits, called } = reading;
   switch (message.role) {
     case 'user':
       return { role: 'user', parts: toUserParts(message, limits, index) };
     case 'assistant': {
       const text = messageText(message);
       const said = text === '' ? [] : [{ text }];
-      return { role: 'model', parts: [...said, ...toCallParts(message, read)] };
+      return { role: 'model', parts: [...said, ...toCallParts(message, reading)] };
     }
     case 'tool': {
       const text = messageText(message);
@@ -103,23 +103,19 @@ const isResponse = ({ parts: [first] }: Content) => first?.functionResponse !== 
  */
 export function toContents(
   messages: readonly OpenAiMessage[],
-  { limits, openSignature }: Pick<Read, 'limits' | 'openSignature'>,
+  { limits, openSignature }: Pick<Reading, 'limits' | 'openSignature'>,
 ): Content[] {
   const contents: Content[] = [];
   const called = new Map<string, string>();
   for (const [index, message] of messages.entries()) {
-    const said = partsOf(message, { index, limits, openSignature, called });
+    const content = contentOf(message, { index, limits, openSignature, called });
     if (message.role === 'assistant')
-      for (const {
-        id,
-        function: { name },
-      } of message.tool_calls ?? [])
-        called.set(id, name);
-    if (!said || said.parts.length === 0) continue;
+      for (const call of message.tool_calls ?? []) called.set(call.id, call.function.name);
+    if (!content || content.parts.length === 0) continue;
     const last = contents.at(-1);
-    if (last?.role === said.role && isResponse(last) === isResponse(said))
-      last.parts.push(...said.parts);
-    else contents.push(said);
+    if (last?.role === content.role && isResponse(last) === isResponse(content))
+      last.parts.push(...content.parts);
+    else contents.push(content);
   }
   return contents[0]?.role === 'model' ? [OPENING, ...contents] : contents;
 }

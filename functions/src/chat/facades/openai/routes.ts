@@ -101,7 +101,7 @@ export const chatCompletionsRoute = userRoute({
   },
   format: 'openai',
   handle: async (dependencies, { caller, body, header, requestId, left }) => {
-    // Also where it counts for nothing: a wish that nobody reads is told before anything is stored.
+    // Refuses an unknown wish before anything is stored, also where no answer could go on.
     stopsOnDisconnect(header);
     const named = namedConversation(body.metadata, header);
     const conversationId = named && (await idAsStored(dependencies, named, conversationPath));

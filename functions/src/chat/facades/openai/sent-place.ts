@@ -1,5 +1,5 @@
 import { typedText } from '#shared/uploads/upload-parts.ts';
-import { contentText } from '#shared/conversation/documents/content.ts';
+import { answerText } from '#shared/conversation/context/answer-text.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { QUEUE_MAX } from '#shared/conversation/decisions/queue-decision.ts';
 import { decodeMessageGuard } from '#shared/conversation/documents/message-guard.ts';
@@ -14,7 +14,14 @@ import { REPLACED_MAX } from '#shared/conversation/decisions/start-decision.ts';
 import type { AnswerOptions } from '#shared/models/answer-options.ts';
 import type { ChatCompletionBody, OpenAiMessage } from '#shared/wire/facades/openai.ts';
 import type { RouteDependencies } from '#functions/chat/route.ts';
-import { placeMessage, type SaidTurn, type ShownTurn } from './history-place.ts';
+import {
+  isFirstMessage,
+  placeMessage,
+  tellsPlace,
+  type ShownHistory,
+  type ShownTurn,
+  type TranscriptTurn,
+} from './history-place.ts';
 import { messageText, typedIn } from './message-content.ts';
 import { isRetry, messageIdAfter, namedMessageId } from './message-id.ts';
 
@@ -73,13 +80,10 @@ function shownTurns(messages: readonly OpenAiMessage[]): ShownTurn[] {
   return shown;
 }
 
-const saidTurn = ({ seq, user, contents, inContext, state }: Turn): SaidTurn => ({
+const transcriptTurn = ({ seq, user, contents, inContext, state }: Turn): TranscriptTurn => ({
   seq,
   user: typedText(user),
-  answer: contents
-    .filter(({ role }) => role === 'model')
-    .map(contentText)
-    .join(''),
+  answer: answerText(contents),
   counts: inContext || !isTerminal(state),
 });
 
@@ -123,15 +127,14 @@ async function standingTurns(
 async function placeByHistory(
   dependencies: Reading,
   asked: Asked,
-  repeated: Turn | undefined,
+  { history, repeated }: { history: ShownHistory; repeated: Turn | undefined },
 ): Promise<{ isAgain: boolean; edited?: string | undefined }> {
-  const { conversationId, conversation, body, header } = asked;
+  const { conversationId, conversation, header } = asked;
   if (!conversation) return { isAgain: false };
   const { lastSeq, open } = conversation;
   const endedAt = repeated?.finishTime?.getTime() ?? Number.NEGATIVE_INFINITY;
   const request = {
-    shown: shownTurns(body.messages),
-    isWhole: body.metadata?.history === 'whole',
+    ...history,
     isRetry: isRetry(header),
     repeated: repeated && {
       seq: repeated.seq,
@@ -140,17 +143,14 @@ async function placeByHistory(
       hasJustEnded: dependencies.clock.now().getTime() - endedAt < JUST_ENDED_MS,
     },
   };
-  const { shown, isWhole } = request;
-  const tells = isWhole || shown.length > 0;
-  const isBeginning = isWhole && shown.every(({ user }) => user === undefined);
   const oldest = Math.max(1, lastSeq - REPLACED_MAX);
   const tail = Math.max(oldest, firstTailSeq(conversation));
   // The very beginning is no place of the tail, however much is folded.
-  for (const fromSeq of isBeginning ? [1] : new Set([tail, oldest])) {
-    const turns = tells
+  for (const fromSeq of isFirstMessage(history) ? [1] : new Set([tail, oldest])) {
+    const turns = tellsPlace(history)
       ? await standingTurns(dependencies, { conversationId, conversation }, fromSeq)
       : [];
-    const place = placeMessage({ ...request, turns: turns.map(saidTurn) });
+    const place = placeMessage({ ...request, turns: turns.map(transcriptTurn) });
     switch (place.kind) {
       case 'again':
         return { isAgain: true };
@@ -173,20 +173,23 @@ async function placeByHistory(
  */
 export async function findSentPlace(dependencies: Reading, asked: Asked): Promise<SentPlace> {
   const { conversationId, conversation, body, header, options } = asked;
+  const { messages, metadata } = body;
+  const history = { shown: shownTurns(messages), isWhole: metadata?.history === 'whole' };
   const named = namedMessageId(dependencies, { conversationId, header });
   if (named !== undefined) {
     const sent = conversation && (await turnOfMessage(dependencies, asked, named));
     if (sent) return { id: named, sent };
-    const { edited } = await placeByHistory(dependencies, asked, undefined);
+    const { edited } = await placeByHistory(dependencies, asked, { history, repeated: undefined });
     return { id: named, edited };
   }
-  const { messages, metadata } = body;
   const idAfter = messageIdAfter(dependencies, { conversationId, messages, options });
-  const tells = messages.length > 1 || metadata?.history === 'whole';
   const isBehind = isRetry(header) || conversation?.open !== undefined;
-  const lookBack = isBehind ? LOOK_BACK : tells ? 1 : 0;
+  const lookBack = isBehind ? LOOK_BACK : tellsPlace(history) ? 1 : 0;
   const repeated = await findRepeated(dependencies, asked, { idAfter, lookBack });
-  const { isAgain, edited } = await placeByHistory(dependencies, asked, repeated?.turn);
+  const { isAgain, edited } = await placeByHistory(dependencies, asked, {
+    history,
+    repeated: repeated?.turn,
+  });
   return repeated && isAgain
     ? { id: repeated.id, sent: repeated.turn }
     : { id: idAfter(conversation?.lastSeq ?? 0), edited };

@@ -5,6 +5,7 @@ import type { RouteDependencies } from '#functions/chat/route.ts';
 import { looseCompletion } from '../openai/loose-completion.ts';
 import { storedCompletion } from '../openai/stored-completion.ts';
 import type { Completion } from '../openai/completion.ts';
+import { KEY_HEADER } from '../openai/message-id.ts';
 import { compactionItems, declareThreshold, refuseManagement } from './context-management.ts';
 import { ignoredFields } from './refuse-unsupported.ts';
 import type { Answering } from './response-events.ts';
@@ -72,7 +73,7 @@ async function storedAnswering(
 const headerOf = ({ header }: Asked, { messageId }: Target) =>
   messageId === undefined
     ? header
-    : (name: string) => (name.toLowerCase() === 'idempotency-key' ? messageId : header(name));
+    : (name: string) => (name.toLowerCase() === KEY_HEADER ? messageId : header(name));
 
 /**
  * Answers a request of the Responses API as chat completions are answered, in a conversation or without storing it.

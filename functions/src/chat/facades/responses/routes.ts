@@ -75,7 +75,7 @@ export const createResponseRoute = userRoute({
   example: { model: 'recap', input: 'What did we decide about the boat?' },
   format: 'openai',
   handle: async (dependencies, { caller, body, header, requestId, left }) => {
-    // Also where it counts for nothing: a wish that nobody reads is told before anything is stored.
+    // Refuses an unknown wish before anything is stored, also where no answer could go on.
     stopsOnDisconnect(header);
     const { clock, heartbeatMs } = dependencies;
     const answering = await createResponse(dependencies, { caller, body, header, requestId });

@@ -16,7 +16,7 @@ import { readOwnConversation } from '#functions/chat/conversations/own-conversat
 import { idAsStored } from '#functions/chat/id-as-stored.ts';
 import type { RouteDependencies } from '#functions/chat/route.ts';
 import { findNamedSince, openNamed, openNew } from '../chat-names.ts';
-import { isRetry, RETRIES_HEADER } from '../openai/message-id.ts';
+import { isRetry, KEY_HEADER, RETRIES_HEADER } from '../openai/message-id.ts';
 import { badInput } from './bad-input.ts';
 import {
   findCompactedPlace,
@@ -87,7 +87,7 @@ function messageIdOf(
   { body, header }: Asked,
   after: string,
 ): string {
-  const key = header('idempotency-key')?.trim() ?? '';
+  const key = header(KEY_HEADER)?.trim() ?? '';
   if (messageIdSchema.safeParse(key).success) return key;
   if (key !== '') return stableUuid(sha256, ['responses', after, 'key', key]);
   const { input, text, temperature, tool_choice: choice } = body;
@@ -138,14 +138,16 @@ async function newConversation(
   { caller, body, header }: Asked,
 ): Promise<string> {
   const { sha256, clock, randomness } = dependencies;
-  const key = header('idempotency-key')?.trim() ?? '';
+  const key = header(KEY_HEADER)?.trim() ?? '';
   if (key !== '') return openNamed(dependencies, { caller, chatId: `responses:key:${key}` });
   const retries = header(RETRIES_HEADER);
   if (retries === undefined) return randomness.uuid();
   const chat = { caller, chatId: `responses:request:${sha256(JSON.stringify(body))}` };
   const since = new Date(clock.now().getTime() - RETRIED_WITHIN_MS);
-  const first = isRetry(header) && (await findNamedSince(dependencies, { ...chat, since }));
-  return first || openNew(dependencies, chat);
+  const retried = isRetry(header)
+    ? await findNamedSince(dependencies, { ...chat, since })
+    : undefined;
+  return retried ?? openNew(dependencies, chat);
 }
 
 /** The place that a request names in one of three ways. Throws BAD_FIELD for two of them. */

@@ -17,9 +17,10 @@ interface Search {
   visit: (texts: TurnTexts) => Iterable<number>;
 }
 
-/** UTF-16 units after which what waits in this process has a go, and what each step counts for beside them. */
+/** UTF-16 units after which what waits in this process has a go. */
 const BREATH_CHARACTERS = 16_384;
-const STEP_CHARACTERS = 500;
+/** UTF-16 units that a step counts for beside those that it has looked at. */
+const STEP_OVERHEAD_CHARACTERS = 500;
 
 /** How far a search came. */
 export interface Searched {
@@ -48,7 +49,7 @@ export async function lookThrough(
   for await (const step of textsBackwards({ dependencies, conversationId, conversation }, range)) {
     for (const texts of step.texts)
       for (const lookedAt of visit(texts)) {
-        sinceBreath += lookedAt + STEP_CHARACTERS;
+        sinceBreath += lookedAt + STEP_OVERHEAD_CHARACTERS;
         if (sinceBreath < BREATH_CHARACTERS) continue;
         await breathe();
         sinceBreath = 0;

@@ -32,9 +32,9 @@ import {
   type Answer,
   type AnswerCall,
 } from './stream-answer.ts';
-import { streamFitting, type FittingAnswer } from './stream-fitting.ts';
+import { streamFitting } from './stream-fitting.ts';
 import { showStoredRounds } from '../store/stored-rounds.ts';
-import { askWithoutDeadFiles } from './without-files.ts';
+import { askWithoutDeadFiles, type CallAnswer } from './dead-files.ts';
 import type { TurnAnswer, TurnProgress } from '../store/turn-progress.ts';
 
 /** Loaded by the first turn that calls a tool. */
@@ -83,7 +83,7 @@ async function callModel(
   dependencies: ChatDependencies,
   answering: Answering,
   { going, prompt, hasTools }: { going: Going; prompt: RoundPrompt; hasTools: boolean },
-): Promise<FittingAnswer & Pick<TurnProgress, 'leftOutFiles'>> {
+): Promise<CallAnswer> {
   const { begun, emit, signal, isCut } = answering;
   const { conversationId, seq, attempt } = begun.attempt;
   const { contents, rounds } = going.progress;
@@ -234,8 +234,8 @@ async function answerInRounds(
 /**
  * Answers a turn: calls the model, runs the tools that it asks for, and calls it again with what they gave,
  * until it answers, the app has to do something, or a limit is reached. Every step is stored before the next
- * one begins. An error is part of the answer, with all that stands before it, also that the turn is somebody else's.
- * Throws what is no AppError.
+ * one begins. An error is part of the answer, with all that stands before it; so is TURN_TAKEN_OVER. Throws what is no
+ * AppError.
  */
 export async function answerTurn(
   dependencies: ChatDependencies,

@@ -183,8 +183,8 @@ export async function streamAnswer(
   if (answer.usage && searches > 0) answer.usage = { ...answer.usage, searches };
   answer.error ??= emptyAnswerError(answer);
   if (answer.error && timeout.signal.aborted) answer.error = timeoutError(call);
-  const hasSaid = answer.parts.length > 0;
-  answer.isUnreported = answer.usage === undefined && (hasSaid || mayBeBilled(answer.error));
+  const hasParts = answer.parts.length > 0;
+  answer.isUnreported = answer.usage === undefined && (hasParts || mayBeBilled(answer.error));
   logModelCall(dependencies, { ...call, ...answer, startMs });
   return answer;
 }

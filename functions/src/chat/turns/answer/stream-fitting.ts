@@ -72,7 +72,7 @@ function show({ emit, partId: id }: AnswerCall, { parts }: Answer): void {
   emit({ type: 'text-end', id });
 }
 
-/** What a model says beside its calls is no answer, and would stand before the JSON. A signature goes back without it. */
+/** What a model says beside its calls is no answer, and would stand before the JSON. Its signature alone is kept. */
 const withoutRemarks = (parts: readonly Part[]): Part[] =>
   parts.flatMap((part) => {
     if (!isShown(part)) return [part];

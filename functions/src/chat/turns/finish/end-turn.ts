@@ -36,8 +36,6 @@ function isInContext(answer: TurnAnswer, isCancelled: boolean): boolean {
   return hasRounds && !OVERFLOWS.includes(answer.error.reason);
 }
 
-const leftOutOf = ({ leftOutFiles }: TurnAnswer) => leftOutFiles && [...leftOutFiles];
-
 /** The meter with this turn in the context. */
 function measureTurn(viewing: Viewing, begun: BegunTurn, answer: TurnAnswer): ContextMeter {
   const { sentContents, report } = answer;
@@ -50,7 +48,7 @@ function measureTurn(viewing: Viewing, begun: BegunTurn, answer: TurnAnswer): Co
     contents,
     tokens: { user: tokens.user, answer: estimateAll(contents, begun.context.conversation) },
     inContext: true,
-    leftOutFiles: leftOutOf(answer),
+    leftOutFiles: answer.leftOutFiles,
   };
   const meter = meterAfterTurn(
     {
@@ -138,7 +136,7 @@ export function endTurn(
     inContext,
     usage,
     repairs: answer.repairs,
-    leftOutFiles: leftOutOf(answer),
+    leftOutFiles: answer.leftOutFiles,
     routing,
     grounding,
     ...(recalled.seqs.length > 0 && {

@@ -72,7 +72,7 @@ async function measureAgain(
   if (!conversation) return { need };
   const { compactionNeeded, generation } = conversation.value;
   const { auto } = compactionNeeded;
-  // A search goes before a compaction, which the same filter might keep from its summary; it looks again behind it.
+  // A search goes before a compaction, whose summary the same filter might block. Behind it the threshold is looked at again.
   if (auto && (auto.trigger === 'blocked' || need.trigger !== 'blocked'))
     return { need: undefined, conversationUpdateTime: conversation.updateTime };
   if (need.trigger === 'blocked') return { need };

@@ -92,7 +92,10 @@ function sourceChunks(turn: Pick<Turn, 'seq' | 'state' | 'grounding'>): StreamCh
   ];
 }
 
-/** What stands after the text: sources, notices of a loop, of the limit of rounds and of files that were left out, the context, an error if there was one, and the finish. */
+/**
+ * What stands after the text: sources, notices (of a loop, the limit of rounds, files that were left out), the context, an
+ * error if there was one, and the finish.
+ */
 export function closingChunks(end: {
   turn: Pick<
     Turn,

@@ -1,7 +1,6 @@
 import type { Content } from '#shared/conversation/documents/content.ts';
 import type { Repairs } from '#shared/conversation/repair/repairs.ts';
-import type { LeftOutFile } from '#shared/conversation/context/left-out-files.ts';
-import type { Rounds, TurnUsage } from '#shared/conversation/documents/turn.ts';
+import type { Rounds, Turn, TurnUsage } from '#shared/conversation/documents/turn.ts';
 import type { AppError } from '#shared/errors.ts';
 import type { Grounding } from '#shared/grounding/grounding.ts';
 import type { ModelUsage } from '#shared/ports/ports.ts';
@@ -19,7 +18,7 @@ export interface TurnProgress {
   /** What was mended of the history in the last call that needed it. */
   repairs?: Repairs | undefined;
   /** What the model could not read any more: the turn is answered without it. */
-  leftOutFiles?: readonly LeftOutFile[] | undefined;
+  leftOutFiles?: Turn['leftOutFiles'];
 }
 
 /** What a producer begins with. */

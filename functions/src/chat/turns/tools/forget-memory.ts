@@ -35,17 +35,17 @@ const notAskedError = () =>
     publicMessage: 'Not forgotten: the user has not allowed it. Ask the user.',
   });
 
-/** Whether the message of this turn has the words, and nobody else can have put the wish into the model's mind. */
+/** Whether the message of this turn has the words, and nobody else can have given the model the idea. */
 async function isAskedByUser(
   dependencies: Dependencies,
   { words }: Forgetting,
   origin: ToolCallOrigin,
 ): Promise<boolean> {
   if (words === undefined) return false;
-  const { messages, isUndisturbed } = await readUserMessages(dependencies, origin);
+  const { messages, showsOthers } = await readUserMessages(dependencies, origin);
   const newest = messages.filter(({ seq }) => seq === origin.seq);
   const quotation = quoteUser(words, newest);
-  return isUndisturbed && quotation?.mayBeOthers === false;
+  return !showsOthers && quotation?.mayBeOthers === false;
 }
 
 /**

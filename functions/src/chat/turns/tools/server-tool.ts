@@ -30,7 +30,7 @@ export interface ServerTool<Parameters extends z.ZodObject = z.ZodObject> {
   /** Checked before `run`; the model sees it as JSON Schema, and every violation as an error response. */
   parameters: Parameters;
   timeoutMs: number;
-  /** Whether the user is asked before this call runs; default: never. It is asked, too, if this throws. */
+  /** Whether the user is asked before this call runs; absent: never. Where it throws, the user is asked. */
   needsApproval?(args: z.infer<Parameters>, origin: ToolCallOrigin): boolean | Promise<boolean>;
   /** It is asked again and again until something has happened: equal calls of it are no loop. */
   polled?: boolean;

@@ -1,8 +1,9 @@
-import type { Content, Part } from '#shared/conversation/documents/content.ts';
+import type { Part } from '#shared/conversation/documents/content.ts';
 import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
 import { firstTailSeq, readTurnRange } from '#shared/conversation/context/read-conversation.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import type { UserMessage } from '#shared/memory/quote-user.ts';
+import { typedTexts } from '#shared/uploads/upload-parts.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { readOwnConversation } from '#functions/chat/conversations/own-conversation.ts';
 import type { ToolCallOrigin } from './server-tool.ts';
@@ -14,29 +15,23 @@ interface UserMessages {
   conversation: Versioned<Conversation>;
   /** The oldest first, that of the call last. */
   messages: UserMessage[];
-  /** Only the user and the model have spoken: the prompt shows no tool's output, no file and no text of the app. */
-  isUndisturbed: boolean;
+  /** The prompt shows, or may show, more than user and model have written: a tool's output, a file, a text of the app. */
+  showsOthers: boolean;
 }
 
-/** The text of a file stands in a part of the message, too; its words are not the user's. */
-const typedTexts = ({ parts }: Content): string[] =>
-  parts.flatMap(({ text, upload, thought }) =>
-    text === undefined || upload !== undefined || thought === true ? [] : [text],
-  );
-
-/** What these tools answer is ids and the user’s own words. */
+/** Their outputs are ids and the user’s own words. */
 const memoryTools = new Set(['save_memory', 'forget_memory']);
 
-const isOutsiders = ({ functionResponse, upload, fileData, inlineData }: Part): boolean =>
+const isOfOthers = ({ functionResponse, upload, fileData, inlineData }: Part): boolean =>
   (functionResponse !== undefined && !memoryTools.has(functionResponse.name)) ||
   upload !== undefined ||
   fileData !== undefined ||
   inlineData !== undefined;
 
-const showsOutsiders = ({ user, contents, surroundings, grounding }: Turn): boolean =>
+const turnShowsOthers = ({ user, contents, surroundings, grounding }: Turn): boolean =>
   surroundings !== undefined ||
   grounding !== undefined ||
-  [user, ...contents].some(({ parts }) => parts.some(isOutsiders));
+  [user, ...contents].some(({ parts }) => parts.some(isOfOthers));
 
 /**
  * What the user wrote in the newest turns, that of the call included, without turns that were replaced or erased.
@@ -60,7 +55,7 @@ export async function readUserMessages(
       at: turn.createTime,
       texts: typedTexts(turn.user),
     })),
-    isUndisturbed:
-      first >= fromSeq && !turns.some((turn) => turn.seq >= first && showsOutsiders(turn)),
+    showsOthers:
+      first < fromSeq || turns.some((turn) => turn.seq >= first && turnShowsOthers(turn)),
   };
 }

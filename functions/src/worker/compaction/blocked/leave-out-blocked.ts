@@ -18,7 +18,7 @@ import { findBlocked, type Unit } from './find-blocked.ts';
 /** What is asked behind the context: only whether the prompt passes matters. */
 const QUESTION = { role: 'user' as const, parts: [{ text: 'Answer with the word OK.' }] };
 
-/** Why a search changed nothing. None is made again before the context has changed. */
+/** Why a search changed nothing, by how it ended. None is made again before the context has changed. */
 const nothingFound: Readonly<Record<'clear' | 'always' | 'found', string>> = {
   clear: 'MESSAGE_BLOCKED',
   always: 'INSTRUCTION_BLOCKED',
@@ -98,11 +98,11 @@ async function blockReasonOf(
     promptId: `${run.need.requestId}-blocked-${run.bill.calls + 1}`,
   };
   const { blockReason } = await payFor(run, { request, promptVersion: undefined });
-  // A name and no text.
+  // Only the name of a reason is stored, and no text.
   return blockReason === undefined || /^[A-Z_]{1,63}$/.test(blockReason) ? blockReason : 'OTHER';
 }
 
-/** What a search has said already of the context as it is. */
+/** The reason that an earlier search gave, where the context is still the same. */
 function knownReason({ reading }: ClaimedRun, { history, turns }: Present): string | undefined {
   const last = reading.job?.value.records.findLast(({ reason }) => searchReasons.has(reason));
   const newest = turns.findLast(({ inContext }) => inContext);
@@ -113,7 +113,7 @@ function knownReason({ reading }: ClaimedRun, { history, turns }: Present): stri
   return last && last.finishedAt.getTime() > changedAt ? last.reason : undefined;
 }
 
-/** The history that goes on: without what came of the turns, or an earlier one where nothing is left of it. */
+/** The history that goes on: this one without what came of the turns, or an earlier one where nothing would be left. */
 async function sourceWithout(
   { dependencies, reading }: ClaimedRun,
   present: History | undefined,
@@ -204,12 +204,12 @@ export async function leaveOutBlocked(
   const known = knownReason(run, present);
   if (known !== undefined) return noop(known);
   let blockReason = '';
-  const found = await findBlocked(unitsOf(present), async (units) => {
+  const search = await findBlocked(unitsOf(present), async (units) => {
     const reason = await blockReasonOf(run, present, units);
     blockReason = reason ?? blockReason;
     return reason !== undefined;
   });
-  const seqs = found.kind === 'found' ? found.seqs : [];
-  if (seqs.length === 0 || present.history?.isUntrusted) return noop(nothingFound[found.kind]);
+  const seqs = search.kind === 'found' ? search.seqs : [];
+  if (seqs.length === 0 || present.history?.isUntrusted) return noop(nothingFound[search.kind]);
   return { kind: 'made', made: await generationWithout(run, present, { seqs, blockReason }) };
 }

@@ -101,14 +101,14 @@ async function generate(
   }
 }
 
-/** The same, once more without the files at foreign addresses where a model may have refused it for one of them. */
+/** The same; where a model may have refused it for a file at a foreign address, once more without such files. */
 async function generateReadable(
   ...[run, models, request]: Parameters<typeof generate>
 ): Promise<ModelResponse> {
   try {
     return await generate(run, models, request);
   } catch (error) {
-    const files = new Set(foreignPartsIn(request.contents));
+    const files = foreignPartsIn(request.contents);
     if (!(error instanceof AppError) || !mayBeForFile(error) || files.size === 0) throw error;
     const contents = request.contents.map((content) => withoutFiles(content, files));
     return generate(run, models, { ...request, contents });
@@ -118,8 +118,8 @@ async function generateReadable(
 /**
  * Calls the run's summariser and enters it in the bill, failed calls too. An answer that was cut or
  * blocked half-way is refused: it is no memory, however much of it there is. A model that does not exist is
- * replaced by the next one that does, a request that may have been refused for a dead file is made without files. Throws USER_DAILY_USD and GLOBAL_BUDGET before a model is asked, and what the
- * model throws.
+ * replaced by the next one that does. A request that may have been refused for a dead file is made once more without
+ * such files. Throws USER_DAILY_USD and GLOBAL_BUDGET before a model is asked, and what the model throws.
  */
 export async function askSummariser(
   run: ClaimedRun,
