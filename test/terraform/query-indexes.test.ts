@@ -58,6 +58,7 @@ const queries: QueryShape[] = [
 
 /** Files that query a collection in the order of its ids, which needs no index. */
 const byIdAlone = [
+  'chat/conversations/erase/erase-user-documents.ts',
   'chat/conversations/fork/fork-clear.ts',
   'chat/features/uploads/read-uploads.ts',
   'erasure/finish-erasure.ts',

@@ -111,7 +111,7 @@ export async function createResources(
     method: 'PUT',
     path: '/v1/users/me/devices/device-1',
     uid,
-    body: { token: `${canary}-token`, platform: 'ios' },
+    body: { token: `${canary}-token-${messageId}`, platform: 'ios' },
   });
   // In the place of all others: whoever makes requests at random may have filled the list.
   const savedAt = new Date('2026-01-02T03:04:05.000Z');
