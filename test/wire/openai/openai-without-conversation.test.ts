@@ -58,6 +58,41 @@ describe('the SDK of OpenAI, without a conversation', () => {
     expect(await stream.finalContent()).toBe('One two.');
   });
 
+  test.each([
+    { given: ['c2', 'c1'], called: ['c1', 'c2'] },
+    { given: ['c2'], called: ['c2'] },
+  ])(
+    'results of equal functions that come as $given go to the calls that they name',
+    async ({ given, called }) => {
+      const { model, requests } = scriptedStreamer(textAnswer('Fine.', usage));
+      const own = await startWireServer({ overrides: { model } });
+      const { client } = await clientOf(own);
+      await client.chat.completions.create({
+        model: 'recap',
+        messages: [
+          { role: 'user', content: 'How warm is it?' },
+          {
+            role: 'assistant',
+            tool_calls: ['c1', 'c2'].map((id) => ({
+              id,
+              type: 'function' as const,
+              function: { name: 'weather', arguments: `{"city":"${id}"}` },
+            })),
+          },
+          ...given.map((id) => ({ role: 'tool' as const, tool_call_id: id, content: `In ${id}` })),
+        ],
+      });
+      await own.stop();
+
+      expect(requests[0]?.contents.slice(1).map(({ parts }) => parts)).toMatchObject([
+        called.map((id) => ({ functionCall: { id, name: 'weather', args: { city: id } } })),
+        called.map((id) => ({
+          functionResponse: { id, name: 'weather', response: { output: `In ${id}` } },
+        })),
+      ]);
+    },
+  );
+
   test('the OpenAI SDK without a conversation stops the model when it leaves', async () => {
     const { client } = await clientOf(server);
     const text = newText();
