@@ -1,10 +1,12 @@
+import type OpenAI from 'openai';
 import { afterAll, describe, expect, test } from 'vitest';
 import { toDay } from '#shared/quota/usage.ts';
 import { chatCompletionResponse } from '#shared/wire/facades/openai.ts';
+import { choosyModel, refusedWith } from '#test/fakes/choosy-model.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { eventually } from '#test/support/eventually.ts';
 import { startLimitedServer, usageOf } from '#test/support/chat/quotas.ts';
-import { bodyOf, clientOf, newText, usage } from '#test/support/wire/openai.ts';
+import { bodyOf, clientOf, errorOfSdk, newText, usage } from '#test/support/wire/openai.ts';
 import { startWireServer } from '#test/support/wire/wire-server.ts';
 
 const server = await startWireServer();
@@ -92,6 +94,33 @@ describe('the SDK of OpenAI, without a conversation', () => {
       ]);
     },
   );
+
+  test('a picture of an earlier message whose address has died is left out, and one of the newest is named', async () => {
+    const { model, requests, state } = choosyModel();
+    state.refuse = (_, text) => (text.includes('dead.example') ? refusedWith(400) : undefined);
+    const own = await startWireServer({ overrides: { model } });
+    const { client } = await clientOf(own);
+    const url = 'https://dead.example/a.png';
+    const look = {
+      role: 'user' as const,
+      content: [{ type: 'image_url' as const, image_url: { url } }],
+    };
+    const ask = (...messages: OpenAI.ChatCompletionMessageParam[]) =>
+      client.chat.completions.create({ model: 'recap', messages }, { maxRetries: 0 });
+
+    const completion = await ask(
+      look,
+      { role: 'assistant', content: 'A dog.' },
+      { role: 'user', content: 'Hello' },
+    );
+    const error = await errorOfSdk(ask(look));
+    await own.stop();
+
+    expect(completion.choices[0]?.message.content).toBe('Fine.');
+    expect(requests).toHaveLength(3);
+    expect(error).toMatchObject({ code: 'MODEL_REFUSED_REQUEST' });
+    expect(error.message).toContain(url);
+  });
 
   test('the OpenAI SDK without a conversation stops the model when it leaves', async () => {
     const { client } = await clientOf(server);

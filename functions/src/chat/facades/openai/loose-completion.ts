@@ -15,6 +15,7 @@ import {
   streamAnswer,
   type AnswerCall,
 } from '#functions/chat/turns/answer/stream-answer.ts';
+import { askWithoutEarlierFiles } from '#functions/chat/turns/answer/without-files.ts';
 import { streamFitting, type FittingAnswer } from '#functions/chat/turns/answer/stream-fitting.ts';
 import { isWritable, refuseUnwritable } from '#functions/chat/conversations/writable-fields.ts';
 import { refuseBadSchema } from '#functions/chat/turns/send/send-errors.ts';
@@ -141,8 +142,7 @@ async function answer(
   },
 ): Promise<CompletionResult> {
   const { request, reservation, log, stopped } = input;
-  const call: AnswerCall = {
-    request,
+  const call: Omit<AnswerCall, 'request'> = {
     name: `completion ${requestId}`,
     timeoutMs: dependencies.config.TURN_TIMEOUT_MS,
     signal: stopped,
@@ -152,9 +152,11 @@ async function answer(
     isCut: () => false,
   };
   const schema = schemaOfFormat(body);
-  const given: FittingAnswer = schema
-    ? await streamFitting(dependencies, call, schema)
-    : await streamAnswer(dependencies, call);
+  const given = await askWithoutEarlierFiles(request, (asked) =>
+    schema
+      ? streamFitting(dependencies, { ...call, request: asked }, schema)
+      : streamAnswer(dependencies, { ...call, request: asked }),
+  );
   await settle(dependencies, request, { reservation, answer: given, isStopped: stopped.aborted });
   log.end('finished');
   if (given.error) throw given.error;

@@ -1,10 +1,13 @@
 import {
-  foreignFiles,
+  filesIn,
+  filesOfTurns,
   mayBeForFile,
   namedParts,
+  stepsWithout,
   withoutFiles,
   type LeftOutFile,
 } from '#shared/conversation/context/left-out-files.ts';
+import { hasFunctionResponse } from '#shared/conversation/documents/content.ts';
 import { AppError } from '#shared/errors.ts';
 import type { ModelRequest } from '#shared/ports/ports.ts';
 import type { BegunTurn } from '../start/begun-turn.ts';
@@ -14,11 +17,8 @@ import type { FittingAnswer } from './stream-fitting.ts';
 /** Addresses that one error names. */
 const NAMED_ADDRESSES = 3;
 
-/** The refusal of a message that brings files itself: any of them may be the reason, so it names them. */
-function refusedMessageError(error: AppError, { turn: { user } }: BegunTurn): AppError {
-  const addresses = user.parts.flatMap(({ fileData, upload }, index) =>
-    fileData && !upload ? [`\`message.parts[${index}].url\` (${fileData.fileUri})`] : [],
-  );
+/** The refusal of a message that brings files itself: any of them may be the reason, so it names their addresses. */
+function refusedMessageError(error: AppError, addresses: readonly string[]): AppError {
   if (addresses.length === 0) return error;
   const { status, reason, message, retryable, retryAfterMs, metadata, cause } = error;
   const named = addresses.slice(0, NAMED_ADDRESSES).join(', ');
@@ -34,6 +34,11 @@ function refusedMessageError(error: AppError, { turn: { user } }: BegunTurn): Ap
   });
 }
 
+const addressesInMessage = ({ turn: { user } }: BegunTurn): string[] =>
+  user.parts.flatMap(({ fileData, upload }, index) =>
+    fileData && !upload ? [`\`message.parts[${index}].url\` (${fileData.fileUri})`] : [],
+  );
+
 /**
  * What may be left out of a refused call, one step after the other: the files of older turns, then, where the model
  * has read the message's own in an earlier call of the turn, those as well.
@@ -44,19 +49,22 @@ function steps(
 ): LeftOutFile[][] {
   const shown = new Set(contents.flatMap(({ parts }) => parts));
   const { seq } = begun.attempt;
-  const files = [...foreignFiles([...begun.context.turns, { seq, user: begun.turn.user }])]
-    .filter(([part]) => shown.has(part))
-    .map(([, file]) => file);
-  const older = files.filter((file) => file.seq < seq);
+  const files = new Map(
+    [...filesOfTurns([...begun.context.turns, { seq, user: begun.turn.user }])].filter(([part]) =>
+      shown.has(part),
+    ),
+  );
+  const older = [...files].filter(([, file]) => file.seq < seq).map(([part]) => part);
   const hasBeenRead = progress.contents.length > 0;
-  return [older, ...(hasBeenRead && older.length < files.length ? [files] : [])].filter(
-    ({ length }) => length > 0,
+  const isOwnLeft = hasBeenRead && older.length < files.size;
+  return [...stepsWithout(older), ...(isOwnLeft ? [[...files.keys()]] : [])].map((parts) =>
+    parts.flatMap((part) => files.get(part) ?? []),
   );
 }
 
 /**
- * The answer to a request whose files at foreign addresses may have died since: where the model may have refused it for
- * one of them, it is asked once more without those of older turns. `leftOutFiles` of the answer says what was left out,
+ * The answer to a request whose files the model may not be able to read any more: where it may have refused it for one
+ * of them, it is asked again without those of older turns. `leftOutFiles` of the answer says what was left out,
  * those that the turn went without before included. Never throws but what `ask` throws.
  */
 export async function askWithoutDeadFiles(
@@ -86,5 +94,28 @@ export async function askWithoutDeadFiles(
     // Nothing is known of the files where the model was busy, or the turn was stopped.
     if (!mayBeForFile(next.error)) return { ...next, leftOutFiles };
   }
-  return { ...answer, error: refusedMessageError(error, begun) };
+  return { ...answer, error: refusedMessageError(error, addressesInMessage(begun)) };
+}
+
+/** The same for a dialogue that the client keeps: what is left out is told to nobody, and sent again with the next message. */
+export async function askWithoutEarlierFiles(
+  request: ModelRequest,
+  ask: (request: ModelRequest) => Promise<FittingAnswer>,
+): Promise<FittingAnswer> {
+  const answer = await ask(request);
+  const { error } = answer;
+  if (!error || !mayBeForFile(error)) return answer;
+  const { contents } = request;
+  const newest = contents.findLastIndex(
+    (content) => content.role === 'user' && !hasFunctionResponse(content),
+  );
+  for (const files of stepsWithout(filesIn(contents.slice(0, newest)))) {
+    const leftOut = new Set(files);
+    const shown = contents.map((content) => withoutFiles(content, leftOut));
+    const next = await ask({ ...request, contents: shown });
+    if (!next.error || !mayBeForFile(next.error)) return next;
+  }
+  const own = filesIn(contents.slice(newest, newest + 1));
+  const addresses = own.flatMap(({ fileData }) => (fileData ? [fileData.fileUri] : []));
+  return { ...answer, error: refusedMessageError(error, addresses) };
 }
