@@ -12,6 +12,11 @@ import { startWireServer } from '#test/support/wire/wire-server.ts';
 const server = await startWireServer();
 afterAll(() => server.stop());
 
+const deadPicture: OpenAI.ChatCompletionUserMessageParam = {
+  role: 'user',
+  content: [{ type: 'image_url', image_url: { url: 'https://dead.example/a.png' } }],
+};
+
 describe('the SDK of OpenAI, without a conversation', () => {
   test('the OpenAI SDK without a conversation gets an answer, and nothing is stored', async () => {
     const { client } = await clientOf(server, { uid: 'bob' });
@@ -95,31 +100,40 @@ describe('the SDK of OpenAI, without a conversation', () => {
     },
   );
 
-  test('a picture of an earlier message whose address has died is left out, and one of the newest is named', async () => {
-    const { model, requests, state } = choosyModel();
+  test.each<{ what: string; between: OpenAI.ChatCompletionMessageParam[] }>([
+    { what: 'was answered', between: [{ role: 'assistant', content: 'A dog.' }] },
+    { what: 'failed', between: [] },
+  ])('a picture that cannot be read is left out behind a message that $what', async (row) => {
+    const { model, state } = choosyModel();
     state.refuse = (_, text) => (text.includes('dead.example') ? refusedWith(400) : undefined);
     const own = await startWireServer({ overrides: { model } });
     const { client } = await clientOf(own);
-    const url = 'https://dead.example/a.png';
-    const look = {
-      role: 'user' as const,
-      content: [{ type: 'image_url' as const, image_url: { url } }],
-    };
-    const ask = (...messages: OpenAI.ChatCompletionMessageParam[]) =>
-      client.chat.completions.create({ model: 'recap', messages }, { maxRetries: 0 });
-
-    const completion = await ask(
-      look,
-      { role: 'assistant', content: 'A dog.' },
-      { role: 'user', content: 'Hello' },
+    const completion = await client.chat.completions.create(
+      {
+        model: 'recap',
+        messages: [deadPicture, ...row.between, { role: 'user', content: 'Hello' }],
+      },
+      { maxRetries: 0 },
     );
-    const error = await errorOfSdk(ask(look));
     await own.stop();
 
     expect(completion.choices[0]?.message.content).toBe('Fine.');
-    expect(requests).toHaveLength(3);
+  });
+
+  test('the error of a message whose picture cannot be read names the address', async () => {
+    const { model, state } = choosyModel();
+    state.refuse = () => refusedWith(400);
+    const own = await startWireServer({ overrides: { model } });
+    const { client } = await clientOf(own);
+    const ask = client.chat.completions.create(
+      { model: 'recap', messages: [deadPicture] },
+      { maxRetries: 0 },
+    );
+    const error = await errorOfSdk(ask);
+    await own.stop();
+
     expect(error).toMatchObject({ code: 'MODEL_REFUSED_REQUEST' });
-    expect(error.message).toContain(url);
+    expect(error.message).toContain('https://dead.example/a.png');
   });
 
   test('the OpenAI SDK without a conversation stops the model when it leaves', async () => {

@@ -39,7 +39,7 @@ import {
   refuseUnknownChoice,
   schemaOfFormat,
 } from './asked-options.ts';
-import { findInstruction, SCHEMA_FIELD, toContents } from './message-content.ts';
+import { countEarlierFiles, findInstruction, SCHEMA_FIELD, toContents } from './message-content.ts';
 import { openSignature, sealSignature } from './sealed-signature.ts';
 import { toDeclarations, toOpenAiCalls } from './tool-dialogue.ts';
 import type { Completion, CompletionResult } from './completion.ts';
@@ -152,10 +152,12 @@ async function answer(
     isCut: () => false,
   };
   const schema = schemaOfFormat(body);
-  const given = await askWithoutEarlierFiles(request, (asked) =>
-    schema
-      ? streamFitting(dependencies, { ...call, request: asked }, schema)
-      : streamAnswer(dependencies, { ...call, request: asked }),
+  const given = await askWithoutEarlierFiles(
+    { request, earlier: countEarlierFiles(body.messages) },
+    (asked) =>
+      schema
+        ? streamFitting(dependencies, { ...call, request: asked }, schema)
+        : streamAnswer(dependencies, { ...call, request: asked }),
   );
   await settle(dependencies, request, { reservation, answer: given, isStopped: stopped.aborted });
   log.end('finished');

@@ -7,7 +7,6 @@ import {
   withoutFiles,
   type LeftOutFile,
 } from '#shared/conversation/context/left-out-files.ts';
-import { hasFunctionResponse } from '#shared/conversation/documents/content.ts';
 import { AppError } from '#shared/errors.ts';
 import type { ModelRequest } from '#shared/ports/ports.ts';
 import type { BegunTurn } from '../start/begun-turn.ts';
@@ -97,25 +96,26 @@ export async function askWithoutDeadFiles(
   return { ...answer, error: refusedMessageError(error, addressesInMessage(begun)) };
 }
 
-/** The same for a dialogue that the client keeps: what is left out is told to nobody, and sent again with the next message. */
+/**
+ * The same for a dialogue that the client keeps: what is left out is told to nobody, and sent again with the next message.
+ * `earlier` counts the files in front of the newest message.
+ */
 export async function askWithoutEarlierFiles(
-  request: ModelRequest,
+  { request, earlier }: { request: ModelRequest; earlier: number },
   ask: (request: ModelRequest) => Promise<FittingAnswer>,
 ): Promise<FittingAnswer> {
   const answer = await ask(request);
   const { error } = answer;
   if (!error || !mayBeForFile(error)) return answer;
-  const { contents } = request;
-  const newest = contents.findLastIndex(
-    (content) => content.role === 'user' && !hasFunctionResponse(content),
-  );
-  for (const files of stepsWithout(filesIn(contents.slice(0, newest)))) {
-    const leftOut = new Set(files);
-    const shown = contents.map((content) => withoutFiles(content, leftOut));
-    const next = await ask({ ...request, contents: shown });
+  const files = filesIn(request.contents);
+  for (const step of stepsWithout(files.slice(0, earlier))) {
+    const leftOut = new Set(step);
+    const contents = request.contents.map((content) => withoutFiles(content, leftOut));
+    const next = await ask({ ...request, contents });
     if (!next.error || !mayBeForFile(next.error)) return next;
   }
-  const own = filesIn(contents.slice(newest, newest + 1));
-  const addresses = own.flatMap(({ fileData }) => (fileData ? [fileData.fileUri] : []));
+  const addresses = files
+    .slice(earlier)
+    .flatMap(({ fileData }) => (fileData ? [fileData.fileUri] : []));
   return { ...answer, error: refusedMessageError(error, addresses) };
 }
