@@ -24,12 +24,17 @@ interface TurnMessage {
 const isForeign = ({ fileData, upload }: Part): boolean =>
   fileData !== undefined && upload === undefined;
 
-/** The files at foreign addresses in the messages of turns, by their parts. */
-export const foreignFiles = (turns: readonly TurnMessage[]): Map<Part, LeftOutFile> =>
+const isFile = ({ fileData, inlineData }: Part): boolean => (fileData ?? inlineData) !== undefined;
+
+const mediaTypeOf = ({ fileData, inlineData }: Part): string | undefined =>
+  (fileData ?? inlineData)?.mimeType;
+
+/** The files in the messages of turns, by their parts. */
+export const filesOfTurns = (turns: readonly TurnMessage[]): Map<Part, LeftOutFile> =>
   new Map(
     turns.flatMap(({ seq, user }) =>
       user.parts.flatMap((part, index): [Part, LeftOutFile][] =>
-        isForeign(part) ? [[part, { seq, part: index, mediaType: part.fileData?.mimeType }]] : [],
+        isFile(part) ? [[part, { seq, part: index, mediaType: mediaTypeOf(part) }]] : [],
       ),
     ),
   );
@@ -56,8 +61,8 @@ export const leftOutParts = (
   );
 
 /** What stands in the place of a file. It has no address, which a model might refuse as well. */
-const leftOutLine = ({ fileData }: Part): Part => ({
-  text: `[attached file (${fileData?.mimeType ?? 'unknown type'}): not shown, it could not be read any more]`,
+const leftOutLine = (part: Part): Part => ({
+  text: `[attached file (${mediaTypeOf(part) ?? 'unknown type'}): not shown, it could not be read any more]`,
 });
 
 /** The content with a line in the place of each file that is left out; the same object where it has none. */
@@ -69,9 +74,19 @@ export const withoutFiles = (content: Content, leftOut: ReadonlySet<Part>): Cont
         parts: content.parts.map((part) => (leftOut.has(part) ? leftOutLine(part) : part)),
       };
 
-/** The foreign files that contents show. */
-export const foreignPartsIn = (contents: readonly Content[]): ReadonlySet<Part> =>
-  new Set(contents.flatMap(({ parts }) => parts.filter(isForeign)));
+/** The files that contents show. */
+export const filesIn = (contents: readonly Content[]): Part[] =>
+  contents.flatMap(({ parts }) => parts.filter(isFile));
+
+/**
+ * What to leave out of a refused request, one choice after the other: files at foreign addresses, which may have died;
+ * then all, whose types another model may not take.
+ */
+export function choicesToLeaveOut(files: readonly Part[]): Part[][] {
+  const foreign = files.filter(isForeign);
+  const isRest = foreign.length < files.length;
+  return [foreign, ...(isRest ? [[...files]] : [])].filter(({ length }) => length > 0);
+}
 
 /**
  * Whether a model may have refused a request for one of its files. Providers say so in changing words, with a 400, a 403

@@ -59,7 +59,7 @@ export const leftOutFilesResponse = z
     }),
   )
   .describe(
-    'Files at foreign addresses that the model could not read any more: it answered without them, and no later prompt shows them. Send them again to have them read.',
+    'Files of earlier messages that the model could not read any more: it answered without them, and no later prompt shows them. Send them again to have them read.',
   );
 
 export const turnUsageResponse = z

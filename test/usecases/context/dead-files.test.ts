@@ -123,7 +123,21 @@ describe('a file whose address dies after it was answered', () => {
     expect(turn.leftOutFiles).toHaveLength(1);
   });
 
-  test('two dead addresses among live ones cost one more call, and all foreign files are left out', async () => {
+  test.each([
+    { what: 'an address dies, that alone is', refused: 'dead.example', parts: [2] },
+    { what: 'the model takes no more pictures, all are', refused: 'iVBORw0K', parts: [1, 2] },
+  ])('of a picture within a message and an address, where $what left out', async (row) => {
+    const chat = world();
+    const inside: InputPart = { type: 'file', mediaType: 'image/png', data: 'iVBORw0K' };
+    await chat.answer(words('Look'), inside, picture());
+    chat.state.refuse = refusing(row.refused);
+
+    const { turn } = await chat.answer(words('Hello'));
+
+    expect(turn.leftOutFiles?.map(({ part }) => part)).toEqual(row.parts);
+  });
+
+  test('two dead addresses among live ones cost one more call, and all earlier files are left out', async () => {
     const chat = world();
     await chat.answer(words('One'), picture(), picture('https://live.example/b.png'));
     await chat.answer(words('Two'), picture('https://dead.example/c.png'));

@@ -1,14 +1,21 @@
+import type OpenAI from 'openai';
 import { afterAll, describe, expect, test } from 'vitest';
 import { toDay } from '#shared/quota/usage.ts';
 import { chatCompletionResponse } from '#shared/wire/facades/openai.ts';
+import { choosyModel, refusedWith } from '#test/fakes/choosy-model.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { eventually } from '#test/support/eventually.ts';
 import { startLimitedServer, usageOf } from '#test/support/chat/quotas.ts';
-import { bodyOf, clientOf, newText, usage } from '#test/support/wire/openai.ts';
+import { bodyOf, clientOf, errorOfSdk, newText, usage } from '#test/support/wire/openai.ts';
 import { startWireServer } from '#test/support/wire/wire-server.ts';
 
 const server = await startWireServer();
 afterAll(() => server.stop());
+
+const deadPicture: OpenAI.ChatCompletionUserMessageParam = {
+  role: 'user',
+  content: [{ type: 'image_url', image_url: { url: 'https://dead.example/a.png' } }],
+};
 
 describe('the SDK of OpenAI, without a conversation', () => {
   test('the OpenAI SDK without a conversation gets an answer, and nothing is stored', async () => {
@@ -56,6 +63,77 @@ describe('the SDK of OpenAI, without a conversation', () => {
     await server.answer(text, 'One two.');
 
     expect(await stream.finalContent()).toBe('One two.');
+  });
+
+  test.each([
+    { given: ['c2', 'c1'], called: ['c1', 'c2'] },
+    { given: ['c2'], called: ['c2'] },
+  ])(
+    'results of equal functions that come as $given go to the calls that they name',
+    async ({ given, called }) => {
+      const { model, requests } = scriptedStreamer(textAnswer('Fine.', usage));
+      const own = await startWireServer({ overrides: { model } });
+      const { client } = await clientOf(own);
+      await client.chat.completions.create({
+        model: 'recap',
+        messages: [
+          { role: 'user', content: 'How warm is it?' },
+          {
+            role: 'assistant',
+            tool_calls: ['c1', 'c2'].map((id) => ({
+              id,
+              type: 'function' as const,
+              function: { name: 'weather', arguments: `{"city":"${id}"}` },
+            })),
+          },
+          ...given.map((id) => ({ role: 'tool' as const, tool_call_id: id, content: `In ${id}` })),
+        ],
+      });
+      await own.stop();
+
+      expect(requests[0]?.contents.slice(1).map(({ parts }) => parts)).toMatchObject([
+        called.map((id) => ({ functionCall: { id, name: 'weather', args: { city: id } } })),
+        called.map((id) => ({
+          functionResponse: { id, name: 'weather', response: { output: `In ${id}` } },
+        })),
+      ]);
+    },
+  );
+
+  test.each<{ what: string; between: OpenAI.ChatCompletionMessageParam[] }>([
+    { what: 'was answered', between: [{ role: 'assistant', content: 'A dog.' }] },
+    { what: 'failed', between: [] },
+  ])('a picture that cannot be read is left out behind a message that $what', async (row) => {
+    const { model, state } = choosyModel();
+    state.refuse = (_, text) => (text.includes('dead.example') ? refusedWith(400) : undefined);
+    const own = await startWireServer({ overrides: { model } });
+    const { client } = await clientOf(own);
+    const completion = await client.chat.completions.create(
+      {
+        model: 'recap',
+        messages: [deadPicture, ...row.between, { role: 'user', content: 'Hello' }],
+      },
+      { maxRetries: 0 },
+    );
+    await own.stop();
+
+    expect(completion.choices[0]?.message.content).toBe('Fine.');
+  });
+
+  test('the error of a message whose picture cannot be read names the address', async () => {
+    const { model, state } = choosyModel();
+    state.refuse = () => refusedWith(400);
+    const own = await startWireServer({ overrides: { model } });
+    const { client } = await clientOf(own);
+    const ask = client.chat.completions.create(
+      { model: 'recap', messages: [deadPicture] },
+      { maxRetries: 0 },
+    );
+    const error = await errorOfSdk(ask);
+    await own.stop();
+
+    expect(error).toMatchObject({ code: 'MODEL_REFUSED_REQUEST' });
+    expect(error.message).toContain('https://dead.example/a.png');
   });
 
   test('the OpenAI SDK without a conversation stops the model when it leaves', async () => {

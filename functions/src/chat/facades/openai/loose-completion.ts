@@ -15,6 +15,7 @@ import {
   streamAnswer,
   type AnswerCall,
 } from '#functions/chat/turns/answer/stream-answer.ts';
+import { askWithoutEarlierFiles } from '#functions/chat/turns/answer/dead-files.ts';
 import { streamFitting, type FittingAnswer } from '#functions/chat/turns/answer/stream-fitting.ts';
 import { isWritable, refuseUnwritable } from '#functions/chat/conversations/writable-fields.ts';
 import { addUsage } from '#functions/chat/turns/answer/add-usage.ts';
@@ -37,7 +38,7 @@ import {
   refuseUnknownChoice,
   schemaOfFormat,
 } from './asked-options.ts';
-import { findInstruction, toContents } from './message-content.ts';
+import { countEarlierFiles, findInstruction, toContents } from './message-content.ts';
 import { openSignature, sealSignature } from './sealed-signature.ts';
 import { toDeclarations, toOpenAiCalls } from './tool-dialogue.ts';
 import type { Completion, CompletionResult } from './completion.ts';
@@ -140,8 +141,7 @@ async function answer(
   },
 ): Promise<CompletionResult> {
   const { request, reservation, log, stopped } = input;
-  const call: AnswerCall = {
-    request,
+  const call: Omit<AnswerCall, 'request'> = {
     name: `completion ${requestId}`,
     timeoutMs: dependencies.config.TURN_TIMEOUT_MS,
     signal: stopped,
@@ -151,9 +151,13 @@ async function answer(
     isCut: () => false,
   };
   const schema = schemaOfFormat(body);
-  const given: FittingAnswer = schema
-    ? await streamFitting(dependencies, call, schema)
-    : await streamAnswer(dependencies, call);
+  const given = await askWithoutEarlierFiles(
+    { request, earlier: countEarlierFiles(body.messages) },
+    (asked) =>
+      schema
+        ? streamFitting(dependencies, { ...call, request: asked }, schema)
+        : streamAnswer(dependencies, { ...call, request: asked }),
+  );
   await settle(dependencies, request, { reservation, answer: given, isStopped: stopped.aborted });
   log.end('finished');
   if (given.error) throw given.error;

@@ -56,6 +56,17 @@ export const typedIn = ({ content }: OpenAiUserMessage): string =>
     ? content
     : content.map((part) => (part.type === 'text' ? part.text : '')).join('');
 
+/** How many files the messages bring in front of the user's newest; behind what a tool gave, all are in front. */
+export function countEarlierFiles(messages: readonly OpenAiMessage[]): number {
+  const end = messages.at(-1)?.role === 'user' ? -1 : messages.length;
+  return messages
+    .slice(0, end)
+    .flatMap((message) =>
+      message.role === 'user' && typeof message.content !== 'string' ? message.content : [],
+    )
+    .filter(({ type }) => type !== 'text').length;
+}
+
 /** The text of a message that is not the user's; '' for one that has none. */
 export function messageText({ content }: Exclude<OpenAiMessage, OpenAiUserMessage>): string {
   if (content === null || content === undefined) return '';

@@ -52,17 +52,17 @@ function argumentsOf(text: string, field: string): Record<string, unknown> {
 /** What a model has signed, of what a client keeps of it; undefined for what it has not made. */
 export type OpenSignature = (kept: string) => string | undefined;
 
-/** The calls of an assistant's message, the `index`th of its request. Throws BAD_FIELD. */
+/** The calls of an assistant's message, the `index`th of its request, with the ids that tell which result is whose. Throws BAD_FIELD. */
 export const toCallParts = (
   { tool_calls: calls }: OpenAiAssistantMessage,
   { index, openSignature }: { index: number; openSignature: OpenSignature },
 ): Part[] =>
-  (calls ?? []).map(({ function: { name, arguments: args }, extra_content: extra }, place) => {
+  (calls ?? []).map(({ id, function: { name, arguments: args }, extra_content: extra }, place) => {
     const kept = extra?.google?.thought_signature;
     const signature = kept === undefined ? undefined : openSignature(kept);
     const field = `messages[${index}].tool_calls[${place}].function.arguments`;
     return {
-      functionCall: { name, args: argumentsOf(args, field) },
+      functionCall: { id, name, args: argumentsOf(args, field) },
       ...(signature !== undefined && { thoughtSignature: signature }),
     };
   });
@@ -99,7 +99,7 @@ export function toResponsePart(
   const fault = jsonFault(value);
   if (fault !== undefined) throw badField(`messages[${index}].content`, `The content ${fault}.`);
   const response = isObject(value) ? value : { output: value };
-  return { functionResponse: { name, response } };
+  return { functionResponse: { id, name, response } };
 }
 
 /** The calls of an answer as the client is told of them. `id` makes their ids differ from those of other answers. */

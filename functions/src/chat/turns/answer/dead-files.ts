@@ -1,5 +1,7 @@
 import {
-  foreignFiles,
+  choicesToLeaveOut,
+  filesIn,
+  filesOfTurns,
   mayBeForFile,
   namedParts,
   withoutFiles,
@@ -27,43 +29,45 @@ const ownTurn = ({ attempt, turn }: BegunTurn) => ({ seq: attempt.seq, user: tur
 /** The turns whose messages the call of a turn may show. */
 const turnsInPrompt = (begun: BegunTurn) => [...begun.context.turns, ownTurn(begun)];
 
-/** The refusal of a message that brings files itself: any of them may be the reason, so it names them. */
-function refusedMessageError(error: AppError, begun: BegunTurn): AppError {
-  const files = [...foreignFiles([ownTurn(begun)])];
-  if (files.length === 0) return error;
-  const addresses = files
-    .slice(0, NAMED_ADDRESSES)
-    .map(([{ fileData }, { part }]) => `\`message.parts[${part}].url\` (${fileData?.fileUri})`)
-    .join(', ');
+/** The refusal of a message that brings files itself: any of them may be the reason, so it names their addresses. */
+function refusedMessageError(error: AppError, addresses: readonly string[]): AppError {
+  if (addresses.length === 0) return error;
+  const named = addresses.slice(0, NAMED_ADDRESSES).join(', ');
   return reworded(
     error,
-    `The model did not accept the request, perhaps for a file that it cannot read: ${addresses}. Make sure that everybody can open the address and that the model takes files of this type, or upload the file, and send it in a new message.`,
+    `The model did not accept the request, perhaps for a file that it cannot read: ${named}. Make sure that everybody can open the address and that the model takes files of this type, or upload the file, and send it in a new message.`,
   );
 }
+
+const addressesInMessage = ({ turn: { user } }: BegunTurn): string[] =>
+  user.parts.flatMap(({ fileData, upload }, index) =>
+    fileData && !upload ? [`\`message.parts[${index}].url\` (${fileData.fileUri})`] : [],
+  );
 
 /**
  * What may be left out of a refused call, one choice after the other: the files of older turns; then, where the model
  * has read the message's own in an earlier call of the turn, those as well.
  */
-function choicesToLeaveOut(
+function choicesOfTurn(
   { begun, progress }: AskedTurn,
   { contents }: ModelRequest,
 ): LeftOutFile[][] {
   const shown = new Set(contents.flatMap(({ parts }) => parts));
-  const files = [...foreignFiles(turnsInPrompt(begun))]
-    .filter(([part]) => shown.has(part))
-    .map(([, file]) => file);
-  const older = files.filter(({ seq }) => seq < begun.attempt.seq);
+  const files = new Map(
+    [...filesOfTurns(turnsInPrompt(begun))].filter(([part]) => shown.has(part)),
+  );
+  const older = [...files].flatMap(([part, { seq }]) => (seq < begun.attempt.seq ? [part] : []));
   const hasBeenRead = progress.contents.length > 0;
-  return [older, ...(hasBeenRead && older.length < files.length ? [files] : [])].filter(
-    ({ length }) => length > 0,
+  const all = hasBeenRead && older.length < files.size ? [[...files.keys()]] : [];
+  return [...choicesToLeaveOut(older), ...all].map((parts) =>
+    parts.flatMap((part) => files.get(part) ?? []),
   );
 }
 
 /**
- * The answer to a request whose files at foreign addresses may have died since. Where the model may have refused it for
- * one of them, it is asked once more without those of older turns. `leftOutFiles` of the answer also has those that the
- * turn went without before. Never throws but what `ask` throws.
+ * The answer to a request whose files the model may not be able to read any more. Where it may have refused it for one of
+ * them, it is asked again without those of older turns. `leftOutFiles` of the answer also has those that the turn went
+ * without before. Never throws but what `ask` throws.
  */
 export async function askWithoutDeadFiles(
   turn: AskedTurn,
@@ -85,12 +89,36 @@ export async function askWithoutDeadFiles(
   const first = { ...(await ask(firstRequest)), leftOutFiles };
   const { error } = first;
   if (!error || !mayBeForFile(error)) return first;
-  for (const choice of choicesToLeaveOut(turn, firstRequest)) {
+  for (const choice of choicesOfTurn(turn, firstRequest)) {
     const files = [...known, ...choice];
     const next = await ask(requestWithout(files));
     if (!next.error) return { ...next, leftOutFiles: files };
     // Nothing is known of the files where the model was busy, or the turn was stopped.
     if (!mayBeForFile(next.error)) return { ...next, leftOutFiles };
   }
-  return { ...first, error: refusedMessageError(error, begun) };
+  return { ...first, error: refusedMessageError(error, addressesInMessage(begun)) };
+}
+
+/**
+ * The same for a dialogue that the client keeps: nobody is told what is left out, and it is sent again with the next
+ * message. `earlier` counts the files in front of the newest message.
+ */
+export async function askWithoutEarlierFiles(
+  { request, earlier }: { request: ModelRequest; earlier: number },
+  ask: (request: ModelRequest) => Promise<FittingAnswer>,
+): Promise<FittingAnswer> {
+  const answer = await ask(request);
+  const { error } = answer;
+  if (!error || !mayBeForFile(error)) return answer;
+  const files = filesIn(request.contents);
+  for (const choice of choicesToLeaveOut(files.slice(0, earlier))) {
+    const leftOut = new Set(choice);
+    const contents = request.contents.map((content) => withoutFiles(content, leftOut));
+    const next = await ask({ ...request, contents });
+    if (!next.error || !mayBeForFile(next.error)) return next;
+  }
+  const addresses = files
+    .slice(earlier)
+    .flatMap(({ fileData }) => (fileData ? [fileData.fileUri] : []));
+  return { ...answer, error: refusedMessageError(error, addresses) };
 }

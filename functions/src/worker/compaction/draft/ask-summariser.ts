@@ -2,8 +2,9 @@ import { contentText, type Content } from '#shared/conversation/documents/conten
 import { summaryOutputTokens } from '#shared/compaction/summariser/summariser-limits.ts';
 import { reportedCall } from '#shared/models/find-price.ts';
 import {
-  foreignPartsIn,
+  filesIn,
   mayBeForFile,
+  choicesToLeaveOut,
   withoutFiles,
 } from '#shared/conversation/context/left-out-files.ts';
 import { AppError } from '#shared/errors.ts';
@@ -101,17 +102,18 @@ async function generate(
   }
 }
 
-/** The same; where a model may have refused it for a file at a foreign address, once more without such files. */
+/** The same, again without files where a model may have refused it for one of them. */
 async function generateReadable(
   ...[run, models, request]: Parameters<typeof generate>
 ): Promise<ModelResponse> {
   try {
     return await generate(run, models, request);
   } catch (error) {
-    const files = foreignPartsIn(request.contents);
-    if (!(error instanceof AppError) || !mayBeForFile(error) || files.size === 0) throw error;
-    const contents = request.contents.map((content) => withoutFiles(content, files));
-    return generate(run, models, { ...request, contents });
+    const [files] = choicesToLeaveOut(filesIn(request.contents));
+    if (!(error instanceof AppError) || !mayBeForFile(error) || !files) throw error;
+    const leftOut = new Set(files);
+    const contents = request.contents.map((content) => withoutFiles(content, leftOut));
+    return generateReadable(run, models, { ...request, contents });
   }
 }
 
