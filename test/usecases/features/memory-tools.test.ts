@@ -4,6 +4,7 @@ import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
 import { builtInTools } from '#functions/chat/turns/tools/built-in-tools.ts';
 import { createToolbox } from '#functions/chat/turns/tools/toolbox.ts';
+import { turnPath } from '#shared/conversation/documents/paths.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
 import type { ModelRequest } from '#shared/ports/ports.ts';
 import { textFilePart } from '#shared/uploads/upload-parts.ts';
@@ -179,6 +180,27 @@ describe('save_memory', () => {
     ]);
     expect([first['isNew'], again['isNew']]).toEqual([true, false]);
     expect(await notes()).toEqual([]);
+  });
+
+  test('save_memory pins nothing of a message that is erased while it is read', async () => {
+    const { save, world, conversationId } = await memoryTools(NEVER, 'Remember that.');
+    const { store } = world.chat;
+    world.chat.store = {
+      ...store,
+      get: async (paths) => {
+        const documents = await store.get(paths);
+        if (world.chat.store !== store && paths.includes(turnPath(conversationId, 1))) {
+          world.chat.store = store;
+          await removeMessage(world, conversationId, 'message-1');
+        }
+        return documents;
+      },
+    };
+
+    const saving = save({ words: NEVER, scope: 'conversation' });
+
+    await expect(saving).rejects.toEqual(refusal('MEMORY_NOT_SAID'));
+    expect((await see(store, conversationId)).conversation.pins).toEqual([]);
   });
 
   test('save_memory commits nothing that is not guarded by what was read', async () => {

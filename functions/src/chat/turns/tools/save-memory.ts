@@ -94,15 +94,15 @@ async function saveForConversation(
   context: ToolCallContext,
 ) {
   const { caller, conversationId, key } = context;
-  const { quotation } = await quote(dependencies, saving, context);
-  const { pin, isNew } = await keepPin(dependencies, {
-    caller,
-    conversationId,
-    pinId: stableUuid(dependencies.sha256, ['pin', conversationId, key]),
-    text: quotation.text,
-    source: 'detected',
-    seq: quotation.seq,
-  });
+  const pinId = stableUuid(dependencies.sha256, ['pin', conversationId, key]);
+  const { pin, isNew } = await keepPin(
+    dependencies,
+    { caller, conversationId, pinId },
+    async () => {
+      const { quotation } = await quote(dependencies, saving, context);
+      return { text: quotation.text, source: 'detected' as const, seq: quotation.seq };
+    },
+  );
   return { saved: true, id: pin.id, isNew };
 }
 
