@@ -16,6 +16,8 @@ interface Quotation {
   text: string;
   /** The message has marks of a text that is shown: a letter, a quotation, a list. Whose words these are cannot be told. */
   mayBeOthers: boolean;
+  /** Its marks let the message show a text, and the words are not all of `text`: who sees them does not see what a note will say. */
+  isPartOfShown: boolean;
 }
 
 /** Longer texts are not searched: nobody types them, and reading them for sentences takes its time. */
@@ -60,7 +62,18 @@ function wholeSentences(text: string, span: TextSpan): TextSpan {
   return { start, end: text.length };
 }
 
-function quoteText(text: string, words: string): Omit<Quotation, 'seq' | 'at'> | undefined {
+/** Whether a message has marks of a text that is shown. */
+export const mayShowText = (texts: readonly string[]): boolean =>
+  texts.length > 1 ||
+  texts.some((text) => {
+    const typed = text.trim();
+    return typed.length > TYPED_CHARACTERS_MAX || shownMarks.test(typed);
+  });
+
+/** Words as they are looked for: signs at the edges make no difference. */
+const searchedWords = (words: string): string => comparedText(words).replaceAll(edges, '');
+
+function quoteText(text: string, words: string) {
   if (text.length > TEXT_CHARACTERS_MAX) return undefined;
   const span = findCompared(text, words);
   if (!span) return undefined;
@@ -68,9 +81,12 @@ function quoteText(text: string, words: string): Omit<Quotation, 'seq' | 'at'> |
   // "Hi Tom, …", "Summarise: …": what is left out says whose words these are.
   const leftOut = text.slice(start, span.start);
   const isIntroduced = /[\p{L}\p{N}]/u.test(leftOut) && endsInMark.test(leftOut);
-  const typed = text.trim();
-  const isShown = typed.length > TYPED_CHARACTERS_MAX || shownMarks.test(typed);
-  return { text: text.slice(start, end).trim(), mayBeOthers: isShown || isIntroduced };
+  const sentences = text.slice(start, end).trim();
+  return {
+    text: sentences,
+    isIntroduced,
+    isWhole: searchedWords(sentences) === words,
+  };
 }
 
 /**
@@ -78,13 +94,19 @@ function quoteText(text: string, words: string): Omit<Quotation, 'seq' | 'at'> |
  * oldest first; undefined where none has. White space, case, width, quotation marks and signs at the edges may differ.
  */
 export function quoteUser(words: string, messages: readonly UserMessage[]): Quotation | undefined {
-  const compared = comparedText(words).replaceAll(edges, '');
+  const compared = searchedWords(words);
   for (const { seq, at, texts } of messages.toReversed())
     for (const text of texts) {
       const quotation = quoteText(text, compared);
       if (quotation) {
-        const mayBeOthers = quotation.mayBeOthers || texts.length > 1;
-        return { seq, at, text: quotation.text, mayBeOthers };
+        const isShown = mayShowText(texts);
+        return {
+          seq,
+          at,
+          text: quotation.text,
+          mayBeOthers: isShown || quotation.isIntroduced,
+          isPartOfShown: isShown && !quotation.isWhole,
+        };
       }
     }
   return undefined;

@@ -28,7 +28,7 @@ describe('the user’s words', () => {
     ['Arabic', 'هل تعرف أنني نباتي؟'],
     ['a time', 'Never call me after 21:30.'],
   ])('the user’s words are quoted as they are: %s', (_, text) => {
-    const quotation = { seq: 1, at, text, mayBeOthers: false };
+    const quotation = { seq: 1, at, text, mayBeOthers: false, isPartOfShown: false };
     expect(quote(text, text)).toEqual(quotation);
   });
 
@@ -115,6 +115,7 @@ describe('the user’s words', () => {
       at,
       text: 'Now I live in Rome.',
       mayBeOthers: false,
+      isPartOfShown: false,
     });
   });
 });
