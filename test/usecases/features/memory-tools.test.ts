@@ -263,6 +263,8 @@ describe('forget_memory', () => {
     ['the words are not the user’s', ['Hello.'], WISH],
     ['the words are the model’s', [{ user: 'Hello.', answer: WISH }, 'Yes.'], WISH],
     ['the words are of an earlier message', [WISH, 'And now?'], WISH],
+    ['an earlier message shows a text', [`She writes:\n${WISH}`, 'Please go on.'], 'go on'],
+    ['more turns came before than are read', [...Array<string>(100).fill('Hello.'), WISH], WISH],
     ['the message shows a text', [`She writes:\n${WISH}`], WISH],
     ['a tool has spoken in the turn', [{ user: WISH, answer: page }], WISH],
     ['a tool has spoken before', [{ user: 'Read the page.', answer: page }, WISH], WISH],
@@ -281,6 +283,17 @@ describe('forget_memory', () => {
     expect(await notes()).toHaveLength(2);
     await forget(args, { isApproved: true });
     expect((await notes()).map(({ id }) => id)).toEqual(['nurse']);
+  });
+
+  test('S8: forget_memory asks the user first where a tool has spoken in a turn that is summarised', async () => {
+    const { asksToForget, world, conversationId } = await memoryTools(
+      { user: 'Read the page.', answer: page },
+      WISH,
+    );
+    await storeNotes(world.store, owner.uid, two);
+    await setConversation(world, conversationId, { coveredThrough: { seq: 1, contentIndex: 0 } });
+
+    expect(await asksToForget({ id: 'nuts', words: WISH })).toBe(true);
   });
 
   test('forget_memory knows the caller’s notes alone, and asks about no other', async () => {

@@ -1,8 +1,8 @@
 import type { Content, Part } from '#shared/conversation/documents/content.ts';
 import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
-import { firstTailSeq, readTurnRange } from '#shared/conversation/context/read-conversation.ts';
+import { readTurnRange } from '#shared/conversation/context/read-conversation.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
-import type { UserMessage } from '#shared/memory/quote-user.ts';
+import { mayShowText, type UserMessage } from '#shared/memory/quote-user.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { readOwnConversation } from '#functions/chat/conversations/own-conversation.ts';
 import type { ToolCallOrigin } from './server-tool.ts';
@@ -14,7 +14,10 @@ interface UserMessages {
   conversation: Versioned<Conversation>;
   /** The oldest first, that of the call last. */
   messages: UserMessage[];
-  /** Only the user and the model have spoken: the prompt shows no tool's output, no file and no text of the app. */
+  /**
+   * Only the user and the model have spoken, in all turns: neither the prompt nor a summary in it tells of a tool's output, a file,
+   * a text of the app or one that a message may show.
+   */
   isUndisturbed: boolean;
 }
 
@@ -36,6 +39,7 @@ const isOutsiders = ({ functionResponse, upload, fileData, inlineData }: Part): 
 const showsOutsiders = ({ user, contents, surroundings, grounding }: Turn): boolean =>
   surroundings !== undefined ||
   grounding !== undefined ||
+  mayShowText(typedTexts(user)) ||
   [user, ...contents].some(({ parts }) => parts.some(isOutsiders));
 
 /**
@@ -52,7 +56,6 @@ export async function readUserMessages(
   const turns = (await readTurnRange(dependencies, range)).filter(
     (turn) => turn.inContext || turn.seq === seq,
   );
-  const first = firstTailSeq(conversation.value);
   return {
     conversation,
     messages: turns.map((turn) => ({
@@ -60,7 +63,6 @@ export async function readUserMessages(
       at: turn.createTime,
       texts: typedTexts(turn.user),
     })),
-    isUndisturbed:
-      first >= fromSeq && !turns.some((turn) => turn.seq >= first && showsOutsiders(turn)),
+    isUndisturbed: fromSeq === 1 && !turns.some(showsOutsiders),
   };
 }
