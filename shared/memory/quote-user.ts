@@ -27,16 +27,21 @@ const TYPED_CHARACTERS_MAX = 500;
 
 /** Line breaks, quotation marks, code, tags, a colon before words. */
 const shownMarks =
-  /[\n\r\u2028\u2029\u0085\v\f"“”„‟«»「」『』<>`]|(?<![\p{L}\p{N}])['‘‚]|[:：](?=\s|$|\p{L})/u;
+  /[\n\r\u2028\u2029\u0085\v\f"“”„‟«»‹›「」『』《》〈〉〝〞❝❞❛❜<>`]|(?<![\p{L}\p{N}])['‘‚]|[:：](?=\s|$|\p{L})/u;
 const lineBreaks = /[\n\r\u2028\u2029\u0085\v\f]/g;
 const quotations =
-  /"[^"]*(?:"|$)|“[^”]*(?:”|$)|„[^“”]*(?:[“”]|$)|«[^»]*(?:»|$)|»[^«]*(?:«|$)|「[^」]*(?:」|$)|『[^』]*(?:』|$)/gu;
-/** A point behind an initial, or behind what nobody can pronounce: `Dr.`, `Mrs.`, `bzw.`. */
-const abbreviation = /(?<![\p{L}\p{M}])(?:\p{L}|[b-df-hj-np-tv-xz]{1,5})\.\s*$/iu;
+  /"[^"]*(?:"|$)|“[^”]*(?:”|$)|„[^“”]*(?:[“”]|$)|«[^»]*(?:»|$)|»[^«]*(?:«|$)|‹[^›]*(?:›|$)|「[^」]*(?:」|$)|『[^』]*(?:』|$)|《[^》]*(?:》|$)/gu;
+/**
+ * A point behind an initial, behind a short name within a sentence (`Prof.`, `Inc.`; a sentence that ends so is taken along), behind what nobody can
+ * pronounce (`Mrs.`, `bzw.`), or behind the number of a list.
+ */
+const abbreviation =
+  /(?<![\p{L}\p{M}\p{N}])(?:\p{L}|(?<=[\p{L}\p{N},]\s)\p{Lu}\p{L}{1,3}|[b-df-hj-np-tv-xzB-DF-HJ-NP-TV-XZ]{1,5}|\p{N}{1,3})\.\s*$/u;
 /** An abbreviation, its point, and a blank or two around them. */
 const ABBREVIATION_CHARACTERS = 9;
 const edges = /^[^\p{L}\p{M}\p{N}]+|[^\p{L}\p{M}\p{N}]+$/gu;
-const endsInMark = /[^\p{L}\p{M}\p{N}\s]\s*$/u;
+/** A point is none: it ends a sentence, or a word. */
+const endsInMark = /[^\p{L}\p{M}\p{N}\s.]\s*$/u;
 
 const segmenter = once(() => new Intl.Segmenter('en', { granularity: 'sentence' }));
 
@@ -67,7 +72,7 @@ export const mayShowText = (texts: readonly string[]): boolean =>
   texts.length > 1 ||
   texts.some((text) => {
     const typed = text.trim();
-    return typed.length > TYPED_CHARACTERS_MAX || shownMarks.test(typed);
+    return typed.length > TYPED_CHARACTERS_MAX || shownMarks.test(typed.normalize('NFKC'));
   });
 
 /** Words as they are looked for: signs at the edges make no difference. */
