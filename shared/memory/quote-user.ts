@@ -16,6 +16,8 @@ interface Quotation {
   text: string;
   /** The message has marks of a text that is shown: a letter, a quotation, a list. Whose words these are cannot be told. */
   mayBeOthers: boolean;
+  /** Its marks let the message show a text, and the words are not all of `text`: who sees them does not see what a note will say. */
+  isPartOfShown: boolean;
 }
 
 /** Longer texts are not searched: nobody types them, and reading them for sentences takes its time. */
@@ -25,16 +27,21 @@ const TYPED_CHARACTERS_MAX = 500;
 
 /** Line breaks, quotation marks, code, tags, a colon before words. */
 const shownMarks =
-  /[\n\r\u2028\u2029\u0085\v\f"“”„‟«»「」『』<>`]|(?<![\p{L}\p{N}])['‘‚]|[:：](?=\s|$|\p{L})/u;
+  /[\n\r\u2028\u2029\u0085\v\f"“”„‟«»‹›「」『』《》〈〉〝〞❝❞❛❜<>`]|(?<![\p{L}\p{N}])['‘‚]|[:：](?=\s|$|\p{L})/u;
 const lineBreaks = /[\n\r\u2028\u2029\u0085\v\f]/g;
 const quotations =
-  /"[^"]*(?:"|$)|“[^”]*(?:”|$)|„[^“”]*(?:[“”]|$)|«[^»]*(?:»|$)|»[^«]*(?:«|$)|「[^」]*(?:」|$)|『[^』]*(?:』|$)/gu;
-/** A point behind an initial, or behind what nobody can pronounce: `Dr.`, `Mrs.`, `bzw.`. */
-const abbreviation = /(?<![\p{L}\p{M}])(?:\p{L}|[b-df-hj-np-tv-xz]{1,5})\.\s*$/iu;
+  /"[^"]*(?:"|$)|“[^”]*(?:”|$)|„[^“”]*(?:[“”]|$)|«[^»]*(?:»|$)|»[^«]*(?:«|$)|‹[^›]*(?:›|$)|「[^」]*(?:」|$)|『[^』]*(?:』|$)|《[^》]*(?:》|$)/gu;
+/**
+ * A point behind an initial, behind a short name within a sentence (`Prof.`, `Inc.`; a sentence that ends so is taken along), behind what nobody can
+ * pronounce (`Mrs.`, `bzw.`), or behind the number of a list.
+ */
+const abbreviation =
+  /(?<![\p{L}\p{M}\p{N}])(?:\p{L}|(?<=[\p{L}\p{N},]\s)\p{Lu}\p{L}{1,3}|[b-df-hj-np-tv-xzB-DF-HJ-NP-TV-XZ]{1,5}|\p{N}{1,3})\.\s*$/u;
 /** An abbreviation, its point, and a blank or two around them. */
 const ABBREVIATION_CHARACTERS = 9;
 const edges = /^[^\p{L}\p{M}\p{N}]+|[^\p{L}\p{M}\p{N}]+$/gu;
-const endsInMark = /[^\p{L}\p{M}\p{N}\s]\s*$/u;
+/** A point is none: it ends a sentence, or a word. */
+const endsInMark = /[^\p{L}\p{M}\p{N}\s.]\s*$/u;
 
 const segmenter = once(() => new Intl.Segmenter('en', { granularity: 'sentence' }));
 
@@ -60,7 +67,18 @@ function wholeSentences(text: string, span: TextSpan): TextSpan {
   return { start, end: text.length };
 }
 
-function quoteText(text: string, words: string): Omit<Quotation, 'seq' | 'at'> | undefined {
+/** Whether a message has marks of a text that is shown. */
+export const mayShowText = (texts: readonly string[]): boolean =>
+  texts.length > 1 ||
+  texts.some((text) => {
+    const typed = text.trim();
+    return typed.length > TYPED_CHARACTERS_MAX || shownMarks.test(typed.normalize('NFKC'));
+  });
+
+/** Words as they are looked for: signs at the edges make no difference. */
+const searchedWords = (words: string): string => comparedText(words).replaceAll(edges, '');
+
+function quoteText(text: string, words: string) {
   if (text.length > TEXT_CHARACTERS_MAX) return undefined;
   const span = findCompared(text, words);
   if (!span) return undefined;
@@ -68,9 +86,12 @@ function quoteText(text: string, words: string): Omit<Quotation, 'seq' | 'at'> |
   // "Hi Tom, …", "Summarise: …": what is left out says whose words these are.
   const leftOut = text.slice(start, span.start);
   const isIntroduced = /[\p{L}\p{N}]/u.test(leftOut) && endsInMark.test(leftOut);
-  const typed = text.trim();
-  const isShown = typed.length > TYPED_CHARACTERS_MAX || shownMarks.test(typed);
-  return { text: text.slice(start, end).trim(), mayBeOthers: isShown || isIntroduced };
+  const sentences = text.slice(start, end).trim();
+  return {
+    text: sentences,
+    isIntroduced,
+    isWhole: searchedWords(sentences) === words,
+  };
 }
 
 /**
@@ -78,13 +99,19 @@ function quoteText(text: string, words: string): Omit<Quotation, 'seq' | 'at'> |
  * oldest first; undefined where none has. White space, case, width, quotation marks and signs at the edges may differ.
  */
 export function quoteUser(words: string, messages: readonly UserMessage[]): Quotation | undefined {
-  const compared = comparedText(words).replaceAll(edges, '');
+  const compared = searchedWords(words);
   for (const { seq, at, texts } of messages.toReversed())
     for (const text of texts) {
       const quotation = quoteText(text, compared);
       if (quotation) {
-        const mayBeOthers = quotation.mayBeOthers || texts.length > 1;
-        return { seq, at, text: quotation.text, mayBeOthers };
+        const isShown = mayShowText(texts);
+        return {
+          seq,
+          at,
+          text: quotation.text,
+          mayBeOthers: isShown || quotation.isIntroduced,
+          isPartOfShown: isShown && !quotation.isWhole,
+        };
       }
     }
   return undefined;

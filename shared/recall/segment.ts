@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { splitPassages } from '../search/passages.ts';
 import type { TurnTexts } from '../search/turn-texts.ts';
+import { withoutPause } from '../steps.ts';
 import { cutHead } from '../text-cut.ts';
 import { extractTerms } from './index-terms.ts';
 import { packPostings, postingStarts, type Posting } from './postings.ts';
@@ -99,10 +100,13 @@ export interface Segment {
 
 const sumOf = (lengths: readonly number[]): number => lengths.reduce((sum, each) => sum + each, 0);
 
-/** Makes passages findable. */
-export function segmentOfPassages(passages: readonly Passage[]): Segment {
+/**
+ * Makes passages findable. Yields after each, so that other work may come between: how many UTF-16 units it had.
+ */
+export function* segmentInSteps(passages: readonly Passage[]): Generator<number, Segment> {
   const postings = new Map<string, Posting>();
-  const lengths = passages.map(({ text }, index) => {
+  const lengths: number[] = [];
+  for (const [index, { text }] of passages.entries()) {
     const { counts, length } = extractTerms(text);
     for (const [term, count] of counts) {
       const posting = postings.get(term) ?? { texts: [], counts: [] };
@@ -110,8 +114,9 @@ export function segmentOfPassages(passages: readonly Passage[]): Segment {
       posting.counts.push(count);
       postings.set(term, posting);
     }
-    return length;
-  });
+    lengths.push(length);
+    yield text.length;
+  }
   // Without a comparison of its own a sort goes by UTF-16 units.
   const terms = [...postings.keys()].toSorted();
   const packed = packPostings(terms.flatMap((term) => postings.get(term) ?? []));
@@ -124,6 +129,10 @@ export function segmentOfPassages(passages: readonly Passage[]): Segment {
     starts: postingStarts(packed, terms.length),
   };
 }
+
+/** The same without a pause, for passages of a known size. */
+export const segmentOfPassages = (passages: readonly Passage[]): Segment =>
+  withoutPause(segmentInSteps(passages));
 
 /** The passages of turns in their order, as the index holds them or whole; of turns that do not count in a context none. */
 export const passagesOfTurns = (

@@ -1,3 +1,4 @@
+import { withoutPause } from '../steps.ts';
 import { wordMatcher } from './match-word.ts';
 import { splitAtBreaks } from './passages.ts';
 import { countUnits, type SearchQuery } from './search-query.ts';
@@ -98,10 +99,5 @@ export function createSteppedFinder(
 /** The same without a pause, for texts of a known size. */
 export function createFinder(query: SearchQuery): (text: string) => FoundInText {
   const findIn = createSteppedFinder(query);
-  return (text) => {
-    const steps = findIn(text);
-    let step = steps.next();
-    while (step.done !== true) step = steps.next();
-    return step.value;
-  };
+  return (text) => withoutPause(findIn(text));
 }

@@ -2,11 +2,12 @@ import { dayWeights } from '../recall/days-asked.ts';
 import { lookUp, visiblePassages, type Candidate, type Visible } from '../recall/look-up.ts';
 import {
   passagesOfTurns,
-  segmentOfPassages,
+  segmentInSteps,
   type Passage,
   type PassageRole,
+  type Segment,
 } from '../recall/segment.ts';
-import { createFinder } from './find-in-text.ts';
+import { createSteppedFinder } from './find-in-text.ts';
 import { PAIRS_ALONE, readSearchQuery } from './search-query.ts';
 import { cutExcerpt } from './snippet.ts';
 import type { TurnTexts } from './turn-texts.ts';
@@ -17,6 +18,8 @@ import type { TurnTexts } from './turn-texts.ts';
  */
 const HIT_CHARACTERS = 450;
 const BEST_CHARACTERS = 320;
+/** UTF-16 units of turns that are made findable together. */
+const SEGMENT_CHARACTERS = 50_000;
 /** Passages that are looked at for a hit: a long answer may have many that fit. */
 const PASSAGES_PER_HIT = 8;
 
@@ -50,42 +53,80 @@ function textsOfTurns(segments: readonly Visible[], seqs: ReadonlySet<number>) {
   return texts;
 }
 
+const charactersOf = ({ messages, tools }: TurnTexts) =>
+  messages.reduce((sum, { text }) => sum + text.length, tools.length);
+
+const newestSeq = ({ passages }: Segment) => passages.at(-1)?.seq ?? 0;
+
+/** Makes turns findable, some of them at a time. */
+function segmentsOfTurns() {
+  const segments: Segment[] = [];
+  let turns: TurnTexts[] = [];
+  let characters = 0;
+  function* addSegment(): Generator<number> {
+    const inOrder = turns.toSorted((a, b) => a.seq - b.seq);
+    turns = [];
+    characters = 0;
+    segments.push(yield* segmentInSteps(passagesOfTurns(inOrder, { areWhole: true })));
+  }
+  return {
+    *add(texts: TurnTexts): Generator<number> {
+      turns.push(texts);
+      characters += charactersOf(texts);
+      if (characters >= SEGMENT_CHARACTERS) yield* addSegment();
+    },
+    *newestFirst(): Generator<number, Segment[]> {
+      yield* addSegment();
+      return segments.toSorted((a, b) => newestSeq(b) - newestSeq(a));
+    },
+  };
+}
+
+/** How a passage that fits best of its turn is shown. */
+function* hitOf(
+  { seq, role, at: time }: Passage,
+  texts: Partial<Record<PassageRole, string>>,
+  findIn: ReturnType<typeof createSteppedFinder>,
+): Generator<number, TurnHit> {
+  function* excerpt(text: string, characters: number): Generator<number, string> {
+    const { places } = yield* findIn(text);
+    return cutExcerpt(text, places, characters);
+  }
+  const others = role === 'user' ? (['model'] as const) : (['user', 'model'] as const);
+  const other = others.find((each) => each !== role && texts[each] !== undefined);
+  const snippet = yield* excerpt(texts[role] ?? '', other ? BEST_CHARACTERS : HIT_CHARACTERS);
+  const hit = { seq, role, time, snippet };
+  if (other === undefined) return hit;
+  const room = HIT_CHARACTERS - snippet.length;
+  return { ...hit, beside: { role: other, snippet: yield* excerpt(texts[other] ?? '', room) } };
+}
+
 /**
  * Looks through turns one by one, and through parts of the index, for what a query asks for; ranks them at the end. Days
- * in the query ("last week") are those as seen from `now`.
+ * in the query ("last week") are those as seen from `now`. Both yield the UTF-16 units of each step, so that other work
+ * may come between.
  */
 export function turnSearch(q: string, now?: Date) {
   const query = readSearchQuery(q, PAIRS_ALONE);
-  const find = createFinder(query);
+  const findIn = createSteppedFinder(query);
   const onDay = dayWeights(q, now);
-  const looked: TurnTexts[] = [];
-  const excerpt = (text: string, characters: number) =>
-    cutExcerpt(text, find(text).places, characters);
-
-  function hitOf(
-    { seq, role, at: time }: Passage,
-    texts: Partial<Record<PassageRole, string>>,
-  ): TurnHit {
-    const others = role === 'user' ? (['model'] as const) : (['user', 'model'] as const);
-    const other = others.find((each) => each !== role && texts[each] !== undefined);
-    const snippet = excerpt(texts[role] ?? '', other ? BEST_CHARACTERS : HIT_CHARACTERS);
-    const hit = { seq, role, time, snippet };
-    if (other === undefined) return hit;
-    const room = HIT_CHARACTERS - snippet.length;
-    return { ...hit, beside: { role: other, snippet: excerpt(texts[other] ?? '', room) } };
-  }
+  const own = segmentsOfTurns();
 
   return {
     /** Turns follow one another, in either direction. */
-    lookInto(texts: TurnTexts): void {
-      looked.push(texts);
-    },
+    lookInto: (texts: TurnTexts): Generator<number> => own.add(texts),
 
     /** The best turns first, of equal ones the newest; at most `limit`. Turns of `indexed` were not looked into. */
-    hits(limit: number, indexed: readonly Visible[] = [], hidden?: ReadonlySet<number>): TurnHit[] {
-      const inOrder = looked.toSorted((a, b) => a.seq - b.seq);
-      const own = segmentOfPassages(passagesOfTurns(inOrder, { areWhole: true }));
-      const segments = [{ segment: own, throughSeq: Infinity }, ...indexed];
+    *hits(
+      limit: number,
+      indexed: readonly Visible[] = [],
+      hidden?: ReadonlySet<number>,
+    ): Generator<number, TurnHit[]> {
+      const newestFirst = yield* own.newestFirst();
+      const segments = [
+        ...newestFirst.map((segment) => ({ segment, throughSeq: Infinity })),
+        ...indexed,
+      ];
       const { candidates } = lookUp({
         segments,
         query,
@@ -95,7 +136,10 @@ export function turnSearch(q: string, now?: Date) {
       });
       const best = bestByTurn(candidates).slice(0, limit);
       const texts = textsOfTurns(segments, new Set(best.map(({ seq }) => seq)));
-      return best.map((passage) => hitOf(passage, texts.get(passage.seq) ?? {}));
+      const hits: TurnHit[] = [];
+      for (const passage of best)
+        hits.push(yield* hitOf(passage, texts.get(passage.seq) ?? {}, findIn));
+      return hits;
     },
   };
 }

@@ -1,3 +1,4 @@
+import { withoutHidden } from '../hidden-characters.ts';
 import { cutHead } from '../text-cut.ts';
 
 /** UTF-16 units of a title: one line of a list on a phone. */
@@ -13,8 +14,7 @@ const LINE_CHARACTERS = 400;
 const WRAPPING = /^[\s"'“”„‘’«»「」『』《》*_#`-]+|[\s"'“”„‘’«»「」『』《》*_#`.。．]+$/gu;
 
 /** Markup, addresses of web pages, and what would change how other lines of a list are shown. */
-const REFUSED =
-  /[<>{}`|\\]|\]\(|https?:|www\.|[\p{Cc}\p{Co}\p{Cn}\u2028\u2029\u202a-\u202e\u2066-\u2069]/iu;
+const REFUSED = /[<>{}`|\\]|\]\(|https?:|www\.|[\p{Cc}\p{Co}\p{Cn}\u2028\u2029]/iu;
 
 /**
  * The title in what a model answered, or undefined when there is none that can be shown as it is: one line
@@ -24,7 +24,7 @@ export function titleIn(answer: string): string | undefined {
   const lines = answer.split(/\r?\n/u).filter((line) => line.trim() !== '');
   const [line, ...others] = lines;
   if (line === undefined || others.length > 0 || line.length > LINE_CHARACTERS) return undefined;
-  const title = line.replaceAll(WRAPPING, '').replaceAll(/\s+/gu, ' ');
+  const title = withoutHidden(line).replaceAll(WRAPPING, '').replaceAll(/\s+/gu, ' ');
   if (title.length > ANSWER_CHARACTERS || REFUSED.test(title) || !title.isWellFormed())
     return undefined;
   if (!/[\p{L}\p{N}]/u.test(title)) return undefined;

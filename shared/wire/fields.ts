@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { HIDDEN_CHARACTER } from '#shared/hidden-characters.ts';
+import { withoutHidden } from '#shared/hidden-characters.ts';
 import { toLowerUuid } from '#shared/uuid.ts';
 
 /* What callers get. The tests hold every answer to them. */
@@ -29,12 +29,11 @@ export const wellFormedText = z
 /** No control characters and no breaks of lines; without surrogates and flags, so that every reader of JSON Schema takes it. */
 // eslint-disable-next-line no-control-regex -- they are what is refused
 const ONE_LINE = /^[^\u0000-\u001f\u007f-\u009f\u2028\u2029]+$/;
-const HIDDEN = new RegExp(HIDDEN_CHARACTER, 'gu');
 
 /** A line that lists show: what nobody sees of it, and what turns its direction, is taken out. */
 export const shownLine = (characters: number) =>
   wellFormedText
-    .overwrite((text) => text.replaceAll(HIDDEN, ''))
+    .overwrite(withoutHidden)
     .min(1)
     .max(characters)
     .regex(ONE_LINE, 'must be one line of text');

@@ -46,6 +46,8 @@ describe('the title in an answer', () => {
     ['رحلة إلى كيوتو', 'رحلة إلى كيوتو'],
     ['C++ & C# in 2026', 'C++ & C# in 2026'],
     ['Ein Boot? Ja!', 'Ein Boot? Ja!'],
+    ['Trip \u202etxt.exe', 'Trip txt.exe'],
+    ['\u200b"Tr\u00adip\u{E0041}"', 'Trip'],
     ['Family 👩‍👩‍👧 trip', 'Family 👩‍👩‍👧 trip'],
   ])('the title in the answer %j is %j', (answer, title) => {
     expect(titleIn(answer)).toBe(title);
@@ -62,7 +64,7 @@ describe('the title in an answer', () => {
     ['an address with a scheme', 'https://example.com/trip'],
     ['JSON', '{"title": "Trip"}'],
     ['a control character', 'Trip\u0007'],
-    ['a turn of the direction of writing', 'Trip \u202etxt.exe'],
+    ['a hidden address', 'Trip ht\u200btps://example.com'],
     ['half of a surrogate pair', 'Trip \ud83d'],
     ['an answer in place of a title', 'word '.repeat(40)],
   ])('an answer with %s has no title', (_, answer) => {

@@ -1,5 +1,6 @@
 import MiniSearch from 'minisearch';
 import { turnSearch } from '#shared/search/rank-turns.ts';
+import { withoutPause } from '#shared/steps.ts';
 import type { TurnTexts } from '#shared/search/turn-texts.ts';
 
 /** Makes a conversation searchable; the search gives turns, the best first. */
@@ -11,8 +12,8 @@ const HITS = 10;
 /** As the tool recall_history ranks turns. */
 export const ownRanker: Ranker = (turns) => (question) => {
   const search = turnSearch(question, turns.at(-1)?.messages[0]?.time ?? new Date(0));
-  for (const turn of turns) search.lookInto(turn);
-  return search.hits(HITS).map(({ seq }) => seq);
+  for (const turn of turns) withoutPause(search.lookInto(turn));
+  return withoutPause(search.hits(HITS)).map(({ seq }) => seq);
 };
 
 /** The library with its defaults: one document a turn, question and answer as one text. */

@@ -28,7 +28,7 @@ describe('the user’s words', () => {
     ['Arabic', 'هل تعرف أنني نباتي؟'],
     ['a time', 'Never call me after 21:30.'],
   ])('the user’s words are quoted as they are: %s', (_, text) => {
-    const quotation = { seq: 1, at, text, mayBeOthers: false };
+    const quotation = { seq: 1, at, text, mayBeOthers: false, isPartOfShown: false };
     expect(quote(text, text)).toEqual(quotation);
   });
 
@@ -87,6 +87,24 @@ describe('the user’s words', () => {
       'I do not think Dr. Brown is right.',
     ],
     [
+      'what stands before a title',
+      'Brown is right',
+      'I do not think Prof. Brown is right. Bye.',
+      'I do not think Prof. Brown is right.',
+    ],
+    [
+      'what stands before a title in Cyrillic',
+      'Иванов мой врач',
+      'Неправда, что Проф. Иванов мой врач.',
+      'Неправда, что Проф. Иванов мой врач.',
+    ],
+    [
+      'the list of a heading with numbers',
+      'A dog',
+      'If I win:\n1. A house\n2. A dog',
+      'If I win:\n1. A house\n2. A dog',
+    ],
+    [
       'what stands before a name with a sign',
       'products are good',
       'I doubt that Yahoo! products are good.',
@@ -115,11 +133,19 @@ describe('the user’s words', () => {
       at,
       text: 'Now I live in Rome.',
       mayBeOthers: false,
+      isPartOfShown: false,
     });
   });
 });
 
 describe('words that may be somebody else’s', () => {
+  test('words behind a short name that ends a sentence are the user’s, with that sentence', () => {
+    expect(quote('I have a dog.', 'I live in Rome. I have a dog.')).toMatchObject({
+      text: 'I live in Rome. I have a dog.',
+      mayBeOthers: false,
+    });
+  });
+
   test.each([
     ['a second text of the message', 'I live in Rome.', ['I live in Rome.', 'Hello.']],
     [
@@ -128,6 +154,11 @@ describe('words that may be somebody else’s', () => {
       [`I live in Rome. ${'Bees fly. '.repeat(60)}`],
     ],
     ['a quotation in single marks', 'I hate fish.', ["He said 'I hate fish.' to me."]],
+    ...['‹›', '＂＂', '《》', '〝〞', '｢｣', '❝❞'].map((marks): [string, string, string[]] => [
+      `a quotation in ${marks}`,
+      'I love fish.',
+      [`He says ${marks.charAt(0)}I hate meat. I love fish. Bye.${marks.charAt(1)}`],
+    ]),
     ['a tag', 'I live in Rome.', ['<mail> I live in Rome. </mail>']],
   ])('words may be somebody else’s in %s', (_, words, texts) => {
     expect(quoteUser(words, [{ seq: 1, at, texts }])?.mayBeOthers).toBe(true);

@@ -187,3 +187,23 @@ describe('recall_history', () => {
 });
 
 boundsOfRecall();
+
+test('recall_history lets other work go on every 16,384 characters of a long conversation', async () => {
+  const pasted = `The boat left.\n${'The bees fly high over the hill.\n'.repeat(3_000)}`;
+  const turns = Array.from({ length: 6 }, () => ({ user: pasted, answer: pasted }));
+  const { dependencies, conversationId } = await conversationOf(turns);
+  let goes = 0;
+  let isSearching = true;
+  const otherWork = () => {
+    goes += 1;
+    if (isSearching) setImmediate(otherWork);
+  };
+  setImmediate(otherWork);
+
+  const { hits } = await recall(dependencies, conversationId, { query: 'boat' });
+  isSearching = false;
+
+  expect(hits.map(({ seq }) => seq)).toEqual([6, 5, 4, 3, 2, 1]);
+  // Once to find, and once to cut what is shown.
+  expect(goes).toBeGreaterThanOrEqual((2 * 12 * pasted.length) / 16_384);
+});

@@ -22,22 +22,28 @@ interface PinOf {
 export const putPin = (
   dependencies: PinDependencies,
   request: PinOf & { text: string },
-): Promise<{ pin: Pin; isNew: boolean }> => keepPin(dependencies, { ...request, source: 'api' });
+): Promise<{ pin: Pin; isNew: boolean }> =>
+  keepPin(dependencies, request, () => ({ text: request.text, source: 'api' }));
 
-/** The same for whoever it comes from, and of which turn. Throws as `putPin`. */
+/**
+ * The same for whoever it comes from, and of which turn. `prepare` is asked behind the read of the conversation that the
+ * write is guarded by, again whenever somebody else came first: what it reads still stands when the pin is stored. Throws as
+ * `putPin`, and what `prepare` throws.
+ */
 export function keepPin(
   dependencies: PinDependencies,
-  request: PinOf & Pick<Pin, 'text' | 'source' | 'seq'>,
+  request: PinOf,
+  prepare: () => Omit<Pin, 'id'> | Promise<Omit<Pin, 'id'>>,
 ): Promise<{ pin: Pin; isNew: boolean }> {
-  const { conversationId, pinId, text, source, seq } = request;
+  const { conversationId, pinId } = request;
   return changeConversation<{ pin: Pin; isNew: boolean }>(
     dependencies,
     request,
-    ({ conversation }) => {
+    async ({ conversation }) => {
       const { pins, deletedPins = [] } = conversation.value;
       const id = idAmong(pins, pinId);
       if (deletedPins.includes(id)) throw pinDeleted(pinId);
-      const pin: Pin = { id, text, source, ...(seq !== undefined && { seq }) };
+      const pin: Pin = { id, ...(await prepare()) };
       const budget = conversationPinBudget(dependencies.config, conversation.value);
       const decision = decidePin(pins, pin, budget);
       switch (decision.kind) {

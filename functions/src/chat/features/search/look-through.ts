@@ -14,13 +14,31 @@ interface Search {
   turnsMax: number;
   signal?: AbortSignal;
   /** Called with each turn, the newest first. Gives the UTF-16 units that each of its steps has looked at. */
-  visit: (texts: TurnTexts) => Iterable<number>;
+  visit: (texts: TurnTexts) => Generator<number, unknown>;
 }
 
 /** UTF-16 units after which what waits in this process has a go. */
 const BREATH_CHARACTERS = 16_384;
 /** UTF-16 units that a step counts for beside those that it has looked at. */
 const STEP_OVERHEAD_CHARACTERS = 500;
+
+/**
+ * Runs work of one or more parts, whose steps say how many UTF-16 units they looked at, and lets what waits in this process
+ * have a go between them.
+ */
+export function inBreaths() {
+  let sinceBreath = 0;
+  return async <T>(steps: Generator<number, T>): Promise<T> => {
+    for (;;) {
+      const step = steps.next();
+      if (step.done === true) return step.value;
+      sinceBreath += step.value + STEP_OVERHEAD_CHARACTERS;
+      if (sinceBreath < BREATH_CHARACTERS) continue;
+      await breathe();
+      sinceBreath = 0;
+    }
+  };
+}
 
 /** How far a search came. */
 export interface Searched {
@@ -44,16 +62,10 @@ export async function lookThrough(
   const end = Math.max(1, newest - turnsMax + 1);
   let oldestSeq = newest + 1;
   let characters = 0;
-  let sinceBreath = 0;
+  const run = inBreaths();
   const range = { newest, oldest: end, ...(signal && { signal }) };
   for await (const step of textsBackwards({ dependencies, conversationId, conversation }, range)) {
-    for (const texts of step.texts)
-      for (const lookedAt of visit(texts)) {
-        sinceBreath += lookedAt + STEP_OVERHEAD_CHARACTERS;
-        if (sinceBreath < BREATH_CHARACTERS) continue;
-        await breathe();
-        sinceBreath = 0;
-      }
+    for (const texts of step.texts) await run(visit(texts));
     characters += step.characters;
     oldestSeq -= step.turns;
     if (characters >= SEARCH_CHARACTERS) break;

@@ -50,7 +50,7 @@ async function isAskedByUser(
 
 /**
  * The tool with which the model forgets a note about the user, by its id in the prompt. It runs at once where the newest
- * message has the words that ask for it and the prompt shows no tool's output, file or text of the app; else the user is
+ * message has the words that ask for it and no turn shows a tool's output, a file, a pasted text or one of the app; else the user is
  * asked. Throws MEMORY_NOT_FOUND, MEMORY_NOT_SAID.
  */
 export const forgetMemoryTool = (dependencies: Dependencies): ServerTool<typeof parameters> => ({

@@ -2,7 +2,11 @@ import { z } from 'zod';
 import { turnSearch, type TurnHit } from '#shared/search/rank-turns.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { readOwnConversation } from '#functions/chat/conversations/own-conversation.ts';
-import { lookThrough, type Searched } from '#functions/chat/features/search/look-through.ts';
+import {
+  inBreaths,
+  lookThrough,
+  type Searched,
+} from '#functions/chat/features/search/look-through.ts';
 import { loadIndex } from '#functions/recall/read-index.ts';
 import type { ServerTool } from './server-tool.ts';
 
@@ -75,15 +79,14 @@ export function recallHistory(
         newest,
         turnsMax: Math.min(RECALL_TURNS, newest - throughSeq),
         signal,
-        visit: (texts) => {
-          if (texts.inContext) search.lookInto(texts);
-          return [];
+        *visit(texts) {
+          if (texts.inContext) yield* search.lookInto(texts);
         },
       });
       const searched = isIndexed ? withIndexed(tail, throughSeq) : tail;
       const indexed = index.segments.map((segment) => ({ segment, throughSeq }));
       const hidden = new Set(conversation.value.pendingErasure?.seqs ?? []);
-      const hits = search.hits(RECALL_HITS, isIndexed ? indexed : [], hidden);
+      const hits = await inBreaths()(search.hits(RECALL_HITS, isIndexed ? indexed : [], hidden));
       const note = noteOf(hits, searched);
       return { hits: hits.map(hitView), searched, ...(note !== undefined && { note }) };
     },

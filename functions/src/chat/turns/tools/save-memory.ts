@@ -58,6 +58,12 @@ const notSaidError = () =>
 const notAllowedError = () =>
   refused('a note of words that may be shown', 'the user has not allowed it. Ask the user.');
 
+const partError = (sentences: string) =>
+  refused(
+    'a part of words that may be shown',
+    `the user is asked, and has to see all that is kept. Call again with these \`words\`: ${sentences}`,
+  );
+
 const tooLongError = () =>
   refused(
     'a note of sentences that are too long',
@@ -69,8 +75,10 @@ async function quote(dependencies: Dependencies, { words }: Saving, context: Too
   const { conversation, messages } = await readUserMessages(dependencies, context);
   const quotation = quoteUser(words, messages);
   if (!quotation) throw notSaidError();
-  if (quotation.mayBeOthers && !context.isApproved) throw notAllowedError();
-  if (quotation.text.length > NOTE_MAX_CHARACTERS) throw tooLongError();
+  const { text, mayBeOthers, isPartOfShown } = quotation;
+  if (text.length > NOTE_MAX_CHARACTERS) throw tooLongError();
+  if (isPartOfShown) throw partError(text);
+  if (mayBeOthers && !context.isApproved) throw notAllowedError();
   const guards = [sameConversationWrite(context.conversationId, conversation.updateTime)];
   return { quotation, guards };
 }
@@ -94,22 +102,22 @@ async function saveForConversation(
   context: ToolCallContext,
 ) {
   const { caller, conversationId, key } = context;
-  const { quotation } = await quote(dependencies, saving, context);
-  const { pin, isNew } = await keepPin(dependencies, {
-    caller,
-    conversationId,
-    pinId: stableUuid(dependencies.sha256, ['pin', conversationId, key]),
-    text: quotation.text,
-    source: 'detected',
-    seq: quotation.seq,
-  });
+  const pinId = stableUuid(dependencies.sha256, ['pin', conversationId, key]);
+  const { pin, isNew } = await keepPin(
+    dependencies,
+    { caller, conversationId, pinId },
+    async () => {
+      const { quotation } = await quote(dependencies, saving, context);
+      return { text: quotation.text, source: 'detected' as const, seq: quotation.seq };
+    },
+  );
   return { saved: true, id: pin.id, isNew };
 }
 
 /**
  * The tool with which the model remembers what the user stated: as a note about the user, or as a pin of the
  * conversation. Saved are the sentences of a message in which the words stand, never the model's own. Where the message
- * may show words of somebody else the user is asked. Throws MEMORY_NOT_SAID, MEMORY_FULL, PIN_BUDGET. The same call again
+ * may show words of somebody else the user is asked, about all that will be kept. Throws MEMORY_NOT_SAID, MEMORY_FULL, PIN_BUDGET. The same call again
  * saves nothing twice.
  */
 export const saveMemoryTool = (dependencies: Dependencies): ServerTool<typeof parameters> => ({
@@ -121,7 +129,9 @@ export const saveMemoryTool = (dependencies: Dependencies): ServerTool<typeof pa
   async needsApproval({ words }, origin) {
     const { messages } = await readUserMessages(dependencies, origin);
     const quotation = quoteUser(words, messages);
-    return quotation?.mayBeOthers === true && quotation.text.length <= NOTE_MAX_CHARACTERS;
+    if (!quotation) return false;
+    const { text, mayBeOthers, isPartOfShown } = quotation;
+    return mayBeOthers && !isPartOfShown && text.length <= NOTE_MAX_CHARACTERS;
   },
   run: (args, context) =>
     args.scope === 'conversation'

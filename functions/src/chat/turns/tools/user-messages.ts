@@ -1,8 +1,8 @@
 import type { Part } from '#shared/conversation/documents/content.ts';
 import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
-import { firstTailSeq, readTurnRange } from '#shared/conversation/context/read-conversation.ts';
+import { readTurnRange } from '#shared/conversation/context/read-conversation.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
-import type { UserMessage } from '#shared/memory/quote-user.ts';
+import { mayShowText, type UserMessage } from '#shared/memory/quote-user.ts';
 import { typedTexts } from '#shared/uploads/upload-parts.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { readOwnConversation } from '#functions/chat/conversations/own-conversation.ts';
@@ -15,7 +15,10 @@ interface UserMessages {
   conversation: Versioned<Conversation>;
   /** The oldest first, that of the call last. */
   messages: UserMessage[];
-  /** The prompt shows, or may show, more than user and model have written: a tool's output, a file, a text of the app. */
+  /**
+   * Somebody else than the user and the model may have spoken in one of the turns so far: the prompt, or a summary in it, may
+   * tell of a tool's output, a file, a text of the app or one that a message shows.
+   */
   showsOthers: boolean;
 }
 
@@ -31,6 +34,7 @@ const isOfOthers = ({ functionResponse, upload, fileData, inlineData }: Part): b
 const turnShowsOthers = ({ user, contents, surroundings, grounding }: Turn): boolean =>
   surroundings !== undefined ||
   grounding !== undefined ||
+  mayShowText(typedTexts(user)) ||
   [user, ...contents].some(({ parts }) => parts.some(isOfOthers));
 
 /**
@@ -47,7 +51,6 @@ export async function readUserMessages(
   const turns = (await readTurnRange(dependencies, range)).filter(
     (turn) => turn.inContext || turn.seq === seq,
   );
-  const first = firstTailSeq(conversation.value);
   return {
     conversation,
     messages: turns.map((turn) => ({
@@ -55,7 +58,6 @@ export async function readUserMessages(
       at: turn.createTime,
       texts: typedTexts(turn.user),
     })),
-    showsOthers:
-      first < fromSeq || turns.some((turn) => turn.seq >= first && turnShowsOthers(turn)),
+    showsOthers: fromSeq > 1 || turns.some(turnShowsOthers),
   };
 }
