@@ -54,6 +54,14 @@ function steps(
   );
 }
 
+/** Whether a model began to answer, and may bill for it: then it has read the files. */
+const isBegun = ({ parts, usage, misfitUsage, isUnreported }: FittingAnswer): boolean =>
+  parts.length > 0 || (usage ?? misfitUsage) !== undefined || isUnreported === true;
+
+/** Whether a file may be why a model did not begin to answer. */
+const mayLackFile = (answer: FittingAnswer): boolean =>
+  answer.error !== undefined && mayBeForFile(answer.error) && !isBegun(answer);
+
 /**
  * The answer to a request whose files at foreign addresses may have died since: where the model may have refused it for
  * one of them, it is asked once more without those of older turns. `leftOutFiles` of the answer says what was left out,
@@ -78,13 +86,13 @@ export async function askWithoutDeadFiles(
   const first = requestWithout(known);
   const answer = { ...(await ask(first)), leftOutFiles };
   const { error } = answer;
-  if (!error || !mayBeForFile(error)) return answer;
+  if (!error || !mayLackFile(answer)) return answer;
   for (const files of steps(turn, first)) {
     const all = [...known, ...files];
     const next = await ask(requestWithout(all));
-    if (!next.error) return { ...next, leftOutFiles: all };
+    if (!next.error || isBegun(next)) return { ...next, leftOutFiles: all };
     // Nothing is known of the files where the model was busy, or the turn was stopped.
-    if (!mayBeForFile(next.error)) return { ...next, leftOutFiles };
+    if (!mayLackFile(next)) return { ...next, leftOutFiles };
   }
   return { ...answer, error: refusedMessageError(error, begun) };
 }
