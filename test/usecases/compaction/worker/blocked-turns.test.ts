@@ -5,7 +5,7 @@ import type { DocumentFields } from '#shared/ports/ports.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { contextResponse } from '#shared/wire/resources/context.ts';
 import { messageListResponse, sendMessageResponse } from '#shared/wire/resources/messages.ts';
-import { choosyModel } from '#test/fakes/choosy-model.ts';
+import { choosyModel, refusedWith, type Refusal } from '#test/fakes/choosy-model.ts';
 import { createWireApp } from '#test/support/chat/wire-app.ts';
 import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
 import { neverAborted } from '#test/support/compaction/compacted-conversation.ts';
@@ -149,6 +149,30 @@ describe('a turn that a filter blocks from now on', () => {
 
     expect(context.compaction).toMatchObject({ trigger: 'blocked' });
     expect(await chat.work()).toMatchObject({ reason: 'TURNS_BLOCKED' });
+  });
+
+  test.each([
+    { what: 'before it looks for files', isFilterFirst: true },
+    { what: 'once it could read all files', isFilterFirst: false },
+  ])('a model that filters $what is searched beside a dead file', async ({ isFilterFirst }) => {
+    const chat = world();
+    await talk(chat, { turns: 4, at: [3] });
+    const file = { type: 'file', mediaType: 'image/png', url: 'https://dead.example/a.png' };
+    const parts = [{ type: 'text', text: 'Look' }, file];
+    await chat.call('POST', '/messages', { message: { id: randomUUID(), parts } });
+    await chat.send('A nice picture.');
+    chat.block(WORD);
+    const { refuse } = chat.state;
+    const dead: Refusal = (_, text) =>
+      text.includes('dead.example') ? refusedWith(400) : undefined;
+    const [first, second] = isFilterFirst ? [refuse, dead] : [dead, refuse];
+    chat.state.refuse = (request, text) => first(request, text) ?? second(request, text);
+    await chat.send('Hello');
+
+    const result = await chat.work();
+
+    expect(result).toMatchObject({ state: 'CONTENT_TRUNCATED', reason: 'TURNS_BLOCKED' });
+    expect((await chat.send('And now?')).turn.finishReason).toBe('stop');
   });
 
   test('a search is made also where the owner has switched compaction off', async () => {

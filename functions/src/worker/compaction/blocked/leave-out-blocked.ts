@@ -1,6 +1,7 @@
 import { withoutTurns } from '#shared/compaction/snapshot/repair-history.ts';
 import { newestHistoryThrough } from '#shared/conversation/context/find-history.ts';
 import type { ContextSource } from '#shared/conversation/context/assemble-context.ts';
+import { leftOutParts, withoutFiles } from '#shared/conversation/context/left-out-files.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import { turnPath } from '#shared/conversation/documents/paths.ts';
 import { workingItems, type Item, type Snapshot } from '#shared/conversation/documents/snapshot.ts';
@@ -8,7 +9,7 @@ import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { generationFields, rearmsFrom } from '#shared/conversation/writes/next-generation.ts';
 import { continueHistory, readPresent } from '#functions/context/continue-history.ts';
 import { createRenderer } from '#functions/context/snapshot-rendering.ts';
-import { payFor } from '../draft/ask-summariser.ts';
+import { askReadable, payFor } from '../draft/ask-summariser.ts';
 import { unchanged, type Outcome } from '../outcome.ts';
 import { runContext, type ClaimedRun } from '../run.ts';
 import { sentPrompt } from '../swap/measure-swap.ts';
@@ -39,10 +40,19 @@ function itemsIn({ history }: Present): Item[] {
   return items.every(({ sources }) => sources.length > 0) ? items : [];
 }
 
-const unitsOf = (present: Present): ContextUnit[] => [
-  ...itemsIn(present).map((item) => ({ seqs: item.sources, item })),
-  ...present.turns.filter(({ inContext }) => inContext).map((turn) => ({ seqs: [turn.seq], turn })),
-];
+/** Files that are left out stay out, also of a prompt without the turn that was answered without them. */
+function unitsOf(present: Present): ContextUnit[] {
+  const leftOut = leftOutParts(present.turns);
+  return [
+    ...itemsIn(present).map((item) => ({ seqs: item.sources, item })),
+    ...present.turns
+      .filter(({ inContext }) => inContext)
+      .map((turn) => ({
+        seqs: [turn.seq],
+        turn: { ...turn, user: withoutFiles(turn.user, leftOut) },
+      })),
+  ];
+}
 
 const withItems = (snapshot: Snapshot, ids: ReadonlySet<string>): Snapshot => ({
   ...snapshot,
@@ -90,14 +100,17 @@ async function blockReasonOf(
   units: readonly ContextUnit[],
 ): Promise<string | undefined> {
   run.signal.throwIfAborted();
-  const request = {
-    ...sentPrompt(run, contextOf(run, present, units), QUESTION),
-    toolChoice: 'none' as const,
-    maxOutputTokens: 1,
-    role: 'utility_probe' as const,
-    promptId: `${run.need.requestId}-blocked-${run.bill.calls + 1}`,
-  };
-  const { blockReason } = await payFor(run, { request, promptVersion: undefined });
+  const prompt = sentPrompt(run, contextOf(run, present, units), QUESTION);
+  const { blockReason } = await askReadable(prompt, (readable) => {
+    const request = {
+      ...readable,
+      toolChoice: 'none' as const,
+      maxOutputTokens: 1,
+      role: 'utility_probe' as const,
+      promptId: `${run.need.requestId}-blocked-${run.bill.calls + 1}`,
+    };
+    return payFor(run, { request, promptVersion: undefined });
+  });
   // A name and no text.
   return blockReason === undefined || /^[A-Z_]{1,63}$/.test(blockReason) ? blockReason : 'OTHER';
 }
