@@ -16,7 +16,7 @@ const FORBIDDEN = `The password is ${WORD}.`;
 /** A chat whose model blocks every prompt with one of `state.words`, once `block` was called; and its worker. */
 function world() {
   const choosy = choosyModel();
-  const app = createWireApp({ model: choosy.model });
+  const app = createWireApp({ model: choosy.model }, { CLIENT_WRITABLE: 'systemInstruction' });
   choosy.state.say = [{ text: 'There is a lot to tell about dogs and their names. '.repeat(20) }];
   const { store, clock } = app.dependencies;
   const bench = { ...compactionBench({ store, model: choosy.model }), clock };
@@ -28,8 +28,8 @@ function world() {
     ...choosy,
     call,
     block: (...words: string[]) => {
-      choosy.state.refuse = (_, text) =>
-        words.some((word) => text.includes(word))
+      choosy.state.refuse = ({ systemInstruction = '' }, text) =>
+        words.some((word) => `${systemInstruction}${text}`.includes(word))
           ? { parts: [], blockReason: 'PROHIBITED_CONTENT' }
           : undefined;
     },
@@ -250,6 +250,33 @@ describe('a block that no turn is to blame for', () => {
     expect(first).toMatchObject({ state: 'NOOP', reason: 'INSTRUCTION_BLOCKED' });
     expect(chat.requests).toHaveLength(calls + 2 + 1);
     expect(context.compaction).toBeDefined();
+  });
+
+  test.each([
+    {
+      what: 'the instruction is blocked as well',
+      spoil: ({ call }: World) => call('PATCH', '', { systemInstruction: FORBIDDEN }),
+      mend: ({ call }: World) => call('PATCH', '', { systemInstruction: 'Be kind.' }),
+    },
+    {
+      what: 'a pin is blocked as well',
+      spoil: ({ call }: World) => call('PUT', '/pins/p1', { text: FORBIDDEN }),
+      mend: ({ call }: World) => call('DELETE', '/pins/p1'),
+    },
+  ])('where $what, the turn is found once that is changed', async ({ spoil, mend }) => {
+    const chat = world();
+    await talk(chat, { turns: 6, at: [3] });
+    await spoil(chat);
+    chat.block(WORD);
+    await chat.send('Hello');
+    expect(await chat.work()).toMatchObject({ reason: 'INSTRUCTION_BLOCKED' });
+    await mend(chat);
+    await chat.send('And now?');
+
+    const result = await chat.work();
+
+    expect(result).toMatchObject({ state: 'CONTENT_TRUNCATED', reason: 'TURNS_BLOCKED' });
+    expect((await chat.send('Thanks')).turn.finishReason).toBe('stop');
   });
 
   test('what is blocked only together is not taken apart', async () => {

@@ -19,7 +19,7 @@ import { findBlocked, type Unit } from './find-blocked.ts';
 /** What is asked behind the context: only whether the prompt passes matters. */
 const QUESTION = { role: 'user' as const, parts: [{ text: 'Answer with the word OK.' }] };
 
-/** Why a search changed nothing. None is made again before the context has changed. */
+/** Why a search changed nothing. None is made again before the context has changed, or what stands in every prompt. */
 const nothingFound: Readonly<Record<'clear' | 'always' | 'found', string>> = {
   clear: 'MESSAGE_BLOCKED',
   always: 'INSTRUCTION_BLOCKED',
@@ -115,9 +115,19 @@ async function blockReasonOf(
   return blockReason === undefined || /^[A-Z_]{1,63}$/.test(blockReason) ? blockReason : 'OTHER';
 }
 
-/** What a search has said already of the context as it is. */
-function knownReason({ reading }: ClaimedRun, { history, turns }: Present): string | undefined {
-  const last = reading.job?.value.records.findLast(({ reason }) => searchReasons.has(reason));
+/** Names what stands in every prompt, the model included. */
+const prefixOf = (run: ClaimedRun, present: Present): string =>
+  run.dependencies.sha256(JSON.stringify(sentPrompt(run, contextOf(run, present, []), QUESTION)));
+
+/** What a search has said already of the context as it is, behind this prefix. */
+function knownReason(
+  { reading }: ClaimedRun,
+  { history, turns }: Present,
+  prefix: string,
+): string | undefined {
+  const last = reading.job?.value.records.findLast(
+    (record) => searchReasons.has(record.reason) && record.searchedPrefix === prefix,
+  );
   const newest = turns.findLast(({ inContext }) => inContext);
   const changedAt = Math.max(
     history?.createTime.getTime() ?? 0,
@@ -206,16 +216,17 @@ export async function leaveOutBlocked(
   run: ClaimedRun,
 ): Promise<{ kind: 'made'; made: MadeGeneration } | { kind: 'outcome'; outcome: Outcome }> {
   const { reading, dependencies } = run;
-  const noop = (reason: string) => ({
+  const noop = (reason: string, searchedPrefix?: string) => ({
     kind: 'outcome' as const,
-    outcome: unchanged(reading.tokens, { state: 'NOOP', reason }),
+    outcome: unchanged(reading.tokens, { state: 'NOOP', reason, searchedPrefix }),
   });
   if (!run.isModelAllowed) return noop(run.refusal ?? 'SPEND_LIMIT');
   const { conversationId } = reading;
   const conversation = reading.conversation.value;
   const present = await readPresent(dependencies, { conversationId, conversation });
-  const known = knownReason(run, present);
-  if (known !== undefined) return noop(known);
+  const prefix = prefixOf(run, present);
+  const known = knownReason(run, present, prefix);
+  if (known !== undefined) return noop(known, prefix);
   let blockReason = '';
   const found = await findBlocked(unitsOf(present), async (units) => {
     const reason = await blockReasonOf(run, present, units);
@@ -223,6 +234,7 @@ export async function leaveOutBlocked(
     return reason !== undefined;
   });
   const seqs = found.kind === 'found' ? found.seqs : [];
-  if (seqs.length === 0 || present.history?.isUntrusted) return noop(nothingFound[found.kind]);
+  if (seqs.length === 0 || present.history?.isUntrusted)
+    return noop(nothingFound[found.kind], prefix);
   return { kind: 'made', made: await generationWithout(run, present, { seqs, blockReason }) };
 }
