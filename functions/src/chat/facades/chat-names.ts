@@ -49,10 +49,12 @@ export async function findChat(dependencies: Naming, chat: NamedChat): Promise<s
     : (await lookUp(dependencies, chat))?.known.conversationId;
 }
 
-/** Whether the next message can go there: it is the caller's, or nobody's yet. */
-async function isUsable({ store }: Naming, caller: Caller, conversationId: string) {
-  const [conversation] = await store.get([conversationPath(conversationId)]);
-  return !conversation || isOwn(decodeConversation(conversation).value, caller);
+/** Turns of a conversation where the next message can go: it is the caller's, or nobody's yet; else undefined. */
+async function countTurns({ store }: Naming, caller: Caller, conversationId: string) {
+  const [document] = await store.get([conversationPath(conversationId)]);
+  if (!document) return 0;
+  const conversation = decodeConversation(document).value;
+  return isOwn(conversation, caller) ? conversation.lastSeq : undefined;
 }
 
 /** Gives a name to a new conversation. Throws GuardLostError when another request was first. */
@@ -84,25 +86,28 @@ export async function openChat(dependencies: ChatDependencies, chat: NamedChat):
 }
 
 /** The same for a name of this server's own, which holds a colon: no client can choose it as the id of a chat. */
-export async function openNamed(
-  dependencies: ChatDependencies,
-  chat: NamedChat,
-): Promise<string> {
+export async function openNamed(dependencies: ChatDependencies, chat: NamedChat): Promise<string> {
   return retryWhenLost(dependencies.clock, async () => {
     const found = await lookUp(dependencies, chat);
     const id = found?.known.conversationId;
-    if (id !== undefined && (await isUsable(dependencies, chat.caller, id))) return id;
+    if (id !== undefined && (await countTurns(dependencies, chat.caller, id)) !== undefined)
+      return id;
     return nameNew(dependencies, chat, found?.name);
   });
 }
 
-/** The conversation that a name was given to last, where that was after `since`. */
-export async function findNamedSince(
+/**
+ * The conversation that a name was given to last, where that was after `since` and nothing was said in it behind its
+ * first message: who has gone on there has its answer.
+ */
+export async function findBegunSince(
   dependencies: Naming,
-  chat: NamedChat & { since: Date },
+  { since, ...chat }: NamedChat & { since: Date },
 ): Promise<string | undefined> {
   const known = (await lookUp(dependencies, chat))?.known;
-  return known && known.updateTime > chat.since ? known.conversationId : undefined;
+  if (!known || known.updateTime <= since) return undefined;
+  const turns = await countTurns(dependencies, chat.caller, known.conversationId);
+  return turns !== undefined && turns <= 1 ? known.conversationId : undefined;
 }
 
 /** A new conversation, which the name stands for from now on, unless another request gives it away at the same time. */
