@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { cancelTurn } from '#functions/chat/turns/finish/cancel-turn.ts';
+import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
 import { showUsage } from '#functions/chat/routes/usage.ts';
 import {
   createMemoryDocumentStore,
@@ -19,6 +20,7 @@ import { passTime } from '#test/support/pass-time.ts';
 import { answerOrReason, limitedChat, usageOf } from '#test/support/chat/quotas.ts';
 import { overloaded } from '#test/support/model-down.ts';
 import { request } from '#test/support/chat/sending.ts';
+import { withAppTools } from '#test/support/tools/tool-world.ts';
 import { settle } from '#test/support/chat/streaming.ts';
 
 const caller = { uid: 'u1', tier: 'signedIn' } as const;
@@ -58,6 +60,41 @@ describe('a message', () => {
         tokensPerDay: { limit: null, used: 450 },
       },
     });
+  });
+
+  test('a message that waits for the app is counted once, and goes on at the limit', async () => {
+    const calls = ['where', 'when'].map((place) => ({
+      chunks: [
+        {
+          parts: [{ functionCall: { name: 'locate', args: { place } } }],
+          finishReason: 'STOP',
+          usage,
+        },
+      ],
+    }));
+    const { model } = scriptedStreamer(...calls, textAnswer('In Oslo.', usage));
+    const chat = chatWith({ USER_DAILY_MESSAGES: '1' }, { model });
+    const conversationId = randomUUID();
+    await withAppTools(chat, conversationId, ['locate']);
+    const give = async (callId: string) => {
+      const results = [{ callId, kind: 'response' as const, response: { city: 'Oslo' } }];
+      const target = { caller, conversationId, turnId: 't_1', locale: undefined };
+      return (await (await answerCalls(chat, { ...target, results })).result).turn.state;
+    };
+
+    const first = await answerOrReason(chat, conversationId);
+    const { messages } = await usageOf(chat.store);
+    const other = await answerOrReason(chat, randomUUID());
+    const states = [await give('t_1_c0'), await give('t_1_c1')];
+
+    expect([first, other, ...states]).toEqual([
+      'awaiting_tool',
+      'USER_DAILY_MESSAGES',
+      'awaiting_tool',
+      'done',
+    ]);
+    expect(messages).toBe(1);
+    expect(await usageOf(chat.store)).toMatchObject({ messages: 1, tokens: 450, open: [] });
   });
 
   test('a message sent again or followed uses no quota', async () => {
