@@ -8,6 +8,7 @@ import {
   createMemoryDocumentStore,
   type StoreOperation,
 } from '#infra/local/embedded/memory-document-store.ts';
+import type { DocumentStore } from '#shared/ports/ports.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { noQuota } from '#test/fakes/no-quota.ts';
@@ -222,7 +223,7 @@ describe('a message', () => {
     const chat = chatWith({ USER_DAILY_MESSAGES: '5' }, { store: recorded.store, clock });
     const sent = request(randomUUID(), 'Hello');
     const handle = await sendMessage(chat, sent);
-    recorded.loseReplyOf((write) => write.op === 'update' && write.path.startsWith('users/'));
+    recorded.loseReplyOf((write) => write.op === 'update' && write.path.startsWith('quotas/'));
 
     await passTime(clock, handle.result);
 
@@ -311,6 +312,44 @@ describe('a message', () => {
 
     expect(turn).toMatchObject({ state: 'done', attempt: 2 });
     expect(await usageOf(store)).toMatchObject({ messages: 1, tokens: 300, open: [] });
+  });
+
+  test('an answer that was taken over is charged also where others write to the figures meanwhile', async () => {
+    const store = createMemoryDocumentStore();
+    const clock = createManualClock();
+    const limits = { USER_DAILY_MESSAGES: '5' };
+    const sent = request(randomUUID(), 'Hello');
+    const other = chatWith(limits, { store, clock });
+    let isContended = false;
+    const contended: DocumentStore = {
+      ...store,
+      commit: async (writes) => {
+        const path = writes.find((write) => write.path.startsWith('quotas/'))?.path;
+        if (isContended && path) {
+          isContended = false;
+          const fields = { created: 1 };
+          await store.commit([{ op: 'update', path, fields, guard: { exists: true } }]);
+        }
+        return store.commit(writes);
+      },
+    };
+    const slow = chatWith(limits, {
+      store: contended,
+      clock,
+      atCrashPoint: async (point) => {
+        if (point !== 'before-finish') return;
+        clock.advance(other.config.TURN_LEASE_MS + 1);
+        await (
+          await sendMessage(other, sent)
+        ).result;
+        isContended = true;
+      },
+    });
+
+    await passTime(clock, (await sendMessage(slow, sent)).result);
+
+    expect(isContended).toBe(false);
+    expect(await usageOf(store)).toMatchObject({ messages: 1, tokens: 300, created: 1 });
   });
 
   test('a message whose answer times out without figures costs what was reserved', async () => {
