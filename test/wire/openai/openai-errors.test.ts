@@ -59,11 +59,11 @@ const badBodies: [string, object, string][] = [
   ],
   ['with a conversation id that is none', bodyOf('Hi.', 'c1'), 'metadata.conversation_id'],
   [
-    'with a picture of another server',
+    'with a picture of no known type',
     ofModel([
       {
         role: 'user',
-        content: [{ type: 'image_url', image_url: { url: 'https://example.com/a.png' } }],
+        content: [{ type: 'image_url', image_url: { url: 'https://example.com/a' } }],
       },
     ]),
     'messages[0].content[0].image_url.url',
