@@ -16,6 +16,8 @@ export interface QuotaRequest {
    * for all of it, and is refused where the day has no room for it. Absent: the first call of a turn.
    */
   taken?: ModelUsage | 'nothing';
+  /** The message was counted when its turn began to wait for the app. */
+  isCounted?: boolean;
   /** Messages of the conversation whose turns nobody answers any more: what they hold is given back. */
   abandoned?: readonly string[];
 }
@@ -26,7 +28,7 @@ export interface QuotaSpending {
   usage?: ModelUsage | undefined;
   /** Millionths of a US dollar; absent where no model reported what it took. */
   costMicros?: number | undefined;
-  /** Whether the user got an answer for it. */
+  /** Whether the user got an answer for it, or a part of one that waits for the app: once a message. */
   isMessage: boolean;
   /** A call may be billed and reported nothing: what the newest one was estimated at is spent, too. */
   isUnreported?: boolean;

@@ -2,6 +2,7 @@ import {
   begunWithin,
   heldAt,
   heldBesideLargest,
+  heldMessages,
   MINUTE_MS,
   nextDay,
   noUsage,
@@ -27,6 +28,8 @@ export interface Wanted {
   costMicros: number;
   /** A turn that has been allowed goes on with another call: only the tokens and the dollars of the day count. */
   isMore?: boolean;
+  /** Its message stands among those of the day. */
+  isCounted?: boolean;
 }
 
 export interface QuotaRefusal {
@@ -158,7 +161,7 @@ function refusalOf(
   before: readonly OpenReservation[],
   asked: Asked,
 ) {
-  const { usage, dayBefore = noUsage, now } = asked;
+  const { usage, dayBefore = noUsage, wanted, now } = asked;
   const begun = [...begunWithin(dayBefore, now), ...begunWithin(usage, now)];
   return (
     streamsRefusal([...others, ...before], asked) ??
@@ -167,8 +170,8 @@ function refusalOf(
       {
         name: 'messagesPerDay',
         used: asked.usage.messages,
-        reserved: others.length,
-        wanted: 1,
+        reserved: heldMessages(others),
+        wanted: wanted.isCounted === true ? 0 : 1,
       },
       asked,
     ) ??
@@ -196,9 +199,9 @@ export function decideReservation(asked: Asked): ReserveDecision {
       ? undefined
       : refusalOf(others, othersBefore, asked);
   if (refusal) return { kind: 'refused', refusal };
-  const { id, attempt, tokens, costMicros } = wanted;
+  const { id, attempt, tokens, costMicros, isCounted } = wanted;
   const until = new Date(now.getTime() + holdMs);
-  const isCounted = !isHeld && wanted.isMore !== true && limits.requestsPerMinute > 0;
+  const begins = !isHeld && wanted.isMore !== true && limits.requestsPerMinute > 0;
   const begun = begunWithin(usage, now);
   const isMoved = othersBefore.length < openBefore.length;
   return {
@@ -206,8 +209,11 @@ export function decideReservation(asked: Asked): ReserveDecision {
     usage: {
       ...usage,
       held: heldAt(usage.held, now),
-      open: [...others, { id, attempt, tokens, costMicros, until }],
-      begun: isCounted ? [...begun, now] : begun,
+      open: [
+        ...others,
+        { id, attempt, tokens, costMicros, ...(isCounted === true && { isCounted }), until },
+      ],
+      begun: begins ? [...begun, now] : begun,
     },
     ...(isMoved && { dayBefore: { ...dayBefore, open: othersBefore } }),
   };

@@ -3,6 +3,7 @@ import type { UsageResponse } from '../wire/resources/usage.ts';
 import {
   begunWithin,
   heldAt,
+  heldMessages,
   MINUTE_MS,
   nextDay,
   noUsage,
@@ -56,7 +57,7 @@ export function usageView(input: {
     tier,
     limits: {
       messagesPerDay: limitView(limits.messagesPerDay, messages, {
-        reserved: open.length,
+        reserved: heldMessages(open),
         resetTime,
       }),
       tokensPerDay: limitView(limits.tokensPerDay, tokens, {

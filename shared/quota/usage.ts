@@ -37,6 +37,8 @@ const reservationSchema = z.object({
   attempt: z.number().int().positive(),
   tokens: count,
   costMicros: count,
+  /** Its message stands among those of the day. */
+  isCounted: z.boolean().optional(),
   /** A reservation that is not settled by then is nobody's. */
   until: z.date(),
 });
@@ -122,6 +124,10 @@ export const reservationId = (
 /** What is on its way at a time. */
 export const openAt = ({ open }: Usage, now: Date): OpenReservation[] =>
   open.filter(({ until }) => until > now);
+
+/** How many messages of the day they hold: one that has waited for the app is counted already. */
+export const heldMessages = (open: readonly OpenReservation[]): number =>
+  open.filter(({ isCounted }) => isCounted !== true).length;
 
 /** Calls that are no messages and on their way at a time. */
 export const heldAt = (held: readonly HeldCost[], now: Date): HeldCost[] =>

@@ -35,16 +35,16 @@ interface UsageChange {
    * The writes to the documents as they were read, or 'done': an earlier try was applied though its reply
    * was lost. None: there is nothing to change, only the budget.
    */
-  change: (documents: readonly (StoredDocument | undefined)[], tries: number) => Write[] | 'done';
+  change: (documents: readonly (StoredDocument | undefined)[]) => Write[] | 'done';
 }
 
 /**
- * Runs `write` until it neither loses its guards nor misses its reply; `tries` counts from 1: from the second on, an
- * earlier one may have been applied. Throws what the last try throws.
+ * Runs `write` until it neither loses its guards nor misses its reply: from the second time on, an earlier try may have
+ * been applied. Throws what the last try throws.
  */
 export async function writeGuarded<T>(
   clock: Pick<Clock, 'wait'>,
-  write: (tries: number) => Promise<T>,
+  write: () => Promise<T>,
 ): Promise<T> {
   return retry(write, {
     mostTries: TRIES,
@@ -61,9 +61,9 @@ export async function commitUsage(
   const { store, clock, budget } = dependencies;
   const part = budget.isLimited && costMicros > 0 ? budget.take(day, costMicros) : undefined;
   try {
-    await writeGuarded(clock, async (tries) => {
+    await writeGuarded(clock, async () => {
       const documents = await store.get([...paths, ...(part ? [part.path] : [])]);
-      const changed = change(documents, tries);
+      const changed = change(documents);
       if (changed === 'done') return;
       const added = part ? [budget.write(part, documents[paths.length])] : [];
       const writes = [...changed, ...added];

@@ -50,7 +50,7 @@ const STREAMS_RETRY_MS = 5_000;
 
 /** What an answer holds until it is settled, and its next call alone. */
 function wantedBy({ config, sha256 }: Counting, request: QuotaRequest) {
-  const { attempt, model, estimatedTokens, taken } = request;
+  const { attempt, model, estimatedTokens, taken, isCounted } = request;
   // How often a model searches it does not say before: one search is held.
   const searches = groundingTools(config, { model }).grounding?.includes('search') ? 1 : 0;
   const call = { model, promptTokens: estimatedTokens, cachedTokens: 0, searches };
@@ -69,6 +69,7 @@ function wantedBy({ config, sha256 }: Counting, request: QuotaRequest) {
     tokens: (before?.tokens ?? 0) + estimate.tokens,
     costMicros: (before?.costMicros ?? 0) + estimate.costMicros,
     ...(taken !== undefined && { isMore: true }),
+    ...(isCounted === true && { isCounted }),
   };
   return { wanted, estimate };
 }

@@ -104,12 +104,15 @@ async function settleCall(
 ): Promise<void> {
   const { day, usagePath: path, shardPath } = hold;
   const { work, isMore = false } = call;
+  let wasHeld = false;
   try {
-    await writeGuarded(clock, async (tries) => {
+    await writeGuarded(clock, async () => {
       const [document, shard] = await store.get([path, ...(shardPath ? [shardPath] : [])]);
       const usage = decodeUsage(document);
-      // Its own commit was applied: the hold is gone.
-      if (tries > 1 && !usage.held.some(({ id }) => id === hold.id)) return;
+      // Its own commit was applied where the hold is gone that was there before; one that expired was not.
+      const isHeld = usage.held.some(({ id }) => id === hold.id);
+      if (wasHeld && !isHeld) return;
+      wasHeld = isHeld;
       const now = clock.now();
       const after = usageAfterCall(usage, { work, isMore, id: hold.id, ...taken });
       const change = { addMicros: taken.costMicros, release: hold.id };

@@ -34,12 +34,15 @@ export async function settleTurn(
   const { oneAtATime, clock, logger } = dependencies;
   const { path, day, wanted, estimate } = input;
   const taken = takenBy(spending, estimate);
-  const change = ([document]: readonly (StoredDocument | undefined)[], tries: number) => {
+  let wasReserved = false;
+  const change = ([document]: readonly (StoredDocument | undefined)[]) => {
     // The figures were of an earlier day, and went with their user.
     if (!document) return [];
     const usage = decodeUsage(document);
-    // Its own commit may have been applied: then another try finds the reservation gone.
-    if (tries > 1 && !isReserved(usage, wanted)) return 'done';
+    // Its own commit was applied where another try finds the reservation gone. One that a later attempt renewed, or that
+    // expired, was not there before.
+    if (wasReserved && !isReserved(usage, wanted)) return 'done';
+    wasReserved = isReserved(usage, wanted);
     const now = clock.now();
     return [usageWrite({ path, document }, usageAfter(usage, wanted, { taken, now }), now)];
   };

@@ -26,6 +26,8 @@ const compactionRecordSchema = z.object({
   /** Of a comparison that the deployment runs: which settings the conversation has. */
   variant: z.string().optional(),
   reason: z.string().optional(),
+  /** Of a search for what a filter blocks: a hash of what stood in every prompt. */
+  searchedPrefix: z.string().optional(),
 });
 export type CompactionRecord = z.infer<typeof compactionRecordSchema>;
 

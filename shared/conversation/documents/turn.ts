@@ -88,7 +88,7 @@ const turnFieldsSchema = z.object({
   tokens: z.object({ user: z.number(), answer: z.number() }),
   /** The sum of all calls of the model. */
   usage: turnUsageSchema.optional(),
-  /** Part of `usage` that the user's quota has been charged with: what the turn took before it waited. */
+  /** Part of `usage` that the user's quota has been charged with: what the turn took before it waited. Absent: it never did. */
   settled: turnUsageSchema.optional(),
   /** What of the history had to be mended before a model would take it. */
   repairs: repairsSchema.optional(),

@@ -175,6 +175,15 @@ export interface FinishBatch {
   stream?: { writes: readonly Write[]; chunks: number; lastFrameId: number };
 }
 
+/** What a turn has used whose model tells no figures: that it has waited shows all the same. */
+const NOTHING_USED: TurnUsage = {
+  promptTokens: 0,
+  cachedTokens: 0,
+  outputTokens: 0,
+  thoughtsTokens: 0,
+  costMicros: 0,
+};
+
 /**
  * The one batch that ends a turn, or lets it wait for the app. The turn is the guard; the conversation document is
  * updated on existence only, unless the turn relies on what it read there.
@@ -193,7 +202,7 @@ export function finishWrites(batch: FinishBatch): Write[] {
         ...(batch.unanswered && { unanswered: batch.unanswered }),
         ...(batch.state === 'cancelled' && { cancelRequested: true }),
         ...(batch.waitsUntil
-          ? { leaseUntil: batch.waitsUntil, settled: batch.usage && { ...batch.usage } }
+          ? { leaseUntil: batch.waitsUntil, settled: { ...(batch.usage ?? NOTHING_USED) } }
           : { finishTime: now }),
         tokens: { user: batch.userTokens, answer: batch.answerTokens },
         inContext: batch.inContext,

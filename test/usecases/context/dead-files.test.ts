@@ -4,7 +4,9 @@ import type { InputPart } from '#shared/wire/resources/message-parts.ts';
 import { contextResponse } from '#shared/wire/resources/context.ts';
 import { sendMessageResponse } from '#shared/wire/resources/messages.ts';
 import { forkConversation } from '#functions/chat/conversations/fork/fork-conversation.ts';
+import type { ModelStreamer } from '#shared/ports/ports.ts';
 import { choosyModel, refusedWith, type Refusal } from '#test/fakes/choosy-model.ts';
+import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { createWireApp } from '#test/support/chat/wire-app.ts';
 import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
 import { withAppTools } from '#test/support/tools/tool-world.ts';
@@ -23,10 +25,10 @@ const refusing =
   (_, text) =>
     text.includes(host) ? error : undefined;
 
-/** A chat whose model refuses what `state.refuse` says. */
-function world() {
+/** A chat whose model refuses what `state.refuse` says, or with another model. */
+function world({ model }: { model?: ModelStreamer } = {}) {
   const choosy = choosyModel();
-  const app = createWireApp({ model: choosy.model });
+  const app = createWireApp({ model: model ?? choosy.model });
   const conversationId = randomUUID();
   const path = `/v1/conversations/${conversationId}`;
   const post = (body: object, accept = 'application/json', to = 'messages') =>
@@ -276,6 +278,35 @@ describe('a refusal that leaving files out does not mend', () => {
     await chat.answer(words('And now?'));
 
     expect(newest(chat)).toContain(DEAD);
+  });
+
+  const usage = { promptTokens: 100, cachedTokens: 0, outputTokens: 5, thoughtsTokens: 0 };
+  test.each([
+    {
+      what: 'with half of its answer',
+      answers: [{ chunks: [{ parts: [{ text: 'Half' }], usage }], error: refusedWith(400) }],
+      options: {},
+    },
+    {
+      what: 'with an answer that does not fit its schema',
+      answers: [
+        { chunks: [{ parts: [{ text: 'No JSON' }], finishReason: 'STOP', usage }] },
+        { error: refusedWith(400) },
+      ],
+      options: { responseSchema: { type: 'object' } },
+    },
+  ])('a model that read the files $what is not asked anew', async ({ answers, options }) => {
+    const { model, requests } = scriptedStreamer(textAnswer('I see.'), ...answers);
+    const chat = world({ model });
+    await chat.answer(words('Look'), picture());
+    const message = { id: randomUUID(), parts: [words('Hello')] };
+
+    const { text } = await chat.post({ message, ...options }, 'text/event-stream');
+
+    expect(requests).toHaveLength(1 + answers.length);
+    expect(text.split('"text-start"').length).toBeLessThanOrEqual(2);
+    expect(text).toContain('"usage":{"promptTokens":100,"cachedTokens":0,"outputTokens":5');
+    expect(text).not.toContain('leftOutFiles');
   });
 
   test.each([

@@ -2,11 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { cancelTurn } from '#functions/chat/turns/finish/cancel-turn.ts';
+import { answerCalls } from '#functions/chat/turns/tools/answer-calls.ts';
 import { showUsage } from '#functions/chat/routes/usage.ts';
 import {
   createMemoryDocumentStore,
   type StoreOperation,
 } from '#infra/local/embedded/memory-document-store.ts';
+import type { DocumentStore } from '#shared/ports/ports.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { noQuota } from '#test/fakes/no-quota.ts';
@@ -19,6 +21,7 @@ import { passTime } from '#test/support/pass-time.ts';
 import { answerOrReason, limitedChat, usageOf } from '#test/support/chat/quotas.ts';
 import { overloaded } from '#test/support/model-down.ts';
 import { request } from '#test/support/chat/sending.ts';
+import { withAppTools } from '#test/support/tools/tool-world.ts';
 import { settle } from '#test/support/chat/streaming.ts';
 
 const caller = { uid: 'u1', tier: 'signedIn' } as const;
@@ -66,6 +69,41 @@ describe('a message', () => {
         tokensPerDay: { limit: null, used: 450 },
       },
     });
+  });
+
+  test('a message that waits for the app is counted once, and goes on at the limit', async () => {
+    const calls = ['where', 'when'].map((place) => ({
+      chunks: [
+        {
+          parts: [{ functionCall: { name: 'locate', args: { place } } }],
+          finishReason: 'STOP',
+          usage,
+        },
+      ],
+    }));
+    const { model } = scriptedStreamer(...calls, textAnswer('In Oslo.', usage));
+    const chat = chatWith({ USER_DAILY_MESSAGES: '1' }, { model });
+    const conversationId = randomUUID();
+    await withAppTools(chat, conversationId, ['locate']);
+    const give = async (callId: string) => {
+      const results = [{ callId, kind: 'response' as const, response: { city: 'Oslo' } }];
+      const target = { caller, conversationId, turnId: 't_1', locale: undefined };
+      return (await (await answerCalls(chat, { ...target, results })).result).turn.state;
+    };
+
+    const first = await answerOrReason(chat, conversationId);
+    const { messages } = await usageOf(chat.store);
+    const other = await answerOrReason(chat, randomUUID());
+    const states = [await give('t_1_c0'), await give('t_1_c1')];
+
+    expect([first, other, ...states]).toEqual([
+      'awaiting_tool',
+      'USER_DAILY_MESSAGES',
+      'awaiting_tool',
+      'done',
+    ]);
+    expect(messages).toBe(1);
+    expect(await usageOf(chat.store)).toMatchObject({ messages: 1, tokens: 450, open: [] });
   });
 
   test('a message sent again or followed uses no quota', async () => {
@@ -178,7 +216,7 @@ describe('a message', () => {
     const chat = chatWith({ USER_DAILY_MESSAGES: '5' }, { store: recorded.store, clock });
     const sent = request(randomUUID(), 'Hello');
     const handle = await sendMessage(chat, sent);
-    recorded.loseReplyOf((write) => write.op === 'update' && write.path.startsWith('users/'));
+    recorded.loseReplyOf((write) => write.op === 'update' && write.path.startsWith('quotas/'));
 
     await passTime(clock, handle.result);
 
@@ -262,6 +300,44 @@ describe('a message', () => {
 
     expect(turn).toMatchObject({ state: 'done', attempt: 2 });
     expect(await usageOf(store)).toMatchObject({ messages: 1, tokens: 300, open: [] });
+  });
+
+  test('an answer that was taken over is charged also where others write to the figures meanwhile', async () => {
+    const store = createMemoryDocumentStore();
+    const clock = createManualClock();
+    const limits = { USER_DAILY_MESSAGES: '5' };
+    const sent = request(randomUUID(), 'Hello');
+    const other = chatWith(limits, { store, clock });
+    let isContended = false;
+    const contended: DocumentStore = {
+      ...store,
+      commit: async (writes) => {
+        const path = writes.find((write) => write.path.startsWith('quotas/'))?.path;
+        if (isContended && path) {
+          isContended = false;
+          const fields = { created: 1 };
+          await store.commit([{ op: 'update', path, fields, guard: { exists: true } }]);
+        }
+        return store.commit(writes);
+      },
+    };
+    const slow = chatWith(limits, {
+      store: contended,
+      clock,
+      atCrashPoint: async (point) => {
+        if (point !== 'before-finish') return;
+        clock.advance(other.config.TURN_LEASE_MS + 1);
+        await (
+          await sendMessage(other, sent)
+        ).result;
+        isContended = true;
+      },
+    });
+
+    await passTime(clock, (await sendMessage(slow, sent)).result);
+
+    expect(isContended).toBe(false);
+    expect(await usageOf(store)).toMatchObject({ messages: 1, tokens: 300, created: 1 });
   });
 
   test('a message whose answer times out without figures costs what was reserved', async () => {

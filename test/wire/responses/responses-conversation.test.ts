@@ -223,6 +223,44 @@ describe('the Responses API in a conversation', () => {
     expect(server.callsOf(text)).toHaveLength(2);
   });
 
+  test.each<[string, (conversationId: string) => Promise<unknown>]>([
+    [
+      'went on',
+      async (conversation) => {
+        const text = newText();
+        const asked = server.call('/v1/responses', { body: { model, input: text, conversation } });
+        await server.answer(text, 'Indeed.');
+        await asked;
+      },
+    ],
+    [
+      'was deleted',
+      (conversationId) => server.call(`/v1/conversations/${conversationId}`, { method: 'DELETE' }),
+    ],
+  ])(
+    'a retry whose first try never came begins anew where an earlier equal request %s',
+    async (_, end) => {
+      const text = newText();
+      const post = (retries: string) =>
+        server.call('/v1/responses', {
+          body: { model, input: text },
+          headers: { 'x-stainless-retry-count': retries },
+        });
+      const first = post('0');
+      await server.answer(text, 'One.');
+      const one = asResource(await (await first).json());
+      await end(one.conversation?.id ?? '');
+
+      const retried = post('1');
+      await server.answer(text, 'Two.', 1);
+      const two = asResource(await (await retried).json());
+      const again = asResource(await (await post('2')).json());
+
+      expect(two.conversation).not.toEqual(one.conversation);
+      expect(again.id).toBe(two.id);
+    },
+  );
+
   test.each([
     ['with one key', { 'idempotency-key': randomUUID() }, 1],
     ['without a key', {}, 6],

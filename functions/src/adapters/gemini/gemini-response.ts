@@ -35,7 +35,7 @@ const responseSchema = z.object({
         ...groundingFields,
       }),
     )
-    .optional(),
+    .nullish(),
   promptFeedback: z.object({ blockReason: reason }).optional().catch(undefined),
   usageMetadata: z.object(usageFields).optional().catch(undefined),
 });

@@ -49,10 +49,12 @@ export async function findChat(dependencies: Naming, chat: NamedChat): Promise<s
     : (await lookUp(dependencies, chat))?.name.conversationId;
 }
 
-/** Whether the next message can go there: it is the caller's, or nobody's yet. */
-async function isUsable({ store }: Naming, caller: Caller, conversationId: string) {
-  const [conversation] = await store.get([conversationPath(conversationId)]);
-  return !conversation || isOwn(decodeConversation(conversation).value, caller);
+/** Turns of a conversation where the next message can go: it is the caller's, or nobody's yet; else undefined. */
+async function countTurns({ store }: Naming, caller: Caller, conversationId: string) {
+  const [document] = await store.get([conversationPath(conversationId)]);
+  if (!document) return 0;
+  const conversation = decodeConversation(document).value;
+  return isOwn(conversation, caller) ? conversation.lastSeq : undefined;
 }
 
 /** Gives a name to a new conversation. Throws GuardLostError when another request was first. */
@@ -88,18 +90,24 @@ export async function openNamed(dependencies: ChatDependencies, chat: NamedChat)
   return retryWhenLost(dependencies.clock, async () => {
     const stored = await lookUp(dependencies, chat);
     const id = stored?.name.conversationId;
-    if (id !== undefined && (await isUsable(dependencies, chat.caller, id))) return id;
+    if (id !== undefined && (await countTurns(dependencies, chat.caller, id)) !== undefined)
+      return id;
     return nameNew(dependencies, chat, stored?.document);
   });
 }
 
-/** The conversation that a name was given to last, where that was after `since`. */
-export async function findNamedSince(
+/**
+ * The conversation that a name was given to last, where that was after `since` and nothing was said in it behind its
+ * first message: who has gone on there has its answer.
+ */
+export async function findBegunSince(
   dependencies: Naming,
-  chat: NamedChat & { since: Date },
+  { since, ...chat }: NamedChat & { since: Date },
 ): Promise<string | undefined> {
   const name = (await lookUp(dependencies, chat))?.name;
-  return name && name.updateTime > chat.since ? name.conversationId : undefined;
+  if (!name || name.updateTime <= since) return undefined;
+  const turns = await countTurns(dependencies, chat.caller, name.conversationId);
+  return turns !== undefined && turns <= 1 ? name.conversationId : undefined;
 }
 
 /** A new conversation, which the name stands for from now on, unless another request takes the name at the same time. */

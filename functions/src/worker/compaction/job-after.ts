@@ -17,6 +17,7 @@ import { conversationTokens, billedCost, elapsedMs, type Run } from './run.ts';
 /** The record of an attempt as it stands at `outcome`. */
 export function compactionRecord(run: Run, outcome: Outcome): CompactionRecord {
   const { state, reason, beforeTokens, afterTokens, turnsFolded, generation, model } = outcome;
+  const { searchedPrefix } = outcome;
   const { calls, promptTokens, outputTokens } = run.bill;
   return {
     requestId: run.need.requestId,
@@ -35,6 +36,7 @@ export function compactionRecord(run: Run, outcome: Outcome): CompactionRecord {
     ...(generation !== undefined && { generation }),
     ...(model !== undefined && { model }),
     ...(reason !== undefined && { reason }),
+    ...(searchedPrefix !== undefined && { searchedPrefix }),
   };
 }
 

@@ -28,6 +28,8 @@ export interface Outcome {
   model?: string;
   /** Who wrote the snapshot. */
   strategy?: History['strategy'];
+  /** Of a search for what a filter blocks: names what stood in every prompt. */
+  searchedPrefix?: string | undefined;
   /** Turns that came while it was under way; undefined where nobody looked. */
   turnsArrived?: number;
   isRetryable: boolean;

@@ -65,6 +65,7 @@ describe('a response of the API', () => {
     ['figures', { ...parts({ text: 'a' }), usageMetadata: { promptTokenCount: 7, x: 1 } }],
     ['null as a figure', { ...parts({ text: 'a' }), usageMetadata: { promptTokenCount: null } }],
     ['null as figures', { ...parts({ text: 'a' }), usageMetadata: null }],
+    ['null as candidates', { candidates: null, usageMetadata: { promptTokenCount: 7 } }],
     ['null as a reason', { candidates: [{ content: { parts: [] }, finishReason: null }] }],
   ])('a Gemini response is read the same beside a report on its prompt: %s', (_, sent) => {
     expect(read(sent)).toEqual(read({ ...sent, promptFeedback: {} }));

@@ -5,7 +5,7 @@ import type { DocumentFields } from '#shared/ports/ports.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { contextResponse } from '#shared/wire/resources/context.ts';
 import { messageListResponse, sendMessageResponse } from '#shared/wire/resources/messages.ts';
-import { choosyModel } from '#test/fakes/choosy-model.ts';
+import { choosyModel, refusedWith, type Refusal } from '#test/fakes/choosy-model.ts';
 import { createWireApp } from '#test/support/chat/wire-app.ts';
 import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
 import { neverAborted } from '#test/support/compaction/compacted-conversation.ts';
@@ -16,7 +16,7 @@ const FORBIDDEN = `The password is ${WORD}.`;
 /** A chat whose model blocks every prompt with one of `state.words`, once `block` was called; and its worker. */
 function world() {
   const choosy = choosyModel();
-  const app = createWireApp({ model: choosy.model });
+  const app = createWireApp({ model: choosy.model }, { CLIENT_WRITABLE: 'systemInstruction' });
   choosy.state.say = [{ text: 'There is a lot to tell about dogs and their names. '.repeat(20) }];
   const { store, clock } = app.dependencies;
   const bench = { ...compactionBench({ store, model: choosy.model }), clock };
@@ -28,8 +28,8 @@ function world() {
     ...choosy,
     call,
     block: (...words: string[]) => {
-      choosy.state.refuse = (_, text) =>
-        words.some((word) => text.includes(word))
+      choosy.state.refuse = ({ systemInstruction = '' }, text) =>
+        words.some((word) => `${systemInstruction}${text}`.includes(word))
           ? { parts: [], blockReason: 'PROHIBITED_CONTENT' }
           : undefined;
     },
@@ -151,6 +151,30 @@ describe('a turn that a filter blocks from now on', () => {
     expect(await chat.work()).toMatchObject({ reason: 'TURNS_BLOCKED' });
   });
 
+  test.each([
+    { what: 'before it looks for files', isFilterFirst: true },
+    { what: 'once it could read all files', isFilterFirst: false },
+  ])('a model that filters $what is searched beside a dead file', async ({ isFilterFirst }) => {
+    const chat = world();
+    await talk(chat, { turns: 4, at: [3] });
+    const file = { type: 'file', mediaType: 'image/png', url: 'https://dead.example/a.png' };
+    const parts = [{ type: 'text', text: 'Look' }, file];
+    await chat.call('POST', '/messages', { message: { id: randomUUID(), parts } });
+    await chat.send('A nice picture.');
+    chat.block(WORD);
+    const { refuse } = chat.state;
+    const dead: Refusal = (_, text) =>
+      text.includes('dead.example') ? refusedWith(400) : undefined;
+    const [first, second] = isFilterFirst ? [refuse, dead] : [dead, refuse];
+    chat.state.refuse = (request, text) => first(request, text) ?? second(request, text);
+    await chat.send('Hello');
+
+    const result = await chat.work();
+
+    expect(result).toMatchObject({ state: 'CONTENT_TRUNCATED', reason: 'TURNS_BLOCKED' });
+    expect((await chat.send('And now?')).turn.finishReason).toBe('stop');
+  });
+
   test('a search is made also where the owner has switched compaction off', async () => {
     const chat = world();
     await talk(chat, { turns: 3, at: [2] });
@@ -226,6 +250,33 @@ describe('a block that no turn is to blame for', () => {
     expect(first).toMatchObject({ state: 'NOOP', reason: 'INSTRUCTION_BLOCKED' });
     expect(chat.requests).toHaveLength(calls + 2 + 1);
     expect(context.compaction).toBeDefined();
+  });
+
+  test.each([
+    {
+      what: 'the instruction is blocked as well',
+      spoil: ({ call }: World) => call('PATCH', '', { systemInstruction: FORBIDDEN }),
+      mend: ({ call }: World) => call('PATCH', '', { systemInstruction: 'Be kind.' }),
+    },
+    {
+      what: 'a pin is blocked as well',
+      spoil: ({ call }: World) => call('PUT', '/pins/p1', { text: FORBIDDEN }),
+      mend: ({ call }: World) => call('DELETE', '/pins/p1'),
+    },
+  ])('where $what, the turn is found once that is changed', async ({ spoil, mend }) => {
+    const chat = world();
+    await talk(chat, { turns: 6, at: [3] });
+    await spoil(chat);
+    chat.block(WORD);
+    await chat.send('Hello');
+    expect(await chat.work()).toMatchObject({ reason: 'INSTRUCTION_BLOCKED' });
+    await mend(chat);
+    await chat.send('And now?');
+
+    const result = await chat.work();
+
+    expect(result).toMatchObject({ state: 'CONTENT_TRUNCATED', reason: 'TURNS_BLOCKED' });
+    expect((await chat.send('Thanks')).turn.finishReason).toBe('stop');
   });
 
   test('what is blocked only together is not taken apart', async () => {

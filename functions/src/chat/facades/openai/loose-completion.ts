@@ -87,13 +87,13 @@ function modelOf(config: ChatDependencies['config']): string {
 /** What the model is asked: the dialogue as the client tells it. Throws BAD_FIELD, TEXT_TOO_LONG, FIELD_NOT_WRITABLE. */
 function modelRequestOf(
   { config, signer }: Pick<ChatDependencies, 'config' | 'signer'>,
-  { body, requestId }: Asked,
+  { caller: { uid }, body, requestId }: Asked,
 ): ModelRequest {
   const model = modelOf(config);
   const { MAX_PART_BYTES: maxPartBytes, MAX_MESSAGE_BYTES: maxMessageBytes } = config;
   const contents = toContents(body.messages, {
     limits: { maxPartBytes, maxMessageBytes },
-    openSignature: (token) => openSignature(signer, { model, token }),
+    openSignature: (token) => openSignature(signer, { uid, model, token }),
   });
   if (contents.some(({ parts }) => parts.some(({ upload }) => upload))) throw noUploads();
   const last = body.messages.at(-1)?.role;
@@ -132,7 +132,7 @@ function settle(
 
 async function answer(
   dependencies: RouteDependencies,
-  { requestId, body }: Asked,
+  { caller, requestId, body }: Asked,
   input: {
     request: ModelRequest;
     reservation: Reservation | undefined;
@@ -168,7 +168,8 @@ async function answer(
     text,
     toolCalls: toOpenAiCalls(parts, {
       id: requestId,
-      seal: (signature) => sealSignature(dependencies.signer, { model: request.model, signature }),
+      seal: (signature) =>
+        sealSignature(dependencies.signer, { uid: caller.uid, model: request.model, signature }),
     }),
     finishReason,
     usage: addUsage(given.misfitUsage, given.usage),

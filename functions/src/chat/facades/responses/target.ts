@@ -15,7 +15,7 @@ import { forkConversation } from '#functions/chat/conversations/fork/fork-conver
 import { readOwnConversation } from '#functions/chat/conversations/own-conversation.ts';
 import { idAsStored } from '#functions/chat/id-as-stored.ts';
 import type { RouteDependencies } from '#functions/chat/route.ts';
-import { findNamedSince, openNamed, openNew } from '../chat-names.ts';
+import { findBegunSince, openNamed, openNew } from '../chat-names.ts';
 import { isRetry, KEY_HEADER, RETRIES_HEADER } from '../openai/message-id.ts';
 import { badInput } from './bad-input.ts';
 import {
@@ -131,7 +131,8 @@ const RETRIED_WITHIN_MS = 3_600_000;
 
 /**
  * The conversation that a message begins: one for each `Idempotency-Key` of a user, else a new one with each request. An
- * SDK that counts its retries is answered in the newest one that began with the same request.
+ * SDK that counts its retries is answered in the newest one that began with the same request, unless that was deleted or
+ * has gone on: then the first try never came here.
  */
 async function newConversation(
   dependencies: RouteDependencies,
@@ -145,7 +146,7 @@ async function newConversation(
   const chat = { caller, chatId: `responses:request:${sha256(JSON.stringify(body))}` };
   const since = new Date(clock.now().getTime() - RETRIED_WITHIN_MS);
   const retried = isRetry(header)
-    ? await findNamedSince(dependencies, { ...chat, since })
+    ? await findBegunSince(dependencies, { ...chat, since })
     : undefined;
   return retried ?? openNew(dependencies, chat);
 }

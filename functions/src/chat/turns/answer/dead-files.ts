@@ -64,6 +64,14 @@ function choicesOfTurn(
   );
 }
 
+/** Whether a model began to answer, and may bill for it: then it has read the files. */
+const isBegun = ({ parts, usage, misfitUsage, isUnreported }: FittingAnswer): boolean =>
+  parts.length > 0 || (usage ?? misfitUsage) !== undefined || isUnreported === true;
+
+/** Whether a file may be why a model did not begin to answer. */
+const mayLackFile = (answer: FittingAnswer): boolean =>
+  answer.error !== undefined && mayBeForFile(answer.error) && !isBegun(answer);
+
 /**
  * The answer to a request whose files the model may not be able to read any more. Where it may have refused it for one of
  * them, it is asked again without those of older turns. `leftOutFiles` of the answer also has those that the turn went
@@ -88,13 +96,13 @@ export async function askWithoutDeadFiles(
   const firstRequest = requestWithout(known);
   const first = { ...(await ask(firstRequest)), leftOutFiles };
   const { error } = first;
-  if (!error || !mayBeForFile(error)) return first;
+  if (!error || !mayLackFile(first)) return first;
   for (const choice of choicesOfTurn(turn, firstRequest)) {
     const files = [...known, ...choice];
     const next = await ask(requestWithout(files));
-    if (!next.error) return { ...next, leftOutFiles: files };
+    if (!next.error || isBegun(next)) return { ...next, leftOutFiles: files };
     // Nothing is known of the files where the model was busy, or the turn was stopped.
-    if (!mayBeForFile(next.error)) return { ...next, leftOutFiles };
+    if (!mayLackFile(next)) return { ...next, leftOutFiles };
   }
   return { ...first, error: refusedMessageError(error, addressesInMessage(begun)) };
 }
@@ -109,13 +117,13 @@ export async function askWithoutEarlierFiles(
 ): Promise<FittingAnswer> {
   const answer = await ask(request);
   const { error } = answer;
-  if (!error || !mayBeForFile(error)) return answer;
+  if (!error || !mayLackFile(answer)) return answer;
   const files = filesIn(request.contents);
   for (const choice of choicesToLeaveOut(files.slice(0, earlier))) {
     const leftOut = new Set(choice);
     const contents = request.contents.map((content) => withoutFiles(content, leftOut));
     const next = await ask({ ...request, contents });
-    if (!next.error || !mayBeForFile(next.error)) return next;
+    if (!mayLackFile(next)) return next;
   }
   const addresses = files
     .slice(earlier)

@@ -8,18 +8,22 @@ import type { TurnAnswer } from '../store/turn-progress.ts';
 import type { Attempt } from '../store/turn-store.ts';
 import type { TurnWriter } from '../store/turn-writer.ts';
 
-/** Whether a message was answered: not by a failure, and not by a pause, after which it goes on. */
+/** Whether the message of a turn has been counted: it has waited for the app before. */
+const isCounted = ({ progress }: BegunTurn): boolean => progress.settled !== undefined;
+
+/** Whether a message was answered: not by a failure. A pause counts, for many never go on. */
 function isMessage(
   { state, inContext, usage }: Pick<FinishBatch, 'state' | 'inContext' | 'usage'>,
-  { isAsked }: { isAsked: boolean },
+  { begun, isAsked }: { begun: BegunTurn; isAsked: boolean },
 ): boolean {
+  if (isCounted(begun)) return false;
   switch (state) {
     case 'done':
+    case 'awaiting_tool':
       return true;
     case 'cancelled':
       return isAsked && (inContext || usage !== undefined);
     case 'failed':
-    case 'awaiting_tool':
       return false;
   }
 }
@@ -33,7 +37,7 @@ export async function settleStored(
   await begun.quota.reservation?.settle({
     usage,
     costMicros: usage?.costMicros,
-    isMessage: isMessage(batch, { isAsked }),
+    isMessage: isMessage(batch, { begun, isAsked }),
     isUnreported: answer.isUnreported,
   });
 }
@@ -67,7 +71,7 @@ export async function settleUnstored(
   await reservation.settle({
     usage,
     costMicros: usage?.costMicros,
-    isMessage: !goesOn && (usage !== undefined || answer.contents.length > 0),
+    isMessage: !goesOn && !isCounted(begun) && (usage !== undefined || answer.contents.length > 0),
     isUnreported: answer.isUnreported,
   });
 }

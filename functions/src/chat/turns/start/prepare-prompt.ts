@@ -52,10 +52,11 @@ async function reserve(
   begin: Begin,
   { model, estimatedTokens }: { model: string; estimatedTokens: number },
 ): Promise<TurnQuota> {
-  const request = quotaReservationRequest(config, begin.request, {
-    model,
-    attempt: nextAttempt(begin),
-  });
+  const attempt = nextAttempt(begin);
+  const request = {
+    ...quotaReservationRequest(config, begin.request, { model, attempt }),
+    ...(begin.state.known?.value.settled && { isCounted: true }),
+  };
   const abandoned = abandonedMessages(begin);
   const reservation = await quota.reserve({ ...request, estimatedTokens, abandoned });
   return { request, reservation };

@@ -1,6 +1,7 @@
 import { withoutTurns } from '#shared/compaction/snapshot/repair-history.ts';
 import { newestHistoryThrough } from '#shared/conversation/context/find-history.ts';
 import type { ContextSource } from '#shared/conversation/context/assemble-context.ts';
+import { leftOutParts, withoutFiles } from '#shared/conversation/context/left-out-files.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import { turnPath } from '#shared/conversation/documents/paths.ts';
 import { workingItems, type Item, type Snapshot } from '#shared/conversation/documents/snapshot.ts';
@@ -8,7 +9,7 @@ import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { generationFields, rearmsFrom } from '#shared/conversation/writes/next-generation.ts';
 import { continueHistory, readPresent } from '#functions/context/continue-history.ts';
 import { createRenderer } from '#functions/context/snapshot-rendering.ts';
-import { payFor } from '../draft/ask-summariser.ts';
+import { askReadable, payFor } from '../draft/ask-summariser.ts';
 import { unchanged, type Outcome } from '../outcome.ts';
 import { runContext, type ClaimedRun } from '../run.ts';
 import { sentPrompt } from '../swap/measure-swap.ts';
@@ -18,7 +19,10 @@ import { findBlocked, type Unit } from './find-blocked.ts';
 /** What is asked behind the context: only whether the prompt passes matters. */
 const QUESTION = { role: 'user' as const, parts: [{ text: 'Answer with the word OK.' }] };
 
-/** Why a search changed nothing, by how it ended. None is made again before the context has changed. */
+/**
+ * Why a search changed nothing, by how it ended. None is made again before the context has changed, or what stands in every
+ * prompt.
+ */
 const nothingFound: Readonly<Record<'clear' | 'always' | 'found', string>> = {
   clear: 'MESSAGE_BLOCKED',
   always: 'INSTRUCTION_BLOCKED',
@@ -39,10 +43,19 @@ function itemsIn({ history }: Present): Item[] {
   return items.every(({ sources }) => sources.length > 0) ? items : [];
 }
 
-const unitsOf = (present: Present): ContextUnit[] => [
-  ...itemsIn(present).map((item) => ({ seqs: item.sources, item })),
-  ...present.turns.filter(({ inContext }) => inContext).map((turn) => ({ seqs: [turn.seq], turn })),
-];
+/** Files that are left out stay out, also of a prompt without the turn that was answered without them. */
+function unitsOf(present: Present): ContextUnit[] {
+  const leftOut = leftOutParts(present.turns);
+  return [
+    ...itemsIn(present).map((item) => ({ seqs: item.sources, item })),
+    ...present.turns
+      .filter(({ inContext }) => inContext)
+      .map((turn) => ({
+        seqs: [turn.seq],
+        turn: { ...turn, user: withoutFiles(turn.user, leftOut) },
+      })),
+  ];
+}
 
 const withItems = (snapshot: Snapshot, ids: ReadonlySet<string>): Snapshot => ({
   ...snapshot,
@@ -90,21 +103,34 @@ async function blockReasonOf(
   units: readonly ContextUnit[],
 ): Promise<string | undefined> {
   run.signal.throwIfAborted();
-  const request = {
-    ...sentPrompt(run, contextOf(run, present, units), QUESTION),
-    toolChoice: 'none' as const,
-    maxOutputTokens: 1,
-    role: 'utility_probe' as const,
-    promptId: `${run.need.requestId}-blocked-${run.bill.calls + 1}`,
-  };
-  const { blockReason } = await payFor(run, { request, promptVersion: undefined });
+  const prompt = sentPrompt(run, contextOf(run, present, units), QUESTION);
+  const { blockReason } = await askReadable(prompt, (readable) => {
+    const request = {
+      ...readable,
+      toolChoice: 'none' as const,
+      maxOutputTokens: 1,
+      role: 'utility_probe' as const,
+      promptId: `${run.need.requestId}-blocked-${run.bill.calls + 1}`,
+    };
+    return payFor(run, { request, promptVersion: undefined });
+  });
   // Only the name of a reason is stored, and no text.
   return blockReason === undefined || /^[A-Z_]{1,63}$/.test(blockReason) ? blockReason : 'OTHER';
 }
 
-/** The reason that an earlier search gave, where the context is still the same. */
-function knownReason({ reading }: ClaimedRun, { history, turns }: Present): string | undefined {
-  const last = reading.job?.value.records.findLast(({ reason }) => searchReasons.has(reason));
+/** A hash of what stands in every prompt, the model included. */
+const prefixOf = (run: ClaimedRun, present: Present): string =>
+  run.dependencies.sha256(JSON.stringify(sentPrompt(run, contextOf(run, present, []), QUESTION)));
+
+/** The reason that an earlier search gave, where the context and this prefix are still the same. */
+function knownReason(
+  { reading }: ClaimedRun,
+  { history, turns }: Present,
+  prefix: string,
+): string | undefined {
+  const last = reading.job?.value.records.findLast(
+    (record) => searchReasons.has(record.reason) && record.searchedPrefix === prefix,
+  );
   const newest = turns.findLast(({ inContext }) => inContext);
   const changedAt = Math.max(
     history?.createTime.getTime() ?? 0,
@@ -193,16 +219,17 @@ export async function leaveOutBlocked(
   run: ClaimedRun,
 ): Promise<{ kind: 'made'; made: MadeGeneration } | { kind: 'outcome'; outcome: Outcome }> {
   const { reading, dependencies } = run;
-  const noop = (reason: string) => ({
+  const noop = (reason: string, searchedPrefix?: string) => ({
     kind: 'outcome' as const,
-    outcome: unchanged(reading.tokens, { state: 'NOOP', reason }),
+    outcome: unchanged(reading.tokens, { state: 'NOOP', reason, searchedPrefix }),
   });
   if (!run.isModelAllowed) return noop(run.refusal ?? 'SPEND_LIMIT');
   const { conversationId } = reading;
   const conversation = reading.conversation.value;
   const present = await readPresent(dependencies, { conversationId, conversation });
-  const known = knownReason(run, present);
-  if (known !== undefined) return noop(known);
+  const prefix = prefixOf(run, present);
+  const known = knownReason(run, present, prefix);
+  if (known !== undefined) return noop(known, prefix);
   let blockReason = '';
   const search = await findBlocked(unitsOf(present), async (units) => {
     const reason = await blockReasonOf(run, present, units);
@@ -210,6 +237,7 @@ export async function leaveOutBlocked(
     return reason !== undefined;
   });
   const seqs = search.kind === 'found' ? search.seqs : [];
-  if (seqs.length === 0 || present.history?.isUntrusted) return noop(nothingFound[search.kind]);
+  if (seqs.length === 0 || present.history?.isUntrusted)
+    return noop(nothingFound[search.kind], prefix);
   return { kind: 'made', made: await generationWithout(run, present, { seqs, blockReason }) };
 }

@@ -102,18 +102,19 @@ async function generate(
   }
 }
 
-/** The same, again without files where a model may have refused it for one of them. */
-async function generateReadable(
-  ...[run, models, request]: Parameters<typeof generate>
+/** Asks again without files where a model may have refused a request for one of them. */
+export async function askReadable<Request extends Pick<ModelRequest, 'contents'>>(
+  request: Request,
+  ask: (request: Request) => Promise<ModelResponse>,
 ): Promise<ModelResponse> {
   try {
-    return await generate(run, models, request);
+    return await ask(request);
   } catch (error) {
     const [files] = choicesToLeaveOut(filesIn(request.contents));
     if (!(error instanceof AppError) || !mayBeForFile(error) || !files) throw error;
     const leftOut = new Set(files);
     const contents = request.contents.map((content) => withoutFiles(content, leftOut));
-    return generateReadable(run, models, { ...request, contents });
+    return askReadable({ ...request, contents }, ask);
   }
 }
 
@@ -132,11 +133,14 @@ export async function askSummariser(
   },
 ): Promise<SummariserAnswer> {
   const { model, windowTokens } = summariserOfRun(run);
-  const answer = await generateReadable(run, modelsFor(run, model), {
+  const request = {
     ...call,
     maxOutputTokens: summaryOutputTokens(windowTokens),
-    role: 'utility_compressor',
-  });
+    role: 'utility_compressor' as const,
+  };
+  const answer = await askReadable(request, (readable) =>
+    generate(run, modelsFor(run, model), readable),
+  );
   const text = contentText({ role: 'model', parts: answer.parts }).trim();
   if (answer.blockReason !== undefined)
     return { kind: 'refused', reason: `SUMMARY_BLOCKED_${answer.blockReason}`, text: '' };
