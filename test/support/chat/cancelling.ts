@@ -16,7 +16,7 @@ export const cancel = (dependencies: ChatDependencies, conversationId: string, s
 /** An answer of which two words have been said. */
 export async function halfSaid(overrides: Partial<ChatDependencies> = {}) {
   const clock = createManualClock();
-  const store = createMemoryDocumentStore();
+  const store = overrides.store ?? createMemoryDocumentStore();
   const conversationId = randomUUID();
   const chat = steeredChat({ clock, store, ...overrides });
   const send = request(conversationId, 'Tell me.');

@@ -1,3 +1,4 @@
+import type { MemoryStoreHooks } from '#infra/local/embedded/memory-document-store.ts';
 import { setImmediate } from 'node:timers/promises';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { createMemoryCache } from '#functions/adapters/system/memory-cache.ts';
@@ -40,8 +41,9 @@ export const canaries = async ({ documents }: Pick<Lifecycle, 'documents'>): Pro
 export function lifecycle(
   overrides: Partial<ChatDependencies> = {},
   createBench = compactionBench,
+  hooks: MemoryStoreHooks = {},
 ): Lifecycle {
-  const recorded = createRecordedStore();
+  const recorded = createRecordedStore(hooks);
   const bench = createBench({
     store: recorded.store,
     model: createScriptedModel({ answers: [snapshotAnswer(`The word is ${CANARY}.`)] }),

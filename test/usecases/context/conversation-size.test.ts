@@ -5,6 +5,7 @@ import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document
 import { createMemoryCache } from '#functions/adapters/system/memory-cache.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
+import { see } from '#test/support/compaction/compacted-conversation.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
 
 const TAIL_TURNS = 20;
@@ -61,3 +62,19 @@ test('ten turns read and write as many documents on 10,000 past turns as on 100'
   // Start: conversation, guard and turn; finish: turn, conversation and the chunk that holds the short stream.
   expect(short.written).toBe(NEW_TURNS * 6);
 }, 60_000);
+
+test('a tail of seven hundred turns is read whole', async () => {
+  const store = createMemoryDocumentStore();
+  const turns = Array.from({ length: 700 }, (_, index) => ({
+    user: `Question ${index + 1}`,
+    answer: 'Yes.',
+  }));
+  const { conversationId } = await buildConversation(store, { turns });
+
+  const { items } = await see(store, conversationId);
+
+  const questions = items.flatMap(({ content }) =>
+    content.role === 'user' ? content.parts.map(({ text }) => text) : [],
+  );
+  expect(questions).toEqual(turns.map(({ user }) => user));
+});

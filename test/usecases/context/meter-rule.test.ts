@@ -3,6 +3,8 @@ import { estimateTextTokens } from '#shared/tokens/token-estimate.ts';
 import { contextResponse } from '#shared/wire/resources/context.ts';
 import { conversationResponse } from '#shared/wire/resources/conversations.ts';
 import { startChatServer } from '#test/support/chat/chat-server.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
+import { messageBody } from '#test/support/processes/fault-stack.ts';
 import { readAs } from '#test/support/chat/http-answers.ts';
 
 /** Much that is no letter: the two rules are far apart on it. */
@@ -29,4 +31,16 @@ test.each([
     kind: 'system',
     tokens: estimateTextTokens(systemInstruction, rule),
   });
+});
+
+test('the meter keeps the system instruction apart from what is said', async () => {
+  const created = await chat.call('/v1/conversations', { body: { systemInstruction } });
+  const { id } = await readAs(conversationResponse, created);
+  await chat.call(`/v1/conversations/${id}/messages`, { body: messageBody('Hi.') });
+
+  const conversation = await readConversation(chat.dependencies.store, id);
+
+  expect(conversation?.value.context.overheadTokens).toBeGreaterThan(
+    estimateTextTokens(systemInstruction, 'character-class') / 2,
+  );
 });

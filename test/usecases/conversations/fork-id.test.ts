@@ -10,6 +10,8 @@ import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { conversationPath, turnPath } from '#shared/conversation/documents/paths.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { addTurn, buildConversation } from '#test/support/compaction/conversation-builder.ts';
+import { slowWrites } from '#test/fakes/slow-writes.ts';
+import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
 import { dyingAt, compacted, lifecycle, owner, stranger } from '#test/support/chat/lifecycle.ts';
 import { request } from '#test/support/chat/sending.ts';
 import { fork, transcript } from '#test/support/chat/forks.ts';
@@ -113,6 +115,18 @@ describe('a fork under an id', () => {
       expect(await transcript(world, id, 30)).toEqual(await transcript(world, conversationId, 20));
     },
   );
+
+  test('a fork takes nothing of an earlier try for its own, however long that takes to delete', async () => {
+    const world = lifecycle({}, compactionBench, slowWrites());
+    const { conversationId } = await buildConversation(world.store, { turns: 4 });
+    const id = randomUUID();
+    const dying = { chat: { ...world.chat, ...dyingAt('fork-copied') } };
+    await expect(fork(dying, conversationId, 'message-4', id)).rejects.toThrow('died');
+
+    await fork(world, conversationId, 'message-4', id);
+
+    expect(await transcript(world, id, 4)).toEqual(await transcript(world, conversationId, 4));
+  });
 
   test('an incomplete fork is not found', async () => {
     const world = lifecycle();

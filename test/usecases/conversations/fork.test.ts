@@ -22,6 +22,8 @@ import {
   setConversation,
   stranger,
 } from '#test/support/chat/lifecycle.ts';
+import { slowWrites } from '#test/fakes/slow-writes.ts';
+import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
 import { edit } from '#test/support/chat/replacing.ts';
 import { request } from '#test/support/chat/sending.ts';
 import { answered } from '#test/support/chat/starts.ts';
@@ -56,6 +58,17 @@ describe('a fork', () => {
       );
     },
   );
+
+  test('a fork is whole when it is answered, however long its writes take', async () => {
+    const world = lifecycle({}, compactionBench, slowWrites());
+    const { conversationId } = await buildConversation(world.store, { turns: 4 });
+
+    const forked = await fork(world, conversationId, 'message-4');
+
+    expect(await transcript(world, forked.conversationId, 4)).toEqual(
+      await transcript(world, conversationId, 4),
+    );
+  });
 
   test('a fork takes settings, title, model and the pins of its turns along', async () => {
     const world = lifecycle();

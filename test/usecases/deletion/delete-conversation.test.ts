@@ -11,6 +11,7 @@ import { undeleteConversation } from '#functions/chat/conversations/erase/undele
 import { markErasing } from '#functions/erasure/mark-erasing.ts';
 import { historyPath, turnPath } from '#shared/conversation/documents/paths.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { steeredStreamer } from '#test/fakes/steered-streamer.ts';
@@ -25,6 +26,22 @@ import {
 } from '#test/support/chat/lifecycle.ts';
 import { request } from '#test/support/chat/sending.ts';
 import { pass, sayEach, storedTurn } from '#test/support/chat/streaming.ts';
+
+/** A world in which `act` comes before the first commit that gives a conversation this state. */
+function actingBefore(state: string, overrides: Partial<ChatDependencies> = {}) {
+  const acting = { act: () => Promise.resolve<unknown>(undefined) };
+  const world = lifecycle(overrides, undefined, {
+    beforeOperation: async (operation) => {
+      if (operation.name !== 'commit') return;
+      if (!operation.writes.some((write) => 'fields' in write && write.fields['state'] === state))
+        return;
+      const { act } = acting;
+      acting.act = () => Promise.resolve(undefined);
+      await act();
+    },
+  });
+  return { world, acting };
+}
 
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -94,6 +111,20 @@ describe('deleting a conversation', () => {
     expect(turn?.fields).toMatchObject({ state: 'cancelled', answerJson: '[]', inContext: false });
     expect(await storedConversation(world, conversationId)).toMatchObject({ state: 'deleted' });
     expect((await storedConversation(world, conversationId))?.open).toBeUndefined();
+  });
+
+  test('deleting a conversation cancels a turn that begins at the same moment', async () => {
+    const { world, acting } = actingBefore('deleted', {
+      clock: systemClock,
+      model: steeredStreamer().model,
+    });
+    const conversationId = await compacted(world);
+    acting.act = () => sendMessage(world.otherChat, request(conversationId, 'Wait.'));
+
+    await deleteConversation(world.chat, { caller: owner, conversationId });
+
+    const { lastSeq = 0 } = (await storedConversation(world, conversationId)) ?? {};
+    expect((await storedTurn(world.chat, conversationId, lastSeq)).state).toBe('cancelled');
   });
 
   test('deleting a conversation keeps the running turn’s stored text', async () => {
@@ -175,6 +206,22 @@ describe('taking a conversation out of the bin', () => {
     await expect(
       undeleteConversation(world.chat, { caller: owner, conversationId }),
     ).rejects.toMatchObject({ reason: 'CONVERSATION_NOT_FOUND' });
+  });
+
+  test('recovering a conversation at the moment of its erasure keeps it', async () => {
+    const { world, acting } = actingBefore('erasing');
+    const conversationId = await compacted(world);
+    await deleteConversation(world.chat, { caller: owner, conversationId });
+    acting.act = () => undeleteConversation(world.otherChat, { caller: owner, conversationId });
+
+    const marked = await markErasing(
+      { store: world.store, clock: systemClock },
+      conversationId,
+      ({ state }) => state === 'deleted',
+    );
+
+    expect(marked).toBe('kept');
+    expect(await storedConversation(world, conversationId)).toMatchObject({ state: 'live' });
   });
 
   test('recovering a conversation wins over a sweep about to erase it', async () => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { restoreGeneration } from '#functions/chat/context/restore-generation.ts';
 import { showContext } from '#functions/chat/context/show-context.ts';
 import { finishErasure } from '#functions/erasure/finish-erasure.ts';
+import { slowWrites } from '#test/fakes/slow-writes.ts';
 import { compactionBench, rewriteBench } from '#test/support/compaction/compaction-dependencies.ts';
 import { manualNeed, compactOnce, see } from '#test/support/compaction/compacted-conversation.ts';
 import { historiesOf } from '#test/support/compaction/stored-histories.ts';
@@ -33,6 +34,15 @@ describe('deleting a message that a summary without sources covers', () => {
     expect(await canaries(world)).toEqual([]);
     const histories = await historiesOf(world, conversationId);
     expect(histories.map(({ fields }) => fields['erased'])).toEqual([true, true, undefined]);
+  });
+
+  test('no summary says a deleted message any more once its deletion is answered', async () => {
+    const world = lifecycle({}, rewriteBench, slowWrites());
+    const conversationId = await compacted(world);
+
+    await removeMessage(world, conversationId, 'message-3');
+
+    expect(await canaries(world)).toEqual([]);
   });
 
   test('deleting a folded message keeps the newest summary that ends before it', async () => {

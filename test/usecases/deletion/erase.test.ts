@@ -5,7 +5,10 @@ import { eraseUser } from '#functions/chat/conversations/erase/erase-user.ts';
 import { forkConversation } from '#functions/chat/conversations/fork/fork-conversation.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { eraseConversation } from '#functions/worker/push/erase-conversation.ts';
-import { userPath } from '#shared/conversation/documents/paths.ts';
+import { usagePath, userPath } from '#shared/conversation/documents/paths.ts';
+import { encodeUsage, noUsage } from '#shared/quota/usage.ts';
+import { slowWrites } from '#test/fakes/slow-writes.ts';
+import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { compactOnce, neverAborted } from '#test/support/compaction/compacted-conversation.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
@@ -47,6 +50,18 @@ describe('S20, contract 12: erasing a user', () => {
     expect(tombstone?.value.expireTime).toEqual(
       new Date(world.bench.clock.now().getTime() + 30 * 24 * 60 * 60_000),
     );
+  });
+
+  test('figures of earlier days are gone once the erasure of their user is answered', async () => {
+    const world = lifecycle({}, compactionBench, slowWrites());
+    const path = usagePath('u1', '2020-01-01');
+    await world.store.commit([
+      { op: 'create', path, fields: encodeUsage(noUsage, new Date('2020-01-01')) },
+    ]);
+
+    await erase(world);
+
+    expect(await world.store.get([path])).toEqual([undefined]);
   });
 
   test('erasing a user removes the documents below the user', async () => {

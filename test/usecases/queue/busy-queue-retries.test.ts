@@ -26,6 +26,21 @@ describe('the same waiting message sent again', () => {
     expect(world.calls).toHaveLength(2);
   });
 
+  test('a message that waits with five instances is answered by one of them', async () => {
+    const world = instances();
+    const id = randomUUID();
+    const first = await sendMessage(world.instance(), request(id, 'one'));
+    const asked = queued(id, 'two');
+    const waiting = [];
+    for (let sent = 0; sent < 5; sent++) waiting.push(await sendMessage(world.instance(), asked));
+
+    world.answerAll();
+    await first.result;
+    await passTime(world.clock, Promise.all(waiting.map(({ result }) => result)));
+
+    expect(world.calls.map(({ text }) => text)).toEqual(['one', 'two']);
+  });
+
   test('a repeated waiting message with another body is refused', async () => {
     const world = instances();
     const chat = world.instance();

@@ -169,4 +169,26 @@ describe('contract 8: the same message id', () => {
 
     expect(turn).toMatchObject({ seq: 1, attempt: 2, state: 'done' });
   });
+
+  test('a message id whose instance has died is taken over by one of five that ask at once', async () => {
+    const store = createMemoryDocumentStore();
+    const clock = createManualClock();
+    const { model, requests } = scriptedStreamer(textAnswer('Once.'));
+    const send = request(randomUUID(), 'Hello');
+    const dead = chatDependencies({
+      store,
+      clock,
+      atCrashPoint: () => new Promise(() => undefined),
+    });
+    await sendMessage(dead, send);
+    clock.advance(20_001);
+
+    const handles = await Promise.all(
+      Array.from({ length: 5 }, () => sendMessage(chatDependencies({ store, clock, model }), send)),
+    );
+    const results = await Promise.all(handles.map(({ result }) => result));
+
+    expect(requests).toHaveLength(1);
+    expect(results.map(({ turn }) => turn.attempt)).toEqual([2, 2, 2, 2, 2]);
+  });
 });

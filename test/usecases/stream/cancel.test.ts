@@ -4,6 +4,8 @@ import { cancelTurn } from '#functions/chat/turns/finish/cancel-turn.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
+import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
+import { slowWrites } from '#test/fakes/slow-writes.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { cancel, halfSaid } from '#test/support/chat/cancelling.ts';
@@ -28,6 +30,16 @@ describe('cancelling a running turn', () => {
     expect(call.signal.aborted).toBe(true);
     expect(turn).toMatchObject({ state: 'cancelled', inContext: true, cancelRequested: true });
     expect(turn.contents.map(contentText)).toEqual(['Half an answer']);
+  });
+
+  test('a cancellation is answered when the turn has ended, however long that takes', async () => {
+    const { dependencies, conversationId } = await halfSaid({
+      store: createMemoryDocumentStore(slowWrites()),
+    });
+
+    const turn = await cancel(dependencies, conversationId);
+
+    expect(turn.state).toBe('cancelled');
   });
 
   test('cancelling a running turn ends its stream with text end, context, abort and finish', async () => {

@@ -117,6 +117,32 @@ describe('a function of the app', () => {
     expect(refusals()).toEqual([]);
   });
 
+  test('results of two calls that come at once are both kept', async () => {
+    const { chat, conversationId } = await waiting();
+
+    await Promise.all([
+      answer(chat, conversationId, [output(0, { lat: 1 })]).then(({ result }) => result),
+      answer(chat, conversationId, [output(2, { no: 2 })]).then(({ result }) => result),
+    ]);
+
+    const turn = await storedTurn(chat, conversationId, 1);
+    expect(turn.state).toBe('done');
+    expect(JSON.stringify(responsesIn(turn.contents))).toMatch(/"lat":1.*"no":2/);
+  });
+
+  test('results that come five times at once let the turn go on once', async () => {
+    const { chat, conversationId } = await waiting();
+    const results = [output(0, { lat: 1 }), output(2, { no: 2 })];
+    const calls = fakeGemini.journal().length;
+
+    const handles = await Promise.all(
+      Array.from({ length: 5 }, () => answer(chat, conversationId, results)),
+    );
+    await Promise.all(handles.map(({ result }) => result));
+
+    expect(fakeGemini.journal()).toHaveLength(calls + 1);
+  });
+
   test('an app call answered twice alike replays the answer without a model call', async () => {
     const { chat, conversationId } = await waiting();
     const results = [output(0, { lat: 1 }), output(2, { no: 2 })];

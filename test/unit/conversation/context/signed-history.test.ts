@@ -26,11 +26,15 @@ const said: History = {
 };
 
 /** Signs with `current`, changes what is stored, and reads it where `keys` are known. */
-function read(changes: DocumentFields = {}, keys = [current], conversationId = 'c1') {
+function read(
+  changes: DocumentFields = {},
+  keys = [current],
+  { conversationId = 'c1', generation = 3 } = {},
+) {
   const logged: { event: string; fields: LogFields }[] = [];
   const fields = encodeHistory(signedHistory(createHmacSigner([current]), 'c1', said));
   const document = {
-    path: historyPath('c1', 3),
+    path: historyPath('c1', generation),
     fields: { ...fields, ...changes },
     updateTime: '1',
   };
@@ -61,7 +65,11 @@ describe('a signed history', () => {
   });
 
   test('a signed history is not valid in another conversation', () => {
-    expect(read({}, [current], 'c2').found.isUntrusted).toBe(true);
+    expect(read({}, [current], { conversationId: 'c2' }).found.isUntrusted).toBe(true);
+  });
+
+  test('a signed history is not valid as another generation', () => {
+    expect(read({}, [current], { generation: 4 }).found.isUntrusted).toBe(true);
   });
 
   test.each<[string, DocumentFields]>([

@@ -42,6 +42,7 @@ describe('hooks around a compaction', () => {
     ]);
     expect(told[0]?.upTo).toBeGreaterThan(10);
     expect(told[0]?.beforeTokens).toBeGreaterThan(1_000);
+    expect(told[1]).toMatchObject({ beforeTokens: told[0]?.beforeTokens });
   });
 
   test('compaction hooks do not run when there is nothing to do', async () => {

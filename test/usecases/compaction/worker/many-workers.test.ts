@@ -6,6 +6,8 @@ import {
   compactionBench,
   type CompactionBench,
 } from '#test/support/compaction/compaction-dependencies.ts';
+import { addTurn } from '#test/support/compaction/conversation-builder.ts';
+import { setConversation } from '#test/support/chat/lifecycle.ts';
 import { historiesOf } from '#test/support/compaction/stored-histories.ts';
 
 const START = new Date('2026-01-02T03:04:05.000Z');
@@ -113,6 +115,27 @@ describe('deliveries', () => {
     expect(results.filter(({ kind }) => kind === 'done')).toHaveLength(1);
     expect(bench.model.calls).toHaveLength(1);
     await expectOneSwap(bench, conversationId);
+  });
+
+  test('five deliveries at once after an earlier compaction make one worker’s calls', async () => {
+    const bench = compactionBench();
+    const conversationId = await buildDue(bench);
+    await compactOnce(bench, conversationId);
+    for (let more = 0; more < 10; more++)
+      await addTurn(bench.store, conversationId, {
+        user: `More ${more}. `.repeat(40),
+        answer: 'Yes.',
+      });
+    const manual = { requestId: 'request-2', since: bench.clock.now() };
+    await setConversation(bench, conversationId, { 'compactionNeeded.manual': manual });
+    const calls = bench.model.calls.length;
+
+    const results = await Promise.all(
+      Array.from({ length: 5 }, () => compactOnce(instance(bench), conversationId)),
+    );
+
+    expect(results.filter(({ kind }) => kind === 'done')).toHaveLength(1);
+    expect(bench.model.calls).toHaveLength(calls + 1);
   });
 
   test('an old request delivered hours late changes nothing', async () => {

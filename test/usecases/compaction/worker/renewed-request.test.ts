@@ -5,6 +5,7 @@ import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.
 import { textAnswer, scriptedStreamer } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import {
+  autoNeed,
   buildDue,
   compactOnce,
   neverAborted,
@@ -14,6 +15,7 @@ import {
   compactionBench,
   type CompactionBench,
 } from '#test/support/compaction/compaction-dependencies.ts';
+import { setConversation } from '#test/support/chat/lifecycle.ts';
 import { request } from '#test/support/chat/sending.ts';
 
 const usage = { promptTokens: 3_500, cachedTokens: 0, outputTokens: 10, thoughtsTokens: 0 };
@@ -114,6 +116,22 @@ test('a turn over the threshold renews the request while a failure is settled', 
   expect(conversation.compactionNeeded.auto?.requestId).toEqual(
     expect.not.stringMatching('request-1'),
   );
+});
+
+test('a request that took the place of the served one stays', async () => {
+  const bench = compactionBench();
+  const conversationId = await buildDue(bench, { conversation: { ownerUid: 'u1' } });
+  const newer = autoNeed('request-2').auto;
+  const atCrashPoint = async (reached: string) => {
+    if (reached === 'swapped')
+      await setConversation(bench, conversationId, { 'compactionNeeded.auto': { ...newer } });
+  };
+
+  await runCompaction({ ...bench, atCrashPoint }, { conversationId, signal: neverAborted() });
+
+  const { conversation } = await see(bench.store, conversationId);
+  expect(conversation.generation).toBe(1);
+  expect(conversation.compactionNeeded.auto).toEqual(newer);
 });
 
 test('a worker that dies before publishing a renewed request leaves it stored', async () => {

@@ -83,3 +83,12 @@ test('the final chunk ends the attempt; a chunk of a later attempt supersedes it
   expect(order.isSuperseded()).toBe(true);
   expect(order.take()).toEqual([]);
 });
+
+test('a chunk of an earlier attempt is not delivered', () => {
+  const order = createChunkOrder(2, undefined);
+
+  order.put(chunk(1, [0, 1], { attempt: 1 }));
+
+  expect(order.take()).toEqual([]);
+  expect(order.isSuperseded()).toBe(false);
+});
