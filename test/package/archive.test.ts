@@ -115,9 +115,16 @@ test('the archive’s Firestore takes 300 commits at once, closes the clients th
   const server = await startEmptyGrpcServer();
   const settings = { host: server.host, ssl: false };
   const database = new firestore.Firestore({ projectId: 'demo-archive', ...settings });
-  const commit = () => database.batch().create(database.doc('things/one'), {}).commit();
+  // Where an emulator is named by the environment, the client takes that in the place of the server.
+  const commit = (index: number) =>
+    database
+      .batch()
+      .set(database.doc(`things/${index}`), {})
+      .commit();
 
-  const commits = await Promise.allSettled(Array.from({ length: 300 }, commit));
+  const commits = await Promise.allSettled(
+    Array.from({ length: 300 }, (_, index) => commit(index)),
+  );
 
   expect(commits.filter(({ status }) => status === 'rejected')).toEqual([]);
   await expect(database.terminate()).resolves.toBeUndefined();
