@@ -36,6 +36,18 @@ export async function startLosingProxy(url: string, then: 'ends' | 'falls silent
   return openServer(server);
 }
 
+/** A proxy that passes everything on and counts the pieces of answers, heartbeats included. */
+export async function startCountingProxy(url: string) {
+  let pieces = 0;
+  const server = createServer((incoming, outgoing) =>
+    passOn(url, { incoming, outgoing }, (answer) => {
+      answer.on('data', () => void (pieces += 1));
+      answer.pipe(outgoing);
+    }),
+  );
+  return { ...(await openServer(server)), countPieces: () => pieces };
+}
+
 /** A proxy before a server that answers the first `failures` requests with a page of its own, 502, then passes them on. */
 export async function startBrokenProxy(url: string, failures: number) {
   let left = failures;

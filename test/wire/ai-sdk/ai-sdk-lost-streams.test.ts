@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { retry, transportOptions } from '#docs/clients/recipes/use-chat.ts';
 import { idTokenClaims } from '#test/support/token-keys.ts';
-import { startLosingProxy } from '#test/support/wire/broken-proxy.ts';
+import { eventually } from '#test/support/eventually.ts';
+import { startCountingProxy, startLosingProxy } from '#test/support/wire/broken-proxy.ts';
 import { startWireServer } from '#test/support/wire/wire-server.ts';
 import { versions } from './versions.ts';
 
@@ -44,14 +45,20 @@ describe.each(versions)('useChat of ai %s', (_, createChat) => {
       exp: Math.floor(Date.now() / 1_000) - 60,
     };
     const getIdToken = (renew?: boolean) => (renew === true ? token() : server.keys.sign(expired));
-    const backend = { baseUrl: server.url, getIdToken };
+    const proxy = await startCountingProxy(server.url);
+    onTestFinished(() => proxy.close());
+    const backend = { baseUrl: proxy.url, getIdToken };
     const transport = transportOptions(backend, { silenceMs: 300 });
     const id = randomUUID();
     const chat = createChat({ id, messages: [], transport, onData: () => undefined });
 
     const sent = chat.sendMessage({ text: 'Hello' });
     const call = await server.callOf('Hello');
-    await new Promise((resolve) => setTimeout(resolve, 600));
+    // Forty heartbeats take more than twice the silence that is borne.
+    const seen = proxy.countPieces();
+    await eventually('forty heartbeats', () =>
+      Promise.resolve(proxy.countPieces() >= seen + 40 ? true : undefined),
+    );
     call.say('Hi.');
     call.end();
     await sent;
