@@ -1,4 +1,4 @@
-import { oneShortLine } from '../compaction/ledger/items/item-text.ts';
+import { oneShortLine } from '#shared/text/one-line.ts';
 import { utf8Length } from '../store/names.ts';
 import { cutHead } from '../text-cut.ts';
 import {

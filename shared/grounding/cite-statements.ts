@@ -1,4 +1,4 @@
-import { distinctUnits, shareIn } from '../compaction/ledger/items/word-overlap.ts';
+import { distinctUnits, shareIn } from '#shared/text/word-overlap.ts';
 import { answerText } from '../conversation/context/answer-text.ts';
 import { workingItems, type Item, type Snapshot } from '../conversation/documents/snapshot.ts';
 import type { Turn } from '../conversation/documents/turn.ts';

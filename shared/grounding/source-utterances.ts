@@ -1,5 +1,5 @@
 import { answerTime } from '../client-context/local-time.ts';
-import type { Utterance } from '../compaction/facts/speech/utterances.ts';
+import type { Utterance } from '#shared/conversation/utterances.ts';
 import type { Turn } from '../conversation/documents/turn.ts';
 import { turnCitations } from './cite-statements.ts';
 

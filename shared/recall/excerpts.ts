@@ -1,5 +1,5 @@
-import { sentenceSpans } from '../compaction/facts/speech/sentences.ts';
-import { oneLine } from '../compaction/ledger/items/item-text.ts';
+import { sentenceSpans } from '#shared/text/sentences.ts';
+import { oneLine } from '#shared/text/one-line.ts';
 import { createFinder } from '../search/find-in-text.ts';
 import type { SearchQuery } from '../search/search-query.ts';
 import { cutHead, cutTail } from '../text-cut.ts';

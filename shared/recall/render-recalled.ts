@@ -1,4 +1,4 @@
-import { oneLine } from '../compaction/ledger/items/item-text.ts';
+import { oneLine } from '#shared/text/one-line.ts';
 import { estimateTextTokens } from '../tokens/token-estimate.ts';
 import { escapeXml } from '../compaction/snapshot/xml-scan.ts';
 import type { Excerpt } from './excerpts.ts';

@@ -6,11 +6,11 @@ import { constraintsIn } from '#shared/compaction/facts/speech/detect-constraint
 import { extractFacts } from '#shared/compaction/facts/index/extract-facts.ts';
 import { ownWords } from '#shared/compaction/facts/speech/own-words.ts';
 import { quotedSpans } from '#shared/compaction/facts/speech/quoted-speech.ts';
-import { splitSentences } from '#shared/compaction/facts/speech/sentences.ts';
+import { splitSentences } from '#shared/text/sentences.ts';
 import { withoutTakenBack } from '#shared/compaction/facts/speech/taken-back.ts';
 import { withdrawalsIn } from '#shared/compaction/facts/languages/withdrawals.ts';
 import { applyOperations } from '#shared/compaction/ledger/operations/apply-operations.ts';
-import { distinctUnits } from '#shared/compaction/ledger/items/word-overlap.ts';
+import { distinctUnits } from '#shared/text/word-overlap.ts';
 import type { TurnSaid } from '#shared/compaction/ledger/prompt/turn-evidence.ts';
 import { neutraliseTags } from '#shared/compaction/snapshot/neutralise-tags.ts';
 import { readSnapshot } from '#shared/compaction/snapshot/snapshot-reader.ts';

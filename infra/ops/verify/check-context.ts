@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { decodeXml, escapeXml } from '#shared/compaction/snapshot/xml-scan.ts';
-import { oneLine } from '#shared/compaction/ledger/items/item-text.ts';
+import { oneLine } from '#shared/text/one-line.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { isReplaced } from '#shared/conversation/writes/replaced-by.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { readUtterances } from '#shared/compaction/facts/speech/utterances.ts';
+import { readUtterances } from '#shared/conversation/utterances.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { aligned, percentage } from '#infra/text-table.ts';

@@ -1,5 +1,5 @@
 import { splitSentences } from '#infra/fake-gemini/answers/sentences.ts';
-import { readUtterances } from '#shared/compaction/facts/speech/utterances.ts';
+import { readUtterances } from '#shared/conversation/utterances.ts';
 import { aligned } from '#infra/text-table.ts';
 import { compactGrowing, standingAfter } from '../run/eval-generations.ts';
 import { scoreInvention, textsIn, type InventionScore } from './eval-invention-score.ts';

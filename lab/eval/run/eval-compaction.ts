@@ -6,7 +6,7 @@ import {
 import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
 import type { PolicySettings } from '#shared/compaction/policy/policy-settings.ts';
 import { extractFacts } from '#shared/compaction/facts/index/extract-facts.ts';
-import { readUtterances } from '#shared/compaction/facts/speech/utterances.ts';
+import { readUtterances } from '#shared/conversation/utterances.ts';
 import { tokenCounting } from '#shared/compaction/split/context-tokens.ts';
 import { planMasks, storedMasks } from '#shared/compaction/tool-outputs/tail-masks.ts';
 import { assembleContext } from '#shared/conversation/context/assemble-context.ts';

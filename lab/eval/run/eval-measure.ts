@@ -2,7 +2,7 @@ import { extractFacts } from '#shared/compaction/facts/index/extract-facts.ts';
 import type { Fact, FactKind, FactTier } from '#shared/compaction/facts/index/fact.ts';
 import { indexFacts, isHeld, type FactIndex } from '#shared/compaction/facts/index/fact-index.ts';
 import { unsupportedIn } from '#shared/compaction/facts/index/unsupported.ts';
-import { readUtterances } from '#shared/compaction/facts/speech/utterances.ts';
+import { readUtterances } from '#shared/conversation/utterances.ts';
 import { stringsIn } from '#shared/conversation/repair/content-strings.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 

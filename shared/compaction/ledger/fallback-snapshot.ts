@@ -7,7 +7,7 @@ import {
 } from '#shared/conversation/documents/snapshot.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { extractFacts } from '../facts/index/extract-facts.ts';
-import { readUtterances } from '../facts/speech/utterances.ts';
+import { readUtterances } from '#shared/conversation/utterances.ts';
 import { estimateTextTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
 import { inProfile } from './operations/change-profile.ts';
 import { toDayKey as dayOf } from '../facts/values/calendar-day.ts';

@@ -1,5 +1,5 @@
 import type { ArchivedItem, Item, Snapshot } from '#shared/conversation/documents/snapshot.ts';
-import { textKey } from './items/item-text.ts';
+import { textKey } from '#shared/text/one-line.ts';
 
 /** A snapshot while operations are applied to it; every step on it takes constant time. */
 export interface LedgerDraft {

@@ -3,7 +3,7 @@ import type { Citation } from '#shared/grounding/citation.ts';
 import { citationsFor } from '#shared/grounding/cite-statements.ts';
 import { estimateTextTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
 import { escapeXml } from '../snapshot/xml-scan.ts';
-import { oneLine } from './items/item-text.ts';
+import { oneLine } from '#shared/text/one-line.ts';
 
 const OPEN = '<sources>';
 const CLOSE = '</sources>';

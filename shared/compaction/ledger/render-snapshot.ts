@@ -13,7 +13,7 @@ import { findRelativeDates } from '../facts/values/relative-dates.ts';
 import type { Citation } from '#shared/grounding/citation.ts';
 import { estimateTextTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
 import { escapeXml } from '../snapshot/xml-scan.ts';
-import { oneLine } from './items/item-text.ts';
+import { oneLine } from '#shared/text/one-line.ts';
 import { archiveOrder } from './budget/archive-order.ts';
 import { statusMark } from './items/status-mark.ts';
 import { citationLines, citationMark, listedCitations } from './render-citations.ts';

@@ -1,7 +1,7 @@
 import type { FactIndex } from '../facts/index/fact-index.ts';
 import type { FactKind } from '../facts/index/fact.ts';
 import { distinctNumbers, numberReadings } from '../facts/values/number-values.ts';
-import { foldWidth, plainText } from '../facts/speech/plain-text.ts';
+import { foldWidth, plainText } from '#shared/text/plain-text.ts';
 import { scanValues } from '../facts/index/fact-finders.ts';
 import { unsupportedIn } from '../facts/index/unsupported.ts';
 import { snapshotConstants } from '../snapshot/snapshot-constants.ts';

@@ -1,4 +1,4 @@
-import { oneLine } from '../ledger/items/item-text.ts';
+import { oneLine } from '#shared/text/one-line.ts';
 import { sectionNames, type SectionName } from '../snapshot/snapshot-sections.ts';
 import { escapeXml } from '../snapshot/xml-scan.ts';
 

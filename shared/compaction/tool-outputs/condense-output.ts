@@ -1,7 +1,7 @@
 import type { Part } from '#shared/conversation/documents/content.ts';
 import { findErrorBlocks, tellsOfError } from './error-blocks.ts';
 import { indexFacts, isHeld, keyOfReadings, type FactIndex } from '../facts/index/fact-index.ts';
-import { foldWidth } from '../facts/speech/plain-text.ts';
+import { foldWidth } from '#shared/text/plain-text.ts';
 import { scanReferences } from '../facts/index/fact-finders.ts';
 import { unsupportedIn } from '../facts/index/unsupported.ts';
 import { snapshotConstants } from '../snapshot/snapshot-constants.ts';

@@ -6,7 +6,7 @@ import { isCertain, type FactMatch } from './fact-match.ts';
 import { saidFacts, type SaidFact, type Surroundings } from '../speech/said-facts.ts';
 import { collectSentenceFacts, type SentenceFacts } from '../speech/sentence-facts.ts';
 import { statedValues } from '../speech/stated-values.ts';
-import type { Utterance } from '../speech/utterances.ts';
+import type { Utterance } from '#shared/conversation/utterances.ts';
 
 interface Collected {
   /** Its weight is not known before all is read. */

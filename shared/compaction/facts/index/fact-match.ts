@@ -1,4 +1,4 @@
-import { findMatches } from './matches.ts';
+import { findMatches } from '#shared/text/matches.ts';
 import type { FactKind } from './fact.ts';
 
 /** A fact at a place of a text. */

@@ -1,4 +1,4 @@
-import type { Speaker } from '../speech/utterances.ts';
+import type { Speaker } from '#shared/conversation/utterances.ts';
 
 export type FactKind =
   | 'link'

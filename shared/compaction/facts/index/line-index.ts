@@ -1,5 +1,5 @@
-import { contentWords, isNegated } from '../speech/content-words.ts';
-import { plainText } from '../speech/plain-text.ts';
+import { contentWords, isNegated } from '#shared/text/content-words.ts';
+import { plainText } from '#shared/text/plain-text.ts';
 
 /** Which lines of texts hold which content words. */
 export interface LineIndex {

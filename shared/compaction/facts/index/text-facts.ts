@@ -5,7 +5,7 @@ import type { FactMatch } from './fact-match.ts';
 import { readLines, type ReadLine } from './line-index.ts';
 import { distinctNumbers, numberReadings, spelledNumbers } from '../values/number-values.ts';
 import { readPhrases, type Phrases } from '../languages/phrases.ts';
-import { foldWidth, plainText } from '../speech/plain-text.ts';
+import { foldWidth, plainText } from '#shared/text/plain-text.ts';
 import { scanValues } from './fact-finders.ts';
 import { impliedNumbers, writtenNumbers } from '../languages/written-numbers.ts';
 

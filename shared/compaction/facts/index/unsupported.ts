@@ -2,7 +2,7 @@ import { findImpossibleDates } from '../values/dates.ts';
 import type { FactKind } from './fact.ts';
 import { isHeld, keyOfReadings, type FactIndex } from './fact-index.ts';
 import type { FactMatch } from './fact-match.ts';
-import { foldWidth, plainText } from '../speech/plain-text.ts';
+import { foldWidth, plainText } from '#shared/text/plain-text.ts';
 import { holdsPhrase } from '../languages/phrases.ts';
 import { findQuotes } from '../speech/quoted-speech.ts';
 import { scanValues } from './fact-finders.ts';

@@ -2,8 +2,8 @@ import { chinesePlace, japanesePlace, koreanCommon, koreanPlace } from './easter
 import { findWantedAttributes } from './eastern-slots.ts';
 import { findInStretch, han, isCommon, type Reading, type Word } from './eastern-stretch.ts';
 import { findAll, wholeMatch, type FactMatch } from '../index/fact-match.ts';
-import { findMatches } from '../index/matches.ts';
-import { plainText } from '../speech/plain-text.ts';
+import { findMatches } from '#shared/text/matches.ts';
+import { plainText } from '#shared/text/plain-text.ts';
 import { once } from '#shared/once.ts';
 import { holdsSign, signs } from '../index/signs.ts';
 

@@ -1,6 +1,6 @@
-import { plainText } from '../speech/plain-text.ts';
+import { plainText } from '#shared/text/plain-text.ts';
 import type { FactMatch } from '../index/fact-match.ts';
-import { findMatches } from '../index/matches.ts';
+import { findMatches } from '#shared/text/matches.ts';
 
 /** What stands behind them is what is wanted, where the sentence asks: 想吃海参, 爱喝雪碧. */
 const consuming = /(?:吃|喝|尝|尝尝|品尝|吃到|喝到)$/u;

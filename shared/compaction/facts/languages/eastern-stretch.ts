@@ -1,7 +1,7 @@
 import { chineseCommon } from './eastern-words.ts';
 import { isSlotFilled } from './eastern-slots.ts';
 import type { FactMatch } from '../index/fact-match.ts';
-import { plainText } from '../speech/plain-text.ts';
+import { plainText } from '#shared/text/plain-text.ts';
 
 export const han = /\p{sc=Han}/u;
 const branch = /^[(（][^()（）\n]{1,16}[)）]/u;

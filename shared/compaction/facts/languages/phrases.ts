@@ -1,4 +1,4 @@
-import { isAscii, plainText, unspacedScript } from '../speech/plain-text.ts';
+import { isAscii, plainText, unspacedScript } from '#shared/text/plain-text.ts';
 
 /** Texts in which phrases are looked for. */
 export interface Phrases {

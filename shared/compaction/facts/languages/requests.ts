@@ -1,5 +1,5 @@
-import { foldWidth } from '../speech/plain-text.ts';
-import { sentenceSpans, type SentenceSpan } from '../speech/sentences.ts';
+import { foldWidth } from '#shared/text/plain-text.ts';
+import { sentenceSpans, type SentenceSpan } from '#shared/text/sentences.ts';
 
 /** What an assistant does for somebody; "I want to see the sea" asks for nothing. */
 const services = `book|cancel|change|modify|upgrade|return|exchange|reserve|add|remove|pay|proceed|request|update|rent|transfer|schedule|order|split|combine|use my`;

@@ -1,4 +1,4 @@
-import { isAscii } from '../speech/plain-text.ts';
+import { isAscii } from '#shared/text/plain-text.ts';
 
 /** Words without one of which a sentence is no wish in a language: they spare the expressions. */
 const triggers = {

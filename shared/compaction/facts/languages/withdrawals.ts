@@ -1,8 +1,8 @@
-import { contentWords } from '../speech/content-words.ts';
+import { contentWords } from '#shared/text/content-words.ts';
 import { ownWords } from '../speech/own-words.ts';
-import { foldWidth, isAscii } from '../speech/plain-text.ts';
-import { sentenceSpans } from '../speech/sentences.ts';
-import type { Utterance } from '../speech/utterances.ts';
+import { foldWidth, isAscii } from '#shared/text/plain-text.ts';
+import { sentenceSpans } from '#shared/text/sentences.ts';
+import type { Utterance } from '#shared/conversation/utterances.ts';
 
 /** Words that end what was wanted, whatever that was. */
 const ending = new RegExp(

@@ -1,4 +1,4 @@
-import { findMatches } from '../index/matches.ts';
+import { findMatches } from '#shared/text/matches.ts';
 
 /** A number as written, with a word or sign that multiplies it. Classes only: linear. */
 const written =

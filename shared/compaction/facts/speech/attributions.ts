@@ -1,5 +1,5 @@
-import { findMatches } from '../index/matches.ts';
-import { unspacedScript } from './plain-text.ts';
+import { findMatches } from '#shared/text/matches.ts';
+import { unspacedScript } from '#shared/text/plain-text.ts';
 
 const union = (sources: readonly string[]): string =>
   sources.map((source) => `(?:${source})`).join('|');

@@ -5,12 +5,12 @@ import {
   koreanWishes,
 } from '../languages/constraint-patterns-eastern.ts';
 import { merged, othersSpans } from './own-words.ts';
-import { foldWidth, isAscii } from './plain-text.ts';
+import { foldWidth, isAscii } from '#shared/text/plain-text.ts';
 import { quotedSpans, type TextSpan } from './quoted-speech.ts';
-import { sentenceSpans, type SentenceSpan } from './sentences.ts';
+import { sentenceSpans, type SentenceSpan } from '#shared/text/sentences.ts';
 import { holdsSign, signs } from '../index/signs.ts';
 import { takenBackSpans } from './taken-back.ts';
-import type { Utterance } from './utterances.ts';
+import type { Utterance } from '#shared/conversation/utterances.ts';
 import { triggeredLanguages } from '../languages/wish-triggers.ts';
 
 interface Constraint {

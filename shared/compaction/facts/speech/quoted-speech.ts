@@ -1,6 +1,6 @@
 import { holdsSign, signs } from '../index/signs.ts';
 import { findAll, type Finder, type FactMatch } from '../index/fact-match.ts';
-import { plainText } from './plain-text.ts';
+import { plainText } from '#shared/text/plain-text.ts';
 
 /** Pairs of quotes after folding; nothing longer than 120 characters, nothing over a line's end. */
 const quoted =

@@ -6,7 +6,7 @@ import { baseWeight } from '../index/fact-weights.ts';
 import type { FactMatch } from '../index/fact-match.ts';
 import { endsInState, findNames } from '../values/names.ts';
 import { shownSpans } from './own-words.ts';
-import { foldWidth, plainText } from './plain-text.ts';
+import { foldWidth, plainText } from '#shared/text/plain-text.ts';
 import { type TextSpan, findQuotes } from './quoted-speech.ts';
 import { requestSpans } from '../languages/requests.ts';
 import {
@@ -16,7 +16,7 @@ import {
   takeFree,
   type Places,
 } from '../index/fact-finders.ts';
-import { sentenceSpans, type SentenceSpan } from './sentences.ts';
+import { sentenceSpans, type SentenceSpan } from '#shared/text/sentences.ts';
 import { takenBackSpans } from './taken-back.ts';
 import {
   findStatedValues,
@@ -25,7 +25,7 @@ import {
   findWantedThings,
 } from './stated-values.ts';
 import { once } from '#shared/once.ts';
-import type { Utterance } from './utterances.ts';
+import type { Utterance } from '#shared/conversation/utterances.ts';
 
 /** A fact where an utterance says it. */
 export interface SaidFact extends FactMatch {

@@ -2,7 +2,7 @@ import { factId } from '../index/fact.ts';
 import { keyOfReadings } from '../index/fact-index.ts';
 import { isCertain } from '../index/fact-match.ts';
 import type { SaidFact } from './said-facts.ts';
-import type { Speaker, Utterance } from './utterances.ts';
+import type { Speaker, Utterance } from '#shared/conversation/utterances.ts';
 
 /** A sentence of a turn, or some words of it. */
 interface SentencePlace {

@@ -2,9 +2,9 @@ import { fillers } from '../languages/common-words.ts';
 import { findEasternNames } from '../languages/eastern-names.ts';
 import { type FactMatch, findAll } from '../index/fact-match.ts';
 import { findNames } from '../values/names.ts';
-import { foldWidth, plainText } from './plain-text.ts';
+import { foldWidth, plainText } from '#shared/text/plain-text.ts';
 import { scanValues } from '../index/fact-finders.ts';
-import type { Utterance } from './utterances.ts';
+import type { Utterance } from '#shared/conversation/utterances.ts';
 
 /** `What about a love story by …`: two words or three; one alone is seldom a value (a place, a restaurant). */
 const wanted =

@@ -1,6 +1,6 @@
 import type { TextSpan } from './quoted-speech.ts';
-import { foldWidth, isAscii } from './plain-text.ts';
-import { sentenceSpans } from './sentences.ts';
+import { foldWidth, isAscii } from '#shared/text/plain-text.ts';
+import { sentenceSpans } from '#shared/text/sentences.ts';
 
 const joined = (sources: readonly string[]): string =>
   sources.map((source) => `(?:${source})`).join('|');

@@ -1,7 +1,7 @@
 import { fillers } from '../languages/common-words.ts';
 import type { FactMatch } from '../index/fact-match.ts';
-import { findMatches } from '../index/matches.ts';
-import { plainText } from '../speech/plain-text.ts';
+import { findMatches } from '#shared/text/matches.ts';
+import { plainText } from '#shared/text/plain-text.ts';
 
 /** A longer answer is a sentence of its own, and no name or value. */
 const ANSWER_CHARACTERS = 48;

@@ -1,7 +1,7 @@
 import { commonCapitals } from '../languages/common-words.ts';
 import { findAll, type FactMatch } from '../index/fact-match.ts';
 import { once } from '#shared/once.ts';
-import { plainText } from '../speech/plain-text.ts';
+import { plainText } from '#shared/text/plain-text.ts';
 import { holdsSign, signs } from '../index/signs.ts';
 
 const capital = String.raw`\p{Lu}[\p{L}\p{M}\d]{0,30}(?:['-][\p{L}\p{M}]{1,20}){0,2}`;

@@ -1,4 +1,4 @@
-import { isAscii } from '../speech/plain-text.ts';
+import { isAscii } from '#shared/text/plain-text.ts';
 import { writtenNumbers } from '../languages/written-numbers.ts';
 
 /** A number as people write it, with what multiplies it. Groups of classes only: linear. */

@@ -1,6 +1,6 @@
 import { toDayKey, daysAfter } from './calendar-day.ts';
 import { findAll, wholeMatch, type FactMatch } from '../index/fact-match.ts';
-import { isAscii } from '../speech/plain-text.ts';
+import { isAscii } from '#shared/text/plain-text.ts';
 
 const dayOffsets: readonly (readonly [days: number, words: string])[] = [
   [

@@ -5,7 +5,7 @@ import {
 } from '#shared/conversation/documents/snapshot.ts';
 import type { TokenCounting } from '#shared/tokens/token-estimate.ts';
 import { valuedFacts } from '../items/item-facts.ts';
-import { textKey } from '../items/item-text.ts';
+import { textKey } from '#shared/text/one-line.ts';
 import { uniqueShare, wordWeight } from './item-worth.ts';
 import { lastSource } from '../items/statement.ts';
 

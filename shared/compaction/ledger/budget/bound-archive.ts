@@ -5,7 +5,7 @@ import {
 } from '#shared/conversation/documents/snapshot.ts';
 import { ledgerConstants } from '../ledger-constants.ts';
 import { keepingOrder } from './archive-order.ts';
-import { textKey } from '../items/item-text.ts';
+import { textKey } from '#shared/text/one-line.ts';
 
 /** Words that the text of an item says anyway take no room twice; a constraint keeps its proof. */
 function withoutSaidQuote(item: ArchivedItem): ArchivedItem {

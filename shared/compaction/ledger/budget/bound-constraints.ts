@@ -4,11 +4,11 @@ import {
   type Item,
   type Snapshot,
 } from '#shared/conversation/documents/snapshot.ts';
-import { isNegated } from '#shared/compaction/facts/speech/content-words.ts';
-import { plainText } from '#shared/compaction/facts/speech/plain-text.ts';
+import { isNegated } from '#shared/text/content-words.ts';
+import { plainText } from '#shared/text/plain-text.ts';
 import { ledgerConstants } from '../ledger-constants.ts';
 import { estimateTextTokens } from '#shared/tokens/token-estimate.ts';
-import { textKey } from '../items/item-text.ts';
+import { textKey } from '#shared/text/one-line.ts';
 import type { SnapshotRoom } from '../render-snapshot.ts';
 import { lastSource, mergeSources } from '../items/statement.ts';
 

@@ -2,7 +2,7 @@ import { workingItems, type Item, type Snapshot } from '#shared/conversation/doc
 import type { Fact } from '#shared/compaction/facts/index/fact.ts';
 import { ledgerConstants } from '../ledger-constants.ts';
 import { estimateTextTokens } from '#shared/tokens/token-estimate.ts';
-import { oneLine } from '../items/item-text.ts';
+import { oneLine } from '#shared/text/one-line.ts';
 import {
   createDraft,
   archiveItem,

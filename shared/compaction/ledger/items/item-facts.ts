@@ -2,7 +2,7 @@ import type { ArchivedItem } from '#shared/conversation/documents/snapshot.ts';
 import { extractFacts } from '#shared/compaction/facts/index/extract-facts.ts';
 import { type Fact, factId } from '#shared/compaction/facts/index/fact.ts';
 import { factWeight } from '#shared/compaction/facts/index/fact-weights.ts';
-import type { Utterance } from '#shared/compaction/facts/speech/utterances.ts';
+import type { Utterance } from '#shared/conversation/utterances.ts';
 import { lastSource } from './statement.ts';
 
 /** A fact that a snapshot should go on saying. */

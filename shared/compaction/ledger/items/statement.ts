@@ -1,6 +1,6 @@
 import type { Item } from '#shared/conversation/documents/snapshot.ts';
 import { ledgerConstants } from '../ledger-constants.ts';
-import { oneLine, oneShortLine } from './item-text.ts';
+import { oneLine, oneShortLine } from '#shared/text/one-line.ts';
 import type { AddOperation, Operation, UpdateOperation } from '../prompt/operation.ts';
 import { splitStatus } from './status-mark.ts';
 import type { TurnEvidence } from '../prompt/turn-evidence.ts';

@@ -1,6 +1,6 @@
 import type { Item } from '#shared/conversation/documents/snapshot.ts';
-import type { Speaker } from '#shared/compaction/facts/speech/utterances.ts';
-import { oneLine } from './item-text.ts';
+import type { Speaker } from '#shared/conversation/utterances.ts';
+import { oneLine } from '#shared/text/one-line.ts';
 
 /** Words that stand in a turn, exactly. */
 export interface VerbatimSentence {

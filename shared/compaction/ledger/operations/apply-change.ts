@@ -8,7 +8,7 @@ import { endRefusal, type Application, type Refusal } from './application.ts';
 import { retireCopies } from './constraint-copies.ts';
 import { constraintText, withdrawnByUser } from './constraint-rules.ts';
 import { sectionFor } from './guiding-sections.ts';
-import { textKey } from '../items/item-text.ts';
+import { textKey } from '#shared/text/one-line.ts';
 import {
   archiveItem,
   archiveWords,

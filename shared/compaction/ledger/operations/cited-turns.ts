@@ -8,16 +8,12 @@ import {
   holdsPhrase,
   type Phrases,
 } from '#shared/compaction/facts/languages/phrases.ts';
-import { splitSentences } from '#shared/compaction/facts/speech/sentences.ts';
-import {
-  type Speaker,
-  type Utterance,
-  readUtterances,
-} from '#shared/compaction/facts/speech/utterances.ts';
+import { splitSentences } from '#shared/text/sentences.ts';
+import { type Speaker, type Utterance, readUtterances } from '#shared/conversation/utterances.ts';
 import { toDayKey } from '#shared/compaction/facts/values/calendar-day.ts';
 import { callText } from '../prompt/ledger-input.ts';
-import { topicWords, distinctWords } from '../items/word-overlap.ts';
-import { textKey } from '../items/item-text.ts';
+import { topicWords, distinctWords } from '#shared/text/word-overlap.ts';
+import { textKey } from '#shared/text/one-line.ts';
 
 /** A figure at the edge may go on: `pays 5` is no quote of `pays 5.50`. */
 const figureAtEdge = /^\d|\d$/;

@@ -4,7 +4,7 @@ import {
   type Item,
   type Snapshot,
 } from '#shared/conversation/documents/snapshot.ts';
-import { textKey } from '../items/item-text.ts';
+import { textKey } from '#shared/text/one-line.ts';
 import { archiveItem, dropItem, findText, type LedgerDraft } from '../ledger-draft.ts';
 import { verbatimText } from '../items/verbatim-item.ts';
 

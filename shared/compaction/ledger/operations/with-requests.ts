@@ -7,8 +7,8 @@ import {
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { toDayKey as dayOf } from '#shared/compaction/facts/values/calendar-day.ts';
 import { ownLines } from '#shared/compaction/facts/speech/own-words.ts';
-import { splitSentences } from '#shared/compaction/facts/speech/sentences.ts';
-import type { Utterance } from '#shared/compaction/facts/speech/utterances.ts';
+import { splitSentences } from '#shared/text/sentences.ts';
+import type { Utterance } from '#shared/conversation/utterances.ts';
 import { ledgerConstants } from '../ledger-constants.ts';
 import { attachmentsIn } from './attachments.ts';
 import { verbatimFields } from '../items/verbatim-item.ts';

@@ -4,7 +4,7 @@ import {
   type ArchivedItem,
   type Snapshot,
 } from '#shared/conversation/documents/snapshot.ts';
-import type { Utterance } from '#shared/compaction/facts/speech/utterances.ts';
+import type { Utterance } from '#shared/conversation/utterances.ts';
 import { toDayKey as dayOf } from '#shared/compaction/facts/values/calendar-day.ts';
 import { attachmentLine, attachmentParts, type Attachment } from '../operations/attachments.ts';
 import { isUnitedList } from '../budget/unite-lists.ts';

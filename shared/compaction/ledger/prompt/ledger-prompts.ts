@@ -5,7 +5,7 @@ import {
 } from '#shared/conversation/documents/snapshot.ts';
 import type { Fact } from '#shared/compaction/facts/index/fact.ts';
 import { repairConstants } from '../repair/repair-constants.ts';
-import { oneLine, oneShortLine } from '../items/item-text.ts';
+import { oneLine, oneShortLine } from '#shared/text/one-line.ts';
 import type { Correction } from '../verify/correction.ts';
 
 /** Stored with each history; changes with every change of the words below. */

@@ -3,7 +3,7 @@ import { readFacts } from '#shared/compaction/facts/index/extract-facts.ts';
 import type { Fact } from '#shared/compaction/facts/index/fact.ts';
 import { once } from '#shared/once.ts';
 import { textReader, type TextReader } from '#shared/compaction/facts/index/text-facts.ts';
-import { type Utterance, readUtterances } from '#shared/compaction/facts/speech/utterances.ts';
+import { type Utterance, readUtterances } from '#shared/conversation/utterances.ts';
 import type { LedgerEvidence } from '../operations/apply-operations.ts';
 import { sourceUtterances } from '#shared/grounding/source-utterances.ts';
 import { citedTurns, type CitedTurns } from '../operations/cited-turns.ts';

@@ -1,12 +1,12 @@
 import { ownLines, withoutQuotations } from '#shared/compaction/facts/speech/own-words.ts';
-import { splitSentences } from '#shared/compaction/facts/speech/sentences.ts';
+import { splitSentences } from '#shared/text/sentences.ts';
 import { withoutTakenBack } from '#shared/compaction/facts/speech/taken-back.ts';
-import type { Utterance } from '#shared/compaction/facts/speech/utterances.ts';
+import type { Utterance } from '#shared/conversation/utterances.ts';
 import { once } from '#shared/once.ts';
 import { acceptedIn } from '../operations/accepted-proposals.ts';
-import { oneLine } from '../items/item-text.ts';
+import { oneLine } from '#shared/text/one-line.ts';
 import { toPassages, type Passages } from './turn-passages.ts';
-import { topicWords, distinctUnits, distinctWords } from '../items/word-overlap.ts';
+import { topicWords, distinctUnits, distinctWords } from '#shared/text/word-overlap.ts';
 
 /** What one speaker says in a turn. */
 export type TurnSaid = Pick<Utterance, 'speaker' | 'text'>;

@@ -1,6 +1,6 @@
-import { splitSentences } from '#shared/compaction/facts/speech/sentences.ts';
-import { hashUnit, hashAsciiWords } from '../items/word-hashes.ts';
-import { distinctUnits, unitsIn } from '../items/word-overlap.ts';
+import { splitSentences } from '#shared/text/sentences.ts';
+import { hashUnit, hashAsciiWords } from '#shared/text/word-hashes.ts';
+import { distinctUnits, unitsIn } from '#shared/text/word-overlap.ts';
 
 /** What a line of a text says. */
 type Units = ReadonlySet<string>;

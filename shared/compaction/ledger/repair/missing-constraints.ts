@@ -6,10 +6,10 @@ import {
 import { constraintsIn } from '#shared/compaction/facts/speech/detect-constraints.ts';
 import { indexFacts, isHeld } from '#shared/compaction/facts/index/fact-index.ts';
 import type { KnownText } from '#shared/compaction/facts/index/text-facts.ts';
-import type { Utterance } from '#shared/compaction/facts/speech/utterances.ts';
+import type { Utterance } from '#shared/conversation/utterances.ts';
 import { takesBack, withdrawalsIn } from '#shared/compaction/facts/languages/withdrawals.ts';
 import { toDayKey as dayOf } from '#shared/compaction/facts/values/calendar-day.ts';
-import { textKey } from '../items/item-text.ts';
+import { textKey } from '#shared/text/one-line.ts';
 import { lastSource } from '../items/statement.ts';
 import type { VerbatimSentence } from '../items/verbatim-item.ts';
 

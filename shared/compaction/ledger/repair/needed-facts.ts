@@ -1,5 +1,5 @@
 import type { Fact } from '#shared/compaction/facts/index/fact.ts';
-import { isQuestion } from '#shared/compaction/facts/speech/utterances.ts';
+import { isQuestion } from '#shared/conversation/utterances.ts';
 
 /** A line that stamps a message: `[session 3, 1:14 pm on 25 May, 2023]`, `[2022-09-24T12:35]`, `2:30 PM`. */
 const stamp = /^\s*(?:\[[^\]]{0,80}\]|\(?[\d:./\s-]{4,20}(?:[ap]\.?m\.?)?\)?)\s*$/iu;

@@ -1,7 +1,7 @@
 import type { SectionName, SnapshotProfile } from '#shared/conversation/documents/snapshot.ts';
 import { factIdsIn } from '#shared/compaction/facts/index/extract-facts.ts';
 import type { Fact } from '#shared/compaction/facts/index/fact.ts';
-import { isQuestion } from '#shared/compaction/facts/speech/utterances.ts';
+import { isQuestion } from '#shared/conversation/utterances.ts';
 import type { SentenceFacts } from '#shared/compaction/facts/speech/sentence-facts.ts';
 import { repairConstants } from './repair-constants.ts';
 import { estimateTextTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';

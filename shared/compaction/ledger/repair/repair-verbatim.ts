@@ -8,7 +8,7 @@ import { factId, type Fact } from '#shared/compaction/facts/index/fact.ts';
 import { repairConstants } from './repair-constants.ts';
 import type { TokenCounting } from '#shared/tokens/token-estimate.ts';
 import { chooseQuotes, type Candidate, type Choice } from './choose-sentences.ts';
-import { textKey } from '../items/item-text.ts';
+import { textKey } from '#shared/text/one-line.ts';
 import type { MissingConstraint } from './missing-constraints.ts';
 import {
   candidatesFor,

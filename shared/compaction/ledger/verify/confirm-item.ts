@@ -5,7 +5,7 @@ import { checkedValuesIn, type CheckedValue } from '#shared/compaction/facts/ind
 import type { ChangedItem } from '../operations/changed-items.ts';
 import type { CitedTurn } from '../operations/cited-turns.ts';
 import { isGuiding } from '../operations/guiding-sections.ts';
-import { textKey } from '../items/item-text.ts';
+import { textKey } from '#shared/text/one-line.ts';
 import { mergeSources } from '../items/statement.ts';
 import { withoutValues } from './clauses.ts';
 import { isBorneOut } from './borne-out.ts';

@@ -1,7 +1,7 @@
 import type { FactIndex } from '#shared/compaction/facts/index/fact-index.ts';
 import { numberReadings } from '#shared/compaction/facts/values/number-values.ts';
 import { holdsPhrase } from '#shared/compaction/facts/languages/phrases.ts';
-import { plainText } from '#shared/compaction/facts/speech/plain-text.ts';
+import { plainText } from '#shared/text/plain-text.ts';
 import type { CheckedValue } from '#shared/compaction/facts/index/unsupported.ts';
 
 /** How many of one unit another one has, by the units as they are written. */

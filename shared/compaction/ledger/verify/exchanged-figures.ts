@@ -1,5 +1,5 @@
 import { indexFacts, type FactIndex } from '#shared/compaction/facts/index/fact-index.ts';
-import { foldWidth } from '#shared/compaction/facts/speech/plain-text.ts';
+import { foldWidth } from '#shared/text/plain-text.ts';
 import { findRelativeDates } from '#shared/compaction/facts/values/relative-dates.ts';
 import { placesSaidIn } from '#shared/compaction/facts/index/unsupported.ts';
 

@@ -1,11 +1,11 @@
 import type { ArchivedItem } from '#shared/conversation/documents/snapshot.ts';
 import { once } from '#shared/once.ts';
-import { splitSentences } from '#shared/compaction/facts/speech/sentences.ts';
+import { splitSentences } from '#shared/text/sentences.ts';
 import { precisionConstants } from '#shared/compaction/policy/precision-constants.ts';
 import type { SaidSentence, CitedTurn, CitedTurns } from '../operations/cited-turns.ts';
-import { textKey } from '../items/item-text.ts';
+import { textKey } from '#shared/text/one-line.ts';
 import { verbatimFields, verbatimText } from '../items/verbatim-item.ts';
-import { distinctWords } from '../items/word-overlap.ts';
+import { distinctWords } from '#shared/text/word-overlap.ts';
 import { writtenFigures } from './exchanged-figures.ts';
 import { saidSentence } from './said-sentence.ts';
 import { compareNearDuplicates, exchangedAgainst } from './near-duplicate.ts';

@@ -10,7 +10,7 @@ import type { KnownText } from '#shared/compaction/facts/index/text-facts.ts';
 import { precisionConstants } from '#shared/compaction/policy/precision-constants.ts';
 import { changedItems, type ChangedItem } from '../operations/changed-items.ts';
 import type { CitedTurns } from '../operations/cited-turns.ts';
-import { textKey } from '../items/item-text.ts';
+import { textKey } from '#shared/text/one-line.ts';
 import { confirmItem, type ConfirmedItem } from './confirm-item.ts';
 import { valueSearch } from './value-search.ts';
 

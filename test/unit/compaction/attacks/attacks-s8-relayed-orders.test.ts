@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { plainText } from '#shared/compaction/facts/speech/plain-text.ts';
+import { plainText } from '#shared/text/plain-text.ts';
 import { type Snapshot, workingItems } from '#shared/conversation/documents/snapshot.ts';
 import { applyInMemory, foldInMemory } from '#test/support/attacks/fold-in-memory.ts';
 import {

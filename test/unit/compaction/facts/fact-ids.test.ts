@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { extractFacts, factIdsIn } from '#shared/compaction/facts/index/extract-facts.ts';
 import { factId } from '#shared/compaction/facts/index/fact.ts';
-import type { Utterance } from '#shared/compaction/facts/speech/utterances.ts';
+import type { Utterance } from '#shared/conversation/utterances.ts';
 
 const words = fc.constantFrom(
   'Never book room 12.',

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import { describe, expect, test } from 'vitest';
-import { oneLine } from '#shared/compaction/ledger/items/item-text.ts';
+import { oneLine } from '#shared/text/one-line.ts';
 import { renderLedger } from '#shared/compaction/ledger/render-snapshot.ts';
 import { estimateTextTokens } from '#shared/tokens/token-estimate.ts';
 import { workingItems, type Item } from '#shared/conversation/documents/snapshot.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { saidIn } from '#functions/chat/conversations/erase/repeating-items.ts';
-import { readUtterances } from '#shared/compaction/facts/speech/utterances.ts';
+import { readUtterances } from '#shared/conversation/utterances.ts';
 import { sanitizeHistory } from '#shared/compaction/summariser/sanitize.ts';
 import { answerText } from '#shared/conversation/context/answer-text.ts';
 import { readableParts, type Content, type Part } from '#shared/conversation/documents/content.ts';

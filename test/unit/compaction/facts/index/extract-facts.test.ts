@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { extractFacts } from '#shared/compaction/facts/index/extract-facts.ts';
 import { indexFacts, isHeld } from '#shared/compaction/facts/index/fact-index.ts';
-import type { Speaker, Utterance } from '#shared/compaction/facts/speech/utterances.ts';
+import type { Speaker, Utterance } from '#shared/conversation/utterances.ts';
 
 const at = new Date('2026-11-21T10:00:00Z');
 

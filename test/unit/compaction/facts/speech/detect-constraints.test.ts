@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { constraintsIn } from '#shared/compaction/facts/speech/detect-constraints.ts';
-import type { Speaker } from '#shared/compaction/facts/speech/utterances.ts';
+import type { Speaker } from '#shared/conversation/utterances.ts';
 
 const found = (text: string, speaker: Speaker = 'user') =>
   constraintsIn({ seq: 1, speaker, text, at: new Date(0) }).map(({ sentence }) => sentence);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { extractFacts } from '#shared/compaction/facts/index/extract-facts.ts';
-import { readUtterances } from '#shared/compaction/facts/speech/utterances.ts';
+import { readUtterances } from '#shared/conversation/utterances.ts';
 import { evictionOrder } from '#shared/compaction/ledger/budget/eviction-order.ts';
 import { valuedFacts, type LastingFact } from '#shared/compaction/ledger/items/item-facts.ts';
 import { lastingFacts } from '#shared/compaction/ledger/operations/lasting-facts.ts';

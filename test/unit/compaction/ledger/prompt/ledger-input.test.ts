@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Speaker, Utterance } from '#shared/compaction/facts/speech/utterances.ts';
+import type { Speaker, Utterance } from '#shared/conversation/utterances.ts';
 import { ledgerContents, nameableItems } from '#shared/compaction/ledger/prompt/ledger-input.ts';
 import type { ArchivedItem } from '#shared/conversation/documents/snapshot.ts';
 import { item, snapshotWith } from '../ledger-samples.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { extractFacts } from '#shared/compaction/facts/index/extract-facts.ts';
-import { readUtterances } from '#shared/compaction/facts/speech/utterances.ts';
+import { readUtterances } from '#shared/conversation/utterances.ts';
 import { toRecalledText, shareHeld } from '#shared/compaction/ledger/prompt/recalled-text.ts';
 import { saidTurn, type Said } from '#test/support/compaction/said-turn.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { extractFacts } from '#shared/compaction/facts/index/extract-facts.ts';
-import { readUtterances } from '#shared/compaction/facts/speech/utterances.ts';
+import { readUtterances } from '#shared/conversation/utterances.ts';
 import {
   bindsAnswers,
   isNeededLater,

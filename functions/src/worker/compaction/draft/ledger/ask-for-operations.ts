@@ -1,5 +1,5 @@
 import { recallTokens } from '#functions/config/conversation-policy.ts';
-import { readUtterances } from '#shared/compaction/facts/speech/utterances.ts';
+import { readUtterances } from '#shared/conversation/utterances.ts';
 import { attachmentsIn } from '#shared/compaction/ledger/operations/attachments.ts';
 import { inProfile } from '#shared/compaction/ledger/operations/change-profile.ts';
 import { readLedgerAnswer } from '#shared/compaction/ledger/prompt/ledger-answer.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { readUtterances } from '#shared/compaction/facts/speech/utterances.ts';
+import { readUtterances } from '#shared/conversation/utterances.ts';
 import { snapshotConstants } from '#shared/compaction/snapshot/snapshot-constants.ts';
 import {
   statedIdentifiers,

@@ -1,5 +1,5 @@
-import { functionWords, STEM_CHARACTERS } from '#shared/compaction/facts/speech/content-words.ts';
-import { isAscii } from '#shared/compaction/facts/speech/plain-text.ts';
+import { functionWords, STEM_CHARACTERS } from '#shared/text/content-words.ts';
+import { isAscii } from '#shared/text/plain-text.ts';
 
 /** Runs of letters; in scripts without blanks every pair of neighbours stands for a word. */
 const letters = /\p{L}[\p{L}\p{M}'’]*/gu;

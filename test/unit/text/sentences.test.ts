@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { splitSentences } from '#shared/compaction/facts/speech/sentences.ts';
+import { splitSentences } from '#shared/text/sentences.ts';
 
 describe('sentencesOf', () => {
   test.each([

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readUtterances } from '#shared/compaction/facts/speech/utterances.ts';
+import { readUtterances } from '#shared/conversation/utterances.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { textFilePart } from '#shared/uploads/upload-parts.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { distinctUnits, distinctWords } from '#shared/compaction/ledger/items/word-overlap.ts';
+import { distinctUnits, distinctWords } from '#shared/text/word-overlap.ts';
 
 /** A sign that has a text read as one of any script. */
 const FOREIGN = ' ж';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { oneLine, oneShortLine, textKey } from '#shared/compaction/ledger/items/item-text.ts';
+import { oneLine, oneShortLine, textKey } from '#shared/text/one-line.ts';
 import { processorMs } from '#test/support/processor-time.ts';
 
 test('an item text of many lines becomes one line without control characters', () => {

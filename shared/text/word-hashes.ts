@@ -1,4 +1,4 @@
-import { STEM_CHARACTERS } from '#shared/compaction/facts/speech/content-words.ts';
+import { STEM_CHARACTERS } from '#shared/text/content-words.ts';
 
 /** Behind the last ASCII character. */
 const ASCII_END = 128;

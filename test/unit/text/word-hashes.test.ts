@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { hashUnit, hashAsciiWords } from '#shared/compaction/ledger/items/word-hashes.ts';
-import { unitsIn } from '#shared/compaction/ledger/items/word-overlap.ts';
+import { hashUnit, hashAsciiWords } from '#shared/text/word-hashes.ts';
+import { unitsIn } from '#shared/text/word-overlap.ts';
 
 function numbersIn(text: string): Set<number> {
   const numbers = new Set<number>();

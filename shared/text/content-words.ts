@@ -1,4 +1,4 @@
-import { plainText, unspacedScript } from './plain-text.ts';
+import { plainText, unspacedScript } from '#shared/text/plain-text.ts';
 
 /** Words that say nothing by themselves, in several languages. */
 export const functionWords: ReadonlySet<string> = new Set(

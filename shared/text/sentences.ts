@@ -1,5 +1,5 @@
 import { cutHead } from '#shared/text-cut.ts';
-import { findMatches } from '../index/matches.ts';
+import { findMatches } from './matches.ts';
 
 /** Longer sentences are cut at clause borders: an item of a snapshot is a statement, not a page. */
 const SENTENCE_CHARACTERS = 300;
