@@ -1,4 +1,4 @@
-import { cutHead } from '../text-cut.ts';
+import { cutHead } from '#shared/text/cut.ts';
 import { once } from '../once.ts';
 import { neutraliseTags } from '../compaction/snapshot/neutralise-tags.ts';
 

@@ -1,7 +1,7 @@
 import { answerTime, userTime } from '#shared/client-context/local-time.ts';
 import type { Content, Part } from '#shared/conversation/documents/content.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
-import { cutHead, cutTail } from '#shared/text-cut.ts';
+import { cutHead, cutTail } from '#shared/text/cut.ts';
 
 const marked = /[?？]\W{0,3}$/u;
 /** Endings that ask without a mark. */

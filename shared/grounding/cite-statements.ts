@@ -1,8 +1,8 @@
-import { distinctUnits, shareIn } from '#shared/text/word-overlap.ts';
+import { distinctUnits, shareIn } from '#shared/text/words.ts';
 import { answerText } from '../conversation/context/answer-text.ts';
 import { workingItems, type Item, type Snapshot } from '../conversation/documents/snapshot.ts';
 import type { Turn } from '../conversation/documents/turn.ts';
-import { cutHead } from '../text-cut.ts';
+import { cutHead } from '#shared/text/cut.ts';
 import { sourceId, type Citation } from './citation.ts';
 
 /** Citations that a snapshot keeps, the newest. */

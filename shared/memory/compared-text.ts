@@ -1,4 +1,4 @@
-import { graphemes } from '../graphemes.ts';
+import { graphemes } from '../text/cut.ts';
 
 const singleQuote = /[‘’‚‛`´]/g;
 const doubleQuote = /[“”„‟«»「」『』]/g;

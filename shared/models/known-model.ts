@@ -1,4 +1,4 @@
-import { nearestWord } from '../nearest-word.ts';
+import { nearestWord } from '#shared/text/nearest-word.ts';
 import { findModel, modelName, type ModelTable } from './model-entry.ts';
 
 /** What a model may be known by: the table, and what the deployment says of models itself. */

@@ -2,7 +2,7 @@ import { contentText } from '../conversation/documents/content.ts';
 import { answerId, turnId } from '../conversation/documents/paths.ts';
 import type { Turn } from '../conversation/documents/turn.ts';
 import type { PushNotification, Sha256 } from '../ports/ports.ts';
-import { cutHead } from '../text-cut.ts';
+import { cutHead } from '#shared/text/cut.ts';
 import { noticeTexts } from './notice-texts.ts';
 import { NOTICE_TTL_SECONDS } from './notice.ts';
 

@@ -2,7 +2,7 @@ import { sentenceSpans } from '#shared/text/sentences.ts';
 import { oneLine } from '#shared/text/one-line.ts';
 import { createFinder } from '../search/find-in-text.ts';
 import type { SearchQuery } from '../search/search-query.ts';
-import { cutHead, cutTail } from '../text-cut.ts';
+import { cutHead, cutTail } from '#shared/text/cut.ts';
 import type { Candidate } from './look-up.ts';
 import type { PassageRole } from './segment.ts';
 import { TELLING_MIN, toldBy, type Telling } from './telling.ts';

@@ -5,7 +5,7 @@ import {
   type SearchQuery,
 } from '../search/search-query.ts';
 import { stopWords } from '../search/search-words.ts';
-import { cutHead, cutTail } from '../text-cut.ts';
+import { cutHead, cutTail } from '#shared/text/cut.ts';
 import { isThanks, politeWords, withoutSmallTalk } from './small-talk.ts';
 
 /**

@@ -7,7 +7,7 @@ import {
   isSaidByUser,
   isStatement,
 } from '../compaction/ledger/repair/needed-facts.ts';
-import { cutHead } from '../text-cut.ts';
+import { cutHead } from '#shared/text/cut.ts';
 import { extractTerms } from './index-terms.ts';
 import { lookUp } from './look-up.ts';
 import { recallQuery } from './recall-query.ts';

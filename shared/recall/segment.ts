@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { splitPassages } from '../search/passages.ts';
 import type { TurnTexts } from '../search/turn-texts.ts';
 import { withoutPause } from '../steps.ts';
-import { cutHead } from '../text-cut.ts';
+import { cutHead } from '#shared/text/cut.ts';
 import { extractTerms } from './index-terms.ts';
 import { packPostings, postingStarts, type Posting } from './postings.ts';
 import { utf8Length } from '../store/names.ts';

@@ -1,4 +1,4 @@
-import { cutHead } from '../text-cut.ts';
+import { cutHead } from '#shared/text/cut.ts';
 import type { Passage } from './segment.ts';
 
 /** Which message a passage belongs to. */

@@ -1,4 +1,4 @@
-import { cutHead } from '../text-cut.ts';
+import { cutHead } from '#shared/text/cut.ts';
 
 /** UTF-16 units of a passage: a long answer tells of many things, and a search ranks each by itself. */
 const PASSAGE_CHARACTERS = 500;

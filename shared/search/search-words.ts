@@ -1,4 +1,4 @@
-import { graphemes } from '../graphemes.ts';
+import { graphemes } from '../text/cut.ts';
 
 /**
  * Words that say nothing about what is looked for: a query is asked without them, if anything is left.

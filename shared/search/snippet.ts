@@ -1,4 +1,4 @@
-import { cutHead, cutTail } from '../text-cut.ts';
+import { cutHead, cutTail } from '#shared/text/cut.ts';
 import type { FoundPlace } from './find-in-text.ts';
 
 /** UTF-16 units before the first word that is shown as found, and from it on. */

@@ -3,7 +3,7 @@ import { readableParts, type Content } from '../conversation/documents/content.t
 import { answerId } from '../conversation/documents/paths.ts';
 import type { Turn } from '../conversation/documents/turn.ts';
 import { isReplaced } from '../conversation/writes/replaced-by.ts';
-import { cutHead } from '../text-cut.ts';
+import { cutHead } from '#shared/text/cut.ts';
 
 /** Of one tool output, and of all that the tools of one turn were asked and answered, UTF-16 units. */
 const TOOL_OUTPUT_CHARACTERS = 20_000;

@@ -1,4 +1,4 @@
-import { cutHead } from '#shared/text-cut.ts';
+import { cutHead } from './cut.ts';
 
 const blanks = /[\s\p{Cc}\uFFFE\uFFFF]+/gu;
 /** Any but a single space: most texts have no other. */

@@ -1,4 +1,4 @@
-import { cutHead } from '#shared/text-cut.ts';
+import { cutHead } from './cut.ts';
 import { findMatches } from './matches.ts';
 
 /** Longer sentences are cut at clause borders: an item of a snapshot is a statement, not a page. */

@@ -1,7 +1,7 @@
 import { contentText } from '../conversation/documents/content.ts';
 import type { Turn } from '../conversation/documents/turn.ts';
 import type { Prompt } from '../ports/ports.ts';
-import { cutHead } from '../text-cut.ts';
+import { cutHead } from '#shared/text/cut.ts';
 
 /** Turns that a title is made of, the newest ones, and UTF-16 units of each message of them. */
 const TURNS_MAX = 4;

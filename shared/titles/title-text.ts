@@ -1,5 +1,5 @@
-import { withoutHidden } from '../hidden-characters.ts';
-import { cutHead } from '../text-cut.ts';
+import { withoutHidden } from '#shared/text/hidden-characters.ts';
+import { cutHead } from '#shared/text/cut.ts';
 
 /** UTF-16 units of a title: one line of a list on a phone. */
 const TITLE_SHOWN_CHARACTERS = 60;

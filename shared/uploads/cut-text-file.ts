@@ -1,4 +1,4 @@
-import { cutHead } from '../text-cut.ts';
+import { cutHead } from '#shared/text/cut.ts';
 import { TEXT_FILE_CHARACTERS, TEXT_FILE_LINE_CHARACTERS, TEXT_FILE_LINES } from './limits.ts';
 
 const number = (value: number) => value.toLocaleString('en');

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { withoutHidden } from '#shared/hidden-characters.ts';
+import { withoutHidden } from '#shared/text/hidden-characters.ts';
 import { toLowerUuid } from '#shared/uuid.ts';
 
 /* What callers get. The tests hold every answer to them. */

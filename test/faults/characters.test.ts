@@ -6,7 +6,7 @@ import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
 import { cutIntoPieces } from '#shared/conversation/documents/json-pieces.ts';
-import { cutHead as headOfText, cutTail } from '#shared/text-cut.ts';
+import { cutHead, cutTail } from '#shared/text/cut.ts';
 import { scriptedStreamer } from '../fakes/scripted-streamer.ts';
 import { chatDependencies } from '../support/chat/chat-dependencies.ts';
 import { errorOf } from '../support/chat/chat-server.ts';
@@ -97,7 +97,7 @@ describe('text of any characters', () => {
   test('text is cut without splitting a character, wherever the edge lies', () => {
     fc.assert(
       fc.property(wellFormed, fc.nat({ max: 80 }), (text, max) => {
-        for (const cut of [headOfText(text, max), cutTail(text, max)]) {
+        for (const cut of [cutHead(text, max), cutTail(text, max)]) {
           expect(cut.isWellFormed()).toBe(true);
           expect(cut.length).toBeLessThanOrEqual(Math.max(0, max));
         }

@@ -10,7 +10,7 @@ import { splitSentences } from '#shared/text/sentences.ts';
 import { withoutTakenBack } from '#shared/compaction/facts/speech/taken-back.ts';
 import { withdrawalsIn } from '#shared/compaction/facts/languages/withdrawals.ts';
 import { applyOperations } from '#shared/compaction/ledger/operations/apply-operations.ts';
-import { distinctUnits } from '#shared/text/word-overlap.ts';
+import { distinctUnits } from '#shared/text/words.ts';
 import type { TurnSaid } from '#shared/compaction/ledger/prompt/turn-evidence.ts';
 import { neutraliseTags } from '#shared/compaction/snapshot/neutralise-tags.ts';
 import { readSnapshot } from '#shared/compaction/snapshot/snapshot-reader.ts';

@@ -1,7 +1,7 @@
 import type { Fact } from '#shared/compaction/facts/index/fact.ts';
 import type { Operation } from '#shared/compaction/ledger/prompt/operation.ts';
 import { toRecalledText } from '#shared/compaction/ledger/prompt/recalled-text.ts';
-import { overlapShare, distinctWords } from '#shared/text/word-overlap.ts';
+import { overlapShare, distinctWords } from '#shared/text/words.ts';
 
 /** Of one round. */
 const QUESTIONS_MAX = 24;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { cutHead } from '#shared/text-cut.ts';
+import { cutHead } from '#shared/text/cut.ts';
 import type { Fact, FactTier } from '../facts/index/fact.ts';
 import { indexFacts, isHeld } from '../facts/index/fact-index.ts';
 import type { KnownText } from '../facts/index/text-facts.ts';

@@ -1,8 +1,8 @@
 import type { Turn } from '#shared/conversation/documents/turn.ts';
-import { cutHead, cutTail } from '#shared/text-cut.ts';
+import { cutHead, cutTail } from '#shared/text/cut.ts';
 import type { Fact } from '../facts/index/fact.ts';
 import { indexFacts, isHeld, type FactIndex } from '../facts/index/fact-index.ts';
-import { unspacedScript } from '#shared/text/plain-text.ts';
+import { unspacedScript } from '#shared/compaction/facts/speech/content-words.ts';
 import { readFoldedTurns } from '../ledger/prompt/ledger-reading.ts';
 import { isNeededLater } from '../ledger/repair/needed-facts.ts';
 

@@ -1,4 +1,4 @@
-import { cutHead, cutTail } from '#shared/text-cut.ts';
+import { cutHead, cutTail } from '#shared/text/cut.ts';
 
 /** Words that begin a block worth keeping, in English, Japanese, Chinese and Korean. A heuristic: others are not known. */
 const tellingWords =

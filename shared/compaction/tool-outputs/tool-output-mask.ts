@@ -1,5 +1,5 @@
 import type { Part } from '#shared/conversation/documents/content.ts';
-import { cutHead, cutTail } from '#shared/text-cut.ts';
+import { cutHead, cutTail } from '#shared/text/cut.ts';
 import { toolOutputConstants } from './tool-output-constants.ts';
 import { collectErrorBlocks } from './error-blocks.ts';
 

@@ -1,6 +1,6 @@
 import { boundedJson } from '#shared/bounded-json.ts';
 import type { ModelChunk, ModelUsage } from '#shared/ports/ports.ts';
-import { cutHead } from '#shared/text-cut.ts';
+import { cutHead } from '#shared/text/cut.ts';
 import { JSON_DEPTH_MAX, WINDOW_MAX_TOKENS } from '#shared/wire/limits.ts';
 import { isPlainText, partSchema, type Content, type Part } from '../documents/content.ts';
 

@@ -1,4 +1,4 @@
-import { nearestWord } from '#shared/nearest-word.ts';
+import { nearestWord } from '#shared/text/nearest-word.ts';
 import { fieldsAt, listFields, type Schema } from './schema-at.ts';
 
 /** Fields of other APIs that people send to ours, and what does the same here. */

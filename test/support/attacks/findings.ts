@@ -1,4 +1,4 @@
-import { distinctWords } from '#shared/text/word-overlap.ts';
+import { distinctWords } from '#shared/text/words.ts';
 import { checkSnapshot, type AttackFindings } from '#lab/eval/attacks/eval-adversarial-check.ts';
 import { realConstraint, type AttackedHistory, type Placement } from './attacked-turns.ts';
 

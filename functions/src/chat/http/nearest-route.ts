@@ -1,4 +1,4 @@
-import { similarity } from '#shared/nearest-word.ts';
+import { similarity } from '#shared/text/nearest-word.ts';
 
 interface Address {
   method: string;

@@ -3,7 +3,7 @@ import { toDayKey } from '../values/calendar-day.ts';
 import type { Fact, FactKind } from './fact.ts';
 import { indexLines, isSentenceHeld, type LineIndex } from './line-index.ts';
 import { holdsPhrase, joinPhrases, type Phrases } from '../languages/phrases.ts';
-import { unspacedScript } from '#shared/text/plain-text.ts';
+import { unspacedScript } from '#shared/compaction/facts/speech/content-words.ts';
 import { findRelativeDates } from '../values/relative-dates.ts';
 import {
   addReading,

@@ -1,4 +1,4 @@
-import { contentWords, isNegated } from '#shared/text/content-words.ts';
+import { contentWords, isNegated } from '#shared/compaction/facts/speech/content-words.ts';
 import { plainText } from '#shared/text/plain-text.ts';
 
 /** Which lines of texts hold which content words. */

@@ -1,4 +1,5 @@
-import { isAscii, plainText, unspacedScript } from '#shared/text/plain-text.ts';
+import { isAscii, plainText } from '#shared/text/plain-text.ts';
+import { unspacedScript } from '#shared/compaction/facts/speech/content-words.ts';
 
 /** Texts in which phrases are looked for. */
 export interface Phrases {

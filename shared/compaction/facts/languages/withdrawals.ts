@@ -1,4 +1,4 @@
-import { contentWords } from '#shared/text/content-words.ts';
+import { contentWords } from '#shared/compaction/facts/speech/content-words.ts';
 import { ownWords } from '../speech/own-words.ts';
 import { foldWidth, isAscii } from '#shared/text/plain-text.ts';
 import { sentenceSpans } from '#shared/text/sentences.ts';

@@ -1,5 +1,5 @@
 import { findMatches } from '#shared/text/matches.ts';
-import { unspacedScript } from '#shared/text/plain-text.ts';
+import { unspacedScript } from '#shared/compaction/facts/speech/content-words.ts';
 
 const union = (sources: readonly string[]): string =>
   sources.map((source) => `(?:${source})`).join('|');

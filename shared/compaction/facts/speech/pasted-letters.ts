@@ -1,5 +1,5 @@
 import { findMatches } from '#shared/text/matches.ts';
-import { unspacedScript } from '#shared/text/plain-text.ts';
+import { unspacedScript } from '#shared/compaction/facts/speech/content-words.ts';
 
 /** A name behind a salutation; not what people call the assistant itself, or everybody. */
 const nobody = String.raw`(?!(?:there|again|all|friend|buddy|guys|dear|mate|freund|freunde|leute|mon ami|amigos?|amic[oi]|everyone|everybody|assistant|ai|bot|chat|chatbot|gemini|recap|zusammen|nochmal|alle|assistent|à tous|de nouveau|a todos|otra vez|de novo|outra vez|a tutti|di nuovo)(?![\p{L}]))`;

@@ -4,7 +4,7 @@ import {
   type Item,
   type Snapshot,
 } from '#shared/conversation/documents/snapshot.ts';
-import { isNegated } from '#shared/text/content-words.ts';
+import { isNegated } from '#shared/compaction/facts/speech/content-words.ts';
 import { plainText } from '#shared/text/plain-text.ts';
 import { ledgerConstants } from '../ledger-constants.ts';
 import { estimateTextTokens } from '#shared/tokens/token-estimate.ts';

@@ -1,5 +1,5 @@
 import type { ArchivedItem } from '#shared/conversation/documents/snapshot.ts';
-import { contentWords } from '#shared/text/content-words.ts';
+import { contentWords } from '#shared/compaction/facts/speech/content-words.ts';
 import { ledgerConstants } from '../ledger-constants.ts';
 import { estimateTextTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
 import { lastSource } from '../items/statement.ts';

@@ -10,7 +10,7 @@ import { isGuiding } from '../operations/guiding-sections.ts';
 import { toPassages, type HeldPlace, type Passages } from '../prompt/turn-passages.ts';
 import type { Statement } from './statement.ts';
 import type { TurnEvidence } from '../prompt/turn-evidence.ts';
-import { distinctUnits } from '#shared/text/word-overlap.ts';
+import { distinctUnits } from '#shared/text/words.ts';
 import { verbatimText } from './verbatim-item.ts';
 
 /** What people and models call whoever they serve, in the languages in which wishes are recognised. */

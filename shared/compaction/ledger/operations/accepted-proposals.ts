@@ -1,7 +1,7 @@
 import { ownWords } from '#shared/compaction/facts/speech/own-words.ts';
 import { plainText } from '#shared/text/plain-text.ts';
 import type { Utterance } from '#shared/conversation/utterances.ts';
-import { distinctUnits } from '#shared/text/word-overlap.ts';
+import { distinctUnits } from '#shared/text/words.ts';
 
 /** A longer message says more than yes. */
 const YES_CHARACTERS = 200;

@@ -12,7 +12,7 @@ import { splitSentences } from '#shared/text/sentences.ts';
 import { type Speaker, type Utterance, readUtterances } from '#shared/conversation/utterances.ts';
 import { toDayKey } from '#shared/compaction/facts/values/calendar-day.ts';
 import { callText } from '../prompt/ledger-input.ts';
-import { topicWords, distinctWords } from '#shared/text/word-overlap.ts';
+import { topicWords, distinctWords } from '#shared/text/words.ts';
 import { textKey } from '#shared/text/one-line.ts';
 
 /** A figure at the edge may go on: `pays 5` is no quote of `pays 5.50`. */

@@ -1,11 +1,10 @@
 import { withoutQuotations } from '#shared/compaction/facts/speech/own-words.ts';
 import { splitSentences } from '#shared/text/sentences.ts';
-import { functionWords } from '#shared/text/content-words.ts';
 import { ledgerConstants } from '../ledger-constants.ts';
 import { oneLine } from '#shared/text/one-line.ts';
 import { restatedWords } from '../items/restated-words.ts';
 import type { TurnEvidence } from '../prompt/turn-evidence.ts';
-import { distinctWords } from '#shared/text/word-overlap.ts';
+import { distinctWords, functionWords } from '#shared/text/words.ts';
 
 export type ConstraintRefusal =
   'NO_QUOTE' | 'QUOTE_TOO_SHORT' | 'QUOTE_NOT_OF_USER' | 'QUOTE_NOT_LATER';

@@ -3,7 +3,7 @@ import { ledgerConstants } from '../ledger-constants.ts';
 import { findText, type LedgerDraft } from '../ledger-draft.ts';
 import type { Statement } from '../items/statement.ts';
 import type { TurnEvidence } from '../prompt/turn-evidence.ts';
-import { topicWords, distinctWords } from '#shared/text/word-overlap.ts';
+import { topicWords, distinctWords } from '#shared/text/words.ts';
 
 /** Sections that tell the model what to do next. */
 const guidingSections: ReadonlySet<string> = new Set(['overall_goal', 'task_state']);

@@ -6,7 +6,7 @@ import { once } from '#shared/once.ts';
 import { acceptedIn } from '../operations/accepted-proposals.ts';
 import { oneLine } from '#shared/text/one-line.ts';
 import { toPassages, type Passages } from './turn-passages.ts';
-import { topicWords, distinctUnits, distinctWords } from '#shared/text/word-overlap.ts';
+import { topicWords, distinctUnits, distinctWords } from '#shared/text/words.ts';
 
 /** What one speaker says in a turn. */
 export type TurnSaid = Pick<Utterance, 'speaker' | 'text'>;

@@ -1,6 +1,5 @@
 import { splitSentences } from '#shared/text/sentences.ts';
-import { hashUnit, hashAsciiWords } from '#shared/text/word-hashes.ts';
-import { distinctUnits, unitsIn } from '#shared/text/word-overlap.ts';
+import { distinctUnits, hashAsciiWords, hashUnit, unitsIn } from '#shared/text/words.ts';
 
 /** What a line of a text says. */
 type Units = ReadonlySet<string>;

@@ -1,5 +1,5 @@
-import { cutHead, cutTail } from '#shared/text-cut.ts';
-import { contentWords } from '#shared/text/content-words.ts';
+import { cutHead, cutTail } from '#shared/text/cut.ts';
+import { contentWords } from '#shared/compaction/facts/speech/content-words.ts';
 
 /** Letters of scripts that put blanks between words; in others a text may be cut anywhere. */
 const spaced = String.raw`[^\s\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}]`;

@@ -1,5 +1,5 @@
 import { precisionConstants } from '#shared/compaction/policy/precision-constants.ts';
-import { shareIn, topicWords, distinctWords } from '#shared/text/word-overlap.ts';
+import { shareIn, topicWords, distinctWords } from '#shared/text/words.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
 /** Fewer telling words may all be others than those that were said: "vegetarian". */

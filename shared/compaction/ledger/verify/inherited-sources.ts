@@ -1,6 +1,6 @@
 import type { ArchivedItem } from '#shared/conversation/documents/snapshot.ts';
 import { precisionConstants } from '#shared/compaction/policy/precision-constants.ts';
-import { shareIn, topicWords, distinctWords } from '#shared/text/word-overlap.ts';
+import { shareIn, topicWords, distinctWords } from '#shared/text/words.ts';
 
 /** An item that was known before this run, with the beginnings of its telling words. */
 export interface KnownTopics {

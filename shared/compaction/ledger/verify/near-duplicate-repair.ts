@@ -5,7 +5,7 @@ import { precisionConstants } from '#shared/compaction/policy/precision-constant
 import type { SaidSentence, CitedTurn, CitedTurns } from '../operations/cited-turns.ts';
 import { textKey } from '#shared/text/one-line.ts';
 import { verbatimFields, verbatimText } from '../items/verbatim-item.ts';
-import { distinctWords } from '#shared/text/word-overlap.ts';
+import { distinctWords } from '#shared/text/words.ts';
 import { writtenFigures } from './exchanged-figures.ts';
 import { saidSentence } from './said-sentence.ts';
 import { compareNearDuplicates, exchangedAgainst } from './near-duplicate.ts';

@@ -1,7 +1,7 @@
 import { precisionConstants } from '#shared/compaction/policy/precision-constants.ts';
 import type { SaidSentence } from '../operations/cited-turns.ts';
 import { exchangedFigures, figuredText, writtenFigures } from './exchanged-figures.ts';
-import { overlapShare, distinctWords } from '#shared/text/word-overlap.ts';
+import { overlapShare, distinctWords } from '#shared/text/words.ts';
 
 /** A statement as it is compared with what was said. */
 interface Compared {

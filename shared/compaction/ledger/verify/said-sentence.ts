@@ -1,7 +1,7 @@
 import { precisionConstants } from '#shared/compaction/policy/precision-constants.ts';
 import type { SaidSentence, CitedTurn, CitedTurns } from '../operations/cited-turns.ts';
 import { textKey } from '#shared/text/one-line.ts';
-import { overlapShare, distinctWords } from '#shared/text/word-overlap.ts';
+import { overlapShare, distinctWords } from '#shared/text/words.ts';
 
 interface Scored {
   sentence: SaidSentence;

@@ -1,4 +1,4 @@
-import { distinctWords, shareIn, topicWords } from '#shared/text/word-overlap.ts';
+import { distinctWords, shareIn, topicWords } from '#shared/text/words.ts';
 
 /** The beginnings of all telling words of texts, which are read one by one, as far as they are asked for. */
 export interface Vocabulary {

@@ -1,6 +1,6 @@
 import type { Part } from '#shared/conversation/documents/content.ts';
 import { createRepetitionDetector } from '#shared/loops/repetition-detector.ts';
-import { cutHead } from '#shared/text-cut.ts';
+import { cutHead } from '#shared/text/cut.ts';
 
 /** What an answer says, on its way to its readers. */
 interface RepetitionFilter {

@@ -1,5 +1,5 @@
 import type { Clock } from '#shared/ports/ports.ts';
-import { cutHead } from '#shared/text-cut.ts';
+import { cutHead } from '#shared/text/cut.ts';
 import { ABORT_REASON } from '#functions/lib/abortable.ts';
 
 /** One frame per this many milliseconds at most; the first goes out at once. */

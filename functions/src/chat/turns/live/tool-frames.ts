@@ -6,7 +6,7 @@ import {
 import { callId, findCalls, type ToolCall } from '#shared/conversation/context/tool-calls.ts';
 import type { Rounds, Turn } from '#shared/conversation/documents/turn.ts';
 import { utf8Length } from '#shared/store/names.ts';
-import { cutHead } from '#shared/text-cut.ts';
+import { cutHead } from '#shared/text/cut.ts';
 import { textPartId } from '#shared/wire/frame-ids.ts';
 import type { StreamChunk } from '#shared/wire/resources/streams.ts';
 import { SHOWN_BEGINNING_CHARACTERS, SHOWN_MAX_BYTES } from '../tools/tool-limits.ts';

@@ -3,7 +3,7 @@ import type { Conversation } from '#shared/conversation/documents/conversation.t
 import { blobPiecePath } from '#shared/conversation/documents/paths.ts';
 import { AppError } from '#shared/errors.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
-import { cutPage } from '#shared/text-cut.ts';
+import { cutPage } from '#shared/text/cut.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { readOwnConversation } from '#functions/chat/conversations/own-conversation.ts';
 import { findOutput } from './find-output.ts';

@@ -1,7 +1,7 @@
 import { boundedJson } from '#shared/bounded-json.ts';
 import { AppError } from '#shared/errors.ts';
 import { utf8Length } from '#shared/store/names.ts';
-import { cutHead } from '#shared/text-cut.ts';
+import { cutHead } from '#shared/text/cut.ts';
 import { ERROR_MAX_CHARACTERS, OUTPUT_MAX_BYTES } from './tool-limits.ts';
 
 /** What the model reads as the result of a call. */

@@ -1,4 +1,8 @@
-import { graphemes } from './graphemes.ts';
+let segmenter: Intl.Segmenter | undefined;
+
+/** Cuts texts into what readers take for characters: an emoji with its modifiers, the jamo of a syllable, a flag. */
+export const graphemes = (): Intl.Segmenter =>
+  (segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' }));
 
 /** How far around an edge characters are looked at; a longer cluster is cut between code points. */
 const EDGE_WINDOW = 256;
@@ -52,7 +56,7 @@ export function cutHead(text: string, maxCharacters: number): string {
   return text.slice(0, clusterAround(text, Math.max(0, Math.floor(maxCharacters)))[0]);
 }
 
-/** The longest ending of `text` with at most `maxCharacters` UTF-16 units; see `headOf`. */
+/** The longest ending of `text` with at most `maxCharacters` UTF-16 units; see `cutHead`. */
 export function cutTail(text: string, maxCharacters: number): string {
   if (maxCharacters >= text.length) return text;
   const start = text.length - Math.max(0, Math.floor(maxCharacters));
@@ -71,7 +75,7 @@ const codePointLength = (text: string, index: number) =>
 
 /**
  * The page of at most `characters` UTF-16 units that begins at `from`, or one unit before where that lies
- * inside of a surrogate pair. Cuts as `headOf` does; where that leaves nothing, between code points, so that
+ * inside of a surrogate pair. Cuts as `cutHead` does; where that leaves nothing, between code points, so that
  * every page but the one behind the end holds something. Pages that begin where the one before says make up
  * the text.
  */

@@ -1,5 +1,18 @@
-import { functionWords, STEM_CHARACTERS } from '#shared/text/content-words.ts';
-import { isAscii } from '#shared/text/plain-text.ts';
+import { isAscii } from './plain-text.ts';
+
+/** Words that say nothing by themselves, in several languages. */
+export const functionWords: ReadonlySet<string> = new Set(
+  `a an the this that these those it its is are was were be been am i i'm i'd i'll i've me my we our us you your he she they them
+  to of in on at by for with from as and or but so if then than there here will would can could should do does did have has
+  had just also too very really please user der die das ein eine und oder ich sie wir es ist sind zu mit von für auf im am bitte
+  le la les un une des et ou je tu il elle nous vous de du à au en que qui est sont el los las y o yo que es son por para
+  con o os as e ou eu que é são um uma para com il lo gli i un una e o io che è sono per con di si`.split(
+    /\s+/,
+  ),
+);
+
+/** Endings change with the grammar; what is compared is the beginning of a word. */
+export const STEM_CHARACTERS = 6;
 
 /** Runs of letters; in scripts without blanks every pair of neighbours stands for a word. */
 const letters = /\p{L}[\p{L}\p{M}'’]*/gu;
@@ -83,4 +96,53 @@ export function shareIn(words: ReadonlySet<string>, others: ReadonlySet<string>)
 export function overlapShare(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
   const all = one.size + other.size;
   return all === 0 ? 0 : (2 * shareIn(one, other) * one.size) / all;
+}
+
+/** Behind the last ASCII character. */
+const ASCII_END = 128;
+/** Letters in either case and figures count from 1; what stands between words is 0. */
+const places = Uint8Array.from(
+  { length: ASCII_END },
+  (_, code) =>
+    1 + '0123456789abcdefghijklmnopqrstuvwxyz'.indexOf(String.fromCharCode(code).toLowerCase()),
+);
+/** Places, with that of what stands between words. */
+const BASE = 37;
+
+const withSign = (hash: number, place: number): number => (BASE * hash + place) | 0;
+
+/** A hash of a unit (`unitsIn`): of its first characters, up to an apostrophe. Two hardly ever have the same. */
+export function hashUnit(unit: string): number {
+  let hash = 0;
+  for (let at = 0; at < unit.length && at < STEM_CHARACTERS; at++) {
+    const code = unit.charCodeAt(at);
+    const place = code < ASCII_END ? (places[code] ?? 0) : code;
+    if (place === 0) break;
+    hash = withSign(hash, place);
+  }
+  return hash;
+}
+
+/**
+ * Tells the hashes of all units in a text, and of some other words, without making a string of each. False where the text is
+ * not ASCII: then some are missing.
+ */
+export function hashAsciiWords(text: string, onHash: (hash: number) => void): boolean {
+  let hash = 0;
+  let length = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code >= ASCII_END) return false;
+    const place = places[code] ?? 0;
+    if (place > 0) {
+      if (length < STEM_CHARACTERS) hash = withSign(hash, place);
+      length += 1;
+    } else if (length > 0) {
+      onHash(hash);
+      hash = 0;
+      length = 0;
+    }
+  }
+  if (length > 0) onHash(hash);
+  return true;
 }

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { cutHead, cutTail } from '#shared/text-cut.ts';
+import { cutHead, cutTail } from '#shared/text/cut.ts';
 
 const family = '👨‍👩‍👧‍👦';
 const flags = '🇰🇷🇯🇵🇫🇷';
 const jamo = '\u1112\u1161\u11ab';
 
-describe('headOf and tailOf', () => {
+describe('cutHead and cutTail', () => {
   test.each([
     ['plain text', 'hello', 3, 'hel', 'llo'],
     ['all of it', 'hello', 5, 'hello', 'hello'],
@@ -18,12 +18,12 @@ describe('headOf and tailOf', () => {
     ['Hangul jamo', `a${jamo}b`, 3, 'a', 'b'],
     ['a line end', 'a\r\nb', 2, 'a', 'b'],
     ['a combining accent', 'ae\u0301b', 2, 'a', 'b'],
-  ])('headOf and tailOf cut %s at a whole character', (...[, text, max, head, tail]) => {
+  ])('cutHead and cutTail cut %s at a whole character', (...[, text, max, head, tail]) => {
     expect(cutHead(text, max)).toBe(head);
     expect(cutTail(text, max)).toBe(tail);
   });
 
-  test('headOf and tailOf never leave half a surrogate pair', () => {
+  test('cutHead and cutTail never leave half a surrogate pair', () => {
     const text = `${'z\u0300'.repeat(9)}${family.repeat(40)}${flags}${'😀'.repeat(300)}`;
 
     for (let max = 0; max <= text.length; max++) {
@@ -34,7 +34,7 @@ describe('headOf and tailOf', () => {
     }
   });
 
-  test('headOf and tailOf cut inside a huge cluster of accents rather than losing all', () => {
+  test('cutHead and cutTail cut inside a huge cluster of accents rather than losing all', () => {
     const text = `e${'\u0301'.repeat(5_000)}`;
 
     expect(cutHead(text, 1_000)).toHaveLength(1_000);
