@@ -18,6 +18,7 @@ import { estimateTextTokens } from '#shared/tokens/token-estimate.ts';
 import { decodeXml, escapeXml } from '#shared/compaction/snapshot/xml-scan.ts';
 import { cutIntoPieces } from '#shared/conversation/documents/json-pieces.ts';
 import { emptySnapshot } from '#shared/conversation/documents/snapshot.ts';
+import { dayWeights } from '#shared/recall/days-asked.ts';
 import { createFinder } from '#shared/search/find-in-text.ts';
 import { readSearchQuery } from '#shared/search/search-query.ts';
 import { cutSnippet } from '#shared/search/snippet.ts';
@@ -160,6 +161,11 @@ const readers: readonly [
   ['withdrawals', (text) => withdrawalsIn(ofUser(text)), [...wishes, ...signs]],
   ['what is taken back', withoutTakenBack, [...wishes, 'oh, ', 'wait ', 'forget that. ']],
   ['what is searched', search, [...signs, 'boat', 'x1', 'a\u0301', '여행']],
+  [
+    'days that are asked about',
+    (text) => dayWeights(text, at),
+    ['1', '1/', '3 ', '2026-', '24年', '3月', 'may ', 'in ', 'last ', '1st of ', 'on  '],
+  ],
   ['what is searched for', readSearchQuery, [...signs, 'a', 'a ', 'a\u0301']],
   ['tokens', (text) => estimateTextTokens(text, 'character-class'), [...signs, 'a', '1', '👩‍']],
   ['request bodies', (text) => attempt(() => parseJsonBody(text)), json],

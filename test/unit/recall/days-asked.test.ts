@@ -21,6 +21,26 @@ describe('what was said on a day that the message names', () => {
     ['5月にどこへ行きましたか？', '2026-05-02', '2026-06-02'],
     ['昨天我吃了什么？', '2026-06-09', '2026-06-08'],
     ['2024년에 뭐 했지?', '2024-03-01', '2025-03-01'],
+    ['What happened on 2026-05-08?', '2026-05-08', '2026-05-09'],
+    ['Was war am 8.5.2026?', '2026-05-08', '2026-05-09'],
+    ['What happened on 5/8?', '2026-05-08', '2026-05-09'],
+    ['What happened on 5/8?', '2025-08-05', '2025-08-06'],
+    ['What did I buy on March 3rd, 2025?', '2025-03-03', '2026-03-03'],
+    ['What did I promise on the 21st?', '2026-05-21', '2026-05-22'],
+    ['¿Qué compré el 3 de marzo de 2025?', '2025-03-03', '2024-04-03'],
+    ['Qu’est-ce que j’ai acheté le 1er mai ?', '2026-05-01', '2026-05-02'],
+    ['What did we decide three weeks ago?', '2026-05-20', '2026-05-21'],
+    ['Where did we go two months ago?', '2026-04-01', '2026-05-01'],
+    ['Where did I live 3 years ago?', '2023-01-15', '2024-01-15'],
+    ['Where was I this month?', '2026-06-01', '2026-05-31'],
+    ['Where was I last year?', '2025-06-10', '2026-06-10'],
+    ['Who called last Friday?', '2026-05-29', '2026-06-01'],
+    ['Wer hat letzten Montag angerufen?', '2026-06-08', '2026-06-07'],
+    ['Who called on Wed?', '2026-06-03', '2026-06-02'],
+    ['5月3日に何を買いましたか？', '2026-05-03', '2026-05-04'],
+    ['작년에 어디 갔지?', '2025-03-01', '2026-03-01'],
+    ['上个月我去了哪里？', '2026-05-10', '2026-06-10'],
+    ['先週の金曜日に誰が来ましたか？', '2026-06-05', '2026-06-09'],
   ])('recall ranks text of the day that the message names higher: %s', (message, on, off) => {
     expect(countsMore(message, on)).toBe(true);
     expect(countsMore(message, off)).toBe(false);
@@ -31,8 +51,15 @@ describe('what was said on a day that the message names', () => {
     'It costs 2024 dollars.',
     'A set of knives',
     'agua de mar',
+    'The sun is out, and I sat down.',
+    'It took 50%, version 1.2.3.4',
     '',
   ])('recall finds no day where the words mean something else: %s', (message) => {
     expect(dayWeights(message, now)).toBeUndefined();
+  });
+
+  test('recall finds no day that is told from today where today is not known', () => {
+    expect(dayWeights('What did we decide last week?')).toBeUndefined();
+    expect(dayWeights('What did we decide in May?')).toBeDefined();
   });
 });
