@@ -5,7 +5,7 @@ import { ledgerConstants } from '#shared/compaction/ledger/ledger-constants.ts';
 import { precisionConstants } from '#shared/compaction/policy/precision-constants.ts';
 import { repairConstants } from '#shared/compaction/ledger/repair/repair-constants.ts';
 import { policyConstants } from '#shared/compaction/policy/policy-constants.ts';
-import { snapshotConstants } from '#shared/compaction/snapshot/snapshot-constants.ts';
+import { snapshotConstants } from '#shared/compaction/snapshot-constants.ts';
 import { toolOutputConstants } from '#shared/compaction/tool-outputs/tool-output-constants.ts';
 import { thresholdTable } from '#shared/compaction/policy/threshold-table.ts';
 import { registry, VERIFIED_ON, type RegistryEntry } from '#shared/models/registry.ts';

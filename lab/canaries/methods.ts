@@ -1,4 +1,4 @@
-import { decodeXml } from '#shared/compaction/snapshot/xml-scan.ts';
+import { decodeXml } from '#shared/text/escape-xml.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
 import { RECALL_TOKENS_DEFAULT } from '#shared/recall/segment.ts';
 import type { AnswerFolder } from '../eval/answers/answer-folder.ts';

@@ -1,6 +1,6 @@
 import { ledgerConstants } from '#shared/compaction/ledger/ledger-constants.ts';
 import { policyConstants } from '#shared/compaction/policy/policy-constants.ts';
-import { snapshotConstants } from '#shared/compaction/snapshot/snapshot-constants.ts';
+import { snapshotConstants } from '#shared/compaction/snapshot-constants.ts';
 import { PRICED_ON } from './cloud-prices.ts';
 import { assumptions } from './cost-assumptions.ts';
 import { dollars, labelFor, mean, percent, times, tokens, turnWeights } from './cost-figures.ts';

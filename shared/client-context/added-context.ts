@@ -1,4 +1,4 @@
-import { neutraliseTags } from '../compaction/snapshot/neutralise-tags.ts';
+import { neutraliseTags } from '#shared/compaction/neutralise-tags.ts';
 import { utf8Length } from '../store/names.ts';
 
 const LABEL =

@@ -1,6 +1,6 @@
 import { cutHead } from '#shared/text/cut.ts';
 import { once } from '../once.ts';
-import { neutraliseTags } from '../compaction/snapshot/neutralise-tags.ts';
+import { neutraliseTags } from '#shared/compaction/neutralise-tags.ts';
 
 /** Line ends that JSON does not escape. */
 const lineEnds = /[\u0085\u2028\u2029]/g;

@@ -1,6 +1,6 @@
 import { oneLine } from '#shared/text/one-line.ts';
 import { estimateTextTokens } from '../tokens/token-estimate.ts';
-import { escapeXml } from '../compaction/snapshot/xml-scan.ts';
+import { escapeXml } from '#shared/text/escape-xml.ts';
 import { nestImports, type NestedNote } from './nest-imports.ts';
 import type { AppNote, ImportFormat, Note } from './note.ts';
 

@@ -1,6 +1,6 @@
 import { oneLine } from '#shared/text/one-line.ts';
 import { estimateTextTokens } from '../tokens/token-estimate.ts';
-import { escapeXml } from '../compaction/snapshot/xml-scan.ts';
+import { escapeXml } from '#shared/text/escape-xml.ts';
 import type { Excerpt } from './excerpts.ts';
 
 const LABEL =

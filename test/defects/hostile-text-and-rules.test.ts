@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { contentText } from '#shared/conversation/documents/content.ts';
-import { frameSnapshot } from '#shared/compaction/snapshot/snapshot-text.ts';
+import { frameSnapshot } from '#shared/compaction/snapshot-sections.ts';
 import { workingItems, type Snapshot } from '#shared/conversation/documents/snapshot.ts';
 import type { ModelRequest } from '#shared/ports/ports.ts';
 import { snapshotAnswer } from '../fakes/scripted-model.ts';

@@ -1,9 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import { readSnapshot } from '#shared/compaction/snapshot/snapshot-reader.ts';
-import {
-  sectionNames,
-  type SnapshotSections,
-} from '#shared/compaction/snapshot/snapshot-sections.ts';
+import { readSnapshot } from '#shared/compaction/read-snapshot.ts';
+import { sectionNames, type SnapshotSections } from '#shared/compaction/snapshot-sections.ts';
 import { estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
 import type {

@@ -12,10 +12,10 @@ import { withdrawalsIn } from '#shared/compaction/facts/languages/withdrawals.ts
 import { applyOperations } from '#shared/compaction/ledger/operations/apply-operations.ts';
 import { distinctUnits } from '#shared/text/words.ts';
 import type { TurnSaid } from '#shared/compaction/ledger/prompt/turn-evidence.ts';
-import { neutraliseTags } from '#shared/compaction/snapshot/neutralise-tags.ts';
-import { readSnapshot } from '#shared/compaction/snapshot/snapshot-reader.ts';
+import { neutraliseTags } from '#shared/compaction/neutralise-tags.ts';
+import { readSnapshot } from '#shared/compaction/read-snapshot.ts';
 import { estimateTextTokens } from '#shared/tokens/token-estimate.ts';
-import { decodeXml, escapeXml } from '#shared/compaction/snapshot/xml-scan.ts';
+import { decodeXml, escapeXml } from '#shared/text/escape-xml.ts';
 import { cutIntoPieces } from '#shared/conversation/documents/json-pieces.ts';
 import { emptySnapshot } from '#shared/conversation/documents/snapshot.ts';
 import { dayWeights } from '#shared/recall/days-asked.ts';

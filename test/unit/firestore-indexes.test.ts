@@ -3,10 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Content } from '#shared/conversation/documents/content.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
-import {
-  emptySections,
-  snapshotOfSections,
-} from '#shared/compaction/snapshot/snapshot-sections.ts';
+import { emptySections, snapshotOfSections } from '#shared/compaction/snapshot-sections.ts';
 import { encodeHistory, type History } from '#shared/conversation/documents/history.ts';
 import { newConversation } from '#shared/conversation/documents/new-conversation.ts';
 import { finishWrites, startWrites } from '#shared/conversation/writes/turn-writes.ts';

@@ -1,7 +1,7 @@
 import { resolvePolicy, type CompactionPolicy } from '#shared/compaction/policy/policy.ts';
 import type { PolicySettings } from '#shared/compaction/policy/policy-settings.ts';
 import type { SpendAllowance } from '#shared/compaction/trigger/spend-limit.ts';
-import { snapshotConstants } from '#shared/compaction/snapshot/snapshot-constants.ts';
+import { snapshotConstants } from '#shared/compaction/snapshot-constants.ts';
 import { findMediaFamily } from '#shared/tokens/media-tokens.ts';
 import type { TokenCounting } from '#shared/tokens/token-estimate.ts';
 import { drawVariant, type Variant } from '#shared/compaction/policy/variants.ts';

@@ -1,6 +1,6 @@
 import { renderLedger } from '#shared/compaction/ledger/render-snapshot.ts';
-import type { RenderHistory } from '#shared/compaction/snapshot/repair-history.ts';
-import { frameSnapshot } from '#shared/compaction/snapshot/snapshot-text.ts';
+import type { RenderHistory } from '#shared/conversation/writes/repair-history.ts';
+import { frameSnapshot } from '#shared/compaction/snapshot-sections.ts';
 import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
 import { assembleContext } from '#shared/conversation/context/assemble-context.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';

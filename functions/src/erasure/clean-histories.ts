@@ -1,4 +1,4 @@
-import { withoutTurns, type Gone } from '#shared/compaction/snapshot/repair-history.ts';
+import { withoutTurns, type Gone } from '#shared/conversation/writes/repair-history.ts';
 import { emptiedHistory, erasedFields } from '#shared/conversation/writes/erased-history.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';

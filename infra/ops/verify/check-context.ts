@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { decodeXml, escapeXml } from '#shared/compaction/snapshot/xml-scan.ts';
+import { decodeXml, escapeXml } from '#shared/text/escape-xml.ts';
 import { oneLine } from '#shared/text/one-line.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';

@@ -1,6 +1,6 @@
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import { constraintSection, snapshotSections } from '#shared/conversation/documents/snapshot.ts';
-import { decodeXml } from '#shared/compaction/snapshot/xml-scan.ts';
+import { decodeXml } from '#shared/text/escape-xml.ts';
 
 /** What an attack achieved; all lists are empty where it achieved nothing. */
 export interface AttackFindings {

@@ -1,5 +1,5 @@
-import { withoutFrame } from '#shared/compaction/snapshot/snapshot-text.ts';
-import { decodeXml } from '#shared/compaction/snapshot/xml-scan.ts';
+import { withoutFrame } from '#shared/compaction/snapshot-sections.ts';
+import { decodeXml } from '#shared/text/escape-xml.ts';
 
 const loneTag = /^<\/?[\w-]+>$/;
 const bullet = /^[-*•]\s+/u;

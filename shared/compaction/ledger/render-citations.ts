@@ -2,7 +2,7 @@ import { workingItems, type Item, type Snapshot } from '#shared/conversation/doc
 import type { Citation } from '#shared/grounding/citation.ts';
 import { citationsFor } from '#shared/grounding/cite-statements.ts';
 import { estimateTextTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
-import { escapeXml } from '../snapshot/xml-scan.ts';
+import { escapeXml } from '#shared/text/escape-xml.ts';
 import { oneLine } from '#shared/text/one-line.ts';
 
 const OPEN = '<sources>';

@@ -12,7 +12,7 @@ import type { FactMatch } from '../facts/index/fact-match.ts';
 import { findRelativeDates } from '../facts/values/relative-dates.ts';
 import type { Citation } from '#shared/grounding/citation.ts';
 import { estimateTextTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
-import { escapeXml } from '../snapshot/xml-scan.ts';
+import { escapeXml } from '#shared/text/escape-xml.ts';
 import { oneLine } from '#shared/text/one-line.ts';
 import { archiveOrder } from './budget/archive-order.ts';
 import { statusMark } from './items/status-mark.ts';

@@ -1,6 +1,6 @@
 import { AppError } from '#shared/errors.ts';
 import { policyConstants } from './policy-constants.ts';
-import { snapshotConstants } from '../snapshot/snapshot-constants.ts';
+import { snapshotConstants } from '#shared/compaction/snapshot-constants.ts';
 import { toolOutputConstants } from '../tool-outputs/tool-output-constants.ts';
 import { contextWindowTokens, type WindowOverrides } from '#shared/models/context-window.ts';
 import type { ModelTable } from '#shared/models/model-entry.ts';

@@ -4,12 +4,12 @@ import { distinctNumbers, numberReadings } from '../facts/values/number-values.t
 import { foldWidth, plainText } from '#shared/text/plain-text.ts';
 import { scanValues } from '../facts/index/fact-finders.ts';
 import { unsupportedIn } from '../facts/index/unsupported.ts';
-import { snapshotConstants } from '../snapshot/snapshot-constants.ts';
+import { snapshotConstants } from '#shared/compaction/snapshot-constants.ts';
 import {
   sectionNames,
   type SectionName,
   type SnapshotSections,
-} from '../snapshot/snapshot-sections.ts';
+} from '#shared/compaction/snapshot-sections.ts';
 
 export interface Precision {
   /** The sections without the lines that say what no source says. */

@@ -1,6 +1,6 @@
 import { oneLine } from '#shared/text/one-line.ts';
-import { sectionNames, type SectionName } from '../snapshot/snapshot-sections.ts';
-import { escapeXml } from '../snapshot/xml-scan.ts';
+import { sectionNames, type SectionName } from '#shared/compaction/snapshot-sections.ts';
+import { escapeXml } from '#shared/text/escape-xml.ts';
 
 /** Stored with each history; changes with every change of the words below. */
 export const promptVersion = 'rewrite-3';

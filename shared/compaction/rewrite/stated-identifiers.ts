@@ -1,6 +1,6 @@
 import { extractFacts } from '../facts/index/extract-facts.ts';
 import type { Fact, FactKind } from '../facts/index/fact.ts';
-import { snapshotConstants } from '../snapshot/snapshot-constants.ts';
+import { snapshotConstants } from '#shared/compaction/snapshot-constants.ts';
 
 /** What the user wrote in a turn. */
 export interface StatedText {

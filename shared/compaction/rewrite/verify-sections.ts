@@ -1,8 +1,8 @@
 import { indexFacts, isHeld, type FactIndex } from '../facts/index/fact-index.ts';
 import type { Fact } from '../facts/index/fact.ts';
-import { isRepetitive } from '../snapshot/repetition.ts';
-import { snapshotConstants } from '../snapshot/snapshot-constants.ts';
-import { sectionNames, type SnapshotSections } from '../snapshot/snapshot-sections.ts';
+import { isRepetitive } from '#shared/compaction/repetition.ts';
+import { snapshotConstants } from '#shared/compaction/snapshot-constants.ts';
+import { sectionNames, type SnapshotSections } from '#shared/compaction/snapshot-sections.ts';
 import { estimateTextTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
 import { dropUnsupported, type Precision } from './drop-unsupported.ts';
 import { quoteFacts } from './quote-facts.ts';

@@ -1,4 +1,4 @@
-import { snapshotConstants } from '../snapshot/snapshot-constants.ts';
+import { snapshotConstants } from '#shared/compaction/snapshot-constants.ts';
 import { estimateTextTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
 import { HOOK_NOTE_MAX_CHARACTERS } from './hooks.ts';
 

@@ -5,7 +5,7 @@ import type { RepairedContents } from '#shared/conversation/repair/repair-conten
 import type { Repairs } from '#shared/conversation/repair/repairs.ts';
 import { withoutSurroundings } from '#shared/conversation/context/shown-user.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
-import { neutraliseContent } from '../snapshot/neutralise-tags.ts';
+import { neutraliseContent } from '#shared/compaction/neutralise-tags.ts';
 import { sentPart, slicedTurn } from './shown-turns.ts';
 import { toBlocks } from '../split/split-sizes.ts';
 import {

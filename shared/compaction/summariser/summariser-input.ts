@@ -24,7 +24,7 @@ import {
   type WantedTurn,
 } from './read-turn.ts';
 import { foldedContents, maskedTurn } from './shown-turns.ts';
-import { withoutFrame } from '../snapshot/snapshot-text.ts';
+import { withoutFrame } from '../snapshot-sections.ts';
 import { summariserRooms } from './summariser-limits.ts';
 import type { TokenCounting } from '#shared/tokens/token-estimate.ts';
 

@@ -1,4 +1,4 @@
-import { snapshotConstants } from '../snapshot/snapshot-constants.ts';
+import { snapshotConstants } from '#shared/compaction/snapshot-constants.ts';
 import { noteTokens } from './hook-notes.ts';
 
 /** System instruction, the request, and the critique or the list of what is missing. */

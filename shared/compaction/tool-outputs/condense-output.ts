@@ -4,7 +4,7 @@ import { indexFacts, isHeld, keyOfReadings, type FactIndex } from '../facts/inde
 import { foldWidth } from '#shared/text/plain-text.ts';
 import { scanReferences } from '../facts/index/fact-finders.ts';
 import { unsupportedIn } from '../facts/index/unsupported.ts';
-import { snapshotConstants } from '../snapshot/snapshot-constants.ts';
+import { snapshotConstants } from '#shared/compaction/snapshot-constants.ts';
 import type { PlannedMask } from './tail-masks.ts';
 import {
   estimatePartTokens,

@@ -10,7 +10,7 @@ import {
 import { mergeOperations } from '#shared/compaction/ledger/operations/merge-operations.ts';
 import { renderLedger } from '#shared/compaction/ledger/render-snapshot.ts';
 import { verifyLedger } from '#shared/compaction/ledger/verify/verify-ledger.ts';
-import { frameSnapshot } from '#shared/compaction/snapshot/snapshot-text.ts';
+import { frameSnapshot } from '#shared/compaction/snapshot-sections.ts';
 import { emptySnapshot, type Snapshot } from '#shared/conversation/documents/snapshot.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 

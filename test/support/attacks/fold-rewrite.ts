@@ -1,11 +1,11 @@
 import { indexFacts } from '#shared/compaction/facts/index/fact-index.ts';
 import { readFoldedTurns } from '#shared/compaction/ledger/prompt/ledger-reading.ts';
-import { neutraliseContent } from '#shared/compaction/snapshot/neutralise-tags.ts';
+import { neutraliseContent } from '#shared/compaction/neutralise-tags.ts';
 import { statedIdentifiers } from '#shared/compaction/rewrite/stated-identifiers.ts';
 import { verifySections } from '#shared/compaction/rewrite/verify-sections.ts';
-import { readSnapshot } from '#shared/compaction/snapshot/snapshot-reader.ts';
-import { snapshotOfSections } from '#shared/compaction/snapshot/snapshot-sections.ts';
-import { frameSnapshot, sectionsBody } from '#shared/compaction/snapshot/snapshot-text.ts';
+import { readSnapshot } from '#shared/compaction/read-snapshot.ts';
+import { snapshotOfSections } from '#shared/compaction/snapshot-sections.ts';
+import { frameSnapshot, sectionsBody } from '#shared/compaction/snapshot-sections.ts';
 import { stringsIn } from '#shared/conversation/repair/content-strings.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
 import { boundary, type Folded, type Folding } from './fold-in-memory.ts';

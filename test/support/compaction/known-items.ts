@@ -1,4 +1,4 @@
-import { frameSnapshot } from '#shared/compaction/snapshot/snapshot-text.ts';
+import { frameSnapshot } from '#shared/compaction/snapshot-sections.ts';
 import { snapshotTexts, type Snapshot } from '#shared/conversation/documents/snapshot.ts';
 import { compactAgain, compacted, type Lifecycle } from '../chat/lifecycle.ts';
 import { rewriteHistory } from '../signing.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isRepetitive } from '#shared/compaction/snapshot/repetition.ts';
+import { isRepetitive } from '#shared/compaction/repetition.ts';
 import { searchCases } from '#test/support/search-cases.ts';
 
 const CHUNK = 50;

@@ -1,5 +1,5 @@
 import { outcomeMessage } from '#shared/compaction/decisions/outcome-message.ts';
-import { withoutTurns } from '#shared/compaction/snapshot/repair-history.ts';
+import { withoutTurns } from '#shared/conversation/writes/repair-history.ts';
 import {
   changesSince,
   readHistories,

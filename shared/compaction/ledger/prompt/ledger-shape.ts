@@ -1,5 +1,5 @@
 import { workingItems, type Snapshot } from '#shared/conversation/documents/snapshot.ts';
-import { isRepetitive } from '#shared/compaction/snapshot/repetition.ts';
+import { isRepetitive } from '#shared/compaction/repetition.ts';
 import { changedItems } from '../operations/changed-items.ts';
 
 export type ShapeProblem = 'EMPTY' | 'REPETITIVE';

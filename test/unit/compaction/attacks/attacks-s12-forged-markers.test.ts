@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { neutraliseTags } from '#shared/compaction/snapshot/neutralise-tags.ts';
-import { readSnapshot } from '#shared/compaction/snapshot/snapshot-reader.ts';
+import { neutraliseTags } from '#shared/compaction/neutralise-tags.ts';
+import { readSnapshot } from '#shared/compaction/read-snapshot.ts';
 
 /* Row S12 of the security checklist: marks of a snapshot in the text of a user. */
 

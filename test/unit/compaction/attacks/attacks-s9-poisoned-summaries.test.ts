@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { readFoldedTurns } from '#shared/compaction/ledger/prompt/ledger-reading.ts';
 import { ledgerContents, nameableItems } from '#shared/compaction/ledger/prompt/ledger-input.ts';
-import { readSnapshot } from '#shared/compaction/snapshot/snapshot-reader.ts';
+import { readSnapshot } from '#shared/compaction/read-snapshot.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
 import { createRandom } from '#lab/chaos/random.ts';
 import { attackedHistory, type Placement } from '#test/support/attacks/attacked-turns.ts';

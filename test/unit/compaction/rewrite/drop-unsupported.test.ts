@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { indexFacts } from '#shared/compaction/facts/index/fact-index.ts';
 import { dropUnsupported } from '#shared/compaction/rewrite/drop-unsupported.ts';
-import { emptySections } from '#shared/compaction/snapshot/snapshot-sections.ts';
+import { emptySections } from '#shared/compaction/snapshot-sections.ts';
 
 const invented = (line: string, ...sources: string[]) =>
   dropUnsupported({ ...emptySections, key_knowledge: line }, indexFacts(sources)).unsupportedFacts;

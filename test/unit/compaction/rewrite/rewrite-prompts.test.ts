@@ -6,7 +6,7 @@ import {
   promptVersion,
   repairRequest,
 } from '#shared/compaction/rewrite/rewrite-prompts.ts';
-import { sectionNames } from '#shared/compaction/snapshot/snapshot-sections.ts';
+import { sectionNames } from '#shared/compaction/snapshot-sections.ts';
 
 describe('the instruction of the summariser', () => {
   const instruction = compressionInstruction({ maximumTokens: 2_400 });

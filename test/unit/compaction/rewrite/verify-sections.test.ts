@@ -5,7 +5,7 @@ import {
   verifySections,
   type VerificationInput,
 } from '#shared/compaction/rewrite/verify-sections.ts';
-import { emptySections } from '#shared/compaction/snapshot/snapshot-sections.ts';
+import { emptySections } from '#shared/compaction/snapshot-sections.ts';
 import { estimateTextTokens } from '#shared/tokens/token-estimate.ts';
 
 const goal =

@@ -1,5 +1,5 @@
-import { withoutTurns } from '#shared/compaction/snapshot/repair-history.ts';
-import { repeats } from '#shared/compaction/snapshot/repeated-words.ts';
+import { withoutTurns } from '#shared/conversation/writes/repair-history.ts';
+import { repeats } from '#shared/text/repeated-words.ts';
 import { toToolOutput } from '#shared/compaction/tool-outputs/tool-output-mask.ts';
 import { decideErase, type EraseDecision } from '#shared/conversation/decisions/erase-decision.ts';
 import {

@@ -1,4 +1,4 @@
-import { repeats } from '#shared/compaction/snapshot/repeated-words.ts';
+import { repeats } from '#shared/text/repeated-words.ts';
 import { readableParts, type Part } from '#shared/conversation/documents/content.ts';
 import { readHistories } from '#shared/conversation/context/find-history.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';

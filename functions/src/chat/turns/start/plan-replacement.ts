@@ -1,4 +1,4 @@
-import { withoutTurns } from '#shared/compaction/snapshot/repair-history.ts';
+import { withoutTurns } from '#shared/conversation/writes/repair-history.ts';
 import { newestHistoryThrough, trustedHistory } from '#shared/conversation/context/find-history.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';

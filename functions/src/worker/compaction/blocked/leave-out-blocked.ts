@@ -1,4 +1,4 @@
-import { withoutTurns } from '#shared/compaction/snapshot/repair-history.ts';
+import { withoutTurns } from '#shared/conversation/writes/repair-history.ts';
 import { newestHistoryThrough } from '#shared/conversation/context/find-history.ts';
 import type { ContextSource } from '#shared/conversation/context/assemble-context.ts';
 import { leftOutParts, withoutFiles } from '#shared/conversation/context/left-out-files.ts';

@@ -3,7 +3,7 @@ import { pinBudget, PINS_MAX } from '#shared/conversation/pins/pin-budget.ts';
 import type { FoldPlan } from '#shared/compaction/split/plan.ts';
 import { tokenCounting } from '#shared/compaction/split/context-tokens.ts';
 import { sentOutputs } from '#shared/compaction/tool-outputs/sent-outputs.ts';
-import { frameSnapshot } from '#shared/compaction/snapshot/snapshot-text.ts';
+import { frameSnapshot } from '#shared/compaction/snapshot-sections.ts';
 import { decideSwap } from '#shared/compaction/decisions/swap-decision.ts';
 import { storedMasks, type PlannedMask } from '#shared/compaction/tool-outputs/tail-masks.ts';
 import { estimateContentTokens, estimatePromptTokens } from '#shared/tokens/token-estimate.ts';

@@ -1,5 +1,5 @@
 import type { FoldPlan } from '#shared/compaction/split/plan.ts';
-import type { SnapshotSections } from '#shared/compaction/snapshot/snapshot-sections.ts';
+import type { SnapshotSections } from '#shared/compaction/snapshot-sections.ts';
 import type { Verification } from '#shared/compaction/rewrite/verify-sections.ts';
 import { CrashedError, passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
 import type { ClaimedRun } from '#functions/worker/compaction/run.ts';

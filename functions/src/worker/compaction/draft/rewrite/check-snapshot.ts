@@ -7,7 +7,7 @@ import {
   type StatedText,
 } from '#shared/compaction/rewrite/stated-identifiers.ts';
 import { verifySections, type Verification } from '#shared/compaction/rewrite/verify-sections.ts';
-import type { SnapshotSections } from '#shared/compaction/snapshot/snapshot-sections.ts';
+import type { SnapshotSections } from '#shared/compaction/snapshot-sections.ts';
 import { hasMedia, stringsIn } from '#shared/conversation/repair/content-strings.ts';
 import { snapshotTexts } from '#shared/conversation/documents/snapshot.ts';
 import { keptContents, keptTexts } from '#functions/worker/compaction/swap/measure-swap.ts';

@@ -1,7 +1,7 @@
 import type { FoldPlan } from '#shared/compaction/split/plan.ts';
 import { promptVersion } from '#shared/compaction/rewrite/rewrite-prompts.ts';
-import { snapshotOfSections } from '#shared/compaction/snapshot/snapshot-sections.ts';
-import { sectionsBody } from '#shared/compaction/snapshot/snapshot-text.ts';
+import { snapshotOfSections } from '#shared/compaction/snapshot-sections.ts';
+import { sectionsBody } from '#shared/compaction/snapshot-sections.ts';
 import type { Verification } from '#shared/compaction/rewrite/verify-sections.ts';
 import { summariserOfRun, type ClaimedRun } from '#functions/worker/compaction/run.ts';
 import type { Checked, SnapshotStrategy } from '../snapshot-strategy.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { readUtterances } from '#shared/conversation/utterances.ts';
-import { snapshotConstants } from '#shared/compaction/snapshot/snapshot-constants.ts';
+import { snapshotConstants } from '#shared/compaction/snapshot-constants.ts';
 import {
   statedIdentifiers,
   type StatedText,

@@ -7,8 +7,8 @@ import {
   repairRequest,
 } from '#shared/compaction/rewrite/rewrite-prompts.ts';
 import { withoutNoteConstraints } from '#shared/compaction/rewrite/verify-sections.ts';
-import { readSnapshot } from '#shared/compaction/snapshot/snapshot-reader.ts';
-import type { SnapshotSections } from '#shared/compaction/snapshot/snapshot-sections.ts';
+import { readSnapshot } from '#shared/compaction/read-snapshot.ts';
+import type { SnapshotSections } from '#shared/compaction/snapshot-sections.ts';
 import { stringsIn } from '#shared/conversation/repair/content-strings.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
 import { AppError } from '#shared/errors.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { withoutTurns, type RenderHistory } from '#shared/compaction/snapshot/repair-history.ts';
+import { withoutTurns, type RenderHistory } from '#shared/conversation/writes/repair-history.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import { snapshotTexts, type Item } from '#shared/conversation/documents/snapshot.ts';
 import { history } from '#test/support/compaction/past-compactions.ts';

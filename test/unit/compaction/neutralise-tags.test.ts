@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { neutraliseContent, neutraliseTags } from '#shared/compaction/snapshot/neutralise-tags.ts';
+import { neutraliseContent, neutraliseTags } from '#shared/compaction/neutralise-tags.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
-import { readSnapshot } from '#shared/compaction/snapshot/snapshot-reader.ts';
+import { readSnapshot } from '#shared/compaction/read-snapshot.ts';
 
 describe('neutraliseTags', () => {
   test.each([

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { readSnapshot } from '#shared/compaction/snapshot/snapshot-reader.ts';
-import { emptySections } from '#shared/compaction/snapshot/snapshot-sections.ts';
+import { readSnapshot } from '#shared/compaction/read-snapshot.ts';
 import {
+  emptySections,
   frameSnapshot,
   sectionsBody,
   withoutFrame,
-} from '#shared/compaction/snapshot/snapshot-text.ts';
+} from '#shared/compaction/snapshot-sections.ts';
 
 const boundary = 'b7e1c2';
 const sections = {

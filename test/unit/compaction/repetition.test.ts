@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isRepetitive } from '#shared/compaction/snapshot/repetition.ts';
+import { isRepetitive } from '#shared/compaction/repetition.ts';
 
 const paths = Array.from(
   { length: 40 },
