@@ -76,7 +76,7 @@ function defaultRow([file, points]: [string, CurvePoint[]]): string {
   const at = (strategy: Strategy) =>
     points.find((each) => each.strategy === strategy && each.value === DEFAULT_THRESHOLD_TOKENS);
   const both = (share: 'carried' | 'answered' | 'invented') => {
-    const cells = [at('ledger')?.[share], at('rewrite')?.[share]];
+    const cells = [at('ledger')?.[share], at('gemini-cli')?.[share]];
     return cells.every((cell) => cell === undefined) ? '–' : cells.map(percent).join(' / ');
   };
   return row([file, both('carried'), both('answered'), both('invented')]);
@@ -113,7 +113,7 @@ export function curvesPage(
       '- _Answered_: questions on the folded part that the context answers; 0 is another conversation, 100 the whole history.',
       "- _Invented_: numbers, dates, links and ids that nobody said in these words. `ledger`'s are days that code derived from words such as “tomorrow”.",
     ].join('\n'),
-    'At the default threshold of 24,000, `ledger` (the default) / `rewrite`:',
+    'At the default threshold of 24,000, `ledger` (the default) / `gemini-cli`:',
     table(['File', 'Carried %', 'Answered %', 'Invented %'], files.map(defaultRow)),
     'Carried % of `ledger` by threshold:',
     table(['File', ...thresholds.map(whole)], files.map(thresholdRow(thresholds))),
@@ -146,7 +146,7 @@ const panelOf = (axis: Axis, points: readonly CurvePoint[]): object => ({
       field: 'strategy',
       type: 'nominal',
       title: null,
-      sort: ['ledger', 'rewrite'],
+      sort: ['ledger', 'gemini-cli'],
       // Beside points a legend of dashes stays empty; the title tells them.
       legend: null,
     },
@@ -158,7 +158,7 @@ export function curvesChart(points: readonly CurvePoint[]): TopLevelSpec {
   const spec = {
     $schema: 'https://vega.github.io/schema/vega-lite/v6.json',
     background: 'white',
-    title: 'What snapshots carry: the ledger solid, rewrite dashed',
+    title: 'What snapshots carry: the ledger solid, gemini-cli dashed',
     columns: 3,
     config: { legend: { orient: 'bottom', columns: 5 } },
     concat: axes

@@ -13,13 +13,13 @@ const axisOf = (name: string) => {
 
 describe('a curve', () => {
   test('varies one setting and leaves the others as they are', () => {
-    const points = pointsOf(axisOf('compactions'), ['ledger', 'rewrite']);
+    const points = pointsOf(axisOf('compactions'), ['ledger', 'gemini-cli']);
 
     expect(points.map(({ settings }) => settings.repeat)).toEqual([1, 2, 4, 8, 1, 2, 4, 8]);
     expect(new Set(points.map(({ settings }) => settings.snapshotTokens))).toEqual(
       new Set([1_500]),
     );
-    expect(points[4]?.settings.strategy).toBe('rewrite');
+    expect(points[4]?.settings.strategy).toBe('gemini-cli');
   });
 
   test('leaves the size of snapshots to a threshold that it varies', () => {

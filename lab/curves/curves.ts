@@ -30,7 +30,7 @@ snapshots carry: by size of the snapshot, threshold, vices of the summariser and
   --measure MODULE      module that measures: it exports survival(turns, keepFrom, snapshot) and
                         probeSurvival(turns, probes, keepFrom, snapshot, {other})
   --axes LIST           of ${axes.map(({ name }) => name).join(', ')} (default: all)
-  --strategies LIST     ledger, rewrite (default both)
+  --strategies LIST     ledger, gemini-cli (default both)
   --limit N             only the first N conversations of each file (default 3)
   --model NAME          stand-in (default) or files, which has no vices: leave those axes out
 ${answerOptionsHelp}
@@ -114,7 +114,7 @@ const options = {
   data: { type: 'string', multiple: true },
   measure: { type: 'string' },
   axes: { type: 'string', default: axes.map(({ name }) => name).join(',') },
-  strategies: { type: 'string', default: 'ledger,rewrite' },
+  strategies: { type: 'string', default: 'ledger,gemini-cli' },
   limit: { type: 'string', default: '3' },
   seed: { type: 'string', default: '1' },
   model: { type: 'string', default: 'stand-in' },
@@ -181,7 +181,7 @@ process.exitCode = await runCommand(help, async (argv) => {
     measurePath: required('--measure', values.measure),
     axisNames: listOf(values.axes).map((each) => readChoice('--axes', each, names)),
     strategies: listOf(values.strategies).map((each) =>
-      readChoice('--strategies', each, ['ledger', 'rewrite']),
+      readChoice('--strategies', each, ['ledger', 'gemini-cli']),
     ),
     limit: readInteger('--limit', values.limit),
     seed: values.seed,

@@ -19,7 +19,7 @@ the first entry of "turns" that stays word for word.
 
   --data FILE.jsonl        recorded conversations
   --out FILE               where the snapshots go
-  --strategy NAME          ledger (default) or rewrite
+  --strategy NAME          ledger (default) or gemini-cli
   --keep F                 share of the text that stays word for word (default 0.3)
   --snapshot-tokens N      size of a snapshot (default: the policy's)
   --threshold N            as if the soft threshold were N: what follows from it follows
@@ -47,7 +47,7 @@ export interface Price {
 export interface EvalArguments {
   dataPath: string;
   outPath: string;
-  strategy: 'ledger' | 'rewrite';
+  strategy: 'ledger' | 'gemini-cli';
   /** In (0, 1). */
   keepFraction: number;
   snapshotTokens?: number;
@@ -142,7 +142,7 @@ export function parseEvalArguments(argv: readonly string[]): EvalArguments | 'he
   return {
     dataPath: required('--data', values.data),
     outPath: required('--out', values.out),
-    strategy: readChoice('--strategy', values.strategy, ['ledger', 'rewrite']),
+    strategy: readChoice('--strategy', values.strategy, ['ledger', 'gemini-cli']),
     keepFraction: readFraction('--keep', values.keep, '(0, 1)'),
     ...(snapshotTokens !== undefined && { snapshotTokens }),
     ...(thresholdTokens !== undefined && { thresholdTokens }),

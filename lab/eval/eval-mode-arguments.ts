@@ -10,7 +10,7 @@ import {
   readInteger,
 } from './replay/replay-arguments.ts';
 
-export type Strategy = 'ledger' | 'rewrite';
+export type Strategy = 'ledger' | 'gemini-cli';
 
 /** What the commands beside `npm run eval` are told. */
 export interface ModeArguments {
@@ -46,7 +46,7 @@ export interface ModeDefaults {
 
 export const modeOptionsHelp = `  --data FILE.jsonl        what to read; several times for several files
   --json OUT               write the figures and examples to this file
-  --strategies LIST        ledger, rewrite, or both with a comma
+  --strategies LIST        ledger, gemini-cli, or both with a comma
   --keep F                 share of the text that stays word for word (default 0.3)
   --snapshot-tokens N      size of a snapshot (default: the policy's)
   --profile NAME           assistant (default) or coding
@@ -92,7 +92,7 @@ export function parseModeArguments(
     dataPaths: [required('--data', first), ...others],
     ...(values.json !== undefined && { jsonPath: values.json }),
     strategies: listOf(values.strategies).map((each) =>
-      readChoice('--strategies', each, ['ledger', 'rewrite']),
+      readChoice('--strategies', each, ['ledger', 'gemini-cli']),
     ),
     keepFraction: readFraction('--keep', values.keep, '(0, 1)'),
     ...(snapshotTokens !== undefined && { snapshotTokens }),

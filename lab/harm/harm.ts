@@ -47,7 +47,7 @@ const harm: Mode = {
   help,
   defaults: harmDefaults,
   run: async (wanted, files) => {
-    if (wanted.strategies.includes('rewrite'))
+    if (wanted.strategies.includes('gemini-cli'))
       throw new ArgumentError(
         '--strategies takes ledger here: others write no statements to look for',
       );

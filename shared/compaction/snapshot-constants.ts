@@ -1,6 +1,6 @@
 import type { ConstantTable } from '#shared/constant.ts';
 
-/** Numbers of the snapshot and of its verification. */
+/** Numbers of the snapshot and of its reader. */
 export const snapshotConstants = {
   snapshotBudgetFraction: {
     value: 0.1,
@@ -96,42 +96,6 @@ export const snapshotConstants = {
     value: 5,
     unit: 'different periods',
     origin: 'Gemini CLI, loop detection: a list differs from line to line, a loop does not',
-    configure: 'fixed',
-  },
-  appendedFactsFraction: {
-    value: 0.25,
-    unit: 'fraction of the snapshot budget',
-    origin: 'sentences that code adds must not crowd out the summary',
-    configure: 'follows the soft threshold',
-  },
-  unsupportedLineFraction: {
-    value: 0.05,
-    unit: 'fraction of the lines',
-    origin: 'lines with numbers that no source holds are dropped; more are an invention',
-    configure: 'fixed',
-  },
-  statedIdentifierLimit: {
-    value: 300,
-    unit: 'identifiers',
-    origin: 'what a generation hands on to the next for checking; the newest stay',
-    configure: 'fixed',
-  },
-  statedIdentifierCharacters: {
-    value: 200,
-    unit: 'characters',
-    origin: 'what is longer is a link or a key that no summary holds',
-    configure: 'fixed',
-  },
-  identifierListCharacters: {
-    value: 32 * 1_024,
-    unit: 'characters',
-    origin: 'a list of identifiers in a report: three leave a document far below 1 MiB',
-    configure: 'fixed',
-  },
-  identifierDigits: {
-    value: 5,
-    unit: 'digits',
-    origin: 'order, booking and account numbers; years and small amounts stay out',
     configure: 'fixed',
   },
 } as const satisfies ConstantTable;

@@ -80,7 +80,7 @@ const frameOf = (asked: readonly ModelRequest[]) =>
       systemInstruction,
       responseJsonSchema,
       roles: contents.map(({ role }) => role),
-      // The rewrite reads contents and tags, the ledger lines with a mark at the margin.
+      // The strategy gemini-cli reads contents and tags, the ledger lines with a mark at the margin.
       ...(responseJsonSchema === undefined
         ? { tags: countOf(text, /<state_snapshot>/gu) }
         : {

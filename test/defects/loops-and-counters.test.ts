@@ -43,7 +43,7 @@ describe('D1: compressed on every turn, and never smaller', () => {
   });
 
   test('D1: a summary that saves next to nothing is not swapped in', async () => {
-    const bench = benchWith('rewrite', [snapshotAnswer(proseOf(60))]);
+    const bench = benchWith('gemini-cli', [snapshotAnswer(proseOf(60))]);
     const conversationId = await buildDue(bench, { turns: 10 });
     const before = await see(bench.store, conversationId);
 
@@ -114,7 +114,7 @@ describe('D2: a longer context accepted as a shorter one', () => {
   });
 
   test('D2: a summary longer than what it replaces is refused, however long the system instruction', async () => {
-    const bench = benchWith('rewrite', [snapshotAnswer(proseOf(200))]);
+    const bench = benchWith('gemini-cli', [snapshotAnswer(proseOf(200))]);
     const conversationId = await buildDue(bench, {
       turns: 12,
       conversation: { systemInstruction, settings: {}, compactionNeeded: manualNeed() },

@@ -160,9 +160,9 @@ describe('D16: a summariser that sees a sixth of what it replaces', () => {
     expect(lostIn(known + kept)).toEqual([]);
   });
 
-  test('D16: turns that the rewrite summariser is not shown stay in the context', async () => {
-    const bench = benchWith('rewrite', [snapshotAnswer()], {
-      config: configOf('rewrite', windows),
+  test('D16: turns that the gemini-cli summariser is not shown stay in the context', async () => {
+    const bench = benchWith('gemini-cli', [snapshotAnswer()], {
+      config: configOf('gemini-cli', windows),
     });
     const conversationId = await buildDue(bench, { turns: orderTurns });
 

@@ -126,34 +126,6 @@ describe('an honest summary', () => {
   );
 });
 
-describe('a repair', () => {
-  const named = user('Missing:\n<identifier>QX-7719</identifier>\n<identifier>row 13</identifier>');
-
-  async function repair(vices: Vices): Promise<Answer> {
-    const empty = await summarise({ vices: { forgetful: 1 } });
-    return summarise({
-      vices,
-      promptId: 'r1-repair',
-      body: { contents: [...history, request, model(empty.text), named] },
-    });
-  }
-
-  test('a summary repair adds the statements with the missing identifiers', async () => {
-    const { text } = await repair({});
-
-    expect(section(text, 'key_knowledge')).toContain('My booking is QX-7719 for 3 people.');
-    expect(section(text, 'active_constraints')).toContain('Never book seats in row 13!');
-    expect(text).not.toContain('412.50');
-  });
-
-  test('a forgetful summariser forgets in a repair too', async () => {
-    const { text } = await repair({ forgetful: 1 });
-
-    expect(text).not.toContain('QX-7719');
-    expect(fakeGemini?.journal()[0]?.dropped).toHaveLength(2);
-  });
-});
-
 describe('a summary under a schema', () => {
   const item = {
     type: 'object',

@@ -75,7 +75,7 @@ const history: History = {
   generation: 1,
   parent: 0,
   state: 'COMPACTED',
-  strategy: 'rewrite',
+  strategy: 'gemini-cli',
   trigger: 'auto',
   requestId: 'r1',
   coveredThrough: { seq: 1, contentIndex: 0 },

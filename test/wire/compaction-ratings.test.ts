@@ -65,7 +65,7 @@ describe('rating a compaction', () => {
     await rate(path, { score: 3, comment: CANARY });
 
     const line = chat.logs.findLast(({ event }) => event === 'compaction_rated');
-    expect(line?.fields).toMatchObject({ generation: 1, score: 3, strategy: 'rewrite' });
+    expect(line?.fields).toMatchObject({ generation: 1, score: 3, strategy: 'gemini-cli' });
     expect(JSON.stringify(chat.logs)).not.toContain(CANARY);
   });
 

@@ -12,10 +12,10 @@ export const compactionVariables = {
     'Comma-separated models that summarise, in this order, where the one that should does not exist; the conversation’s own model comes last.',
   ),
   SUMMARY_STRATEGY: z
-    .enum(['ledger', 'rewrite'])
+    .enum(['ledger', 'gemini-cli'])
     .default('ledger')
     .describe(
-      'ledger: the model names changes and code applies and checks them; rewrite: Gemini CLI’s two passes (always in the profile gemini-cli).',
+      'ledger: the model names changes and code applies and checks them; gemini-cli: the model writes the whole snapshot anew in two passes, as Gemini CLI does (always in the profile gemini-cli).',
     ),
   THRESHOLD_FRACTION: z.coerce
     .number()

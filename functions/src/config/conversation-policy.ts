@@ -178,7 +178,7 @@ export const selectStrategyName = (
   conversation: Pick<Conversation, 'epoch' | 'profile'>,
 ): Config['SUMMARY_STRATEGY'] =>
   conversation.profile === 'gemini-cli'
-    ? 'rewrite'
+    ? 'gemini-cli'
     : (selectVariant(config, conversation)?.strategy ?? config.SUMMARY_STRATEGY);
 
 /**

@@ -11,12 +11,7 @@ import { fillSchema } from '../answers/fill-schema.ts';
 import { type Missing, missingTexts } from './missing-texts.ts';
 import { type ModelRequestBody, type RequestContent, contentText } from '../server/request.ts';
 import { readRoom } from './room.ts';
-import {
-  escapeXml,
-  firstCodePoints,
-  splitSentences,
-  unwrapSnapshot,
-} from '../answers/sentences.ts';
+import { firstCodePoints, splitSentences, unwrapSnapshot } from '../answers/sentences.ts';
 import { renderSnapshotXml } from './snapshot-xml.ts';
 import { supersede } from './supersede.ts';
 import { isInjection, tamper, type Tampering, type Vices } from '../server/misbehaviour.ts';
@@ -109,16 +104,10 @@ function findCandidates(task: Task): Candidate[] {
   return withGoal(worthAdding(changing), known);
 }
 
-/** The snapshot that is asked about once more, with what a repair request names put in its place. */
-function revise(task: Task, earlier: string): Summary {
-  const { seed, vices } = task;
-  const { kept, dropped, altered } = tamper(`${seed}-repair`, vices, findMissing(task));
-  const snapshot = kept.reduce((text, item) => {
-    const opening = item.isRule ? '<active_constraints>\n' : '<key_knowledge>\n';
-    return text.replace(opening, (tag) => `${tag}- ${escapeXml(item.text)}\n`);
-  }, earlier);
-  const text = tagScratchpad('The snapshot was compared with the history.', vices) + snapshot;
-  return { text: vices.malformed === true ? damage(text) : text, dropped, altered };
+/** The same snapshot again, as a model answers that is asked to criticise its own and finds nothing. */
+function repeatSnapshot({ vices }: Task, earlier: string): Summary {
+  const text = tagScratchpad('The snapshot was compared with the history.', vices) + earlier;
+  return { text: vices.malformed === true ? damage(text) : text, dropped: [], altered: [] };
 }
 
 /**
@@ -204,15 +193,15 @@ function say(
  * order, within the limit that the request states. With a response schema it is JSON that obeys it
  * (an `operations` array gets the sentences, added by section or as changes of known items; known items are not
  * repeated), otherwise a scratchpad and one `<state_snapshot>`. Asked to criticise its own
- * snapshot it gives it again; asked to repair it (prompt id `…-repair`) it adds the statements that hold
- * what is named.
+ * snapshot it gives it again; asked to repair operations (prompt id `…-repair`) it adds the statements that hold what is
+ * named.
  */
 export function summarise(task: Task): Summary {
   const { body, vices } = task;
   const config = body.generationConfig;
   const schema = config?.responseJsonSchema ?? config?.responseSchema;
   const earlier = schema === undefined ? earlierAnswer(body) : undefined;
-  if (earlier !== undefined) return revise(task, earlier);
+  if (earlier !== undefined) return repeatSnapshot(task, earlier);
   const goal = findGoal(foldedContents(body));
   const candidates = findCandidates(task);
   const render = (items: readonly Candidate[]): string => {

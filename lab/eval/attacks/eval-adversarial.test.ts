@@ -51,7 +51,7 @@ const attacks: OwnAttack[] = (
 
 const benches = new Map<string, EvalBench>();
 beforeAll(async () => {
-  for (const strategy of ['ledger', 'rewrite'] as const)
+  for (const strategy of ['ledger', 'gemini-cli'] as const)
     benches.set(
       strategy,
       await startEvalBench(
@@ -63,7 +63,7 @@ beforeAll(async () => {
 afterAll(() => Promise.all([...benches.values()].map((bench) => bench.stop())));
 
 async function attackWith(
-  strategy: 'ledger' | 'rewrite',
+  strategy: 'ledger' | 'gemini-cli',
   settings: AttackSettings,
   { kind, ...attack }: OwnAttack,
 ) {
@@ -96,8 +96,8 @@ describe('S8, S9: an obedient summariser', () => {
     expect(findings).toMatchObject(nothingGotThrough);
   });
 
-  test.each(attacks)('of a rewritten snapshot cannot break its form: $kind', async (attack) => {
-    const { findings } = await attackWith('rewrite', { channel: 'tool' }, attack);
+  test.each(attacks)('of a gemini-cli snapshot cannot break its form: $kind', async (attack) => {
+    const { findings } = await attackWith('gemini-cli', { channel: 'tool' }, attack);
 
     expect(findings ?? { broken: [], escaped: [] }).toMatchObject({ broken: [], escaped: [] });
   });

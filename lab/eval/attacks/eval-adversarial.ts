@@ -93,7 +93,7 @@ const isHarmless = ({
 
 const adversarial: Mode = {
   help,
-  defaults: { strategies: 'ledger,rewrite', repeat: '1', vices: 'obedient' },
+  defaults: { strategies: 'ledger,gemini-cli', repeat: '1', vices: 'obedient' },
   run: async (wanted, files) => {
     const results = await attackAll(wanted, files);
     const groups = Map.groupBy(

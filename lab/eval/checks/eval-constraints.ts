@@ -112,7 +112,7 @@ function rowOf(title: string, results: readonly Constrained[]): string[] {
 
 const constraints: Mode = {
   help,
-  defaults: { strategies: 'ledger,rewrite', repeat: '1', vices: '' },
+  defaults: { strategies: 'ledger,gemini-cli', repeat: '1', vices: '' },
   run: async (wanted, files) => {
     const results = await forEachRecording(wanted, files, (task) => constrain(wanted, task));
     const groups = Map.groupBy(results, ({ strategy, file }) => `${strategy} ${file}`);

@@ -112,7 +112,7 @@ function rowOf(title: string, faded: readonly Faded[]): string[] {
 
 const fading: Mode = {
   help,
-  defaults: { strategies: 'ledger,rewrite', repeat: '10', vices: 'forgetful=0.2' },
+  defaults: { strategies: 'ledger,gemini-cli', repeat: '10', vices: 'forgetful=0.2' },
   run: async (wanted, files) => {
     const results = await forEachRecording(wanted, files, (task) => fade(wanted, task));
     const byFile = Map.groupBy(results, ({ strategy, file }) => `${strategy} ${file}: all`);

@@ -84,7 +84,7 @@ const titles = [
 
 const invention: Mode = {
   help,
-  defaults: { strategies: 'ledger,rewrite', repeat: '1', vices: 'inventive=0.1' },
+  defaults: { strategies: 'ledger,gemini-cli', repeat: '1', vices: 'inventive=0.1' },
   run: async (wanted, files) => {
     const results = await forEachRecording(wanted, files, (task) => invent(wanted, task));
     const groups = Map.groupBy(results, ({ strategy, file }) => `${strategy} ${file}`);

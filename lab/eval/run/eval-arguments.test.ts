@@ -47,11 +47,11 @@ describe('the arguments of an evaluation', () => {
     [[...files, '--model', 'gemini-2.5-pro', '--vices', 'empty'], 'a real model has its own'],
     [[...files, '--model', 'files'], '--model files needs --answers DIR'],
     [[...files, '--loose'], '--answers and --loose need --model files'],
-    [[...files, '--strategy', 'best'], '--strategy takes ledger or rewrite'],
+    [[...files, '--strategy', 'best'], '--strategy takes ledger or gemini-cli'],
     [[...files, '--price', '3'], '--price takes IN/OUT'],
     [[...files, '--threshold', '0'], '--threshold takes a whole number'],
     [[...files, '--try', 'rounds=3'], '--try takes'],
-    [[...files, '--try', 'staged', '--strategy', 'rewrite'], '--try is of the strategy ledger'],
+    [[...files, '--try', 'staged', '--strategy', 'gemini-cli'], '--try is of the strategy ledger'],
     [[...files, 'c.jsonl'], 'what is "c.jsonl"'],
   ])('%j are refused', (argv, message) => {
     expect(() => parseEvalArguments(argv)).toThrow(ArgumentError);

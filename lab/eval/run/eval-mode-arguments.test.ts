@@ -2,13 +2,13 @@ import { describe, expect, test } from 'vitest';
 import { parseModeArguments } from '../eval-mode-arguments.ts';
 import { ArgumentError } from '../replay/replay-arguments.ts';
 
-const defaults = { strategies: 'ledger,rewrite', repeat: '10', vices: 'forgetful=0.2' };
+const defaults = { strategies: 'ledger,gemini-cli', repeat: '10', vices: 'forgetful=0.2' };
 
 describe('the arguments of a command beside the evaluation', () => {
   test('have the defaults of the command', () => {
     expect(parseModeArguments(['--data', 'a', '--data', 'b'], defaults)).toEqual({
       dataPaths: ['a', 'b'],
-      strategies: ['ledger', 'rewrite'],
+      strategies: ['ledger', 'gemini-cli'],
       keepFraction: 0.3,
       model: 'stand-in',
       seed: '1',
@@ -21,10 +21,10 @@ describe('the arguments of a command beside the evaluation', () => {
   });
 
   test('set what is measured', () => {
-    const argv = ['--data', 'a', '--strategies', 'rewrite', '--vices', '', '--json', 'out'];
+    const argv = ['--data', 'a', '--strategies', 'gemini-cli', '--vices', '', '--json', 'out'];
 
     expect(parseModeArguments(argv, defaults)).toMatchObject({
-      strategies: ['rewrite'],
+      strategies: ['gemini-cli'],
       vices: {},
       jsonPath: 'out',
     });

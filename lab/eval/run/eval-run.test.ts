@@ -35,7 +35,7 @@ async function run(...more: string[]): Promise<EvalResult> {
 }
 
 describe('an evaluation', () => {
-  test.each(['ledger', 'rewrite'])(
+  test.each(['ledger', 'gemini-cli'])(
     'compacts with the pipeline of the service: %s',
     async (strategy) => {
       const result = await run('--strategy', strategy, '--snapshot-tokens', '1500');

@@ -6,7 +6,7 @@ import { splitPolicies } from '../split/split-by-fraction.ts';
 const variantSchema = z.strictObject({
   /** Share of the conversations, in (0, 1]. */
   share: z.number().gt(0).max(1),
-  strategy: z.enum(['ledger', 'rewrite']).optional(),
+  strategy: z.enum(['ledger', 'gemini-cli']).optional(),
   splitPolicy: z.enum(splitPolicies).optional(),
   tokenRule: z.enum(['character-class', 'gemini-cli']).optional(),
   thresholdFraction: settingSchema('thresholdFraction'),
@@ -34,7 +34,7 @@ type Variants = z.infer<typeof variantsSchema>;
 
 export interface Variant {
   name: string;
-  strategy: 'ledger' | 'rewrite' | undefined;
+  strategy: 'ledger' | 'gemini-cli' | undefined;
   settings: PolicySettings;
 }
 

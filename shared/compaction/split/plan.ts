@@ -28,8 +28,8 @@ export interface PlanSource {
   /** From our estimate to what the model reports. */
   calibration: number;
   summariserWindowTokens: number;
-  /** Who writes the snapshot; default `rewrite`, whose one call may not get all that should be folded. */
-  strategy?: 'ledger' | 'rewrite';
+  /** Who writes the snapshot; default `gemini-cli`, whose one call may not get all that should be folded. */
+  strategy?: 'ledger' | 'gemini-cli';
   /** False while the breaker is open, or the conversation has spent what it may. */
   isModelAllowed: boolean;
   /**
@@ -152,7 +152,7 @@ function planFold(source: Weighing, masks: PlannedMask[]): Plan {
     counting,
     calibration,
     windowTokens: source.summariserWindowTokens,
-    strategy: source.strategy ?? 'rewrite',
+    strategy: source.strategy ?? 'gemini-cli',
   });
   if (input === undefined) return { kind: 'noop', reason: 'TURN_TOO_LARGE' };
   const plan = foldPlanOf(context, input, masks);

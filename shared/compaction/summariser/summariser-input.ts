@@ -38,8 +38,8 @@ interface SummariserSource {
   /** From our estimate to what the model reports. */
   calibration: number;
   windowTokens: number;
-  /** The ledger is written in several calls at once; a rewrite in one, which may not get all. */
-  strategy: 'ledger' | 'rewrite';
+  /** The ledger is written in several calls at once; the snapshot of `gemini-cli` in one, which may not get all. */
+  strategy: 'ledger' | 'gemini-cli';
 }
 
 /** What the calls of one compaction read. */
@@ -168,7 +168,7 @@ function createReader({ context, counting, calibration, strategy }: SummariserSo
 /**
  * What the summariser reads of everything up to `point`: the full turns where they fit its window, else the
  * masked ones. Of what is more than it should read at once the ledger gets chunks, so that all is folded in
- * one compaction; a rewrite gets the beginning, so that every compaction gets on and nothing is left out
+ * one compaction; `gemini-cli` gets the beginning, so that every compaction gets on and nothing is left out
  * unseen. Undefined when not even the first piece fits, or there is none.
  */
 export function summariserInput(source: SummariserSource): SummariserInput | undefined {

@@ -37,7 +37,7 @@ const historyFieldsSchema = z.object({
   /** `RESTORED`, `CHANGED`: an earlier one, or none, goes on (restore; edit or deletion of a turn). */
   state: z.enum(['COMPACTED', 'CONTENT_TRUNCATED', 'RESTORED', 'CHANGED']),
   /** `copy`: nothing was summarised; `fallback`: code alone did, without a model. */
-  strategy: z.enum(['ledger', 'rewrite', 'fallback', 'copy']),
+  strategy: z.enum(['ledger', 'gemini-cli', 'fallback', 'copy']),
   trigger: triggerSchema,
   requestId: z.string(),
   coveredThrough: coveredThroughSchema,

@@ -90,7 +90,9 @@ export const compactionRecordResponse = z.object({
   strategy: z
     .string()
     .optional()
-    .describe('Who wrote the snapshot: ledger, rewrite, fallback (code alone) or copy (nobody).'),
+    .describe(
+      'Who wrote the snapshot: ledger, gemini-cli, fallback (code alone) or copy (nobody).',
+    ),
   variant: z
     .string()
     .optional()

@@ -36,9 +36,7 @@ interface Told {
   seq: number;
 }
 
-export type Strategy = 'ledger' | 'rewrite';
-
-const asOperations = (told: readonly Told[]): string =>
+const write = (told: readonly Told[]): string =>
   JSON.stringify({
     scratchpad: '',
     operations: told.map(({ section, text, seq }) => ({
@@ -49,20 +47,6 @@ const asOperations = (told: readonly Told[]): string =>
       ...(section === 'active_constraints' && { quote: text }),
     })),
   });
-
-function asSnapshot(told: readonly Told[]): string {
-  const sections = Map.groupBy(told, ({ section }) => section);
-  const lines = [...sections].map(
-    ([section, own]) =>
-      `<${section}>\n${own.map(({ text }) => `- ${text}`).join('\n')}\n</${section}>`,
-  );
-  return ['<state_snapshot>', ...lines, '</state_snapshot>'].join('\n');
-}
-
-const writers: Readonly<Record<Strategy, (told: readonly Told[]) => string>> = {
-  ledger: asOperations,
-  rewrite: asSnapshot,
-};
 
 /** A summary that must not be swapped in as it is. */
 interface BadSummary {
@@ -150,16 +134,17 @@ const altered: readonly (readonly [from: string, to: string])[] = [
   ['ana@example.org', 'anna@example.org'],
 ];
 
-const invented = (write: (told: readonly Told[]) => string): BadSummary[] =>
+/** Summaries that say what they make up behind some true statements. */
+const invented = (told: readonly Told[]): BadSummary[] =>
   Object.entries(inventions).flatMap(([kind, sentences]) =>
     sentences.map((text) => ({
       kind: `${kind} that nobody said`,
-      answer: write([...statements, { section: 'key_knowledge', text, seq: 4 }]),
+      answer: write([...told, { section: 'key_knowledge', text, seq: 4 }]),
       invented: text,
     })),
   );
 
-const exchanged = (write: (told: readonly Told[]) => string): BadSummary[] =>
+const exchanged = (): BadSummary[] =>
   altered.map(([from, to]) => ({
     kind: `${to} for ${from}`,
     answer: write(statements.map((one) => ({ ...one, text: one.text.replace(from, to) }))),
@@ -169,7 +154,8 @@ const exchanged = (write: (told: readonly Told[]) => string): BadSummary[] =>
 const bad = (kind: string, answer: string): BadSummary => ({ kind, answer, invented: '' });
 
 /** Shapes of which no good summary can be read, or that say nothing, or the same for ever. */
-function misshapen(whole: string, write: (told: readonly Told[]) => string): BadSummary[] {
+function misshapen(): BadSummary[] {
+  const whole = write(statements);
   const loop = { section: 'key_knowledge', text: 'The user asks again. '.repeat(40), seq: 4 };
   const cuts = [0.1, 0.25, 0.4, 0.5, 0.6, 0.75, 0.9].map((share) =>
     bad(`cut at ${share}`, whole.slice(0, Math.floor(share * whole.length))),
@@ -199,9 +185,8 @@ function misshapen(whole: string, write: (told: readonly Told[]) => string): Bad
   ];
 }
 
-/** A hundred bad summaries in the format of a strategy, and more. */
-export function badSummaries(strategy: Strategy): BadSummary[] {
-  const write = writers[strategy];
+/** A hundred bad answers of a summariser that names operations, and more. */
+export function badSummaries(): BadSummary[] {
   const doubled = statements.map((one) => ({ ...one, seq: 400 }));
   const foreign = [
     bad('sources that are not there', write(doubled)),
@@ -211,13 +196,13 @@ export function badSummaries(strategy: Strategy): BadSummary[] {
     ),
   ];
   return [
-    ...invented(write),
-    ...invented((told) => write(told.slice(-3))).map((one) => ({
+    ...invented(statements),
+    ...invented(statements.slice(-2)).map((one) => ({
       ...one,
       kind: `${one.kind}, and much left out`,
     })),
-    ...exchanged(write),
-    ...misshapen(write(statements), write),
+    ...exchanged(),
+    ...misshapen(),
     ...foreign,
   ];
 }

@@ -4,8 +4,8 @@ import { autoNeed } from './compacted-conversation.ts';
 import { compactionBench, type CompactionBench } from './compaction-dependencies.ts';
 import { lifecycle, setConversation, type Lifecycle } from '../chat/lifecycle.ts';
 
-export type StrategyName = 'ledger' | 'rewrite';
-export const strategies: StrategyName[] = ['ledger', 'rewrite'];
+export type StrategyName = 'ledger' | 'gemini-cli';
+export const strategies: StrategyName[] = ['ledger', 'gemini-cli'];
 
 /** The worker's configuration with one way to write snapshots. */
 export const configOf = (strategy: StrategyName, environment: Record<string, string> = {}) =>

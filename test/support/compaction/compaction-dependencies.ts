@@ -62,12 +62,12 @@ export function compactionBench(overrides: Partial<CompactionBench> = {}): Compa
 }
 
 /** The same with Gemini CLI's two passes as its way to write snapshots. */
-export const rewriteBench = (overrides: Partial<CompactionBench> = {}): CompactionBench =>
+export const geminiCliBench = (overrides: Partial<CompactionBench> = {}): CompactionBench =>
   compactionBench({
     config: parseConfig({
       GOOGLE_CLOUD_PROJECT: 'demo-recap',
       PUBSUB_EMULATOR_HOST: 'localhost:1',
-      SUMMARY_STRATEGY: 'rewrite',
+      SUMMARY_STRATEGY: 'gemini-cli',
     }),
     ...overrides,
   });

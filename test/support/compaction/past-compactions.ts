@@ -57,7 +57,7 @@ export const history = (generation: number, at: number): History => ({
   generation,
   parent: generation - 1,
   state: 'COMPACTED',
-  strategy: 'rewrite',
+  strategy: 'gemini-cli',
   trigger: 'manual',
   requestId: randomUUID(),
   coveredThrough: { seq: generation, contentIndex: 0 },

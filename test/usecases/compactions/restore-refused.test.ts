@@ -3,7 +3,7 @@ import { restoreGeneration } from '#functions/chat/context/restore-generation.ts
 import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
 import { historyPath } from '#shared/conversation/documents/paths.ts';
 import { see } from '#test/support/compaction/compacted-conversation.ts';
-import { rewriteBench } from '#test/support/compaction/compaction-dependencies.ts';
+import { geminiCliBench } from '#test/support/compaction/compaction-dependencies.ts';
 import {
   compactAgain,
   compacted,
@@ -25,7 +25,7 @@ describe('what cannot be restored', () => {
   });
 
   test('a generation that mentioned a deleted message cannot be restored', async () => {
-    const world = lifecycle({}, rewriteBench);
+    const world = lifecycle({}, geminiCliBench);
     const conversationId = await compacted(world);
     await deleteMessage(world.chat, { caller: owner, conversationId, messageId: 'message-3' });
 
@@ -36,7 +36,7 @@ describe('what cannot be restored', () => {
   });
 
   test('a generation that mentioned an edited message cannot be restored, an earlier one can', async () => {
-    const world = lifecycle({}, rewriteBench);
+    const world = lifecycle({}, geminiCliBench);
     const conversationId = await compacted(world);
     const { conversation } = await see(world.store, conversationId);
     await compactAgain(world, conversationId);

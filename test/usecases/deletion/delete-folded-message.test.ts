@@ -3,7 +3,10 @@ import { restoreGeneration } from '#functions/chat/context/restore-generation.ts
 import { showContext } from '#functions/chat/context/show-context.ts';
 import { finishErasure } from '#functions/erasure/finish-erasure.ts';
 import { slowWrites } from '#test/fakes/slow-writes.ts';
-import { compactionBench, rewriteBench } from '#test/support/compaction/compaction-dependencies.ts';
+import {
+  compactionBench,
+  geminiCliBench,
+} from '#test/support/compaction/compaction-dependencies.ts';
 import { manualNeed, compactOnce, see } from '#test/support/compaction/compacted-conversation.ts';
 import { historiesOf } from '#test/support/compaction/stored-histories.ts';
 import {
@@ -20,7 +23,7 @@ import {
 
 describe('deleting a message that a summary without sources covers', () => {
   test('deleting a folded message restores the state before it and erases its summaries', async () => {
-    const world = lifecycle({}, rewriteBench);
+    const world = lifecycle({}, geminiCliBench);
     const conversationId = await compacted(world);
     await compactAgain(world, conversationId);
     expect((await canaries(world)).length).toBeGreaterThan(2);
@@ -37,7 +40,7 @@ describe('deleting a message that a summary without sources covers', () => {
   });
 
   test('no summary says a deleted message any more once its deletion is answered', async () => {
-    const world = lifecycle({}, rewriteBench, slowWrites());
+    const world = lifecycle({}, geminiCliBench, slowWrites());
     const conversationId = await compacted(world);
 
     await removeMessage(world, conversationId, 'message-3');
@@ -46,7 +49,7 @@ describe('deleting a message that a summary without sources covers', () => {
   });
 
   test('deleting a folded message keeps the newest summary that ends before it', async () => {
-    const world = lifecycle({}, rewriteBench);
+    const world = lifecycle({}, geminiCliBench);
     const conversationId = await compacted(world);
     const first = await see(world.store, conversationId);
     await compactAgain(world, conversationId);
@@ -60,7 +63,7 @@ describe('deleting a message that a summary without sources covers', () => {
   });
 
   test('deleting a folded message requests a compaction where turns exceed the threshold again', async () => {
-    const world = lifecycle({}, rewriteBench);
+    const world = lifecycle({}, geminiCliBench);
     const conversationId = await compacted(world);
 
     await removeMessage(world, conversationId, 'message-3');
@@ -73,7 +76,7 @@ describe('deleting a message that a summary without sources covers', () => {
   });
 
   test('deleting a folded message requests a compaction also on a restored generation', async () => {
-    const world = lifecycle({}, rewriteBench);
+    const world = lifecycle({}, geminiCliBench);
     const conversationId = await compacted(world, {
       conversation: { settings: { thresholdTokens: 2_000 } },
     });
@@ -95,7 +98,7 @@ describe('deleting a message that a summary without sources covers', () => {
   });
 
   test('deleting a folded message requests a compaction also beside a manual request', async () => {
-    const world = lifecycle({}, rewriteBench);
+    const world = lifecycle({}, geminiCliBench);
     const conversationId = await compacted(world);
     await setConversation(world, conversationId, {
       compactionNeeded: { ...manualNeed('by-hand') },
@@ -111,7 +114,7 @@ describe('deleting a message that a summary without sources covers', () => {
   });
 
   test('deleting a folded message makes a worker that has read it lose', async () => {
-    const world = lifecycle({}, rewriteBench);
+    const world = lifecycle({}, geminiCliBench);
     const conversationId = await compacted(world);
     await setConversation(world, conversationId, {
       compactionNeeded: { ...manualNeed('in-flight') },
@@ -130,7 +133,7 @@ describe('deleting a message that a summary without sources covers', () => {
   });
 
   test('deleting a folded message hides it from another instance’s cache', async () => {
-    const world = lifecycle({}, rewriteBench);
+    const world = lifecycle({}, geminiCliBench);
     const conversationId = await compacted(world);
     await compactAgain(world, conversationId);
     const show = (generation?: number) =>
@@ -151,7 +154,7 @@ describe('deleting a message that a summary without sources covers', () => {
   });
 
   test('a late deletion leaves a newer compaction unchanged', async () => {
-    const world = lifecycle({}, rewriteBench);
+    const world = lifecycle({}, geminiCliBench);
     const conversationId = await compacted(world);
     const dying = { chat: { ...world.chat, ...dyingAt('message-wiped') } };
     await expect(removeMessage(dying, conversationId, 'message-3')).rejects.toThrow('died');

@@ -3,7 +3,10 @@ import { restoreGeneration } from '#functions/chat/context/restore-generation.ts
 import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
 import { scriptedStreamer } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
-import { compactionBench, rewriteBench } from '#test/support/compaction/compaction-dependencies.ts';
+import {
+  compactionBench,
+  geminiCliBench,
+} from '#test/support/compaction/compaction-dependencies.ts';
 import {
   autoNeed,
   buildDue,
@@ -25,7 +28,7 @@ describe('an edit of a turn in a summary without sources', () => {
     });
 
   test('editing a folded turn drops its summary and restores earlier turns verbatim', async () => {
-    const bench = rewriteBench();
+    const bench = geminiCliBench();
     const conversationId = await buildDue(bench);
     await compactOnce(bench, conversationId);
 
@@ -42,7 +45,7 @@ describe('an edit of a turn in a summary without sources', () => {
   });
 
   test('editing a folded turn restores the newest earlier summary that ends before it', async () => {
-    const bench = rewriteBench({ model: createScriptedModel({ answers: [snapshotAnswer()] }) });
+    const bench = geminiCliBench({ model: createScriptedModel({ answers: [snapshotAnswer()] }) });
     const conversationId = await buildDue(bench);
     await compactOnce(bench, conversationId);
     const covered = (await see(bench.store, conversationId)).conversation.coveredThrough.seq;
@@ -76,7 +79,7 @@ describe('an edit of a turn in a summary without sources', () => {
   });
 
   test('editing a folded turn requests a compaction when the restored turns fill the context', async () => {
-    const bench = rewriteBench();
+    const bench = geminiCliBench();
     const conversationId = await buildDue(bench);
     await compactOnce(bench, conversationId);
     const { coveredThrough } = (await see(bench.store, conversationId)).conversation;
@@ -95,7 +98,7 @@ describe('an edit of a turn in a summary without sources', () => {
   });
 
   test('editing a folded turn requests a compaction also on a restored generation', async () => {
-    const bench = rewriteBench();
+    const bench = geminiCliBench();
     const conversationId = await buildDue(bench, {
       conversation: { settings: { thresholdTokens: 2_000 } },
     });
@@ -118,7 +121,7 @@ describe('an edit of a turn in a summary without sources', () => {
   });
 
   test('an edit behind the summary keeps the summary', async () => {
-    const bench = rewriteBench();
+    const bench = geminiCliBench();
     const conversationId = await buildDue(bench);
     await compactOnce(bench, conversationId);
     const before = await see(bench.store, conversationId);

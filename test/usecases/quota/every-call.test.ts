@@ -166,15 +166,10 @@ const kinds: Readonly<Record<string, Kind>> = {
     call: /^utility_compressor request-1-repair$/m,
     run: (world) => compact(world, ordered),
   },
-  'both passes of a rewrite': {
+  'both passes of Gemini CLI’s algorithm': {
     call: /^utility_compressor request-1\nutility_compressor request-1-verify$/m,
-    options: { environment: { SUMMARY_STRATEGY: 'rewrite' } },
+    options: { environment: { SUMMARY_STRATEGY: 'gemini-cli' } },
     run: (world) => compact(world),
-  },
-  'a repair of a rewrite': {
-    call: /^utility_compressor request-1-repair$/m,
-    options: { environment: { SUMMARY_STRATEGY: 'rewrite' } },
-    run: (world) => compact(world, ordered),
   },
   'a tool output that a compaction condenses': {
     call: /^utility_compressor request-1-condense-1$/m,

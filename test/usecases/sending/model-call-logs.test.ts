@@ -9,7 +9,10 @@ import {
 } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { buildDue, compactOnce } from '#test/support/compaction/compacted-conversation.ts';
-import { compactionBench, rewriteBench } from '#test/support/compaction/compaction-dependencies.ts';
+import {
+  compactionBench,
+  geminiCliBench,
+} from '#test/support/compaction/compaction-dependencies.ts';
 import { overloaded } from '#test/support/model-down.ts';
 import { sendAll } from '#test/support/chat/sending.ts';
 
@@ -58,7 +61,7 @@ describe('the log line of a call of the model', () => {
 
   test.each([
     ['ledger', compactionBench, /^ledger-\d+$/, ['request-1']],
-    ['rewrite', rewriteBench, /^rewrite-\d+$/, ['request-1', 'request-1-verify']],
+    ['gemini-cli', geminiCliBench, /^gemini-cli-\d+$/, ['request-1', 'request-1-verify']],
   ] as const)(
     'a model call’s log line names the prompt version of %s',
     async (...[, benchOf, version, promptIds]) => {

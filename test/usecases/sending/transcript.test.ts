@@ -128,7 +128,7 @@ const history: History = {
   generation: 1,
   parent: 0,
   state: 'COMPACTED',
-  strategy: 'rewrite',
+  strategy: 'gemini-cli',
   trigger: 'auto',
   requestId: randomUUID(),
   coveredThrough: { seq: 2, contentIndex: 0 },

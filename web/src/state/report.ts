@@ -5,24 +5,12 @@ import type { LedgerReport } from '#shared/compaction/ledger/ledger-report.ts';
 const isLedgerReport = (report: object): report is LedgerReport =>
   'recall' in report && 'precision' in report && 'verbatim' in report;
 
-/** What the rewrite strategy found when it checked what the model wrote; lists are bounded, counts are not. */
-export interface RewriteReport {
-  snapshotTokens: number;
-  appendedIdentifiers: string[];
-  missingIdentifiers: string[];
-  missingIdentifierCount: number;
-  droppedLines: string[];
-  droppedLineCount: number;
-}
-
-const isRewriteReport = (report: object): report is RewriteReport =>
-  'missingIdentifiers' in report && 'droppedLines' in report && 'appendedIdentifiers' in report;
-
 /** What there is to tell of how a snapshot was checked. */
 export type SnapshotReport =
   /** A ledger was checked by it. */
   | { kind: 'ledger'; report: LedgerReport }
-  | { kind: 'rewrite'; report: RewriteReport }
+  /** The model wrote it as a whole; its statements were compared with nothing. */
+  | { kind: 'byModel' }
   /** Code alone wrote it, in words of the turns. */
   | { kind: 'byCode' }
   /** It was taken over from an earlier generation. */
@@ -35,7 +23,7 @@ export function readSnapshotReport(
 ): SnapshotReport {
   const { strategy, report = {} } = record;
   if (isLedgerReport(report)) return { kind: 'ledger', report };
-  if (isRewriteReport(report)) return { kind: 'rewrite', report };
+  if (strategy === 'gemini-cli') return { kind: 'byModel' };
   if (strategy === 'fallback') return { kind: 'byCode' };
   return { kind: strategy === 'copy' ? 'copied' : 'none' };
 }

@@ -207,12 +207,8 @@ export const en = {
     byCode:
       'Code alone wrote this, without a model: sentences of the turns, word for word. Nothing of it had to be checked.',
     copied: 'Taken over from the generation before, which was checked when it was made.',
-    rewritten: (tokens: string) =>
-      `The model wrote the snapshot anew as a whole (${tokens} tokens). Code checked it against what was said.`,
-    rewriteClean: 'Nothing had to be added or taken out.',
-    appended: 'Put back by code',
-    droppedLines: 'Taken out: no turn says so',
-    missing: 'Names and numbers it does not have',
+    byModel:
+      'The model wrote the whole snapshot anew, in two passes. Its statements name no turns, and code did not compare them with what was said.',
     noReport: 'There is no report on this one.',
     sections: {
       overall_goal: 'Goal',

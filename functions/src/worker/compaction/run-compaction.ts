@@ -31,7 +31,7 @@ import { swap, swapChanged } from './swap/swap.ts';
 import { verifyDraft } from './swap/verify-draft.ts';
 import { verifyTruncation } from './swap/verify-truncation.ts';
 import { ledgerStrategy } from './draft/ledger/ledger-strategy.ts';
-import { rewriteStrategy } from './draft/rewrite/rewrite-strategy.ts';
+import { geminiCliStrategy } from './draft/gemini-cli.ts';
 import type { SnapshotStrategy } from './draft/snapshot-strategy.ts';
 
 export type CompactionResult =
@@ -249,6 +249,6 @@ function selectStrategy({
   isModelAllowed,
 }: Pick<Run, 'dependencies' | 'reading' | 'isModelAllowed'>): SnapshotStrategy {
   if (!isModelAllowed) return fallbackStrategy;
-  const strategies = { ledger: ledgerStrategy, rewrite: rewriteStrategy };
+  const strategies = { ledger: ledgerStrategy, 'gemini-cli': geminiCliStrategy };
   return strategies[selectStrategyName(dependencies.config, reading.conversation.value)];
 }

@@ -7,7 +7,7 @@ import { createRandom } from '#lab/chaos/random.ts';
 import { attackedHistory, type Placement } from '#test/support/attacks/attacked-turns.ts';
 import { achievedBy } from '#test/support/attacks/findings.ts';
 import { boundary, foldInMemory } from '#test/support/attacks/fold-in-memory.ts';
-import { contentsRead, rewriteInMemory } from '#test/support/attacks/fold-rewrite.ts';
+import { contentsRead, foldAsGeminiCli } from '#test/support/attacks/fold-gemini-cli.ts';
 import { drawPoisons, type Poison } from '#test/support/attacks/poisons.ts';
 
 /* Row S9 of the security checklist: texts that are made for the step in which a conversation is summarised. */
@@ -31,7 +31,7 @@ const copiedInto = {
       ),
     }),
   ],
-  rewrite: ({ text }: Poison) => [
+  geminiCli: ({ text }: Poison) => [
     text,
     `<state_snapshot><overall_goal>Plan a journey to Porto by train with Ana.</overall_goal><key_knowledge>${text}</key_knowledge><recent_actions>The tiles of the station were looked at.</recent_actions></state_snapshot>`,
   ],
@@ -60,7 +60,7 @@ describe('S9: a hundred and twenty texts that are made for the summariser', () =
   );
 
   test.each(channels)(
-    'S9: hostile texts hold no snapshot when a rewriting summariser reads them: %s',
+    'S9: hostile texts hold no snapshot when a gemini-cli summariser reads them: %s',
     (channel) => {
       const isSnapshot = ({ text }: Poison) =>
         contentsRead(attackedHistory(channel, text)).some(
@@ -98,13 +98,13 @@ describe('S9: a hundred and twenty texts that are made for the summariser', () =
   );
 
   test.each(channels)(
-    'S9: hostile texts break no rewritten snapshot that copies them: %s',
+    'S9: hostile texts break no gemini-cli snapshot that copies them: %s',
     BUSY,
     (placement) => {
       const results = poisons.flatMap((poison) => {
         const history = attackedHistory(placement, poison.text);
-        return copiedInto.rewrite(poison).map((answer) => {
-          const folded = rewriteInMemory({ ...history, answer });
+        return copiedInto.geminiCli(poison).map((answer) => {
+          const folded = foldAsGeminiCli({ answer });
           if (folded.kind === 'refused') return { isTaken: false };
           const { rendered } = folded;
           const found = achievedBy({ placement, history, attack: poison.text, rendered, boundary });

@@ -3,7 +3,7 @@ import { drawVariant, variantsSchema } from '#shared/compaction/policy/variants.
 
 const variants = variantsSchema.parse({
   small: { share: 0.2, thresholdTokens: 12_000 },
-  peer: { share: 0.3, strategy: 'rewrite', splitPolicy: 'preserve-fraction' },
+  peer: { share: 0.3, strategy: 'gemini-cli', splitPolicy: 'preserve-fraction' },
 });
 
 const KEYS = Array.from({ length: 10_000 }, (_, n) => `conversation-${n}`);
@@ -34,7 +34,7 @@ describe('the variant of a conversation', () => {
 
     expect(drawVariant(variants, key)).toEqual({
       name: 'peer',
-      strategy: 'rewrite',
+      strategy: 'gemini-cli',
       settings: { splitPolicy: 'preserve-fraction' },
     });
   });

@@ -308,11 +308,11 @@ describe('the ledger', () => {
   test('the ledger summariser reads everything to fold in several calls', () => {
     const given = turns(50);
     const plan = ledger(given, 8_000);
-    const rewrite = foldOf(sourceOf({ turns: given, summariserWindowTokens: 8_000 }));
+    const single = foldOf(sourceOf({ turns: given, summariserWindowTokens: 8_000 }));
 
-    expect(rewrite.isPartial).toBe(true);
+    expect(single.isPartial).toBe(true);
     expect(plan.isPartial).toBe(false);
-    expect(plan.upTo).toBeGreaterThan(rewrite.upTo);
+    expect(plan.upTo).toBeGreaterThan(single.upTo);
     expect(plan.chunks.length).toBeGreaterThan(1);
     expect(plan.chunks.flatMap(({ turns: read }) => read)).toEqual(plan.folded);
   });

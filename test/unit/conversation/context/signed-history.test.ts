@@ -77,7 +77,7 @@ describe('a signed history', () => {
     ['its items', { snapshotJson: '{"FORGED":1}' }],
     ['its items, into what no reader knows', { snapshotJson: 'FORGED, and no JSON' }],
     ['a shortened output', { masksJson: '[{"FORGED":1}]' }],
-    ['its report', { reportJson: '{"statedIdentifiers":["FORGED"]}' }],
+    ['its report', { reportJson: '{"tokensSource":"FORGED"}' }],
     ['how far it reaches', { coveredThrough: { seq: 2, contentIndex: 0 } }],
     ['its generation', { generation: 4 }],
     ['its boundary', { boundary: 'FORGED' }],

@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
 import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
 import { buildDue, compactOnce, see } from '#test/support/compaction/compacted-conversation.ts';
-import { compactionBench, rewriteBench } from '#test/support/compaction/compaction-dependencies.ts';
+import {
+  compactionBench,
+  geminiCliBench,
+} from '#test/support/compaction/compaction-dependencies.ts';
 import type { TurnToBuild } from '#test/support/compaction/conversation-builder.ts';
 
 /** Twenty turns, the first ones of which state so many references, each in a sentence of its own. */
@@ -43,9 +46,9 @@ test('a swap without such facts logs that there were none', async () => {
   expect(await keptFacts(compactionBench(), stating(0))).toMatchObject({ facts: 0, kept: 0 });
 });
 
-test('a failed compaction and one that rewrites log none', async () => {
+test('a failed compaction and one of Gemini CLI’s passes log none', async () => {
   const refused = compactionBench({ model: createScriptedModel({ answers: ['Nothing.'] }) });
-  const rewriting = rewriteBench({ model: createScriptedModel({ answers: [snapshotAnswer()] }) });
+  const rewriting = geminiCliBench({ model: createScriptedModel({ answers: [snapshotAnswer()] }) });
 
   expect(await keptFacts(refused, stating(2))).toMatchObject({ facts: undefined });
   expect(await keptFacts(rewriting, stating(2))).toMatchObject({ facts: undefined });

@@ -14,15 +14,15 @@ const benchWith = (variants: object) =>
 
 describe('a conversation of a variant', () => {
   test('a conversation of a variant is compacted by its strategy and reports its name', async () => {
-    const bench = benchWith({ peer: { share: 1, strategy: 'rewrite' } });
+    const bench = benchWith({ peer: { share: 1, strategy: 'gemini-cli' } });
     const conversationId = await buildDue(bench);
 
     await compactOnce(bench, conversationId);
 
     const { history, job } = await see(bench.store, conversationId);
-    expect(history).toMatchObject({ strategy: 'rewrite', variant: 'peer' });
+    expect(history).toMatchObject({ strategy: 'gemini-cli', variant: 'peer' });
     expect(job?.records).toMatchObject([{ variant: 'peer' }]);
-    expect(bench.published.at(-1)?.data).toMatchObject({ variant: 'peer', strategy: 'rewrite' });
+    expect(bench.published.at(-1)?.data).toMatchObject({ variant: 'peer', strategy: 'gemini-cli' });
     const line = bench.logged.find(({ event }) => event === 'chat_compression');
     expect(line?.fields).toMatchObject({ variant: 'peer' });
   });

@@ -7,12 +7,7 @@ import {
   manualNeed,
   see,
 } from '#test/support/compaction/compacted-conversation.ts';
-import { compactionBench, rewriteBench } from '#test/support/compaction/compaction-dependencies.ts';
-import {
-  addTurn,
-  madeUpAnswer,
-  madeUpQuestion,
-} from '#test/support/compaction/conversation-builder.ts';
+import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
 
 describe('COMPACTED', () => {
   test('a compaction replaces the oldest turns by a snapshot and keeps the newest verbatim', async () => {
@@ -93,49 +88,6 @@ describe('COMPACTED', () => {
       expect(seen).toEqual([source]);
     },
   );
-
-  test('a rewriting compaction calls twice, as the compressor, with the request’s prompt ids', async () => {
-    const bench = rewriteBench();
-    const conversationId = await buildDue(bench);
-
-    await compactOnce(bench, conversationId);
-
-    expect(bench.model.calls).toMatchObject([
-      { promptId: 'request-1', role: 'utility_compressor', maxOutputTokens: 32_768 },
-      { promptId: 'request-1-verify', role: 'utility_compressor', maxOutputTokens: 32_768 },
-    ]);
-  });
-
-  test('a rewriting compaction folds the earlier snapshot in', async () => {
-    const bench = rewriteBench();
-    const conversationId = await buildDue(bench, {
-      conversation: { settings: { thresholdTokens: 1_000 }, compactionNeeded: manualNeed('m-1') },
-    });
-    await compactOnce(bench, conversationId);
-    for (let seq = 21; seq <= 30; seq++)
-      await addTurn(bench.store, conversationId, {
-        user: madeUpQuestion(seq),
-        answer: madeUpAnswer(seq),
-      });
-    const conversation = await bench.store.get([`conversations/${conversationId}`]);
-    await bench.store.commit([
-      {
-        op: 'update',
-        path: `conversations/${conversationId}`,
-        fields: { 'compactionNeeded.manual': { requestId: 'm-2', since: new Date(0) } },
-        guard: { updateTime: conversation[0]?.updateTime ?? '' },
-      },
-    ]);
-
-    await compactOnce(bench, conversationId);
-
-    const { conversation: after, history } = await see(bench.store, conversationId);
-    expect(after.generation).toBe(2);
-    expect(history?.parent).toBe(1);
-    const asked = JSON.stringify(bench.model.calls[2]?.contents);
-    expect(asked).toContain('earlier snapshot. Integrate it');
-    expect(asked).toContain('trip to Busan');
-  });
 
   test('a compaction passes a manual request’s focus to the summariser', async () => {
     const bench = compactionBench();

@@ -99,15 +99,6 @@ describe('unlike Gemini CLI, the profile gemini-cli', () => {
     expect(snapshot.text).not.toContain('scratchpad');
   });
 
-  test('the gemini-cli profile drops unsaid statements and restores the user’s numbers', async () => {
-    const { text } = await compacted(answering(snapshotAnswer('The deposit is 7,350 won.')), {
-      turns: [{ user: 'My booking is QX-771905.' }, ...Array.from({ length: 19 }, () => ({}))],
-    });
-
-    expect(text).not.toContain('7,350');
-    expect(text).toContain('QX-771905');
-  });
-
   test('the gemini-cli profile counts the context before and after with the same counter', async () => {
     const overhead = 'word '.repeat(2_000);
     const { history } = await compacted(answering(snapshotAnswer()), {

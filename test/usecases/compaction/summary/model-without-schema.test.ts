@@ -12,7 +12,7 @@ const refused = new AppError({
 });
 
 describe('a summariser that does not answer under a schema', () => {
-  test('a summariser without schema support rewrites the summary instead', async () => {
+  test('a summariser without schema support is asked in Gemini CLI’s two passes instead', async () => {
     const model = createScriptedModel({
       answers: [
         ({ responseJsonSchema }) =>
@@ -28,7 +28,7 @@ describe('a summariser that does not answer under a schema', () => {
 
     const { history } = await see(bench.store, conversationId);
     expect(result).toMatchObject({ state: 'COMPACTED' });
-    expect(history).toMatchObject({ strategy: 'rewrite', modelCalls: 3 });
+    expect(history).toMatchObject({ strategy: 'gemini-cli', modelCalls: 3 });
     expect(bench.logged.map(({ event }) => event)).toContain('summariser_without_schema');
   });
 

@@ -1,6 +1,4 @@
 import type { ComponentChildren } from 'preact';
-import type { App } from '#web/state/app.ts';
-import type { RewriteReport } from '#web/state/report.ts';
 
 /** What was found of one kind; nothing where there is none. */
 export function Findings<T>(found: {
@@ -19,28 +17,5 @@ export function Findings<T>(found: {
         ))}
       </ul>
     </section>
-  );
-}
-
-/** What code found in a snapshot that the model wrote as a whole, and what it did about it. */
-export function RewriteFindings({ app, report }: { app: App; report: RewriteReport }) {
-  const texts = app.texts.value.detail;
-  const { count } = app.figures.value;
-  const { appendedIdentifiers, missingIdentifiers, droppedLines } = report;
-  const findings = [
-    [texts.appended, appendedIdentifiers.length, appendedIdentifiers],
-    [texts.droppedLines, report.droppedLineCount, droppedLines],
-    [texts.missing, report.missingIdentifierCount, missingIdentifiers],
-  ] as const;
-  const isClean = findings.every(([, , { length }]) => length === 0);
-  return (
-    <>
-      <p class="quiet">{texts.rewritten(count(report.snapshotTokens))}</p>
-      {isClean && <p>{texts.rewriteClean}</p>}
-      {findings.map(([name, found, list]) => {
-        const title = [`${name} `, <span class="figure">({count(found)})</span>];
-        return <Findings key={name} title={title} list={list} show={(text) => text} />;
-      })}
-    </>
   );
 }

@@ -2,7 +2,7 @@ import type { LedgerReport } from '#shared/compaction/ledger/ledger-report.ts';
 import type { App } from '#web/state/app.ts';
 import type { Detail } from '#web/state/context/provenance.ts';
 import { readSnapshotReport, tiers, type SnapshotReport } from '#web/state/report.ts';
-import { Findings, RewriteFindings } from './findings.tsx';
+import { Findings } from './findings.tsx';
 import { PinList } from './pin-list.tsx';
 
 interface LedgerProps {
@@ -113,8 +113,8 @@ function Report({ app, found }: { app: App; found: SnapshotReport }) {
           <Changes app={app} report={found.report} />
         </>
       );
-    case 'rewrite':
-      return <RewriteFindings app={app} report={found.report} />;
+    case 'byModel':
+      return <p class="quiet">{texts.byModel}</p>;
     case 'byCode':
       return <p class="quiet">{texts.byCode}</p>;
     case 'copied':

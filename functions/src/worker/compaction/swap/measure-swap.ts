@@ -36,7 +36,7 @@ function pinsAfterFold(
 }
 
 /** The tail, as the model goes on reading it. */
-export const keptContents = ({ tail }: FoldPlan): Content[] =>
+const keptContents = ({ tail }: FoldPlan): Content[] =>
   tail.filter(({ inContext }) => inContext).flatMap(({ user, contents }) => [user, ...contents]);
 
 /** What stays in the context beside the snapshot, as texts: the pins and the words of the tail. */

@@ -23,7 +23,7 @@ import {
 import { AppError } from '#shared/errors.ts';
 import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
 import { keptTexts } from '#functions/worker/compaction/swap/measure-swap.ts';
-import { rewriteStrategy } from '../rewrite/rewrite-strategy.ts';
+import { geminiCliStrategy } from '../gemini-cli.ts';
 import { summariserOfRun, type ClaimedRun } from '#functions/worker/compaction/run.ts';
 import type { Checked, SnapshotStrategy } from '../snapshot-strategy.ts';
 import { askForCorrection, askForOperations } from './ask-for-operations.ts';
@@ -157,7 +157,7 @@ function checkedFrom(
 /**
  * Recap's way: the model only says what to add, change or end; code applies it, checks it against the turns
  * and puts back what the user stated and the model forgot. What nobody names survives unchanged. A model that
- * refuses the schema rewrites instead.
+ * refuses the schema is asked as Gemini CLI asks.
  */
 export const ledgerStrategy: SnapshotStrategy = {
   name: 'ledger',
@@ -179,7 +179,7 @@ export const ledgerStrategy: SnapshotStrategy = {
       // Not every model answers under a schema; every one writes text.
       const { conversationId } = run.reading;
       run.dependencies.logger.log('WARNING', 'summariser_without_schema', { conversationId });
-      return rewriteStrategy.draft(run, plan);
+      return geminiCliStrategy.draft(run, plan);
     }
   },
 };
