@@ -1,4 +1,4 @@
-import { splitSentences } from '#shared/text/sentences.ts';
+import { splitSentences } from './sentences.ts';
 
 /** Shorter statements say what many turns say (`Yes, please.`); after `plain`. */
 const CHARACTERS_MIN = 12;

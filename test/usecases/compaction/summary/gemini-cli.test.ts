@@ -122,13 +122,16 @@ describe('the two passes of Gemini CLI’s algorithm', () => {
     ['loops', loop, loop, 'FAILED_VERIFICATION', 'REPETITIVE'],
     ['a word', tooSmall, tooSmall, 'FAILED_VERIFICATION', 'TOO_SMALL'],
     ['too much', tooLarge, tooLarge, 'FAILED_VERIFICATION', 'TOO_LARGE'],
-  ])('two passes that cannot be used change nothing: %s', async (_, one, other, state, reason) => {
-    const { conversation, job, text } = await compact([one, other]);
+  ])(
+    'two passes that cannot be used change nothing: %s',
+    async (...[, one, other, state, reason]) => {
+      const { conversation, job, text } = await compact([one, other]);
 
-    expect(conversation.generation).toBe(0);
-    expect(text).toContain('Question 1:');
-    expect(job?.records).toMatchObject([{ state, reason, modelCalls: 2 }]);
-  });
+      expect(conversation.generation).toBe(0);
+      expect(text).toContain('Question 1:');
+      expect(job?.records).toMatchObject([{ state, reason, modelCalls: 2 }]);
+    },
+  );
 
   test('no second pass follows a first call that fails', async () => {
     const { bench, result } = await compact([modelDown()]);
