@@ -1,5 +1,4 @@
 import type { Recording } from '../eval/replay/recording.ts';
-import { evenly } from '../eval/probes/probe-selection.ts';
 
 /** A question about turns that are folded, with what a good answer says. */
 export interface Question {
@@ -13,6 +12,15 @@ export interface Question {
 
 const rubricOf = (rubric: unknown): string[] =>
   Array.isArray(rubric) ? rubric.filter((point) => typeof point === 'string') : [];
+
+/** `count` of the items, evenly spaced; all of them when there are fewer. */
+function evenly<T>(items: readonly T[], count: number): T[] {
+  if (items.length <= count) return [...items];
+  return Array.from({ length: count }, (_, index) => {
+    const item = items[Math.floor((index * items.length) / count)];
+    return item === undefined ? [] : [item];
+  }).flat();
+}
 
 /**
  * Up to `count` probes of a recording, spread evenly, whose evidence lies before the content `keepFrom`, and those of

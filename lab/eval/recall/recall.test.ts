@@ -35,6 +35,44 @@ describe('the evaluation of what is looked up', () => {
     expect(recallCaseOf(recallFixture, 1_000_000).probes).toEqual([]);
   });
 
+  // Turn 1 holds contents 0 to 2, turn 2 holds 3 and 4, turn 3 is the tail.
+  const roles = ['user', 'model', 'model', 'user', 'model', 'user'] as const;
+  const recorded = {
+    id: 'r',
+    turns: roles.map((role) => ({ role, parts: [{ text: 'Something is said.' }] })),
+  };
+
+  test.each([
+    {
+      title: 'evidence in folded turns',
+      change: { evidenceTurnIndexes: [2, 4] },
+      expected: [1, 2],
+    },
+    {
+      title: 'a number as its answer',
+      change: { evidenceTurnIndexes: [0], answer: 7 },
+      expected: [1],
+    },
+    { title: 'evidence partly kept', change: { evidenceTurnIndexes: [2, 5] }, expected: undefined },
+    {
+      title: 'evidence that is not replayed',
+      change: { evidenceTurnIndexes: [9] },
+      expected: undefined,
+    },
+    { title: 'no evidence', change: { evidenceTurnIndexes: [] }, expected: undefined },
+    { title: 'no answer', change: { evidenceTurnIndexes: [0], answer: null }, expected: undefined },
+    {
+      title: 'an adversarial question',
+      change: { evidenceTurnIndexes: [0], category: 'adversarial' },
+      expected: undefined,
+    },
+  ])('looks for $expected of a probe with $title', ({ change, expected }) => {
+    const probe = { id: 'p', question: 'q', answer: 'a', category: 'single-hop', ...change };
+    const { probes } = recallCaseOf({ ...recorded, probes: [probe] }, 1);
+
+    expect(probes[0]?.evidence).toEqual(expected);
+  });
+
   test('counts probes by their first five and ten hits, by one and by all of their evidence', () => {
     const input = (ranked: number[]) =>
       recallOf(

@@ -8,7 +8,6 @@ const probeSchema = z.looseObject({
   category: z.string().optional(),
   evidenceTurnIndexes: z.array(z.number().int()).nullish(),
 });
-export type Probe = z.infer<typeof probeSchema>;
 
 const recordingSchema = z.looseObject({
   id: z.string(),

@@ -108,7 +108,7 @@ export function readChoice<Choice extends string>(
 }
 
 /** The one file named on the command line. */
-export function readFileArgument(positionals: readonly string[]): string {
+function readFileArgument(positionals: readonly string[]): string {
   const [file, extra] = positionals;
   if (file === undefined)
     throw new ArgumentError('FILE.jsonl is missing: which recording is to be used?');
