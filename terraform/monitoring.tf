@@ -46,16 +46,6 @@ locals {
       filter      = "${local.chat_logs} jsonPayload.event=(\"recall_late\" OR \"recall_index_unread\" OR \"recall_index_behind\" OR \"recall_failed\")"
       labels      = { event = "event" }
     }
-    cache_misses = {
-      description = "Turns whose prompt was not served from the model's cache, by reason."
-      filter      = "${local.chat_logs} jsonPayload.event=\"turn_finished\" jsonPayload.cacheMiss:*"
-      labels      = { reason = "cacheMiss" }
-    }
-    said_again = {
-      description = "Turns after a compaction, by whether the user had to say something again that was folded."
-      filter      = "${local.chat_logs} jsonPayload.event=\"turn_finished\" jsonPayload.saidAgain:*"
-      labels      = { again = "saidAgain" }
-    }
     forgeries = {
       description = "Snapshots whose signature is not ours."
       filter      = "${local.all_logs} jsonPayload.event=\"snapshot_signature_invalid\""
@@ -107,51 +97,23 @@ locals {
       unit        = "ms"
       from        = 1
     }
-    needed_facts = {
-      description = "Facts of folded turns that a later answer needs."
-      filter      = "${local.compaction_logs} jsonPayload.event=\"chat_compression\" jsonPayload.neededFacts>0"
-      field       = "neededFacts"
-      unit        = "1"
-      from        = 1
-    }
-    needed_facts_kept = {
-      description = "How many of these the new context says."
-      filter      = "${local.compaction_logs} jsonPayload.event=\"chat_compression\" jsonPayload.neededFacts>0"
-      field       = "neededFactsKept"
-      unit        = "1"
-      from        = 1
-    }
-    probe_questions = {
-      description = "Questions that the model was asked about what a swap had folded."
-      filter      = "${local.compaction_logs} jsonPayload.event=\"compaction_probed\""
-      field       = "asked"
-      unit        = "1"
-      from        = 1
-    }
-    probe_right = {
-      description = "How many of these it answered right."
-      filter      = "${local.compaction_logs} jsonPayload.event=\"compaction_probed\""
-      field       = "right"
-      unit        = "1"
-      from        = 1
-    }
     cost_micros = {
       description = "What calls of models cost, in millionths of a US dollar."
-      filter      = "${local.all_logs} jsonPayload.event=(\"turn_finished\" OR \"chat_compression\" OR \"compaction_probed\" OR \"compaction_probe_failed\" OR \"title_made\" OR \"title_refused\") jsonPayload.costMicros>0"
+      filter      = "${local.all_logs} jsonPayload.event=(\"turn_finished\" OR \"chat_compression\" OR \"title_made\" OR \"title_refused\") jsonPayload.costMicros>0"
       field       = "costMicros"
       unit        = "1"
       from        = 10
     }
     prompt_tokens = {
       description = "Tokens that models read."
-      filter      = "${local.all_logs} jsonPayload.event=(\"turn_finished\" OR \"chat_compression\" OR \"compaction_probed\" OR \"compaction_probe_failed\" OR \"title_made\" OR \"title_refused\") jsonPayload.promptTokens>0"
+      filter      = "${local.all_logs} jsonPayload.event=(\"turn_finished\" OR \"chat_compression\" OR \"title_made\" OR \"title_refused\") jsonPayload.promptTokens>0"
       field       = "promptTokens"
       unit        = "1"
       from        = 10
     }
     output_tokens = {
       description = "Tokens that models wrote."
-      filter      = "${local.all_logs} jsonPayload.event=(\"turn_finished\" OR \"chat_compression\" OR \"compaction_probed\" OR \"compaction_probe_failed\" OR \"title_made\" OR \"title_refused\") jsonPayload.outputTokens>0"
+      filter      = "${local.all_logs} jsonPayload.event=(\"turn_finished\" OR \"chat_compression\" OR \"title_made\" OR \"title_refused\") jsonPayload.outputTokens>0"
       field       = "outputTokens"
       unit        = "1"
       from        = 10
@@ -237,18 +199,16 @@ resource "google_monitoring_custom_service" "recap" {
 locals {
   metric_type = "resource.type=\"cloud_run_revision\" metric.type=\"logging.googleapis.com/user/${local.metric_prefix}"
 
-  # Objectives over 28 days: a share of events below a bound. `alerts`: whether somebody is told that one is in danger.
+  # Objectives over 28 days: a share of events below a bound.
   latency_objectives = {
-    turn-latency        = { display = "Answers within 60 s", goal = 0.95, metric = "turn_ms", max = 60000, alerts = true }
-    first-token-latency = { display = "First words within 5 s", goal = 0.95, metric = "first_token_ms", max = 5000, alerts = true }
-    compaction-lag      = { display = "Swaps within 5 min of their trigger", goal = 0.95, metric = "compaction_lag_ms", max = 300000, alerts = true }
+    turn-latency        = { display = "Answers within 60 s", goal = 0.95, metric = "turn_ms", max = 60000 }
+    first-token-latency = { display = "First words within 5 s", goal = 0.95, metric = "first_token_ms", max = 5000 }
+    compaction-lag      = { display = "Swaps within 5 min of their trigger", goal = 0.95, metric = "compaction_lag_ms", max = 300000 }
   }
   # Objectives over 28 days: a share of events that ended well.
   outcome_objectives = {
-    turns-answered     = { display = "Turns answered", goal = 0.99, metric = "turns", bad = "state=\"failed\"", alerts = true }
-    compactions-served = { display = "Compactions served", goal = 0.95, metric = "compactions", bad = "status=starts_with(\"FAILED\")", alerts = true }
-    # Tells nobody: of ten messages an hour one is enough, and users have reasons of their own.
-    not-said-again = { display = "Nothing said again", goal = 0.99, metric = "said_again", bad = "again=\"true\"", alerts = false }
+    turns-answered     = { display = "Turns answered", goal = 0.99, metric = "turns", bad = "state=\"failed\"" }
+    compactions-served = { display = "Compactions served", goal = 0.95, metric = "compactions", bad = "status=starts_with(\"FAILED\")" }
   }
 }
 
@@ -360,18 +320,6 @@ locals {
       severity = "ERROR"
       duration = "600s"
       query    = "sum(rate(${local.counted}compactions{${local.on_revision},status=~\"FAILED.*\"}[30m])) / sum(rate(${local.counted}compactions{${local.on_revision}}[30m])) > ${local.thresholds.compaction_failed_share} and sum(increase(${local.counted}compactions{${local.on_revision}}[30m])) > 10"
-    }
-    facts-lost = {
-      display  = "Compactions lose facts"
-      severity = "ERROR"
-      duration = "0s"
-      query    = "sum(increase(${local.counted}needed_facts_kept_sum{${local.on_revision}}[6h])) / sum(increase(${local.counted}needed_facts_sum{${local.on_revision}}[6h])) < ${local.thresholds.facts_kept_share} and sum(increase(${local.counted}needed_facts_sum{${local.on_revision}}[6h])) > 50 and sum(increase(${local.counted}needed_facts_count{${local.on_revision}}[6h])) > 10"
-    }
-    probes-wrong = {
-      display  = "Models do not know what was folded"
-      severity = "ERROR"
-      duration = "0s"
-      query    = "sum(increase(${local.counted}probe_right_sum{${local.on_revision}}[1d])) / sum(increase(${local.counted}probe_questions_sum{${local.on_revision}}[1d])) < ${local.thresholds.probe_right_share} and sum(increase(${local.counted}probe_questions_sum{${local.on_revision}}[1d])) > 50"
     }
     summaries-refused = {
       display  = "Verification refuses summaries"
@@ -496,7 +444,7 @@ locals {
 
 # An objective is about to be missed: in an hour ten times as much went wrong as 28 days allow an hour.
 resource "google_monitoring_alert_policy" "burning" {
-  for_each = { for key, objective in merge(local.latency_objectives, local.outcome_objectives) : key => objective if objective.alerts && local.has_objectives }
+  for_each = { for key, objective in merge(local.latency_objectives, local.outcome_objectives) : key => objective if local.has_objectives }
 
   project      = var.project_id
   display_name = "Recap (${var.name}): objective in danger: ${each.value.display}"

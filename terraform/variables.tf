@@ -474,8 +474,6 @@ variable "alert_thresholds" {
     first_token_p95_seconds = optional(number, 8)
     compaction_failed_share = optional(number, 0.2)
     compaction_lag_minutes  = optional(number, 15)
-    facts_kept_share        = optional(number, 0.9)
-    probe_right_share       = optional(number, 0.8)
     summary_refused_share   = optional(number, 0.05)
     backlog_age_minutes     = optional(number, 20)
     breakers_per_hour       = optional(number, 10)

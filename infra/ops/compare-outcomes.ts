@@ -1,5 +1,3 @@
-import { z } from 'zod';
-import { neededFacts, type NeededFacts } from '#shared/compaction/ledger/ledger-report.ts';
 import { refusedStates } from '#shared/compaction/decisions/outcome-state.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import type { CompactionRecord } from '#shared/conversation/documents/job.ts';
@@ -15,10 +13,6 @@ export interface ComparedOutcome {
   costMicros: number | undefined;
   /** What the owner thinks of it, 1 to 5. */
   score?: number | undefined;
-  /** Share of the weightiest facts that the context still says, 0 to 1. */
-  recall?: number | undefined;
-  /** Facts that a later answer needs, and how many the context still says. */
-  needed?: NeededFacts | undefined;
   /** The summary was refused by verification. */
   isRefused?: boolean;
 }
@@ -36,27 +30,12 @@ export interface VariantFigures {
   meanCostMicros: number | undefined;
   ratings: number;
   meanScore: number | undefined;
-  reports: number;
-  meanRecall: number | undefined;
   /** Attempts whose summary was refused. */
   refused: number;
-  /** Of all swaps together. */
-  neededFacts: number;
-  neededFactsKept: number;
 }
 
 /** Below this a difference of two means says nothing; a rule of thumb, not a test. */
 export const FEW_ATTEMPTS = 30;
-
-const recallSchema = z.object({
-  recall: z.object({ tier1: z.object({ facts: z.number(), share: z.number() }) }),
-});
-
-/** Recall of a report, of either strategy; undefined where there was nothing to recall or it does not say. */
-export function measuredRecall(report: History['report']): number | undefined {
-  const { data } = recallSchema.safeParse(report);
-  return data && data.recall.tier1.facts > 0 ? data.recall.tier1.share : undefined;
-}
 
 const kindOf = (state: string): ComparedOutcome['kind'] => {
   if (state === 'COMPACTED' || state === 'CONTENT_TRUNCATED') return 'compacted';
@@ -86,8 +65,6 @@ export function readOutcomes(input: {
       afterTokens: history.afterTokens,
       costMicros: history.costMicros,
       score: scores.get(history.generation),
-      recall: measuredRecall(history.report),
-      needed: history.state === 'COMPACTED' ? neededFacts(history.report) : undefined,
     })),
     ...input.records
       .filter(({ generation, state }) => generation === undefined && kindOf(state) !== 'compacted')
@@ -124,8 +101,6 @@ export function variantFigures({ conversations, outcomes }: RunningSums): Varian
     const count = (kind: ComparedOutcome['kind']) =>
       own.filter((each) => each.kind === kind).length;
     const scores = swaps.flatMap(({ score }) => score ?? []);
-    const recalls = swaps.flatMap(({ recall }) => recall ?? []);
-    const needed = swaps.flatMap((each) => each.needed ?? []);
     return {
       variant,
       conversations: conversations.get(variant) ?? 0,
@@ -138,11 +113,7 @@ export function variantFigures({ conversations, outcomes }: RunningSums): Varian
       meanCostMicros: mean(swaps.map(({ costMicros }) => costMicros)),
       ratings: scores.length,
       meanScore: mean(scores),
-      reports: recalls.length,
-      meanRecall: mean(recalls),
       refused: own.filter(({ isRefused }) => isRefused).length,
-      neededFacts: needed.reduce((sum, { facts }) => sum + facts, 0),
-      neededFactsKept: needed.reduce((sum, { kept }) => sum + kept, 0),
     };
   });
 }

@@ -156,7 +156,7 @@ export interface ModelRequest extends Prompt {
   maxOutputTokens?: number | undefined;
   responseJsonSchema?: unknown;
   /** Who asks, for the bill and the logs. */
-  role: 'chat' | 'utility_compressor' | 'utility_title' | 'utility_router' | 'utility_probe';
+  role: 'chat' | 'utility_compressor' | 'utility_title' | 'utility_router' | 'utility_filter';
   /** Names this call in logs, e.g. `t_17`, `{requestId}`, `{requestId}-verify`. */
   promptId: string;
 }

@@ -97,7 +97,7 @@ run "defaults" {
     error_message = "The first apply waits until Google knows of new APIs, rights and metrics everywhere."
   }
   assert {
-    condition     = time_sleep.metrics[0].triggers["metrics"] == "recap_compaction_lag_ms recap_compactions recap_first_token_ms recap_said_again recap_turn_ms recap_turns"
+    condition     = time_sleep.metrics[0].triggers["metrics"] == "recap_compaction_lag_ms recap_compactions recap_first_token_ms recap_turn_ms recap_turns"
     error_message = "New metrics are waited for where an objective asks for them."
   }
   assert {
@@ -278,7 +278,7 @@ run "defaults" {
   }
   assert {
     condition     = toset(keys(google_monitoring_alert_policy.burning)) == toset(["turn-latency", "first-token-latency", "compaction-lag", "turns-answered", "compactions-served"])
-    error_message = "An objective without alerts has none."
+    error_message = "Every objective that is in danger is told of."
   }
   assert {
     condition     = strcontains(google_monitoring_alert_policy.alert["sweep-missing"].conditions[0].condition_prometheus_query_language[0].query, "[10m]") && google_monitoring_alert_policy.alert["sweep-missing"].conditions[0].condition_prometheus_query_language[0].duration == "1500s"

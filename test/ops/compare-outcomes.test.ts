@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { variantFigures, readOutcomes, measuredRecall } from '#infra/ops/compare-outcomes.ts';
+import { variantFigures, readOutcomes } from '#infra/ops/compare-outcomes.ts';
 import type { CompactionRecord } from '#shared/conversation/documents/job.ts';
 import { decodeHistory, type History } from '#shared/conversation/documents/history.ts';
 import { historyPath } from '#shared/conversation/documents/paths.ts';
@@ -55,22 +55,9 @@ describe('outcomes of a conversation', () => {
   });
 });
 
-test.each([
-  ['of a report that says it', { recall: { tier1: { facts: 4, share: 0.75 } } }, 0.75],
-  ['of nothing to recall', { recall: { tier1: { facts: 0, share: 1 } } }, undefined],
-  ['of another report', { checks: [] }, undefined],
-])('the recall measured from a report: %s', (_, report, share) => {
-  expect(measuredRecall(report)).toBe(share);
-});
-
-test('outcome figures say how many summaries were refused and how many needed facts were kept', () => {
+test('outcome figures say how many attempts failed, and how many of these were refused summaries', () => {
   const outcomes = readOutcomes({
-    histories: [
-      swap({ report: { needed: { facts: 4, kept: 3 } } }),
-      swap({ report: { needed: { facts: 1, kept: 1 } } }),
-      swap({ state: 'CONTENT_TRUNCATED', report: { needed: { facts: 4, kept: 3 } } }),
-      swap({ report: { checks: [] } }),
-    ],
+    histories: [swap({}), swap({ state: 'CONTENT_TRUNCATED' })],
     records: [
       record({ state: 'FAILED_VERIFICATION' }),
       record({ state: 'FAILED_EMPTY_SUMMARY' }),
@@ -81,9 +68,7 @@ test('outcome figures say how many summaries were refused and how many needed fa
   });
   const figures = variantFigures({ conversations: new Map(), outcomes: new Map([['', outcomes]]) });
 
-  expect(figures).toMatchObject([
-    { attempts: 7, failed: 3, refused: 2, neededFacts: 5, neededFactsKept: 4 },
-  ]);
+  expect(figures).toMatchObject([{ attempts: 5, compacted: 2, failed: 3, refused: 2 }]);
 });
 
 test('outcome figures are means of the swaps; a mean of nothing is none', () => {

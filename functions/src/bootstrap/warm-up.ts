@@ -9,7 +9,6 @@ type Load = () => Promise<unknown>;
 export const occasionalModules: readonly Load[] = [
   () => import('../chat/turns/answer/condense-round.ts'),
   () => import('../context/snapshot-rendering.ts'),
-  () => import('#shared/recall/said-again.ts'),
 ];
 
 /** Modules that a message is answered with, in the order in which it needs them; behind them those that few need. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { splitPolicies } from '#shared/compaction/split/split-by-fraction.ts';
-import { list, share, thresholdRows, variants } from './config-values.ts';
+import { list, thresholdRows, variants } from './config-values.ts';
 
 /** The variables of when and how conversations are compacted. Part of the environment's schema. */
 export const compactionVariables = {
@@ -55,9 +55,6 @@ export const compactionVariables = {
     .describe(
       'on: the sweep compacts conversations that nobody has used for 15 minutes, where that pays off.',
     ),
-  PROBE_SHARE: share(0).describe(
-    'Share of the compactions, 0 to 1, after which the model is asked up to five questions about what was folded; the log has how many answers were right. 0 = none. Contexts of more than 50,000 tokens are never asked about.',
-  ),
   CONDENSE_TOOL_OUTPUTS: z
     .enum(['off', 'on', 'always'])
     .default('off')

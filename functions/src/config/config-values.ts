@@ -10,9 +10,6 @@ import { readSnapshotKeys } from './snapshot-keys.ts';
 export const integer = (fallback: number, bounds: { min: number; max: number }) =>
   z.coerce.number().int().min(bounds.min).max(bounds.max).default(fallback);
 
-/** A share from text, 0 to 1, with a default. */
-export const share = (fallback: number) => z.coerce.number().min(0).max(1).default(fallback);
-
 /** US dollars from text, with a default. */
 export const usd = (fallback: number) => z.coerce.number().min(0).max(1_000_000).default(fallback);
 

@@ -81,12 +81,6 @@ export const modelWindowTokens = (config: ModelsConfig, model: string): number =
 export const promptFiles = (config: Pick<Config, 'remotePolicy'>, model: string): PromptFiles =>
   findModel(knownModels(config), model)?.promptFiles ?? {};
 
-/** Where the implicit cache of a model begins; undefined: it has none that is known. */
-export const cacheFromTokens = (
-  config: Pick<Config, 'remotePolicy'>,
-  model: string,
-): number | undefined => findModel(knownModels(config), model)?.cacheFromTokens;
-
 /** The model that summarises conversations held with `model`: that of the deployment, else this one itself. */
 export const summarisingModel = (
   config: ModelsConfig & Pick<Config, 'COMPRESSOR_MODEL'>,

@@ -3,7 +3,6 @@ import { callTools } from '../answers/call-tools.ts';
 import { collectCandidates } from '../answers/candidates.ts';
 import { condense, isCondensing } from '../answers/condense.ts';
 import { type Fault, finishReasons, isFailure } from './faults.ts';
-import { fillBlanks } from '../answers/fill-blanks.ts';
 import { fillSchema } from '../answers/fill-schema.ts';
 import { ground, type Grounded, type Page } from '../answers/ground.ts';
 import type { JournalEntry } from './journal.ts';
@@ -171,8 +170,6 @@ function partsOf(request: ReplyRequest): RequestPart[] {
       return [{ text: nameMessages(request.body) }];
     case 'utility_router':
       return [{ text: route(request.body, request.vices) }];
-    case 'utility_probe':
-      return [{ text: fillBlanks(request.body) }];
     default:
       return chat(request);
   }

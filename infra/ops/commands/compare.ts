@@ -53,16 +53,6 @@ const tableText = (figures: readonly VariantFigures[]) =>
       { title: 'saved', text: savedOf, isFigure: true },
       { title: 'cost', text: (row) => dollars(row.meanCostMicros), isFigure: true },
       {
-        title: 'recall (n)',
-        text: (row) => `${rounded(row.meanRecall, 2)} (${row.reports})`,
-        isFigure: true,
-      },
-      {
-        title: 'kept (n)',
-        text: (row) => `${percent(row.neededFactsKept, row.neededFacts)} (${row.neededFacts})`,
-        isFigure: true,
-      },
-      {
         title: 'rating (n)',
         text: (row) => `${rounded(row.meanScore, 1)} (${row.ratings})`,
         isFigure: true,

@@ -1,4 +1,3 @@
-import { neededFacts } from '#shared/compaction/ledger/ledger-report.ts';
 import type { EvalArguments } from '../eval-arguments.ts';
 import type { EvalBench } from './eval-bench.ts';
 import type { CompactedOnce } from './eval-compaction.ts';
@@ -22,8 +21,6 @@ export interface EvalResult {
   measure?: Measure;
   /** Of what the first snapshot held; from the second generation on. */
   retention?: Share;
-  /** Of all compactions together: facts that a later answer needs, and those that each new context says. */
-  needed?: Share;
   /** Of all compactions together. */
   calls: number;
   promptTokens: number;
@@ -34,12 +31,7 @@ export interface EvalResult {
 function totals(runs: readonly CompactedOnce[]) {
   const histories = runs.flatMap(({ history }) => history ?? []);
   const sum = (values: readonly number[]): number => values.reduce((all, one) => all + one, 0);
-  const needed = histories.flatMap(({ report }) => neededFacts(report) ?? []);
   return {
-    needed: {
-      facts: sum(needed.map(({ facts }) => facts)),
-      held: sum(needed.map(({ kept }) => kept)),
-    },
     calls: sum(runs.map(({ modelCalls }) => modelCalls)),
     promptTokens: sum(histories.map(({ usage }) => usage.promptTokens)),
     outputTokens: sum(histories.map(({ usage }) => usage.outputTokens)),

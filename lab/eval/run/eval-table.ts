@@ -59,15 +59,6 @@ function kindLines(results: readonly EvalResult[]): string[] {
     .map(([kind, share]) => `${kind} ${percent(share)} of ${share.facts}`);
 }
 
-/** Over all conversations: which share of what later answers need the new contexts said. */
-function neededLines(results: readonly EvalResult[]): string[] {
-  const all = results.reduce((sum, { needed }) => (needed ? add(sum, needed) : sum), {
-    facts: 0,
-    held: 0,
-  });
-  return all.facts === 0 ? [] : [`needed later: ${percent(all)} of ${all.facts}`];
-}
-
 /** The table of a whole evaluation, one line a conversation, and what is carried of each kind of fact. */
 export function evalText(results: readonly EvalResult[], price: Price | undefined): string {
   const titles = columns.map(([title]) => title);
@@ -79,7 +70,6 @@ export function evalText(results: readonly EvalResult[], price: Price | undefine
   return [
     aligned([titles, ...rows]),
     ...(kinds.length === 0 ? [] : [`carried, tiers 1 and 2: ${kinds.join(', ')}`]),
-    ...neededLines(results),
     ...failures,
   ].join('\n');
 }

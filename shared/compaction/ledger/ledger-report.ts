@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { cutHead } from '#shared/text/cut.ts';
 import type { Fact, FactTier } from '../facts/index/fact.ts';
 import { indexFacts, isHeld } from '../facts/index/fact-index.ts';
@@ -23,23 +22,9 @@ type TierReport = {
   share: number;
 };
 
-const neededSchema = z.object({ facts: z.number(), kept: z.number() });
-export type NeededFacts = z.infer<typeof neededSchema>;
-
-const reportSchema = z.object({ needed: neededSchema });
-
-/** What a stored report says of the facts that a later answer needs; undefined: nothing. */
-export const neededFacts = (report: Record<string, unknown>): NeededFacts | undefined =>
-  reportSchema.safeParse(report).data?.needed;
-
 /** What verification found, as it is stored with a compaction. Counts are complete, lists are bounded. */
 export type LedgerReport = {
   recall: { tier1: TierReport; tier2: TierReport; tier3: TierReport };
-  /**
-   * What the user stated and a later answer needs, and how much of it stands in the working layer, the pins or the tail.
-   * Absent in reports of before 2026-11-27.
-   */
-  needed?: NeededFacts;
   /** Items; of `cut` and `unconfirmed` the values. */
   precision: {
     checked: number;
@@ -72,8 +57,6 @@ interface ReportInput {
   precision: Precision;
   repair: Pick<VerbatimRepair, 'added' | 'tokens' | 'constraintTokens' | 'archived'>;
   recall: Recall;
-  /** What a later answer needs. */
-  needed: readonly Fact[];
   archiveTexts: readonly KnownText[];
   evicted: number;
   constraintsOverBudget: boolean;
@@ -113,7 +96,6 @@ const countPrecision = ({
 export function ledgerReport(input: ReportInput): LedgerReport {
   const { precision, repair, recall } = input;
   const archiveIndex = indexFacts(input.archiveTexts);
-  const missing = new Set(recall.missing);
   const archived = new Set(recall.missing.filter((fact) => isHeld(fact, archiveIndex)));
   const lost = recall.missing
     .filter(({ tier }) => tier === 1)
@@ -123,10 +105,6 @@ export function ledgerReport(input: ReportInput): LedgerReport {
       tier1: tierReport(recall, 1, archived),
       tier2: tierReport(recall, 2, archived),
       tier3: tierReport(recall, 3, archived),
-    },
-    needed: {
-      facts: input.needed.length,
-      kept: input.needed.filter((fact) => !missing.has(fact)).length,
     },
     precision: countPrecision(precision),
     repairedItems: bounded(precision.repaired).map((item) => ({

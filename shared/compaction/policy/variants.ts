@@ -46,7 +46,7 @@ const FNV_PRIME = 0x01000193;
 const UINT32 = 2 ** 32;
 
 /** FNV-1a with the finaliser of MurmurHash3, as a number in [0, 1): even for keys that differ by one character. */
-export function hashFraction(key: string): number {
+function hashFraction(key: string): number {
   let hash = FNV_OFFSET;
   for (const character of key) hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), FNV_PRIME);
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);

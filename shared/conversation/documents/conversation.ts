@@ -64,9 +64,6 @@ export type Trigger = z.infer<typeof triggerSchema>;
 /** Of a context: far above the largest window, and far below where sums lose their meaning. */
 const tokenCount = z.number().nonnegative().max(1e9);
 
-/** Of a part of a prompt; '' where the prompt has none. */
-const digest = z.string().max(16);
-
 /** What the meter knew when the last turn finished. */
 const contextMeterSchema = z.object({
   /** Tokens of the context as it is sent, overhead included, after the last finished turn. */
@@ -82,10 +79,6 @@ const contextMeterSchema = z.object({
   memoryTokens: tokenCount.optional(),
   /** Uncalibrated tokens of the tool outputs, in the forms in which they were sent; absent = not known, or none. */
   outputTokens: tokenCount.optional(),
-  /** What the prompt began with, so that the next turn can tell what has changed; absent = not known. */
-  marks: z.object({ instruction: digest, tools: digest, memory: digest, pins: digest }).optional(),
-  /** Something stood before the message that later prompts leave out. Absent = nothing. */
-  hadAside: z.boolean().optional(),
   /** The generation and the last turn that the figure is about. */
   generation: z.number().int().nonnegative(),
   seq: z.number().int().nonnegative(),

@@ -44,6 +44,5 @@ test('the warm-up can load everything that a message needs', async () => {
     expect.objectContaining({ GoogleGenAI: expect.any(Function) }),
     expect.objectContaining({ condenseRound: expect.any(Function) }),
     expect.objectContaining({ createRenderer: expect.any(Function) }),
-    expect.objectContaining({ isSaidAgain: expect.any(Function) }),
   ]);
 });

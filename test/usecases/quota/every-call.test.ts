@@ -189,11 +189,6 @@ const kinds: Readonly<Record<string, Kind>> = {
         },
       }),
   },
-  'a probe of a swap': {
-    call: /^utility_probe request-1-probe$/m,
-    options: { environment: { PROBE_SHARE: '1' } },
-    run: (world) => compact(world, ordered),
-  },
   'a summariser in the place of one that is not there': {
     call: /^utility_compressor request-1\nutility_compressor request-1$/m,
     options: {
@@ -269,10 +264,9 @@ test('no other place in the code calls a model', () => {
   expect(places).toEqual([
     'functions/src/chat/features/routing/auxiliary-model-call.ts',
     'functions/src/chat/turns/answer/stream-answer.ts',
-    // Hand on what a summariser or a probe is asked.
+    // Hand on what a summariser is asked.
     'functions/src/models/generate-logged.ts',
     'functions/src/models/model-health.ts',
     'functions/src/worker/compaction/draft/ask-summariser.ts',
-    'functions/src/worker/compaction/probe-swap.ts',
   ]);
 });

@@ -1,7 +1,6 @@
 import type { OutcomeState } from '#shared/compaction/decisions/outcome-state.ts';
 import type { ContextSource } from '#shared/conversation/context/assemble-context.ts';
 import { waitsForBudget } from '#shared/compaction/trigger/spend-limit.ts';
-import type { NeededFacts } from '#shared/compaction/ledger/ledger-report.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import type { ContextObject } from '#shared/wire/resources/context-object.ts';
 import { AppError } from '#shared/errors.ts';
@@ -19,8 +18,6 @@ export interface Outcome {
   tokensSource?: ContextObject['source'];
   /** Of a swap: the context that it made. */
   after?: ContextSource;
-  /** Of a swap that summarised: what a later answer needs, and how much of it the new context says. */
-  needed?: NeededFacts | undefined;
   turnsFolded: number;
   /** The generation that it made. */
   generation?: number;

@@ -85,8 +85,6 @@ export async function reportOutcome(run: Run, outcome: Outcome): Promise<void> {
     generation: outcome.generation ?? run.reading.conversation.value.generation,
     turnsFolded,
     turnsArrived: outcome.turnsArrived,
-    neededFacts: outcome.needed?.facts,
-    neededFactsKept: outcome.needed?.kept,
     calls: run.bill.calls,
     ...tokensOf(run.bill),
     ...billedCost(run.bill),

@@ -19,7 +19,6 @@ import {
 } from '#functions/lib/crash-points.ts';
 import { indexFolded } from './swap/index-folded.ts';
 import { keepLease } from './job-lease.ts';
-import { probeSwap } from './probe-swap.ts';
 import { outcomeOfError, unchanged, type Outcome } from './outcome.ts';
 import { foldFromTokens, fallbackStrategy } from './draft/fallback-strategy.ts';
 import { reportOutcome, reportStart, reportVerified } from './report-events.ts';
@@ -198,7 +197,6 @@ async function serve(
     await reportOutcome(run, outcome);
     if (plan) await runPostCompactHooks(claimed, plan, outcome);
     await passWorkerCrashPoint(dependencies, 'reported');
-    if (plan) await probeSwap(claimed, plan, outcome);
     return resultOf(settlement, outcome);
   } finally {
     await lease.stop();

@@ -41,7 +41,7 @@ const madeByModel = ({ previous, snapshot }: AllowanceInput): ArchivedItem[] =>
     .filter(({ by, section }) => by === 'model' && section !== constraintSection);
 
 /** Whether a later answer would need a fact of the folded turns. */
-export const isNeeded = (fact: Fact, { cited }: LedgerReading): boolean =>
+const isNeeded = (fact: Fact, { cited }: LedgerReading): boolean =>
   isNeededLater(fact, cited.dayOf(fact.seqs[0] ?? 0));
 
 /** What code may put back of what the user stated. */

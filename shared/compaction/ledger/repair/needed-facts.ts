@@ -24,7 +24,7 @@ export const isStatement = (sentence: string): boolean =>
 const version = /^v?\d{1,3}(?:\.\d+)*(?:-[a-z]+)?$/iu;
 
 /** Whether an identifier has the figures of a reference, and is no version. */
-export const isReference = (text: string): boolean =>
+const isReference = (text: string): boolean =>
   text.replaceAll(/\D/gu, '').length >= 3 && !version.test(text);
 
 /** Whether a date lies on the day it was said or behind it: what was agreed, not what was told. */

@@ -8,7 +8,7 @@ import type { LedgerReading } from '../prompt/ledger-reading.ts';
 import { ledgerReport, type LedgerReport } from '../ledger-report.ts';
 import { shapeProblems, withoutLoops, type ShapeProblem } from '../prompt/ledger-shape.ts';
 import { toRecalledText, type Recall } from '../prompt/recalled-text.ts';
-import { allowanceFor, isNeeded, type Allowance } from '../repair/allowance.ts';
+import { allowanceFor, type Allowance } from '../repair/allowance.ts';
 import { missingConstraints } from '../repair/missing-constraints.ts';
 import { isSaidByUser } from '../repair/needed-facts.ts';
 import { repairVerbatim, type VerbatimRepair } from '../repair/repair-verbatim.ts';
@@ -70,7 +70,6 @@ function refused(input: LedgerInput, problems: ShapeProblem[]): LedgerVerificati
     precision,
     repair: { added: [], tokens: 0, constraintTokens: 0, archived: 0 },
     recall: toRecalledText([], { snapshotTexts: [], keptTexts: [] }),
-    needed: [],
     archiveTexts: [],
     evicted: 0,
     constraintsOverBudget: false,
@@ -170,7 +169,6 @@ export function verifyLedger(given: LedgerInput): LedgerVerification {
       precision,
       repair,
       recall: recallWith(fitted.snapshot),
-      needed: reading.facts().filter((fact) => isNeeded(fact, reading)),
       archiveTexts: textsIn(fitted.snapshot.archive, reading),
       evicted: fitted.archived,
       constraintsOverBudget: fitted.constraintsOverBudget || repair.lacksConstraints,

@@ -21,8 +21,6 @@ export interface Recalled {
   tokens: number;
   /** The turns that it is from, ascending. */
   seqs: number[];
-  /** What was looked through; absent: nothing. */
-  index?: LoadedIndex;
 }
 
 const nothingRecalled: Recalled = { text: '', tokens: 0, seqs: [] };
@@ -95,7 +93,7 @@ function recallFrom(index: LoadedIndex, context: RecallContext, now: Date): Reca
   const text = renderRecalled(excerpts);
   const seqs = [...new Set(excerpts.map(({ seq }) => seq))].toSorted((a, b) => a - b);
   const tokens = text === '' ? 0 : estimateTextTokens(text, 'character-class');
-  return { text, tokens, seqs, index };
+  return { text, tokens, seqs };
 }
 
 /**

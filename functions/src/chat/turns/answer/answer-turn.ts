@@ -44,8 +44,6 @@ const loadCondensing = () => import('./condense-round.ts');
 interface Going {
   progress: TurnProgress;
   report: CallReport | undefined;
-  /** What the first call of the model reported; absent before it. */
-  first?: { report: ModelUsage | undefined };
   /** A call of the model may be billed, and told no figures. */
   isUnreported: boolean;
   /** Contents that the last call was sent. */
@@ -138,7 +136,6 @@ function lastAnswer(going: Going, answer: Answer): TurnAnswer {
     finishReason: answer.finishReason,
     error: answer.error ?? emptyAnswerError({ ...answer, parts }),
     report: answer.usage,
-    firstReport: going.first?.report,
     isUnreported: going.isUnreported,
     sentContents: progress.contents.length,
     isWaiting: false,
@@ -149,7 +146,6 @@ function lastAnswer(going: Going, answer: Answer): TurnAnswer {
 const stopped = (going: Going, error: AppError | undefined): TurnAnswer => ({
   ...going.progress,
   error,
-  firstReport: going.first?.report,
   isUnreported: going.isUnreported,
   sentContents: going.sentContents,
   isWaiting: error === undefined,
@@ -181,7 +177,6 @@ async function step(
   const answer = { ...said, usage: possibleUsage(said, modelWindowTokens(config, model)) };
   const isImpossible = said.usage !== undefined && answer.usage === undefined;
   going.isUnreported ||= said.isUnreported === true || isImpossible;
-  going.first ??= { report: said.misfitUsage ?? answer.usage };
   const priced = (reported: ModelUsage | undefined) =>
     reported && pricedUsage(config, model, reported);
   const usage = addUsage(priced(said.misfitUsage), priced(answer.usage));

@@ -50,7 +50,7 @@ function measureTurn(viewing: Viewing, begun: BegunTurn, answer: TurnAnswer): Co
     inContext: true,
     leftOutFiles: answer.leftOutFiles,
   };
-  const meter = meterAfterTurn(
+  return meterAfterTurn(
     {
       before: context,
       own,
@@ -62,7 +62,6 @@ function measureTurn(viewing: Viewing, begun: BegunTurn, answer: TurnAnswer): Co
     },
     selectOutputForms(viewing, context.conversation),
   );
-  return { ...meter, marks: call.marks(), ...(tokens.said > 0 && { hadAside: true }) };
 }
 
 /** The need that a context leaves behind which is measured with the conversation document of the start. */

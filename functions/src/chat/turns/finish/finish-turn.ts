@@ -14,9 +14,7 @@ import type { TurnWriter } from '../store/turn-writer.ts';
 import { finishedTurn, viewAfterFinish } from './after-finish.ts';
 import { commitFinish } from './commit-finish.ts';
 import { endTurn } from './end-turn.ts';
-import { cacheMissOfTurn } from './prompt-cache.ts';
 import { settleStored, settleUnstored } from './settle-answer.ts';
-import { saidAgain } from './said-again.ts';
 import { logFinished, type TurnTimes } from './log-finished.ts';
 import { publishFinished } from './publish-finished.ts';
 import { publishOverdue, publishRequest } from '#functions/events/publish-request.ts';
@@ -60,10 +58,7 @@ async function settle(
 ): Promise<void> {
   const { begun, answer, times } = ending;
   const unsettled = { ...batch, usage: usageBeyond(batch.usage, begun.progress.settled) };
-  const call = { usage: answer.firstReport, startMs: times.startMs };
-  const cacheMiss = cacheMissOfTurn(dependencies, begun, call);
-  const quality = { cacheMiss, saidAgain: await saidAgain(dependencies, begun) };
-  logFinished(dependencies, { ...unsettled, detail: answer.error?.message, ...quality }, times);
+  logFinished(dependencies, { ...unsettled, detail: answer.error?.message }, times);
   await Promise.all([publishNeed(dependencies, begun, batch), settleStored(ending, unsettled)]);
   await passCrashPoint(dependencies, 'turn-published');
 }

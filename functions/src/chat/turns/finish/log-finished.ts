@@ -1,6 +1,5 @@
 import { turnId } from '#shared/conversation/documents/paths.ts';
 import type { FinishBatch } from '#shared/conversation/writes/turn-writes.ts';
-import type { CacheMiss } from '#shared/models/cache-miss.ts';
 import { loopKind } from '#shared/loops/loop-reasons.ts';
 import type { Clock } from '#shared/ports/ports.ts';
 import type { StreamChunk } from '#shared/wire/resources/streams.ts';
@@ -30,11 +29,7 @@ export function createTurnTimes(clock: Pick<Clock, 'now'>): TurnTimes {
  */
 export function logFinished(
   { logger }: Pick<ChatDependencies, 'logger'>,
-  batch: FinishBatch & {
-    detail: string | undefined;
-    cacheMiss: CacheMiss | undefined;
-    saidAgain: boolean | undefined;
-  },
+  batch: FinishBatch & { detail: string | undefined },
   { startMs, firstTokenMs }: Pick<TurnTimes, 'startMs' | 'firstTokenMs'>,
 ): void {
   logger.log(batch.state === 'failed' ? 'WARNING' : 'INFO', 'turn_finished', {
@@ -47,9 +42,6 @@ export function logFinished(
     loop: loopKind(batch.finishReason),
     promptTokens: batch.usage?.promptTokens,
     cachedTokens: batch.usage?.cachedTokens,
-    cacheMiss: batch.cacheMiss,
-    // As text: it is the label of a metric.
-    saidAgain: batch.saidAgain?.toString(),
     outputTokens: batch.usage?.outputTokens,
     searches: batch.usage?.searches,
     costMicros: batch.usage?.costMicros,

@@ -5,7 +5,6 @@ import type { History } from '#shared/conversation/documents/history.ts';
 import type { CompactionJob } from '#shared/conversation/documents/job.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import type { MemoryTexts } from '#shared/memory/render-memory.ts';
-import type { PromptMarks } from '#shared/models/cache-miss.ts';
 import type { Prompt } from '#shared/ports/ports.ts';
 import type { QuotaRequest, Reservation } from '#shared/ports/quota-ports.ts';
 import type { Recalled } from '#functions/chat/features/search/recall-for-turn.ts';
@@ -55,12 +54,6 @@ interface TurnCall {
   recalled: Recalled;
   /** How the newest prompt stands to the context. */
   sent: SentView;
-  /** Of the first prompt without the message and what is said beside it. */
-  contextTokens: number;
-  /** What the first prompt begins with: made when it is asked for, behind the answer. */
-  marks: () => PromptMarks;
-  /** The first prompt leaves out turns or parts of tool outputs that the turn before has sent. */
-  isShortened: boolean;
 }
 
 /** Uncalibrated estimates. */

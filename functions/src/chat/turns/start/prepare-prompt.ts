@@ -1,8 +1,6 @@
 import { estimateContentTokens, estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
-import type { ShrunkenView } from '#shared/compaction/summariser/shrunken-view.ts';
 import { assemblePrompt } from '#shared/conversation/context/assemble-context.ts';
 import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
-import { once } from '#shared/once.ts';
 import { shownUser } from '#shared/conversation/context/shown-user.ts';
 import type { MemoryTexts } from '#shared/memory/render-memory.ts';
 import { meterCounting, conversationPolicy } from '#functions/config/conversation-policy.ts';
@@ -13,7 +11,6 @@ import { viewOfNextCall } from './next-call.ts';
 import { refuseOverflow } from './overflow.ts';
 import { quotaReservationRequest } from '../send/quota-reservation.ts';
 import { abandonedDocuments } from './read-start.ts';
-import { promptMarks } from './prompt-marks.ts';
 import type { Message } from './stored-message.ts';
 import type { IndexLoad } from '#functions/chat/features/search/load-index.ts';
 import { recallForTurn } from '#functions/chat/features/search/recall-for-turn.ts';
@@ -94,16 +91,6 @@ async function saidWith(
   return { lastContent, recalled, userTokens, sentTokens, counting };
 }
 
-/** How the first prompt stands to the context, and to what the turn before has sent. */
-const toFirstView = (
-  { shrinkage, isOverLimit, outputTokens, tokens }: ShrunkenView,
-  { context }: Conversation,
-) => ({
-  sent: { shrinkage, isOverLimit, outputTokens },
-  contextTokens: tokens,
-  isShortened: (shrinkage?.turnsLeftOut ?? 0) > 0 || outputTokens < (context.outputTokens ?? 0),
-});
-
 /** What is sent to the model, what it weighs, and what it holds of the user's quota. */
 interface PreparedPrompt extends Pick<BegunTurn, 'call' | 'tokens' | 'quota'> {
   memory: MemoryTexts;
@@ -154,10 +141,10 @@ export async function preparePrompt(
   const estimatedTokens = contextTokens + sentTokens;
   const quota = await reserve(dependencies, begin, { model, estimatedTokens });
   const overhead = estimatePromptTokens({ ...prompt, contents: [] }, counting);
-  const firstView = toFirstView(view, conversation);
-  const marks = once(() => promptMarks(dependencies, { prompt, memory, pins: conversation.pins }));
+  const { shrinkage, isOverLimit, outputTokens } = view;
+  const sent = { shrinkage, isOverLimit, outputTokens };
   return {
-    call: { model, prompt, promptFor, user: lastContent, recalled, marks, ...firstView },
+    call: { model, prompt, promptFor, user: lastContent, recalled, sent },
     tokens: { user: userTokens, said: sentTokens - userTokens, overhead },
     quota,
     memory,

@@ -38,8 +38,6 @@ export interface TurnAnswer extends TurnProgress {
   error?: AppError | undefined;
   /** The last call of the model reported this, and nothing came after its answer. */
   report?: ModelUsage | undefined;
-  /** The first call of the model here reported this. */
-  firstReport?: ModelUsage | undefined;
   /** A call of the model here may be billed, and told no figures. */
   isUnreported: boolean;
   /** Contents that this call was sent. */

@@ -109,7 +109,7 @@ async function blockReasonOf(
       ...readable,
       toolChoice: 'none' as const,
       maxOutputTokens: 1,
-      role: 'utility_probe' as const,
+      role: 'utility_filter' as const,
       promptId: `${run.need.requestId}-blocked-${run.bill.calls + 1}`,
     };
     return payFor(run, { request, promptVersion: undefined });

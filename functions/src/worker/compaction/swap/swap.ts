@@ -1,4 +1,3 @@
-import { neededFacts } from '#shared/compaction/ledger/ledger-report.ts';
 import { unproductiveSwapsAfter } from '#shared/compaction/trigger/compaction-trigger.ts';
 import {
   decodeConversation,
@@ -66,8 +65,6 @@ const outcomeOf = (candidate: Candidate, generation: number): Outcome => ({
   afterTokens: candidate.afterTokens,
   tokensSource: candidate.counted.source,
   after: candidate.after,
-  // One that only shortens outputs goes on with the report of the one before.
-  needed: candidate.state === 'COMPACTED' ? neededFacts(candidate.report) : undefined,
   turnsFolded: candidate.turnsFolded,
   generation,
   coveredThrough: candidate.coveredThrough,
