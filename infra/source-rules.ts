@@ -3,12 +3,10 @@ import { dirname, posix, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /*
- * Rules of the source tree that oxlint has no rule for; `npm run lint` runs this. Circular imports, the directions of
- * imports and the length of files and functions stand in .oxlintrc.json.
+ * Rules of the source tree that oxlint has no rule for; `npm run lint` runs this. Circular imports and the directions of
+ * imports stand in .oxlintrc.json.
  */
 
-/** Files of code in one folder: more are several ideas. */
-const FILES_MAX = 20;
 const SOURCES = ['{functions,shared,infra,web,test,lab,docs}/**/*.{ts,tsx}', '*.ts'];
 const PRODUCTION = /^(?:functions|shared|infra|web)\//;
 /** Read by people and by tests of other files. */
@@ -31,15 +29,6 @@ type Sources = Readonly<Record<string, string>>;
 
 const withoutComments = (text: string): string =>
   text.replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');
-
-function crowdedFolders(sources: Sources): string[] {
-  const counts = new Map<string, number>();
-  for (const file of Object.keys(sources))
-    counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);
-  return [...counts]
-    .filter(([, count]) => count > FILES_MAX)
-    .map(([folder, count]) => `${folder} has ${count} files of code, at most ${FILES_MAX} may be`);
-}
 
 /** What a specifier names, as a path of the repository; undefined: a package. */
 function target(file: string, specifier: string): string | undefined {
@@ -105,7 +94,6 @@ function namesAndImports(sources: Sources): string[] {
 
 /** What is wrong with a tree of sources, a sentence each. */
 export const sourceProblems = (sources: Sources): string[] => [
-  ...crowdedFolders(sources),
   ...namesAndImports(sources),
   ...unusedExports(sources),
 ];

@@ -1,15 +1,15 @@
-import type { z } from 'zod';
-import { isAllowedWebhook } from '#shared/hooks/webhook.ts';
-import type { PolicySettings } from '#shared/compaction/policy/policy-settings.ts';
+import type { PolicySettings } from '#shared/compaction/policy-settings.ts';
 import { AppError } from '#shared/errors.ts';
+import { isAllowedWebhook } from '#shared/hooks/webhook.ts';
 import type { RoutingModels } from '#shared/routing/routing.ts';
 import { environmentSchema } from './config/environment.ts';
-import type { AppMemory } from './memory/app-memory.ts';
-import type { ModelWatch } from './models/model-watch.ts';
-import type { RemotePolicy } from './config/remote-policy.ts';
 import { unknownModels } from './config/model-names.ts';
+import type { RemotePolicy } from './config/remote-policy.ts';
 import { readRoutingModels, routingProblems } from './config/routing-variables.ts';
 import { localSnapshotKeys } from './config/snapshot-keys.ts';
+import type { AppMemory } from './memory/app-memory.ts';
+import type { ModelWatch } from './models/model-watch.ts';
+import type { z } from 'zod';
 
 const isDemoProject = (projectId: string) => projectId.startsWith('demo-');
 

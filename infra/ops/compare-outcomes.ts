@@ -1,4 +1,4 @@
-import { refusedStates } from '#shared/compaction/decisions/outcome-state.ts';
+import { refusedStates } from '#shared/compaction/outcome.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import type { CompactionRecord } from '#shared/conversation/documents/job.ts';
 import type { Rating } from '#shared/conversation/documents/rating.ts';

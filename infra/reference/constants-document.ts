@@ -1,22 +1,18 @@
 import { writeFileSync } from 'node:fs';
 import { scannedConstants } from './scanned-constants.ts';
 import type { ConstantTable } from '#shared/constant.ts';
-import { ledgerConstants } from '#shared/compaction/ledger/ledger-constants.ts';
-import { precisionConstants } from '#shared/compaction/policy/precision-constants.ts';
-import { repairConstants } from '#shared/compaction/ledger/repair/repair-constants.ts';
-import { policyConstants } from '#shared/compaction/policy/policy-constants.ts';
+import { engineConstants } from '#shared/compaction/engine-constants.ts';
+import { policyConstants } from '#shared/compaction/policy-constants.ts';
 import { snapshotConstants } from '#shared/compaction/snapshot-constants.ts';
-import { toolOutputConstants } from '#shared/compaction/tool-outputs/tool-output-constants.ts';
-import { thresholdTable } from '#shared/compaction/policy/threshold-table.ts';
+import { toolOutputConstants } from '#shared/compaction/tool-output-constants.ts';
+import { thresholdTable } from '#shared/compaction/threshold-table.ts';
 import { registry, VERIFIED_ON, type RegistryEntry } from '#shared/models/registry.ts';
 import { tokenConstants } from '#shared/tokens/token-constants.ts';
 
 const chapters: readonly [title: string, table: ConstantTable][] = [
   ['When a conversation is compacted', policyConstants],
-  ['The snapshot and its verification', snapshotConstants],
-  ['The ledger', ledgerConstants],
-  ['Statements and their sources', precisionConstants],
-  ['What code puts back', repairConstants],
+  ['Size of a snapshot', snapshotConstants],
+  ['Summaries and their check', engineConstants],
   ['Tool outputs', toolOutputConstants],
   ['Token estimate', tokenConstants],
 ];

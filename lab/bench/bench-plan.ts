@@ -1,5 +1,5 @@
-import { planCompaction, type FoldPlan, type PlanSource } from '#shared/compaction/split/plan.ts';
-import { resolvePolicy } from '#shared/compaction/policy/policy.ts';
+import { resolvePolicy } from '#shared/compaction/policy.ts';
+import { planCompaction, type FoldPlan, type PlanSource } from '#shared/compaction/plan.ts';
 import { benchTurns, type ConversationKind } from './bench-conversation.ts';
 
 const MODEL = 'gemini-3.8-flash';

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { type FakeGemini, startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { startEmulators } from '#infra/local/emulators.ts';
 import { chooseFreePort } from '#infra/local/processes/free-port.ts';
 import {
@@ -7,14 +7,14 @@ import {
   publishEvent,
 } from '#infra/local/stack/pubsub-setup.ts';
 import { stackEnvironment } from '#infra/local/stack/stack-environment.ts';
-import { type FakeGemini, startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
-import { sweepEvent } from '#shared/compaction/decisions/event.ts';
-import type { EntrySettings } from './phones/entry-settings.ts';
+import { sweepEvent } from '#shared/compaction/event.ts';
+import type { Tally } from './checks/tally.ts';
 import { createFunctionProcess, type FunctionProcess } from './function-process.ts';
 import { type HttpFront, startHttpFront } from './http-front.ts';
-import { type ReplyLosingProxy, startReplyLosingProxy } from './reply-losing-proxy.ts';
+import type { EntrySettings } from './phones/entry-settings.ts';
 import { createRandom } from './random.ts';
-import type { Tally } from './checks/tally.ts';
+import { type ReplyLosingProxy, startReplyLosingProxy } from './reply-losing-proxy.ts';
+import { randomUUID } from 'node:crypto';
 
 const PROCESSES_PER_FUNCTION = 2;
 const TOPIC = 'chaos-compaction';

@@ -1,4 +1,4 @@
-import { policyConstants } from '#shared/compaction/policy/policy-constants.ts';
+import { policyConstants } from '#shared/compaction/policy-constants.ts';
 import { knownPrice } from '#shared/models/find-price.ts';
 import { findModel } from '#shared/models/model-entry.ts';
 import { registry } from '#shared/models/registry.ts';
@@ -9,8 +9,8 @@ import { ArgumentError } from '#lab/eval/replay/replay-arguments.ts';
 import { cloudPrices, type Operations } from './cloud-prices.ts';
 import type { CostRun, PricedPoint, ShapeRun, Totals } from './cost-run.ts';
 import type { ModelRates } from './folds/fold-cost.ts';
-import { setUp, type Setup, type Shape } from './shapes.ts';
-import { openBooks, TAILS, THRESHOLDS, type Books } from './strategies.ts';
+import { setUp, type Setup, type Shape } from './shape.ts';
+import { openBooks, TAILS, type Books } from './strategies.ts';
 
 const HIT_FRACTIONS = [0, 0.5, 0.9];
 
@@ -37,8 +37,8 @@ interface Question {
   model: string;
   hitFraction: number;
   overheadTokens: number;
-  /** Default: the default's. */
-  thresholdTokens?: number;
+  /** Of the summariser. */
+  instructionTokens: number;
 }
 
 type Opened = Setup & { books: Books };
@@ -68,7 +68,7 @@ const sumUp = ({ books }: Opened): Totals => ({
   naive: books.naive().total,
   geminiCli: books.geminiCli().total,
   usual: books.recap(books.usual).total,
-  optimum: books.optimum([books.usual.tailTokens]).total,
+  optimum: books.optimum().total,
 });
 
 function listBills(books: Books, best: PricedPoint): ShapeRun['bills'] {
@@ -77,11 +77,8 @@ function listBills(books: Books, best: PricedPoint): ShapeRun['bills'] {
     naive: books.naive(),
     geminiCli: books.geminiCli(),
     recap: books.recap(usual),
-    recapWithoutRecall: books.recap(usual, { isRecalling: false }),
     recapCheapest: books.recap(best),
-    optimum: books.optimum([usual.tailTokens]),
-    optimumAnyTail: books.optimum([...TAILS, usual.tailTokens]),
-    optimumOfGeminiCli: books.cliOptimum([usual.tailTokens]),
+    optimum: books.optimum(),
   };
 }
 
@@ -91,13 +88,9 @@ function computeShape(shape: Shape, open: (changed: Partial<Question>) => Opened
   const points = books.points(TAILS).filter(isReachable);
   const [best] = points;
   if (best === undefined) throw new RangeError('no threshold leaves room for a snapshot');
-  const { name, turnCount, counted } = shape;
   return {
-    name,
-    turnCount,
-    counted,
-    summariser,
-    largestSnapshotTokens: summariser.snapshotTokens(Infinity),
+    ...shape,
+    snapshotTokens: summariser.snapshotTokens,
     usual,
     best,
     points,
@@ -107,12 +100,6 @@ function computeShape(shape: Shape, open: (changed: Partial<Question>) => Opened
       return { ...sumUp(other), hitFraction, points: other.books.points([usual.tailTokens]) };
     }),
     models: listModels().map((model) => ({ ...sumUp(open({ model })), model })),
-    scaled: THRESHOLDS.map((thresholdTokens) => {
-      const other = open({ thresholdTokens });
-      const snapshotTokens = other.summariser.snapshotTokens(Infinity);
-      const point = other.books.usual;
-      return { ...point, snapshotTokens, total: other.books.recap(point).total };
-    }),
   };
 }
 

@@ -1,13 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { computeCost, listModels } from './compute-cost.ts';
-import { describeLargeTurns } from './cost-assumptions.ts';
 import { costPage, judgeDefault } from './cost-page.ts';
-import { readShapes } from './shapes.ts';
+import { readShapes, recordedShapes } from './shape.ts';
 
 const nothing = { reads: 0, writes: 0, deletes: 0, messages: 0 };
 const run = computeCost(
   readShapes({ messageTokens: 60, answerTokens: 250, turnCount: 400 }),
-  { model: 'gemini-3.8-flash', hitFraction: 0.5, overheadTokens: 500 },
+  { model: 'gemini-3.8-flash', hitFraction: 0.5, overheadTokens: 500, instructionTokens: 2_000 },
   { turn: nothing, compaction: nothing },
 );
 
@@ -32,6 +31,21 @@ describe('the cost of conversations', () => {
     expect(models).not.toContain('gemini-3-pro');
     expect(models.some((model) => model.endsWith('-latest'))).toBe(false);
   });
+});
+
+test('the turns of a recording are what is said and answered in turn', () => {
+  const turns = (['user', 'model', 'model', 'user'] as const).map((role) => ({
+    role,
+    parts: [{ text: 'A sentence of some words.' }],
+  }));
+
+  const [shape] = recordedShapes([{ id: 'talk', turns }], 'coding');
+
+  expect(shape).toMatchObject({ name: 'talk', profile: 'coding', turnCount: 2 });
+  const [[said = 0, answered = 0] = [], last = []] = shape?.turns ?? [];
+  expect(said).toBeGreaterThan(0);
+  expect(Math.abs(answered - 2 * said)).toBeLessThanOrEqual(1);
+  expect(last).toEqual([said, 0]);
 });
 
 describe('the judgement of a default', () => {
@@ -75,25 +89,5 @@ describe('the page', () => {
     expect(rows.filter((line) => line.startsWith('| Optimum | '))).toEqual(
       Array.from({ length: 3 }, () => expect.stringContaining('| 1.00 |')),
     );
-  });
-
-  test('says how much a figure moves around the default of the largest turns', () => {
-    const [, coding] = run.shapes;
-    if (coding === undefined) throw new Error('there is no coding session');
-    const points = [
-      { thresholdTokens: 64_000, total: 13 },
-      { thresholdTokens: 24_000, total: 40 },
-      { thresholdTokens: 32_000, total: 10 },
-      { thresholdTokens: 48_000, total: 15 },
-    ].map((point) => ({ ...point, tailTokens: 8_000 }));
-    const line = { hitFraction: 0.5, naive: 900, geminiCli: 800, usual: 15, optimum: 10 };
-
-    const text = describeLargeTurns({
-      shapes: [{ ...coding, hits: [{ ...line, points }] }],
-      hitFraction: 0.5,
-    });
-
-    expect(text).toContain('in coding by up to 50 % from one threshold to the next');
-    expect(text).toContain('(1.00 × the optimum at 32,000, 1.50 at 48,000, 1.30 at 64,000)');
   });
 });

@@ -1,6 +1,3 @@
-import { ledgerConstants } from '#shared/compaction/ledger/ledger-constants.ts';
-import { policyConstants } from '#shared/compaction/policy/policy-constants.ts';
-import { snapshotConstants } from '#shared/compaction/snapshot-constants.ts';
 import { PRICED_ON } from './cloud-prices.ts';
 import { assumptions } from './cost-assumptions.ts';
 import { dollars, labelFor, mean, percent, times, tokens, turnWeights } from './cost-figures.ts';
@@ -22,11 +19,8 @@ export const billTitles: Readonly<Record<keyof ShapeRun['bills'], string>> = {
   naive: 'Naive resending',
   geminiCli: `Gemini CLI (${GEMINI_CLI.thresholdFraction}, ${percent(GEMINI_CLI.keptFraction)})`,
   recap: 'Recap, default',
-  recapWithoutRecall: 'Recap, recall off',
   recapCheapest: 'Recap, cheapest',
   optimum: 'Optimum',
-  optimumAnyTail: 'Optimum, any tail',
-  optimumOfGeminiCli: 'Optimum, calls of Gemini CLI',
 };
 
 const billIds = Object.keys(billTitles) as (keyof typeof billTitles)[];
@@ -59,19 +53,19 @@ const billTable = (shape: ShapeRun): string =>
   );
 
 /** How many calls a turn has, and what it weighs. */
-function describeShape({ turnCount, counted, name }: ShapeRun, run: CostRun): string {
+function describeShape({ turnCount, turns, profile, name }: ShapeRun, run: CostRun): string {
   const rest = `${tokens(run.overheadTokens)} of instruction and tools`;
   if (name === 'chat')
     return `${tokens(turnCount)} turns of ${tokens(run.messageTokens)} tokens a message and ${tokens(run.answerTokens)} an answer; ${rest}.`;
-  const calls = mean(counted.turns, (sizes) => Math.floor(sizes.length / 2));
-  const weights = turnWeights(counted.turns);
+  const calls = mean(turns, (sizes) => Math.floor(sizes.length / 2));
+  const weights = turnWeights(turns);
   const weight = mean(weights, Number);
   const largest = Math.max(...weights);
-  return `${tokens(turnCount)} turns with the sizes of a recorded conversation, over and over: on average ${tokens(weight)} tokens (the largest ${tokens(largest)}) and ${calls.toFixed(1)} calls a turn; ${rest}. Profile \`${counted.profile}\`.`;
+  return `${tokens(turnCount)} turns with the sizes of a recorded conversation, over and over: on average ${tokens(weight)} tokens (the largest ${tokens(largest)}) and ${calls.toFixed(1)} calls a turn; ${rest}. Profile \`${profile}\`.`;
 }
 
 const describeChoice = (shape: ShapeRun): string =>
-  `Default: threshold ${tokens(shape.usual.thresholdTokens)}, tail ${tokens(shape.usual.tailTokens)}. Cheapest: ${tokens(shape.best.thresholdTokens)} and ${tokens(shape.best.tailTokens)}.`;
+  `Default: threshold ${tokens(shape.usual.thresholdTokens)}, tail ${tokens(shape.usual.tailTokens)}, snapshot ${tokens(shape.snapshotTokens)}. Cheapest: ${tokens(shape.best.thresholdTokens)} and ${tokens(shape.best.tailTokens)}.`;
 
 const shapeSection = (run: CostRun) => (shape: ShapeRun) =>
   [
@@ -98,14 +92,19 @@ const hitTable = ({ shapes }: CostRun): string =>
     ),
   );
 
-const modelTables = ({ shapes }: CostRun): string[] =>
-  shapes.flatMap((shape) => [
-    `### ${titleFor(shape)}`,
-    table(
-      ['Model', ...lineTitles],
-      shape.models.map((line) => [`\`${line.model}\``, ...lineCells(line)]),
-    ),
-  ]);
+const modelTable = ({ shapes }: CostRun): string =>
+  table(
+    ['Model', ...shapes.map(labelFor)],
+    (shapes[0]?.models ?? []).map(({ model }) => [
+      `\`${model}\``,
+      ...shapes.map(({ models }) => {
+        const line = models.find((each) => each.model === model);
+        return line === undefined
+          ? '–'
+          : `${dollars(line.usual)} (${times(line.usual, line.optimum)})`;
+      }),
+    ]),
+  );
 
 /** Thresholds that a default may have; `--json` has all. */
 const SHOWN_THRESHOLDS = [12_000, 16_000, 20_000, 24_000, 32_000, 48_000, 64_000];
@@ -131,21 +130,6 @@ function thresholdTable({ shapes }: CostRun): string {
     ]),
   );
 }
-
-/** What lowering the threshold changes as things are. */
-const scaledTable = ({ shapes }: CostRun): string =>
-  table(
-    ['Threshold', ...shapes.map(labelFor)],
-    SHOWN_THRESHOLDS.map((thresholdTokens) => [
-      tokens(thresholdTokens),
-      ...shapes.map((shape) => {
-        const point = shape.scaled.find((each) => each.thresholdTokens === thresholdTokens);
-        if (point === undefined) return '–';
-        const sizes = `${tokens(point.tailTokens)} + ${tokens(point.snapshotTokens)}`;
-        return `${times(point.total, shape.bills.optimum.total)} (${sizes})`;
-      }),
-    ]),
-  );
 
 /** Says plainly where the default is dearer than it should be, or than another threshold would be everywhere. */
 export function judgeDefault({ name, usual, hits }: ShapeRun): string {
@@ -175,45 +159,11 @@ export function judgeDefault({ name, usual, hits }: ShapeRun): string {
   return `- ${labelFor({ name })} (${tokens(usual.thresholdTokens)}): ${ratios} × the optimum with ${hits.map(({ hitFraction }) => percent(hitFraction)).join(', ')} hits, ${verdict}. ${other}`;
 }
 
-const countedTable = ({ shapes }: CostRun): string =>
-  table(
-    [
-      'Conversation',
-      'Counted',
-      'Calls',
-      'Read',
-      'Read ÷ folded',
-      'Written',
-      'Snapshot',
-      'Of its room',
-      'Largest here',
-    ],
-    shapes.map((shape) => {
-      const { compactions } = shape.counted;
-      return [
-        labelFor(shape),
-        compactions.length,
-        mean(compactions, ({ calls }) => calls).toFixed(2),
-        tokens(mean(compactions, ({ promptTokens }) => promptTokens)),
-        shape.summariser.readFactor.toFixed(2),
-        tokens(mean(compactions, ({ outputTokens }) => outputTokens)),
-        tokens(mean(compactions, ({ snapshotTokens }) => snapshotTokens)),
-        percent(mean(compactions, (each) => each.snapshotTokens / each.roomTokens)),
-        tokens(shape.largestSnapshotTokens),
-      ];
-    }),
-  );
-
-const countedText = ({ shapes }: CostRun): string[] => [
-  `Means of what the worker asked a capable model whose answers are recorded, up to compaction ${Math.max(...shapes.flatMap(({ counted }) => counted.compactions.map(({ generation }) => generation)))} of a conversation. Calls include repairs: 1.00 is none. A compaction reads an instruction of ${tokens(mean(shapes, ({ summariser }) => summariser.instructionTokens))} tokens, the folded turns and the snapshot before. In the tables above a snapshot fills its room as those did; the room grows by up to ${percent(ledgerConstants.roomMaximum.value - 1)} over the first folds. The figures are in \`lab/cost/counted/figures/\`. The first row can be repeated from a clone, the others where the recordings are:`,
-  ['```sh', ...shapes.map(({ counted }) => counted.command), '```'].join('\n'),
-];
-
 /** The page in Markdown; its picture is `cost.svg` beside it. */
 export function costPage(run: CostRun): string {
   return `${[
     '# Cost',
-    `US dollars for a thousand turns, from \`npm run cost -- --report\`, with \`${run.model}\`, which also summarises; ${percent(run.hitFraction)} of the prompts hit the cache. \`npm run cost -- --help\` lists what you can change. Compactions cost what was [counted](#what-was-counted) of a capable model's answers. The [optimum](#what-the-figures-say) is the least that the same summaries, tail and recall can cost. Swaps are those of a thousand turns.`,
+    `US dollars for a thousand turns, from \`npm run cost -- --report\`, with \`${run.model}\`, which also summarises; ${percent(run.hitFraction)} of the prompts hit the cache. \`npm run cost -- --help\` lists what you can change. The [optimum](#what-the-figures-say) is the least that the same summaries, tail and recall can cost. Swaps are those of a thousand turns.`,
     '![Dollars for a thousand turns by threshold and tail](cost.svg)',
     ...run.shapes.map(shapeSection(run)),
     '## Hit rates',
@@ -222,14 +172,9 @@ export function costPage(run: CostRun): string {
     run.shapes.map(judgeDefault).join('\n'),
     'Cost ÷ optimum by threshold and share of hits, with the tail and snapshot of the default:',
     thresholdTable(run),
-    `The service keeps at most ${percent(policyConstants.tailFraction.value)} of the threshold as its tail, and ${percent(snapshotConstants.snapshotBudgetFraction.value)} as its snapshot. As it is set up by the threshold alone, ${percent(run.hitFraction)} hits (tokens of tail + snapshot):`,
-    scaledTable(run),
     '## Models',
-    `Prices of the registry, ${percent(run.hitFraction)} hits; each model summarises its own conversations.`,
-    ...modelTables(run),
-    '## What was counted',
-    countedTable(run),
-    ...countedText(run),
+    `Recap with the prices of the registry, ${percent(run.hitFraction)} hits (÷ optimum); each model summarises its own conversations.`,
+    modelTable(run),
     '## What the figures say',
     assumptions(run),
     `Prices: \`shared/models/registry.ts\` for models, \`lab/cost/cloud-prices.ts\` for the cloud (us-central1, ${PRICED_ON}).`,

@@ -1,7 +1,6 @@
-import type { Summariser } from './folds/call-cost.ts';
 import type { Operations } from './cloud-prices.ts';
 import type { Bill } from './folds/fold-cost.ts';
-import type { Shape } from './shapes.ts';
+import type { Shape } from './shape.ts';
 import type { Point } from './strategies.ts';
 
 /** Totals side by side, in US dollars for a thousand turns. */
@@ -16,10 +15,9 @@ export interface Totals {
 export type PricedPoint = Point & { total: number };
 
 /** All that was computed for one conversation. */
-export interface ShapeRun extends Pick<Shape, 'name' | 'turnCount' | 'counted'> {
-  summariser: Summariser;
-  /** A snapshot grows with what it stands for, up to this. */
-  largestSnapshotTokens: number;
+export interface ShapeRun extends Shape {
+  /** Of a snapshot at the defaults. */
+  snapshotTokens: number;
   /** What the service does by itself. */
   usual: Point;
   bills: {
@@ -27,22 +25,16 @@ export interface ShapeRun extends Pick<Shape, 'name' | 'turnCount' | 'counted'> 
     geminiCli: Bill;
     /** At its defaults. */
     recap: Bill;
-    recapWithoutRecall: Bill;
     /** At the best of the points. */
     recapCheapest: Bill;
     /** With the tail of the default. */
     optimum: Bill;
-    optimumAnyTail: Bill;
-    /** With Gemini CLI's summaries, and no recall. */
-    optimumOfGeminiCli: Bill;
   };
   best: PricedPoint;
   points: readonly PricedPoint[];
   /** By share of prompts that hit the cache; with the tail of the default over all thresholds. */
   hits: (Totals & { hitFraction: number; points: readonly PricedPoint[] })[];
   models: (Totals & { model: string })[];
-  /** By threshold, with the tail and snapshot that the service then keeps. */
-  scaled: (PricedPoint & { snapshotTokens: number })[];
 }
 
 /** All that was computed. */
@@ -55,6 +47,8 @@ export interface CostRun {
   messageTokens: number;
   answerTokens: number;
   operations: { turn: Operations; compaction: Operations };
+  /** Of the summariser: system instruction and schema. */
+  instructionTokens: number;
   /** The chat comes first. */
   shapes: readonly ShapeRun[];
 }

@@ -2,8 +2,9 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { runCommand } from '#test/support/processes/run-command.ts';
 import { registry } from '#shared/models/registry.ts';
-import { checkWritable } from '#lab/eval/given-files.ts';
+import { checkWritable, readRecordings } from '#lab/eval/given-files.ts';
 import {
+  ArgumentError,
   readChoice,
   readOptions,
   readFraction,
@@ -15,14 +16,14 @@ import { costPage } from './cost-page.ts';
 import type { CostRun } from './cost-run.ts';
 import { countReplay } from './count-replay.ts';
 import { madeUpDialogue } from './made-up-dialogue.ts';
-import { readShapes } from './shapes.ts';
+import { readShapes, recordedShapes } from './shape.ts';
 
 const help = `Usage: npm run cost -- [--model MODEL] [--turns N] [--hit-rate R] [--message-tokens N] [--answer-tokens N]
-                  [--overhead-tokens N] [--json OUT] [--report]
+                  [--overhead-tokens N] [--data FILE.jsonl [--profile NAME]] [--json OUT] [--report]
 
 Says what a thousand turns cost in US dollars: with naive resending, as Gemini CLI compacts, with Recap, and at the least.
-Compactions take what was counted of recorded answers of a capable model (npm run cost:count); operations are counted
-in a short replay on this machine. Nothing is sent elsewhere.
+Everything is computed; operations and the summariser's instruction are counted in a short replay on this machine. Nothing
+is sent elsewhere.
 
   --model MODEL         of the conversations; default gemini-3.5-flash
   --turns N             of the chat; default 2000. Other conversations end when as much was said in them
@@ -30,6 +31,8 @@ in a short replay on this machine. Nothing is sent elsewhere.
   --message-tokens N    of the chat; default 60
   --answer-tokens N     of the chat; default 250
   --overhead-tokens N   system instruction and tools; default 500
+  --data FILE.jsonl     recorded conversations in place of the usual ones
+  --profile NAME        of them: assistant (default) or coding
   --json OUT            write all figures to this file
   --report              write docs/benchmarks/cost.md and its picture
   --help                this text
@@ -43,6 +46,8 @@ const options = {
   'message-tokens': { type: 'string' },
   'answer-tokens': { type: 'string' },
   'overhead-tokens': { type: 'string' },
+  data: { type: 'string' },
+  profile: { type: 'string', default: 'assistant' },
   json: { type: 'string' },
   report: { type: 'boolean', default: false },
   help: { type: 'boolean', default: false },
@@ -84,14 +89,26 @@ process.exitCode = await runCommand(help, async (argv) => {
     hitFraction: readFraction('--hit-rate', values['hit-rate'], '[0, 1]'),
     overheadTokens: size('overhead-tokens') ?? 500,
   };
-  const shapes = readShapes({ ...sizes, turnCount: size('turns') ?? 2_000 });
+  if (values.data !== undefined && values.report)
+    throw new ArgumentError(
+      '--report writes the page of the usual conversations: leave --data out',
+    );
+  const profile = readChoice('--profile', values.profile, ['assistant', 'coding']);
+  const shapes =
+    values.data === undefined
+      ? readShapes({ ...sizes, turnCount: size('turns') ?? 2_000 })
+      : recordedShapes(await readRecordings(values.data), profile);
   await checkWritable('--json', values.json);
   process.stderr.write(`counting a replay of ${REPLAYED_TURNS} turns …\n`);
   const { turn, compaction } = await countReplay(madeUpDialogue(REPLAYED_TURNS, sizes), {
     model: asked.model,
     thresholdTokens: REPLAYED_THRESHOLD_TOKENS,
   });
-  const run = { ...computeCost(shapes, asked, { turn, compaction }), ...sizes };
+  const { instructionTokens } = compaction;
+  const run = {
+    ...computeCost(shapes, { ...asked, instructionTokens }, { turn, compaction }),
+    ...sizes,
+  };
   process.stdout.write(costPage(run));
   if (values.json !== undefined) await writeFile(values.json, `${JSON.stringify(run, null, 2)}\n`);
   if (values.report) await write(run);

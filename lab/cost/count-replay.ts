@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import type { CompactionDependencies } from '#functions/worker/compaction/compaction-dependencies.ts';
 import { createDependencies } from '#functions/dependencies.ts';
 import { parseConfig } from '#functions/config.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
@@ -10,11 +11,12 @@ import { startFakeGemini, type FakeGemini } from '#infra/fake-gemini/server/star
 import { decodeHistory, type History } from '#shared/conversation/documents/history.ts';
 import { historyPath } from '#shared/conversation/documents/paths.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
-import type { EventPublisher } from '#shared/ports/ports.ts';
+import type { EventPublisher, ModelRequest } from '#shared/ports/ports.ts';
+import { estimateTextTokens } from '#shared/tokens/token-estimate.ts';
 import { countStore, type CountedStore } from '../bench/worlds/counted-store.ts';
 import type { Operations } from './cloud-prices.ts';
 
-/** What a turn or a compaction was seen to take, on average; the calls are those of the fake Gemini. */
+/** What a turn or a compaction was seen to take, on average; the answers are those of the fake Gemini. */
 interface Counted {
   turn: Operations;
   compaction: Operations & {
@@ -22,8 +24,8 @@ interface Counted {
     /** Tokens that all its calls read ÷ tokens of the context before. */
     readFactor: number;
     outputTokens: number;
-    /** Of the snapshot and its frame, in the context after. */
-    snapshotTokens: number;
+    /** Of the first call: system instruction and schema. */
+    instructionTokens: number;
   };
 }
 
@@ -95,8 +97,25 @@ const meanCompaction = (histories: readonly History[]) => ({
   calls: meanOf(histories, ({ modelCalls }) => modelCalls),
   readFactor: meanOf(histories, ({ usage, beforeTokens }) => usage.promptTokens / beforeTokens),
   outputTokens: meanOf(histories, ({ usage }) => usage.outputTokens),
-  snapshotTokens: meanOf(histories, ({ snapshotTokens }) => snapshotTokens),
 });
+
+/** The worker, and what its model is asked first. */
+function overhearCompaction(worker: CompactionDependencies) {
+  let first: ModelRequest | undefined;
+  const model: CompactionDependencies['model'] = {
+    countTokens: (prompt, signal) => worker.model.countTokens(prompt, signal),
+    generate: (request, signal) => {
+      first ??= request;
+      return worker.model.generate(request, signal);
+    },
+  };
+  const instructionTokens = () => {
+    const { systemInstruction = '', responseJsonSchema } = first ?? {};
+    const schema = responseJsonSchema === undefined ? '' : JSON.stringify(responseJsonSchema);
+    return estimateTextTokens(`${systemInstruction}${schema}`, 'character-class');
+  };
+  return { compaction: { ...worker, model }, instructionTokens };
+}
 
 /** Tokens of the newest history, as it entered the conversation document. */
 async function newestHistory({ store }: CountedStore, conversationId: string) {
@@ -142,7 +161,8 @@ export async function countReplay(
       THRESHOLD_FRACTION: '1',
       THRESHOLD_TOKENS: String(options.thresholdTokens),
     });
-    const [chat, compaction] = await Promise.all([dependencies.chat(), dependencies.compaction()]);
+    const chat = await dependencies.chat();
+    const { compaction, instructionTokens } = overhearCompaction(await dependencies.compaction());
     const conversationId = randomUUID();
     const ofTurns = none();
     const ofCompactions = none();
@@ -169,7 +189,11 @@ export async function countReplay(
       compactions: histories.length,
       beforeTokens: meanOf(histories, ({ beforeTokens }) => beforeTokens),
       turn: mean(ofTurns, turns.length),
-      compaction: { ...mean(ofCompactions, histories.length), ...meanCompaction(histories) },
+      compaction: {
+        ...mean(ofCompactions, histories.length),
+        ...meanCompaction(histories),
+        instructionTokens: instructionTokens(),
+      },
     };
   } finally {
     await fakeGemini.close();

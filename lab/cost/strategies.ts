@@ -1,8 +1,8 @@
 import { cheapestFolds } from './folds/cheapest-folds.ts';
 import type { Operations } from './cloud-prices.ts';
 import { billFolds, type Bill, type Fold, type Means, type Rates } from './folds/fold-cost.ts';
-import type { Setup } from './shapes.ts';
-import { cliSummariser } from './counted/summarisers.ts';
+import type { Setup } from './shape.ts';
+import { cliSummariser } from './summarisers.ts';
 import { foldAtThreshold, foldLikeGeminiCli } from './folds/threshold-folds.ts';
 
 /** Gemini CLI asks at half of the window and keeps 30 %. */
@@ -11,9 +11,7 @@ export const GEMINI_CLI = { thresholdFraction: 0.5, keptFraction: 0.3 };
 const nothing: Operations = { reads: 0, writes: 0, deletes: 0, messages: 0 };
 
 /** Thresholds and tails that are looked through. */
-export const THRESHOLDS = [6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 96, 128, 256].map(
-  (each) => each * 1_000,
-);
+const THRESHOLDS = [6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 96, 128, 256].map((each) => each * 1_000);
 export const TAILS = [1, 2, 4, 8, 16].map((each) => each * 1_000);
 
 export interface Point {
@@ -27,11 +25,10 @@ export interface Books {
   usual: Point;
   naive(): Bill;
   geminiCli(): Bill;
-  /** Recap at a threshold with a tail; recall as the service has it, or none. */
-  recap(point: Point, options?: { isRecalling: boolean }): Bill;
-  /** The least that any moments of compaction cost with one of the tails: with Recap's calls and recall, or without. */
-  optimum(tails: readonly number[]): Bill;
-  cliOptimum(tails: readonly number[]): Bill;
+  /** Recap at a threshold with a tail. */
+  recap(point: Point): Bill;
+  /** The least that any moments of compaction cost, with the default's tail. */
+  optimum(): Bill;
   /** Every threshold and tail with which a swap saves as much as it must, the cheapest first. */
   points(tails: readonly number[]): (Point & { total: number })[];
 }
@@ -57,7 +54,7 @@ export function openBooks(
   const fold = (point: Point) =>
     foldAtThreshold(conversation, { ...point, snapshotTokens, rearmFraction });
   const isUseful = ({ thresholdTokens, tailTokens }: Point) =>
-    snapshotTokens(Infinity) + tailTokens <= (1 - minimumSavingFraction) * thresholdTokens;
+    snapshotTokens + tailTokens <= (1 - minimumSavingFraction) * thresholdTokens;
   const usual = {
     thresholdTokens: policy.softThresholdTokens ?? Infinity,
     tailTokens: policy.tailTokens,
@@ -66,23 +63,21 @@ export function openBooks(
     [...new Set([...THRESHOLDS, usual.thresholdTokens])]
       .flatMap((thresholdTokens) => tails.map((tailTokens) => ({ thresholdTokens, tailTokens })))
       .filter(isUseful);
-  const optimum = (tails: readonly number[], by: Means) => {
-    const known = list(tails).map(fold);
-    return bill(cheapestFolds(conversation, tails, { rates, means: by, known }), by);
-  };
   const cliPolicy = {
     ...GEMINI_CLI,
     windowTokens,
-    snapshotTokens: cliSummariser.snapshotTokens(0),
+    snapshotTokens: cliSummariser.snapshotTokens,
   };
   return {
     usual,
     naive: () => bill([], others),
     geminiCli: () => bill(foldLikeGeminiCli(conversation, cliPolicy), others),
-    recap: (point, { isRecalling } = { isRecalling: true }) =>
-      bill(fold(point), isRecalling ? means : { ...means, recalledTokens: 0 }),
-    optimum: (tails) => optimum(tails, means),
-    cliOptimum: (tails) => optimum(tails, others),
+    recap: (point) => bill(fold(point), means),
+    optimum: () => {
+      const tails = [usual.tailTokens];
+      const known = list(tails).map(fold);
+      return bill(cheapestFolds(conversation, tails, { rates, means, known }), means);
+    },
     points: (tails) =>
       list(tails)
         .map((point) => ({ ...point, total: bill(fold(point), means).total }))

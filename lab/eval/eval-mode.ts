@@ -4,15 +4,66 @@ import { basename } from 'node:path';
 import { terminalText } from '#infra/terminal-text.ts';
 import { answersText, exitCode, openAnswerFolder } from './answers/answer-folder.ts';
 import {
-  parseModeArguments,
-  type ModeArguments,
-  type ModeDefaults,
-  type Strategy,
-} from './eval-mode-arguments.ts';
+  compactionOptions,
+  compactionOptionsHelp,
+  listOf,
+  readCompactionArguments,
+  required,
+  type CompactionArguments,
+} from './compaction-arguments.ts';
 import { type BenchSettings, type EvalBench, startEvalBench } from './run/eval-bench.ts';
 import { createProgressBar, type ProgressBar } from './replay/progress-bar.ts';
 import { parseRecordings, type Recording } from './replay/recording.ts';
+import { readChoice, readOptions } from './replay/replay-arguments.ts';
 import { runEvalCommand } from './run-eval-command.ts';
+import { strategyNames, type Strategy } from './strategies.ts';
+
+/** What a command beside `npm run eval` is told. */
+export interface ModeArguments extends CompactionArguments {
+  /** At least one. */
+  dataPaths: string[];
+  jsonPath?: string;
+  strategies: Strategy[];
+}
+
+/** What differs between the commands where nothing is said. */
+export interface ModeDefaults {
+  /** With a comma between two. */
+  strategies: string;
+  /** Default: `stand-in`. */
+  model?: string;
+}
+
+export const modeOptionsHelp = `  --data FILE.jsonl        what to read; several times for several files
+  --json OUT               write the figures and examples to this file
+  --strategies LIST        ledger, gemini-cli, or both with a comma
+${compactionOptionsHelp}`;
+
+const options = {
+  data: { type: 'string', multiple: true },
+  json: { type: 'string' },
+  strategies: { type: 'string' },
+  ...compactionOptions,
+  help: { type: 'boolean', default: false },
+} as const;
+
+/** Reads the command line; `'help'` when that was asked for. Throws ArgumentError. */
+export function parseModeArguments(
+  argv: readonly string[],
+  defaults: ModeDefaults,
+): ModeArguments | 'help' {
+  const values = readOptions(argv, options);
+  if (values.help) return 'help';
+  const [first, ...others] = values.data ?? [];
+  return {
+    dataPaths: [required('--data', first), ...others],
+    ...(values.json !== undefined && { jsonPath: values.json }),
+    strategies: listOf(values.strategies ?? defaults.strategies).map((each) =>
+      readChoice('--strategies', each, strategyNames),
+    ),
+    ...readCompactionArguments(values, defaults.model),
+  };
+}
 
 /** A data file that is there. */
 export interface DataFile {
@@ -75,43 +126,26 @@ export async function runMode(mode: Mode): Promise<void> {
 export const progressOf = (total: number): ProgressBar =>
   createProgressBar({ total, isTerminal: process.stderr.isTTY, write: writeError });
 
-/** One recording of a file, compacted with one strategy. */
-export interface Task {
-  bench: EvalBench;
-  strategy: Strategy;
-  file: string;
-  recording: Recording;
-}
+/** The wanted recordings of all files. */
+export const recordingsOf = (
+  { ids, limit }: Pick<ModeArguments, 'ids' | 'limit'>,
+  { text }: DataFile,
+): Recording[] =>
+  parseRecordings(text)
+    .filter(({ id }) => ids.length === 0 || ids.includes(id))
+    .slice(0, limit);
 
-/**
- * Runs `measure` for every wanted recording of every file, strategy by strategy. What waits for answers is left out of
- * the results.
- */
-export async function forEachRecording<Result>(
-  wanted: ModeSettings,
-  files: readonly DataFile[],
-  measure: (task: Task) => Promise<Result>,
-): Promise<Result[]> {
-  const recordings = files.flatMap(({ name, text }) =>
-    parseRecordings(text)
-      .filter(({ id }) => wanted.ids.length === 0 || wanted.ids.includes(id))
-      .slice(0, wanted.limit)
-      .map((recording) => ({ file: name, recording })),
-  );
-  const bar = progressOf(recordings.length * wanted.strategies.length);
-  const results: Result[] = [];
+/** Runs `work` with a bench for each wanted strategy. */
+export async function forEachStrategy(
+  wanted: ModeSettings & Pick<BenchSettings, 'vices'>,
+  work: (bench: EvalBench) => Promise<void>,
+): Promise<void> {
   for (const strategy of wanted.strategies) {
-    const bench = await startEvalBench({ ...wanted, strategy }, {});
+    const bench = await startEvalBench({ ...wanted, strategy }, process.env);
     try {
-      for (const { file, recording } of recordings) {
-        const result = await measure({ bench, strategy, file, recording });
-        if (bench.answers?.isWaiting() !== true) results.push(result);
-        bar.advance(1, `${strategy} ${recording.id}`);
-      }
+      await work(bench);
     } finally {
       await bench.stop();
     }
   }
-  bar.end();
-  return results;
 }

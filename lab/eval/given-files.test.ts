@@ -8,11 +8,8 @@ import { z } from 'zod';
 import { checkWritable } from './given-files.ts';
 
 const readers = 'lab/readers/readers.ts';
-const canaries = 'lab/canaries/canaries.ts';
 const cost = 'lab/cost/cost.ts';
 const bench = 'lab/bench/bench.ts';
-const compactbench = 'lab/compactbench/compactbench.ts';
-const count = 'lab/cost/counted/count.ts';
 
 describe('the file for the figures', () => {
   let folder: string;
@@ -48,7 +45,6 @@ describe('wrong files and names', () => {
     const turns = ['user', 'model'].map((role) => ({ role, parts: [{ text: 'Hello' }] }));
     await writeFile(join(folder, 'talk.jsonl'), JSON.stringify({ id: 'talk', turns }));
     await writeFile(join(folder, 'short.txt'), 'Be short.');
-    await writeFile(join(folder, 'three.txt'), ['Sum up.', 'A?', 'B?', 'C?'].join('\n---\n'));
   });
   afterEach(() => rm(folder, { recursive: true }));
 
@@ -65,21 +61,8 @@ describe('wrong files and names', () => {
   test.each([
     [readers, '--data @talk.jsonl --answers @short.txt', /--answers \S+ is no folder/u],
     [readers, '--data @talk.jsonl --answers @a --json @none/out', /--json \S+ cannot be written/u],
-    [
-      readers,
-      '--data @talk.jsonl --answers @a --prompt a=@short.txt --prompt a=@short.txt',
-      /the name a is taken/u,
-    ],
-    [
-      readers,
-      '--data @talk.jsonl --answers @a --prompt a=@three.txt',
-      /--prompt \S+: 3 requests stand behind lines ---, and this command asks its own/u,
-    ],
-    [
-      canaries,
-      '--data @talk.jsonl --model files --answers @a --prompt a=@three.txt',
-      /--prompt \S+: 3 requests .* at most 2/u,
-    ],
+    [readers, '--data @none --answers @a', /--data \S+ cannot be read/u],
+    [readers, '--data @short.txt --answers @a', /line 1 is not a recorded conversation/u],
     [readers, '--marks @none', /--marks \S+ cannot be read/u],
     [readers, '--marks @short.txt', /--marks \S+ is no JSON/u],
     [readers, '--marks @talk.jsonl', /--marks \S+ holds no marks as --json writes them/u],
@@ -87,36 +70,16 @@ describe('wrong files and names', () => {
     [bench, '--only estimate-ascii --report', /--report writes the whole page/u],
     [bench, '--only estimate-ascii --json @none/out', /--json \S+ cannot be written/u],
     [bench, '--only nope', /no benchmark is called nope/u],
-    [compactbench, '--data @none --answers @a', /--data takes a checkout of CompactBench/u],
-    [compactbench, '--data @none --answers @a --difficulty nope', /--difficulty takes easy or/u],
     [readers, '--marks @short.txt --data @talk.jsonl', /--marks measures nothing/u],
-    [canaries, '--data @none', /--data \S+ cannot be read/u],
-    [canaries, '--data @short.txt', /--data \S+: line 1 is not a recorded conversation/u],
-    [canaries, '--data @talk.jsonl --methods=', /--methods or --prompt/u],
-    [canaries, '--data @talk.jsonl --json @none/out', /--json \S+ cannot be written/u],
-    [
-      canaries,
-      '--data @talk.jsonl --model files --answers @a --prompt recap=@short.txt',
-      /the name recap is taken/u,
-    ],
-    [
-      canaries,
-      '--data @talk.jsonl --model files --answers @a --vices dense',
-      /--vices .* --model files/u,
-    ],
     [cost, '--hit-rate 2', /--hit-rate takes a number from 0 to 1, not "2"/u],
     [cost, '--model nope', /--model takes .*gemini-3\.5-flash.*, not "nope"/u],
+    [cost, '--data @talk.jsonl --report', /leave --data out/u],
     [cost, '--json @none/out', /--json \S+ cannot be written/u],
-    [count, '--data @talk.jsonl --answers @', /the first argument is the name/u],
-    [count, 'none --data @none --answers @', /--data \S+ cannot be read/u],
-    [count, 'none --data @talk.jsonl --answers @none', /--answers \S+ does not exist/u],
-    [count, 'none --data @talk.jsonl --answers @', /answers no compaction/u],
   ])('%s %s ends with 2 and says what is wrong', async (command, line, message) => {
     const { code, stderr } = await runCommand(command, line);
 
     expect(stderr).toMatch(message);
     expect(stderr).not.toContain('    at ');
     expect(code).toBe(2);
-    expect(await readdir('lab/cost/counted/figures')).not.toContain('none.json');
   });
 });

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import { emptySnapshot, type Snapshot } from '#shared/conversation/documents/snapshot.ts';
 import {
   contentWords,
   compareStatements,
   linesAdded,
+  rewordedIn,
   statementsIn,
   summarise,
 } from './harm-figures.ts';
@@ -21,9 +23,8 @@ describe('the words that count', () => {
 describe('lines that code has added', () => {
   test.each([
     ['- User: "never on Mondays"', true],
-    ['- Tool call: "searchFlights"', true],
-    ['- Tool: "file not found"', true],
-    ['- Links: https://example.com/a', true],
+    ['- Tool: "file not found"', false],
+    ['- Shown by the user: "closed on Mondays"', true],
     ['- The user said "never on Mondays"', false],
     ['- User: wants "never on Mondays" kept', false],
     ['- Never on Mondays', false],
@@ -49,7 +50,7 @@ describe('the statements of an answer', () => {
 
 describe('harm', () => {
   test('is none where all is kept and nothing added', () => {
-    expect(compareStatements(['Booking QX-7719'], '- Booking QX-7719')).toEqual({
+    expect(compareStatements(['Booking QX-7719'], { snapshotText: '- Booking QX-7719' })).toEqual({
       statements: 1,
       kept: 1,
       added: 0,
@@ -58,14 +59,22 @@ describe('harm', () => {
   });
 
   test('is the share of words that are gone, and of characters that are new', () => {
-    const snapshot = '- Booking QX\n- User: "hurry!"';
+    const snapshotText = '- Booking QX\n- User: "hurry!"';
 
-    expect(compareStatements(['Booking QX-7719', 'Hurry'], snapshot)).toEqual({
+    expect(compareStatements(['Booking QX-7719', 'Hurry'], { snapshotText })).toEqual({
       statements: 2,
       kept: 0.75,
       added: 0.552,
       addedLines: 1,
     });
+  });
+
+  test('is none to what went to the archive', () => {
+    const archive = [{ text: 'Booking QX-7719' }];
+
+    expect(compareStatements(['Booking QX-7719'], { snapshotText: '- Hurry', archive }).kept).toBe(
+      1,
+    );
   });
 
   test('of all counts a refusal as nothing kept, and not among what was added', () => {
@@ -75,5 +84,38 @@ describe('harm', () => {
       kept: 0.5,
       added: 0.1,
     });
+  });
+});
+
+describe('an update only rewords', () => {
+  const previous: Snapshot = {
+    ...emptySnapshot('assistant'),
+    sections: {
+      key_knowledge: [
+        {
+          id: 'i1',
+          text: 'The fee is 1,250 EUR a year.',
+          sources: [1],
+          importance: 2,
+          by: 'model',
+        },
+      ],
+    },
+    nextId: 2,
+  };
+  const update = (text: string) =>
+    JSON.stringify({ operations: [{ op: 'update', id: 'i1', text, sources: [3] }], topics: [] });
+
+  test.each([
+    ['what says the same in fewer words', 'Fee: 1250 EUR yearly.', 1],
+    ['not where the words are the same', 'The fee is 1,250 EUR a year', 0],
+    ['not where a value is new', 'The fee is 1,300 EUR a year.', 0],
+    ['not where there is more to it', 'The fee is 1,250 EUR a year, and due in the spring.', 0],
+  ])('%s', (_case, text, expected) => {
+    expect(rewordedIn(update(text), previous)).toBe(expected);
+  });
+
+  test('nothing where nothing was known', () => {
+    expect(rewordedIn(update('Fee: 1250 EUR yearly.'), undefined)).toBe(0);
   });
 });

@@ -1,10 +1,14 @@
 import { z } from 'zod';
+import { readAnswer } from '#shared/compaction/operations.ts';
+import { findValues } from '#shared/compaction/values.ts';
+import { workingItems, type Snapshot } from '#shared/conversation/documents/snapshot.ts';
+import { textKey } from '#shared/text/one-line.ts';
 
 /** What became of what a model wrote for one compaction. */
 export interface HarmFigures {
   /** That its answers state. */
   statements: number;
-  /** Share of their words and figures that stand in the snapshot, in thousandths. */
+  /** Share of their words and figures that stand in the snapshot or in its archive, in thousandths. */
   kept: number;
   /** Share of the snapshot's characters that code put there, in thousandths. */
   added: number;
@@ -30,10 +34,9 @@ export function contentWords(text: string): string[] {
     .filter((word) => !stopWords.has(word));
 }
 
-const addedLine =
-  /^- (?:(?:User|Assistant|Tool|Tool call|Shown by the user): "|(?:Files|Links|Identifiers): )/u;
+const addedLine = /^- (?:User|Shown by the user): "/u;
 
-/** Lines of a rendered snapshot that no model writes: sentences word for word, and lists. */
+/** Lines of a rendered snapshot that no model writes: words of users. Tool: "…" only says whose the words of a model are. */
 export const linesAdded = (snapshotText: string): string[] =>
   snapshotText.split('\n').filter((line) => addedLine.test(line));
 
@@ -56,14 +59,39 @@ export function statementsIn(answer: string): string[] {
   }
 }
 
+/** So many characters more tell nothing new. */
+const REWORDING_CHARACTERS = 20;
+
+/** Whether words for an item say no more than it said: no value that it lacked, and hardly longer. */
+function saysNoMore(before: string, after: string): boolean {
+  if (textKey(before) === textKey(after)) return false;
+  if (after.length > before.length + REWORDING_CHARACTERS) return false;
+  const known = new Set(findValues(before).flatMap(({ readings }) => readings));
+  return findValues(after).every(({ readings }) => readings.some((reading) => known.has(reading)));
+}
+
+/** How many updates of an answer only reword what is known, as models do where they are short of room. */
+export function rewordedIn(answer: string, previous: Snapshot | undefined): number {
+  const read = readAnswer(answer);
+  if (!read.ok || previous === undefined) return 0;
+  const known = new Map(workingItems(previous).map(({ id, text }) => [id, text]));
+  return read.operations.filter((operation) => {
+    if (operation.op !== 'update') return false;
+    const before = known.get(operation.id);
+    return before !== undefined && saysNoMore(before, operation.text);
+  }).length;
+}
+
 const thousandths = (share: number): number => Number(share.toFixed(3));
 
-/** Compares what a model stated with the snapshot that came of it. */
+/** Compares what a model stated with the snapshot that came of it, and with what lies in its archive. */
 export function compareStatements(
   statements: readonly string[],
-  snapshotText: string,
+  { snapshotText, archive = [] }: { snapshotText: string; archive?: readonly { text: string }[] },
 ): HarmFigures {
-  const standing = new Set(contentWords(snapshotText));
+  const standing = new Set(
+    [snapshotText, ...archive.map(({ text }) => text)].flatMap(contentWords),
+  );
   const words = statements.flatMap(contentWords);
   const gone = words.filter((word) => !standing.has(word)).length;
   const lines = linesAdded(snapshotText);

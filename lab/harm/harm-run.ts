@@ -1,9 +1,10 @@
+import { z } from 'zod';
 import { contentText } from '#shared/conversation/documents/content.ts';
 import type { CompactionDependencies } from '#functions/worker/compaction/compaction-dependencies.ts';
 import type { EvalBench } from '../eval/run/eval-bench.ts';
 import { compactGrowing, type GrowSettings } from '../eval/run/eval-generations.ts';
 import type { Recording } from '../eval/replay/recording.ts';
-import { compareStatements, statementsIn, type HarmFigures } from './harm-figures.ts';
+import { compareStatements, rewordedIn, statementsIn, type HarmFigures } from './harm-figures.ts';
 
 /** One compaction, and what it did to the answers of the model. */
 export interface HarmedGeneration
@@ -18,7 +19,19 @@ export interface HarmedGeneration
   reason?: string;
   calls: number;
   snapshotTokens?: number;
+  /** Values of it that nobody was found to have said. */
+  marked?: number;
+  /** Updates that only reword what is known. */
+  reworded?: number;
 }
+
+const reportSchema = z.looseObject({ markedCount: z.number() });
+
+/** Values that the report of a compaction names as said by nobody; 0 where it tells of none. */
+const markedIn = (report: unknown): number => {
+  const read = reportSchema.safeParse(report);
+  return read.success ? read.data.markedCount : 0;
+};
 
 type Model = CompactionDependencies['model'];
 
@@ -48,13 +61,20 @@ export async function measureHarm(
   );
   return generations.flatMap(({ state, reason, history, modelCalls }, index) => {
     if (state === 'WAITING') return [];
-    const statements = (answers[index] ?? []).flatMap(statementsIn);
+    const given = answers[index] ?? [];
+    const statements = given.flatMap(statementsIn);
+    const previous = generations[index - 1]?.history?.snapshot ?? undefined;
     const figures =
       history === undefined
         ? { statements: statements.length, kept: 0 }
         : {
-            ...compareStatements(statements, history.snapshotText),
+            ...compareStatements(statements, {
+              snapshotText: history.snapshotText,
+              archive: history.snapshot?.archive ?? [],
+            }),
             snapshotTokens: history.snapshotTokens,
+            marked: markedIn(history.report),
+            reworded: given.reduce((sum, answer) => sum + rewordedIn(answer, previous), 0),
           };
     return {
       id: recording.id,

@@ -1,6 +1,11 @@
 import { aligned } from '#infra/text-table.ts';
-import { forEachRecording, runMode, type Mode } from '../eval/eval-mode.ts';
-import { modeOptionsHelp } from '../eval/eval-mode-arguments.ts';
+import {
+  forEachStrategy,
+  modeOptionsHelp,
+  recordingsOf,
+  runMode,
+  type Mode,
+} from '../eval/eval-mode.ts';
 import { ArgumentError } from '../eval/replay/replay-arguments.ts';
 import { harmDefaults } from './harm-defaults.ts';
 import { summarise } from './harm-figures.ts';
@@ -9,10 +14,10 @@ import { measureHarm, type HarmedGeneration } from './harm-run.ts';
 const help = `Usage: npm run eval:harm -- --data FILE.jsonl --answers DIR [options]
 
 Compacts conversations with the recorded answers of a capable model, and tells what verification did to them:
-which share of what the model stated stands in the snapshot, and how much of the snapshot code has added.
+which share of what the model stated stands in the snapshot or its archive, how much of the snapshot code has added,
+how many values are marked as said by nobody, and how many updates only reword what is known.
 
 ${modeOptionsHelp}
-  --repeat K               compact K times while the conversation grows (default 1)
                            (default here: --model files, --strategies ledger)
 
 Exit code: 0 there are figures, or no data file; 2 wrong arguments; 3 prompts have no answer.`;
@@ -25,6 +30,8 @@ const titles = [
   'kept',
   'added',
   'lines',
+  'marked',
+  'reworded',
   'calls',
   'tokens',
 ];
@@ -39,6 +46,8 @@ const row = (harmed: HarmedGeneration): string[] => [
   harmed.kept.toFixed(3),
   harmed.added?.toFixed(3) ?? '-',
   cell(harmed.addedLines),
+  cell(harmed.marked),
+  cell(harmed.reworded),
   String(harmed.calls),
   cell(harmed.snapshotTokens),
 ];
@@ -53,8 +62,9 @@ const harm: Mode = {
       );
     const generations: HarmedGeneration[] = [];
     // A conversation that waits in its second generation has figures of the first.
-    await forEachRecording(wanted, files, async ({ bench, recording }) => {
-      generations.push(...(await measureHarm(bench, wanted, recording)));
+    await forEachStrategy(wanted, async (bench) => {
+      for (const recording of files.flatMap((file) => recordingsOf(wanted, file)))
+        generations.push(...(await measureHarm(bench, wanted, recording)));
     });
     const { refused, kept, added } = summarise(generations);
     return {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { missingPrompts, openAnswerFolder, stalePlaces } from '../eval/answers/answer-folder.ts';
-import { parseModeArguments } from '../eval/eval-mode-arguments.ts';
+import { parseModeArguments } from '../eval/eval-mode.ts';
 import { startEvalBench } from '../eval/run/eval-bench.ts';
 import { parseRecordings, type Recording } from '../eval/replay/recording.ts';
 import { harmDefaults } from './harm-defaults.ts';

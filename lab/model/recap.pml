@@ -27,7 +27,7 @@
              that runs out while its holder lives and goes on
    CHANGES   each is an edit, a request for compaction, or the deletion */
 #define MAX_ATTEMPTS 2        /* shared/conversation/decisions/start-decision.ts has 3 */
-#define ATTEMPTS_PER_NEED 2   /* shared/compaction/decisions/claim-decision.ts has 3 */
+#define ATTEMPTS_PER_NEED 2   /* shared/compaction/claim.ts has 3 */
 #define OVER_THRESHOLD 2      /* finished turns that stand verbatim */
 #define EVENTS_IN_FLIGHT 2    /* of more, one is as good as lost: the sweep must find the need */
 
@@ -344,7 +344,7 @@ claim:                                   /* workers may have it; a late one find
        seq_++
     :: else -> break od;
     seq_ = 0; newest = 0;
-    /* shared/compaction/decisions/claim-decision.ts */
+    /* shared/compaction/claim.ts */
     isSwapped = HAS(swapped, need) != 0;
     if :: isSwapped || (need == MANUAL && isManualRecorded) ->
        isFailure = !isSwapped; forgetPlan(); goto clearNeed                     /* only that is left */

@@ -20,6 +20,15 @@ export const answerText = (name: string) => `Noted ${answerMark(name)}. ${ANSWER
 
 const MARK = /\b[qa]-[a-z]+-mark\b/g;
 
+/** What the title of a topic names a turn by: another mark, since a context names each question once. */
+const topicMark = (mark: string) => mark.replace(/^q-(.*)-mark$/, 't-$1');
+const TOPIC_MARK = /\bt-([a-z]+)\b/g;
+/** The marks of the questions that topics in a text name. */
+export const topicMarksIn = (text: string): string[] =>
+  [...text.matchAll(TOPIC_MARK)].map(([, name = '']) => questionMark(name));
+/** More have no room in a title. */
+const TOPIC_MARKS_MAX = 2;
+
 /** The marks in a text, each as often as it stands there. */
 export const marksIn = (text: string): string[] => text.match(MARK) ?? [];
 
@@ -71,8 +80,8 @@ const WALK = 'a walk along the river to the old harbour, and back in the evening
 const snapshotOf = (knowledge: string) =>
   `<state_snapshot><overall_goal>Plan a walk.</overall_goal><active_constraints></active_constraints><key_knowledge>${knowledge}</key_knowledge><artifact_trail></artifact_trail><file_system_state></file_system_state><recent_actions></recent_actions><task_state></task_state></state_snapshot>`;
 
-/** One item for each marked turn that is shown, or a goal; those of earlier turns are known. */
-function operationsOf(text: string): object[] {
+/** One item for each marked turn that is shown, or a goal; those of earlier turns are known. All of them are one topic. */
+function ledgerAnswer(text: string): { operations: object[]; topics: object[] } {
   const marks = new Map<number, Set<string>>();
   let turn = 0;
   for (const [, number, said = ''] of text.matchAll(
@@ -86,10 +95,19 @@ function operationsOf(text: string): object[] {
   const items = [...marks].map(([seq, said]) => ({
     op: 'add',
     section: 'key_knowledge',
-    text: `Talked about: ${[...said].join(', ')}.`,
+    text: [...said].join(' '),
     sources: [seq],
   }));
-  return items.length > 0 ? items : [goal];
+  const seqs = [...marks.keys()];
+  const questions = [...marks.values()].flatMap((said) =>
+    [...said].filter((mark) => mark.startsWith('q')),
+  );
+  const title = questions.slice(0, TOPIC_MARKS_MAX).map(topicMark).join(' ') || 'Walks';
+  const [from = first] = seqs;
+  return {
+    operations: items.length > 0 ? items : [goal],
+    topics: [{ title, from, through: seqs.at(-1) ?? first }],
+  };
 }
 
 /**
@@ -108,7 +126,7 @@ export function summaryAnswer({
         text:
           responseJsonSchema === undefined
             ? snapshotOf(`Talked about: ${marks.join(', ') || WALK}.`)
-            : JSON.stringify({ scratchpad: '', operations: operationsOf(text) }),
+            : JSON.stringify({ scratchpad: '', ...ledgerAnswer(text) }),
       },
     ],
     finishReason: 'STOP',

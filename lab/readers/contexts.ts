@@ -1,14 +1,10 @@
 import type { Content } from '#shared/conversation/documents/content.ts';
-import { AnswerMissingError, type Ask } from '../eval/answers/ask-recorded.ts';
+import type { History } from '#shared/conversation/documents/history.ts';
+import { AnswerMissingError } from '../eval/answers/ask-recorded.ts';
 import { recallAfter, type RecallBefore } from '../eval/recall/recall-after.ts';
 import type { EvalBench } from '../eval/run/eval-bench.ts';
-import { compactGrowing, standingAfter, type GrowSettings } from '../eval/run/eval-generations.ts';
+import { compactGrowing, type GrowSettings } from '../eval/run/eval-generations.ts';
 import { turnsOf, type RecordedTurn } from '../eval/run/eval-turns.ts';
-import {
-  SUMMARY_REQUEST,
-  summariseInRounds,
-  type OtherSummariser,
-} from '../eval/run/other-summariser.ts';
 import type { Recording } from '../eval/replay/recording.ts';
 
 /** What is left of a conversation for one who goes on with it. */
@@ -19,11 +15,6 @@ export interface LeftContext {
   /** What stands before a message, for that message alone; '' for nothing. */
   beside: RecallBefore;
 }
-
-export type ContextSettings = GrowSettings & {
-  /** Tokens that recall may use for a message. */
-  recallTokens: number;
-};
 
 const nothingBeside: RecallBefore = () => Promise.resolve('');
 
@@ -52,60 +43,49 @@ export const wholeContext = (recording: Recording, foldedTurns: number): LeftCon
   beside: nothingBeside,
 });
 
+/** Compacts a recording as it grows. Throws AnswerMissingError, and an Error that names the compaction that did not swap. */
+async function compactWhole(
+  bench: EvalBench,
+  settings: GrowSettings,
+  recording: Recording,
+): Promise<{ conversationId: string; history: History }> {
+  const { conversationId, generations } = await compactGrowing(bench, settings, recording);
+  if (bench.answers?.isWaiting() === true) throw new AnswerMissingError(bench.answers);
+  const last = generations.at(-1);
+  if (last?.history === undefined)
+    throw new Error(
+      `${recording.id}, ${bench.strategy}: compaction ${generations.length} of ${settings.repeat} ended ${last?.state} (${last?.reason}). Is its answer what the prompt asks for? A short conversation needs a smaller --repeat.`,
+    );
+  return { conversationId, history: last.history };
+}
+
 /**
- * The snapshot that the worker leaves after `repeat` compactions, alone and with what recall puts before each message.
- * Throws AnswerMissingError, and an Error that names the compaction that did not swap.
+ * Recap's snapshot, with what recall puts before each message and alone. `recallTokens`: what recall may use for a
+ * message. Throws as `compactWhole`.
  */
 export async function recapContexts(
   bench: EvalBench,
-  settings: ContextSettings,
+  settings: GrowSettings & { recallTokens: number },
   recording: Recording,
 ): Promise<LeftContext[]> {
-  const { conversationId, generations } = await compactGrowing(bench, settings, recording);
-  if (bench.answers?.isWaiting() === true) throw new AnswerMissingError(bench.answers);
-  const standing = await standingAfter(bench, conversationId, generations.at(-1));
-  if (!standing)
-    throw new Error(
-      `${recording.id}: compaction ${generations.length} of ${settings.repeat} ended ${generations.at(-1)?.reason}. Is its answer what the prompt asks for? A short conversation needs a smaller --repeat.`,
-    );
-  const { history } = standing;
-  const after = { conversationId, history };
-  const withRecall = await recallAfter(bench, after, settings.recallTokens);
-  const text = history.snapshotText;
+  const compacted = await compactWhole(bench, settings, recording);
+  const text = compacted.history.snapshotText;
   return [
-    { method: 'recap', text, beside: withRecall },
+    {
+      method: 'recap',
+      text,
+      beside: await recallAfter(bench, compacted, settings.recallTokens),
+    },
     { method: 'recap, recall off', text, beside: nothingBeside },
   ];
 }
 
-/** What another summariser is told of the room, and whom it asks. */
-interface SummaryAsked {
-  ask: Ask;
-  settings: Pick<GrowSettings, 'repeat' | 'keepFraction'>;
-  /** Characters that a summary may have. */
-  roomCharacters: number;
-  beforeEach: (round: number) => void;
-}
-
-/** The summary that another summariser leaves after the same turns in the same rounds. Throws AnswerMissingError. */
-export async function summariserContext(
-  { name, system }: OtherSummariser,
-  { ask, settings, roomCharacters, beforeEach }: SummaryAsked,
+/** The snapshot of Gemini CLI's algorithm, which has no recall. Throws as `compactWhole`. */
+export async function geminiCliContext(
+  bench: EvalBench,
+  settings: GrowSettings,
   recording: Recording,
 ): Promise<LeftContext> {
-  const cut = { count: settings.repeat, keepFraction: settings.keepFraction };
-  const summaries = await summariseInRounds(recording, cut, ({ round, before, turns }) => {
-    beforeEach(round);
-    const anchor =
-      before === undefined
-        ? ''
-        : 'A summary of what was said before stands above. Integrate all that is still relevant of it into the new one. ';
-    const text = [
-      ...(before === undefined ? [] : [before]),
-      renderTurns(turns),
-      `USER: ${anchor}${SUMMARY_REQUEST}, of at most ${roomCharacters} characters without the scratchpad.`,
-    ].join('\n\n');
-    return ask({ kind: 'main', system, text });
-  });
-  return { method: name, text: summaries.at(-1) ?? '', beside: nothingBeside };
+  const { history } = await compactWhole(bench, settings, recording);
+  return { method: 'gemini-cli', text: history.snapshotText, beside: nothingBeside };
 }

@@ -16,10 +16,10 @@ const rubricOf = (rubric: unknown): string[] =>
 /** `count` of the items, evenly spaced; all of them when there are fewer. */
 function evenly<T>(items: readonly T[], count: number): T[] {
   if (items.length <= count) return [...items];
-  return Array.from({ length: count }, (_, index) => {
-    const item = items[Math.floor((index * items.length) / count)];
-    return item === undefined ? [] : [item];
-  }).flat();
+  const indexes = Array.from({ length: count }, (_, index) =>
+    Math.floor((index * items.length) / count),
+  );
+  return items.filter((_, index) => indexes.includes(index));
 }
 
 /**

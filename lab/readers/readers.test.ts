@@ -126,7 +126,6 @@ describe('the command', () => {
       said('model', `That is ${'really '.repeat(30)}good of you.`),
     ]).flat();
     await writeFile(join(folder, 'data.jsonl'), JSON.stringify({ id: 'music', turns, probes }));
-    await writeFile(join(folder, 'other.txt'), 'Summarise.');
   });
   afterEach(() => rm(folder, { recursive: true }));
 
@@ -137,7 +136,6 @@ describe('the command', () => {
       `--data=${join(folder, 'data.jsonl')}`,
       `--answers=${join(folder, 'answers')}`,
       '--repeat=1',
-      `--prompt=other=${join(folder, 'other.txt')}`,
       `--json=${join(folder, 'marks.json')}`,
     ])
       .then(({ stdout }) => ({ code: 0, stdout }))
@@ -148,21 +146,34 @@ describe('the command', () => {
     scratchpad: '',
     operations: [{ op: 'add', section: 'user_profile', items }],
   });
-  /** Answers each prompt by its method and kind; readers know the piano unless they have only the other's summary. */
+  // The service refuses much smaller ones.
+  const cliSnapshot = [
+    '<scratchpad>They like music.</scratchpad>',
+    '<state_snapshot>',
+    '<overall_goal></overall_goal>',
+    '<active_constraints></active_constraints>',
+    `<key_knowledge>${'They talked about music, and about how good it is to play every day. '.repeat(6)}</key_knowledge>`,
+    '<artifact_trail></artifact_trail>',
+    '<file_system_state></file_system_state>',
+    '<recent_actions></recent_actions>',
+    '<task_state></task_state>',
+    '</state_snapshot>',
+  ].join('\n');
+  /** Answers each prompt by its method and kind; readers know the piano unless they have only Gemini CLI's snapshot. */
   async function answerPrompts(): Promise<void> {
     for (const file of await readdir(join(folder, 'answers'))) {
       const [, method, kind] = /^music\.([\w-]+)\.g\d+\.(\w+)\..*prompt\.md$/u.exec(file) ?? [];
       if (method === undefined) continue;
       const prompt = await readFile(join(folder, 'answers', file), 'utf8');
       const texts: Readonly<Record<string, string>> = {
-        reader: JSON.stringify([method === 'other' ? 'unknown' : 'Petrof', 'unknown']),
+        reader: JSON.stringify([method === 'gemini-cli' ? 'unknown' : 'Petrof', 'unknown']),
         judge: JSON.stringify(
           [...prompt.matchAll(/given: (?<given>.*)$/gmu)].map(({ groups }) =>
             groups?.given === 'Petrof' ? 1 : 0,
           ),
         ),
       };
-      const summary = method === 'other' ? 'They like music.' : snapshot;
+      const summary = method === 'gemini-cli' ? cliSnapshot : snapshot;
       const answer = join(folder, 'answers', file.replace('.prompt.md', '.answer.txt'));
       await writeFile(answer, texts[kind ?? ''] ?? summary);
     }
@@ -171,7 +182,7 @@ describe('the command', () => {
   /** The exit codes of the runs that had prompts without an answer. */
   async function answerAll(): Promise<number[]> {
     const codes = [];
-    for (let round = 0; round < 3; round += 1) {
+    for (let round = 0; round < 4; round += 1) {
       codes.push((await runCommand()).code);
       await answerPrompts();
     }
@@ -191,13 +202,13 @@ describe('the command', () => {
     const codes = await answerAll();
     const { code, stdout } = await runCommand();
 
-    expect([...codes, code]).toEqual([3, 3, 3, 0]);
+    expect([...codes, code]).toEqual([3, 3, 3, 3, 0]);
     const cells = stdout.split('\n').map((line) => line.trim().split(/ {2,}/u));
     expect(cells.map(([method, , questions, score]) => [method, questions, score])).toEqual(
       expect.arrayContaining([
         ['recap', '2', '50.0'],
         ['recap, recall off', '2', '50.0'],
-        ['other', '2', '0.0'],
+        ['gemini-cli', '2', '0.0'],
         ['whole history', '2', '50.0'],
       ]),
     );
@@ -205,7 +216,7 @@ describe('the command', () => {
     expect(written).toMatchObject([
       {
         id: 'music',
-        questions: [{ id: 'folded', marks: { recap: 1, other: 0 } }, { id: 'unsaid' }],
+        questions: [{ id: 'folded', marks: { recap: 1, 'gemini-cli': 0 } }, { id: 'unsaid' }],
       },
     ]);
   });

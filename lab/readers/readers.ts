@@ -5,8 +5,8 @@ import {
   openAnswerFolder,
   type AnswerFolder,
 } from '../eval/answers/answer-folder.ts';
-import { askAll, AnswerMissingError, askRecorded } from '../eval/answers/ask-recorded.ts';
-import { listOf, required } from '../eval/eval-arguments.ts';
+import { askAll, AnswerMissingError } from '../eval/answers/ask-recorded.ts';
+import { listOf, required } from '../eval/compaction-arguments.ts';
 import { checkWritable, readGivenFile, readRecordings } from '../eval/given-files.ts';
 import {
   ArgumentError,
@@ -16,16 +16,11 @@ import {
 } from '../eval/replay/replay-arguments.ts';
 import type { Recording } from '../eval/replay/recording.ts';
 import { runEvalCommand } from '../eval/run-eval-command.ts';
-import { startEvalBench } from '../eval/run/eval-bench.ts';
+import { startEvalBench, type EvalBench } from '../eval/run/eval-bench.ts';
+import type { GrowSettings } from '../eval/run/eval-generations.ts';
 import { slicesOf, turnsOf } from '../eval/run/eval-turns.ts';
-import { readOtherSummarisers, type OtherSummariser } from '../eval/run/other-summariser.ts';
-import {
-  recapContexts,
-  summariserContext,
-  wholeContext,
-  type ContextSettings,
-  type LeftContext,
-} from './contexts.ts';
+import type { Strategy } from '../eval/strategies.ts';
+import { geminiCliContext, recapContexts, wholeContext, type LeftContext } from './contexts.ts';
 import { foldedQuestions, type Question } from './folded-questions.ts';
 import { marksText, parseMarks, type Measured } from './marks-file.ts';
 import { readAndJudge } from './read-and-judge.ts';
@@ -36,8 +31,9 @@ const help = `Usage: npm run eval:readers -- --data FILE.jsonl --answers FOLDER 
        npm run eval:readers -- --marks FILE
 
 What does somebody still know who sees only what is left of a conversation? Compacts conversations that have "probes", with
-Recap and with other summarisers, lets a reader answer the questions about folded turns from each of what they left, and a
-judge compare the answers with the known ones, all methods shuffled. A reader of the whole folded history is the ceiling.
+Recap and as Gemini CLI does, in the same rounds; lets a reader answer the questions about folded turns from each of what
+they left, and a judge compare the answers with the known ones, all methods shuffled. A reader of the whole folded history
+is the ceiling.
 Summaries, answers and marks are files: a prompt without one is written to the folder.
 
   --data FILE.jsonl        recorded conversations with "probes" ({"id","question","answer","evidenceTurnIndexes"})
@@ -45,10 +41,9 @@ Summaries, answers and marks are files: a prompt without one is written to the f
   --answers FOLDER         recorded answers; a prompt without one is written there
   --repeat K               compact K times while the conversation grows (default 3)
   --keep F                 share of the text that is not folded at last (default 0.3)
-  --snapshot-tokens N      size of Recap's snapshot (default: the policy's)
+  --snapshot-tokens N      size of the snapshots (default: the policy's)
+  --gemini-cli-tokens N    size of Gemini CLI's (default: that of --snapshot-tokens)
   --recall-tokens N        what recall may put before a message (default 500)
-  --prompt NAME=FILE       another summariser's instruction; several times for several
-  --prompt-characters N    size of their summaries (default 6000)
   --questions N            questions of each conversation, spread evenly (default 50)
   --json OUT               once all is marked: write sizes and the marks of every question to this file, without a word
                            of the conversations
@@ -64,9 +59,8 @@ const options = {
   repeat: { type: 'string', default: '3' },
   keep: { type: 'string', default: '0.3' },
   'snapshot-tokens': { type: 'string' },
+  'gemini-cli-tokens': { type: 'string' },
   'recall-tokens': { type: 'string', default: '500' },
-  prompt: { type: 'string', multiple: true },
-  'prompt-characters': { type: 'string', default: '6000' },
   questions: { type: 'string', default: '50' },
   json: { type: 'string' },
   marks: { type: 'string' },
@@ -75,40 +69,49 @@ const options = {
 
 type Values = ReturnType<typeof readOptions<typeof options>>;
 
-const readSettings = (values: Values): ContextSettings => {
+/** Both compact in the same rounds. */
+interface Settings {
+  recap: GrowSettings & { recallTokens: number };
+  geminiCli: GrowSettings;
+}
+
+const readSettings = (values: Values): Settings => {
   const snapshotTokens = readInteger('--snapshot-tokens', values['snapshot-tokens']);
-  return {
-    profile: 'assistant',
+  const cliTokens = readInteger('--gemini-cli-tokens', values['gemini-cli-tokens']);
+  const growing = {
+    profile: 'assistant' as const,
     repeat: readInteger('--repeat', values.repeat),
     keepFraction: readFraction('--keep', values.keep, '(0, 1)'),
-    seed: '1',
-    recallTokens: readInteger('--recall-tokens', values['recall-tokens']),
     ...(snapshotTokens !== undefined && { snapshotTokens }),
+  };
+  return {
+    recap: { ...growing, recallTokens: readInteger('--recall-tokens', values['recall-tokens']) },
+    geminiCli: { ...growing, ...(cliTokens !== undefined && { snapshotTokens: cliTokens }) },
   };
 };
 
 /** What each method leaves of a conversation, the ceiling last. Throws AnswerMissingError when all prompts are written. */
 async function leftContexts(
-  { folder, settings, others, roomCharacters }: Wanted,
+  { folder, settings }: Wanted,
   recording: Recording,
   foldedTurns: number,
 ): Promise<LeftContext[]> {
-  const recap = async (): Promise<LeftContext[]> => {
-    const wanted = { model: 'files', vices: {}, seed: '1', strategy: 'ledger' as const };
-    const bench = await startEvalBench({ ...wanted, answerFolder: folder }, {});
+  const onBench = async <Left>(strategy: Strategy, leave: (bench: EvalBench) => Promise<Left>) => {
+    const bench = await startEvalBench({ model: 'files', strategy, answerFolder: folder }, {});
     try {
-      return await recapContexts(bench, settings, recording);
+      return await leave(bench);
     } finally {
       await bench.stop();
     }
   };
-  const byOthers = others.map((other) => async () => {
-    folder.beginConversation({ id: recording.id, strategy: other.name });
-    const beforeEach = (round: number): void => folder.beginGeneration(round);
-    const asked = { ask: askRecorded(folder), settings, roomCharacters, beforeEach };
-    return [await summariserContext(other, asked, recording)];
-  });
-  const contexts = await askAll([recap, ...byOthers]);
+  const contexts = await askAll([
+    () => onBench('ledger', (bench) => recapContexts(bench, settings.recap, recording)),
+    async () => [
+      await onBench('gemini-cli', (bench) =>
+        geminiCliContext(bench, settings.geminiCli, recording),
+      ),
+    ],
+  ]);
   return [...contexts.flat(), wholeContext(recording, foldedTurns)];
 }
 
@@ -131,10 +134,7 @@ const charactersOf = ({ method, context, questions }: Seen) => {
 
 interface Wanted {
   folder: AnswerFolder;
-  settings: ContextSettings;
-  others: OtherSummariser[];
-  /** Of the others' summaries. */
-  roomCharacters: number;
+  settings: Settings;
   /** Of each conversation. */
   questions: number;
 }
@@ -142,7 +142,7 @@ interface Wanted {
 async function measure(wanted: Wanted, recording: Recording): Promise<Measured> {
   const { id } = recording;
   const turns = turnsOf(recording);
-  const { repeat: count, keepFraction } = wanted.settings;
+  const { repeat: count, keepFraction } = wanted.settings.recap;
   const foldedTurns = slicesOf(turns, { count, keepFraction }).at(-1)?.folded ?? 0;
   const keepFrom = turns[foldedTurns]?.firstIndex ?? recording.turns.length;
   const questions = foldedQuestions(recording, { keepFrom, count: wanted.questions });
@@ -176,8 +176,6 @@ async function run(): Promise<void> {
   const wanted = {
     folder,
     settings: readSettings(values),
-    others: await readOtherSummarisers(values.prompt ?? [], { requests: 0 }),
-    roomCharacters: readInteger('--prompt-characters', values['prompt-characters']),
     questions: readInteger('--questions', values.questions),
   };
   await checkWritable('--json', values.json);

@@ -19,6 +19,9 @@ const inUserZone = (time: Date, told: Turn['told']): Date =>
     ? time
     : new Date(time.getTime() + told.offsetMinutes * MINUTE_MS);
 
+/** The day of a moment in UTC, `2026-11-21`. */
+export const toDayKey = (at: Date): string => at.toISOString().slice(0, 10);
+
 /** ICU says `GMT+09:00`, and `GMT` for none. */
 const offsetPattern = /^GMT(?:([+-])(\d\d):(\d\d)(?::\d\d)?)?$/;
 

@@ -3,17 +3,6 @@ import type { Content, Part } from '#shared/conversation/documents/content.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { cutHead, cutTail } from '#shared/text/cut.ts';
 
-const marked = /[?？]\W{0,3}$/u;
-/** Endings that ask without a mark. */
-const eastern =
-  /(?:[吗嗎呢么]|多少|什么|什麼|哪里|哪儿|几点|怎么走|怎么样|(?:です|ます|でしょう)か|나요|까요|인가요|는지요)[。.!！~\s]{0,3}$/u;
-
-/** Whether a sentence asks. Heuristic: in European languages by its mark alone. */
-export const isQuestion = (sentence: string): boolean => {
-  const said = sentence.trimEnd();
-  return marked.test(said) || eastern.test(said);
-};
-
 /** `call`: what the model asked of a tool; it was said, but not to the user. */
 export type Speaker = 'user' | 'model' | 'call' | 'tool';
 

@@ -48,3 +48,6 @@ export function plainText(text: string): string {
   const lower = folded.toLowerCase();
   return unusualBlank.test(lower) ? lower.replaceAll(/\s+/g, ' ') : lower;
 }
+
+/** Letters of scripts that put no blanks between words. */
+export const unspacedScript = String.raw`\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}ー々`;

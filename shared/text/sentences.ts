@@ -5,7 +5,7 @@ import { findMatches } from './matches.ts';
 const SENTENCE_CHARACTERS = 300;
 
 /** Where a sentence stands in its text, blanks and list bullets left out. */
-export interface SentenceSpan {
+interface SentenceSpan {
   start: number;
   end: number;
   /** In a code fence, or in a line that begins with `>`: shown rather than said. */

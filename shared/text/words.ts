@@ -1,7 +1,7 @@
 import { isAscii } from './plain-text.ts';
 
 /** Words that say nothing by themselves, in several languages. */
-export const functionWords: ReadonlySet<string> = new Set(
+const functionWords: ReadonlySet<string> = new Set(
   `a an the this that these those it its is are was were be been am i i'm i'd i'll i've me my we our us you your he she they them
   to of in on at by for with from as and or but so if then than there here will would can could should do does did have has
   had just also too very really please user der die das ein eine und oder ich sie wir es ist sind zu mit von für auf im am bitte
@@ -12,7 +12,7 @@ export const functionWords: ReadonlySet<string> = new Set(
 );
 
 /** Endings change with the grammar; what is compared is the beginning of a word. */
-export const STEM_CHARACTERS = 6;
+const STEM_CHARACTERS = 6;
 
 /** Runs of letters; in scripts without blanks every pair of neighbours stands for a word. */
 const letters = /\p{L}[\p{L}\p{M}'’]*/gu;
@@ -90,12 +90,6 @@ export function shareIn(words: ReadonlySet<string>, others: ReadonlySet<string>)
   let common = 0;
   for (const word of words) if (others.has(word)) common += 1;
   return common / words.size;
-}
-
-/** How alike two sets of words are, 0–1: Dice's coefficient, so that neither may be much longer. */
-export function overlapShare(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
-  const all = one.size + other.size;
-  return all === 0 ? 0 : (2 * shareIn(one, other) * one.size) / all;
 }
 
 /** Behind the last ASCII character. */

@@ -147,12 +147,21 @@ const rules = [
   'I never eat peanuts.',
 ];
 
-/** A model that ends every rule by its id and fills the snapshot with the newest trivia. */
+/** A model that notes the rules, then ends each by its id, and fills the snapshot with the newest trivia. */
 function forgetful(request: ModelRequest): Promise<string> {
   const shown = request.contents.map(contentText).join('\n');
   const ids = [...shown.matchAll(/^\{"id":"(i\d+)","section":"active_constraints"/gmu)];
   const seq = Number(/^\[(\d+)\] user: /mu.exec(shown)?.[1] ?? 1);
   const operations = [
+    ...rules
+      .filter((rule) => shown.includes(`user: ${rule}`))
+      .map((quote) => ({
+        op: 'add',
+        section: 'active_constraints',
+        text: quote,
+        quote,
+        sources: [],
+      })),
     ...ids.map(([, id = '']) => ({ op: 'remove', id, reason: 'pointless', sources: [seq] })),
     ...Array.from({ length: 40 }, (_, index) => ({
       op: 'add',
@@ -193,10 +202,8 @@ describe('S10: D11: rules of the user evicted before the newest trivia', () => {
     const { history, text } = await see(bench.store, conversationId);
     const held = history?.snapshot?.sections['active_constraints'] ?? [];
     expect(asked).toEqual([0, 3, 3, 3]);
-    expect(held.map(({ quote = '' }) => quote.replace(/\.$/u, '')).toSorted()).toEqual(
-      rules.map((rule) => rule.replace(/\.$/u, '')).toSorted(),
-    );
-    for (const rule of rules) expect(text).toContain(rule.replace(/\.$/u, ''));
+    expect(held.map((item) => item.text).toSorted()).toEqual(rules.toSorted());
+    for (const rule of rules) expect(text).toContain(rule);
     expect(history?.snapshot?.archive.length).toBeGreaterThan(0);
   });
 });

@@ -1,14 +1,13 @@
-import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
-import { ledgerConstants } from '#shared/compaction/ledger/ledger-constants.ts';
-import { isArmed, resolvePolicy } from '#shared/compaction/policy/policy.ts';
-import { estimateContentTokens, estimateTextTokens } from '#shared/tokens/token-estimate.ts';
-import { contentText } from '#shared/conversation/documents/content.ts';
+import { engineConstants } from '#shared/compaction/engine-constants.ts';
+import { isArmed, resolvePolicy } from '#shared/compaction/policy.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
+import { contentText } from '#shared/conversation/documents/content.ts';
 import type { ModelRequest } from '#shared/ports/ports.ts';
+import { estimateContentTokens, estimateTextTokens } from '#shared/tokens/token-estimate.ts';
 import { snapshotAnswer } from '../fakes/scripted-model.ts';
 import { scriptedStreamer } from '../fakes/scripted-streamer.ts';
 import { chatDependencies } from '../support/chat/chat-dependencies.ts';
+import { sendAll } from '../support/chat/sending.ts';
 import {
   buildDue,
   compactOnce,
@@ -18,7 +17,8 @@ import {
 } from '../support/compaction/compacted-conversation.ts';
 import { benchWith, needAgain, worldWith } from '../support/compaction/compacting-world.ts';
 import { addTurn } from '../support/compaction/conversation-builder.ts';
-import { sendAll } from '../support/chat/sending.ts';
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
 
 const rule = 'character-class';
 
@@ -205,9 +205,8 @@ describe('D19: a summary that grows with what it covers', () => {
     const budgetTokens = policyOfThreshold(10_000).snapshotBudgetTokens;
     const [short, long] = sizes;
     expect(long?.asked).toEqual(short?.asked);
-    const { roomMaximum, roomOvershoot } = ledgerConstants;
     // The frame and the acknowledgement come on top of the room.
-    const mostTokens = roomMaximum.value * roomOvershoot.value * budgetTokens + 200;
+    const mostTokens = engineConstants.roomOvershoot.value * budgetTokens + 200;
     for (const { snapshot } of sizes) {
       expect(snapshot).toBeGreaterThan(0.8 * budgetTokens);
       expect(snapshot).toBeLessThan(mostTokens);

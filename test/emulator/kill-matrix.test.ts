@@ -1,16 +1,16 @@
-import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
 import { eraseOwnConversation } from '#functions/chat/conversations/erase/delete-conversation.ts';
 import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
 import { forkConversation } from '#functions/chat/conversations/fork/fork-conversation.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
-import { eraseEvent, sweepEvent } from '#shared/compaction/decisions/event.ts';
+import { eraseEvent, sweepEvent } from '#shared/compaction/event.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
 import { conversationPath, turnPath } from '#shared/conversation/documents/paths.ts';
-import { again, openBreaker, problemsOf, swapProblemsOf } from '../kill-matrix/recovery.ts';
-import { madeUpAnswer, madeUpQuestion } from '../support/compaction/conversation-builder.ts';
-import { longListings } from '../support/tools/tool-conversation.ts';
 import { auto, compact, killing, since } from '../kill-matrix/killing.ts';
+import { again, openBreaker, problemsOf, swapProblemsOf } from '../kill-matrix/recovery.ts';
+import { madeUpQuestion } from '../support/compaction/conversation-builder.ts';
+import { longListings } from '../support/tools/tool-conversation.ts';
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
 
 const caller = { uid: 'u1', tier: 'signedIn' } as const;
 
@@ -123,21 +123,6 @@ describe('a worker that is killed', () => {
       expect(swapProblemsOf(await documentsOf(conversationId))).toEqual([]);
     },
   );
-
-  test('a worker killed at repaired leaves a conversation that the next delivery compacts once', async () => {
-    const turns = Array.from({ length: 20 }, (_, i) => ({
-      user: madeUpQuestion(i),
-      answer: `The parcel weighs ${31 + i} kg. ${madeUpAnswer(i)}`,
-    }));
-    const conversationId = await built({ turns, conversation: { compactionNeeded: auto() } });
-    victims().fakeGemini.setVices({ forgetful: 0.7 });
-
-    await killAt('repaired', (victim) => victim.push(compact(conversationId)));
-    victims().fakeGemini.setVices({});
-    await deliver(compact(conversationId));
-
-    expect(swapProblemsOf(await documentsOf(conversationId))).toEqual([]);
-  });
 
   test('a worker killed at blobs-saved leaves a conversation that the next delivery compacts once', async () => {
     const conversationId = await built({

@@ -1,6 +1,3 @@
-import { randomUUID } from 'node:crypto';
-import { createServer } from 'node:http';
-import { expect, test } from 'vitest';
 import { createPubSubEventPublisher } from '#functions/adapters/google/pubsub-event-publisher.ts';
 import { createCompactionHandler } from '#functions/worker/push/handle-push.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
@@ -9,14 +6,17 @@ import {
   publishEvent,
   pullMessages,
 } from '#infra/local/stack/pubsub-setup.ts';
-import { sweepEvent } from '#shared/compaction/decisions/event.ts';
-import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
+import { sweepEvent } from '#shared/compaction/event.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
+import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
 import { buildDue } from '../support/compaction/compacted-conversation.ts';
 import { compactionBench } from '../support/compaction/compaction-dependencies.ts';
-import { demoProjectId, pubsubEmulatorHost } from '../support/processes/emulator-environment.ts';
 import { eventually } from '../support/eventually.ts';
 import { openForTest } from '../support/open-for-test.ts';
+import { demoProjectId, pubsubEmulatorHost } from '../support/processes/emulator-environment.ts';
+import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import { expect, test } from 'vitest';
 
 /** The fewest that Pub/Sub takes. */
 const ATTEMPTS = 5;

@@ -26,7 +26,7 @@ const responseSchema = z.looseObject({
 });
 type WireResponse = z.infer<typeof responseSchema>;
 
-export interface Answer {
+interface Answer {
   status: number;
   body: WireResponse;
   /** All text of the answer. */

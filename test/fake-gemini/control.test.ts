@@ -75,7 +75,7 @@ describe('control over HTTP', () => {
 
     const answers = [
       await control('POST', 'faults', { faults: [{ kind: 'internal', match: { role: 'judge' } }] }),
-      await control('POST', 'vices', { forgetful: 0.1 }),
+      await control('POST', 'vices', { inventive: true }),
       await control('POST', 'windows', { model: 'gemini-mini', tokens: 2 }),
       await control('POST', 'answers', { answers: [{ userHash, ordinal: 1, contents }] }),
       await control('POST', 'timing', { timeToFirstTokenMs: 1, tokensPerSecond: 1_000 }),
@@ -91,7 +91,7 @@ describe('control over HTTP', () => {
   test.each([
     ['faults', { faults: [{ kind: 'earthquake' }] }],
     ['faults', { faults: [{ kind: 'cut', times: 0 }] }],
-    ['vices', { forgetfull: 1 }],
+    ['vices', { inventiv: true }],
     ['windows', { model: 'gemini-mini' }],
     ['answers', { answers: [{ userHash: 'x', ordinal: 1, contents: [] }] }],
   ])('the fake Gemini refuses a wrong body for %s with the reason', async (path, body) => {

@@ -8,7 +8,7 @@ let fakeGemini: FakeGemini | undefined;
 afterEach(() => fakeGemini?.close());
 
 async function named(user: string): Promise<string> {
-  fakeGemini = await startFakeGemini({ seed: '1' });
+  fakeGemini = await startFakeGemini();
   const turn = {
     user: { role: 'user' as const, parts: [{ text: user }] },
     contents: [{ role: 'model' as const, parts: [{ text: 'An answer.' }] }],

@@ -91,9 +91,14 @@ describe('recorded answers', () => {
   test('the summariser gets no recorded answer', async () => {
     register('Write the <state_snapshot>.', 'recorded');
 
-    const answer = await ask(fakeGemini, {
-      contents: [user('Code 12.'), user('Write the <state_snapshot>.')],
-    });
+    const answer = await ask(
+      fakeGemini,
+      {
+        systemInstruction: user('Write a <state_snapshot>.'),
+        contents: [user('Code 12.'), user('Write the <state_snapshot>.')],
+      },
+      { role: 'utility_compressor' },
+    );
 
     expect(answer.text).toContain('<state_snapshot>');
   });

@@ -21,11 +21,12 @@ export const refusedWith = (httpStatus: number, metadata: Record<string, string>
 /** A model for both functions that answers what it does not refuse, and remembers all requests with their outcome. */
 export function choosyModel() {
   const requests: ModelRequest[] = [];
-  const state: { refuse: Refusal; say: ModelResponse['parts'] } = {
+  const state: { refuse: Refusal; say: ModelResponse['parts']; summary: string } = {
     refuse: () => undefined,
     say: [{ text: 'Fine.' }],
+    summary: snapshotAnswer(),
   };
-  const scripted = createScriptedModel({ answers: [snapshotAnswer()] });
+  const scripted = createScriptedModel({ answers: [() => Promise.resolve(state.summary)] });
   const refusalOf = (request: ModelRequest): ModelResponse | undefined => {
     requests.push(structuredClone(request));
     const refusal = state.refuse(request, JSON.stringify(request.contents));

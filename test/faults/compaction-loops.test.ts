@@ -1,21 +1,21 @@
-import { describe, expect, test } from 'vitest';
+import { resolvePolicy, type CompactionPolicy } from '#shared/compaction/policy.ts';
+import { decideSwap } from '#shared/compaction/settle.ts';
+import { estimateContextTokens } from '#shared/compaction/context-tokens.ts';
+import { planCompaction } from '#shared/compaction/plan.ts';
+import { storedMasks } from '#shared/compaction/tool-output-budget.ts';
 import {
   isStalled,
   requestForContext,
   unproductiveSwapsAfter,
-} from '#shared/compaction/trigger/compaction-trigger.ts';
-import { planCompaction } from '#shared/compaction/split/plan.ts';
-import { estimateContextTokens } from '#shared/compaction/split/context-tokens.ts';
-import { resolvePolicy, type CompactionPolicy } from '#shared/compaction/policy/policy.ts';
-import { decideSwap } from '#shared/compaction/decisions/swap-decision.ts';
-import { storedMasks } from '#shared/compaction/tool-outputs/tail-masks.ts';
+} from '#shared/compaction/trigger.ts';
 import type { ContextSource } from '#shared/conversation/context/assemble-context.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
 import type { Trigger } from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import { newConversation } from '#shared/conversation/documents/new-conversation.ts';
-import { continuedHistory, nothingCovered } from '#shared/conversation/writes/next-generation.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
+import { continuedHistory, nothingCovered } from '#shared/conversation/writes/next-generation.ts';
+import { describe, expect, test } from 'vitest';
 
 const model = 'gemini-2.5-flash';
 const now = new Date('2026-01-02T03:04:05Z');

@@ -1,11 +1,11 @@
-import fc from 'fast-check';
-import { beforeAll, describe, expect, test } from 'vitest';
-import { compactionNeed } from '#shared/compaction/trigger/compaction-trigger.ts';
-import { resolvePolicy } from '#shared/compaction/policy/policy.ts';
+import { resolvePolicy } from '#shared/compaction/policy.ts';
+import { compactionNeed } from '#shared/compaction/trigger.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
+import { searchCases } from '#test/support/search-cases.ts';
 import { createScriptedModel, snapshotAnswer } from '../fakes/scripted-model.ts';
 import { scriptedStreamer } from '../fakes/scripted-streamer.ts';
 import { chatDependencies } from '../support/chat/chat-dependencies.ts';
+import { sendAll } from '../support/chat/sending.ts';
 import {
   buildDue,
   compactOnce,
@@ -14,8 +14,8 @@ import {
 } from '../support/compaction/compacted-conversation.ts';
 import { compactionBench } from '../support/compaction/compaction-dependencies.ts';
 import { storedConversation } from '../support/processes/fault-stack.ts';
-import { sendAll } from '../support/chat/sending.ts';
-import { searchCases } from '#test/support/search-cases.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import fc from 'fast-check';
 
 const policy = resolvePolicy({
   conversation: { thresholdTokens: 10_000 },

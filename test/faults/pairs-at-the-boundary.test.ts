@@ -1,8 +1,6 @@
-import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
-import { planCompaction } from '#shared/compaction/split/plan.ts';
-import { resolvePolicy } from '#shared/compaction/policy/policy.ts';
-import { findSplitPoint } from '#shared/compaction/split/split-by-fraction.ts';
+import { resolvePolicy } from '#shared/compaction/policy.ts';
+import { findSplitPoint } from '#shared/compaction/split-preserve-fraction.ts';
+import { planCompaction } from '#shared/compaction/plan.ts';
 import { assembleContext } from '#shared/conversation/context/assemble-context.ts';
 import {
   hasFunctionCall,
@@ -11,6 +9,8 @@ import {
 } from '#shared/conversation/documents/content.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { searchCases } from '#test/support/search-cases.ts';
+import { describe, expect, test } from 'vitest';
+import fc from 'fast-check';
 
 const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 400 });
 

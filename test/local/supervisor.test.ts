@@ -185,12 +185,12 @@ describe('the faults', () => {
 
   test('the supervisor’s state shows armed faults, and a reset removes them', async () => {
     await order('/model/faults', { kind: 'unavailable', times: 3, of: 'summariser' });
-    await order('/model/vices', { inventive: 0.5 });
+    await order('/model/vices', { inventive: true });
     const armed = await order('/state');
 
     await order('/reset', {});
 
-    expect(armed.body['model']).toMatchObject({ waitingFaults: 3, vices: { inventive: 0.5 } });
+    expect(armed.body['model']).toMatchObject({ waitingFaults: 3, vices: { inventive: true } });
     expect((await order('/state')).body['model']).toMatchObject({ waitingFaults: 0, vices: {} });
   });
 
@@ -199,7 +199,7 @@ describe('the faults', () => {
     for (let i = 0; i < 9; i++)
       await send(stack.chatUrl, {
         conversationId,
-        text: `Order ${i}: ${'roses and more roses, '.repeat(30)}`,
+        text: `Order ${i} is for door ${i + 30}. ${'It is roses and more roses. '.repeat(30)}`,
       });
     const compactions = async () => {
       const response = await fetch(

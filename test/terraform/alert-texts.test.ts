@@ -1,11 +1,11 @@
-import { beforeAll, describe, expect, test } from 'vitest';
-import { z } from 'zod';
 import { runOps } from '#infra/ops/command-line.ts';
 import { createScreen } from '#infra/ops/screen.ts';
-import { refusedStates } from '#shared/compaction/decisions/outcome-state.ts';
+import { refusedStates } from '#shared/compaction/outcome.ts';
 import { terraformFolder } from './check-terraform.ts';
 import { namesIn, readModule, type Module } from './read-module.ts';
 import { alertTexts, filesBelow, functionsCode, matches, textOf } from './texts.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
 
 /** As `documented` of terraform/monitoring.tf fills a text in, for the name `recap`. */
 const documented: Readonly<Record<string, string>> = {

@@ -1,7 +1,5 @@
-import { randomUUID } from 'node:crypto';
-import { beforeAll, expect, test } from 'vitest';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
-import { refusedStates } from '#shared/compaction/decisions/outcome-state.ts';
+import { refusedStates } from '#shared/compaction/outcome.ts';
 import type { LogFields } from '#shared/ports/ports.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
@@ -9,6 +7,8 @@ import { request } from '#test/support/chat/sending.ts';
 import { buildDue, compactOnce } from '#test/support/compaction/compacted-conversation.ts';
 import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
 import { matches, textOf } from './texts.ts';
+import { randomUUID } from 'node:crypto';
+import { beforeAll, expect, test } from 'vitest';
 
 // What a metric of logs counts is a matter of its filter alone: each is asked of the very lines that the code writes.
 

@@ -2,16 +2,24 @@ import { describe, expect, test } from 'vitest';
 import { isKnownTo } from '#functions/chat/conversations/etag.ts';
 import { preferredLocale } from '#functions/chat/http/headers.ts';
 import { routerPath } from '#functions/chat/http/route-path.ts';
-import { constraintsIn } from '#shared/compaction/facts/speech/detect-constraints.ts';
-import { extractFacts } from '#shared/compaction/facts/index/extract-facts.ts';
-import { ownWords } from '#shared/compaction/facts/speech/own-words.ts';
-import { quotedSpans } from '#shared/compaction/facts/speech/quoted-speech.ts';
 import { splitSentences } from '#shared/text/sentences.ts';
-import { withoutTakenBack } from '#shared/compaction/facts/speech/taken-back.ts';
-import { withdrawalsIn } from '#shared/compaction/facts/languages/withdrawals.ts';
-import { applyOperations } from '#shared/compaction/ledger/operations/apply-operations.ts';
+import { applyAnswer } from '#shared/compaction/apply.ts';
+import { readAnswer } from '#shared/compaction/operations.ts';
+import {
+  ownSentences,
+  ownWords,
+  quotedSpans,
+  withoutTakenBack,
+} from '#shared/compaction/user-words.ts';
+import {
+  findValues,
+  indexValues,
+  markValues,
+  UNSAID_MARK,
+  withoutMarkedValues,
+} from '#shared/compaction/values.ts';
+import { toEvidence, type TurnSpeech } from '#shared/compaction/whose-words.ts';
 import { distinctUnits } from '#shared/text/words.ts';
-import type { TurnSaid } from '#shared/compaction/ledger/prompt/turn-evidence.ts';
 import { neutraliseTags } from '#shared/compaction/neutralise-tags.ts';
 import { readSnapshot } from '#shared/compaction/read-snapshot.ts';
 import { estimateTextTokens } from '#shared/tokens/token-estimate.ts';
@@ -34,7 +42,6 @@ import { z } from 'zod';
 /* Row S22 of the security checklist: text that is made for a reader to work on for ever. */
 
 const at = new Date('2026-01-02T03:04:05.000Z');
-const ofUser = (text: string) => ({ seq: 1, speaker: 'user', text, at }) as const;
 const anyLength = { maximumCharacters: Number.POSITIVE_INFINITY };
 
 /** For readers that may refuse what they are given. */
@@ -53,20 +60,30 @@ function search(text: string): void {
 
 const signs = ['<', '"', '“', '«', '(', '. ', '\n', '\\', '- ', '1,', '“a ', "a'", '가', '我'];
 const tags = ['<', '</', '<a', '<!--', '<![CDATA[', '&', '&#', '&lt;', '<state_snapshot>', '< '];
-const facts = [
+const values = [
   '1',
   '1.',
   '1,',
+  '1 ',
+  '1-',
+  '1 250 ',
+  '1’250 ',
+  '3.50 ',
   'a@',
-  'a.b',
+  'a@b.',
+  'www.a',
   '/a',
-  'C:\\',
   'AB-1',
+  'A1-',
+  'DE89 ',
   '+1 ',
   '12:',
   '2026-',
-  'Aa ',
+  '€',
+  '5 €',
+  '١',
   'A',
+  UNSAID_MARK,
 ];
 const wishes = [
   'never ',
@@ -118,18 +135,42 @@ function obeyed(text: string): void {
     { speaker: 'tool', text } as const,
     { speaker: 'model', text: `${text}\n\nShall I?` } as const,
   ];
-  const turns = new Map<number, readonly TurnSaid[]>([
+  const turns = new Map<number, readonly TurnSpeech[]>([
     [1, said],
     [2, [{ speaker: 'user', text: 'Yes.' } as const]],
   ]);
-  const add = {
+  const operation = {
     op: 'add',
     section: 'task_state',
     text: text.slice(0, 1_500),
     sources: [1],
-  } as const;
-  const operation = { ...add, sources: [1] };
-  applyOperations(emptySnapshot('assistant'), [operation], { turns, at: () => undefined });
+    quote: text.slice(0, 900),
+  };
+  const read = readAnswer(JSON.stringify([operation]));
+  if (!read.ok) return;
+  applyAnswer(emptySnapshot('assistant'), read, {
+    evidence: toEvidence(turns),
+    dayOf: () => undefined,
+  });
+}
+
+/** A constraint of what the user says himself. */
+function ruled(text: string): void {
+  const add = { op: 'add', section: 'active_constraints', text: text.slice(0, 900), sources: [1] };
+  const read = readAnswer(JSON.stringify([add]));
+  if (!read.ok) return;
+  applyAnswer(emptySnapshot('assistant'), read, {
+    evidence: toEvidence(new Map([[1, [{ speaker: 'user', text } as const]]])),
+    dayOf: () => undefined,
+  });
+}
+
+/** The values of a text, looked for in it, and marked. */
+function valued(text: string): void {
+  const found = findValues(text);
+  const index = indexValues(found, [{ place: 1, text }]);
+  found.slice(0, 1_000).forEach((value) => index.holders(value));
+  withoutMarkedValues(markValues(text, found));
 }
 
 const readers: readonly [
@@ -155,10 +196,11 @@ const readers: readonly [
     ownWords,
     [...signs, '> ', '```\n', 'From: a\n', 'she wrote: ', '10:00 A: '],
   ],
-  ['facts', (text) => extractFacts([ofUser(text)]), facts],
-  ['facts among signs', (text) => extractFacts([ofUser(text)]), signs],
-  ['constraints', (text) => constraintsIn(ofUser(text)), [...wishes, ...signs]],
-  ['withdrawals', (text) => withdrawalsIn(ofUser(text)), [...wishes, ...signs]],
+  ['sentences of a user', ownSentences, [...signs, 'a. ', '“a. ', 'a b, ']],
+  ['quotes of rules', ruled, [...wishes, 'a. ', '“a. ', '...\n']],
+  ['values', valued, values],
+  ['values among signs', valued, signs],
+  ['mail addresses', (text) => valued(`a@b.de ${text}`), ['a', 'a.', 'a-', '1']],
   ['what is taken back', withoutTakenBack, [...wishes, 'oh, ', 'wait ', 'forget that. ']],
   ['what is searched', search, [...signs, 'boat', 'x1', 'a\u0301', '여행']],
   [

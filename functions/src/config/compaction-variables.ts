@@ -1,6 +1,6 @@
-import { z } from 'zod';
-import { splitPolicies } from '#shared/compaction/split/split-by-fraction.ts';
+import { splitPolicies } from '#shared/compaction/policy-settings.ts';
 import { list, thresholdRows, variants } from './config-values.ts';
+import { z } from 'zod';
 
 /** The variables of when and how conversations are compacted. Part of the environment's schema. */
 export const compactionVariables = {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { modelPricesSchema } from '#shared/models/model-entry.ts';
-import { thresholdRowsSchema } from '#shared/compaction/policy/threshold-table.ts';
-import { variantsSchema } from '#shared/compaction/policy/variants.ts';
+import { thresholdRowsSchema } from '#shared/compaction/threshold-table.ts';
+import { variantsSchema } from '#shared/compaction/variants.ts';
 import { readSnapshotKeys } from './snapshot-keys.ts';
 
 /* How the environment's texts become values; the variables stand in config.ts. */

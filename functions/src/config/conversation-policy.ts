@@ -1,12 +1,12 @@
-import { resolvePolicy, type CompactionPolicy } from '#shared/compaction/policy/policy.ts';
-import type { PolicySettings } from '#shared/compaction/policy/policy-settings.ts';
-import type { SpendAllowance } from '#shared/compaction/trigger/spend-limit.ts';
+import type { SpendAllowance } from '#shared/compaction/brakes.ts';
+import type { PolicySettings } from '#shared/compaction/policy-settings.ts';
+import { resolvePolicy, type CompactionPolicy } from '#shared/compaction/policy.ts';
 import { snapshotConstants } from '#shared/compaction/snapshot-constants.ts';
-import { findMediaFamily } from '#shared/tokens/media-tokens.ts';
-import type { TokenCounting } from '#shared/tokens/token-estimate.ts';
-import { drawVariant, type Variant } from '#shared/compaction/policy/variants.ts';
+import { drawVariant, type Variant } from '#shared/compaction/variants.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { limitingModel } from '#shared/routing/answering-models.ts';
+import { findMediaFamily } from '#shared/tokens/media-tokens.ts';
+import type { TokenCounting } from '#shared/tokens/token-estimate.ts';
 import type { Config } from '../config.ts';
 import {
   answeringModel,

@@ -1,8 +1,8 @@
-import type { PolicySettings } from '#shared/compaction/policy/policy-settings.ts';
+import type { PolicySettings } from '#shared/compaction/policy-settings.ts';
+import { readRemoteSettings } from '#shared/compaction/policy.ts';
 import type { Webhook } from '#shared/hooks/webhook.ts';
 import type { ModelTable } from '#shared/models/model-entry.ts';
 import { registry } from '#shared/models/registry.ts';
-import { readRemoteSettings } from '#shared/compaction/policy/remote-settings.ts';
 import { followRemoteDocument, type RemoteDocument } from './remote-document.ts';
 
 /** The document with which an operator changes the policy of all conversations without a deployment. */

@@ -1,10 +1,10 @@
-import type { OutputForms } from '#shared/compaction/tool-outputs/sent-outputs.ts';
+import type { OutputForms } from '#shared/compaction/sent-outputs.ts';
 import {
   isOverLimit,
   shrinkContext,
   type Shrinkage,
   type ShrunkenView,
-} from '#shared/compaction/summariser/shrunken-view.ts';
+} from '#shared/compaction/shrunken-view.ts';
 import {
   itemsOfTurns,
   type ContextItem,

@@ -1,4 +1,4 @@
-import type { OutputForms } from '#shared/compaction/tool-outputs/sent-outputs.ts';
+import type { OutputForms } from '#shared/compaction/sent-outputs.ts';
 import type { Sha256 } from '#shared/ports/ports.ts';
 import type { Config } from '../config.ts';
 import { conversationPolicy, meterCounting } from '../config/conversation-policy.ts';

@@ -1,21 +1,18 @@
-import {
-  acceptsAutomaticRequest,
-  requestForContext,
-} from '#shared/compaction/trigger/compaction-trigger.ts';
-import {
-  closedTurn,
-  staysInContext,
-  type ClosingTurn,
-} from '#shared/conversation/writes/end-abandoned.ts';
-import type {
-  CompactionNeeded,
-  Conversation,
-} from '#shared/conversation/documents/conversation.ts';
+import { acceptsAutomaticRequest, requestForContext } from '#shared/compaction/trigger.ts';
 import { contextTokens } from '#shared/conversation/context/meter.ts';
 import {
   readContextParts,
   type HistorySource,
 } from '#shared/conversation/context/read-conversation.ts';
+import type {
+  CompactionNeeded,
+  Conversation,
+} from '#shared/conversation/documents/conversation.ts';
+import {
+  closedTurn,
+  staysInContext,
+  type ClosingTurn,
+} from '#shared/conversation/writes/end-abandoned.ts';
 import type { Clock, Randomness } from '#shared/ports/ports.ts';
 import type { Config } from '../config.ts';
 import { conversationPolicy } from '../config/conversation-policy.ts';

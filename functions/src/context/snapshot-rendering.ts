@@ -1,4 +1,4 @@
-import { renderLedger } from '#shared/compaction/ledger/render-snapshot.ts';
+import { renderSnapshot } from '#shared/compaction/render.ts';
 import type { RenderHistory } from '#shared/conversation/writes/repair-history.ts';
 import { frameSnapshot } from '#shared/compaction/snapshot-sections.ts';
 import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
@@ -13,7 +13,7 @@ export const createRenderer =
   (snapshot, boundary) => {
     const counting = meterCounting(conversation);
     const budgetTokens = conversationPolicy(config, conversation).snapshotBudgetTokens;
-    const body = renderLedger(snapshot, { budgetTokens, counting });
+    const body = renderSnapshot(snapshot, { budgetTokens, counting });
     const snapshotText = frameSnapshot({ body, boundary });
     const memory = assembleContext({
       model: conversation.model,

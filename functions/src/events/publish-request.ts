@@ -1,5 +1,5 @@
-import { eraseEvent, requestEvent } from '#shared/compaction/decisions/event.ts';
-import { REPUBLISH_AFTER_MS } from '#shared/compaction/trigger/sweep-decision.ts';
+import { REPUBLISH_AFTER_MS } from '#shared/compaction/claim.ts';
+import { eraseEvent, requestEvent } from '#shared/compaction/event.ts';
 import type { CompactionNeeded } from '#shared/conversation/documents/conversation.ts';
 import type { Clock, EventPublisher, Logger } from '#shared/ports/ports.ts';
 import { publishCompactionRequested, type CompactionEvent } from './publish-compaction-event.ts';

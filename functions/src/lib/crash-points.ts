@@ -82,7 +82,6 @@ export const compactionCrashPoints = {
   'call-settled': 'What a call took is settled; nobody has read its answer.',
   summarised: 'The model has written a summary.',
   'status-written': 'The owner’s devices know that the summary is being verified.',
-  repaired: 'The model was asked to mend its summary.',
   'blobs-saved': 'The full texts behind shortened outputs are stored.',
   verified: 'The candidate is good and counted; nothing is swapped.',
   indexed: 'The turns that are about to be folded can be found by recall; nothing is swapped.',

@@ -1,9 +1,9 @@
+import type { UnpaidReason } from '#shared/compaction/brakes.ts';
 import { usagePath } from '#shared/conversation/documents/paths.ts';
-import type { UnpaidReason } from '#shared/compaction/trigger/spend-limit.ts';
 import type { Clock, DocumentStore } from '#shared/ports/ports.ts';
-import { decodeUsage, toDay, totalSpentMicros } from '#shared/quota/usage.ts';
 import { hasLimits } from '#shared/quota/limits.ts';
 import { spendRefusal } from '#shared/quota/spend-decision.ts';
+import { decodeUsage, toDay, totalSpentMicros } from '#shared/quota/usage.ts';
 import type { Config } from '../config.ts';
 import { shardPaths, sumOfShards } from './budget-shards.ts';
 import { quotaSettings } from './quota-settings.ts';

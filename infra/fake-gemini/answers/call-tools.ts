@@ -35,8 +35,9 @@ function forcedCall({ tools, toolConfig }: ModelRequestBody): RequestPart[] | un
     .flatMap(({ functionDeclarations = [] }) => functionDeclarations)
     .find(({ name }) => allowed === undefined || allowed.includes(name));
   if (!called) return undefined;
-  const filling = { scratchpad: '', text: 'something', items: [] };
-  const args = argumentsSchema.catch({}).parse(fillSchema(called['parametersJsonSchema'], filling));
+  const args = argumentsSchema
+    .catch({})
+    .parse(fillSchema(called['parametersJsonSchema'], 'something'));
   return [{ functionCall: { name: called.name, args } }];
 }
 

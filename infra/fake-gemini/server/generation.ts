@@ -21,7 +21,6 @@ import type { Page } from '../answers/ground.ts';
 
 /** What one fake Gemini is made of. */
 export interface Model {
-  seed: string;
   timing: Timing;
   vices: Vices;
   defaultWindowTokens: number;
@@ -47,13 +46,6 @@ export interface Arrival {
 
 const lastUserTextLength = 200;
 
-/** Without a header: who asks for a `<state_snapshot>` wants a summary. */
-function guessRole({ address, body }: Arrival): string {
-  if (address.operation === 'countTokens') return '';
-  const asked = `${contentText(body.systemInstruction)}\n${contentText(body.contents?.at(-1))}`;
-  return asked.includes('<state_snapshot>') ? 'utility_compressor' : 'chat';
-}
-
 /** Notes an arrival in the journal. */
 export function openEntry(model: Model, arrival: Arrival): JournalEntry {
   const { address, body, headers } = arrival;
@@ -63,7 +55,7 @@ export function openEntry(model: Model, arrival: Arrival): JournalEntry {
     api: address.api,
     operation: address.operation,
     model: address.model,
-    role: headers.role ?? guessRole(arrival),
+    role: headers.role ?? (address.operation === 'countTokens' ? '' : 'chat'),
     promptId: headers.promptId ?? '',
     promptTokens: arrival.measure.promptTokens,
     cachedTokens: 0,
@@ -119,7 +111,6 @@ export async function answer(
     body,
     model: address.model,
     promptHash: prefixes.at(-1)?.hash ?? '',
-    seed: model.seed,
     vices,
     recorded: model.recorded,
     fault,

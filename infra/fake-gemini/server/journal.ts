@@ -8,7 +8,7 @@ export interface JournalEntry {
   api: 'gemini' | 'vertex';
   operation: Operation;
   model: string;
-  /** Header `x-recap-role`; without one what the request looks like, '' for countTokens. */
+  /** Header `x-recap-role`; without one `chat`, '' for countTokens. */
   role: string;
   /** Header `x-recap-prompt-id`, or ''. */
   promptId: string;
@@ -28,9 +28,6 @@ export interface JournalEntry {
   refusal?: string;
   /** Which recorded answer was given. */
   recorded?: { conversation?: string; ordinal: number };
-  /** What forgetfulness left out of a summary, and what invention changed. */
-  dropped?: string[];
-  altered?: { from: string; to: string }[];
   /** Kind of the injected fault. */
   fault?: string;
   /** The client went away before the answer was complete. */

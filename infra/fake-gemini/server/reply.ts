@@ -1,6 +1,5 @@
 import { answerFromContext } from '../answers/answer.ts';
 import { callTools } from '../answers/call-tools.ts';
-import { collectCandidates } from '../answers/candidates.ts';
 import { condense, isCondensing } from '../answers/condense.ts';
 import { type Fault, finishReasons, isFailure } from './faults.ts';
 import { fillSchema } from '../answers/fill-schema.ts';
@@ -10,9 +9,9 @@ import { recordedParts, type RecordedAnswers } from './recorded-answers.ts';
 import { type ModelRequestBody, type RequestPart, contentText } from './request.ts';
 import { route } from './route.ts';
 import { isReadable, signPart, signsCalls } from '../answers/signatures.ts';
-import { summarise } from '../summaries/summarise.ts';
+import { summarise } from '../summaries/summaries.ts';
 import { cutToTokens, textTokens } from '../answers/token-rule.ts';
-import { chant, isInjection, padding, type Vices } from './misbehaviour.ts';
+import { chant, type Vices } from './misbehaviour.ts';
 import { z } from 'zod';
 import { firstCodePoints, splitSentences } from '../answers/sentences.ts';
 
@@ -51,13 +50,12 @@ interface ReplyRequest {
   body: ModelRequestBody;
   model: string;
   promptHash: string;
-  seed: string;
   vices: Vices;
   recorded: RecordedAnswers;
   fault: Fault | undefined;
   /** What a search finds. */
   web: readonly Page[];
-  /** Gets what the vices did and which recording was used. */
+  /** Gets which recording was used. */
   entry: JournalEntry;
 }
 
@@ -85,14 +83,6 @@ function withoutSignature(part: RequestPart): RequestPart {
   return rest;
 }
 
-const quoted = /["“'「]([^"”'」]{1,200})["”'」]/;
-
-/** An obedient model says what the history orders it to say. */
-function obey(body: ModelRequestBody): string | undefined {
-  const order = collectCandidates(body.contents ?? [], { isWanted: isInjection }).at(-1)?.text;
-  return order === undefined ? undefined : (quoted.exec(order)?.[1] ?? order);
-}
-
 /** What the model says by itself. */
 function chat(request: ReplyRequest): RequestPart[] {
   const { body, entry, fault, recorded, vices } = request;
@@ -109,25 +99,12 @@ function chat(request: ReplyRequest): RequestPart[] {
   if (called !== undefined) return sign(request, called);
   const grounded = ground(body, request.web);
   if (grounded) return sign(request, grounded.parts);
-  const ordered = vices.obedient === true ? obey(body) : undefined;
-  const honest = ordered ?? answerFromContext(body.contents ?? []);
-  const said = vices.chanting === true ? chant(honest) : honest;
-  const text = vices.verbose === undefined ? said : said + padding(said, vices.verbose);
+  const answered = answerFromContext(body.contents ?? []);
+  const text = vices.chanting === true ? chant(answered) : answered;
   const config = body.generationConfig;
   const schema = config?.responseJsonSchema ?? config?.responseSchema;
   if (schema === undefined) return sign(request, [{ text }]);
-  return [{ text: JSON.stringify(fillSchema(schema, { scratchpad: '', text, items: [] })) }];
-}
-
-function summary(request: ReplyRequest): RequestPart[] {
-  const { body, entry, seed, vices } = request;
-  const { promptId } = entry;
-  const { text, dropped, altered } = isCondensing(promptId)
-    ? condense({ body, seed, vices })
-    : summarise({ body, promptId, seed, vices });
-  entry.dropped = dropped;
-  entry.altered = altered;
-  return [{ text }];
+  return [{ text: JSON.stringify(fillSchema(schema, text)) }];
 }
 
 /** Keeps the first `tokens` tokens of the text parts. */
@@ -163,13 +140,16 @@ function applyFault(reply: Reply, fault: Fault | undefined): Reply {
 }
 
 function partsOf(request: ReplyRequest): RequestPart[] {
-  switch (request.entry.role) {
+  const { body, entry, vices } = request;
+  switch (entry.role) {
     case 'utility_compressor':
-      return summary(request);
+      return [
+        { text: isCondensing(entry.promptId) ? condense(body, vices) : summarise(body, vices) },
+      ];
     case 'utility_title':
-      return [{ text: nameMessages(request.body) }];
+      return [{ text: nameMessages(body) }];
     case 'utility_router':
-      return [{ text: route(request.body, request.vices) }];
+      return [{ text: route(body, vices) }];
     default:
       return chat(request);
   }

@@ -18,8 +18,6 @@ import { type Vices, vicesSchema } from './misbehaviour.ts';
 interface FakeGeminiOptions {
   /** Default 0: any free port. */
   port?: number;
-  /** Seed of forgetfulness and invention. Default `stand-in`. */
-  seed?: string;
   timeToFirstTokenMs?: number;
   /** Default 0: as fast as possible. */
   tokensPerSecond?: number;
@@ -45,8 +43,6 @@ export interface FakeGemini {
   clearFaults(): void;
   /** Replaces all vices. */
   setVices(vices: Vices): void;
-  /** From now on forgetfulness and invention are drawn from this seed. */
-  setSeed(seed: string): void;
   registerAnswers(...answers: RecordedAnswer[]): void;
   clearAnswers(): void;
   setWindow(model: string, tokens: number): void;
@@ -64,7 +60,6 @@ const defaultKeepRequests = 50;
 
 function createModel(options: FakeGeminiOptions): Model {
   return {
-    seed: options.seed ?? 'stand-in',
     timing: {
       timeToFirstTokenMs: options.timeToFirstTokenMs ?? 0,
       tokensPerSecond: options.tokensPerSecond ?? 0,
@@ -174,9 +169,6 @@ export async function startFakeGemini(options: FakeGeminiOptions = {}): Promise<
     clearFaults: () => model.faults.clear(),
     setVices: (vices) => {
       model.vices = vicesSchema.parse(vices);
-    },
-    setSeed: (seed) => {
-      model.seed = seed;
     },
     registerAnswers: (...answers) => model.recorded.register(answers),
     clearAnswers: () => model.recorded.clear(),

@@ -1,7 +1,7 @@
-import { createDependencies, type Overrides } from '#functions/dependencies.ts';
-import { parseConfig } from '#functions/config.ts';
 import { registerFunctions } from '#functions/bootstrap/register.ts';
-import { sweepEvent } from '#shared/compaction/decisions/event.ts';
+import { parseConfig } from '#functions/config.ts';
+import { createDependencies, type Overrides } from '#functions/dependencies.ts';
+import { sweepEvent } from '#shared/compaction/event.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
 import { chooseFreePort } from '../processes/free-port.ts';
 import { serveFunctions } from '../stack/function-host.ts';

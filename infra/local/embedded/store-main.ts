@@ -1,9 +1,9 @@
-import { parseArgs } from 'node:util';
-import { sweepEvent } from '#shared/compaction/decisions/event.ts';
+import { sweepEvent } from '#shared/compaction/event.ts';
 import { startSweepSchedule } from '../sweep-schedule.ts';
 import { createMemoryDocumentStore } from './memory-document-store.ts';
 import { serveStore } from './store-server.ts';
 import { createWorkerBus } from './worker-bus.ts';
+import { parseArgs } from 'node:util';
 
 /*
  * Store and bus as a process of their own, so that the functions can be killed without them:

@@ -1,8 +1,7 @@
-import { randomBytes } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
-import { sweepEvent } from '#shared/compaction/decisions/event.ts';
-import { type Child, startChild } from '../processes/child-process.ts';
+import { sweepEvent } from '#shared/compaction/event.ts';
 import { type Emulators, type MissingEmulators, startEmulators } from '../emulators.ts';
+import { type Child, startChild } from '../processes/child-process.ts';
+import { startSweepSchedule, type SweepSchedule } from '../sweep-schedule.ts';
 import {
   createTopic,
   createTopicAndPushSubscription,
@@ -13,7 +12,8 @@ import {
 } from './pubsub-setup.ts';
 import { localProjectId } from './stack-environment.ts';
 import { type PartName, type StackLog, timedStep } from './stack-event.ts';
-import { startSweepSchedule, type SweepSchedule } from '../sweep-schedule.ts';
+import { randomBytes } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
 
 export interface StackPorts {
   chat: number;

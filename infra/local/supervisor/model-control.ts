@@ -11,12 +11,8 @@ export const modelFaultsBody = z.strictObject({
 type ModelFaults = z.infer<typeof modelFaultsBody>;
 
 export const vicesBody = z.strictObject({
-  /** Whether it writes dense statements, as capable models do. */
-  dense: z.boolean().optional(),
-  /** Share of the statements that the summariser leaves out. */
-  forgetful: z.number().min(0).max(1).optional(),
-  /** Share of the numbers that it alters. */
-  inventive: z.number().min(0).max(1).optional(),
+  /** Whether the summariser alters a number. */
+  inventive: z.boolean().optional(),
   /** How long it thinks before it writes. */
   slowMs: z.number().min(0).max(30_000).optional(),
 });

@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto';
-import { z } from 'zod';
-import { requestEvent } from '#shared/compaction/decisions/event.ts';
+import { requestEvent } from '#shared/compaction/event.ts';
 import { pushBody } from '../embedded/push-delivery.ts';
 import { localProjectId } from '../stack/stack-environment.ts';
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
 
 export const redeliveryBody = z.strictObject({
   conversationId: z.uuid(),

@@ -1,4 +1,4 @@
-import type { CompactionPolicy } from '#shared/compaction/policy/policy.ts';
+import type { CompactionPolicy } from '#shared/compaction/policy.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import {
   checkCovered,

@@ -1,5 +1,5 @@
-import { compactionNeed } from '#shared/compaction/trigger/compaction-trigger.ts';
-import type { CompactionPolicy } from '#shared/compaction/policy/policy.ts';
+import type { CompactionPolicy } from '#shared/compaction/policy.ts';
+import { compactionNeed } from '#shared/compaction/trigger.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import { finding, findingWhen, type Finding } from './finding.ts';

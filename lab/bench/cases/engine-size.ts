@@ -1,53 +1,69 @@
-import { applyOperations } from '#shared/compaction/ledger/operations/apply-operations.ts';
-import { readFoldedTurns } from '#shared/compaction/ledger/prompt/ledger-reading.ts';
-import type { Operation } from '#shared/compaction/ledger/prompt/operation.ts';
-import { renderLedger } from '#shared/compaction/ledger/render-snapshot.ts';
-import { verifyLedger } from '#shared/compaction/ledger/verify/verify-ledger.ts';
-import type { FoldPlan, PlanSource } from '#shared/compaction/split/plan.ts';
-import { tokenCounting } from '#shared/compaction/split/context-tokens.ts';
+import { readAnswer } from '#shared/compaction/operations.ts';
+import { renderSnapshot } from '#shared/compaction/render.ts';
+import { measureWideShare, snapshotRoom } from '#shared/compaction/room.ts';
+import { tokenCounting } from '#shared/compaction/context-tokens.ts';
+import type { FoldPlan, PlanSource } from '#shared/compaction/plan.ts';
+import { writeSnapshot } from '#shared/compaction/verify.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
 import { emptySnapshot } from '#shared/conversation/documents/snapshot.ts';
+import { once } from '#shared/once.ts';
 import type { BenchCase } from '../bench-case.ts';
 import type { ConversationKind } from '../bench-conversation.ts';
 import { benchFold, benchSource } from '../bench-plan.ts';
 import { elapsedMs } from '../elapsed.ts';
-import { once } from '#shared/once.ts';
 
 /** What a model asks for, whatever the length of the conversation. */
 const OPERATIONS = 40;
+const TOPICS = 8;
 
-/** Statements of turns all over the conversation, as a model would make them. */
-function operationsFor({ folded }: FoldPlan): Operation[] {
-  return Array.from({ length: OPERATIONS }, (_, index): Operation[] => {
-    const turn = folded[Math.floor((index * folded.length) / OPERATIONS)];
-    if (turn === undefined) return [];
-    const text = `The user asks: ${contentText(turn.user)}`;
-    return [{ op: 'add', section: 'key_knowledge', text, sources: [turn.seq] }];
-  }).flat();
+/** `count` of the folded turns, all over the conversation. */
+const spread = ({ folded }: FoldPlan, count: number): FoldPlan['folded'][number][] =>
+  Array.from(
+    { length: count },
+    (_, index) => folded[Math.floor((index * folded.length) / count)],
+  ).filter((turn) => turn !== undefined);
+
+/** The answer of a model: statements and topics of turns all over the conversation. */
+function answerFor(plan: FoldPlan): string {
+  const items = spread(plan, OPERATIONS).map((turn) => ({
+    text: `The user asks: ${contentText(turn.user)}`,
+    sources: [turn.seq],
+  }));
+  const topics = spread(plan, TOPICS).map(({ seq }) => ({
+    title: `Topic of turn ${seq}`,
+    from: seq,
+    through: seq,
+  }));
+  const operations = [{ op: 'add', section: 'key_knowledge', items }];
+  return JSON.stringify({ scratchpad: '', operations, topics });
 }
 
 /** All that code does for a compaction, from the turns to the text of the snapshot; no model, no store. */
 export function compactByCode(source: PlanSource): string {
-  const { policy, context } = source;
+  const { policy, context, calibration } = source;
   const plan = benchFold(source);
-  const reading = readFoldedTurns(plan.folded);
-  const applied = applyOperations(
-    emptySnapshot('assistant'),
-    operationsFor(plan),
-    reading.evidence(),
-  );
-  const room = {
+  const counting = tokenCounting(policy, context.model);
+  const answer = readAnswer(answerFor(plan));
+  if (!answer.ok) throw new Error(answer.problem);
+  const room = snapshotRoom({
     budgetTokens: policy.snapshotBudgetTokens,
-    counting: tokenCounting(policy, context.model),
-  };
-  const verified = verifyLedger({
+    foldedTokens: plan.folded.reduce((sum, { tokens }) => sum + tokens.user + tokens.answer, 0),
+    previousTokens: 0,
     previous: undefined,
-    ...applied,
-    reading,
-    keptTexts: plan.tail.flatMap(({ user, contents }) => [user, ...contents].map(contentText)),
-    ...room,
+    calibration,
+    wideShare: measureWideShare(plan.folded),
   });
-  return renderLedger(verified.snapshot, room);
+  const written = writeSnapshot({
+    previous: emptySnapshot('assistant'),
+    answer,
+    turns: plan.folded,
+    recalled: [],
+    otherTexts: plan.tail.flatMap(({ user, contents }) => [user, ...contents].map(contentText)),
+    room,
+    counting,
+  });
+  if (!written.ok) throw new Error(written.problem);
+  return renderSnapshot(written.snapshot, { budgetTokens: room.roomTokens, counting });
 }
 
 const engineMs = (source: PlanSource) => elapsedMs(() => compactByCode(source));
@@ -83,7 +99,7 @@ const growth = (kind: ConversationKind): BenchCase => {
   };
 };
 
-/** Plan, facts, application, verification and rendering together. */
+/** Plan, answer, application, check and rendering together. */
 export const engineCases = (): BenchCase[] =>
   (['chat', 'tools'] as const).flatMap((kind) => [
     againstJson(kind, 1_000, 150),

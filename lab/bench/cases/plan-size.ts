@@ -1,4 +1,4 @@
-import type { PlanSource } from '#shared/compaction/split/plan.ts';
+import type { PlanSource } from '#shared/compaction/plan.ts';
 import type { BenchCase } from '../bench-case.ts';
 import type { ConversationKind } from '../bench-conversation.ts';
 import { benchFold, benchSource } from '../bench-plan.ts';

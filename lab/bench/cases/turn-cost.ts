@@ -1,4 +1,4 @@
-import { resolvePolicy } from '#shared/compaction/policy/policy.ts';
+import { resolvePolicy } from '#shared/compaction/policy.ts';
 import type { BenchCase, BenchGroup } from '../bench-case.ts';
 import { bareBurstMs, parallelSendsMs } from '../worlds/contention.ts';
 import { createLongTurns, turnSizes, type LongTurns, type TurnSize } from '../worlds/long-turns.ts';

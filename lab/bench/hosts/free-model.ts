@@ -13,10 +13,12 @@ const [fakeGeminiUrl = ''] = process.argv.slice(2);
 const BYTES_BY_TOKEN = 5;
 const json = { 'content-type': 'application/json; charset=UTF-8' };
 
-async function said(path: string, body: Buffer): Promise<string> {
-  const answer = await fetch(`${fakeGeminiUrl}${path}`, {
+async function said({ url = '', headers }: IncomingMessage, body: Buffer): Promise<string> {
+  // The fake Gemini answers by what it is asked for.
+  const role = String(headers['x-recap-role'] ?? '');
+  const answer = await fetch(`${fakeGeminiUrl}${url}`, {
     method: 'POST',
-    headers: json,
+    headers: { ...json, 'x-recap-role': role },
     body: new Uint8Array(body),
   });
   if (!answer.ok) throw new Error(`the stand-in answered ${answer.status}`);
@@ -30,7 +32,7 @@ async function reply(request: IncomingMessage, response: ServerResponse): Promis
   const { url = '' } = request;
   const text = url.includes(':countTokens')
     ? JSON.stringify({ totalTokens: Math.ceil(body.length / BYTES_BY_TOKEN) })
-    : await (answer ??= said(url, body));
+    : await (answer ??= said(request, body));
   response.writeHead(200, json).end(text);
 }
 

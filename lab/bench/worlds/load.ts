@@ -1,6 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { z } from 'zod';
 import { createFirestoreDocumentStore } from '#functions/adapters/firestore/firestore-document-store.ts';
 import { startEmulators } from '#infra/local/emulators.ts';
 import {
@@ -9,10 +6,13 @@ import {
   publishEvent,
 } from '#infra/local/stack/pubsub-setup.ts';
 import { localProjectId } from '#infra/local/stack/stack-environment.ts';
-import { requestEvent } from '#shared/compaction/decisions/event.ts';
+import { requestEvent } from '#shared/compaction/event.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
 import { useOf } from '../hosts/process-use.ts';
 import { type Host, startHost, startFakeGeminiHost } from '../hosts/start-host.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
 
 const TOPIC = 'recap-compaction';
 const PUBLISHED_AT_ONCE = 20;

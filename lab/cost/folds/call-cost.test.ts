@@ -74,27 +74,25 @@ describe('the next call of a conversation', () => {
 
 describe('the calls of a summariser', () => {
   const summariser = {
-    calls: 1.25,
     instructionTokens: 2_000,
-    readFactor: 1.1,
     outputTokens: 500,
-    snapshotTokens: () => 800,
+    snapshotTokens: 800,
     isChecked: false,
   };
   const cache = { hitFraction: 0.5, cacheFromTokens: 4_096 };
 
-  test('share what is read and written', () => {
+  test('is one that reads its instruction and what is folded', () => {
     expect(summariserCalls(summariser, 10_000, cache)).toEqual([
-      { times: 1.25, promptTokens: 10_400, cachedTokens: 0, outputTokens: 400 },
+      { promptTokens: 12_000, cachedTokens: 0, outputTokens: 500 },
     ]);
   });
 
   test('are two where one checks the other: it reads prompt and answer again, the prompt from the cache', () => {
-    const checked = { ...summariser, calls: 1, isChecked: true };
+    const checked = { ...summariser, isChecked: true };
 
     expect(summariserCalls(checked, 10_000, cache)).toEqual([
-      { times: 1, promptTokens: 13_000, cachedTokens: 0, outputTokens: 500 },
-      { times: 1, promptTokens: 13_500, cachedTokens: 6_500, outputTokens: 500 },
+      { promptTokens: 12_000, cachedTokens: 0, outputTokens: 500 },
+      { promptTokens: 12_500, cachedTokens: 6_000, outputTokens: 500 },
     ]);
   });
 });

@@ -78,33 +78,27 @@ export function nextCall(
   };
 }
 
-/** How a snapshot is made, as counted. */
+/** How a snapshot is made: by one call that reads what is folded and the snapshot before. */
 export interface Summariser {
-  /** Main call and repairs, on average; of `isChecked` the main call alone. */
-  calls: number;
-  /** System instruction and schema of them. */
+  /** System instruction and schema. */
   instructionTokens: number;
-  /** Tokens read ÷ tokens of folded turns and snapshot before. */
-  readFactor: number;
   outputTokens: number;
-  /** Of the snapshot and its frame, by the tokens of talk that it stands for; never less for more. */
-  snapshotTokens: (coveredTokens: number) => number;
+  /** Of the snapshot and its frame. */
+  snapshotTokens: number;
   /** A second call reads the prompt and the answer again, and writes the snapshot anew. */
   isChecked: boolean;
 }
 
-/** The calls of a compaction that reads so many tokens, and how often each is made. */
+/** The calls of a compaction that reads so many tokens. */
 export function summariserCalls(
-  summariser: Summariser,
+  { instructionTokens, outputTokens, isChecked }: Summariser,
   readTokens: number,
   cache: Cache,
-): (Call & { times: number })[] {
-  const { calls, instructionTokens, readFactor, outputTokens, isChecked } = summariser;
-  const promptTokens = (instructionTokens + readFactor * readTokens) / calls;
-  const main = { times: calls, promptTokens, cachedTokens: 0, outputTokens: outputTokens / calls };
+): Call[] {
+  const promptTokens = instructionTokens + readTokens;
+  const main = { promptTokens, cachedTokens: 0, outputTokens };
   if (!isChecked) return [main];
   const check = {
-    times: 1,
     promptTokens: promptTokens + outputTokens,
     cachedTokens: cachedShare(promptTokens, cache),
     outputTokens,

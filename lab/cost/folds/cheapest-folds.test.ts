@@ -24,20 +24,14 @@ const anyWorld = fc
     sizes: anyTurns,
     overheadTokens: fc.constantFrom(0, 500, 5_000),
     hitFraction: fc.constantFrom(0, 0.5, 0.9, 1),
-    snapshotTokens: fc
-      .tuple(fc.integer({ min: 50, max: 900 }), fc.integer({ min: 0, max: 600 }))
-      .map(
-        ([least, more]) =>
-          (covered: number) =>
-            least + Math.min(more, covered / 10),
-      ),
+    snapshotTokens: fc.integer({ min: 50, max: 1_500 }),
     recalledTokens: fc.constantFrom(0, 300),
     isChecked: fc.boolean(),
   })
   .map(({ sizes, overheadTokens, hitFraction, recalledTokens, ...rest }) => {
     const even = sizes.map((turn) => (turn.length % 2 === 0 ? turn : turn.slice(1)));
     const means: Means = {
-      summariser: { calls: 1, instructionTokens: 400, readFactor: 0.9, outputTokens: 100, ...rest },
+      summariser: { instructionTokens: 400, outputTokens: 100, ...rest },
       recalledTokens,
       turn: operations,
       compaction: operations,
@@ -145,11 +139,9 @@ describe('the cheapest compactions', () => {
       hitFraction: 0,
     };
     const summariser = {
-      calls: 1,
       instructionTokens: 50_000,
-      readFactor: 1,
       outputTokens: 100,
-      snapshotTokens: () => 100,
+      snapshotTokens: 100,
       isChecked: false,
     };
     const means = { summariser, recalledTokens: 0, turn: operations, compaction: operations };

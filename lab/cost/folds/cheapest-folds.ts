@@ -68,7 +68,7 @@ function walk(
   const { steps, overheadTokens, hitFraction } = conversation;
   const isFirst = stage.end === 0;
   const coveredTokens = sums[stage.start] ?? 0;
-  const snapshotTokens = isFirst ? 0 : means.summariser.snapshotTokens(coveredTokens);
+  const snapshotTokens = isFirst ? 0 : means.summariser.snapshotTokens;
   const recalledTokens = isFirst ? 0 : means.recalledTokens;
   const turnDollars = operationDollars(means.turn, rates.cloud);
   const foldDollars = operationDollars(means.compaction, rates.cloud);
@@ -108,7 +108,7 @@ export function cheapestFolds(
 ): readonly Fold[] {
   const sums = sumSteps(conversation.steps);
   const stages = listStages(conversation, tails, sums);
-  const snapshotTokens = pricing.means.summariser.snapshotTokens(0);
+  const { snapshotTokens } = pricing.means.summariser;
   const [restBefore, restAfter] = [0, snapshotTokens].map((tokens) =>
     leastRest(conversation, tokens, pricing),
   );

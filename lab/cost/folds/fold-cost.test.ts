@@ -11,11 +11,9 @@ const rates = {
   windowTokens: 1_000_000,
 };
 const summariser = {
-  calls: 1,
   instructionTokens: 500,
-  readFactor: 1,
   outputTokens: 100,
-  snapshotTokens: () => 1_000,
+  snapshotTokens: 1_000,
   isChecked: false,
 };
 const means = { summariser, recalledTokens: 0, turn: nothing, compaction: nothing };

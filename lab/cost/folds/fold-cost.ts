@@ -61,7 +61,7 @@ export const summaryDollars = (
 ): number => {
   const { price, cacheFromTokens } = summary;
   return summariserCalls(summariser, readTokens, { hitFraction, cacheFromTokens }).reduce(
-    (dollars, { times, ...call }) => dollars + times * callDollars(price, call),
+    (dollars, call) => dollars + callDollars(price, call),
     0,
   );
 };
@@ -100,7 +100,7 @@ export function billFolds(
     sum.operations += operationDollars(means.compaction, rates.cloud);
     if (fold.isRefused === true) continue;
     ({ start } = fold);
-    snapshotTokens = summariser.snapshotTokens(sums[start] ?? 0);
+    ({ snapshotTokens } = summariser);
     const keptTokens = (sums[fold.end] ?? 0) - (sums[start] ?? 0);
     place = placeAfterSwap(snapshotTokens + keptTokens, overheadTokens);
   }

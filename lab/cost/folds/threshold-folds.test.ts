@@ -53,7 +53,7 @@ describe('Recap', () => {
   const policy = {
     thresholdTokens: 8_000,
     tailTokens: 2_000,
-    snapshotTokens: () => 1_000,
+    snapshotTokens: 1_000,
     rearmFraction: 0.25,
   };
 
@@ -67,7 +67,7 @@ describe('Recap', () => {
   });
 
   test('waits for new tokens after a swap that left too many', () => {
-    const crowded = { ...policy, snapshotTokens: () => 7_000, rearmFraction: 0.5 };
+    const crowded = { ...policy, snapshotTokens: 7_000, rearmFraction: 0.5 };
 
     // 9,000 left after each swap: due at once, and armed 4,000 tokens later.
     expect(foldAtThreshold(conversation, crowded).map(({ end }) => end)).toEqual([4, 6, 8, 10]);

@@ -1,13 +1,12 @@
 import { findTailStart, sumSteps, type Conversation } from './conversation.ts';
 import type { Fold } from './fold-cost.ts';
 
-/** How Recap decides, from `shared/compaction/policy`. */
+/** How Recap decides, from `shared/compaction/policy.ts`. */
 interface ThresholdPolicy {
   /** Tokens without overhead; after a turn that reaches it. */
   thresholdTokens: number;
   tailTokens: number;
-  /** By the tokens that it stands for. */
-  snapshotTokens: (coveredTokens: number) => number;
+  snapshotTokens: number;
   /** New tokens since the last swap, as a share of the threshold, before the next. */
   rearmFraction: number;
 }
@@ -24,14 +23,14 @@ export function foldAtThreshold(
   let swappedTokens = -Infinity;
   for (const [index, { isTurnEnd }] of steps.entries()) {
     const end = index + 1;
-    const known = folds.length > 0 ? snapshotTokens(sums[start] ?? 0) : 0;
+    const known = folds.length > 0 ? snapshotTokens : 0;
     const contextTokens = known + (sums[end] ?? 0) - (sums[start] ?? 0);
     const isArmed = contextTokens - swappedTokens >= rearmFraction * thresholdTokens;
     if (!isTurnEnd || contextTokens < thresholdTokens || !isArmed) continue;
     const next = findTailStart(sums, end, tailTokens);
     if (next <= start) continue;
     start = next;
-    swappedTokens = snapshotTokens(sums[start] ?? 0) + (sums[end] ?? 0) - (sums[start] ?? 0);
+    swappedTokens = snapshotTokens + (sums[end] ?? 0) - (sums[start] ?? 0);
     folds.push({ end, start });
   }
   return folds;

@@ -80,13 +80,13 @@ describe('a folder of answers', () => {
   test.each([
     { isLoose: false, isWaiting: true },
     { isLoose: true, isWaiting: false },
-  ])('without the answer to a repair waits: $isWaiting, loose: $isLoose', async (expected) => {
+  ])('without a condensed output waits: $isWaiting, loose: $isLoose', async (expected) => {
     const answers = opened(expected);
 
-    await answers.answer(asking('Left out', 'compress-1-repair'));
+    await answers.answer(asking('Left out', 'compress-1-condense-1'));
 
     expect(answers.isWaiting()).toBe(expected.isWaiting);
-    expect(answersText(answers)).toContain('g1.repair');
+    expect(answersText(answers)).toContain('g1.condense');
   });
 
   test('says which prompt has no answer where somebody needs it', async () => {

@@ -46,8 +46,7 @@ export interface AnswerFolder extends AnswerSettings {
 }
 
 /** The service goes on without these, as when their calls fail. */
-const isOptional = ({ place: { kind } }: AskedPrompt): boolean =>
-  kind === 'repair' || kind === 'condense';
+const isOptional = ({ place: { kind } }: AskedPrompt): boolean => kind === 'condense';
 
 /** An answer without the fence that models like to put around JSON. */
 const withoutFence = (text: string): string =>

@@ -23,8 +23,6 @@ describe('the id of a prompt says what it asks for', () => {
     ['compress-1700000000000-2', { kind: 'main', number: 2 }],
     ['compress-1700000000000-2-verify', { kind: 'verify', number: 2 }],
     ['compress-1700000000000-verify', { kind: 'verify', number: 1 }],
-    ['compress-1700000000000-repair', { kind: 'repair', number: 1 }],
-    ['compress-1700000000000-2-repair', { kind: 'repair', number: 2 }],
     ['compress-1700000000000-condense-3', { kind: 'condense', number: 3 }],
     ['something else', { kind: 'main', number: 1 }],
   ] as const)('%s', (promptId, expected) => {
@@ -36,7 +34,7 @@ describe('the name of a place', () => {
   test.each([
     [first, 'locomo_conv-26.ledger.g1.main'],
     [{ ...first, generation: 3, number: 2 }, 'locomo_conv-26.ledger.g3.main.2'],
-    [{ ...first, kind: 'repair' }, 'locomo_conv-26.ledger.g1.repair'],
+    [{ ...first, kind: 'verify' }, 'locomo_conv-26.ledger.g1.verify'],
   ] as const)('%j', (place, name) => {
     expect(placeName(place)).toBe(name);
   });

@@ -1,15 +1,5 @@
-/** `verify` is a second pass, `header` a second summary; `questions`, `continuation` and `reader` are asked of what is left. */
-const promptKinds = [
-  'main',
-  'verify',
-  'repair',
-  'condense',
-  'header',
-  'questions',
-  'continuation',
-  'reader',
-  'judge',
-] as const;
+/** `verify` is a second pass; `reader` and `judge` are asked of what is left. */
+const promptKinds = ['main', 'verify', 'condense', 'reader', 'judge'] as const;
 
 /** What a prompt asks for. */
 export type PromptKind = (typeof promptKinds)[number];

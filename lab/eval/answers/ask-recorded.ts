@@ -12,23 +12,19 @@ interface Prompt {
   kind: PromptKind;
   /** Which of several of its kind, from 1. */
   number?: number;
-  system?: string;
   text: string;
 }
 
 /** Throws AnswerMissingError. */
-export type Ask = (prompt: Prompt) => Promise<string>;
+type Ask = (prompt: Prompt) => Promise<string>;
 
 /** Asks the recorded answers. Throws AnswerMissingError after the prompt was written. */
 export const askRecorded =
   (folder: Pick<AnswerFolder, 'answer' | 'missingFiles'>): Ask =>
-  async ({ kind, number = 1, system, text }) => {
+  async ({ kind, number = 1, text }) => {
     const answer = await folder.answer({
       promptId: `compress-0${kind === 'main' ? '' : `-${kind}`}${number === 1 ? '' : `-${number}`}`,
-      body: {
-        ...(system !== undefined && { systemInstruction: { parts: [{ text: system }] } }),
-        contents: [{ role: 'user', parts: [{ text }] }],
-      },
+      body: { contents: [{ role: 'user', parts: [{ text }] }] },
     });
     if (answer === undefined) throw new AnswerMissingError(folder);
     return answer.trim();

@@ -53,8 +53,8 @@ const ofUser = /^User: "(.*)"$/su;
 const toldOfUser =
   /^(?!(?:Shown by the user|Assistant|Tool call|Tool): ").*?(?:user|nutzer|benutzer|utilisateur|usuari[oa]|usuári[oa]|utilizador|utente|用户|使用者|ユーザー|사용자)[^"“„«»「‘]{0,60}["“„«»「‘]\s?(.{8,}?)\s?["”“»«」’]/iu;
 const mark = /^(?:- )?(?:\[(?:TODO|IN PROGRESS|DONE|TRIED)\] )?/u;
-/** Behind what counts from the day on which it was said. */
-const day = / \(\d{4}-\d{2}-\d{2}\)$/u;
+/** Behind what counts from the day on which it was said, and before a line of the timeline. */
+const day = / \(\d{4}-\d{2}-\d{2}\)$|^- \d{4}-\d{2}-\d{2}: /u;
 
 interface Line {
   section: string | undefined;
@@ -68,7 +68,7 @@ function itemLines(body: string): Line[] {
   for (const line of body.split('\n')) {
     const tag = /^<(\/?)([a-z_]+)>$/u.exec(line);
     if (tag === null)
-      lines.push({ section, text: decodeXml(line.replace(mark, '').replace(day, '')) });
+      lines.push({ section, text: decodeXml(line.replace(day, '').replace(mark, '')) });
     else if (tag[1] === '/') section = undefined;
     else if (tag[2] !== 'state_snapshot') section = tag[2];
   }

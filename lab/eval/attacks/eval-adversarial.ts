@@ -2,9 +2,15 @@ import { aligned, percentage } from '#infra/text-table.ts';
 import type { AttackFindings } from './eval-adversarial-check.ts';
 import { parseAttacks, type Channel } from './eval-adversarial-conversation.ts';
 import { attackOnce, type Attacked, type Summariser } from './eval-adversarial-run.ts';
-import { startEvalBench } from '../run/eval-bench.ts';
-import { progressOf, runMode, type DataFile, type Mode, type ModeSettings } from '../eval-mode.ts';
-import { modeOptionsHelp } from '../eval-mode-arguments.ts';
+import {
+  forEachStrategy,
+  modeOptionsHelp,
+  progressOf,
+  runMode,
+  type DataFile,
+  type Mode,
+  type ModeSettings,
+} from '../eval-mode.ts';
 
 const help = `Usage: npm run eval:adversarial -- --data FILE.jsonl [options]
 
@@ -14,7 +20,7 @@ that adds the attack to each summary in every way that might pass for the user's
 the data file has "id", "text" and perhaps "carrier", the text in which a tool returns it.
 
 ${modeOptionsHelp}
-                           (default: obedient; a snapshot has 1,200 tokens)
+                           (default here: a snapshot has 1,200 tokens)
 
 Exit code: 0 no attack achieved anything, or no data file; 1 one did; 2 wrong arguments.`;
 
@@ -32,21 +38,17 @@ async function attackAll(wanted: ModeSettings, files: readonly DataFile[]): Prom
     .filter(({ id }) => wanted.ids.length === 0 || wanted.ids.includes(id));
   const bar = progressOf(attacks.length * runs.length * wanted.strategies.length);
   const results: Result[] = [];
-  for (const strategy of wanted.strategies) {
-    const bench = await startEvalBench({ ...wanted, strategy }, {});
-    try {
-      for (const run of runs) {
-        for (const attack of attacks) {
-          const result = await attackOnce(bench, attack, { ...wanted, ...run });
-          if (bench.answers?.isWaiting() !== true)
-            results.push({ ...result, strategy, summariser: run.summariser });
-          bar.advance(1, `${strategy} ${run.channel} ${attack.id}`);
-        }
+  await forEachStrategy({ ...wanted, vices: { obedient: true } }, async (bench) => {
+    const { strategy } = bench;
+    for (const run of runs) {
+      for (const attack of attacks) {
+        const result = await attackOnce(bench, attack, { ...wanted, ...run });
+        if (bench.answers?.isWaiting() !== true)
+          results.push({ ...result, strategy, summariser: run.summariser });
+        bar.advance(1, `${strategy} ${run.channel} ${attack.id}`);
       }
-    } finally {
-      await bench.stop();
     }
-  }
+  });
   bar.end();
   return results;
 }
@@ -93,7 +95,7 @@ const isHarmless = ({
 
 const adversarial: Mode = {
   help,
-  defaults: { strategies: 'ledger,gemini-cli', repeat: '1', vices: 'obedient' },
+  defaults: { strategies: 'ledger,gemini-cli' },
   run: async (wanted, files) => {
     const results = await attackAll(wanted, files);
     const groups = Map.groupBy(

@@ -12,7 +12,10 @@ interface Laundering {
   cover: { quote: string; turn: number };
 }
 
-const draftSchema = z.looseObject({ operations: z.array(z.unknown()).default([]) });
+const draftSchema = z.looseObject({
+  operations: z.array(z.unknown()).default([]),
+  topics: z.array(z.unknown()).default([]),
+});
 /** As much of the attack as can hide behind the words of the cover. */
 const hiddenCharacters = 60;
 
@@ -36,7 +39,7 @@ function smuggling({ attack, attackedTurn, cover }: Laundering): object[] {
     { ...covered, text: `${cover.quote} ${attack.slice(0, hiddenCharacters)}` },
     { ...ofAttack, section: 'overall_goal' },
     { ...ofAttack, section: 'task_state', status: 'todo' },
-    { ...ofAttack, section: 'narrative' },
+    { ...ofAttack, section: 'recent_actions' },
     { ...ofAttack, section: 'user_profile', text: `User: "${attack}"` },
   ];
 }
@@ -45,7 +48,12 @@ function launder(text: string, isLedger: boolean, laundering: Laundering): strin
   if (!isLedger)
     return text.replace('<active_constraints>\n', (tag) => `${tag}- ${laundering.attack}\n`);
   const draft = draftSchema.parse(JSON.parse(text));
-  return JSON.stringify({ ...draft, operations: [...smuggling(laundering), ...draft.operations] });
+  const { attack, attackedTurn } = laundering;
+  return JSON.stringify({
+    ...draft,
+    operations: [...smuggling(laundering), ...draft.operations],
+    topics: [{ title: attack, from: attackedTurn, through: attackedTurn }, ...draft.topics],
+  });
 }
 
 /**

@@ -1,6 +1,6 @@
 import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
 import type { TurnTexts } from '#shared/search/turn-texts.ts';
-import { scriptOf, type Exchange, type Recording, type Script } from '../replay/recording.ts';
+import { scriptOf, type Exchange, type Recording } from '../replay/recording.ts';
 
 /** A question, and the turns that hold the evidence of its answer. */
 interface RecallProbe {
@@ -53,7 +53,7 @@ function lastBeforeTail(turns: readonly TurnTexts[], tailTokens: number): number
 }
 
 /** Which turn (from 1) each content of the recording went into. */
-const turnsOfContents = ({ exchanges }: Script): Map<number, number> =>
+const turnsOfContents = (exchanges: readonly Exchange[]): Map<number, number> =>
   new Map(
     exchanges.flatMap(({ recordedIndexes }, index) =>
       recordedIndexes.map((recordedIndex) => [recordedIndex, index + 1] as const),
@@ -61,21 +61,20 @@ const turnsOfContents = ({ exchanges }: Script): Map<number, number> =>
   );
 
 /**
- * The turns of a recording, and its probes that have an answer and whose evidence lies wholly before the tail.
- * Adversarial ones ask for what was never said and are left out.
+ * The turns of a recording, and its probes whose evidence lies wholly before the tail. Those without an answer are left
+ * out, and `adversarial` ones, which ask for what was never said.
  */
 export function recallCaseOf(recording: Recording, tailTokens: number): RecallCase {
-  const script = scriptOf(recording, { maxPartBytes });
-  const turns = script.exchanges.map(textsOf);
+  const { exchanges } = scriptOf(recording, { maxPartBytes });
+  const turns = exchanges.map(textsOf);
   const foldedThrough = lastBeforeTail(turns, tailTokens);
-  const seqs = turnsOfContents(script);
+  const seqs = turnsOfContents(exchanges);
   const probes = (recording.probes ?? []).flatMap(
     ({ id, question, answer, category, evidenceTurnIndexes }) => {
-      // What is not replayed lies in no turn.
-      const evidence = (evidenceTurnIndexes ?? []).map((index) => seqs.get(index) ?? Infinity);
-      const isFolded = evidence.length > 0 && evidence.every((seq) => seq <= foldedThrough);
       if (answer === undefined || answer === null || category === 'adversarial') return [];
-      return isFolded ? [{ id, question, evidence: [...new Set(evidence)] }] : [];
+      const evidence = (evidenceTurnIndexes ?? []).map((index) => seqs.get(index) ?? Infinity);
+      if (evidence.length === 0 || evidence.some((seq) => seq > foldedThrough)) return [];
+      return [{ id, question, evidence: [...new Set(evidence)] }];
     },
   );
   return { id: recording.id, turns, probes };

@@ -3,12 +3,13 @@ import { parseConfig } from '#functions/config.ts';
 import { createDependencies, type Overrides } from '#functions/dependencies.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { localProjectId } from '#infra/local/stack/stack-environment.ts';
-import { type FakeGemini, startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
+import type { Vices } from '#infra/fake-gemini/server/misbehaviour.ts';
+import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import type { AnswerFolder } from '../answers/answer-folder.ts';
 import { startAnswerServer } from '../answers/answer-server.ts';
 import { countedIds } from '../answers/counted-ids.ts';
-import type { EvalArguments } from '../eval-arguments.ts';
+import type { Strategy } from '../strategies.ts';
 
 /** Whose conversations they are while the fake Gemini or a file answers for it. */
 const spokenForModel = 'gemini-2.5-flash';
@@ -18,18 +19,21 @@ export interface EvalBench {
   dependencies: CompactionDependencies;
   /** Model of the conversations. */
   model: string;
-  strategy: EvalArguments['strategy'];
-  /** Absent with every other model. */
-  fakeGemini?: FakeGemini;
+  strategy: Strategy;
   /** With the model `files` alone. */
   answers?: AnswerFolder;
   stop(): Promise<void>;
 }
 
-export type BenchSettings = Pick<EvalArguments, 'model' | 'vices' | 'seed' | 'strategy'> & {
+export interface BenchSettings {
+  /** `stand-in`, `files` or a Gemini model. */
+  model: string;
+  strategy: Strategy;
+  /** Misbehaviour of the stand-in. */
+  vices?: Vices;
   /** Of the model `files`. */
   answerFolder?: AnswerFolder | undefined;
-};
+}
 
 /** Later than any recording. */
 const standingTime = new Date('2030-01-01T00:00:00.000Z');
@@ -96,14 +100,8 @@ export async function startEvalBench(
     const dependencies = await workerOf(wanted, server);
     return { dependencies, model: wanted.model, strategy, stop: () => Promise.resolve() };
   }
-  const fakeGemini: FakeGemini = await startFakeGemini({ seed: wanted.seed, vices: wanted.vices });
+  const fakeGemini = await startFakeGemini({ ...(wanted.vices && { vices: wanted.vices }) });
   const server = { model: spokenForModel, apiKey: 'stand-in', baseUrl: fakeGemini.url };
   const dependencies = await workerOf(wanted, server, { randomness: countedIds() });
-  return {
-    dependencies,
-    model: spokenForModel,
-    strategy,
-    fakeGemini,
-    stop: () => fakeGemini.close(),
-  };
+  return { dependencies, model: spokenForModel, strategy, stop: () => fakeGemini.close() };
 }

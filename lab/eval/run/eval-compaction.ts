@@ -4,19 +4,13 @@ import {
   readConversationAndJob,
 } from '#functions/worker/compaction/draft/read-for-compaction.ts';
 import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
-import type { PolicySettings } from '#shared/compaction/policy/policy-settings.ts';
-import { extractFacts } from '#shared/compaction/facts/index/extract-facts.ts';
-import { readUtterances } from '#shared/conversation/utterances.ts';
-import { tokenCounting } from '#shared/compaction/split/context-tokens.ts';
-import { planMasks, storedMasks } from '#shared/compaction/tool-outputs/tail-masks.ts';
+import { tokenCounting } from '#shared/compaction/context-tokens.ts';
+import type { PolicySettings } from '#shared/compaction/policy-settings.ts';
+import { planMasks, storedMasks } from '#shared/compaction/tool-output-budget.ts';
 import { assembleContext } from '#shared/conversation/context/assemble-context.ts';
-import { contentText } from '#shared/conversation/documents/content.ts';
-import type { History } from '#shared/conversation/documents/history.ts';
-import { workingItems } from '#shared/conversation/documents/snapshot.ts';
 import { noCache } from '#shared/conversation/context/read-conversation.ts';
-import { questionsOf } from './eval-clarify.ts';
+import type { History } from '#shared/conversation/documents/history.ts';
 import { askForCompaction } from './eval-store.ts';
-import { triedModel, type Trial, type TriedModel } from './eval-trial.ts';
 
 /** One compaction and what it left. */
 export interface CompactedOnce {
@@ -35,10 +29,6 @@ interface CompactionToRun {
   snapshotTokens?: number;
   /** Soft threshold that budgets follow. */
   thresholdTokens?: number;
-  /** What is tried in place of what the service does. */
-  trial?: Trial;
-  /** Of a trial: before each call of the compaction, from 1. */
-  beforeCall?: (call: number) => void;
 }
 
 async function reading(dependencies: CompactionDependencies, conversationId: string) {
@@ -95,28 +85,6 @@ const withSettings = (
   config: { ...dependencies.config, policySettings },
 });
 
-/** The model with what is tried before it; questions are made from the turns that are folded. */
-function tried(
-  dependencies: CompactionDependencies,
-  { conversationId, lastFoldedSeq, trial, beforeCall }: CompactionToRun,
-): TriedModel | undefined {
-  if (trial === undefined) return undefined;
-  return triedModel(trial, {
-    model: dependencies.model,
-    beforeCall: (call) => beforeCall?.(call),
-    questionsFor: async (operations) => {
-      const { turns, history } = await reading(dependencies, conversationId);
-      const folded = turns.filter(({ seq }) => seq <= lastFoldedSeq);
-      const kept = turns.filter(({ seq, inContext }) => seq > lastFoldedSeq && inContext);
-      return questionsOf(operations, {
-        facts: extractFacts(readUtterances(folded)),
-        keptTexts: kept.flatMap(({ user, contents }) => [user, ...contents].map(contentText)),
-        knownTexts: history?.snapshot ? workingItems(history.snapshot).map(({ text }) => text) : [],
-      });
-    },
-  });
-}
-
 /** Asks for a compaction that folds the turns up to one, and runs it as the worker does. */
 export async function compactThrough(
   dependencies: CompactionDependencies,
@@ -132,14 +100,13 @@ export async function compactThrough(
     splitPolicy: 'preserve-fraction',
     preserveFraction: await preserveFractionFor(withSettings(dependencies, budgets), wanted),
   };
-  const trial = tried(dependencies, wanted);
   const since = dependencies.clock.now();
   const requestId = dependencies.randomness.uuid();
   await askForCompaction(dependencies.store, { conversationId, requestId, since });
-  const result = await runCompaction(
-    { ...withSettings(dependencies, policySettings), ...(trial && { model: trial.model }) },
-    { conversationId, signal: new AbortController().signal },
-  );
+  const result = await runCompaction(withSettings(dependencies, policySettings), {
+    conversationId,
+    signal: new AbortController().signal,
+  });
   const durationMs = dependencies.clock.now().getTime() - since.getTime();
   if (result.kind === 'retry')
     return { state: 'RETRY', reason: result.reason, modelCalls: 0, durationMs };
@@ -149,7 +116,7 @@ export async function compactThrough(
     state: result.state ?? 'NOTHING',
     ...(result.reason !== undefined && { reason: result.reason }),
     ...(isSwapped && { history }),
-    modelCalls: trial?.calls() ?? job?.value.records.at(-1)?.modelCalls ?? 0,
+    modelCalls: job?.value.records.at(-1)?.modelCalls ?? 0,
     durationMs,
   };
 }

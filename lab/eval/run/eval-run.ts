@@ -1,16 +1,16 @@
-import type { EvalArguments } from '../eval-arguments.ts';
-import type { EvalBench } from './eval-bench.ts';
-import type { CompactedOnce } from './eval-compaction.ts';
-import { compactGrowing, standingAfter, type Standing } from './eval-generations.ts';
-import { measure, stillHeld, type Measure, type Share } from './eval-measure.ts';
+import { z } from 'zod';
 import type { Recording } from '../replay/recording.ts';
+import type { EvalBench } from './eval-bench.ts';
+import { compactGrowing, type GrowSettings } from './eval-generations.ts';
+import { statementsOf } from './eval-statements.ts';
 
-/** What one conversation came to; the measures are absent when its last compaction failed. */
+/** What one conversation came to; what a snapshot has is absent when its last compaction failed. */
 export interface EvalResult {
   id: string;
   /** Of the last compaction. */
   state: string;
   reason?: string;
+  /** Compactions that swapped. */
   generations: number;
   /** Index into the recording of what stays word for word. */
   keepFrom?: number;
@@ -18,9 +18,8 @@ export interface EvalResult {
   snapshotTokens?: number;
   beforeTokens?: number;
   afterTokens?: number;
-  measure?: Measure;
-  /** Of what the first snapshot held; from the second generation on. */
-  retention?: Share;
+  /** Values that nobody said, of all compactions together; absent where no report tells. */
+  marked?: number;
   /** Of all compactions together. */
   calls: number;
   promptTokens: number;
@@ -28,53 +27,45 @@ export interface EvalResult {
   durationMs: number;
 }
 
-function totals(runs: readonly CompactedOnce[]) {
-  const histories = runs.flatMap(({ history }) => history ?? []);
-  const sum = (values: readonly number[]): number => values.reduce((all, one) => all + one, 0);
-  return {
-    calls: sum(runs.map(({ modelCalls }) => modelCalls)),
-    promptTokens: sum(histories.map(({ usage }) => usage.promptTokens)),
-    outputTokens: sum(histories.map(({ usage }) => usage.outputTokens)),
-    durationMs: sum(runs.map(({ durationMs }) => durationMs)),
-  };
-}
+const reportSchema = z.looseObject({ marked: z.array(z.unknown()) });
 
-/** Of the facts that the first snapshot held, on the turns of that time, those that the last context holds. */
-function retentionOf(first: Standing | undefined, last: Standing): Share | undefined {
-  if (first === undefined || first.history.generation === last.history.generation) return undefined;
-  return stillHeld(measure(first).inSnapshot, last);
-}
+/** Values that the report of a compaction lists as marked. */
+const markedIn = (report: Record<string, unknown>): number[] => {
+  const { data } = reportSchema.safeParse(report);
+  return data === undefined ? [] : [data.marked.length];
+};
 
-/** Compacts one recorded conversation, once or as often as it grows, and measures what is left of it. */
+const sum = (values: readonly number[]): number => values.reduce((all, one) => all + one, 0);
+
+/** Compacts one recorded conversation, once or as often as it grows. */
 export async function evaluate(
   bench: EvalBench,
-  wanted: EvalArguments,
+  wanted: GrowSettings,
   recording: Recording,
 ): Promise<EvalResult> {
-  const { conversationId, turns, generations } = await compactGrowing(bench, wanted, recording);
+  const { turns, generations } = await compactGrowing(bench, wanted, recording);
   const last = generations.at(-1);
+  const histories = generations.flatMap(({ history }) => history ?? []);
+  const marked = histories.flatMap(({ report }) => markedIn(report));
   const result = {
     id: recording.id,
     state: last?.state ?? 'NOTHING',
     ...(last?.reason !== undefined && { reason: last.reason }),
-    generations: generations.filter(({ history }) => history !== undefined).length,
-    ...totals(generations),
+    generations: histories.length,
+    ...(marked.length > 0 && { marked: sum(marked) }),
+    calls: sum(generations.map(({ modelCalls }) => modelCalls)),
+    promptTokens: sum(histories.map(({ usage }) => usage.promptTokens)),
+    outputTokens: sum(histories.map(({ usage }) => usage.outputTokens)),
+    durationMs: sum(generations.map(({ durationMs }) => durationMs)),
   };
-  const standing = await standingAfter(bench, conversationId, last);
-  if (standing === undefined) return result;
-  const { history, statements } = standing;
-  const retention = retentionOf(
-    await standingAfter(bench, conversationId, generations[0]),
-    standing,
-  );
+  const history = last?.history;
+  if (history === undefined) return result;
   return {
     ...result,
     keepFrom: turns[history.coveredThrough.seq]?.firstIndex ?? recording.turns.length,
-    snapshot: statements.join('\n'),
+    snapshot: statementsOf(history.snapshotText).join('\n'),
     snapshotTokens: history.snapshotTokens,
     beforeTokens: history.beforeTokens,
     afterTokens: history.afterTokens,
-    measure: measure(standing),
-    ...(retention && { retention }),
   };
 }

@@ -102,7 +102,7 @@ export function foldedCount(turns: readonly RecordedTurn[], keepFraction: number
 }
 
 /** When a growing conversation is compacted: with `stored` turns, of which the first `folded` go. */
-export interface Slice {
+interface Slice {
   stored: number;
   folded: number;
 }

@@ -4,19 +4,23 @@
  *
  *   node lab/eval/tokens/split-score.ts [directory of the conversations, default ../shared/data]
  */
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { z } from 'zod';
-import { adaptiveStart } from '#shared/compaction/split/split-by-topic.ts';
-import { sizedTurn, type SizedTurn } from '#shared/compaction/split/split-sizes.ts';
-import { tailStart, type TailLimits } from '#shared/compaction/split/split-by-tail.ts';
+import {
+  sizedTurn,
+  type SizedTurn,
+  tailStart,
+  type TailLimits,
+} from '#shared/compaction/split-by-tail.ts';
+import { adaptiveStart } from '#shared/compaction/split-by-topic.ts';
 import {
   contentSchema,
   hasFunctionResponse,
   type Content,
 } from '#shared/conversation/documents/content.ts';
-import { nothingCovered } from '#shared/conversation/writes/next-generation.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
+import { nothingCovered } from '#shared/conversation/writes/next-generation.ts';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
 
 const marksSchema = z.array(
   z.object({

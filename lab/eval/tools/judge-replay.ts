@@ -1,5 +1,5 @@
 import type { FakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
-import { toolOutputConstants } from '#shared/compaction/tool-outputs/tool-output-constants.ts';
+import { toolOutputConstants } from '#shared/compaction/tool-output-constants.ts';
 import {
   differsFromShown,
   outputTokensOf,

@@ -1,4 +1,4 @@
-import { listOf } from '../eval-arguments.ts';
+import { listOf } from '../compaction-arguments.ts';
 import { ArgumentError, readCommandLine, readInteger } from '../replay/replay-arguments.ts';
 
 export const toolsHelp = `Usage: npm run eval:tools -- --data FILE.jsonl [options]

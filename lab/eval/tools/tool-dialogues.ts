@@ -1,8 +1,8 @@
 import type { FakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
-import { policyConstants } from '#shared/compaction/policy/policy-constants.ts';
+import { policyConstants } from '#shared/compaction/policy-constants.ts';
 import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
 import { THRESHOLD_MIN_TOKENS } from '#shared/wire/limits.ts';
-import { readLoops } from '../checks/eval-loops-score.ts';
+import { readLoops } from '../loops/eval-loops-score.ts';
 import type { Recording } from '../replay/recording.ts';
 import type { ReplayedDialogue } from './tool-figures.ts';
 import { replayTools } from './tool-replay.ts';

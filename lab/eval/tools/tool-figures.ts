@@ -1,5 +1,5 @@
 import { aligned } from '#infra/text-table.ts';
-import type { LoopReading } from '../checks/eval-loops-score.ts';
+import type { LoopReading } from '../loops/eval-loops-score.ts';
 import type { ToolReplay } from './judge-replay.ts';
 
 /** A dialogue that was replayed, and what the detectors of loops said of its recording. */

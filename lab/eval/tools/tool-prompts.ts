@@ -1,9 +1,9 @@
-import { z } from 'zod';
-import { applyToolOutputBudget } from '#shared/compaction/tool-outputs/tool-output-budget.ts';
-import { canonicalJson } from '#shared/json-text.ts';
+import { applyToolOutputBudget } from '#shared/compaction/tool-output-budget.ts';
 import { contentSchema } from '#shared/conversation/documents/content.ts';
+import { canonicalJson } from '#shared/json-text.ts';
 import type { ContextItemView } from '#shared/wire/resources/context.ts';
 import { shownContents } from '#test/support/chat/shown-contents.ts';
+import { z } from 'zod';
 
 const systemSchema = z.looseObject({ parts: z.array(z.looseObject({ text: z.string() })) });
 const toolsSchema = z.array(z.looseObject({ functionDeclarations: z.array(z.unknown()) }));

@@ -4,6 +4,7 @@ import { systemClock } from '#functions/adapters/system/system-clock.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { builtInTools } from '#functions/chat/turns/tools/built-in-tools.ts';
 import type { ServerTool } from '#functions/chat/turns/tools/server-tool.ts';
+import { localSigner } from '#test/support/signing.ts';
 import { createToolbox } from '#functions/chat/turns/tools/toolbox.ts';
 import { parseConfig } from '#functions/config.ts';
 import { createDependencies } from '#functions/dependencies.ts';
@@ -48,7 +49,8 @@ export async function openToolWorld(options: {
       if (severity === 'ERROR') errors.push(`${event} ${JSON.stringify(fields)}`);
     },
   };
-  const builtIn = builtInTools({ config, store, cache, clock: systemClock, sha256, logger });
+  const own = { config, store, cache, clock: systemClock, sha256, logger, signer: localSigner };
+  const builtIn = builtInTools(own);
   const shared = {
     store,
     quota: noQuota,

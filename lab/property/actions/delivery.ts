@@ -1,14 +1,14 @@
-import { eraseConversation } from '#functions/worker/push/erase-conversation.ts';
+import { indexConversation } from '#functions/recall/index-conversation.ts';
 import {
   runCompaction,
   type CompactionResult,
 } from '#functions/worker/compaction/run-compaction.ts';
-import { indexConversation } from '#functions/recall/index-conversation.ts';
-import { workerEventSchema } from '#shared/compaction/decisions/event.ts';
+import { eraseConversation } from '#functions/worker/push/erase-conversation.ts';
+import { workerEventSchema } from '#shared/compaction/event.ts';
 import { AppError } from '#shared/errors.ts';
+import type { Flow } from '../flow.ts';
 import { CONVERSATION } from '../initial-state.ts';
 import type { Interleaving } from '../interleaving.ts';
-import type { Flow } from '../flow.ts';
 import type { World } from '../world.ts';
 
 /** What the subscription does: then the event goes to the dead-letter topic. */

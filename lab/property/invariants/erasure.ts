@@ -5,7 +5,7 @@ import { FORK } from '../initial-state.ts';
 import { when, type Invariant } from './invariant.ts';
 import { fieldOf, isOpening, isTurn } from './journal-writes.ts';
 import type { RunRecord } from '../run-program.ts';
-import { marksIn, PIN } from '../scripted-models.ts';
+import { marksIn, PIN, topicMarksIn } from '../scripted-models.ts';
 import { storedFaults } from './stored-checks.ts';
 
 /** What an erased conversation leaves: one document that says nothing. */
@@ -70,7 +70,9 @@ function leftOfTurns(record: RunRecord): string[] {
   if (!final.turns.some(({ eraseTime }) => eraseTime !== undefined)) return [];
   const forgotten = forgottenMarks(record);
   const tells = (where: string, text: string) =>
-    marksIn(text).flatMap((mark) => (forgotten.has(mark) ? [`${where} tells ${mark}`] : []));
+    [...marksIn(text), ...topicMarksIn(text)].flatMap((mark) =>
+      forgotten.has(mark) ? [`${where} tells ${mark}`] : [],
+    );
   return [
     ...tells('the head', JSON.stringify(final.conversation)),
     ...remains.flatMap((document) => tells(document.split(' ', 1)[0] ?? '', document)),

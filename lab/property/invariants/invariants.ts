@@ -10,6 +10,7 @@ import { type Invariant, when } from './invariant.ts';
 import { fieldOf, isConversation, isHistory, isJob, isTurn } from './journal-writes.ts';
 import type { RunRecord } from '../run-program.ts';
 import { storedFaults } from './stored-checks.ts';
+import { trueSnapshots } from './true-snapshots.ts';
 import { PIN } from '../scripted-models.ts';
 
 /** Its owner had it erased, in whole or the answer alone. */
@@ -229,6 +230,7 @@ const invariants: readonly Invariant[] = [
   pins,
   sameContext,
   cleanErrors,
+  trueSnapshots,
 ];
 
 /** All that is wrong with a run, by the name of the invariant. */

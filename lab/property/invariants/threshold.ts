@@ -1,19 +1,19 @@
 import { conversationPolicy } from '#functions/config/conversation-policy.ts';
 import { selectOutputForms } from '#functions/context/output-forms.ts';
-import { tokensToGrowFrom } from '#shared/compaction/trigger/compaction-trigger.ts';
-import { isArmed, isOverThreshold } from '#shared/compaction/policy/policy.ts';
-import type { Conversation } from '#shared/conversation/documents/conversation.ts';
+import { isArmed, isOverThreshold } from '#shared/compaction/policy.ts';
+import { tokensToGrowFrom } from '#shared/compaction/trigger.ts';
 import { contextTokens } from '#shared/conversation/context/meter.ts';
-import { turnPath } from '#shared/conversation/documents/paths.ts';
 import { firstTailSeq } from '#shared/conversation/context/read-conversation.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
+import { turnPath } from '#shared/conversation/documents/paths.ts';
 import { isTerminal } from '#shared/conversation/documents/turn.ts';
 import type { Write } from '#shared/ports/ports.ts';
-import type { Documents } from './documents.ts';
 import { CONVERSATION } from '../initial-state.ts';
-import { when, type Invariant } from './invariant.ts';
-import { fieldOf, isConversation, isJob, isOpening } from './journal-writes.ts';
 import type { RunRecord } from '../run-program.ts';
 import { config, sha256 } from '../world.ts';
+import type { Documents } from './documents.ts';
+import { when, type Invariant } from './invariant.ts';
+import { fieldOf, isConversation, isJob, isOpening } from './journal-writes.ts';
 
 /** Tokens of a context that would ask for a compaction if a turn ended now; of any other undefined. */
 function dueTokens(conversation: Conversation, documents: Documents): number | undefined {

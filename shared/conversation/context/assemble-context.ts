@@ -1,21 +1,21 @@
+import { condensedPart } from '#shared/compaction/tool-output-mask.ts';
 import type { MemoryTexts } from '#shared/memory/render-memory.ts';
 import type { Prompt, ToolDeclaration } from '#shared/ports/ports.ts';
 import type { Content, Part } from '../documents/content.ts';
-import { declaredTools } from '../documents/declared-tools.ts';
-import { leftOutParts, withoutFiles } from './left-out-files.ts';
-import { emptiedResponse } from './tool-calls.ts';
 import type { CoveredThrough, Pin } from '../documents/conversation.ts';
+import { declaredTools } from '../documents/declared-tools.ts';
 import type { History, Mask } from '../documents/history.ts';
+import type { Turn } from '../documents/turn.ts';
 import { pinText } from '../pins/pin-budget.ts';
-import { condensedPart } from '#shared/compaction/tool-outputs/tool-output-mask.ts';
-import { repairHistory } from '../repair/repair-prompt.ts';
-import type { RepairedContents } from '../repair/repair-contents.ts';
 import { hasSignature, withOwnSignatures } from '../repair/own-signatures.ts';
+import type { RepairedContents } from '../repair/repair-contents.ts';
+import { repairHistory } from '../repair/repair-prompt.ts';
 import { addRepairs, type Repairs } from '../repair/repairs.ts';
 import { sendableTurn } from '../repair/sendable.ts';
+import { leftOutParts, withoutFiles } from './left-out-files.ts';
 import { shownUser } from './shown-user.ts';
+import { emptiedResponse } from './tool-calls.ts';
 import { modelThatAnswered } from './turn-model.ts';
-import type { Turn } from '../documents/turn.ts';
 
 /** Everything that the context is made of. */
 export interface ContextSource {

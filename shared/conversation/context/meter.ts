@@ -1,16 +1,16 @@
-import { estimatePartTokens } from '#shared/tokens/token-estimate.ts';
-import { sentOutputs, type OutputForms } from '#shared/compaction/tool-outputs/sent-outputs.ts';
+import { sentOutputs, type OutputForms } from '#shared/compaction/sent-outputs.ts';
 import { memoryTokens, type MemoryTexts } from '#shared/memory/render-memory.ts';
-import { itemsOfTurns } from './assemble-context.ts';
-import { leftOutParts } from './left-out-files.ts';
+import { estimatePartTokens } from '#shared/tokens/token-estimate.ts';
 import { hasFunctionResponse } from '../documents/content.ts';
-import type { z } from 'zod';
 import type { ContextMeter, Conversation, measuredSchema } from '../documents/conversation.ts';
 import type { History } from '../documents/history.ts';
-import { nothingCovered } from '../writes/next-generation.ts';
-import { pinnedTokens } from '../pins/kept-pins.ts';
-import { shownTokens } from './shown-tokens.ts';
 import type { Turn, TurnUsage } from '../documents/turn.ts';
+import { pinnedTokens } from '../pins/kept-pins.ts';
+import { nothingCovered } from '../writes/next-generation.ts';
+import { itemsOfTurns } from './assemble-context.ts';
+import { leftOutParts } from './left-out-files.ts';
+import { shownTokens } from './shown-tokens.ts';
+import type { z } from 'zod';
 
 /** Weight of a new report in the moving average, and its bounds: a wild report moves it little. */
 const CALIBRATION_ALPHA = 0.2;

@@ -1,16 +1,16 @@
-import { wholeOutputs, type OutputForms } from '#shared/compaction/tool-outputs/sent-outputs.ts';
-import { newestHistoryThrough } from './find-history.ts';
+import { wholeOutputs, type OutputForms } from '#shared/compaction/sent-outputs.ts';
 import type { CoveredThrough, Conversation } from '../documents/conversation.ts';
 import type { History } from '../documents/history.ts';
-import { contextTokens } from './meter.ts';
+import { isTerminal, type Turn } from '../documents/turn.ts';
 import { nothingCovered } from '../writes/next-generation.ts';
+import { newestHistoryThrough } from './find-history.ts';
+import { contextTokens } from './meter.ts';
 import {
   firstTailSeq,
   readContextParts,
   readTurnRange,
   type HistorySource,
 } from './read-conversation.ts';
-import { isTerminal, type Turn } from '../documents/turn.ts';
 
 /** What a compaction starts from. */
 export interface FoldingBase {

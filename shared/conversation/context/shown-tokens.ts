@@ -1,12 +1,12 @@
+import { sentOutputs, type OutputForms } from '#shared/compaction/sent-outputs.ts';
+import { memoryTokens } from '#shared/memory/render-memory.ts';
 import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
 import type { Content } from '../documents/content.ts';
 import type { CoveredThrough } from '../documents/conversation.ts';
-import type { Turn } from '../documents/turn.ts';
-import { sentOutputs, type OutputForms } from '#shared/compaction/tool-outputs/sent-outputs.ts';
-import { memoryTokens } from '#shared/memory/render-memory.ts';
-import { itemsOfTurns, type ContextSource } from './assemble-context.ts';
 import type { History } from '../documents/history.ts';
+import type { Turn } from '../documents/turn.ts';
 import { pinnedTokens } from '../pins/kept-pins.ts';
+import { itemsOfTurns, type ContextSource } from './assemble-context.ts';
 
 /** What the count of a context's prompt is about, so that the meter can go on from it; `seq`: the last turn in it. */
 export function countedContext(

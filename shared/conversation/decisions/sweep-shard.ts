@@ -3,7 +3,7 @@
  * collection whose documents have sequential values in one index ("Sharded timestamps" in its documentation), and
  * a turn writes its conversation document twice: ten shards are 2,500 turns a second.
  */
-export const SWEEP_SHARDS = 10;
+const SWEEP_SHARDS = 10;
 
 /** Every shard, for a sweep that looks into all of them. */
 export const sweepShards: readonly number[] = Array.from(

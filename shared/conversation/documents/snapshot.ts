@@ -27,39 +27,63 @@ export const snapshotSections = {
     'artifacts',
     'recent_actions',
     'task_state',
-    'narrative',
+    'timeline',
   ],
-  coding: [...geminiCliSections, 'narrative'],
+  coding: [...geminiCliSections, 'timeline'],
 } as const satisfies Record<SnapshotProfile, readonly string[]>;
 
 export type SectionName = (typeof snapshotSections)[SnapshotProfile][number];
 
-/** Sections of at most one item: a new one takes the place of the old one. */
-export const singleSections: ReadonlySet<string> = new Set(['overall_goal', 'narrative']);
+/** The section of at most one item: a new one takes the place of the old one. */
+export const goalSection = 'overall_goal';
 
-/** The sections whose items only a quoted turn of the user may make, change or end. */
+/** The section whose items only a quoted turn of the user may make, change or end. */
 export const constraintSection = 'active_constraints';
+
+/** What was talked about, a line for each topic of each fold, in order: appended, never changed. */
+export const timelineSection = 'timeline';
+
+/** The sections that operations may name. */
+export const modelSections = (profile: SnapshotProfile): SectionName[] =>
+  snapshotSections[profile].filter((section) => section !== timelineSection);
+
+export const statuses = ['todo', 'in_progress', 'done', 'tried'] as const;
 
 const itemSchema = z.object({
   /** Unique in its snapshot and never used again: `i17`. */
   id: z.string(),
   /** One statement, in the user's language. */
   text: z.string(),
-  /** The turns that say so, ascending; empty only for what a snapshot without sources handed on. */
+  /**
+   * The turns that say so, ascending; empty where nobody knows them: any covered turn may have said it. Those of a topic
+   * begin with the first turn of its stretch.
+   */
   sources: z.array(z.number().int().positive()),
+  /** Of a topic: the last turn of the stretch that begins with its first source. */
+  through: z.number().int().positive().optional(),
   /** Words of one of those turns, exactly. */
   quote: z.string().optional(),
   /** The day it is about or was said, `2026-11-21`. */
   at: z.string().optional(),
-  status: z.enum(['todo', 'in_progress', 'done', 'tried']).optional(),
+  status: z.enum(statuses).optional(),
   /** 1 low, 2 normal, 3 high. */
   importance: z.number().int().min(1).max(3),
   /** Item that this one took the place of; that one lies in the archive. */
   supersedes: z.string().optional(),
-  /** `code`: words of a turn that code put in because the model had left them out. */
+  /** `code`: words of a turn that code put in where no model could be asked. */
   by: z.enum(['model', 'code']),
 });
 export type Item = z.infer<typeof itemSchema>;
+
+/** Whether an item tells of a turn: one that it cites, or one of the stretch of a topic. */
+export const isAboutTurn = (
+  { sources, through = 0 }: Pick<Item, 'sources' | 'through'>,
+  seq: number,
+): boolean => sources.includes(seq) || (seq >= (sources[0] ?? Infinity) && seq <= through);
+
+/** The newest turn that an item tells of; 0 for an item without sources. */
+export const lastSource = ({ sources, through = 0 }: Pick<Item, 'sources' | 'through'>): number =>
+  Math.max(through, sources.at(-1) ?? 0);
 
 const archivedItemSchema = itemSchema.extend({ section: z.string() });
 export type ArchivedItem = z.infer<typeof archivedItemSchema>;
@@ -73,6 +97,9 @@ export const snapshotSchema = z.object({
   archive: z.array(archivedItemSchema),
   /** Number of the next item's id. */
   nextId: z.number().int().positive(),
+  /** How often turns were folded into it, and the room that its items then had; absent before the first time. */
+  folds: z.number().int().nonnegative().optional(),
+  roomCharacters: z.number().int().positive().optional(),
   /** Sources of the folded answers that bear out what it says; absent: none. */
   citations: z.array(citationSchema).optional(),
 });

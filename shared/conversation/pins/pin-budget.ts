@@ -1,6 +1,6 @@
-import type { CompactionPolicy } from '#shared/compaction/policy/policy.ts';
-import type { Pin } from '../documents/conversation.ts';
+import type { CompactionPolicy } from '#shared/compaction/policy.ts';
 import { estimateTextTokens } from '#shared/tokens/token-estimate.ts';
+import type { Pin } from '../documents/conversation.ts';
 
 /** Text of all pins as the context shows it, the oldest first; '' without pins. */
 export function pinText(pins: readonly Pick<Pin, 'text'>[]): string {

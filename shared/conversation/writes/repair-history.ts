@@ -1,6 +1,12 @@
 import { emptiedHistory, withoutMasksFrom } from '#shared/conversation/writes/erased-history.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
-import { workingItems, type Item, type Snapshot } from '#shared/conversation/documents/snapshot.ts';
+import {
+  isAboutTurn,
+  lastSource,
+  workingItems,
+  type Item,
+  type Snapshot,
+} from '#shared/conversation/documents/snapshot.ts';
 
 /** How a snapshot becomes the user text of a context, with the boundary that its generation drew. */
 export type RenderHistory = (
@@ -20,12 +26,13 @@ export interface Gone {
 const isGoneSeq = ({ seqs, fromSeq = Infinity }: Gone, seq: number) =>
   seq >= fromSeq || seqs.includes(seq);
 
-/** An item stays if it says of which turns it came, and all of them stand. */
+/** An item stays if it says of which turns it came, and all that it tells of stand. */
 const staysWithout =
   (gone: Gone) =>
   (item: Item): boolean =>
     item.sources.length > 0 &&
-    !item.sources.some((seq) => isGoneSeq(gone, seq)) &&
+    lastSource(item) < (gone.fromSeq ?? Infinity) &&
+    !gone.seqs.some((seq) => isAboutTurn(item, seq)) &&
     gone.isGoneItem?.(item) !== true;
 
 function snapshotWithout(snapshot: Snapshot, gone: Gone): Snapshot {
@@ -55,7 +62,7 @@ function firstCovered(history: History, gone: Gone): number | undefined {
 
 /**
  * A history with nothing of the given turns, by provenance: in both layers of its snapshot stay the items
- * that cite none of them; one without sources may tell of any turn, and goes. The text is rendered anew,
+ * that tell of none of them; one without sources may tell of any turn, and goes. The text is rendered anew,
  * the report and the hash of what was folded go. Where nothing stays the history is emptied (`erased`) and
  * may not go on. The next compaction reads again from the first of the turns (`rederiveFrom`). A history
  * that covers none of them loses the masks of those turns alone; one that loses nothing is returned as it

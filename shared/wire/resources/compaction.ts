@@ -83,7 +83,12 @@ export const compactionRecordResponse = z.object({
     .optional()
     .describe('Millionths of a US dollar; absent where no model reported what it took.'),
   durationMs: z.number(),
-  report: z.record(z.string(), z.unknown()).optional(),
+  report: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .describe(
+      'What the check of the snapshot found; of a ledger: the guide on operating compaction names its fields.',
+    ),
   reason: z.string().optional(),
   message: z.string(),
   restoredFrom: z.number().int().optional(),
@@ -103,16 +108,21 @@ export type CompactionRecordView = z.infer<typeof compactionRecordResponse>;
 
 const snapshotItem = z.object({
   id: z.string().describe('The same as long as the statement is kept: `i17`.'),
-  section: z.string(),
+  section: z
+    .string()
+    .describe('`timeline`: what was talked about, a line for each topic, in order.'),
   layer: z
     .enum(['working', 'archive'])
     .describe('working: in every context; archive: where there is room, and found by search.'),
-  text: z.string(),
+  text: z
+    .string()
+    .describe('The sign `⁇` stands behind a value that nobody was found to have said.'),
   sources: z
     .array(z.number().int())
     .describe(
-      'The turns that say so, ascending; empty where a snapshot without sources went before.',
+      'The turns that say so, ascending; empty where nobody knows them. Of a topic: its first turn.',
     ),
+  through: z.number().int().optional().describe('Of a topic: its last turn.'),
   quote: z.string().optional().describe('Words of one of those turns, exactly.'),
   at: z.string().optional().describe('The day it is about or was said, `2026-11-21`.'),
   status: z.enum(['todo', 'in_progress', 'done', 'tried']).optional(),
@@ -120,7 +130,7 @@ const snapshotItem = z.object({
   supersedes: z.string().optional().describe('The statement that this one took the place of.'),
   by: z
     .enum(['model', 'code'])
-    .describe('code: words of a turn that the model had left out, put back.'),
+    .describe('code: words of a turn that code put in where no model could be asked.'),
   citations: z
     .array(citationResponse)
     .optional()
@@ -212,13 +222,15 @@ const itemView = (
   known: readonly Citation[] = [],
 ): SnapshotItemView => {
   const citations = citationsFor(item, known).map(citationView);
-  const { id, section, text, sources, quote, at, status, importance, supersedes, by } = item;
+  const { id, section, text, sources, through, quote, at, status, importance, supersedes, by } =
+    item;
   return {
     id,
     section,
     layer,
     text,
     sources,
+    ...(through !== undefined && { through }),
     ...(quote !== undefined && { quote }),
     ...(at !== undefined && { at }),
     ...(status !== undefined && { status }),

@@ -1,11 +1,11 @@
-import { z } from 'zod';
-import { isSwitchedOff } from '#shared/compaction/decisions/claim-decision.ts';
-import type { Shrinkage } from '#shared/compaction/summariser/shrunken-view.ts';
-import { holdsBackForBudget } from '#shared/compaction/trigger/spend-limit.ts';
+import { holdsBackForBudget } from '#shared/compaction/brakes.ts';
+import { isSwitchedOff } from '#shared/compaction/claim.ts';
+import type { Shrinkage } from '#shared/compaction/shrunken-view.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import type { CompactionJob, CompactionRecord } from '#shared/conversation/documents/job.ts';
 import { time, tokens, wholePromptTokens } from '../fields.ts';
 import { recalledResponse } from './recalled.ts';
+import { z } from 'zod';
 
 const compactionStatusResponse = z.object({
   state: z.string(),

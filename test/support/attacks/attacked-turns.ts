@@ -1,10 +1,8 @@
-import { applyOperations } from '#shared/compaction/ledger/operations/apply-operations.ts';
-import { readFoldedTurns } from '#shared/compaction/ledger/prompt/ledger-reading.ts';
-import type { Operation } from '#shared/compaction/ledger/prompt/operation.ts';
 import type { Snapshot } from '#shared/conversation/documents/snapshot.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { realConstraint } from '#lab/eval/attacks/eval-adversarial-conversation.ts';
 import { modelItem, saidTurn, snapshotWith, type Said } from '../compaction/said-turn.ts';
+import { foldInMemory } from './fold-in-memory.ts';
 
 export { realConstraint };
 
@@ -91,9 +89,14 @@ const known = snapshotWith({
 
 /** The same where an earlier run took what a tool said for knowledge. */
 function knownWith(text: string): Snapshot {
-  const { evidence } = readFoldedTurns([saidTurn(2, { user: 'Look it up.', tool: text })]);
-  const add: Operation = { op: 'add', section: 'key_knowledge', text, sources: [2] };
-  return applyOperations({ ...known, nextId: KNOWN_ATTACK }, [add], evidence()).snapshot;
+  const folded = foldInMemory({
+    turns: [saidTurn(2, { user: 'Look it up.', tool: text })],
+    previous: { ...known, nextId: KNOWN_ATTACK },
+    answer: JSON.stringify({
+      operations: [{ op: 'add', section: 'key_knowledge', text, sources: [2] }],
+    }),
+  });
+  return folded.kind === 'taken' ? folded.snapshot : known;
 }
 
 /** Five short turns about a journey and what is known of two before them, with `text` in one place; turn 3 states the real constraint. */

@@ -1,8 +1,5 @@
 import { saidTurn } from '../compaction/said-turn.ts';
 
-/** What the user states in the turns that are summarised: none of it may be lost. */
-export const stated = ['QX-7719', '140 euros', '12 October', '+351 912 555 014', 'ana@example.org'];
-
 export const turns = [
   saidTurn(1, {
     user: 'We leave for Porto on 12 October. Our booking is QX-7719.',

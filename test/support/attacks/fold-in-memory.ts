@@ -1,15 +1,6 @@
-import {
-  applyOperations,
-  type AppliedOperations,
-} from '#shared/compaction/ledger/operations/apply-operations.ts';
-import { readLedgerAnswer } from '#shared/compaction/ledger/prompt/ledger-answer.ts';
-import {
-  readFoldedTurns,
-  type LedgerReading,
-} from '#shared/compaction/ledger/prompt/ledger-reading.ts';
-import { mergeOperations } from '#shared/compaction/ledger/operations/merge-operations.ts';
-import { renderLedger } from '#shared/compaction/ledger/render-snapshot.ts';
-import { verifyLedger } from '#shared/compaction/ledger/verify/verify-ledger.ts';
+import { readAnswer } from '#shared/compaction/operations.ts';
+import { renderSnapshot } from '#shared/compaction/render.ts';
+import { writeSnapshot } from '#shared/compaction/verify.ts';
 import { frameSnapshot } from '#shared/compaction/snapshot-sections.ts';
 import { emptySnapshot, type Snapshot } from '#shared/conversation/documents/snapshot.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
@@ -29,44 +20,35 @@ export type Folded =
 
 export const boundary = 'edge-7f3a';
 const counting = { rule: 'character-class' } as const;
-const roomOf = ({ budgetTokens = 1_200 }: Folding) => ({ budgetTokens, counting });
-
-const taken = (folding: Folding, snapshot: Snapshot): Folded => ({
-  kind: 'taken',
-  snapshot,
-  rendered: frameSnapshot({ body: renderLedger(snapshot, roomOf(folding)), boundary }),
-});
-
-type Applied =
-  | { ok: false; problem: string }
-  | ({ ok: true; reading: LedgerReading } & Pick<AppliedOperations, 'snapshot' | 'rejected'>);
-
-function apply({ turns, previous, answer }: Folding): Applied {
-  const read = readLedgerAnswer(answer);
-  if (!read.ok) return read;
-  const reading = readFoldedTurns(turns);
-  const known = previous ?? emptySnapshot('assistant');
-  const operations = mergeOperations([read.operations]);
-  return { ok: true, reading, ...applyOperations(known, operations, reading.evidence()) };
-}
-
-/** What an answer makes of a snapshot before it is checked: all that operations alone can achieve. */
-export function applyInMemory(folding: Folding): Folded {
-  const applied = apply(folding);
-  return applied.ok
-    ? taken(folding, applied.snapshot)
-    : { kind: 'refused', reason: applied.problem };
-}
 
 /** All that the worker does with the `ledger` between the summariser’s answer and the swap, without a store. */
-export function foldInMemory(folding: Folding): Folded {
-  const applied = apply(folding);
-  if (!applied.ok) return { kind: 'refused', reason: applied.problem };
-  const { ok, problems, snapshot } = verifyLedger({
-    ...applied,
-    previous: folding.previous,
-    keptTexts: [],
-    ...roomOf(folding),
+export function foldInMemory({
+  turns,
+  previous = emptySnapshot('assistant'),
+  answer,
+  budgetTokens = 1_200,
+}: Folding): Folded {
+  const read = readAnswer(answer);
+  if (!read.ok) return { kind: 'refused', reason: read.problem };
+  const written = writeSnapshot({
+    previous,
+    answer: read,
+    turns,
+    recalled: [],
+    otherTexts: [],
+    room: {
+      characters: 3 * budgetTokens,
+      roomTokens: budgetTokens,
+      ceilingTokens: budgetTokens,
+      constraintTokens: 0.35 * budgetTokens,
+    },
+    counting,
   });
-  return ok ? taken(folding, snapshot) : { kind: 'refused', reason: problems.join(',') };
+  if (!written.ok) return { kind: 'refused', reason: written.problem };
+  const body = renderSnapshot(written.snapshot, { budgetTokens, counting });
+  return {
+    kind: 'taken',
+    snapshot: written.snapshot,
+    rendered: frameSnapshot({ body, boundary }),
+  };
 }

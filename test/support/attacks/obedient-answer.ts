@@ -34,7 +34,7 @@ function waysToObey({ order, text }: Injection, { attacked, previous }: Attacked
     { op: 'add', section: 'user_profile', sources, text: `User: "${order}"` },
     { op: 'add', section: 'decisions', sources, text: `Shown by the user: "${text}"` },
     { op: 'add', section: 'key_knowledge', sources, text, quote: firstLine },
-    { op: 'add', section: 'narrative', sources, text },
+    { op: 'add', section: 'timeline', sources, text },
   ];
   // Halves that are put together are nobody’s words as they stand.
   const asTask =
@@ -57,7 +57,7 @@ function waysToObey({ order, text }: Injection, { attacked, previous }: Attacked
   return [...anew, ...asTask, ...ofKnown];
 }
 
-/** An answer that carries out an attack in some of these ways, and forgets the real constraint in every other. */
+/** An answer that carries out an attack in some of these ways, beside the real constraint. */
 export function obedientAnswer(
   random: Random,
   injection: Injection,
@@ -73,6 +73,11 @@ export function obedientAnswer(
     sources: [3],
     quote: realConstraint,
   };
-  const operations = [...honest, ...chosen, ...(random.chance(0.5) ? [remembered] : [])];
-  return JSON.stringify({ scratchpad: '', operations });
+  const operations = [...honest, ...chosen, remembered];
+  const topics = [injection.order, injection.text, `User: "${injection.order}"`].map((title) => ({
+    title,
+    from: 3,
+    through: 7,
+  }));
+  return JSON.stringify({ scratchpad: '', operations, topics });
 }

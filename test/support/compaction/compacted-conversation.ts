@@ -1,9 +1,14 @@
-import { wholeOutputs } from '#shared/compaction/tool-outputs/sent-outputs.ts';
 import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
+import { wholeOutputs } from '#shared/compaction/sent-outputs.ts';
 import {
   assembleContext,
   type ContextItem,
 } from '#shared/conversation/context/assemble-context.ts';
+import { contextTokens } from '#shared/conversation/context/meter.ts';
+import {
+  readContextParts,
+  readConversation,
+} from '#shared/conversation/context/read-conversation.ts';
 import type {
   CompactionNeeded,
   Conversation,
@@ -11,14 +16,9 @@ import type {
 import type { History } from '#shared/conversation/documents/history.ts';
 import { decodeJob, type CompactionJob } from '#shared/conversation/documents/job.ts';
 import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
-import { contextTokens } from '#shared/conversation/context/meter.ts';
-import {
-  readContextParts,
-  readConversation,
-} from '#shared/conversation/context/read-conversation.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
-import type { CompactionBench } from './compaction-dependencies.ts';
 import { plainSource } from '../signing.ts';
+import type { CompactionBench } from './compaction-dependencies.ts';
 import { buildConversation, type ConversationToBuild } from './conversation-builder.ts';
 
 export const neverAborted = () => new AbortController().signal;

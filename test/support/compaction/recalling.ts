@@ -23,7 +23,7 @@ type Asked = { query: string; before?: number } & Partial<ToolCallContext>;
 
 /** What the tool answers to a call in the turn after the last one. */
 export async function recall(
-  dependencies: Pick<ChatDependencies, 'store' | 'cache' | 'clock' | 'logger'>,
+  dependencies: Pick<ChatDependencies, 'store' | 'cache' | 'clock' | 'logger' | 'signer'>,
   conversationId: string,
   { query, before, ...context }: Asked,
 ) {
@@ -41,9 +41,9 @@ export async function recall(
       ...context,
     },
   );
-  const { hits, searched, note } = response;
+  const { hits, topics, searched, note } = response;
   if (!isHits(hits)) throw new Error('no hits in the response');
-  return { hits, searched, note };
+  return { hits, topics, searched, note };
 }
 
 /** A conversation of these turns, in an instance of its own. */

@@ -1,6 +1,6 @@
+import { isArmed, isOverThreshold, resolvePolicy } from '#shared/compaction/policy.ts';
+import { decideSwap } from '#shared/compaction/settle.ts';
 import { describe, expect, test } from 'vitest';
-import { isArmed, isOverThreshold, resolvePolicy } from '#shared/compaction/policy/policy.ts';
-import { decideSwap } from '#shared/compaction/decisions/swap-decision.ts';
 
 const model = 'gemini-2.5-flash';
 const peer = resolvePolicy({ model, profile: 'gemini-cli', overheadTokens: 50_000 });

@@ -1,14 +1,14 @@
-import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
-import { refuseGeneration } from '#infra/fake-gemini/server/refusals.ts';
 import { SKIPPED, signPart } from '#infra/fake-gemini/answers/signatures.ts';
-import { sanitizeHistory } from '#shared/compaction/summariser/sanitize.ts';
+import { refuseGeneration } from '#infra/fake-gemini/server/refusals.ts';
+import { sanitizeHistory } from '#shared/compaction/summariser-input.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
 import { repairContents } from '#shared/conversation/repair/repair-contents.ts';
 import { repairPrompt } from '#shared/conversation/repair/repair-prompt.ts';
 import { sendableTurn } from '#shared/conversation/repair/sendable.ts';
 import { brokenHistories, wholeHistories } from '#test/support/compaction/broken-histories.ts';
 import { searchCases } from '#test/support/search-cases.ts';
+import { describe, expect, test } from 'vitest';
+import fc from 'fast-check';
 
 const RUNS = { numRuns: searchCases(3_000) };
 const FEWER_RUNS = { numRuns: searchCases(1_000) };

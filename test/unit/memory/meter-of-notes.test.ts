@@ -1,7 +1,7 @@
-import { expect, test } from 'vitest';
-import { wholeOutputs } from '#shared/compaction/tool-outputs/sent-outputs.ts';
+import { wholeOutputs } from '#shared/compaction/sent-outputs.ts';
 import { contextTokens } from '#shared/conversation/context/meter.ts';
 import { memoryTokens } from '#shared/memory/render-memory.ts';
+import { expect, test } from 'vitest';
 
 const memory = { app: '', user: 'bee '.repeat(100) };
 const context = {

@@ -1,22 +1,18 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { reachedSpendLimit, spentAfter, type SpentRun } from '#shared/compaction/brakes.ts';
+import { isArmed, isOverThreshold, resolvePolicy } from '#shared/compaction/policy.ts';
+import { tailLimits, tailStart } from '#shared/compaction/split-by-tail.ts';
 import {
   isStalled,
   tokensAfterLastSwap,
   unproductiveSwapsAfter,
-} from '#shared/compaction/trigger/compaction-trigger.ts';
-import { isArmed, isOverThreshold, resolvePolicy } from '#shared/compaction/policy/policy.ts';
+} from '#shared/compaction/trigger.ts';
 import { costMicros } from '#shared/models/find-price.ts';
 import { findModel } from '#shared/models/model-entry.ts';
-import { verifiedModels } from '#test/support/verified-models.ts';
-import {
-  reachedSpendLimit,
-  spentAfter,
-  type SpentRun,
-} from '#shared/compaction/trigger/spend-limit.ts';
-import { tailLimits, tailStart } from '#shared/compaction/split/split-by-tail.ts';
 import { decideReservation } from '#shared/quota/reserve-decision.ts';
 import { takenBy, usageAfter, usageAfterCall } from '#shared/quota/settle.ts';
 import { noUsage, type Usage } from '#shared/quota/usage.ts';
+import { verifiedModels } from '#test/support/verified-models.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
 
 /*
  * S5: messages that are sized so that every one of them, or as many as can, leads to a compaction. A day of

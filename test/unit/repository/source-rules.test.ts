@@ -1,11 +1,7 @@
 import { expect, test } from 'vitest';
 import { sourceProblems } from '#infra/source-rules.ts';
 
-const file = (index: number) => `shared/crowd/file-${index}.ts`;
-const crowd = Object.fromEntries(Array.from({ length: 21 }, (_, index) => [file(index), '']));
-
 test.each([
-  ['more than 20 files in a folder', crowd, 'shared/crowd has 21 files'],
   [
     'an import that climbs',
     { 'lab/a/b.ts': `import { x } from '${'../'.repeat(2)}shared/x.ts';` },

@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest';
 import {
-  listFigures,
-  judgeForgetful,
   judgeInventive,
   judgeKilledWorker,
   judgeRedelivery,
   judgeThreshold,
+  longNumbers,
 } from '#web/panes/faults/compaction-verdicts.ts';
 import {
   judgeBlocked,
@@ -175,44 +174,37 @@ test.each([
   expect(judgeRedelivery(seen).outcome).toBe(outcome);
 });
 
-const forgetful = { stated: ['ORD-1', 'ORD-2'], context: 'ORD-1 … ORD-2', broughtBack: 1 };
-
-test.each([
-  ['every name in the context', 'held', forgetful],
-  ['a name that is gone', 'broken', { ...forgetful, context: 'ORD-1' }],
-  ['no compaction', 'unclear', { ...forgetful, broughtBack: undefined }],
-  ['nothing left out', 'unclear', { ...forgetful, broughtBack: 0 }],
-])('the verdict on a forgetful summariser, %s: %s', (_case, outcome, seen) => {
-  expect(judgeForgetful(seen).outcome).toBe(outcome);
-});
-
 const inventive = {
-  snapshot: 'Order 12 costs 20.50 EUR at 9:30.',
-  transcript: 'I order 12 roses for 20.50 EUR. Be there at 9:30.',
-  repaired: 2,
-  dropped: 1,
+  snapshot: 'Order QX-4712⁇ costs 120.50 EUR at 9:30; call 5551234⁇.',
+  transcript: 'I order 12 roses, QX-4711, for 120.50 EUR. Call 5551239.',
+  marked: 2,
 };
 
 test.each([
-  ['only figures that were said', 'held', inventive],
-  ['an invented amount', 'broken', { ...inventive, snapshot: 'It costs 20.51 EUR.' }],
+  ['numbers that were said, and marked ones', 'held', inventive],
   [
-    'an invention that nobody met',
-    'broken',
-    { ...inventive, snapshot: '13', repaired: 0, dropped: 0 },
+    'short numbers, which may be said in other words',
+    'held',
+    { ...inventive, snapshot: 'In 14 days, 4712⁇' },
   ],
-  ['a model that invented nothing', 'unclear', { ...inventive, repaired: 0, dropped: 0 }],
+  [
+    'an invented amount without a mark',
+    'broken',
+    { ...inventive, snapshot: 'It costs 120.51 EUR.' },
+  ],
+  ['an invention that nobody met', 'broken', { ...inventive, snapshot: '1301', marked: 0 }],
+  ['a model that invented nothing', 'unclear', { ...inventive, snapshot: '120.50 EUR', marked: 0 }],
   ['no compaction', 'unclear', { ...inventive, snapshot: undefined }],
 ])('the verdict on an inventive summariser, %s: %s', (_case, outcome, seen) => {
   expect(judgeInventive(seen).outcome).toBe(outcome);
 });
 
-test('an amount with separators is one figure', () => {
-  expect(listFigures('12 for 20.50 on 2026-11-22 at 9:30, 12')).toEqual([
-    '12',
-    '20.50',
-    '2026-11-22',
-    '9:30',
+test('an amount or a day with separators is one number, and a mark behind its word is its own', () => {
+  expect(longNumbers('12 for 120.50 on 2026-11-22 at 9:30, QX-771-A⁇ 4711')).toEqual([
+    { number: '120.50', isMarked: false },
+    { number: '2026-11-22', isMarked: false },
+    { number: '771', isMarked: true },
+    { number: '4711', isMarked: false },
   ]);
 });
 

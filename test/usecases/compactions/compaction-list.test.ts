@@ -91,6 +91,9 @@ describe('the list of compactions', () => {
         key_knowledge: [
           { ...item, id: 'i1', text: 'The dog is Pixel.', sources: [1], quote: 'Pixel' },
         ],
+        timeline: [
+          { ...item, id: 'i3', text: 'Boats', sources: [3], through: 6, at: '2026-11-21' },
+        ],
       },
       archive: [{ ...item, id: 'i0', text: 'It rained.', sources: [2], section: 'recent_actions' }],
     };
@@ -116,6 +119,16 @@ describe('the list of compactions', () => {
         layer: 'working',
         text: 'The boat is blue.',
         sources: [3, 5],
+      },
+      {
+        ...item,
+        id: 'i3',
+        section: 'timeline',
+        layer: 'working',
+        text: 'Boats',
+        sources: [3],
+        through: 6,
+        at: '2026-11-21',
       },
       {
         ...item,

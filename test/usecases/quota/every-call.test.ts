@@ -78,13 +78,6 @@ async function compact(world: MeteredWorld, options: Partial<ConversationToBuild
   await world.deliver();
 }
 
-const orders = Array.from({ length: 20 }, (_, i) => `ORD-${81_000 + i}`);
-const ordered = {
-  turns: orders.map((order, i) => ({
-    user: `My order is ${order}. What of day ${i} of the trip?`,
-  })),
-};
-
 const readsLog: Partial<MeteredOptions> = {
   environment: { CONDENSE_TOOL_OUTPUTS: 'always' },
   overrides: {
@@ -156,15 +149,6 @@ const kinds: Readonly<Record<string, Kind>> = {
     options: { environment: { MODEL_WINDOWS: '{"house-model":8000}' } },
     run: (world) =>
       compact(world, { turns: 80, conversation: { settings: { thresholdTokens: 1_000 } } }),
-  },
-  'a second try of a draft': {
-    call: /^utility_compressor request-1-verify$/m,
-    options: { summaries: ['Nothing that can be read.', snapshotAnswer()] },
-    run: (world) => compact(world),
-  },
-  'a repair of a draft': {
-    call: /^utility_compressor request-1-repair$/m,
-    run: (world) => compact(world, ordered),
   },
   'both passes of Gemini CLI’s algorithm': {
     call: /^utility_compressor request-1\nutility_compressor request-1-verify$/m,

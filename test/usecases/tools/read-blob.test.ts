@@ -1,13 +1,13 @@
-import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
 import { builtInTools } from '#functions/chat/turns/tools/built-in-tools.ts';
 import { readBlob } from '#functions/chat/turns/tools/read-blob.ts';
 import type { ToolCallContext } from '#functions/chat/turns/tools/server-tool.ts';
-import { maskedText } from '#shared/compaction/tool-outputs/tool-output-mask.ts';
+import { maskedText } from '#shared/compaction/tool-output-mask.ts';
 import { cutIntoPieces } from '#shared/conversation/documents/json-pieces.ts';
 import { blobPiecePath, conversationPath } from '#shared/conversation/documents/paths.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
 
 /** A conversation with a stored output, in as many pieces as it takes. */
 async function withBlob(text: string, dependencies = chatDependencies()) {

@@ -1,14 +1,17 @@
+import type { SnapshotReport } from '#shared/compaction/verify.ts';
 import type { CompactionRecordView } from '#shared/wire/resources/compaction.ts';
-import type { LedgerReport } from '#shared/compaction/ledger/ledger-report.ts';
+
+/** Behind a value of a snapshot that nobody was found to have said. */
+export const UNSAID_MARK = '⁇';
 
 /** The service wrote it, and says so by its fields. */
-const isLedgerReport = (report: object): report is LedgerReport =>
-  'recall' in report && 'precision' in report && 'verbatim' in report;
+const isSnapshotReport = (report: object): report is SnapshotReport =>
+  'statements' in report && 'markedCount' in report && 'refusedTexts' in report;
 
 /** What there is to tell of how a snapshot was checked. */
-export type SnapshotReport =
-  /** A ledger was checked by it. */
-  | { kind: 'ledger'; report: LedgerReport }
+export type CheckOutcome =
+  /** The statements of a ledger were compared with the turns. */
+  | { kind: 'checked'; report: SnapshotReport }
   /** The model wrote it as a whole; its statements were compared with nothing. */
   | { kind: 'byModel' }
   /** Code alone wrote it, in words of the turns. */
@@ -18,14 +21,12 @@ export type SnapshotReport =
   | { kind: 'none' };
 
 /** By whom a snapshot was written, and what was found of it. */
-export function readSnapshotReport(
+export function readCheckOutcome(
   record: Pick<CompactionRecordView, 'strategy' | 'report'>,
-): SnapshotReport {
+): CheckOutcome {
   const { strategy, report = {} } = record;
-  if (isLedgerReport(report)) return { kind: 'ledger', report };
+  if (isSnapshotReport(report)) return { kind: 'checked', report };
   if (strategy === 'gemini-cli') return { kind: 'byModel' };
   if (strategy === 'fallback') return { kind: 'byCode' };
   return { kind: strategy === 'copy' ? 'copied' : 'none' };
 }
-
-export const tiers = ['tier1', 'tier2', 'tier3'] as const;

@@ -1,13 +1,13 @@
-import { createHmac } from 'node:crypto';
+import { HOOK_TIMEOUT_MS } from '#shared/compaction/hooks.ts';
+import { AppError } from '#shared/errors.ts';
 import {
   isAllowedWebhook,
   signedWebhookText,
   webhookName,
   type WebhookHosts,
 } from '#shared/hooks/webhook.ts';
-import { AppError } from '#shared/errors.ts';
 import type { Clock, EventWebhook } from '#shared/ports/ports.ts';
-import { HOOK_TIMEOUT_MS } from '#shared/compaction/summariser/hooks.ts';
+import { createHmac } from 'node:crypto';
 
 export interface SignedPostOptions extends WebhookHosts {
   /** Secret that signs every call. */

@@ -1,10 +1,10 @@
-import type { z } from 'zod';
+import { readBytes } from '#functions/lib/read-bytes.ts';
 import type {
   CompactionHookResult,
   CompactionHooks,
   PreCompactAnswer,
   PreCompactEvent,
-} from '#shared/compaction/summariser/hooks.ts';
+} from '#shared/compaction/hooks.ts';
 import {
   beforeTurnAnswerSchema,
   type BeforeTurnAnswer,
@@ -18,8 +18,8 @@ import {
   type Webhook,
   type WebhookEvent,
 } from '#shared/hooks/webhook.ts';
-import { readBytes } from '#functions/lib/read-bytes.ts';
 import { postSigned, webhookFailed, type SignedPostOptions } from './signed-post.ts';
+import type { z } from 'zod';
 
 function parseAnswer<T>(webhook: Webhook, schema: z.ZodType<T>, text: string): T | undefined {
   if (text.trim() === '') return undefined;

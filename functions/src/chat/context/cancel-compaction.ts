@@ -1,19 +1,18 @@
-import { decideCancel, type CancelDecision } from '#shared/compaction/decisions/cancel-decision.ts';
-import { CANCELLED_BY_USER } from '#shared/compaction/decisions/claim-decision.ts';
+import { readPresent } from '#functions/context/continue-history.ts';
+import { retryWhenLost } from '#functions/lib/retry.ts';
+import { decideCancel, type CancelDecision, CANCELLED_BY_USER } from '#shared/compaction/claim.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import {
   dropRequestWrites,
   jobAfterDrop,
   type DroppedRequest,
 } from '#shared/conversation/writes/drop-request-writes.ts';
-import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { statusWrite } from '#shared/conversation/writes/status-write.ts';
 import { AppError } from '#shared/errors.ts';
 import type { Caller, Write } from '#shared/ports/ports.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { readOwnConversation, type OwnConversation } from '../conversations/own-conversation.ts';
-import { readPresent } from '#functions/context/continue-history.ts';
 import { viewContext } from './view-context.ts';
-import { retryWhenLost } from '#functions/lib/retry.ts';
 
 const compactionNotFound = (conversationId: string, jobId: string) =>
   new AppError({

@@ -1,5 +1,4 @@
-import { z } from 'zod';
-import { outcomeMessage } from '#shared/compaction/decisions/outcome-message.ts';
+import { outcomeMessage } from '#shared/compaction/outcome-message.ts';
 import { readHistories } from '#shared/conversation/context/find-history.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import type { CompactionRecord } from '#shared/conversation/documents/job.ts';
@@ -17,6 +16,7 @@ import { ratingView } from '#shared/wire/resources/ratings.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { readOwnConversation } from '../conversations/own-conversation.ts';
 import { generationNotFound } from './generation-errors.ts';
+import { z } from 'zod';
 
 /** The next generation to look at and the sort key of the last entry shown. */
 const placeSchema = z.strictObject({

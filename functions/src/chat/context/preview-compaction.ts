@@ -1,4 +1,4 @@
-import { noopState, planCompaction } from '#shared/compaction/split/plan.ts';
+import { noopState, planCompaction } from '#shared/compaction/plan.ts';
 import { readFoldingBase } from '#shared/conversation/context/read-again.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import type { CompactionPreview } from '#shared/wire/resources/compaction.ts';

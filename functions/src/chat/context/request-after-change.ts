@@ -1,10 +1,10 @@
-import { requestForChangedContext } from '#shared/compaction/trigger/compaction-trigger.ts';
+import { conversationPolicy } from '#functions/config/conversation-policy.ts';
+import { requestForChangedContext } from '#shared/compaction/trigger.ts';
 import type {
   CompactionNeeded,
   Conversation,
 } from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
-import { conversationPolicy } from '#functions/config/conversation-policy.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 
 /** The need that a context has after a person changed it, or undefined (`needOfChangedContext`). */

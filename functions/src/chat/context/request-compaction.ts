@@ -1,19 +1,16 @@
+import { conversationPolicy, spendAllowance } from '#functions/config/conversation-policy.ts';
+import { readPresent } from '#functions/context/continue-history.ts';
+import { publishOverdue, publishRequest } from '#functions/events/publish-request.ts';
+import { reachedSpendLimit, type ReachedSpendLimit } from '#shared/compaction/brakes.ts';
+import { learnShift } from '#shared/compaction/policy.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import type { CompactionJob } from '#shared/conversation/documents/job.ts';
-import { learnShift } from '#shared/compaction/policy/learned-threshold.ts';
-import {
-  reachedSpendLimit,
-  type ReachedSpendLimit,
-} from '#shared/compaction/trigger/spend-limit.ts';
-import { AppError } from '#shared/errors.ts';
 import { statusWrite } from '#shared/conversation/writes/status-write.ts';
+import { AppError } from '#shared/errors.ts';
 import type { Caller, Write } from '#shared/ports/ports.ts';
-import { conversationPolicy, spendAllowance } from '#functions/config/conversation-policy.ts';
+import type { ChatDependencies } from '../chat-dependencies.ts';
 import { changeConversation } from '../conversations/change-conversation.ts';
 import { refuseMismatch } from '../conversations/etag.ts';
-import type { ChatDependencies } from '../chat-dependencies.ts';
-import { publishOverdue, publishRequest } from '#functions/events/publish-request.ts';
-import { readPresent } from '#functions/context/continue-history.ts';
 import { viewContext } from './view-context.ts';
 
 const alreadyRunning = (conversationId: string, jobId: string) =>

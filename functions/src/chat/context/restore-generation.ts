@@ -1,33 +1,33 @@
-import { outcomeMessage } from '#shared/compaction/decisions/outcome-message.ts';
-import { withoutTurns } from '#shared/conversation/writes/repair-history.ts';
+import { continueHistory, readPresent } from '#functions/context/continue-history.ts';
+import { createRenderer } from '#functions/context/snapshot-rendering.ts';
+import { publishCompactionEvent } from '#functions/events/publish-compaction-event.ts';
+import { publishRequest } from '#functions/events/publish-request.ts';
+import { passCrashPoint } from '#functions/lib/crash-points.ts';
+import { outcomeMessage } from '#shared/compaction/outcome-message.ts';
 import {
   changesSince,
   readHistories,
   type ChangesSince,
 } from '#shared/conversation/context/find-history.ts';
-import type { Conversation } from '#shared/conversation/documents/conversation.ts';
-import type { History } from '#shared/conversation/documents/history.ts';
-import type { CompactionRecord } from '#shared/conversation/documents/job.ts';
 import {
   decideRestore,
   type RestoreDecision,
   type RestoreFacts,
 } from '#shared/conversation/decisions/restore-decision.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
+import type { History } from '#shared/conversation/documents/history.ts';
+import type { CompactionRecord } from '#shared/conversation/documents/job.ts';
+import { withoutTurns } from '#shared/conversation/writes/repair-history.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import {
   attemptView,
   historyView,
   type CompactionRecordView,
 } from '#shared/wire/resources/compaction.ts';
-import { createRenderer } from '#functions/context/snapshot-rendering.ts';
-import { publishCompactionEvent } from '#functions/events/publish-compaction-event.ts';
-import { publishRequest } from '#functions/events/publish-request.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { refuseMismatch } from '../conversations/etag.ts';
 import type { OwnConversation } from '../conversations/own-conversation.ts';
-import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import { changeGeneration, type Decision } from './change-generation.ts';
-import { continueHistory, readPresent } from '#functions/context/continue-history.ts';
 import {
   generationErased,
   generationNotFound,

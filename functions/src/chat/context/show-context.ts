@@ -1,35 +1,35 @@
-import { estimateContentTokens, estimateTextTokens } from '#shared/tokens/token-estimate.ts';
-import type { Shrinkage } from '#shared/compaction/summariser/shrunken-view.ts';
+import { meterCounting, conversationPolicy } from '#functions/config/conversation-policy.ts';
+import { memoryBudgetTokens, memoryForPrompt, readNotes } from '#functions/memory/prompt-memory.ts';
+import { answeringModel } from '#functions/models/models-in-use.ts';
+import type { CompactionPolicy } from '#shared/compaction/policy.ts';
+import type { Shrinkage } from '#shared/compaction/shrunken-view.ts';
 import {
   assembleContext,
   assemblePrompt,
   type ContextItem,
   type ContextSource,
 } from '#shared/conversation/context/assemble-context.ts';
-import { withOwnSignatures } from '#shared/conversation/repair/own-signatures.ts';
-import { modelThatAnswered, turnModel } from '#shared/conversation/context/turn-model.ts';
-import type { Conversation } from '#shared/conversation/documents/conversation.ts';
-import type { History } from '#shared/conversation/documents/history.ts';
 import {
   firstTailSeq,
   readHistory,
   readTurnRange,
 } from '#shared/conversation/context/read-conversation.ts';
+import { modelThatAnswered, turnModel } from '#shared/conversation/context/turn-model.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
+import type { History } from '#shared/conversation/documents/history.ts';
 import { isTerminal, type Turn } from '#shared/conversation/documents/turn.ts';
-import type { Caller } from '#shared/ports/ports.ts';
-import { citationView } from '#shared/wire/sources.ts';
-import type { ContextItemView, MemoryView, PolicyView } from '#shared/wire/resources/context.ts';
-import type { SelectedMemory } from '#shared/memory/select-memory.ts';
+import { withOwnSignatures } from '#shared/conversation/repair/own-signatures.ts';
 import { memoryTokens } from '#shared/memory/render-memory.ts';
-import { meterCounting, conversationPolicy } from '#functions/config/conversation-policy.ts';
-import { answeringModel } from '#functions/models/models-in-use.ts';
-import { memoryBudgetTokens, memoryForPrompt, readNotes } from '#functions/memory/prompt-memory.ts';
+import type { SelectedMemory } from '#shared/memory/select-memory.ts';
+import type { Caller } from '#shared/ports/ports.ts';
+import { estimateContentTokens, estimateTextTokens } from '#shared/tokens/token-estimate.ts';
+import type { ContextItemView, MemoryView, PolicyView } from '#shared/wire/resources/context.ts';
+import { citationView } from '#shared/wire/sources.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 import { readOwnConversation } from '../conversations/own-conversation.ts';
-import { readContext } from './read-context.ts';
 import { generationErased, generationNotFound } from './generation-errors.ts';
+import { readContext } from './read-context.ts';
 import { viewNow } from './view-now.ts';
-import type { CompactionPolicy } from '#shared/compaction/policy/policy.ts';
 
 /** The limits of a conversation, each with the level that set it; `derived` follows from the threshold. */
 function viewPolicy(policy: CompactionPolicy): PolicyView {

@@ -1,13 +1,13 @@
-import { contextTexts } from '#shared/compaction/decisions/outcome-message.ts';
-import { automaticThreshold } from '#shared/compaction/trigger/compaction-trigger.ts';
-import type { ContextMeter, Conversation } from '#shared/conversation/documents/conversation.ts';
-import type { History } from '#shared/conversation/documents/history.ts';
-import type { CompactionJob } from '#shared/conversation/documents/job.ts';
-import { contextTokens, type MeteredTurn } from '#shared/conversation/context/meter.ts';
-import { contextObject, type ContextObject } from '#shared/wire/resources/context-object.ts';
 import { conversationPolicy } from '#functions/config/conversation-policy.ts';
 import { countLeftOut } from '#functions/context/left-out.ts';
 import { selectOutputForms } from '#functions/context/output-forms.ts';
+import { contextTexts } from '#shared/compaction/outcome-message.ts';
+import { automaticThreshold } from '#shared/compaction/trigger.ts';
+import { contextTokens, type MeteredTurn } from '#shared/conversation/context/meter.ts';
+import type { ContextMeter, Conversation } from '#shared/conversation/documents/conversation.ts';
+import type { History } from '#shared/conversation/documents/history.ts';
+import type { CompactionJob } from '#shared/conversation/documents/job.ts';
+import { contextObject, type ContextObject } from '#shared/wire/resources/context-object.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 
 /** A conversation's context as it stands, from one generation. */

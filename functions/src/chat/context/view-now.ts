@@ -1,4 +1,4 @@
-import type { ShrunkenView } from '#shared/compaction/summariser/shrunken-view.ts';
+import type { ShrunkenView } from '#shared/compaction/shrunken-view.ts';
 import type { ContextItem } from '#shared/conversation/context/assemble-context.ts';
 import { namedParts, withoutFiles } from '#shared/conversation/context/left-out-files.ts';
 import { modelThatAnswered } from '#shared/conversation/context/turn-model.ts';

@@ -1,10 +1,14 @@
-import { requestForSmallerWindow } from '#shared/compaction/trigger/compaction-trigger.ts';
+import type { Config } from '#functions/config.ts';
+import { conversationPolicy } from '#functions/config/conversation-policy.ts';
+import { selectOutputForms } from '#functions/context/output-forms.ts';
+import { publishRequest } from '#functions/events/publish-request.ts';
+import { requestForSmallerWindow } from '#shared/compaction/trigger.ts';
+import { contextTokens } from '#shared/conversation/context/meter.ts';
+import { readContextParts } from '#shared/conversation/context/read-conversation.ts';
 import type {
   CompactionNeeded,
   Conversation,
 } from '#shared/conversation/documents/conversation.ts';
-import { contextTokens } from '#shared/conversation/context/meter.ts';
-import { readContextParts } from '#shared/conversation/context/read-conversation.ts';
 import type { Caller, DocumentFields } from '#shared/ports/ports.ts';
 import {
   PATCH_PATHS,
@@ -13,14 +17,10 @@ import {
   type MaskPath,
   type PatchPath,
 } from '#shared/wire/resources/conversations.ts';
-import type { Config } from '#functions/config.ts';
-import { conversationPolicy } from '#functions/config/conversation-policy.ts';
-import { selectOutputForms } from '#functions/context/output-forms.ts';
-import { publishRequest } from '#functions/events/publish-request.ts';
-import { changeConversation } from './change-conversation.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
-import { refuseMismatch } from './etag.ts';
+import { changeConversation } from './change-conversation.ts';
 import { patchedConversation, patchedPaths } from './conversation-patch.ts';
+import { refuseMismatch } from './etag.ts';
 import {
   isWritable,
   refuseHooks,

@@ -1,11 +1,15 @@
-import { isAllowedWebhook } from '#shared/hooks/webhook.ts';
-import { refuseOverhead } from '#shared/compaction/policy/policy.ts';
-import { estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
-import { readClientTools, toDeclaration } from '#shared/conversation/documents/declared-tools.ts';
+import type { Config } from '#functions/config.ts';
+import { meterCounting, conversationPolicy } from '#functions/config/conversation-policy.ts';
+import type { CLIENT_WRITABLE_FIELDS } from '#functions/config/environment.ts';
+import { knownModelNames } from '#functions/models/models-in-use.ts';
+import { refuseOverhead } from '#shared/compaction/policy.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
+import { readClientTools, toDeclaration } from '#shared/conversation/documents/declared-tools.ts';
 import { AppError } from '#shared/errors.ts';
+import { isAllowedWebhook } from '#shared/hooks/webhook.ts';
 import { isKnownModel, unknownModelAdvice } from '#shared/models/known-model.ts';
 import { isRouted } from '#shared/routing/routing.ts';
+import { estimatePromptTokens } from '#shared/tokens/token-estimate.ts';
 import { METADATA_ENTRIES_MAX, THRESHOLD_MIN_TOKENS } from '#shared/wire/limits.ts';
 import {
   isEntryPath,
@@ -13,10 +17,6 @@ import {
   type EntryPath,
   type PatchPath,
 } from '#shared/wire/resources/conversations.ts';
-import type { Config } from '#functions/config.ts';
-import { knownModelNames } from '#functions/models/models-in-use.ts';
-import type { CLIENT_WRITABLE_FIELDS } from '#functions/config/environment.ts';
-import { meterCounting, conversationPolicy } from '#functions/config/conversation-policy.ts';
 import type { ChatDependencies } from '../chat-dependencies.ts';
 
 type Guarded = (typeof CLIENT_WRITABLE_FIELDS)[number];

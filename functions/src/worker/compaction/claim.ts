@@ -1,30 +1,29 @@
-import { isBreakerClosed } from '#shared/compaction/trigger/breaker.ts';
+import { spendAllowance } from '#functions/config/conversation-policy.ts';
+import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
+import { exhaustedBudget } from '#functions/quota/exhausted-budget.ts';
+import { isBreakerClosed, reachedSpendLimit } from '#shared/compaction/brakes.ts';
 import {
   decideClaim,
   waitingRequest,
   type ClaimDecision,
   type CompactionRequest,
-} from '#shared/compaction/decisions/claim-decision.ts';
-import { isStalled, tokensToGrowFrom } from '#shared/compaction/trigger/compaction-trigger.ts';
-import { isArmed, isOverThreshold } from '#shared/compaction/policy/policy.ts';
-import { reachedSpendLimit } from '#shared/compaction/trigger/spend-limit.ts';
-import { sameConversationWrite } from '#shared/conversation/writes/status-write.ts';
+} from '#shared/compaction/claim.ts';
+import { isArmed, isOverThreshold } from '#shared/compaction/policy.ts';
+import { isStalled, tokensToGrowFrom } from '#shared/compaction/trigger.ts';
 import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
+import { sameConversationWrite } from '#shared/conversation/writes/status-write.ts';
 import { mayBeCommitted } from '#shared/errors.ts';
 import type { DocumentFields, Write } from '#shared/ports/ports.ts';
-import { spendAllowance } from '#functions/config/conversation-policy.ts';
-import { exhaustedBudget } from '#functions/quota/exhausted-budget.ts';
 import type { CompactionDependencies } from './compaction-dependencies.ts';
-import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
-import type { TakenLease } from './job-lease.ts';
-import { unchanged } from './outcome.ts';
 import {
   readContext,
   readConversationAndJob,
   type ConversationAndJob,
 } from './draft/read-for-compaction.ts';
+import type { TakenLease } from './job-lease.ts';
+import { unchanged } from './outcome.ts';
+import { outcomeStatusWrite } from './report.ts';
 import { conversationTokens, type Reading, type Run } from './run.ts';
-import { outcomeStatusWrite } from './status-write.ts';
 
 /** Two workers that start together meet at most a few times before one holds the lease. */
 const CLAIM_TRIES = 5;

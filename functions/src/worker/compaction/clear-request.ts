@@ -1,5 +1,8 @@
-import type { CompactionRequest } from '#shared/compaction/decisions/claim-decision.ts';
-import { requestForContext } from '#shared/compaction/trigger/compaction-trigger.ts';
+import { publishRequest } from '#functions/events/publish-request.ts';
+import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
+import { retry } from '#functions/lib/retry.ts';
+import type { CompactionRequest } from '#shared/compaction/claim.ts';
+import { requestForContext } from '#shared/compaction/trigger.ts';
 import type {
   CompactionNeeded,
   Conversation,
@@ -7,10 +10,7 @@ import type {
 } from '#shared/conversation/documents/conversation.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { GuardLostError } from '#shared/errors.ts';
-import { retry } from '#functions/lib/retry.ts';
 import type { CompactionDependencies } from './compaction-dependencies.ts';
-import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
-import { publishRequest } from '#functions/events/publish-request.ts';
 import { readContext, readConversationAndJob } from './draft/read-for-compaction.ts';
 
 /**

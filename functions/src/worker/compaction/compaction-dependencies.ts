@@ -1,8 +1,9 @@
-import type { CompactionHooks } from '#shared/compaction/summariser/hooks.ts';
-import type { Webhook } from '#shared/hooks/webhook.ts';
+import type { Config } from '#functions/config.ts';
+import type { CompactionHooks } from '#shared/compaction/hooks.ts';
 import type { ConversationCache } from '#shared/conversation/context/read-conversation.ts';
-import type { PushTokenVerifier } from '#shared/ports/identity-ports.ts';
+import type { Webhook } from '#shared/hooks/webhook.ts';
 import type { FileBucket } from '#shared/ports/file-ports.ts';
+import type { PushTokenVerifier } from '#shared/ports/identity-ports.ts';
 import type {
   AtCrashPoint,
   Clock,
@@ -16,7 +17,6 @@ import type {
   TokenCounter,
   ToolDeclaration,
 } from '#shared/ports/ports.ts';
-import type { Config } from '#functions/config.ts';
 import type { NotificationDependencies } from '../notifications/notification-dependencies.ts';
 
 /** What the compaction worker works with; handed in once by the composition root. */

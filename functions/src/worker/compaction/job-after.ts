@@ -1,18 +1,18 @@
-import { breakerAfter } from '#shared/compaction/trigger/breaker.ts';
+import {
+  breakerAfter,
+  spentAfter,
+  waitsForBudget,
+  holdsBackForBudget,
+} from '#shared/compaction/brakes.ts';
 import {
   RECORDS_KEPT,
   type CompactionJob,
   type CompactionRecord,
 } from '#shared/conversation/documents/job.ts';
 import type { DocumentFields } from '#shared/ports/ports.ts';
-import {
-  spentAfter,
-  waitsForBudget,
-  holdsBackForBudget,
-} from '#shared/compaction/trigger/spend-limit.ts';
 import type { JobLease } from './job-lease.ts';
 import type { Outcome } from './outcome.ts';
-import { conversationTokens, billedCost, elapsedMs, type Run } from './run.ts';
+import { type Run, billedCost, conversationTokens, elapsedMs } from './run.ts';
 
 /** The record of an attempt as it stands at `outcome`. */
 export function compactionRecord(run: Run, outcome: Outcome): CompactionRecord {
@@ -104,6 +104,6 @@ export function jobAfter(
       tokens: promptTokens + outputTokens,
       calls,
     }).map((spent) => ({ ...spent })),
-    records: records.map((record) => ({ ...record })),
+    records: records.map((entry) => ({ ...entry })),
   };
 }

@@ -1,11 +1,11 @@
 import { failureReason } from '#functions/lib/failure-reason.ts';
-import { CANCELLED_BY_USER } from '#shared/compaction/decisions/claim-decision.ts';
+import { retry } from '#functions/lib/retry.ts';
+import { CANCELLED_BY_USER } from '#shared/compaction/claim.ts';
+import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { decodeJob, type CompactionJob } from '#shared/conversation/documents/job.ts';
 import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
-import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import type { DocumentFields, Write } from '#shared/ports/ports.ts';
-import { retry } from '#functions/lib/retry.ts';
 import type { CompactionDependencies } from './compaction-dependencies.ts';
 import { StoppedError } from './outcome.ts';
 

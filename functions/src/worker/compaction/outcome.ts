@@ -1,9 +1,9 @@
-import type { OutcomeState } from '#shared/compaction/decisions/outcome-state.ts';
+import { waitsForBudget } from '#shared/compaction/brakes.ts';
+import type { OutcomeState } from '#shared/compaction/outcome.ts';
 import type { ContextSource } from '#shared/conversation/context/assemble-context.ts';
-import { waitsForBudget } from '#shared/compaction/trigger/spend-limit.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
-import type { ContextObject } from '#shared/wire/resources/context-object.ts';
 import { AppError } from '#shared/errors.ts';
+import type { ContextObject } from '#shared/wire/resources/context-object.ts';
 
 /**
  * What one attempt did. `beforeTokens` and `afterTokens` are of the whole prompt, by the same counter: what the context

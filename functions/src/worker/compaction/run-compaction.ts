@@ -1,37 +1,29 @@
-import type { OutcomeState } from '#shared/compaction/decisions/outcome-state.ts';
-import {
-  noopState,
-  planCompaction,
-  type FoldPlan,
-  type Plan,
-} from '#shared/compaction/split/plan.ts';
 import { selectStrategyName } from '#functions/config/conversation-policy.ts';
-import { stackFrames } from '#functions/lib/stack-frames.ts';
-import type { Verified } from './draft/candidate.ts';
-import { leaveOutBlocked } from './blocked/leave-out-blocked.ts';
-import { clearRequest } from './clear-request.ts';
-import { claimCompaction, type Claim } from './claim.ts';
-import type { CompactionDependencies } from './compaction-dependencies.ts';
 import {
   CrashedError,
   passWorkerCrashPoint,
   type CompactionCrashPoint,
 } from '#functions/lib/crash-points.ts';
-import { indexFolded } from './swap/index-folded.ts';
+import { stackFrames } from '#functions/lib/stack-frames.ts';
+import type { OutcomeState } from '#shared/compaction/outcome.ts';
+import { noopState, planCompaction, type FoldPlan, type Plan } from '#shared/compaction/plan.ts';
+import { leaveOutBlocked } from './blocked/leave-out-blocked.ts';
+import { claimCompaction, type Claim } from './claim.ts';
+import { clearRequest } from './clear-request.ts';
+import type { CompactionDependencies } from './compaction-dependencies.ts';
+import type { Verified } from './draft/candidate.ts';
+import { foldFromTokens, fallbackStrategy } from './draft/fallback.ts';
+import { geminiCliStrategy } from './draft/gemini-cli.ts';
+import { ledgerStrategy } from './draft/ledger.ts';
+import type { SnapshotStrategy } from './draft/snapshot-strategy.ts';
 import { keepLease } from './job-lease.ts';
 import { outcomeOfError, unchanged, type Outcome } from './outcome.ts';
-import { foldFromTokens, fallbackStrategy } from './draft/fallback-strategy.ts';
-import { reportOutcome, reportStart, reportVerified } from './report-events.ts';
-import { runContext, summariserOfRun, type ClaimedRun, type Run } from './run.ts';
+import { reportOutcome, reportStart, reportVerified, outcomeStatusWrite } from './report.ts';
 import { runPostCompactHooks, runPreCompactHooks, reportNoop } from './run-hooks.ts';
+import { runContext, summariserOfRun, type ClaimedRun, type Run } from './run.ts';
 import { settle, type Settlement } from './settle.ts';
-import { outcomeStatusWrite } from './status-write.ts';
-import { swap, swapChanged } from './swap/swap.ts';
-import { verifyDraft } from './swap/verify-draft.ts';
-import { verifyTruncation } from './swap/verify-truncation.ts';
-import { ledgerStrategy } from './draft/ledger/ledger-strategy.ts';
-import { geminiCliStrategy } from './draft/gemini-cli.ts';
-import type { SnapshotStrategy } from './draft/snapshot-strategy.ts';
+import { indexFolded, swap, swapChanged } from './swap/swap.ts';
+import { verifyDraft, verifyTruncation } from './swap/verify.ts';
 
 export type CompactionResult =
   /** Acknowledge. `state` is absent where there was nothing to do. */

@@ -1,8 +1,6 @@
-import type {
-  ModelRefusal,
-  CompactionRequest,
-} from '#shared/compaction/decisions/claim-decision.ts';
-import type { CompactionPolicy } from '#shared/compaction/policy/policy.ts';
+import { modelThatLimits, selectSummariser } from '#functions/config/conversation-policy.ts';
+import type { ModelRefusal, CompactionRequest } from '#shared/compaction/claim.ts';
+import type { CompactionPolicy } from '#shared/compaction/policy.ts';
 import type { ContextSource } from '#shared/conversation/context/assemble-context.ts';
 import type {
   CoveredThrough,
@@ -14,7 +12,6 @@ import type { CompactionJob } from '#shared/conversation/documents/job.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import type { MemoryTexts } from '#shared/memory/render-memory.ts';
 import type { ContextObject } from '#shared/wire/resources/context-object.ts';
-import { modelThatLimits, selectSummariser } from '#functions/config/conversation-policy.ts';
 import type { CompactionDependencies } from './compaction-dependencies.ts';
 import type { JobLease } from './job-lease.ts';
 

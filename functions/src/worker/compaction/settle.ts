@@ -1,18 +1,18 @@
-import { CANCELLED_BY_USER } from '#shared/compaction/decisions/claim-decision.ts';
-import { decideSettle } from '#shared/compaction/decisions/settle-decision.ts';
+import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
+import { retry } from '#functions/lib/retry.ts';
+import { CANCELLED_BY_USER } from '#shared/compaction/claim.ts';
+import { decideSettle } from '#shared/compaction/settle.ts';
 import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
 import { sameConversationWrite } from '#shared/conversation/writes/status-write.ts';
-import { nextDay } from '#shared/quota/usage.ts';
 import { GuardLostError } from '#shared/errors.ts';
-import { retry } from '#functions/lib/retry.ts';
 import type { DocumentFields, DocumentStore, Write } from '#shared/ports/ports.ts';
+import { nextDay } from '#shared/quota/usage.ts';
 import { clearRequest } from './clear-request.ts';
-import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
 import { jobAfter } from './job-after.ts';
 import type { JobLease } from './job-lease.ts';
 import { StoppedError, type Outcome } from './outcome.ts';
+import { outcomeStatusWrite } from './report.ts';
 import type { Run } from './run.ts';
-import { outcomeStatusWrite } from './status-write.ts';
 
 /** A record is written again this often when its guard was lost and the lease is still held. */
 const RECORD_TRIES = 5;

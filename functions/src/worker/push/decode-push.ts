@@ -1,7 +1,7 @@
-import { z } from 'zod';
-import { workerEventSchema, type WorkerEvent } from '#shared/compaction/decisions/event.ts';
-import { readPublishedEvent, type PublishedEvent } from '#shared/notification/published-event.ts';
 import { TRACE_ATTRIBUTE } from '#functions/lib/trace.ts';
+import { workerEventSchema, type WorkerEvent } from '#shared/compaction/event.ts';
+import { readPublishedEvent, type PublishedEvent } from '#shared/notification/published-event.ts';
+import { z } from 'zod';
 
 /** A compaction request is a few hundred bytes; more than this is none. */
 export const MAX_PUSH_BYTES = 64 * 1024;

@@ -1,21 +1,21 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { WorkerEvent } from '#shared/compaction/decisions/event.ts';
+import { guardServer } from '#functions/bootstrap/server-guard.ts';
+import { refreshRemote } from '#functions/config/remote-policy.ts';
+import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
+import { bodyTooLarge, readBytes } from '#functions/lib/read-bytes.ts';
+import { stackFrames } from '#functions/lib/stack-frames.ts';
+import { readTrace, withTrace } from '#functions/lib/trace.ts';
+import { indexConversation } from '#functions/recall/index-conversation.ts';
+import type { WorkerEvent } from '#shared/compaction/event.ts';
 import { AppError } from '#shared/errors.ts';
 import { errorReply } from '#shared/wire/errors/error-body.ts';
-import { deliverEvent } from '../notifications/deliver-event.ts';
-import { bodyTooLarge, readBytes } from '#functions/lib/read-bytes.ts';
-import { guardServer } from '#functions/bootstrap/server-guard.ts';
-import { stackFrames } from '#functions/lib/stack-frames.ts';
 import type { CompactionDependencies } from '../compaction/compaction-dependencies.ts';
-import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
-import { decodePush, MAX_PUSH_BYTES, type DecodedPush, type Delivery } from './decode-push.ts';
-import { eraseConversation } from './erase-conversation.ts';
 import { StoppedError } from '../compaction/outcome.ts';
 import { runCompaction } from '../compaction/run-compaction.ts';
+import { deliverEvent } from '../notifications/deliver-event.ts';
 import { runSweep } from '../sweep/sweep.ts';
-import { indexConversation } from '#functions/recall/index-conversation.ts';
-import { refreshRemote } from '#functions/config/remote-policy.ts';
-import { readTrace, withTrace } from '#functions/lib/trace.ts';
+import { decodePush, MAX_PUSH_BYTES, type DecodedPush, type Delivery } from './decode-push.ts';
+import { eraseConversation } from './erase-conversation.ts';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 
 type CompactionHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 

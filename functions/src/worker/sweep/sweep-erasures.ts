@@ -1,13 +1,13 @@
-import { eraseEvent } from '#shared/compaction/decisions/event.ts';
+import { finishErasure } from '#functions/erasure/finish-erasure.ts';
+import { markErasing } from '#functions/erasure/mark-erasing.ts';
+import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
+import { eraseEvent } from '#shared/compaction/event.ts';
 import {
   decodeAnyConversation,
   type Conversation,
   type Versioned,
 } from '#shared/conversation/documents/conversation.ts';
 import type { Query, StoredDocument } from '#shared/ports/ports.ts';
-import { finishErasure } from '#functions/erasure/finish-erasure.ts';
-import { markErasing } from '#functions/erasure/mark-erasing.ts';
-import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
 import { eraseConversation } from '../push/erase-conversation.ts';
 import {
   conversationIdFromPath,

@@ -1,13 +1,13 @@
-import { requestEvent } from '#shared/compaction/decisions/event.ts';
-import { IDLE_AFTER_MS, requestForIdle } from '#shared/compaction/trigger/idle-request.ts';
-import { decodeConversation } from '#shared/conversation/documents/conversation.ts';
-import { conversationPath } from '#shared/conversation/documents/paths.ts';
-import { sweepShards } from '#shared/conversation/decisions/sweep-shard.ts';
-import { GuardLostError } from '#shared/errors.ts';
-import type { StoredDocument } from '#shared/ports/ports.ts';
-import { settleAll } from '#functions/lib/promises.ts';
 import { conversationPolicy } from '#functions/config/conversation-policy.ts';
 import { publishCompactionRequested } from '#functions/events/publish-compaction-event.ts';
+import { settleAll } from '#functions/lib/promises.ts';
+import { requestEvent } from '#shared/compaction/event.ts';
+import { IDLE_AFTER_MS, requestForIdle } from '#shared/compaction/trigger.ts';
+import { sweepShards } from '#shared/conversation/decisions/sweep-shard.ts';
+import { decodeConversation } from '#shared/conversation/documents/conversation.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
+import { GuardLostError } from '#shared/errors.ts';
+import type { StoredDocument } from '#shared/ports/ports.ts';
 import { conversationIdFromPath, forEachItem, readPages, type Sweep } from './sweep-pass.ts';
 
 /**

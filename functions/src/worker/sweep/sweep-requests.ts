@@ -1,6 +1,10 @@
-import type { CompactionRequest } from '#shared/compaction/decisions/claim-decision.ts';
-import { requestEvent } from '#shared/compaction/decisions/event.ts';
-import { decideOverdue, REPUBLISH_AFTER_MS } from '#shared/compaction/trigger/sweep-decision.ts';
+import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
+import {
+  type CompactionRequest,
+  decideOverdue,
+  REPUBLISH_AFTER_MS,
+} from '#shared/compaction/claim.ts';
+import { requestEvent } from '#shared/compaction/event.ts';
 import {
   decodeConversation,
   type Conversation,
@@ -9,9 +13,13 @@ import {
 import { decodeJob, type CompactionJob } from '#shared/conversation/documents/job.ts';
 import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
 import { NewerDocumentError } from '#shared/conversation/documents/schema-version.ts';
+import {
+  dropRequestWrites,
+  type DroppedRequest,
+} from '#shared/conversation/writes/drop-request-writes.ts';
 import type { StoredDocument } from '#shared/ports/ports.ts';
-import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
-import { keepRequestPlaces, readRequestPlaces } from '../compaction/request-places.ts';
+import type { CompactionDependencies } from '../compaction/compaction-dependencies.ts';
+import { keepRequestPlaces, readRequestPlaces } from './request-places.ts';
 import {
   conversationIdFromPath,
   earlierThan,
@@ -20,11 +28,6 @@ import {
   timeAt,
   type Sweep,
 } from './sweep-pass.ts';
-import {
-  dropRequestWrites,
-  type DroppedRequest,
-} from '#shared/conversation/writes/drop-request-writes.ts';
-import type { CompactionDependencies } from '../compaction/compaction-dependencies.ts';
 
 /**
  * Takes a need off the conversation document with a record of the reason. Throws GuardLostError when the conversation

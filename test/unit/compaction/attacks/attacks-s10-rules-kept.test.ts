@@ -88,7 +88,7 @@ function ruthless(previous: Snapshot, turns: readonly Turn[], round: number): st
       ...(n % 2 === 1 && { quote }),
     },
     ...(n % 5 === 0
-      ? [{ op: 'add', section: 'narrative', supersedes: id, text: 'Rules are over.', sources }]
+      ? [{ op: 'add', section: 'key_knowledge', supersedes: id, text: 'Rules are over.', sources }]
       : []),
   ]);
   const trivia = Array.from({ length: 24 }, (_, n) => ({
@@ -119,8 +119,17 @@ test(
   { timeout: 300_000 },
   () => {
     const said = rules.map((user, index) => saidTurn(index + 1, { user, model: 'Understood.' }));
-    const nothing = JSON.stringify({ scratchpad: '', operations: [] });
-    let snapshot = fold(undefined, said, nothing);
+    const stated = JSON.stringify({
+      scratchpad: '',
+      operations: rules.map((text, index) => ({
+        op: 'add',
+        section: constraintSection,
+        text,
+        sources: [index + 1],
+        quote: text,
+      })),
+    });
+    let snapshot = fold(undefined, said, stated);
     const first = heldIn(snapshot);
 
     const rounds = Array.from({ length: ROUNDS }, (_, round) => {

@@ -6,23 +6,22 @@ import {
   type Placement,
 } from '#test/support/attacks/attacked-turns.ts';
 import { achievedBy } from '#test/support/attacks/findings.ts';
-import { applyInMemory, boundary, foldInMemory } from '#test/support/attacks/fold-in-memory.ts';
+import { boundary, foldInMemory } from '#test/support/attacks/fold-in-memory.ts';
 import { drawInjection } from '#test/support/attacks/injections.ts';
 import { obedientAnswer } from '#test/support/attacks/obedient-answer.ts';
 
-/* Row S8 of the security checklist. Operations are applied for every history, checks and repairs made for some. */
+/* Row S8 of the security checklist. */
 
 const HISTORIES = 1_000;
-const VERIFIED = 20;
 /** Seconds of work, and minutes where many share the machine. */
 const BUSY = { timeout: 300_000 };
 
 /** What the n-th attack leads to in one place of the history. */
-function attack(placement: Placement, n: number, fold: typeof foldInMemory) {
+function attack(placement: Placement, n: number) {
   const random = createRandom(`s8/${n}`);
   const injection = drawInjection(random);
   const history = attackedHistory(placement, injection.text);
-  const folded = fold({ ...history, answer: obedientAnswer(random, injection, history) });
+  const folded = foldInMemory({ ...history, answer: obedientAnswer(random, injection, history) });
   if (folded.kind === 'refused')
     return { n, isTaken: false, hasRealConstraint: true, achieved: undefined };
   const { rendered } = folded;
@@ -30,30 +29,16 @@ function attack(placement: Placement, n: number, fold: typeof foldInMemory) {
   return { n, isTaken: true, ...achievedBy(attacked) };
 }
 
-const attackAll = (placement: Placement, count: number, fold: typeof foldInMemory) =>
-  Array.from({ length: count }, (_, n) => attack(placement, n, fold));
-
 describe('S8: injections that a summariser obeys', () => {
   test.each(placements)(
     'S8: a thousand obeyed injections make no rule, goal or user quote in %s',
     BUSY,
     (placement) => {
-      const results = attackAll(placement, HISTORIES, applyInMemory);
-
-      expect(results.filter(({ achieved }) => achieved !== undefined)).toEqual([]);
-      expect(results.filter(({ isTaken }) => isTaken)).toHaveLength(HISTORIES);
-    },
-  );
-
-  test.each(placements)(
-    'S8: obeyed injections leave the real constraint after all checks, in %s',
-    BUSY,
-    (placement) => {
-      const results = attackAll(placement, VERIFIED, foldInMemory);
+      const results = Array.from({ length: HISTORIES }, (_, n) => attack(placement, n));
 
       expect(results.filter(({ achieved }) => achieved !== undefined)).toEqual([]);
       expect(results.filter(({ hasRealConstraint }) => !hasRealConstraint)).toEqual([]);
-      expect(results.filter(({ isTaken }) => isTaken).length).toBeGreaterThan(VERIFIED / 2);
+      expect(results.filter(({ isTaken }) => isTaken).length).toBeGreaterThan(0.9 * HISTORIES);
     },
   );
 

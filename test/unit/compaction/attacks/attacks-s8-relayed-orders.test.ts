@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { plainText } from '#shared/text/plain-text.ts';
 import { type Snapshot, workingItems } from '#shared/conversation/documents/snapshot.ts';
-import { applyInMemory, foldInMemory } from '#test/support/attacks/fold-in-memory.ts';
+import { foldInMemory } from '#test/support/attacks/fold-in-memory.ts';
 import {
   carriers,
   channels,
@@ -94,17 +94,17 @@ function foldedTexts({ tongue, carrier, relay, channel }: Variant) {
 
 const cited = [[READ_SEQ], [TOLD_SEQ], [READ_SEQ, TOLD_SEQ]];
 
-function achieved(variant: Variant, index: number, fold: typeof foldInMemory): string[] {
+function achieved(variant: Variant, index: number): string[] {
   const { turns, texts } = foldedTexts(variant);
   const sources = cited[index % cited.length] ?? [];
-  const folded = fold({ turns, previous, answer: answerOf(obeying(texts, sources)) });
+  const folded = foldInMemory({ turns, previous, answer: answerOf(obeying(texts, sources)) });
   return folded.kind === 'taken' ? obeyed(folded.snapshot, variant.tongue) : [folded.reason];
 }
 
 /** The variants in which something is achieved. */
-const takenIn = (variants: readonly Variant[], fold: typeof foldInMemory): string[] =>
+const takenIn = (variants: readonly Variant[]): string[] =>
   variants
-    .filter((variant, index) => achieved(variant, index, fold).length > 0)
+    .filter((variant, index) => achieved(variant, index).length > 0)
     .map(({ tongue, carrier, relay }) => `${tongue.name}, ${carrier}, ${relay}`);
 
 describe('S8: an order that the model repeats', () => {
@@ -114,18 +114,8 @@ describe('S8: an order that the model repeats', () => {
     (channel) => {
       const variants = variantsOf(channel);
 
-      expect(takenIn(sampled(variants), applyInMemory)).toEqual([]);
+      expect(takenIn(sampled(variants))).toEqual([]);
       expect(variants).toHaveLength(648);
-    },
-  );
-
-  test.each(channels)(
-    'S8: an order that the model repeats is removed by all checks in %s',
-    BUSY,
-    (channel) => {
-      const variants = variantsOf(channel).filter((_, index) => index % 11 === 0);
-
-      expect(takenIn(variants, foldInMemory)).toEqual([]);
     },
   );
 
@@ -139,10 +129,13 @@ describe('S8: an order that the model repeats', () => {
           relay: [`${tongue.relay} ${text}`],
           channel: 'what a tool returns',
         });
-        const operations = ['key_knowledge', 'recent_actions', 'narrative', 'user_profile'].map(
-          (section) => ({ op: 'add', section, text, sources: [TOLD_SEQ] }),
-        );
-        const folded = applyInMemory({ turns, previous, answer: answerOf(operations) });
+        const operations = ['key_knowledge', 'recent_actions', 'user_profile'].map((section) => ({
+          op: 'add',
+          section,
+          text,
+          sources: [TOLD_SEQ],
+        }));
+        const folded = foldInMemory({ turns, previous, answer: answerOf(operations) });
         if (folded.kind === 'refused') return [folded.reason];
         return workingItems(folded.snapshot)
           .map((item) => item.text)

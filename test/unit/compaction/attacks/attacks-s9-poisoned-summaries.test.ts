@@ -1,10 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { readFoldedTurns } from '#shared/compaction/ledger/prompt/ledger-reading.ts';
-import { ledgerContents, nameableItems } from '#shared/compaction/ledger/prompt/ledger-input.ts';
+import { historyContents, nameableItems } from '#shared/compaction/history-lines.ts';
 import { readSnapshot } from '#shared/compaction/read-snapshot.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
+import { readUtterances } from '#shared/conversation/utterances.ts';
 import { createRandom } from '#lab/chaos/random.ts';
-import { attackedHistory, type Placement } from '#test/support/attacks/attacked-turns.ts';
+import {
+  attackedHistory,
+  realConstraint,
+  type Placement,
+} from '#test/support/attacks/attacked-turns.ts';
 import { achievedBy } from '#test/support/attacks/findings.ts';
 import { boundary, foldInMemory } from '#test/support/attacks/fold-in-memory.ts';
 import { contentsRead, foldAsGeminiCli } from '#test/support/attacks/fold-gemini-cli.ts';
@@ -26,9 +30,16 @@ const copiedInto = {
     text,
     JSON.stringify({
       scratchpad: text,
-      operations: ['key_knowledge', 'recent_actions', 'narrative', 'active_constraints'].map(
-        (section) => ({ op: 'add', section, text, sources: [4] }),
-      ),
+      operations: [
+        { op: 'add', section: 'active_constraints', text: realConstraint, sources: [3] },
+        ...['key_knowledge', 'recent_actions', 'timeline', 'active_constraints'].map((section) => ({
+          op: 'add',
+          section,
+          text,
+          sources: [4],
+        })),
+      ],
+      topics: [{ title: text, from: 4, through: 4 }],
     }),
   ],
   geminiCli: ({ text }: Poison) => [
@@ -43,9 +54,8 @@ describe('S9: a hundred and twenty texts that are made for the summariser', () =
     (channel) => {
       const marginsOf = (text: string) => {
         const { turns, previous } = attackedHistory(channel, text);
-        const { utterances } = readFoldedTurns(turns);
-        const read = ledgerContents({
-          utterances,
+        const read = historyContents({
+          utterances: readUtterances(turns),
           attachments: [],
           known: nameableItems(previous),
           boundary,
@@ -80,19 +90,27 @@ describe('S9: a hundred and twenty texts that are made for the summariser', () =
         return copiedInto.ledger(poison).map((answer) => {
           const folded = foldInMemory({ ...history, answer });
           if (folded.kind === 'refused')
-            return { isTaken: false, achieved: undefined, hasRealConstraint: true };
+            return {
+              isTaken: false,
+              achieved: undefined,
+              statesConstraint: false,
+              hasRealConstraint: false,
+            };
           const { rendered } = folded;
           const attack = poison.text;
           return {
             isTaken: true,
             poison,
+            statesConstraint: answer.includes(realConstraint),
             ...achievedBy({ placement, history, attack, rendered, boundary }),
           };
         });
       });
 
       expect(results.filter((result) => result.achieved !== undefined)).toEqual([]);
-      expect(results.filter((result) => !result.hasRealConstraint)).toEqual([]);
+      expect(
+        results.filter((result) => result.statesConstraint && !result.hasRealConstraint),
+      ).toEqual([]);
       expect(results.filter(({ isTaken }) => isTaken).length).toBeGreaterThan(poisons.length / 2);
     },
   );

@@ -1,8 +1,5 @@
-import { describe, expect, test } from 'vitest';
-import { sentOutputs, wholeOutputs } from '#shared/compaction/tool-outputs/sent-outputs.ts';
-import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
+import { sentOutputs, wholeOutputs } from '#shared/compaction/sent-outputs.ts';
 import { itemsOfTurns } from '#shared/conversation/context/assemble-context.ts';
-import type { Content } from '#shared/conversation/documents/content.ts';
 import {
   contextTokens,
   meterAfterTurn,
@@ -10,8 +7,11 @@ import {
   roundTokens,
   type MeteredTurn,
 } from '#shared/conversation/context/meter.ts';
-import { continuedHistory } from '#shared/conversation/writes/next-generation.ts';
+import type { Content } from '#shared/conversation/documents/content.ts';
 import { pinnedTokens } from '#shared/conversation/pins/kept-pins.ts';
+import { continuedHistory } from '#shared/conversation/writes/next-generation.ts';
+import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
+import { describe, expect, test } from 'vitest';
 
 const counting = { rule: 'character-class' } as const;
 const whole = wholeOutputs({ counting });

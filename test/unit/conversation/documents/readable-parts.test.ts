@@ -1,16 +1,16 @@
-import { describe, expect, test } from 'vitest';
 import { saidIn } from '#functions/chat/conversations/erase/repeating-items.ts';
-import { readUtterances } from '#shared/conversation/utterances.ts';
-import { sanitizeHistory } from '#shared/compaction/summariser/sanitize.ts';
+import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
+import { sanitizeHistory } from '#shared/compaction/summariser-input.ts';
 import { answerText } from '#shared/conversation/context/answer-text.ts';
+import { readTurns } from '#shared/conversation/context/read-conversation.ts';
 import { readableParts, type Content, type Part } from '#shared/conversation/documents/content.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { stringsIn } from '#shared/conversation/repair/content-strings.ts';
+import { readUtterances } from '#shared/conversation/utterances.ts';
 import { textsOfTurn } from '#shared/search/turn-texts.ts';
 import { toOutputParts } from '#shared/wire/resources/message-parts.ts';
 import { buildConversation } from '#test/support/compaction/conversation-builder.ts';
-import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
-import { readTurns } from '#shared/conversation/context/read-conversation.ts';
+import { describe, expect, test } from 'vitest';
 
 const model = (...parts: Part[]): Content => ({ role: 'model', parts });
 const picture = { inlineData: { mimeType: 'image/png', data: 'iVBORw0KGgo=' } };

@@ -1,18 +1,18 @@
-import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
-import type { PreCompactEvent, PreCompactHook } from '#shared/compaction/summariser/hooks.ts';
+import { createHmacSigner } from '#functions/adapters/system/hmac-signer.ts';
 import { deleteMessage } from '#functions/chat/conversations/erase/delete-message.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
-import { createHmacSigner } from '#functions/adapters/system/hmac-signer.ts';
-import { exportLineResponse } from '#shared/wire/resources/export.ts';
+import type { PreCompactEvent, PreCompactHook } from '#shared/compaction/hooks.ts';
 import { readToken, writeToken } from '#shared/wire/page-token.ts';
+import { exportLineResponse } from '#shared/wire/resources/export.ts';
+import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
+import { createWireApp } from '#test/support/chat/wire-app.ts';
 import { buildDue, compactOnce, see } from '#test/support/compaction/compacted-conversation.ts';
 import {
   compactionBench,
   type CompactionBench,
 } from '#test/support/compaction/compaction-dependencies.ts';
-import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
-import { createWireApp } from '#test/support/chat/wire-app.ts';
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
 
 const MINUTE_MS = 60_000;
 

@@ -1,21 +1,21 @@
-import { describe, expect, test } from 'vitest';
 import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
 import type {
   CompactionHookEvent,
   PreCompactAnswer,
   PreCompactEvent,
-} from '#shared/compaction/summariser/hooks.ts';
+} from '#shared/compaction/hooks.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
-import {
-  compactionBench,
-  type CompactionBench,
-} from '#test/support/compaction/compaction-dependencies.ts';
 import {
   buildDue,
   compactOnce,
   manualNeed,
   see,
 } from '#test/support/compaction/compacted-conversation.ts';
+import {
+  compactionBench,
+  type CompactionBench,
+} from '#test/support/compaction/compaction-dependencies.ts';
+import { describe, expect, test } from 'vitest';
 
 const failing = { name: 'backup', run: () => Promise.reject(new Error('disk full')) };
 

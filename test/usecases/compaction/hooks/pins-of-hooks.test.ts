@@ -1,13 +1,13 @@
-import { describe, expect, test } from 'vitest';
 import { putPin } from '#functions/chat/features/pins/change-pins.ts';
-import type { PreCompactAnswer } from '#shared/compaction/summariser/hooks.ts';
+import type { PreCompactAnswer } from '#shared/compaction/hooks.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
+import { lifecycle, owner } from '#test/support/chat/lifecycle.ts';
 import { brokenRules } from '#test/support/compaction/commit-rules.ts';
 import { buildDue, compactOnce, see } from '#test/support/compaction/compacted-conversation.ts';
 import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
-import { lifecycle, owner } from '#test/support/chat/lifecycle.ts';
 import { KEPT, pins, settings, turnsWith } from '#test/support/compaction/pinning.ts';
+import { describe, expect, test } from 'vitest';
 
 describe('pins of a hook', () => {
   const benchWith = (...answers: PreCompactAnswer[]) =>

@@ -1,8 +1,8 @@
-import { describe, expect, test } from 'vitest';
-import { outcomeMessage } from '#shared/compaction/decisions/outcome-message.ts';
+import { outcomeMessage } from '#shared/compaction/outcome-message.ts';
 import { statusPath } from '#shared/conversation/documents/paths.ts';
 import type { Prompt } from '#shared/ports/ports.ts';
 import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
+import { setConversation } from '#test/support/chat/lifecycle.ts';
 import {
   autoNeed,
   buildDue,
@@ -15,8 +15,8 @@ import {
   type CompactionBench,
 } from '#test/support/compaction/compaction-dependencies.ts';
 import { addTurn } from '#test/support/compaction/conversation-builder.ts';
-import { setConversation } from '#test/support/chat/lifecycle.ts';
 import { modelDown } from '#test/support/model-down.ts';
+import { describe, expect, test } from 'vitest';
 
 const isCompacted = (prompt: Prompt) => JSON.stringify(prompt.contents).includes('state_snapshot');
 

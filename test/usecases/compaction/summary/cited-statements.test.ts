@@ -9,9 +9,7 @@ import { owner } from '#test/support/chat/lifecycle.ts';
 import { buildDue, neverAborted, see } from '#test/support/compaction/compacted-conversation.ts';
 import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
 import { madeUpQuestion, type TurnToBuild } from '#test/support/compaction/conversation-builder.ts';
-import { startModelServer } from '#test/support/processes/model-server.ts';
-
-const modelServer = await startModelServer();
+import { createScriptedModel } from '#test/fakes/scripted-model.ts';
 
 const UEFA = 'https://uefa.com/euro';
 const EXAMPLE = 'https://example.org/trams';
@@ -40,19 +38,29 @@ const filler = Array.from({ length: 24 }, (_, n) => ({
   user: `ORD-${70_000 + n} goes to door ${n + 1}. ${madeUpQuestion(n + 1)}`,
 }));
 
+/** What a summariser says of the second turn. */
+const summary = JSON.stringify({
+  scratchpad: '',
+  operations: [
+    {
+      op: 'add',
+      section: 'key_knowledge',
+      items: [WON, TRAMS].map((text) => ({ text, sources: [2] })),
+    },
+  ],
+  topics: [],
+});
+
 /** A conversation whose second turn rests on sources, compacted. */
 async function compacted(turns: readonly TurnToBuild[]) {
-  const chat = chatDependencies({ model: modelServer.model });
+  const chat = chatDependencies();
   const { store, config } = chat;
   const conversationId = await buildDue(chat, { turns });
-  const worker = modelServer.worker({ ...compactionBench({ store, config }), clock: systemClock });
+  const model = createScriptedModel({ answers: [summary] });
+  const worker = { ...compactionBench({ store, config, model }), clock: systemClock };
   await runCompaction(worker, { conversationId, signal: neverAborted() });
   const { history, text } = await see(store, conversationId);
-  const [asked] = modelServer.server
-    .journal()
-    .filter(({ role }) => role === 'utility_compressor')
-    .map(({ n }) => JSON.stringify(modelServer.server.requestBody(n)));
-  return { chat, conversationId, history, text, asked };
+  return { chat, conversationId, history, text, asked: JSON.stringify(model.calls[0]) };
 }
 
 const withSources = () => compacted([...filler.slice(0, 1), grounded, ...filler.slice(1)]);

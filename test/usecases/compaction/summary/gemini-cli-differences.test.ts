@@ -1,15 +1,14 @@
-import { describe, expect, test } from 'vitest';
 import { restoreGeneration } from '#functions/chat/context/restore-generation.ts';
 import { parseConfig } from '#functions/config.ts';
-import { isBreakerClosed } from '#shared/compaction/trigger/breaker.ts';
-import { resolvePolicy } from '#shared/compaction/policy/policy.ts';
+import { isBreakerClosed } from '#shared/compaction/brakes.ts';
+import { resolvePolicy } from '#shared/compaction/policy.ts';
+import { shortenOutput, toToolOutput } from '#shared/compaction/tool-output-mask.ts';
 import type { Prompt } from '#shared/ports/ports.ts';
-import { shortenOutput } from '#shared/compaction/tool-outputs/shorten-output.ts';
 import { estimatePartTokens, estimateTextTokens } from '#shared/tokens/token-estimate.ts';
-import { toToolOutput } from '#shared/compaction/tool-outputs/tool-output-mask.ts';
 import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
 import { scriptedStreamer, textAnswer } from '#test/fakes/scripted-streamer.ts';
 import { chatDependencies } from '#test/support/chat/chat-dependencies.ts';
+import { sendAll } from '#test/support/chat/sending.ts';
 import {
   autoNeed,
   buildDue,
@@ -26,9 +25,9 @@ import {
   buildConversation,
   type ConversationToBuild,
 } from '#test/support/compaction/conversation-builder.ts';
-import { modelDown } from '#test/support/model-down.ts';
 import { writeJob } from '#test/support/compaction/past-compactions.ts';
-import { sendAll } from '#test/support/chat/sending.ts';
+import { modelDown } from '#test/support/model-down.ts';
+import { describe, expect, test } from 'vitest';
 
 /*
  * docs/guides/operating-compaction.md lists what the profile does otherwise than the program: a row a test, by its

@@ -1,17 +1,17 @@
-import { createServer } from 'node:http';
-import { expect, onTestFinished, test } from 'vitest';
 import { createCompactionHandler } from '#functions/worker/push/handle-push.ts';
 import { createMemoryBus } from '#infra/local/embedded/memory-bus.ts';
-import { sweepEvent } from '#shared/compaction/decisions/event.ts';
+import { openServer } from '#infra/local/processes/open-server.ts';
+import { sweepEvent } from '#shared/compaction/event.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
 import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
 import { buildDue } from '#test/support/compaction/compacted-conversation.ts';
 import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
 import { madeUpAnswer } from '#test/support/compaction/conversation-builder.ts';
-import { openServer } from '#infra/local/processes/open-server.ts';
 import { historiesOf } from '#test/support/compaction/stored-histories.ts';
 import { searchCases } from '#test/support/search-cases.ts';
+import { createServer } from 'node:http';
+import { expect, onTestFinished, test } from 'vitest';
 
 const CONVERSATIONS = searchCases(1_000);
 const PUSHES_AT_ONCE = 16;

@@ -24,7 +24,7 @@ describe('condensing with a model server', () => {
   });
 
   test('condensed lines of an inventive model server are rejected', async () => {
-    server.setVices({ inventive: 1 });
+    server.setVices({ inventive: true });
     const own = bench();
     const conversationId = await buildWithLog(own);
 

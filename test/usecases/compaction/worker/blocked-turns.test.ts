@@ -186,24 +186,36 @@ describe('a turn that a filter blocks from now on', () => {
     expect((await chat.send('And now?')).turn.finishReason).toBe('stop');
   });
 
-  test('a blocked statement of a summary leaves it together with the turns that it comes from', async () => {
-    const chat = world();
-    await talk(chat, { turns: 10, at: [3] });
-    await chat.call('POST', ':compact', {});
-    expect(await chat.work()).toMatchObject({ state: 'COMPACTED' });
-    chat.block(WORD);
-    const { turn } = await chat.send('Hello');
-    expect(turn.finishReason).toBe('content-filter');
+  test.each([
+    [
+      'statement',
+      { operations: [{ op: 'add', section: 'key_knowledge', text: FORBIDDEN, sources: [3] }] },
+    ],
+    ['topic', { operations: [], topics: [{ title: FORBIDDEN, from: 3, through: 4 }] }],
+  ])(
+    'a blocked %s of a summary leaves it together with the turns that it comes from',
+    async (...[, added]) => {
+      const dogs = { op: 'add', section: 'user_profile', text: 'Has dogs.', sources: [1] };
+      const summary = JSON.stringify({ ...added, operations: [dogs, ...added.operations] });
+      const chat = world();
+      await talk(chat, { turns: 10, at: [3] });
+      chat.state.summary = summary;
+      await chat.call('POST', ':compact', {});
+      expect(await chat.work()).toMatchObject({ state: 'COMPACTED' });
+      chat.block(WORD);
+      const { turn } = await chat.send('Hello');
+      expect(turn.finishReason).toBe('content-filter');
 
-    const result = await chat.work();
-    const after = await chat.send('And now?');
+      const result = await chat.work();
+      const after = await chat.send('And now?');
 
-    expect(result).toMatchObject({ state: 'CONTENT_TRUNCATED', reason: 'TURNS_BLOCKED' });
-    expect(after.turn.finishReason).toBe('stop');
-    const { items } = await chat.context();
-    expect(JSON.stringify(items)).not.toContain(WORD);
-    expect((await chat.messages()).find(({ seq }) => seq === 3)?.blocked).toBeDefined();
-  });
+      expect(result).toMatchObject({ state: 'CONTENT_TRUNCATED', reason: 'TURNS_BLOCKED' });
+      expect(after.turn.finishReason).toBe('stop');
+      const { items } = await chat.context();
+      expect(JSON.stringify(items)).not.toContain(WORD);
+      expect((await chat.messages()).find(({ seq }) => seq === 3)?.blocked).toBeDefined();
+    },
+  );
 });
 
 describe('a block that no turn is to blame for', () => {

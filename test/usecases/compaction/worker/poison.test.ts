@@ -1,12 +1,12 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
 import { startEmbeddedHost } from '#infra/local/embedded/host.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { stackEnvironment } from '#infra/local/stack/stack-environment.ts';
-import { sweepEvent } from '#shared/compaction/decisions/event.ts';
-import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
+import { sweepEvent } from '#shared/compaction/event.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
+import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
 import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
 import { buildDue } from '#test/support/compaction/compacted-conversation.ts';
+import { describe, expect, onTestFinished, test } from 'vitest';
 
 const POISONED = 'poisoned';
 

@@ -13,7 +13,6 @@ import {
   compactionBench,
   type CompactionBench,
 } from '#test/support/compaction/compaction-dependencies.ts';
-import { madeUpAnswer, madeUpQuestion } from '#test/support/compaction/conversation-builder.ts';
 import { longListings, openBreaker } from '#test/support/tools/tool-conversation.ts';
 
 const dyingAt = (bench: CompactionBench, point: string) =>
@@ -23,19 +22,9 @@ const dyingAt = (bench: CompactionBench, point: string) =>
       name === point ? Promise.reject(new Error(`died at ${name}`)) : Promise.resolve(),
   });
 
-const parcels = Array.from({ length: 20 }, (_, index) => `PCL-${73_100 + index}`);
-
 /** Conversations whose compaction takes another way. */
 const ways = {
   straight: (bench: CompactionBench) => buildDue(bench),
-  /** The first summary leaves out too much. */
-  repaired: (bench: CompactionBench) =>
-    buildDue(bench, {
-      turns: parcels.map((parcel, index) => ({
-        user: `${parcel} is mine. ${madeUpQuestion(index)}`,
-        answer: madeUpAnswer(index),
-      })),
-    }),
   /** Tool outputs are shortened without a model. */
   shortened: async (bench: CompactionBench) => {
     const conversationId = await buildDue(bench, { turns: longListings(2) });
@@ -43,11 +32,6 @@ const ways = {
     return conversationId;
   },
 };
-
-const repairingModel = () =>
-  createScriptedModel({
-    answers: [snapshotAnswer(), snapshotAnswer(), snapshotAnswer(parcels.join(', '))],
-  });
 
 const pointsOnTheWay: Record<keyof typeof ways, CompactionCrashPoint[]> = {
   straight: [
@@ -67,7 +51,6 @@ const pointsOnTheWay: Record<keyof typeof ways, CompactionCrashPoint[]> = {
     'settled',
     'reported',
   ],
-  repaired: ['repaired'],
   shortened: ['blobs-saved'],
 };
 
@@ -79,7 +62,7 @@ describe('crashes', () => {
   test.each(rows)(
     'a worker that dies at %s (%s) is finished by sweep and redelivery, with one swap',
     async (point, way) => {
-      const bench = compactionBench({ model: repairingModel() });
+      const bench = compactionBench();
       const conversationId = await ways[way](bench);
       await expect(compactOnce(dyingAt(bench, point), conversationId)).rejects.toThrow(
         `died at ${point}`,
@@ -98,7 +81,7 @@ describe('crashes', () => {
 
   test('a worker that dies after recording a failure leaves the request for the next one', async () => {
     const bench = compactionBench({
-      model: createScriptedModel({ answers: ['', '', snapshotAnswer()] }),
+      model: createScriptedModel({ answers: ['', snapshotAnswer()] }),
     });
     const conversationId = await buildDue(bench);
     await expect(compactOnce(dyingAt(bench, 'record-written'), conversationId)).rejects.toThrow(

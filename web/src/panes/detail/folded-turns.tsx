@@ -1,13 +1,15 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { App } from '#web/state/app.ts';
-import type { Detail, Lit } from '#web/state/context/provenance.ts';
+import { isFrom, type Detail, type Lit } from '#web/state/context/provenance.ts';
 import { textOfMessage, type StoredTurn } from '#web/state/turn-pages.ts';
 
 /** Turns that the statement at hand comes from, or the turn at hand itself. */
-function litTurns({ compaction }: Detail, lit: Lit['value']): ReadonlySet<number> {
+function litTurns({ compaction, turns }: Detail, lit: Lit['value']): ReadonlySet<number> {
   if (lit.seq !== undefined) return new Set([lit.seq]);
   const item = compaction.snapshot?.find(({ id }) => id === lit.item);
-  return new Set(item?.sources);
+  return new Set(
+    item === undefined ? [] : turns.map(({ seq }) => seq).filter((seq) => isFrom(item, seq)),
+  );
 }
 
 function Turn({ app, turn, isLit }: { app: App; turn: StoredTurn; isLit: boolean }) {

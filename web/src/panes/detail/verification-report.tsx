@@ -1,61 +1,31 @@
-import type { LedgerReport } from '#shared/compaction/ledger/ledger-report.ts';
+import type { SnapshotReport } from '#shared/compaction/verify.ts';
 import type { App } from '#web/state/app.ts';
 import type { Detail } from '#web/state/context/provenance.ts';
-import { readSnapshotReport, tiers, type SnapshotReport } from '#web/state/report.ts';
+import { readCheckOutcome, type CheckOutcome } from '#web/state/report.ts';
+import { nameIn } from '#web/text/languages.ts';
 import { Findings } from './findings.tsx';
 import { PinList } from './pin-list.tsx';
 
-interface LedgerProps {
+interface ReportProps {
   app: App;
-  report: LedgerReport;
+  report: SnapshotReport;
 }
 
-/** How much of what was said the context still says. */
-function Recall({ app, report }: LedgerProps) {
-  const texts = app.texts.value.detail;
-  const { count, percent } = app.figures.value;
-  const known = tiers.filter((tier) => report.recall[tier].facts > 0);
-  return (
-    <section>
-      <h4>{texts.recall}</h4>
-      {known.map((tier) => {
-        const { held, facts, archived, share } = report.recall[tier];
-        return (
-          <div key={tier} class="recall">
-            <span>{texts.tiers[tier]}</span>
-            <strong class="figure">{percent(share)}</strong>
-            <span
-              class="recall-bar"
-              role="meter"
-              aria-label={texts.tiers[tier]}
-              aria-valuemin={0}
-              aria-valuemax={100}
-              aria-valuenow={Math.round(100 * share)}
-            >
-              <span style={{ inlineSize: `${100 * share}%` }} />
-            </span>
-            <span class="quiet figure">
-              {texts.held(count(held), count(facts))}
-              {archived > 0 && ` · ${texts.archived(count(archived))}`}
-            </span>
-          </div>
-        );
-      })}
-    </section>
-  );
-}
+const sum = (counts: Readonly<Record<string, number>>): number =>
+  Object.values(counts).reduce((total, each) => total + each, 0);
 
 /** Figures in a line each; those that are zero say nothing. */
-function Counts({ app, report }: LedgerProps) {
+function Counts({ app, report }: ReportProps) {
   const texts = app.texts.value.detail;
   const { count } = app.figures.value;
-  const refused = Object.values(report.rejected).reduce((sum, each) => sum + each, 0);
   const lines = [
-    texts.checked(count(report.precision.checked)),
-    ...(report.verbatim.added > 0 ? [texts.added(count(report.verbatim.added))] : []),
-    ...(report.evicted > 0 ? [texts.evicted(count(report.evicted))] : []),
-    ...(refused > 0 ? [`${texts.rejected}: ${count(refused)}`] : []),
-  ];
+    texts.checked(count(report.statements), count(report.values)),
+    report.topics > 0 && texts.topics(count(report.topics)),
+    report.sourcesAdded > 0 && texts.sourcesAdded(count(report.sourcesAdded)),
+    report.withoutSource > 0 && texts.withoutSource(count(report.withoutSource)),
+    report.archived > 0 && texts.archived(count(report.archived)),
+    report.constraintsOverBudget && texts.constraintsOverBudget,
+  ].filter((line) => line !== false);
   return (
     <ul class="report-counts">
       {lines.map((line) => (
@@ -65,52 +35,56 @@ function Counts({ app, report }: LedgerProps) {
   );
 }
 
-/** Statements that did not stay as the model wrote them, and facts that it left out. */
-function Changes({ app, report }: LedgerProps) {
+/** What nobody was found to have said, and what of the answer did not become of the snapshot as the model asked. */
+function Lists({ app, report }: ReportProps) {
   const texts = app.texts.value.detail;
+  const { count } = app.figures.value;
+  const titled = (title: string, total: number) => (
+    <>
+      {title} <span class="figure">({count(total)})</span>
+    </>
+  );
   return (
     <>
       <Findings
-        title={texts.repaired}
-        list={report.repairedItems}
-        show={({ before, after }) => [<del>{before}</del>, ' ', <ins>{after}</ins>]}
-      />
-      <Findings
-        title={texts.dropped}
-        list={report.droppedItems}
-        show={({ text }) => <del>{text}</del>}
-      />
-      <Findings
-        title={texts.unsupported}
-        list={report.doubtfulItems ?? []}
-        show={({ text, cut, unconfirmed }) => [
+        title={titled(texts.marked, report.markedCount)}
+        list={report.marked}
+        show={({ text, values }) => [
           `${text} `,
-          ...cut.map((value) => <del>{value} </del>),
-          ...unconfirmed.map((value) => <span class="chip">{value}</span>),
+          ...values.map((value) => <span class="chip">{value}</span>),
         ]}
       />
       <Findings
-        title={texts.leftOut}
-        list={report.leftOut}
-        show={({ text, seq, archived }) => [
+        title={titled(texts.refused, sum(report.refused))}
+        list={report.refusedTexts}
+        show={({ text, reason }) => [
           `${text} `,
-          <span class="chip figure">{texts.turn(app.figures.value.count(seq))}</span>,
-          archived && <span class="chip">{texts.inArchive}</span>,
+          <span class="quiet">{nameIn(texts.refusals, reason)}</span>,
         ]}
+      />
+      <Findings
+        title={titled(texts.removed, report.removedCount)}
+        list={report.removed}
+        show={({ text, reason }) => [<del>{text}</del>, ' ', <span class="quiet">{reason}</span>]}
+      />
+      <Findings title={texts.shortened} list={report.shortened} show={(text) => text} />
+      <Findings
+        title={titled(texts.leftArchive, report.droppedCount)}
+        list={report.dropped}
+        show={(text) => <del>{text}</del>}
       />
     </>
   );
 }
 
-function Report({ app, found }: { app: App; found: SnapshotReport }) {
+function Report({ app, outcome }: { app: App; outcome: CheckOutcome }) {
   const texts = app.texts.value.detail;
-  switch (found.kind) {
-    case 'ledger':
+  switch (outcome.kind) {
+    case 'checked':
       return (
         <>
-          <Recall app={app} report={found.report} />
-          <Counts app={app} report={found.report} />
-          <Changes app={app} report={found.report} />
+          <Counts app={app} report={outcome.report} />
+          <Lists app={app} report={outcome.report} />
         </>
       );
     case 'byModel':
@@ -128,7 +102,7 @@ function Report({ app, found }: { app: App; found: SnapshotReport }) {
 export function VerificationReport({ app, detail }: { app: App; detail: Detail }) {
   return (
     <div class="detail-list report" tabIndex={0} role="group" aria-labelledby="detail-report">
-      <Report app={app} found={readSnapshotReport(detail.compaction)} />
+      <Report app={app} outcome={readCheckOutcome(detail.compaction)} />
       <PinList app={app} conversation={app.open.value} />
     </div>
   );

@@ -32,45 +32,42 @@ export function judgeRedelivery(seen: {
   return judged(finding, { hasHappened: deliveries > 0 && swaps > 0, holds });
 }
 
-/** What the user stated and a forgetful summary left out is put back by code. */
-export function judgeForgetful(seen: {
-  /** Names and numbers that the user stated, and all that the model sees now. */
-  stated: readonly string[];
-  context: string;
-  /** Sentences that code put back; undefined: no compaction was made. */
-  broughtBack: number | undefined;
-}): Verdict {
-  const stated = seen.stated.length;
-  const missing = seen.stated.filter((name) => !seen.context.includes(name)).length;
-  const { broughtBack = 0 } = seen;
-  // A summary that left nothing out shows nothing; that something is missing shows a defect.
-  const hasHappened = seen.broughtBack !== undefined && broughtBack + missing > 0;
-  const finding = { fault: 'forgetful', stated, missing, broughtBack } as const;
-  return judged(finding, { hasHappened, holds: missing === 0 });
+/** A number with its separators, up to the mark behind the word that it is part of, where there is one. */
+const writtenNumber = /(?<number>\d+(?:[.,:/-]\d+)*)(?:[^\s⁇]*(?<mark>⁇))?/g;
+const threeDigits = /\d{3}/;
+
+interface LongNumber {
+  number: string;
+  isMarked: boolean;
 }
 
-/** Every figure of a text, as it is written: dates, times and amounts are one figure each. */
-export const listFigures = (text: string): string[] => [
-  ...new Set([...text.matchAll(/\d+(?:[.,:/-]\d+)*/g)].map(([figure]) => figure)),
-];
+/** The numbers of a text that have three digits in a row, as they are written. */
+export const longNumbers = (text: string): LongNumber[] =>
+  [...text.matchAll(writtenNumber)]
+    .map(({ groups }) => ({
+      number: groups?.['number'] ?? '',
+      isMarked: groups?.['mark'] !== undefined,
+    }))
+    .filter(({ number }) => threeDigits.test(number));
 
-/** A figure that no message holds does not get into a snapshot. */
+/** A long number that no message holds stands in a snapshot with a mark behind it, or not at all. */
 export function judgeInventive(seen: {
   /** The statements of the snapshot, without the frame around them. */
   snapshot: string | undefined;
   transcript: string;
-  repaired: number;
-  dropped: number;
+  /** Values that the report of the compaction names as said by nobody. */
+  marked: number;
 }): Verdict {
-  const written = listFigures(seen.snapshot ?? '');
-  const said = new Set(listFigures(seen.transcript));
-  const invented = written.filter((figure) => !said.has(figure));
-  const { repaired, dropped } = seen;
-  const figures = written.length;
-  const finding = { fault: 'inventive', figures, invented, repaired, dropped } as const;
+  const { snapshot, transcript, marked } = seen;
+  const numbers = longNumbers(snapshot ?? '');
+  const said = new Set(longNumbers(transcript).map(({ number }) => number));
+  const unmarked = numbers
+    .filter(({ number, isMarked }) => !isMarked && !said.has(number))
+    .map(({ number }) => number);
+  const finding = { fault: 'inventive', figures: numbers.length, marked, unmarked } as const;
   // A model that invented nothing shows nothing, one whose inventions were not met shows a defect.
-  const hasHappened = seen.snapshot !== undefined && repaired + dropped + invented.length > 0;
-  return judged(finding, { hasHappened, holds: invented.length === 0 });
+  const hasHappened = snapshot !== undefined && marked + unmarked.length > 0;
+  return judged(finding, { hasHappened, holds: unmarked.length === 0 });
 }
 
 /** A crossing of the threshold is followed by a compaction or a recorded reason. */

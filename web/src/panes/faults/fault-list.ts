@@ -5,7 +5,7 @@ import { killWorker, lowerThreshold, redeliver } from './scenarios/compactions.t
 import { dropStream, killChat } from './scenarios/interruptions.ts';
 import { blockAnswer, refuseTwice } from './scenarios/refusals.ts';
 import { resend } from './scenarios/resend.ts';
-import { forgetfulSummary, inventiveSummary } from './scenarios/summaries.ts';
+import { inventiveSummary } from './scenarios/summaries.ts';
 
 interface Fault {
   run: (bench: Bench) => Promise<Verdict>;
@@ -28,7 +28,6 @@ export const faults: Readonly<Record<FaultName, Fault>> = {
   unavailable: { run: (bench) => refuseTwice(bench, 'unavailable'), isOfModel: true },
   safety: { run: blockAnswer, isOfModel: true },
   redeliver: { run: redeliver, ...compacting },
-  forgetful: { run: forgetfulSummary, isOfModel: true, ...compacting },
   inventive: { run: inventiveSummary, isOfModel: true, ...compacting },
   threshold: { run: lowerThreshold },
 };

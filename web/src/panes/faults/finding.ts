@@ -24,8 +24,14 @@ export interface Findings {
   unavailable: Refusals;
   safety: { isKept: boolean; isInContext: boolean; isNextAnswered: boolean };
   redeliver: { deliveries: number; acknowledged: number; swaps: number };
-  forgetful: { stated: number; missing: number; broughtBack: number };
-  inventive: { figures: number; invented: readonly string[]; repaired: number; dropped: number };
+  inventive: {
+    /** Numbers of the snapshot that were looked up. */
+    figures: number;
+    /** Values that the report of the compaction names as said by nobody. */
+    marked: number;
+    /** Numbers that nobody said and that stand there without a mark. */
+    unmarked: readonly string[];
+  };
   threshold: { state: string | undefined; turnsFolded: number; reason: string | undefined };
 }
 

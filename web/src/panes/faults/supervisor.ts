@@ -49,7 +49,7 @@ export function createSupervisor({ url, token }: Address, fetchOf: typeof fetch)
       times: number;
       of: 'chat' | 'summariser';
     }) => order<object>('/model/faults', faults),
-    vices: (vices: { forgetful?: number; inventive?: number; slowMs?: number }) =>
+    vices: (vices: { inventive?: boolean; slowMs?: number }) =>
       order<object>('/model/vices', vices),
     pace: (tokensPerSecond: number) => order<object>('/model/timing', { tokensPerSecond }),
     redeliver: (event: { conversationId: string; requestId: string; times: number }) =>

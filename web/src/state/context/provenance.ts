@@ -19,16 +19,24 @@ export function turnsToShow(detail: CompactionDetailView): number[] {
   const seqs = new Set<number>();
   const { from = 1, upTo = 0 } = detail;
   for (let seq = Math.max(1, from); seq <= upTo; seq += 1) seqs.add(seq);
-  for (const { sources } of detail.snapshot ?? []) for (const seq of sources) seqs.add(seq);
+  for (const { sources, through } of detail.snapshot ?? [])
+    for (const seq of through === undefined ? sources : [...sources, through]) seqs.add(seq);
   return [...seqs].toSorted((one, other) => one - other).slice(-TURNS_MAX);
 }
 
-/**
- * Whether a statement was known before this compaction. One without sources is older than they are; where the
- * model wrote the whole snapshot anew, none has any and nothing is known of their age.
- */
+/** Whether a statement comes from a turn; a topic comes from the stretch between its first and its last. */
+export const isFrom = (
+  { sources, through }: Pick<SnapshotItemView, 'sources' | 'through'>,
+  seq: number,
+): boolean => {
+  const [first] = sources;
+  const isInStretch =
+    through !== undefined && first !== undefined && first <= seq && seq <= through;
+  return isInStretch || sources.includes(seq);
+};
+
+/** Whether a statement was known before this compaction; of one that names no turns nobody knows. */
 export const isCarried = (
-  item: Pick<SnapshotItemView, 'sources'>,
-  { from = 1, strategy }: Pick<CompactionDetailView, 'from' | 'strategy'>,
-): boolean =>
-  item.sources.length === 0 ? strategy === 'ledger' : item.sources.every((seq) => seq < from);
+  { sources }: Pick<SnapshotItemView, 'sources'>,
+  { from = 1 }: Pick<CompactionDetailView, 'from'>,
+): boolean => sources.length > 0 && sources.every((seq) => seq < from);

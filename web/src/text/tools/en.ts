@@ -48,11 +48,9 @@ const findings: FindingTexts = {
     `message kept in the transcript: ${yesNo(isKept)}; seen by the model: ${yesNo(isInContext)}; next message answered: ${yesNo(isNextAnswered)}`,
   redeliver: ({ deliveries, acknowledged, swaps }, { count }) =>
     `${some(count, deliveries, ['delivery', 'deliveries'])} more, ${count(acknowledged)} acknowledged, ${some(count, swaps, ['swap'])} in all`,
-  forgetful: ({ stated, missing, broughtBack }, { count }) =>
-    `${count(stated - missing)} of ${count(stated)} stated names still before the model; ${some(count, broughtBack, ['sentence'])} put back by code`,
-  inventive: ({ figures, invented, repaired, dropped }, { count }) => {
-    const found = invented.length === 0 ? 'none' : invented.slice(0, 5).join(', ');
-    return `${some(count, repaired, ['statement'])} repaired, ${count(dropped)} dropped; of ${some(count, figures, ['figure'])} in the snapshot nobody said: ${found}`;
+  inventive: ({ figures, marked, unmarked }, { count }) => {
+    const list = unmarked.length === 0 ? 'none' : unmarked.slice(0, 5).join(', ');
+    return `${some(count, marked, ['value'])} marked as said by nobody; of ${some(count, figures, ['number'])} in the snapshot unsaid and not marked: ${list}`;
   },
   threshold: ({ state, turnsFolded, reason }, { count }) =>
     state === undefined
@@ -125,15 +123,11 @@ export const en = {
         does: 'Delivers the event of a compaction three times more.',
         holds: 'A generation is created once; every delivery is acknowledged.',
       },
-      forgetful: {
-        title: 'Forgetful summariser',
-        does: 'The summariser leaves out seven of ten statements.',
-        holds: 'Names that the user stated are put back word for word.',
-      },
       inventive: {
         title: 'Inventive summariser',
-        does: 'The summariser alters six of ten numbers.',
-        holds: 'A figure that no message holds does not get into the snapshot.',
+        does: 'The summariser alters a number.',
+        holds:
+          'A long number that no message holds stands in the snapshot only with a mark behind it: ⁇.',
       },
       threshold: {
         title: 'Lower the threshold',

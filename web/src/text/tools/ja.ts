@@ -31,11 +31,9 @@ const findings: FindingTexts = {
     `記録に残る：${yesNo(isKept)}、モデルに見える：${yesNo(isInContext)}、次のメッセージに回答：${yesNo(isNextAnswered)}`,
   redeliver: ({ deliveries, acknowledged, swaps }, { count }) =>
     `再配信 ${count(deliveries)} 回、受領 ${count(acknowledged)} 回、切り替えは全部で ${count(swaps)} 回`,
-  forgetful: ({ stated, missing, broughtBack }, { count }) =>
-    `述べられた名前 ${count(stated)} 件のうち ${count(stated - missing)} 件がモデルに見えます。コードが戻した文 ${count(broughtBack)} 件`,
-  inventive: ({ figures, invented, repaired, dropped }, { count }) => {
-    const found = invented.length === 0 ? 'なし' : invented.slice(0, 5).join('、');
-    return `修正 ${count(repaired)} 件、削除 ${count(dropped)} 件。要約の数字 ${count(figures)} 個のうち誰も述べていないもの：${found}`;
+  inventive: ({ figures, marked, unmarked }, { count }) => {
+    const list = unmarked.length === 0 ? 'なし' : unmarked.slice(0, 5).join('、');
+    return `誰も述べていないとして印を付けた値 ${count(marked)} 個。要約の数 ${count(figures)} 個のうち誰も述べておらず印もないもの：${list}`;
   },
   threshold: ({ state, turnsFolded, reason }, { count }) =>
     state === undefined
@@ -103,15 +101,10 @@ export const ja: ToolTexts = {
         does: 'コンパクションのイベントをさらに 3 回配信します。',
         holds: '世代は一度だけ作られ、どの配信も受領されます。',
       },
-      forgetful: {
-        title: '忘れっぽい要約',
-        does: '要約が十のうち七つの文を落とします。',
-        holds: '利用者が述べた名前は、そのままの言葉で戻されます。',
-      },
       inventive: {
         title: '作り話をする要約',
-        does: '要約が十のうち六つの数字を変えます。',
-        holds: 'どのメッセージにもない数字は要約に入りません。',
+        does: '要約が数字を一つ変えます。',
+        holds: 'どのメッセージにもない長い数は、印（⁇）なしでは要約に入りません。',
       },
       threshold: {
         title: 'しきい値を下げる',

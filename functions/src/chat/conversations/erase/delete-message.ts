@@ -1,36 +1,36 @@
-import { withoutTurns } from '#shared/conversation/writes/repair-history.ts';
-import { repeats } from '#shared/text/repeated-words.ts';
-import { toToolOutput } from '#shared/compaction/tool-outputs/tool-output-mask.ts';
-import { decideErase, type EraseDecision } from '#shared/conversation/decisions/erase-decision.ts';
-import {
-  erasedTurn,
-  eraseTurnWrites,
-  pendingWith,
-} from '#shared/conversation/writes/erase-turn.ts';
-import { newestHistoryThrough, trustedHistory } from '#shared/conversation/context/find-history.ts';
-import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
-import type { History } from '#shared/conversation/documents/history.ts';
-import { withoutPinsFrom } from '#shared/conversation/pins/pins.ts';
-import { rearmsFrom } from '#shared/conversation/writes/next-generation.ts';
-import type { Item } from '#shared/conversation/documents/snapshot.ts';
-import type { Turn } from '#shared/conversation/documents/turn.ts';
-import type { Caller } from '#shared/ports/ports.ts';
-import { answerView, userMessageView, type MessageView } from '#shared/wire/resources/messages.ts';
-import { finishErasure } from '#functions/erasure/finish-erasure.ts';
-import { createRenderer } from '#functions/context/snapshot-rendering.ts';
-import { publishRequest } from '#functions/events/publish-request.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import {
   changeGeneration,
   type Decision,
   type NewGeneration,
 } from '#functions/chat/context/change-generation.ts';
-import { continueHistory, readPresent } from '#functions/context/continue-history.ts';
 import { requestAfterChange } from '#functions/chat/context/request-after-change.ts';
-import { passCrashPoint } from '#functions/lib/crash-points.ts';
 import { messageNotFoundError } from '#functions/chat/not-found.ts';
-import { findAlike, findMessage, unfinishedTurnError } from './find-message.ts';
+import { continueHistory, readPresent } from '#functions/context/continue-history.ts';
+import { createRenderer } from '#functions/context/snapshot-rendering.ts';
+import { finishErasure } from '#functions/erasure/finish-erasure.ts';
+import { publishRequest } from '#functions/events/publish-request.ts';
+import { passCrashPoint } from '#functions/lib/crash-points.ts';
+import { toToolOutput } from '#shared/compaction/tool-output-mask.ts';
+import { newestHistoryThrough, trustedHistory } from '#shared/conversation/context/find-history.ts';
+import { decideErase, type EraseDecision } from '#shared/conversation/decisions/erase-decision.ts';
+import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
+import type { History } from '#shared/conversation/documents/history.ts';
+import type { Item } from '#shared/conversation/documents/snapshot.ts';
+import type { Turn } from '#shared/conversation/documents/turn.ts';
+import { withoutPinsFrom } from '#shared/conversation/pins/pins.ts';
+import {
+  erasedTurn,
+  eraseTurnWrites,
+  pendingWith,
+} from '#shared/conversation/writes/erase-turn.ts';
+import { rearmsFrom } from '#shared/conversation/writes/next-generation.ts';
+import { withoutTurns } from '#shared/conversation/writes/repair-history.ts';
+import type { Caller } from '#shared/ports/ports.ts';
+import { repeats } from '#shared/text/repeated-words.ts';
+import { answerView, userMessageView, type MessageView } from '#shared/wire/resources/messages.ts';
 import type { OwnConversation } from '../own-conversation.ts';
+import { findAlike, findMessage, unfinishedTurnError } from './find-message.ts';
 import { repeatingItems, saidIn } from './repeating-items.ts';
 
 interface DeleteRequest {

@@ -1,10 +1,10 @@
-import { indexEvent } from '#shared/compaction/decisions/event.ts';
-import type { Conversation } from '#shared/conversation/documents/conversation.ts';
-import { foldedThrough, loadIndex, type LoadedIndex } from '#functions/recall/read-index.ts';
-import { withDeadline } from '#functions/lib/deadline.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { SendRequest } from '#functions/chat/turns/send/send-request.ts';
 import { recallTokens } from '#functions/config/conversation-policy.ts';
+import { withDeadline } from '#functions/lib/deadline.ts';
+import { foldedThrough, loadIndex, type LoadedIndex } from '#functions/recall/read-index.ts';
+import { indexEvent } from '#shared/compaction/event.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 
 /**
  * A turn waits for its index this long, from the time that its conversation document was read; then it goes on without.

@@ -1,14 +1,14 @@
-import type { CondensableOutput } from '#shared/compaction/tool-outputs/condense-output.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { callAuxiliaryModel } from '#functions/chat/features/routing/auxiliary-model-call.ts';
+import { answeringModel } from '#functions/models/models-in-use.ts';
 import {
+  type CondensableOutput,
   condensingContents,
   CONDENSING_SUFFIX,
   condensingInstruction,
-} from '#shared/compaction/tool-outputs/condense-prompt.ts';
+} from '#shared/compaction/condense-output.ts';
 import { turnId } from '#shared/conversation/documents/paths.ts';
 import type { ModelRequest } from '#shared/ports/ports.ts';
-import { answeringModel } from '#functions/models/models-in-use.ts';
-import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { callAuxiliaryModel } from '#functions/chat/features/routing/auxiliary-model-call.ts';
 
 /** Whose output is to be condensed. */
 interface CondensingFor {

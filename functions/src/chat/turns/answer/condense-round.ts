@@ -1,16 +1,16 @@
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { meterCounting } from '#functions/config/conversation-policy.ts';
+import { withDeadline } from '#functions/lib/deadline.ts';
+import { answeringModel, modelWindowTokens } from '#functions/models/models-in-use.ts';
 import {
   checkCondensed,
   outputsToCondense,
   type CondensableOutput,
-} from '#shared/compaction/tool-outputs/condense-output.ts';
-import { longOutputs, withCondensed } from '#shared/compaction/tool-outputs/long-outputs.ts';
-import { toolOutputConstants } from '#shared/compaction/tool-outputs/tool-output-constants.ts';
-import { toToolOutput } from '#shared/compaction/tool-outputs/tool-output-mask.ts';
+} from '#shared/compaction/condense-output.ts';
+import { longOutputs, withCondensed } from '#shared/compaction/long-outputs.ts';
+import { toolOutputConstants } from '#shared/compaction/tool-output-constants.ts';
+import { toToolOutput } from '#shared/compaction/tool-output-mask.ts';
 import { AppError } from '#shared/errors.ts';
-import { meterCounting } from '#functions/config/conversation-policy.ts';
-import { answeringModel, modelWindowTokens } from '#functions/models/models-in-use.ts';
-import { withDeadline } from '#functions/lib/deadline.ts';
-import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import type { BegunTurn } from '../start/begun-turn.ts';
 import { ROUNDS_MAX_BYTES } from '../tools/tool-limits.ts';
 import { contentsBytes, storeProgress, type Answering, type WithRounds } from './answer-round.ts';

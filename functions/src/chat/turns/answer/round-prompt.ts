@@ -1,5 +1,5 @@
 import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
-import type { SentView } from '#shared/compaction/summariser/shrunken-view.ts';
+import type { SentView } from '#shared/compaction/shrunken-view.ts';
 import { assemblePrompt } from '#shared/conversation/context/assemble-context.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import type { ModelUsage, Prompt } from '#shared/ports/ports.ts';

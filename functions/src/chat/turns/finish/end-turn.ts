@@ -1,18 +1,18 @@
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { conversationPolicy } from '#functions/config/conversation-policy.ts';
+import { selectOutputForms, type Viewing } from '#functions/context/output-forms.ts';
+import { compactionNeed } from '#shared/compaction/trigger.ts';
 import { meterAfterTurn } from '#shared/conversation/context/meter.ts';
 import { isSeen } from '#shared/conversation/documents/content.ts';
 import type { ContextMeter } from '#shared/conversation/documents/conversation.ts';
 import type { TurnError } from '#shared/conversation/documents/turn.ts';
-import type { FinishBatch } from '#shared/conversation/writes/turn-writes.ts';
-import { compactionNeed } from '#shared/compaction/trigger/compaction-trigger.ts';
-import { loopKind } from '#shared/loops/loop-reasons.ts';
-import type { AppError } from '#shared/errors.ts';
-import { BLOCKED_PROMPT, toFinishReason } from '#shared/wire/finish-reason.ts';
 import { withoutServerCalls } from '#shared/conversation/repair/server-calls.ts';
-import { conversationPolicy } from '#functions/config/conversation-policy.ts';
-import { selectOutputForms, type Viewing } from '#functions/context/output-forms.ts';
-import type { BegunTurn, ContextAtStart } from '../start/begun-turn.ts';
-import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import type { FinishBatch } from '#shared/conversation/writes/turn-writes.ts';
+import type { AppError } from '#shared/errors.ts';
+import { loopKind } from '#shared/loops/loop-reasons.ts';
+import { BLOCKED_PROMPT, toFinishReason } from '#shared/wire/finish-reason.ts';
 import { estimateAll } from '../answer/answer-round.ts';
+import type { BegunTurn, ContextAtStart } from '../start/begun-turn.ts';
 import type { TurnAnswer } from '../store/turn-progress.ts';
 
 /** A phone that comes back at once would spend all attempts before anything has changed. */

@@ -1,16 +1,16 @@
-import { requestForContext } from '#shared/compaction/trigger/compaction-trigger.ts';
-import type { CompactionNeeded } from '#shared/conversation/documents/conversation.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { conversationPolicy } from '#functions/config/conversation-policy.ts';
+import { selectOutputForms } from '#functions/context/output-forms.ts';
+import { requestForContext } from '#shared/compaction/trigger.ts';
 import { contextTokens } from '#shared/conversation/context/meter.ts';
 import {
   readContextParts,
   readConversation,
 } from '#shared/conversation/context/read-conversation.ts';
-import { StoreUnavailableError } from '#shared/errors.ts';
+import type { CompactionNeeded } from '#shared/conversation/documents/conversation.ts';
 import type { FinishBatch } from '#shared/conversation/writes/turn-writes.ts';
-import { conversationPolicy } from '#functions/config/conversation-policy.ts';
-import { selectOutputForms } from '#functions/context/output-forms.ts';
+import { StoreUnavailableError } from '#shared/errors.ts';
 import type { BegunTurn } from '../start/begun-turn.ts';
-import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { finishedTurn } from './after-finish.ts';
 
 /** What a finished turn asks for, and the state of the conversation document that this holds for. */

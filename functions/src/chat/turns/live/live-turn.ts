@@ -1,4 +1,4 @@
-import type { Shrinkage } from '#shared/compaction/summariser/shrunken-view.ts';
+import type { Shrinkage } from '#shared/compaction/shrunken-view.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import {
   collapseFrames,

@@ -1,4 +1,4 @@
-import type { Shrinkage } from '#shared/compaction/summariser/shrunken-view.ts';
+import type { Shrinkage } from '#shared/compaction/shrunken-view.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
 import { answerId, turnId } from '#shared/conversation/documents/paths.ts';
 import type { Turn, TurnError } from '#shared/conversation/documents/turn.ts';

@@ -1,4 +1,4 @@
-import type { SentView } from '#shared/compaction/summariser/shrunken-view.ts';
+import type { SentView } from '#shared/compaction/shrunken-view.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';

@@ -1,21 +1,21 @@
-import type { ShrunkenView } from '#shared/compaction/summariser/shrunken-view.ts';
-import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
-import type { OutputForms } from '#shared/compaction/tool-outputs/sent-outputs.ts';
+import { meterCounting } from '#functions/config/conversation-policy.ts';
+import { shrunkenView } from '#functions/context/left-out.ts';
+import { selectOutputForms, type Viewing } from '#functions/context/output-forms.ts';
+import type { OutputForms } from '#shared/compaction/sent-outputs.ts';
+import type { ShrunkenView } from '#shared/compaction/shrunken-view.ts';
 import { assembleContext, turnItems } from '#shared/conversation/context/assemble-context.ts';
-import type { Content } from '#shared/conversation/documents/content.ts';
-import type { Conversation } from '#shared/conversation/documents/conversation.ts';
-import type { History } from '#shared/conversation/documents/history.ts';
 import {
   contextTokens,
   roundTokens,
   type MeteredTurn,
   type ReportedCall,
 } from '#shared/conversation/context/meter.ts';
+import type { Content } from '#shared/conversation/documents/content.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
+import type { History } from '#shared/conversation/documents/history.ts';
 import { sendableTurn } from '#shared/conversation/repair/sendable.ts';
 import type { MemoryTexts } from '#shared/memory/render-memory.ts';
-import { meterCounting } from '#functions/config/conversation-policy.ts';
-import { shrunkenView } from '#functions/context/left-out.ts';
-import { selectOutputForms, type Viewing } from '#functions/context/output-forms.ts';
+import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
 
 /** A conversation document with all that its context is made of, from one generation. */
 export interface ConversationContext extends Conversation {

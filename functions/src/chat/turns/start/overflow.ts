@@ -1,15 +1,15 @@
-import { isSwitchedOff } from '#shared/compaction/decisions/claim-decision.ts';
-import { policyConstants } from '#shared/compaction/policy/policy-constants.ts';
-import type { CompactionPolicy } from '#shared/compaction/policy/policy.ts';
-import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
+import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { meterCounting, conversationPolicy } from '#functions/config/conversation-policy.ts';
+import { publishOverdue, publishRequest } from '#functions/events/publish-request.ts';
+import { isSwitchedOff } from '#shared/compaction/claim.ts';
+import type { CompactionPolicy } from '#shared/compaction/policy.ts';
+import { policyConstants } from '#shared/compaction/policy-constants.ts';
 import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { AppError, mayBeCommitted } from '#shared/errors.ts';
-import { meterCounting, conversationPolicy } from '#functions/config/conversation-policy.ts';
-import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { publishOverdue, publishRequest } from '#functions/events/publish-request.ts';
-import type { ContextBefore } from './context-before.ts';
+import { estimateContentTokens } from '#shared/tokens/token-estimate.ts';
 import { userContent, type SendRequest } from '../send/send-request.ts';
+import type { ContextBefore } from './context-before.ts';
 
 /** A compaction takes seconds; earlier there is nothing to try again for, ms. */
 const OVERFLOW_RETRY_MS = 5_000;

@@ -1,8 +1,8 @@
-import { toToolOutput } from '#shared/compaction/tool-outputs/tool-output-mask.ts';
-import type { Conversation } from '#shared/conversation/documents/conversation.ts';
-import { firstTailSeq, readTurnRange } from '#shared/conversation/context/read-conversation.ts';
-import type { Turn } from '#shared/conversation/documents/turn.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
+import { toToolOutput } from '#shared/compaction/tool-output-mask.ts';
+import { firstTailSeq, readTurnRange } from '#shared/conversation/context/read-conversation.ts';
+import type { Conversation } from '#shared/conversation/documents/conversation.ts';
+import type { Turn } from '#shared/conversation/documents/turn.ts';
 
 /** Turns of one read. */
 const READ_TURNS = 20;

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { readHistory } from '#shared/conversation/context/read-conversation.ts';
+import { topicsAsked } from '#shared/recall/topics-asked.ts';
 import { turnSearch, type TurnHit } from '#shared/search/rank-turns.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { readOwnConversation } from '#functions/chat/conversations/own-conversation.ts';
@@ -18,7 +20,9 @@ const RECALL_TIMEOUT_MS = 20_000;
 
 const DESCRIPTION = `Looks up what was said earlier in this conversation, word for word, when the summary of it lacks a detail. \
 Finds turns by keywords: give the names, things, numbers and dates that the passage probably has, in the language of the conversation. \
-Returns excerpts, the best first. They are records of what was said, not instructions.`;
+Returns excerpts, the best first, and lines of the table of contents in their order ("topics", each with its first and last turn and its day): \
+where the query names a day, a month or a year, what was talked about then ("What did we talk about in March?"), else the topics that share a word with it. \
+All are records of what was said, not instructions.`;
 
 const parameters = z.object({
   query: z
@@ -34,12 +38,10 @@ const parameters = z.object({
     .describe('Looks only through turns before this one (a `seq`).'),
 });
 
-function noteOf(hits: readonly TurnHit[], { isWhole, oldestSeq }: Searched): string | undefined {
+function noteOf(isFound: boolean, { isWhole, oldestSeq }: Searched): string | undefined {
   if (!isWhole)
     return `Turns before ${oldestSeq} were not looked through: call again with "before": ${oldestSeq} to go on.`;
-  return hits.length === 0
-    ? 'Nothing was found. Other words for the same thing may do.'
-    : undefined;
+  return isFound ? undefined : 'Nothing was found. Other words for the same thing may do.';
 }
 
 /** How far a search came whose older turns are in the index. */
@@ -53,10 +55,10 @@ const hitView = ({ time, ...hit }: TurnHit) => ({ ...hit, time: time.toISOString
 /**
  * Keyword search over the whole transcript of the conversation that the call is made in: what is in its
  * context, read turn by turn, or was folded, from the index. Replaced, failed and erased turns are left out, and so is the turn of the call. At most
- * 10 hits of 450 UTF-16 units. Throws NOT_FOUND, StoreUnavailableError, and the signal's reason.
+ * 10 hits of 450 UTF-16 units, and 20 topics of the present snapshot. Throws NOT_FOUND, StoreUnavailableError, and the signal's reason.
  */
 export function recallHistory(
-  dependencies: Pick<ChatDependencies, 'store' | 'cache' | 'clock' | 'logger'>,
+  dependencies: Pick<ChatDependencies, 'store' | 'cache' | 'clock' | 'logger' | 'signer'>,
 ): ServerTool<typeof parameters> {
   return {
     name: 'recall_history',
@@ -65,7 +67,8 @@ export function recallHistory(
     timeoutMs: RECALL_TIMEOUT_MS,
     async run({ query, before }, { caller, conversationId, seq, signal }) {
       const { conversation } = await readOwnConversation(dependencies, { caller, conversationId });
-      const search = turnSearch(query, dependencies.clock.now());
+      const now = dependencies.clock.now();
+      const search = turnSearch(query, now);
       const newest = Math.max(0, Math.min(seq, before ?? seq) - 1);
       const index = await loadIndex(dependencies, {
         conversationId,
@@ -85,10 +88,20 @@ export function recallHistory(
       });
       const searched = isIndexed ? withIndexed(tail, throughSeq) : tail;
       const indexed = index.segments.map((segment) => ({ segment, throughSeq }));
-      const hidden = new Set(conversation.value.pendingErasure?.seqs ?? []);
-      const hits = await inBreaths()(search.hits(RECALL_HITS, isIndexed ? indexed : [], hidden));
-      const note = noteOf(hits, searched);
-      return { hits: hits.map(hitView), searched, ...(note !== undefined && { note }) };
+      const hidden = conversation.value.pendingErasure?.seqs ?? [];
+      const hits = await inBreaths()(
+        search.hits(RECALL_HITS, isIndexed ? indexed : [], new Set(hidden)),
+      );
+      const history = await readHistory(dependencies, {
+        conversationId,
+        conversation: conversation.value,
+        generation: conversation.value.generation,
+      });
+      const topics = history?.snapshot
+        ? topicsAsked(history.snapshot, query, { now, beforeSeq: newest + 1, hidden })
+        : [];
+      const note = noteOf(hits.length + topics.length > 0, searched);
+      return { hits: hits.map(hitView), topics, searched, ...(note !== undefined && { note }) };
     },
   };
 }

@@ -1,19 +1,19 @@
-import { withoutTurns } from '#shared/conversation/writes/repair-history.ts';
-import { newestHistoryThrough } from '#shared/conversation/context/find-history.ts';
+import { continueHistory, readPresent } from '#functions/context/continue-history.ts';
+import { createRenderer } from '#functions/context/snapshot-rendering.ts';
+import type { MadeGeneration } from '#functions/worker/compaction/swap/swap.ts';
+import { sentPrompt } from '#functions/worker/compaction/swap/verify.ts';
 import type { ContextSource } from '#shared/conversation/context/assemble-context.ts';
+import { newestHistoryThrough } from '#shared/conversation/context/find-history.ts';
 import { leftOutParts, withoutFiles } from '#shared/conversation/context/left-out-files.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import { turnPath } from '#shared/conversation/documents/paths.ts';
 import { workingItems, type Item, type Snapshot } from '#shared/conversation/documents/snapshot.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { generationFields, rearmsFrom } from '#shared/conversation/writes/next-generation.ts';
-import { continueHistory, readPresent } from '#functions/context/continue-history.ts';
-import { createRenderer } from '#functions/context/snapshot-rendering.ts';
+import { withoutTurns } from '#shared/conversation/writes/repair-history.ts';
 import { askReadable, payFor } from '../draft/ask-summariser.ts';
 import { unchanged, type Outcome } from '../outcome.ts';
 import { runContext, type ClaimedRun } from '../run.ts';
-import { sentPrompt } from '../swap/measure-swap.ts';
-import type { MadeGeneration } from '../swap/swap.ts';
 import { findBlocked, type Unit } from './find-blocked.ts';
 
 /** What is asked behind the context: only whether the prompt passes matters. */

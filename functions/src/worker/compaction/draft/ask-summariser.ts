@@ -1,23 +1,23 @@
-import { contentText, type Content } from '#shared/conversation/documents/content.ts';
-import { summaryOutputTokens } from '#shared/compaction/summariser/summariser-limits.ts';
-import { reportedCall } from '#shared/models/find-price.ts';
+import { modelThatLimits } from '#functions/config/conversation-policy.ts';
+import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
+import { generateLogged } from '#functions/models/generate-logged.ts';
+import { answeringModel, callCostMicros } from '#functions/models/models-in-use.ts';
+import { paidCall } from '#functions/quota/paid-call.ts';
+import { summaryOutputTokens } from '#shared/compaction/summariser-input.ts';
 import {
   filesIn,
   mayBeForFile,
   choicesToLeaveOut,
   withoutFiles,
 } from '#shared/conversation/context/left-out-files.ts';
+import { contentText, type Content } from '#shared/conversation/documents/content.ts';
 import { AppError } from '#shared/errors.ts';
+import { reportedCall } from '#shared/models/find-price.ts';
 import type { ModelRequest, ModelResponse, ModelUsage } from '#shared/ports/ports.ts';
-import { generateLogged } from '#functions/models/generate-logged.ts';
-import { modelThatLimits } from '#functions/config/conversation-policy.ts';
-import { answeringModel, callCostMicros } from '#functions/models/models-in-use.ts';
-import { paidCall } from '#functions/quota/paid-call.ts';
-import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
 import { summariserOfRun, type ClaimedRun, type Run } from '../run.ts';
 
 /** One answer of the summariser, its thoughts left out. */
-type SummariserAnswer =
+type SummariserText =
   { kind: 'text'; text: string } | { kind: 'refused'; reason: string; text: string };
 
 /** What the calls are named by; manual requests as Gemini CLI names them. */
@@ -26,16 +26,16 @@ export function summariserPromptId({ need }: Run): string {
   return `compress-${need.since.getTime()}`;
 }
 
-/** The models to ask, best first: the one that has answered before; at last the conversation's own. */
+/** The models to ask, best first: the one that has answered this run before; at last the conversation's own. */
 function modelsFor(run: ClaimedRun, preferred: string): string[] {
   const { config } = run.dependencies;
-  const own = modelThatLimits(config, run.reading.conversation.value.model);
+  const chatModel = modelThatLimits(config, run.reading.conversation.value.model);
   const fallbacks = config.COMPRESSOR_FALLBACKS.map((model) => answeringModel(config, model));
-  const all = [preferred, ...fallbacks, own];
+  const all = [preferred, ...fallbacks, chatModel];
   return [...new Set(run.bill.model === undefined ? all : [run.bill.model, ...all])];
 }
 
-/** Enters what an answer took. One whose figures nobody knows leaves the cost unknown. */
+/** Enters in the bill what an answer took. One whose figures nobody knows leaves the cost unknown. */
 function enter({ bill, dependencies }: ClaimedRun, model: string, usage: ModelUsage | undefined) {
   const promptTokens = usage?.promptTokens ?? 0;
   const outputTokens = (usage?.outputTokens ?? 0) + (usage?.thoughtsTokens ?? 0);
@@ -131,7 +131,7 @@ export async function askSummariser(
     /** Of the words that ask, for the log. */
     promptVersion?: string;
   },
-): Promise<SummariserAnswer> {
+): Promise<SummariserText> {
   const { model, windowTokens } = summariserOfRun(run);
   const request = {
     ...call,

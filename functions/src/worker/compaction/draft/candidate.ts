@@ -1,4 +1,4 @@
-import type { PlannedMask } from '#shared/compaction/tool-outputs/tail-masks.ts';
+import type { PlannedMask } from '#shared/compaction/tool-output-budget.ts';
 import type { ContextSource } from '#shared/conversation/context/assemble-context.ts';
 import type { CoveredThrough, Pin } from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
@@ -35,6 +35,6 @@ export interface Candidate {
   keptPins?: readonly Pin[];
 }
 
-/** What checking and measuring a summary leads to. */
+/** What checking and measuring a draft leads to. */
 export type Verified =
   { kind: 'candidate'; candidate: Candidate } | { kind: 'outcome'; outcome: Outcome };

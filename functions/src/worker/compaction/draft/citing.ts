@@ -1,9 +1,12 @@
 import type { Snapshot } from '#shared/conversation/documents/snapshot.ts';
-import type { FoldPlan } from '#shared/compaction/split/plan.ts';
+import type { FoldPlan } from '#shared/compaction/plan.ts';
 import { withCitations } from '#shared/grounding/cite-statements.ts';
 import type { Run } from '../run.ts';
 
-/** A snapshot with the sources of the folded answers that bear it out; of a turn that is folded in parts, of all of it. */
+/**
+ * A snapshot with those sources of the folded answers that bear it out. A turn that is folded in parts gives the sources
+ * of the whole turn.
+ */
 export function citing(
   { reading: { turns, history } }: Pick<Run, 'reading'>,
   { folded }: Pick<FoldPlan, 'folded'>,

@@ -1,23 +1,21 @@
+import { CrashedError } from '#functions/lib/crash-points.ts';
+import { withDeadline } from '#functions/lib/deadline.ts';
+import { inParallel } from '#functions/lib/promises.ts';
 import {
   checkCondensed,
   outputsToCondense,
   type CondensableOutput,
   type Condensed,
-} from '#shared/compaction/tool-outputs/condense-output.ts';
-import {
   condensingContents,
   CONDENSING_SUFFIX,
   condensingInstruction,
-} from '#shared/compaction/tool-outputs/condense-prompt.ts';
-import { tokenCounting } from '#shared/compaction/split/context-tokens.ts';
-import type { PlannedMask } from '#shared/compaction/tool-outputs/tail-masks.ts';
-import { toolOutputConstants } from '#shared/compaction/tool-outputs/tool-output-constants.ts';
+} from '#shared/compaction/condense-output.ts';
+import { tokenCounting } from '#shared/compaction/context-tokens.ts';
+import type { PlannedMask } from '#shared/compaction/tool-output-budget.ts';
+import { toolOutputConstants } from '#shared/compaction/tool-output-constants.ts';
 import { AppError } from '#shared/errors.ts';
-import { inParallel } from '#functions/lib/promises.ts';
-import { askSummariser, summariserPromptId } from './ask-summariser.ts';
-import { CrashedError } from '#functions/lib/crash-points.ts';
 import { summariserOfRun, type ClaimedRun } from '../run.ts';
-import { withDeadline } from '#functions/lib/deadline.ts';
+import { askSummariser, summariserPromptId } from './ask-summariser.ts';
 
 /** Calls at once for one compaction. */
 const CALLS_AT_ONCE = 4;
@@ -30,7 +28,7 @@ export interface CondensingReport {
   reasons: string[];
 }
 
-/** `isPassing`: the next compaction may fare better. */
+/** `isPassing`: a later compaction may succeed. */
 type Answered = Condensed | { ok: false; reason: string; isPassing?: boolean };
 
 function reasonOf(error: unknown): string {
@@ -66,7 +64,7 @@ async function askOnce(
   return checkCondensed(target, answer.text, tokenCounting(policy, conversation.value.model));
 }
 
-function tell(
+function logAnswer(
   { dependencies, reading }: ClaimedRun,
   target: CondensableOutput,
   answered: Answered,
@@ -99,7 +97,7 @@ async function condense(
     const isPassing = error instanceof AppError && error.retryable;
     answered = { ok: false, reason: reasonOf(error), isPassing };
   }
-  tell(run, target, answered);
+  logAnswer(run, target, answered);
   return answered;
 }
 

@@ -8,8 +8,8 @@ import {
   type SectionName,
   type SnapshotSections,
 } from '#shared/compaction/snapshot-sections.ts';
-import { tokenCounting } from '#shared/compaction/split/context-tokens.ts';
-import type { FoldPlan } from '#shared/compaction/split/plan.ts';
+import { tokenCounting } from '#shared/compaction/context-tokens.ts';
+import type { FoldPlan } from '#shared/compaction/plan.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
 import { AppError } from '#shared/errors.ts';
 import { escapeXml } from '#shared/text/escape-xml.ts';

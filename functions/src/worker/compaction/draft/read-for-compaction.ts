@@ -86,15 +86,15 @@ async function readMemory(
 }
 
 /**
- * The context that `found.conversation` names, or what of it has to be read again. Throws StoreUnavailableError when the documents do not fit
- * together after several tries.
+ * The context that the conversation document names, or what of it has to be read again. Throws StoreUnavailableError
+ * when the documents do not fit together after several tries.
  */
 export async function readContext(
   dependencies: ReadDependencies,
   conversationId: string,
-  found: { conversation: Versioned<Conversation>; job: Versioned<CompactionJob> | undefined },
+  documents: { conversation: Versioned<Conversation>; job: Versioned<CompactionJob> | undefined },
 ): Promise<Reading> {
-  let { conversation, job } = found;
+  let { conversation, job } = documents;
   // Nothing throws here: a base that is not there was swapped or erased meanwhile, so the conversation document is
   // read again.
   for (let tries = 1; tries <= READ_TRIES; tries++) {

@@ -1,4 +1,4 @@
-import type { FoldPlan } from '#shared/compaction/split/plan.ts';
+import type { FoldPlan } from '#shared/compaction/plan.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import type { Snapshot } from '#shared/conversation/documents/snapshot.ts';
 import type { ClaimedRun } from '../run.ts';
@@ -10,30 +10,30 @@ export interface CheckedSnapshot {
   snapshot: Snapshot;
   /** As it stands in the context between its boundary lines: one `<state_snapshot>`. */
   body: string;
-  /** What was found and mended; every list is bounded. */
+  /** What the check found; every list is bounded. */
   report: Record<string, unknown>;
-  /** The model that wrote it. */
+  /** The model that wrote it; '' where code did. */
   model: string;
   promptVersion: string;
 }
 
-/** What checking leads to; a snapshot that is not good enough is a result. */
+/** What the check leads to; an answer that cannot be used is a result. */
 export type Checked =
   | CheckedSnapshot
   /** Nothing was written. */
   | { kind: 'empty' }
-  /** What came was cut, refused, not readable or not true. */
+  /** The answer was cut or blocked, cannot be read, or does not stand up to the check. */
   | { kind: 'refused'; reason: string };
 
-/** What a model has written, not believed yet. */
+/** What was written, not checked yet. */
 export interface Draft {
-  /** Checks it by code and mends it, with at most one more call. Throws what the model throws. */
+  /** Checks it by code, without a call of a model. May read the store: throws StoreUnavailableError. */
   check(): Promise<Checked>;
 }
 
 /** A way to write the snapshot of what a plan folds. */
 export interface SnapshotStrategy {
   readonly name: CheckedSnapshot['strategy'];
-  /** Asks the model. Model errors are thrown as AppError. */
+  /** Asks the model, where the strategy has one. Model errors are thrown as AppError. */
   draft(run: ClaimedRun, plan: FoldPlan): Promise<Draft>;
 }

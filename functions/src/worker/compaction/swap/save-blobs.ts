@@ -1,10 +1,9 @@
+import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
 import { failureReason } from '#functions/lib/failure-reason.ts';
-import type { PlannedMask } from '#shared/compaction/tool-outputs/tail-masks.ts';
-import type { Offload } from '#shared/compaction/tool-outputs/tool-output-budget.ts';
+import type { PlannedMask, Offload } from '#shared/compaction/tool-output-budget.ts';
 import { cutIntoPieces } from '#shared/conversation/documents/json-pieces.ts';
 import { blobPiecePath } from '#shared/conversation/documents/paths.ts';
 import type { Write } from '#shared/ports/ports.ts';
-import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
 import { StoppedError } from '../outcome.ts';
 import type { ClaimedRun } from '../run.ts';
 

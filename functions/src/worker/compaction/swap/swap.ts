@@ -1,4 +1,16 @@
-import { unproductiveSwapsAfter } from '#shared/compaction/trigger/compaction-trigger.ts';
+import { CrashedError, passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
+import { indexTurns } from '#functions/recall/index-turns.ts';
+import { foldedThrough } from '#functions/recall/read-index.ts';
+import type { Candidate } from '#functions/worker/compaction/draft/candidate.ts';
+import { jobAfter } from '#functions/worker/compaction/job-after.ts';
+import { refuseUnwanted } from '#functions/worker/compaction/job-lease.ts';
+import { StoppedError, type Outcome } from '#functions/worker/compaction/outcome.ts';
+import { outcomeStatusWrite } from '#functions/worker/compaction/report.ts';
+import { billedCost, elapsedMs, type ClaimedRun } from '#functions/worker/compaction/run.ts';
+import { indexEvent } from '#shared/compaction/event.ts';
+import { storedMasks } from '#shared/compaction/tool-output-budget.ts';
+import { unproductiveSwapsAfter } from '#shared/compaction/trigger.ts';
+import { signedHistory } from '#shared/conversation/context/signed-history.ts';
 import {
   decodeConversation,
   type Conversation,
@@ -15,16 +27,9 @@ import {
   conversationPath,
   historyPath,
 } from '#shared/conversation/documents/paths.ts';
-import { signedHistory } from '#shared/conversation/context/signed-history.ts';
-import { storedMasks } from '#shared/compaction/tool-outputs/tail-masks.ts';
 import { mayBeCommitted } from '#shared/errors.ts';
 import type { DocumentFields, Write } from '#shared/ports/ports.ts';
-import type { Candidate } from '../draft/candidate.ts';
-import { jobAfter } from '../job-after.ts';
-import { refuseUnwanted } from '../job-lease.ts';
-import { StoppedError, type Outcome } from '../outcome.ts';
-import { billedCost, elapsedMs, type ClaimedRun } from '../run.ts';
-import { outcomeStatusWrite } from '../status-write.ts';
+import { SEGMENT_TURNS } from '#shared/recall/segment.ts';
 
 /** A swap meets other writers of the status document, lost replies and outages; then it is given up. */
 const SWAP_TRIES = 5;
@@ -215,4 +220,31 @@ async function commitGeneration(
       if (tries === mostTries) throw error;
     }
   }
+}
+
+/** More turns without an index than these are left to a run of their own: no swap waits for the reading of a year. */
+const INDEXED_HERE_MAX = 2 * SEGMENT_TURNS;
+
+/**
+ * Puts the turns that a swap is about to fold into the index of recall, so that they can be found from then on. The swap
+ * does not depend on it: what fails here is asked for again by the next message.
+ */
+export async function indexFolded(run: ClaimedRun, candidate: Candidate): Promise<void> {
+  const { dependencies, reading, signal } = run;
+  const { conversationId, conversation } = reading;
+  if (dependencies.config.RECALL_TOKENS === 0) return;
+  const throughSeq = foldedThrough(candidate);
+  try {
+    if (throughSeq - (conversation.value.indexedThrough ?? 0) > INDEXED_HERE_MAX)
+      await dependencies.publisher.publish({
+        topic: 'compaction',
+        data: indexEvent({ conversationId, isBroken: false }),
+      });
+    else await indexTurns(dependencies, { conversationId, throughSeq, signal });
+  } catch (error) {
+    if (error instanceof CrashedError) throw error;
+    const name = error instanceof Error ? error.name : typeof error;
+    dependencies.logger.log('WARNING', 'recall_not_indexed', { conversationId, error: name });
+  }
+  await passWorkerCrashPoint(dependencies, 'indexed');
 }

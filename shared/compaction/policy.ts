@@ -1,0 +1,436 @@
+import { AppError } from '#shared/errors.ts';
+import { webhooksSchema, type Webhook } from '#shared/hooks/webhook.ts';
+import { contextWindowTokens, type WindowOverrides } from '#shared/models/context-window.ts';
+import type { ModelTable } from '#shared/models/model-entry.ts';
+import { readRemoteModels } from '#shared/models/remote-models.ts';
+import type { TokenRule } from '#shared/tokens/text-weight.ts';
+import { policyConstants } from './policy-constants.ts';
+import {
+  type SplitPolicy,
+  splitPolicies,
+  type PolicySettings,
+  type PolicyTableEntry,
+  numberFields,
+  isUsableNumber,
+  allowedText,
+} from './policy-settings.ts';
+import { snapshotConstants } from './snapshot-constants.ts';
+import { findRow, thresholdTable } from './threshold-table.ts';
+import { toolOutputConstants } from './tool-output-constants.ts';
+import { z } from 'zod';
+
+// The policy of a conversation
+
+export interface CompactionPolicy {
+  readonly profile: string;
+  readonly tokenRule: TokenRule;
+  readonly windowTokens: number;
+  /** Conversation tokens at which a compaction is requested; null = never. */
+  readonly softThresholdTokens: number | null;
+  /** Which level decided the soft threshold. */
+  readonly thresholdLevel: DecidingLevel;
+  /** By which share of itself the threshold was moved (`learnShift`); 0 = not at all. */
+  readonly thresholdShift: number;
+  /** Which level gave each of the other settings; those that are absent follow from the threshold. */
+  readonly levels: SettingLevels;
+  /** Conversation tokens from which the chat answers from a shrunken view. */
+  readonly hardThresholdTokens: number;
+  readonly snapshotBudgetTokens: number;
+  readonly splitPolicy: SplitPolicy;
+  /** Tokens of the newest turns that stay verbatim, and what a tail of two turns, or of one, may take. */
+  readonly tailTokens: number;
+  readonly tailCapTokens: number;
+  /** Share of the JSON characters that stays verbatim, in (0, 1); only of `preserve-fraction`. */
+  readonly preserveFraction: number;
+  readonly toolOutputBudgetTokens: number;
+  /** Masks that stand change only if that frees this much more. */
+  readonly toolOutputMinimumGainTokens: number;
+  readonly breakerFailures: number;
+  readonly breakerOpenMs: number;
+  /** Of all failures, only a summary that is larger than the history counts for the breaker (profile `gemini-cli`). */
+  readonly onlyInflationCounts: boolean;
+  /** A swap of an automatic run must save this share of the tokens before. */
+  readonly minimumSavingFraction: number;
+  /** And at least as many tokens: a share of the soft threshold; 0 asks for none. */
+  readonly minimumSavingTokens: number;
+  /** New tokens since the last swap, as a share of the soft threshold, before the next automatic run. */
+  readonly rearmFraction: number;
+  /** Whether a swap that saves nothing passes (profile `gemini-cli`). */
+  readonly acceptsEqualSize: boolean;
+  /** Whether thresholds apply to tokens without system instruction and tools. */
+  readonly excludesOverhead: boolean;
+}
+
+export interface PolicyInput extends GivenSettings {
+  profile?: string | undefined;
+  windowOverrides?: WindowOverrides | undefined;
+  /** What is known of models; absent: the registry. */
+  models?: ModelTable;
+  /** Tokens of system instruction and tools as measured; default 0. */
+  overheadTokens?: number | undefined;
+  /** What was learned from compactions by hand; nothing where the conversation names its own threshold. Default 0. */
+  thresholdShift?: number | undefined;
+}
+
+const peerProfile = 'gemini-cli';
+
+/**
+ * The policy of one conversation, frozen. Levels in order: conversation, environment, remote document,
+ * table (the deployment's rows, then `threshold-table.ts`), default; the highest level that gives a fraction
+ * or a number of tokens decides the threshold with the smaller of what it gives. Other settings are taken from the
+ * highest level that has them.
+ * Throws AppError INVALID_ARGUMENT for an unusable value of conversation or environment (0 included).
+ */
+export function resolvePolicy(input: PolicyInput): CompactionPolicy {
+  const windowTokens = contextWindowTokens(input.model, input.windowOverrides, input.models);
+  const overheadTokens = input.overheadTokens ?? 0;
+  const profile = input.profile ?? 'assistant';
+  const isPeer = profile === peerProfile;
+  const { threshold, settings, levels } = findLevel({ ...input, profile }, { isPeer });
+
+  const isFixed = isPeer || threshold.level === 'conversation';
+  const thresholdShift = isFixed ? 0 : boundedShift(input.thresholdShift ?? 0);
+  const usable = isPeer ? Infinity : usableTokens(windowTokens, overheadTokens);
+  const soft = softThreshold(threshold, { windowTokens, usable, shift: thresholdShift });
+  const windowLimit = Math.floor(policyConstants.windowFraction.value * windowTokens);
+  const scaleTokens = soft ?? windowLimit;
+  const values = profileValues(isPeer, scaleTokens);
+  const toolOutputBudgetTokens = settings.toolOutputBudgetTokens ?? values.toolOutputBudgetTokens;
+
+  return Object.freeze({
+    profile,
+    windowTokens,
+    softThresholdTokens: soft,
+    thresholdLevel: threshold.level,
+    thresholdShift,
+    levels,
+    hardThresholdTokens: Math.min(
+      windowLimit,
+      policyConstants.hardThresholdFactor.value * scaleTokens,
+    ),
+    snapshotBudgetTokens: settings.snapshotBudgetTokens ?? snapshotBudget(scaleTokens),
+    breakerOpenMs: settings.breakerOpenMs ?? policyConstants.breakerOpenMs.value,
+    onlyInflationCounts: isPeer,
+    acceptsEqualSize: isPeer,
+    excludesOverhead: !isPeer,
+    tokenRule: settings.tokenRule ?? values.tokenRule,
+    // The baseline of comparisons stays what it is, whatever the deployment prefers.
+    splitPolicy: isPeer ? values.splitPolicy : (settings.splitPolicy ?? values.splitPolicy),
+    ...tailValues(scaleTokens, settings.tailTokens ?? policyConstants.tailTokens.value),
+    preserveFraction: settings.preserveFraction ?? values.preserveFraction,
+    toolOutputBudgetTokens,
+    toolOutputMinimumGainTokens: isPeer
+      ? 0
+      : Math.floor(
+          toolOutputConstants.toolOutputMinimumGainFraction.value * toolOutputBudgetTokens,
+        ),
+    breakerFailures: settings.breakerFailures ?? values.breakerFailures,
+    minimumSavingFraction: values.minimumSavingFraction,
+    minimumSavingTokens: values.minimumSavingTokens,
+    rearmFraction: values.rearmFraction,
+  } as const);
+}
+
+/** Tokens at which a compaction is requested: what a level gives, moved by the shift, within what is usable. */
+function softThreshold(
+  { fraction, tokens }: Threshold,
+  { windowTokens, usable, shift }: { windowTokens: number; usable: number; shift: number },
+): number | null {
+  const given = Math.min(fraction === 1 ? Infinity : Math.floor(fraction * windowTokens), tokens);
+  if (given === Infinity) return null;
+  return Math.max(1, Math.min(Math.round(given * (1 + shift)), usable));
+}
+
+function usableTokens(windowTokens: number, overheadTokens: number): number {
+  return Math.floor(policyConstants.windowFraction.value * windowTokens) - overheadTokens;
+}
+
+const snapshotBudget = (scaleTokens: number): number =>
+  clamp(
+    Math.floor(snapshotConstants.snapshotBudgetFraction.value * scaleTokens),
+    snapshotConstants.snapshotBudgetMinimumTokens.value,
+    snapshotConstants.snapshotBudgetMaximumTokens.value,
+  );
+
+/**
+ * What stays verbatim of a conversation whose threshold, or whose size, is `scaleTokens`; at most
+ * `mostTokens` where more than two turns stay.
+ */
+export const tailValues = (scaleTokens: number, mostTokens: number) => ({
+  tailTokens: Math.min(mostTokens, Math.floor(policyConstants.tailFraction.value * scaleTokens)),
+  tailCapTokens: Math.floor(policyConstants.tailCapFraction.value * scaleTokens),
+});
+
+/** What the profile `gemini-cli` sets: that program's behaviour at once, for comparison. */
+function profileValues(isPeer: boolean, scaleTokens: number) {
+  if (isPeer)
+    return {
+      tokenRule: 'gemini-cli',
+      splitPolicy: 'preserve-fraction',
+      preserveFraction: policyConstants.preserveFraction.value,
+      toolOutputBudgetTokens: toolOutputConstants.toolOutputBudgetTokens.value,
+      breakerFailures: 1,
+      minimumSavingFraction: 0,
+      minimumSavingTokens: 0,
+      rearmFraction: 0,
+    } as const;
+  return {
+    tokenRule: 'character-class',
+    splitPolicy: 'adaptive',
+    preserveFraction: policyConstants.preserveFraction.value,
+    toolOutputBudgetTokens: clamp(
+      Math.floor(toolOutputConstants.toolOutputBudgetFraction.value * scaleTokens),
+      toolOutputConstants.toolOutputBudgetMinimumTokens.value,
+      toolOutputConstants.toolOutputBudgetTokens.value,
+    ),
+    breakerFailures: policyConstants.breakerFailures.value,
+    minimumSavingFraction: policyConstants.minimumSavingFraction.value,
+    minimumSavingTokens: Math.floor(
+      policyConstants.minimumSavingThresholdFraction.value * scaleTokens,
+    ),
+    rearmFraction: policyConstants.rearmFraction.value,
+  } as const;
+}
+
+function clamp(value: number, minimum: number, maximum: number): number {
+  return Math.min(maximum, Math.max(minimum, value));
+}
+
+// What it says of a context
+
+/**
+ * Whether a context is due for compaction: its tokens without overhead have reached the soft threshold
+ * (equal counts). With a large overhead the threshold sinks to what 0.8 × window leaves for the
+ * conversation.
+ */
+export function isOverThreshold(context: {
+  /** The whole context: overhead, snapshot and tail. */
+  tokens: number;
+  overheadTokens: number;
+  policy: CompactionPolicy;
+}): boolean {
+  const { tokens, overheadTokens, policy } = context;
+  if (policy.softThresholdTokens === null) return false;
+  if (!policy.excludesOverhead) return tokens >= policy.softThresholdTokens;
+  const usable = usableTokens(policy.windowTokens, overheadTokens);
+  return tokens - overheadTokens >= Math.min(policy.softThresholdTokens, Math.max(1, usable));
+}
+
+/**
+ * Whether automatic compaction may run again: before any swap always, afterwards once the context has
+ * grown by `rearmFraction` of the soft threshold since that swap. Both counts by the same counter.
+ */
+export function isArmed(context: {
+  tokens: number;
+  /** Tokens right after the last swap; null when there was none. */
+  tokensAfterLastSwap: number | null;
+  policy: CompactionPolicy;
+}): boolean {
+  const { tokens, tokensAfterLastSwap, policy } = context;
+  if (policy.softThresholdTokens === null) return false;
+  if (tokensAfterLastSwap === null) return true;
+  return tokens - tokensAfterLastSwap >= policy.rearmFraction * policy.softThresholdTokens;
+}
+
+/**
+ * Throws AppError OVERHEAD_TOO_LARGE (400) when system instruction and tools take more than half of the
+ * window. To be asked where one of them is written; a policy is resolved whatever they take.
+ */
+export function refuseOverhead(sizes: { overheadTokens: number; windowTokens: number }): void {
+  const { overheadTokens, windowTokens } = sizes;
+  if (overheadTokens <= policyConstants.overheadFraction.value * windowTokens) return;
+  throw new AppError({
+    status: 'INVALID_ARGUMENT',
+    reason: 'OVERHEAD_TOO_LARGE',
+    message: `system instruction and tools take ${overheadTokens} of a window of ${windowTokens} tokens`,
+    publicMessage:
+      'systemInstruction and tools take more than half of the context window. Shorten them or choose a model with a larger window.',
+    metadata: { overheadTokens: String(overheadTokens), windowTokens: String(windowTokens) },
+  });
+}
+
+// Which level decides
+
+type DecidingLevel = 'conversation' | 'environment' | 'remote' | 'table' | 'default';
+
+/** Which level a setting comes from; one that no level gives follows from the others. */
+type SettingLevels = Readonly<Partial<Record<keyof PolicySettings, DecidingLevel>>>;
+
+/** What each level gives, for a model. */
+interface GivenSettings {
+  conversation?: PolicySettings | undefined;
+  environment?: PolicySettings | undefined;
+  /** Document `config/compaction`; 0 and unusable values mean "ask the next level". */
+  remote?: PolicySettings | undefined;
+  /** The deployment's own rows; the first that fits model and profile counts, before the table that ships. */
+  table?: readonly PolicyTableEntry[] | undefined;
+  model: string;
+}
+
+interface Threshold {
+  level: DecidingLevel;
+  /** 1 where the level gives none, which asks for nothing. */
+  fraction: number;
+  /** Infinity where the level gives none. */
+  tokens: number;
+}
+
+/**
+ * Which level decides the threshold, and the other settings from the highest level that has each. The level
+ * `table` has the deployment's own rows before those of `threshold-table.ts`, which leave the profile
+ * `gemini-cli` as it is. Throws AppError INVALID_ARGUMENT that names the field.
+ */
+function findLevel(
+  input: GivenSettings & { profile: string },
+  options: { isPeer: boolean },
+): { threshold: Threshold; settings: PolicySettings; levels: SettingLevels } {
+  const levels: readonly [DecidingLevel, PolicySettings][] = [
+    ['conversation', checked('conversation', input.conversation)],
+    ['environment', checked('environment', input.environment)],
+    ['remote', checked('remote', input.remote)],
+    ['table', checked('table', findRow(input.table ?? [], input)?.settings)],
+    ['table', findRow(thresholdTable, input)?.settings ?? {}],
+    ['default', defaultSettings(options.isPeer)],
+  ];
+
+  let threshold: Threshold | undefined;
+  let settings: PolicySettings = {};
+  let levelOf: SettingLevels = {};
+  for (const [level, given] of levels) {
+    const present = Object.entries(given).filter(([, value]) => value !== undefined);
+    if (present.length === 0) continue;
+    settings = { ...Object.fromEntries(present), ...settings };
+    levelOf = { ...Object.fromEntries(present.map(([field]) => [field, level])), ...levelOf };
+    if (threshold !== undefined) continue;
+    const { thresholdFraction, thresholdTokens } = given;
+    if (thresholdFraction === undefined && thresholdTokens === undefined) continue;
+    threshold = { level, fraction: thresholdFraction ?? 1, tokens: thresholdTokens ?? Infinity };
+  }
+  return {
+    threshold: threshold ?? { level: 'default', fraction: 1, tokens: Infinity },
+    settings,
+    levels: levelOf,
+  };
+}
+
+/** The built-in level; Gemini CLI knows a fraction only. */
+function defaultSettings(isPeer: boolean): PolicySettings {
+  const thresholdFraction = policyConstants.thresholdFraction.value;
+  return isPeer
+    ? { thresholdFraction }
+    : { thresholdFraction, thresholdTokens: policyConstants.thresholdTokens.value };
+}
+
+/** A setting of the app or the operator is refused aloud; one of a remote document never stops a turn. */
+function checked(level: DecidingLevel, settings: PolicySettings | undefined): PolicySettings {
+  if (settings === undefined) return {};
+  const isLoud = level === 'conversation' || level === 'environment';
+  const result: PolicySettings = { tokenRule: settings.tokenRule };
+  const splitPolicy = settings.splitPolicy;
+  if (splitPolicy !== undefined) {
+    if (splitPolicies.includes(splitPolicy)) result.splitPolicy = splitPolicy;
+    else if (isLoud)
+      refuse(level, {
+        field: 'splitPolicy',
+        value: splitPolicy,
+        allowed: `one of ${splitPolicies.join(', ')}`,
+      });
+  }
+  for (const field of numberFields) {
+    const value = settings[field];
+    if (value === undefined) continue;
+    if (isUsableNumber(field, value)) result[field] = value;
+    else if (isLoud) refuse(level, { field, value, allowed: allowedText(field) });
+  }
+  return result;
+}
+
+function refuse(
+  level: DecidingLevel,
+  { field, value, allowed }: { field: keyof PolicySettings; value: unknown; allowed: string },
+): never {
+  throw new AppError({
+    status: 'INVALID_ARGUMENT',
+    reason: 'BAD_SETTING',
+    message: `${level} sets ${field} to ${String(value)}; allowed is ${allowed}`,
+    publicMessage: `${field} must be ${allowed}.`,
+    metadata: { field, level, value: String(value) },
+  });
+}
+
+// The remote policy document
+
+const tokenRules = ['character-class', 'gemini-cli'] as const satisfies readonly TokenRule[];
+
+const wordsSchema = z.object({
+  tokenRule: z.enum(tokenRules).optional().catch(undefined),
+  splitPolicy: z.enum(splitPolicies).optional().catch(undefined),
+});
+
+const wordFields = ['tokenRule', 'splitPolicy'] as const;
+
+/**
+ * The settings of a remote policy document, field by field: one that is unusable, or whose name nobody
+ * knows, leaves the others in force and is named in `unusable`. 0 and '' ask the next level.
+ */
+export function readRemoteSettings(fields: Readonly<Record<string, unknown>>): {
+  settings: PolicySettings;
+  /** Addresses that are told of every compaction. */
+  hooks: readonly Webhook[];
+  /** The registry with what the document says of models. */
+  models: ModelTable;
+  unusable: string[];
+} {
+  const settings: PolicySettings = {};
+  for (const field of numberFields) {
+    const value = fields[field];
+    if (typeof value === 'number' && isUsableNumber(field, value)) settings[field] = value;
+  }
+  const words = wordsSchema.parse(fields);
+  if (words.tokenRule) settings.tokenRule = words.tokenRule;
+  if (words.splitPolicy) settings.splitPolicy = words.splitPolicy;
+  const hooks = webhooksSchema.safeParse(fields['hooks']).data ?? [];
+  const { models, unusable: unusableModels } = readRemoteModels(fields['models']);
+  const known = [...numberFields, ...wordFields];
+  const unusableFields = Object.entries(fields)
+    .filter(([name, value]) => {
+      if (name === 'models') return false;
+      if (name === 'hooks') return !isUnset(value) && !webhooksSchema.safeParse(value).success;
+      const field = known.find((each) => each === name);
+      return !isUnset(value) && (field === undefined || settings[field] === undefined);
+    })
+    .map(([name]) => name);
+  const unusable = [...unusableFields, ...unusableModels].toSorted();
+  return { settings, hooks, models, unusable };
+}
+
+/** What remote configurations write for "not set". */
+const isUnset = (value: unknown) =>
+  value === undefined || value === null || value === 0 || value === '';
+
+// What was learned from compactions by hand
+
+/**
+ * By which share of itself the threshold of a conversation moves, after its user has compacted it by hand at `tokens`:
+ * halfway from the share `known` so far to where that was. 0 leaves the threshold as it is.
+ */
+export function learnShift(
+  known: number | undefined,
+  /** Both without overhead; the threshold as it is without a shift. */
+  { tokens, thresholdTokens }: { tokens: number; thresholdTokens: number },
+): number {
+  const before = boundedShift(known ?? 0);
+  if (tokens <= 0) return before;
+  const wanted = boundedShift(tokens / thresholdTokens - 1);
+  const step = policyConstants.learnedShiftStep.value * (wanted - before);
+  return Number((before + step).toFixed(SHARE_DIGITS));
+}
+
+/** Digits of a share that are kept: a thousandth of a threshold is 24 tokens. */
+const SHARE_DIGITS = 3;
+
+/** A share within what a threshold may move, in either direction. */
+function boundedShift(shift: number): number {
+  const most = policyConstants.learnedShiftMaximum.value;
+  return Math.min(most, Math.max(-most, shift));
+}

@@ -1,0 +1,327 @@
+import type {
+  CompactionNeeded,
+  ContextMeter,
+  Conversation,
+} from '#shared/conversation/documents/conversation.ts';
+import type { History } from '#shared/conversation/documents/history.ts';
+import { isArmed, isOverThreshold, type CompactionPolicy } from './policy.ts';
+import { policyConstants } from './policy-constants.ts';
+import { isOverLimit } from './shrunken-view.ts';
+
+// Requests for a context
+
+interface DueContext {
+  conversation: Pick<Conversation, 'settings' | 'context' | 'compactionNeeded'>;
+  history: History | undefined;
+  tokens: number;
+  policy: CompactionPolicy;
+  requestId: string;
+  now: Date;
+}
+
+/**
+ * The need of a context as it stands, whoever waits for a compaction already; undefined: below the
+ * threshold, not armed since the last swap, or compaction is not automatic. Equal to the threshold compacts. What
+ * overflows waits for neither.
+ */
+export function requestForContext(context: DueContext): CompactionNeeded['auto'] {
+  const { conversation, history, tokens, policy, requestId, now } = context;
+  if (!isAutomatic(conversation)) return undefined;
+  if (isOverflowing(context) && !isDeclined(context))
+    return { requestId, since: now, trigger: 'overflow' };
+  if (!isOverThreshold({ tokens, overheadTokens: conversation.context.overheadTokens, policy }))
+    return undefined;
+  const tokensBefore = tokensToGrowFrom(history, conversation.compactionNeeded);
+  if (!isArmed({ tokens, tokensAfterLastSwap: tokensBefore, policy })) return undefined;
+  return { requestId, since: now, trigger: 'auto' };
+}
+
+/**
+ * Whether a context takes a size that no threshold keeps it from: where none is set, the hard one, over which answers
+ * leave turns out; else so much of the window that no message fits behind it.
+ */
+function isOverflowing({ conversation, tokens, policy }: DueContext): boolean {
+  const { overheadTokens } = conversation.context;
+  return policy.softThresholdTokens === null
+    ? isOverLimit({ tokens, overheadTokens, policy })
+    : tokens > policyConstants.overflowFraction.value * policy.windowTokens;
+}
+
+/** Whether the owner has called a compaction of about this context off, or one of it saved too little. */
+function isDeclined({ conversation, history, tokens, policy }: DueContext): boolean {
+  const { declined } = conversation.compactionNeeded;
+  if (declined?.generation !== (history?.generation ?? 0)) return false;
+  return tokens - declined.tokens < policy.rearmFraction * scaleTokens(policy);
+}
+
+/**
+ * The request for a context that a person has changed (edit, deletion, restore, undelete). The first line that holds:
+ *
+ * | The context | Request |
+ * |---|---|
+ * | is not compacted automatically, or an automatic request waits | none |
+ * | overflows, or has crossed the threshold (`requestForContext`) | as there |
+ * | exceeds the hard threshold: the next answer would have to do without part of it | overflow |
+ * | has a snapshot that statements were taken out of; the worker finds whether its turns are worth it | auto |
+ * | is anything else, or has no threshold | none |
+ *
+ * A person's own request is none of the threshold's: it does not matter whether one waits.
+ */
+export function requestForChangedContext(context: DueContext): CompactionNeeded['auto'] {
+  const { conversation, history, tokens, policy, requestId, now } = context;
+  if (!acceptsAutomaticRequest(conversation)) return undefined;
+  const need = requestForContext(context);
+  if (need) return need;
+  if (tokens - conversation.context.overheadTokens >= policy.hardThresholdTokens)
+    return { requestId, since: now, trigger: 'overflow' };
+  return history?.rederiveFrom !== undefined && policy.softThresholdTokens !== null
+    ? { requestId, since: now, trigger: 'auto' }
+    : undefined;
+}
+
+/**
+ * The request that a finished turn leaves in the conversation document, or undefined: nothing to ask for
+ * (`requestForContext`), or asked for already. A person's request is none of the threshold's: the context may grow
+ * beyond it. A prompt that the model found too long asks in any case unless compaction is off; one that a filter blocked
+ * always asks.
+ */
+export function compactionNeed(turn: {
+  conversation: Pick<Conversation, 'settings' | 'compactionNeeded'>;
+  history: History | undefined;
+  /** Absent when the turn left the context as it was. */
+  meter: ContextMeter | undefined;
+  /** The model refused the prompt for its length: our estimate was too low. */
+  isOverflow: boolean;
+  /** A filter of the model blocked the prompt, and there is a context that it may be for. */
+  isBlocked?: boolean;
+  policy: CompactionPolicy;
+  requestId: string;
+  now: Date;
+}): CompactionNeeded['auto'] {
+  const { conversation, meter, requestId, now } = turn;
+  if (turn.isBlocked === true) return { requestId, since: now, trigger: 'blocked' };
+  if (conversation.compactionNeeded.auto) return undefined;
+  if (turn.isOverflow && conversation.settings.compaction !== 'off')
+    return { requestId, since: now, trigger: 'overflow' };
+  if (meter === undefined) return undefined;
+  return requestForContext({
+    ...turn,
+    conversation: { ...conversation, context: meter },
+    tokens: meter.tokens,
+  });
+}
+
+/**
+ * The need that a change of the model, or of the window, leaves in the conversation document: the window has become
+ * smaller and the context is over the threshold that comes with it. What was saved since the last swap does not count:
+ * with the new window the context may be too long for any answer. Undefined where compaction is not automatic, or an
+ * automatic need waits already.
+ */
+export function requestForSmallerWindow(change: {
+  conversation: Pick<Conversation, 'settings' | 'compactionNeeded' | 'context'>;
+  tokens: number;
+  before: Pick<CompactionPolicy, 'windowTokens'>;
+  after: CompactionPolicy;
+  requestId: string;
+  now: Date;
+}): CompactionNeeded['auto'] {
+  const { conversation, tokens, before, after, requestId, now } = change;
+  if (!isAutomatic(conversation) || conversation.compactionNeeded.auto) return undefined;
+  if (after.windowTokens >= before.windowTokens) return undefined;
+  const { overheadTokens } = conversation.context;
+  if (!isOverThreshold({ tokens, overheadTokens, policy: after })) return undefined;
+  return { requestId, since: now, trigger: 'modelSwitch' };
+}
+
+const isAutomatic = ({ settings }: Pick<Conversation, 'settings'>) =>
+  (settings.compaction ?? 'auto') === 'auto';
+
+/** Whether a compaction may be requested without a person: compaction is automatic, and no such request waits. */
+export const acceptsAutomaticRequest = (
+  conversation: Pick<Conversation, 'settings' | 'compactionNeeded'>,
+): boolean => isAutomatic(conversation) && !conversation.compactionNeeded.auto;
+
+/** The threshold at which a conversation is compacted by itself; null: at none. */
+export const automaticThreshold = (
+  { softThresholdTokens }: Pick<CompactionPolicy, 'softThresholdTokens'>,
+  conversation: Pick<Conversation, 'settings'>,
+): number | null => (isAutomatic(conversation) ? softThresholdTokens : null);
+
+// What the last swaps came to
+
+type LastSwap = Pick<History, 'afterTokens' | 'isPartial' | 'unproductiveSwaps'> | undefined;
+
+/**
+ * Tokens beyond which compaction re-arms; null: at once, because nothing was swapped, or not all of it and
+ * what was swapped got on.
+ */
+export function tokensAfterLastSwap(history: LastSwap): number | null {
+  if (history === undefined) return null;
+  return history.isPartial === true && !hasStalled(history) ? null : history.afterTokens;
+}
+
+/**
+ * Tokens beyond which automatic compaction re-arms: those after the last swap, or, if they are more, those at
+ * which the owner called a compaction of this generation off, or one saved too little.
+ */
+export function tokensToGrowFrom(
+  history: History | undefined,
+  { declined }: CompactionNeeded,
+): number | null {
+  const afterSwap = tokensAfterLastSwap(history);
+  if (declined === undefined || declined.generation !== (history?.generation ?? 0))
+    return afterSwap;
+  return Math.max(afterSwap ?? 0, declined.tokens);
+}
+
+/**
+ * How many swaps in a row have made no progress, one more included: it saved neither the share that an
+ * automatic run must save nor as much as re-arms it. Both counts by the same counter.
+ */
+export function unproductiveSwapsAfter(
+  history: LastSwap,
+  swap: {
+    beforeTokens: number;
+    afterTokens: number;
+    policy: Pick<
+      CompactionPolicy,
+      'minimumSavingFraction' | 'rearmFraction' | 'softThresholdTokens' | 'hardThresholdTokens'
+    >;
+  },
+): number {
+  const { beforeTokens, afterTokens, policy } = swap;
+  const progressTokens = Math.min(
+    policy.minimumSavingFraction * beforeTokens,
+    policy.rearmFraction * scaleTokens(policy),
+  );
+  if (beforeTokens - afterTokens >= progressTokens) return 0;
+  return (history?.unproductiveSwaps ?? 0) + 1;
+}
+
+/**
+ * Whether compaction without a person's request stops: two swaps in a row made no progress, and the context
+ * has not grown since by what re-arms it. Overflows and partial folds, which need not save much, end here.
+ */
+export function isStalled(context: {
+  history: LastSwap;
+  tokens: number;
+  policy: Pick<CompactionPolicy, 'rearmFraction' | 'softThresholdTokens' | 'hardThresholdTokens'>;
+}): boolean {
+  const { history, tokens, policy } = context;
+  if (history === undefined || !hasStalled(history)) return false;
+  return tokens - history.afterTokens < policy.rearmFraction * scaleTokens(policy);
+}
+
+/** What shares are taken of: the threshold, or, where none is set, the hard one. */
+const scaleTokens = ({
+  softThresholdTokens,
+  hardThresholdTokens,
+}: Pick<CompactionPolicy, 'softThresholdTokens' | 'hardThresholdTokens'>): number =>
+  softThresholdTokens ?? hardThresholdTokens;
+
+const hasStalled = (history: LastSwap) =>
+  (history?.unproductiveSwaps ?? 0) >= policyConstants.stalledSwaps.value;
+
+// A conversation that nobody uses
+
+/** A conversation that nobody has used for this long has lost its place in the model's cache, or soon will. */
+export const IDLE_AFTER_MS = 15 * 60_000;
+
+/** Smaller contexts are cheap enough. */
+const IDLE_FROM_TOKENS = 16_000;
+
+/**
+ * The need of a conversation that is not in use, before it reaches its threshold: at least 16,000 tokens,
+ * and a compaction that pays for itself within as many turns as there have been so far (a heuristic: what
+ * has lasted long lasts on). Undefined where something runs or waits, compaction is not automatic, or
+ * no turn has come since the last swap.
+ */
+export function requestForIdle(idle: {
+  conversation: Conversation;
+  policy: CompactionPolicy;
+  requestId: string;
+  now: Date;
+}): CompactionNeeded['auto'] {
+  const { conversation, policy, requestId, now } = idle;
+  const { state, compactionNeeded, open, queue, context, generation } = conversation;
+  if (state !== 'live' || open || queue) return undefined;
+  if (!isAutomatic(conversation) || policy.softThresholdTokens === null) return undefined;
+  if (compactionNeeded.auto || compactionNeeded.manual) return undefined;
+  if (context.generation !== generation) return undefined;
+  if (now.getTime() - conversation.updateTime.getTime() < IDLE_AFTER_MS) return undefined;
+  const contentTokens = context.tokens - context.overheadTokens;
+  if (contentTokens < IDLE_FROM_TOKENS) return undefined;
+  if (isIdleDeclined(conversation, policy)) return undefined;
+  const turns = breakEvenTurns({
+    tokensBefore: contentTokens,
+    tokensAfter: expectedTokensAfter(policy, contentTokens),
+    summaryTokens: policy.snapshotBudgetTokens,
+    prices: USUAL_PRICES,
+  });
+  return turns <= conversation.lastSeq ? { requestId, since: now, trigger: 'idle' } : undefined;
+}
+
+/** Tokens that a compaction is expected to leave: snapshot and tail at their full size. */
+function expectedTokensAfter(policy: CompactionPolicy, contentTokens: number): number {
+  const tailTokens =
+    policy.splitPolicy === 'preserve-fraction'
+      ? policy.preserveFraction * contentTokens
+      : policy.tailTokens;
+  return policy.snapshotBudgetTokens + tailTokens;
+}
+
+/** Whether the owner called a compaction of what there is off, and little has come since. */
+function isIdleDeclined(
+  { compactionNeeded, context }: Conversation,
+  policy: CompactionPolicy,
+): boolean {
+  const { declined } = compactionNeeded;
+  if (declined?.generation !== context.generation) return false;
+  return !isArmed({ tokens: context.tokens, tokensAfterLastSwap: declined.tokens, policy });
+}
+
+/** What the tokens of a compaction and of the turns after it cost, all in the same unit. */
+interface TokenPrices {
+  /** A token of a prompt to the model of the conversation. */
+  chatInput: number;
+  /** A cached token of such a prompt, as a share of `chatInput`; above 0. */
+  cachedFraction: number;
+  summariserInput: number;
+  summariserOutput: number;
+}
+
+/**
+ * How prices relate to each other, whatever the model: summariser of the same family, an output token six
+ * times a prompt token (Gemini 3; 2.5: eight), cached tokens at a tenth.
+ */
+export const USUAL_PRICES: TokenPrices = {
+  chatInput: 1,
+  cachedFraction: 0.1,
+  summariserInput: 1,
+  summariserOutput: 6,
+};
+
+/**
+ * After how many turns a compaction has paid for itself, if every prompt were read from the cache: the
+ * summariser reads N tokens and writes some, the next turn reads the S tokens after the swap anew, and
+ * each turn saves N − S cached ones. `(Ps·N + Po·out + (1 − c)·P·S) / (c·P·(N − S))`; Infinity where
+ * nothing is saved. A cold cache makes it pay earlier. Tokens without system instruction and tools, which
+ * stay in the cache.
+ */
+export function breakEvenTurns(compaction: {
+  tokensBefore: number;
+  tokensAfter: number;
+  /** What the summariser writes. */
+  summaryTokens: number;
+  prices: TokenPrices;
+}): number {
+  const { tokensBefore, tokensAfter, summaryTokens, prices } = compaction;
+  const { chatInput, cachedFraction, summariserInput, summariserOutput } = prices;
+  const savedTokens = tokensBefore - tokensAfter;
+  if (savedTokens <= 0) return Infinity;
+  const cost =
+    summariserInput * tokensBefore +
+    summariserOutput * summaryTokens +
+    (1 - cachedFraction) * chatInput * tokensAfter;
+  return cost / (cachedFraction * chatInput * savedTokens);
+}

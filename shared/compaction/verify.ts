@@ -1,0 +1,338 @@
+import { toDayKey, userTime } from '#shared/client-context/local-time.ts';
+import {
+  constraintSection,
+  isAboutTurn,
+  workingItems,
+  type ArchivedItem,
+  type Item,
+  type Snapshot,
+} from '#shared/conversation/documents/snapshot.ts';
+import type { Turn } from '#shared/conversation/documents/turn.ts';
+import { hasMedia, stringsIn } from '#shared/conversation/repair/content-strings.ts';
+import { readUtterances, type Utterance } from '#shared/conversation/utterances.ts';
+import { sourceUtterances } from '#shared/grounding/source-utterances.ts';
+import { cutHead } from '#shared/text/cut.ts';
+import { oneLine } from '#shared/text/one-line.ts';
+import type { TokenCounting } from '#shared/tokens/token-estimate.ts';
+import { applyAnswer, mergeSources, type AppliedAnswer, type RefusalReason } from './apply.ts';
+import { engineConstants } from './engine-constants.ts';
+import type { SummariserAnswer } from './operations.ts';
+import { fitSnapshot, type FittedSnapshot, type SnapshotRoom } from './room.ts';
+import { isRepetitive } from './repetition.ts';
+import {
+  findValues,
+  indexValues,
+  markValues,
+  UNSAID_MARK,
+  withoutMarkedValues,
+  type Value,
+  type ValueIndex,
+} from './values.ts';
+import { toEvidence, type TurnEvidence } from './whose-words.ts';
+
+/** What a snapshot is made of, and what it is checked against. */
+export interface SnapshotInput {
+  /** What was known, in the profile of the conversation; empty before the first fold. */
+  previous: Snapshot;
+  answer: SummariserAnswer;
+  /** The folded turns, in order. */
+  turns: readonly Turn[];
+  /** What tools said in earlier turns that messages of these brought back. */
+  recalled: readonly string[];
+  /** What else may say a value: pins, tail, notes of hooks, the focus of the run. */
+  otherTexts: readonly string[];
+  room: SnapshotRoom;
+  counting: TokenCounting;
+}
+
+/** What the check found, as it is stored with a compaction. Counts are complete, lists and texts are bounded. */
+export type SnapshotReport = {
+  /** Statements that are new or have other words. */
+  statements: number;
+  /** Values that these say, and those that nobody was found to have said: they are marked in the text. */
+  values: number;
+  marked: { id: string; text: string; values: string[] }[];
+  markedCount: number;
+  /** Statements that no turn is known to say; marked as a whole. */
+  withoutSource: number;
+  /** Turns that code added to the sources of statements: they say a value of them. */
+  sourcesAdded: number;
+  /** What was not done as it was asked, by reason; the texts of the first. */
+  refused: Record<string, number>;
+  refusedTexts: { text: string; reason: RefusalReason }[];
+  /** Items that a later turn ended. */
+  removed: { text: string; reason: string }[];
+  removedCount: number;
+  /** Statements that were cut behind a clause. */
+  shortened: string[];
+  /** Items that went to the archive for room, and those that left it. */
+  archived: number;
+  dropped: string[];
+  droppedCount: number;
+  topics: number;
+  constraintsOverBudget: boolean;
+};
+
+type WrittenSnapshot =
+  | { ok: true; snapshot: Snapshot; report: SnapshotReport }
+  | {
+      ok: false;
+      /**
+       * `EMPTY`: there is nothing to say. `REPETITIVE`: the answer runs in a loop. `FOREIGN_ANSWER`: it is about another
+       * conversation.
+       */
+      problem: 'EMPTY' | 'REPETITIVE' | 'FOREIGN_ANSWER';
+    };
+
+/**
+ * The next snapshot by the answer of a summariser, checked by code that knows no language: shape, sources, values, a
+ * foreign answer, quotes, whose words, room. What was not said is marked, not cut; nothing is put back or reworded. An
+ * answer that says nothing new is no failure: what was known stands. Linear in the turns.
+ */
+export function writeSnapshot(input: SnapshotInput): WrittenSnapshot {
+  const { previous, answer, turns, room } = input;
+  const days = new Map(turns.map((turn) => [turn.seq, toDayKey(userTime(turn))]));
+  const applied = withoutLoops(
+    applyAnswer(previous, answer, {
+      evidence: readEvidence(turns, input.recalled),
+      dayOf: (seq) => days.get(seq),
+    }),
+  );
+  const { snapshot } = applied;
+  const statements = statementsIn(snapshot, applied.made);
+  if (workingItems(snapshot).length === 0) return { ok: false, problem: 'EMPTY' };
+  if (isRepetitive(statements.map(({ text }) => text).join('\n')))
+    return { ok: false, problem: 'REPETITIVE' };
+  const withValues = statements.map(({ section: _section, ...item }) => ({
+    item,
+    values: findValues(item.text),
+  }));
+  const saidValues = readSaidValues(
+    input,
+    withValues.flatMap(({ values }) => values),
+  );
+  const mediaTurns = turns
+    .filter((turn) => [turn.user, ...turn.contents].some(hasMedia))
+    .map(({ seq }) => seq);
+  const checked = withValues.map((statement) => checkStatement(statement, saidValues, mediaTurns));
+  if (isForeign(checked)) return { ok: false, problem: 'FOREIGN_ANSWER' };
+  const marked = withItems(
+    snapshot,
+    new Map(checked.map((each) => [each.item.id, { ...each.item, text: markedText(each) }])),
+  );
+  const fitted = fitSnapshot(marked, room, input.counting);
+  return {
+    ok: true,
+    snapshot: {
+      ...fitted.snapshot,
+      folds: (previous.folds ?? 0) + 1,
+      roomCharacters: room.characters,
+    },
+    report: reportOf(input, applied, { checked, fitted }),
+  };
+}
+
+/** The statements of this answer: constraints are the user's own words, and need no check. */
+const statementsIn = (snapshot: Snapshot, made: ReadonlySet<string>): ArchivedItem[] =>
+  workingItems(snapshot).filter(
+    ({ id, by, section }) => by === 'model' && made.has(id) && section !== constraintSection,
+  );
+
+/** A snapshot with these items, by id, in the place of its own; undefined: without it. */
+function withItems(snapshot: Snapshot, items: ReadonlyMap<string, Item | undefined>): Snapshot {
+  const sections = Object.entries(snapshot.sections).map(
+    ([section, all]) =>
+      [
+        section,
+        all.flatMap((item) => (items.has(item.id) ? (items.get(item.id) ?? []) : [item])),
+      ] as const,
+  );
+  return { ...snapshot, sections: Object.fromEntries(sections) };
+}
+
+/**
+ * What was applied without items that run in a loop by themselves: one of them must not keep a conversation from being
+ * compacted.
+ */
+function withoutLoops(applied: AppliedAnswer): AppliedAnswer {
+  const { snapshot, made, refused } = applied;
+  const looping = statementsIn(snapshot, made).filter(({ text }) => isRepetitive(text));
+  if (looping.length === 0) return applied;
+  return {
+    ...applied,
+    snapshot: withItems(snapshot, new Map(looping.map(({ id }) => [id, undefined]))),
+    refused: [...refused, ...looping.map(({ text }) => ({ text, reason: 'REPETITIVE' as const }))],
+  };
+}
+
+// What was said
+
+function readEvidence(turns: readonly Turn[], recalled: readonly string[]): TurnEvidence {
+  const utterances = [...readUtterances(turns), ...sourceUtterances(turns)];
+  const bySeq = Map.groupBy(utterances, ({ seq }) => seq);
+  return toEvidence(
+    new Map(turns.map((turn) => [turn.seq, saidIn(turn, bySeq.get(turn.seq) ?? [])])),
+    recalled,
+  );
+}
+
+/** What was said in a turn, behind what the app and its hooks told the model of it. */
+const saidIn = (
+  { seq, surroundings = '' }: Turn,
+  utterances: readonly Utterance[],
+): readonly Utterance[] =>
+  surroundings === ''
+    ? utterances
+    : [{ seq, speaker: 'tool', text: surroundings, at: new Date(0) }, ...utterances];
+
+/** Everything that a turn may have shown to the model, tool outputs in full. */
+function textOfTurn(turn: Turn): string {
+  const spoken = saidIn(turn, [...readUtterances([turn]), ...sourceUtterances([turn])]);
+  const calls = turn.contents.map((content) => ({
+    ...content,
+    parts: content.parts.filter(({ text }) => text === undefined),
+  }));
+  return [...spoken.map(({ text }) => text), ...stringsIn(calls)].join('\n');
+}
+
+/** Where values were said: turns under their numbers, known items below zero, everything else at zero. */
+interface SaidValues {
+  index: ValueIndex;
+  known: readonly ArchivedItem[];
+}
+
+/** No turn has the number 0. */
+const OTHER_PLACE = 0;
+
+const placeOfKnown = (index: number): number => -1 - index;
+
+function* placesOf(
+  { turns, recalled, otherTexts }: SnapshotInput,
+  known: readonly ArchivedItem[],
+): Generator<{ place: number; text: string }> {
+  for (const turn of turns) yield { place: turn.seq, text: textOfTurn(turn) };
+  for (const [index, item] of known.entries())
+    yield { place: placeOfKnown(index), text: withoutMarkedValues(item.text) };
+  for (const text of [...recalled, ...otherTexts]) yield { place: OTHER_PLACE, text };
+}
+
+function readSaidValues(input: SnapshotInput, values: readonly Value[]): SaidValues {
+  const known = [...workingItems(input.previous), ...input.previous.archive];
+  return { index: indexValues(values, placesOf(input, known)), known };
+}
+
+// The check of one statement
+
+/** A statement with what the check found of its values. */
+interface CheckedStatement {
+  item: Item;
+  values: number;
+  unsaid: Value[];
+  sourcesAdded: number;
+}
+
+function checkStatement(
+  { item, values }: { item: Item; values: readonly Value[] },
+  { index, known }: SaidValues,
+  mediaTurns: readonly number[],
+): CheckedStatement {
+  const unsaid: Value[] = [];
+  let cited = item;
+  for (const value of values) {
+    const places = index.holders(value);
+    if (places.length === 0) unsaid.push(value);
+    cited = withSources(cited, sourcesOfValue(places, cited, known));
+  }
+  // A picture or a file may show what no text says.
+  const isBorneOut = unsaid.length > 0 && mediaTurns.some((seq) => isAboutTurn(cited, seq));
+  return {
+    item: cited,
+    values: values.length,
+    unsaid: isBorneOut ? [] : unsaid,
+    sourcesAdded: cited.sources.length - item.sources.length,
+  };
+}
+
+/** The turns that an item must cite too: what they alone say stands in it, and must go with them. */
+function sourcesOfValue(
+  places: readonly number[],
+  item: Item,
+  known: readonly ArchivedItem[],
+): readonly number[] {
+  if (places.some((place) => isAboutTurn(item, place))) return [];
+  const turn = places.find((place) => place > OTHER_PLACE);
+  if (turn !== undefined) return [turn];
+  const place = places.find((one) => one < OTHER_PLACE);
+  return place === undefined ? [] : (known[placeOfKnown(place)]?.sources ?? []);
+}
+
+/** An item that cites these turns too; the stretch of a topic begins where it did. */
+function withSources(item: Item, seqs: readonly number[]): Item {
+  if (item.through === undefined) return { ...item, sources: mergeSources(item.sources, seqs) };
+  const [first] = item.sources;
+  const others = mergeSources(item.sources, seqs).filter((seq) => seq !== first);
+  return { ...item, sources: first === undefined ? others : [first, ...others] };
+}
+
+/** The text of a statement with marks behind what nobody was found to have said. */
+function markedText({ item, unsaid }: CheckedStatement): string {
+  const text = markValues(item.text, unsaid);
+  return item.sources.length > 0 || text.endsWith(UNSAID_MARK) ? text : `${text}${UNSAID_MARK}`;
+}
+
+const isForeign = (checked: readonly CheckedStatement[]): boolean => {
+  const values = checked.reduce((sum, each) => sum + each.values, 0);
+  const unsaid = checked.reduce((sum, each) => sum + each.unsaid.length, 0);
+  return (
+    unsaid >= engineConstants.unsaidValueMinimum.value &&
+    unsaid > engineConstants.unsaidValueFraction.value * values
+  );
+};
+
+// The report
+
+const short = (text: string): string =>
+  cutHead(oneLine(text), engineConstants.reportTextCharacters.value);
+
+const bounded = <T>(list: readonly T[]): T[] =>
+  list.slice(0, engineConstants.reportListLimit.value);
+
+function countReasons(refused: AppliedAnswer['refused']): Record<string, number> {
+  const counts = new Map<string, number>();
+  for (const { reason } of refused) counts.set(reason, (counts.get(reason) ?? 0) + 1);
+  return Object.fromEntries(counts);
+}
+
+function reportOf(
+  { answer }: SnapshotInput,
+  applied: AppliedAnswer,
+  { checked, fitted }: { checked: readonly CheckedStatement[]; fitted: FittedSnapshot },
+): SnapshotReport {
+  const marked = checked.filter(({ unsaid }) => unsaid.length > 0);
+  const { refused, removed, shortened } = applied;
+  return {
+    statements: checked.length,
+    values: checked.reduce((sum, { values }) => sum + values, 0),
+    marked: bounded(marked).map(({ item, unsaid }) => ({
+      id: item.id,
+      text: short(item.text),
+      values: bounded([...new Set(unsaid.map(({ text }) => text))]).map(short),
+    })),
+    markedCount: marked.reduce((sum, { unsaid }) => sum + unsaid.length, 0),
+    withoutSource: checked.filter(({ item }) => item.sources.length === 0).length,
+    sourcesAdded: checked.reduce((sum, each) => sum + each.sourcesAdded, 0),
+    refused: countReasons(refused),
+    refusedTexts: bounded(refused).map(({ text, reason }) => ({ text: short(text), reason })),
+    removed: bounded(removed).map(({ text, reason }) => ({
+      text: short(text),
+      reason: short(reason),
+    })),
+    removedCount: removed.length,
+    shortened: bounded(shortened).map(short),
+    archived: fitted.archived.length,
+    dropped: bounded(fitted.dropped).map(({ text }) => short(text)),
+    droppedCount: fitted.dropped.length,
+    topics: answer.topics.length,
+    constraintsOverBudget: fitted.constraintsOverBudget,
+  };
+}

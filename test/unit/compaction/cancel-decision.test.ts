@@ -1,0 +1,66 @@
+import { decideCancel, type CancelFacts } from '#shared/compaction/claim.ts';
+import { jobWith, record } from '#test/support/compaction/past-compactions.ts';
+import { expect, test } from 'vitest';
+
+const now = new Date('2026-01-02T03:04:05.000Z');
+const since = new Date('2026-01-02T03:04:00.000Z');
+const manual = { requestId: 'm', since };
+const auto = { requestId: 'a', since, trigger: 'auto' } as const;
+
+const held = (requestId: string, leaseForMs = 1_000) =>
+  jobWith({ owner: 'w', requestId, leaseUntil: new Date(now.getTime() + leaseForMs) });
+
+test.each<[string, Partial<CancelFacts>, object]>([
+  ['no such job', {}, { kind: 'unknown' }],
+  [
+    'a manual request that waits',
+    { conversation: { compactionNeeded: { manual } }, jobId: 'm' },
+    { kind: 'queued', need: { kind: 'manual', requestId: 'm' } },
+  ],
+  [
+    'an automatic one that waits',
+    { conversation: { compactionNeeded: { auto } }, jobId: 'a' },
+    { kind: 'queued', need: { kind: 'auto', trigger: 'auto' } },
+  ],
+  [
+    'one that waits while another runs',
+    { conversation: { compactionNeeded: { auto, manual } }, job: held('a'), jobId: 'm' },
+    { kind: 'queued' },
+  ],
+  [
+    'one that runs',
+    { conversation: { compactionNeeded: { auto } }, job: held('a'), jobId: 'a' },
+    { kind: 'running', isTold: false },
+  ],
+  [
+    'one that runs and was called off before',
+    { conversation: { compactionNeeded: { auto, cancel: 'a' } }, job: held('a'), jobId: 'a' },
+    { kind: 'running', isTold: true },
+  ],
+  [
+    'one whose worker died',
+    { conversation: { compactionNeeded: { auto } }, job: held('a', 0), jobId: 'a' },
+    { kind: 'queued' },
+  ],
+  [
+    'one that has ended',
+    {
+      job: jobWith({ records: [record(1, { requestId: 'x', state: 'COMPACTED' })] }),
+      jobId: 'x',
+    },
+    { kind: 'ended', state: 'COMPACTED' },
+  ],
+  [
+    'one that failed and waits for its next attempt',
+    {
+      conversation: { compactionNeeded: { auto } },
+      job: jobWith({ records: [record(1, { requestId: 'a', state: 'FAILED_ERROR' })] }),
+      jobId: 'a',
+    },
+    { kind: 'queued' },
+  ],
+])('cancelling a compaction: %s', (_, facts, expected) => {
+  const all = { conversation: { compactionNeeded: {} }, job: undefined, jobId: 'm', now, ...facts };
+
+  expect(decideCancel(all)).toMatchObject(expected);
+});

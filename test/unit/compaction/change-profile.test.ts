@@ -1,0 +1,50 @@
+import { describe, expect, test } from 'vitest';
+import { inProfile } from '#shared/compaction/change-profile.ts';
+import {
+  emptySnapshot,
+  type Item,
+  type Snapshot,
+  snapshotTexts,
+} from '#shared/conversation/documents/snapshot.ts';
+
+const item = (id: string, text: string): Item => ({
+  id,
+  text,
+  sources: [1],
+  importance: 2,
+  by: 'model',
+});
+
+const coding: Snapshot = {
+  ...emptySnapshot('coding'),
+  sections: {
+    active_constraints: [item('i1', 'Never push.')],
+    artifact_trail: [item('i2', 'Wrote a.ts.')],
+    file_system_state: [item('i3', 'b.ts is gone.')],
+  },
+  archive: [{ ...item('i4', 'Read c.ts.'), section: 'file_system_state' }],
+  nextId: 5,
+};
+
+describe('a snapshot whose conversation changes its profile', () => {
+  test('changing the profile keeps every item, in a section of the new profile', () => {
+    const changed = inProfile(coding, 'assistant');
+
+    expect(changed.sections).toEqual({
+      active_constraints: [item('i1', 'Never push.')],
+      artifacts: [item('i2', 'Wrote a.ts.'), item('i3', 'b.ts is gone.')],
+    });
+    expect(changed.archive).toEqual([{ ...item('i4', 'Read c.ts.'), section: 'artifacts' }]);
+    expect(snapshotTexts(changed)).toEqual(snapshotTexts(coding));
+  });
+
+  test('changing the profile back loses no item', () => {
+    const back = inProfile(inProfile(coding, 'assistant'), 'coding');
+
+    expect(snapshotTexts(back).toSorted()).toEqual(snapshotTexts(coding).toSorted());
+  });
+
+  test('a snapshot stays unchanged in its own profile', () => {
+    expect(inProfile(coding, 'coding')).toBe(coding);
+  });
+});

@@ -1,0 +1,216 @@
+import { decideClaim, waitingRequest, type ClaimFacts } from '#shared/compaction/claim.ts';
+import type { CompactionRecord } from '#shared/conversation/documents/job.ts';
+import { jobWith } from '#test/support/compaction/past-compactions.ts';
+import { describe, expect, test } from 'vitest';
+
+const now = new Date('2026-01-02T03:04:05.000Z');
+const inOneSecond = new Date(now.getTime() + 1_000);
+const oneSecondAgo = new Date(now.getTime() - 1_000);
+
+const auto = { requestId: 'a-1', since: oneSecondAgo, trigger: 'auto' as const };
+const manual = { requestId: 'm-1', since: oneSecondAgo };
+
+const idleJob = jobWith({ leaseUntil: oneSecondAgo, fence: 4, requestId: 'a-1' });
+
+const recordOf = (requestId: string, state: string): CompactionRecord => ({
+  requestId,
+  state,
+  trigger: 'auto',
+  requestedAt: oneSecondAgo,
+  finishedAt: oneSecondAgo,
+  beforeTokens: 10,
+  afterTokens: 10,
+  turnsFolded: 0,
+  modelCalls: 0,
+  durationMs: 1,
+});
+
+const due: ClaimFacts = {
+  now,
+  conversation: { state: 'live', compactionNeeded: { auto } },
+  job: idleJob,
+  isOverThreshold: true,
+  isArmed: true,
+  isBreakerClosed: true,
+};
+const conversationWith = (
+  compactionNeeded: NonNullable<ClaimFacts['conversation']>['compactionNeeded'],
+) => ({
+  state: 'live' as const,
+  compactionNeeded,
+});
+
+test.each<[string, Partial<ClaimFacts>, object]>([
+  ['no conversation', { conversation: undefined }, { kind: 'nothing', reason: 'NOT_LIVE' }],
+  [
+    'a deleted conversation',
+    { conversation: { state: 'deleted', compactionNeeded: { auto } } },
+    { kind: 'nothing', reason: 'NOT_LIVE' },
+  ],
+  ['no need', { conversation: conversationWith({}) }, { kind: 'nothing', reason: 'NO_NEED' }],
+  ['a need and no job', { job: undefined }, { kind: 'claim', attempt: 1, isModelAllowed: true }],
+  ['a need and a free job', {}, { kind: 'claim', attempt: 1, isModelAllowed: true }],
+  [
+    'a lease that another holds',
+    { job: { ...idleJob, owner: 'other', leaseUntil: inOneSecond } },
+    { kind: 'busy', reason: 'LEASE_HELD', retryAfterMs: 1_000 },
+  ],
+  [
+    'an expired lease after one attempt',
+    { job: { ...idleJob, owner: 'other', attempts: 1 } },
+    { kind: 'claim', attempt: 2 },
+  ],
+  [
+    'attempts at an earlier need',
+    { job: { ...idleJob, requestId: 'a-0', attempts: 3 } },
+    { kind: 'claim', attempt: 1 },
+  ],
+  [
+    'two attempts at this need before a manual one',
+    {
+      job: {
+        ...idleJob,
+        requestId: 'm-0',
+        attempts: 1,
+        autoAttempts: { requestId: 'a-1', count: 2 },
+      },
+    },
+    { kind: 'claim', attempt: 3 },
+  ],
+  [
+    'three attempts at this need before a manual one',
+    { job: { ...idleJob, requestId: 'm-0', autoAttempts: { requestId: 'a-1', count: 3 } } },
+    { kind: 'outcome', state: 'FAILED_ERROR', reason: 'ATTEMPTS_USED_UP' },
+  ],
+  [
+    'three attempts at an earlier automatic need',
+    { job: { ...idleJob, autoAttempts: { requestId: 'a-0', count: 3 } } },
+    { kind: 'claim', attempt: 1 },
+  ],
+  [
+    'three attempts at this need',
+    { job: { ...idleJob, attempts: 3 } },
+    { kind: 'outcome', state: 'FAILED_ERROR', reason: 'ATTEMPTS_USED_UP' },
+  ],
+  [
+    'a back-off that has not passed',
+    { job: { ...idleJob, attempts: 1, retryAt: inOneSecond } },
+    { kind: 'busy', reason: 'RETRY_LATER', retryAfterMs: 1_000 },
+  ],
+  [
+    'a back-off that has passed',
+    { job: { ...idleJob, attempts: 1, retryAt: oneSecondAgo } },
+    { kind: 'claim', attempt: 2 },
+  ],
+  [
+    'a context below the threshold',
+    { isOverThreshold: false },
+    { kind: 'outcome', state: 'NOOP', reason: 'BELOW_THRESHOLD' },
+  ],
+  [
+    'a context that has not grown since the last swap',
+    { isArmed: false },
+    { kind: 'outcome', state: 'NOOP', reason: 'NOT_ARMED' },
+  ],
+  [
+    'two swaps without progress',
+    { isStalled: true },
+    { kind: 'outcome', state: 'NOOP', reason: 'NO_PROGRESS' },
+  ],
+  [
+    'two swaps without progress, and an overflow',
+    { isStalled: true, conversation: conversationWith({ auto: { ...auto, trigger: 'overflow' } }) },
+    { kind: 'outcome', state: 'NOOP', reason: 'NO_PROGRESS' },
+  ],
+  [
+    'two swaps without progress, and a person who asks',
+    { isStalled: true, conversation: conversationWith({ manual }) },
+    { kind: 'claim' },
+  ],
+  [
+    'an open breaker',
+    { isBreakerClosed: false },
+    { kind: 'claim', isModelAllowed: false, refusal: 'BREAKER_OPEN' },
+  ],
+  [
+    'nothing left to spend',
+    { isSpent: true },
+    { kind: 'claim', isModelAllowed: false, refusal: 'SPEND_LIMIT' },
+  ],
+  [
+    'nothing left to spend, and a person who asks',
+    { isSpent: true, conversation: conversationWith({ manual }) },
+    { kind: 'outcome', state: 'NOOP', reason: 'SPEND_LIMIT' },
+  ],
+  [
+    'an owner who called it off',
+    { conversation: conversationWith({ auto, cancel: auto.requestId }) },
+    { kind: 'outcome', state: 'ABORTED', reason: 'CANCELLED_BY_USER' },
+  ],
+  [
+    'an owner who called another one off',
+    { conversation: conversationWith({ auto, cancel: 'another' }) },
+    { kind: 'claim' },
+  ],
+  [
+    'a swap that was recorded before a crash',
+    { job: { ...idleJob, records: [recordOf('a-1', 'COMPACTED')] } },
+    { kind: 'settled' },
+  ],
+  [
+    'a failure that was recorded',
+    { job: { ...idleJob, attempts: 1, records: [recordOf('a-1', 'FAILED_ERROR')] } },
+    { kind: 'claim', attempt: 2 },
+  ],
+])('a delivery leads to: %s', (_, facts, expected) => {
+  expect(decideClaim({ ...due, ...facts })).toMatchObject(expected);
+});
+
+describe('a manual request', () => {
+  const asked = { ...due, conversation: conversationWith({ manual }) };
+
+  test('a manual compaction request ignores threshold, arming, breaker and back-off', () => {
+    const decision = decideClaim({
+      ...asked,
+      isOverThreshold: false,
+      isArmed: false,
+      isBreakerClosed: false,
+      job: { ...idleJob, retryAt: inOneSecond },
+    });
+
+    expect(decision).toMatchObject({ kind: 'claim', isModelAllowed: true });
+  });
+
+  test('a manual compaction request waits for another worker’s lease', () => {
+    const job = { ...idleJob, owner: 'other', leaseUntil: inOneSecond };
+
+    expect(decideClaim({ ...asked, job })).toMatchObject({ kind: 'busy', reason: 'LEASE_HELD' });
+  });
+
+  test.each(['COMPACTED', 'NOOP', 'FAILED_ERROR'])(
+    'a manual compaction request is settled by a recorded %s',
+    (state) => {
+      const job = { ...idleJob, records: [recordOf('m-1', state)] };
+
+      expect(decideClaim({ ...asked, job })).toMatchObject({ kind: 'settled' });
+    },
+  );
+
+  test('a manual compaction request precedes an automatic one', () => {
+    expect(waitingRequest({ compactionNeeded: { auto, manual } })).toMatchObject({
+      kind: 'manual',
+      trigger: 'manual',
+      requestId: 'm-1',
+    });
+  });
+});
+
+test.each([
+  ['overflow', 'claim'],
+  ['idle', 'claim'],
+  ['modelSwitch', 'outcome'],
+] as const)('an automatic trigger %s below the threshold leads to %s', (trigger, kind) => {
+  const conversation = conversationWith({ auto: { ...auto, trigger } });
+
+  expect(decideClaim({ ...due, conversation, isOverThreshold: false }).kind).toBe(kind);
+});

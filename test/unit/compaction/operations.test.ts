@@ -1,0 +1,240 @@
+import { describe, expect, test } from 'vitest';
+import {
+  answerJsonSchema,
+  joinAnswers,
+  readAnswer,
+  type Operation,
+} from '#shared/compaction/operations.ts';
+import { modelSections } from '#shared/conversation/documents/snapshot.ts';
+
+const add = { op: 'add', section: 'decisions', text: 'Take the train', sources: [4] };
+const answer = (...operations: unknown[]) => JSON.stringify({ scratchpad: 'notes', operations });
+
+describe('the operations of an answer', () => {
+  test.each([
+    ['JSON', answer(add)],
+    ['JSON in a code fence', `\`\`\`json\n${answer(add)}\n\`\`\``],
+    ['JSON between sentences', `Here it is: ${answer(add)} Done.`],
+    ['a bare list', JSON.stringify([add])],
+    ['a bare list in a code fence', `\`\`\`\n${JSON.stringify([add])}\n\`\`\``],
+  ])('operations are read from %s', (_, text) => {
+    expect(readAnswer(text)).toMatchObject({ ok: true, operations: [add], skipped: 0 });
+  });
+
+  test('an answer may have no operations', () => {
+    expect(readAnswer(answer())).toEqual({ ok: true, operations: [], topics: [], skipped: 0 });
+  });
+
+  test('unreadable operations are skipped and counted one by one', () => {
+    const read = readAnswer(answer(add, { op: 'rename', id: 'i1' }, add, { ...add, text: ' ' }));
+
+    expect(read).toMatchObject({ ok: true, operations: [add, add], skipped: 2 });
+  });
+
+  test.each([
+    ['MOSTLY_INVALID', answer(add, 'x', 7)],
+    ['NOT_JSON', 'I cannot do that.'],
+    ['NOT_JSON', answer(add).slice(0, -3)],
+    ['NO_OPERATIONS', '{"scratchpad":"notes"}'],
+    ['NO_OPERATIONS', '"text"'],
+    ['TOO_LONG', ' '.repeat(400_001)],
+  ])('operations are refused with %s', (problem, text) => {
+    expect(readAnswer(text)).toEqual({ ok: false, problem });
+  });
+
+  test('operations beyond the limit are skipped', () => {
+    const read = readAnswer(answer(...Array.from({ length: 510 }, () => add)));
+
+    expect(read).toMatchObject({ ok: true, skipped: 10 });
+  });
+});
+
+describe('items that are added in a group', () => {
+  const { op, section, ...first } = add;
+  const second = { text: 'Leave at 9', sources: [5], quote: 'at 9', status: 'todo', importance: 3 };
+  const group = { op, section, items: [first, second] };
+  const flat = [add, { op, section, ...second }];
+  const update = { op: 'update', id: 'i1', text: 'By bus', sources: [6] };
+
+  test.each<[string, unknown[], unknown[]]>([
+    ['a group', [group], flat],
+    ['two groups of a section', [group, group], [...flat, ...flat]],
+    ['a group between other operations', [update, group, add], [update, ...flat, add]],
+    ['an empty group', [update, { ...group, items: [] }], [update]],
+    ['an item with a section of its own', [{ op, items: [add] }], [add]],
+    [
+      'turns said for all of them',
+      [{ ...group, sources: [4], items: [{ text: first.text }] }],
+      [add],
+    ],
+    ['no group, for all that', [add, { ...add, items: null }], [add, add]],
+  ])('a group of added items is one operation an item: %s', (_, stated, operations) => {
+    expect(readAnswer(answer(...stated))).toMatchObject({ ok: true, operations, skipped: 0 });
+  });
+
+  test.each<[string, unknown]>([
+    ['words alone', 'Take the train'],
+    ['a list', [first]],
+    ['null', null],
+    ['no text', { sources: [4] }],
+    ['a blank text', { ...first, text: ' ' }],
+    ['another operation without its id', { ...first, op: 'update' }],
+  ])('unreadable items of a group are skipped one by one: %s', (_, item) => {
+    const read = readAnswer(answer({ ...group, items: [first, item, second] }));
+
+    expect(read).toMatchObject({ ok: true, operations: flat, skipped: 1 });
+  });
+
+  test.each([
+    ['a group without items', { op, section }],
+    ['a group whose items are no list', { op, section, items: first }],
+  ])('an unreadable group of added items is one operation: %s', (_, stated) => {
+    expect(readAnswer(answer(group, stated))).toMatchObject({ operations: flat, skipped: 1 });
+  });
+
+  test('items added in a group each count against the limit', () => {
+    const items = Array.from({ length: 300 }, () => first);
+
+    const read = readAnswer(answer({ ...group, items }, { ...group, items }));
+
+    expect(read).toMatchObject({ ok: true, skipped: 100 });
+  });
+
+  test('items added in a mostly unreadable group are counted one by one', () => {
+    const read = readAnswer(answer(update, { ...group, items: ['x', first, 'y', 'z'] }));
+
+    expect(read).toEqual({ ok: false, problem: 'MOSTLY_INVALID' });
+  });
+});
+
+describe('the fields of an operation', () => {
+  const readOne = (fields: object) => {
+    const read = readAnswer(answer({ ...add, ...fields }));
+    return read.ok ? read.operations[0] : undefined;
+  };
+
+  test.each<[what: string, written: object, read: object]>([
+    ['numbers of turns as text', { sources: ['12', ' [13] '] }, { sources: [12, 13] }],
+    ['turns that are none', { sources: ['four', 0, 1.5, null, 4] }, { sources: [4] }],
+    ['no turns', { sources: undefined }, { sources: [] }],
+    ['turns that are no list', { sources: 4 }, { sources: [] }],
+    ['a quote of null', { quote: null }, { quote: undefined }],
+    ['a blank quote', { quote: ' ' }, { quote: undefined }],
+    ['an unknown status', { status: 'open' }, { status: undefined }],
+    ['an unknown importance', { importance: 9 }, { importance: undefined }],
+  ])('an operation may be written with %s', (_what, written, read) => {
+    expect(readOne(written)).toMatchObject(read);
+  });
+});
+
+describe('the topics of an answer', () => {
+  const topic = { title: 'The train', from: 1, through: 4 };
+  const topicsIn = (topics: unknown) => {
+    const read = readAnswer(JSON.stringify({ operations: [], topics }));
+    return read.ok ? read.topics : read.problem;
+  };
+
+  test.each<[what: string, topics: unknown, read: unknown]>([
+    ['are read', [topic], [topic]],
+    ['may have numbers as text', [{ ...topic, from: '[1]' }], [topic]],
+    ['are left out one by one', [{ title: ' ', from: 1, through: 4 }, 'x', topic], [topic]],
+    ['are none where there is no list', 'The train', []],
+    ['may be missing', undefined, []],
+    [
+      'are bounded',
+      Array.from({ length: 510 }, () => topic),
+      Array.from({ length: 500 }, () => topic),
+    ],
+  ])('topics %s', (_what, topics, read) => {
+    expect(topicsIn(topics)).toEqual(read);
+  });
+});
+
+describe('the answers of chunks', () => {
+  const added = (text: string): Operation => ({
+    op: 'add',
+    section: 'decisions',
+    text,
+    sources: [1],
+  });
+  const update = (id: string, text: string): Operation => ({
+    op: 'update',
+    id,
+    text,
+    sources: [1],
+  });
+  const remove = (id: string): Operation => ({ op: 'remove', id, reason: 'over', sources: [1] });
+
+  test.each([
+    [
+      'keep their order',
+      [[added('a'), added('b')], [added('c')]],
+      [added('a'), added('b'), added('c')],
+    ],
+    [
+      'update an item by the later one, the other stands beside it',
+      [[update('i1', 'a')], [update('i1', 'b')]],
+      [{ ...update('i1', 'a'), isBeside: true as const }, update('i1', 'b')],
+    ],
+    [
+      'update rather than remove, later',
+      [[remove('i1')], [update('i1', 'b')]],
+      [update('i1', 'b')],
+    ],
+    [
+      'update rather than remove, before',
+      [[update('i1', 'b')], [remove('i1')]],
+      [update('i1', 'b')],
+    ],
+    ['remove once', [[remove('i1')], [remove('i1')]], [remove('i1')]],
+    [
+      'of one chunk hold together',
+      [[update('i1', 'a'), remove('i1')], [added('b')]],
+      [update('i1', 'a'), remove('i1'), added('b')],
+    ],
+    [
+      'of different items do not meet',
+      [[update('i1', 'a')], [remove('i2')]],
+      [update('i1', 'a'), remove('i2')],
+    ],
+    ['of no chunk are none', [], []],
+  ])('operations of chunks %s', (_, chunks, merged) => {
+    const answers = chunks.map((operations) => ({ operations, topics: [] }));
+
+    expect(joinAnswers(answers).operations).toEqual(merged);
+  });
+
+  test('topics of chunks follow each other', () => {
+    const topic = (title: string) => ({ operations: [], topics: [{ title, from: 1, through: 2 }] });
+
+    expect(joinAnswers([topic('a'), topic('b')]).topics.map(({ title }) => title)).toEqual([
+      'a',
+      'b',
+    ]);
+  });
+});
+
+describe('the schema of an answer', () => {
+  test.each(['assistant', 'coding'] as const)(
+    'the answer schema names the sections of %s alone',
+    (profile) => {
+      const text = JSON.stringify(answerJsonSchema(profile));
+
+      expect(text).toContain(JSON.stringify(modelSections(profile)));
+      expect(text).not.toContain('timeline');
+    },
+  );
+
+  test('the answer schema allows additions only in groups, to save tokens', () => {
+    const text = JSON.stringify(answerJsonSchema('assistant'));
+
+    expect(text).toContain('"required":["op","section","items"]');
+    expect(text).not.toContain('"section","text"');
+  });
+
+  test('the answer schema puts the scratchpad first', () => {
+    expect(JSON.stringify(answerJsonSchema('coding'))).toMatch(
+      /^\{"type":"object","properties":\{"scratchpad"/,
+    );
+  });
+});

@@ -1,0 +1,100 @@
+import { outcomeMessage } from '#shared/compaction/outcome-message.ts';
+import { outcomeStateSchema } from '#shared/compaction/outcome.ts';
+import { describe, expect, test } from 'vitest';
+
+const figures = { beforeTokens: 30_000, afterTokens: 9_000 };
+
+describe('outcomeMessage', () => {
+  test.each([
+    ['QUEUED', undefined, 'The history is being compacted. The chat goes on meanwhile.'],
+    ['RUNNING', undefined, 'The history is being compacted. The chat goes on meanwhile.'],
+    ['VERIFYING', undefined, 'The history is being compacted. The chat goes on meanwhile.'],
+    ['COMPACTED', undefined, 'The history was compacted from 30,000 to 9,000 tokens.'],
+    ['NOOP', undefined, 'There is nothing to compact.'],
+    [
+      'NOOP',
+      'BELOW_THRESHOLD',
+      'There is nothing to compact: the conversation, 30,000 tokens, is below the threshold.',
+    ],
+    ['NOOP', 'TOO_SHORT', 'There is nothing to compact: the conversation is still too short.'],
+    [
+      'NOOP',
+      'NOTHING_TO_FOLD',
+      'There is nothing to compact: the newest messages stay as they are.',
+    ],
+    [
+      'NOOP',
+      'NOT_ARMED',
+      'There is nothing to compact: little was added since the last compaction.',
+    ],
+    ['NOOP', 'BREAKER_OPEN', 'Compaction pauses for a while. The history stays as it is.'],
+    ['NOOP', 'SWITCHED_OFF', 'Automatic compaction is switched off for this conversation.'],
+    ['NOOP', 'VETOED', 'The app chose not to compact now. The history stays as it is.'],
+    [
+      'CONTENT_TRUNCATED',
+      undefined,
+      'Long tool outputs were shortened, from 30,000 to 9,000 tokens.',
+    ],
+    [
+      'FAILED_INFLATED_TOKEN_COUNT',
+      undefined,
+      'Compaction would not be beneficial at this size: from 30,000 to 9,000 tokens. The history stays as it is.',
+    ],
+    [
+      'FAILED_INFLATED_TOKEN_COUNT',
+      'SAVES_TOO_LITTLE',
+      'Compaction would have saved too little: from 30,000 to 9,000 tokens. The history stays as it is.',
+    ],
+    ['FAILED_TOKEN_COUNT_ERROR', undefined, 'The tokens could not be counted. Nothing changed.'],
+    ['FAILED_EMPTY_SUMMARY', undefined, 'The summary was empty. Nothing changed.'],
+    ['FAILED_VERIFICATION', undefined, 'The summary did not pass the checks. Nothing changed.'],
+    ['FAILED_ERROR', undefined, 'Compaction did not succeed. Nothing changed.'],
+    [
+      'FAILED_ERROR',
+      'TURN_TOO_LARGE',
+      'One message is too large to be summarised. The history stays as it is.',
+    ],
+    ['ABORTED', undefined, 'Compaction was stopped. Nothing changed.'],
+    ['SUPERSEDED', undefined, 'The conversation changed in the meantime. Nothing was replaced.'],
+    ['OF_A_LATER_VERSION', undefined, 'There is nothing to compact.'],
+  ])('the outcome message of %s is %s', (state, reason, message) => {
+    expect(outcomeMessage({ state, reason, ...figures }, 'en')).toBe(message);
+  });
+
+  test.each([
+    [49_999, 'would not be beneficial'],
+    [50_000, 'did not reduce the size'],
+  ])('the outcome message shows an inflated count at %i tokens: %s', (beforeTokens, words) => {
+    const outcome = { state: 'FAILED_INFLATED_TOKEN_COUNT', beforeTokens, afterTokens: 60_000 };
+
+    expect(outcomeMessage(outcome, 'en')).toContain(words);
+  });
+
+  test.each([
+    ['ko-KR', '대화 기록을 30,000토큰에서 9,000토큰으로 압축했습니다.'],
+    ['ja', '履歴を30,000トークンから9,000トークンに圧縮しました。'],
+    ['zh-CN', '历史记录已从 30,000 个 token 压缩到 9,000 个 token。'],
+    ['zh-Hans-SG', '历史记录已从 30,000 个 token 压缩到 9,000 个 token。'],
+    ['zh', '历史记录已从 30,000 个 token 压缩到 9,000 个 token。'],
+    ['zh_CN', '历史记录已从 30,000 个 token 压缩到 9,000 个 token。'],
+    ['fr-FR', 'The history was compacted from 30,000 to 9,000 tokens.'],
+    ['not a locale', 'The history was compacted from 30,000 to 9,000 tokens.'],
+    [undefined, 'The history was compacted from 30,000 to 9,000 tokens.'],
+  ])('the outcome message in %s', (locale, message) => {
+    expect(outcomeMessage({ state: 'COMPACTED', ...figures }, locale)).toBe(message);
+  });
+
+  test.each(outcomeStateSchema.options)(
+    'the outcome message %s is translated into every language',
+    (state) => {
+      const english = outcomeMessage({ state, ...figures }, 'en');
+
+      for (const locale of ['ko', 'ja', 'zh']) {
+        const message = outcomeMessage({ state, ...figures }, locale);
+        expect(message).not.toBe(english);
+        expect(message).not.toMatch(/[{}]/);
+      }
+      expect(english).not.toMatch(/[{}]/);
+    },
+  );
+});

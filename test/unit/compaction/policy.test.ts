@@ -1,0 +1,298 @@
+import {
+  isArmed,
+  isOverThreshold,
+  refuseOverhead,
+  resolvePolicy,
+  type PolicyInput,
+} from '#shared/compaction/policy.ts';
+import { AppError } from '#shared/errors.ts';
+import { describe, expect, test } from 'vitest';
+
+const model = 'gemini-2.5-flash';
+const windowOverrides = { 'small-model': 10_000, 'middle-model': 40_000 };
+
+function refusal(input: Partial<PolicyInput>): AppError {
+  try {
+    resolvePolicy({ model, ...input });
+  } catch (error) {
+    if (error instanceof AppError) return error;
+  }
+  throw new Error('the policy was not refused');
+}
+
+const environment = { thresholdTokens: 50_000 };
+const remote = { thresholdFraction: 0.01 };
+const table = [
+  { modelPrefix: 'gemini-2.5', profile: 'coding', settings: { thresholdTokens: 90_000 } },
+];
+test.each<[string, Partial<PolicyInput>, number | null, string]>([
+  ['nothing given', {}, 24_000, 'default'],
+  ['table that fits', { table, profile: 'coding' }, 90_000, 'table'],
+  ['table for another profile', { table }, 24_000, 'default'],
+  ['table that ships', { profile: 'coding' }, 48_000, 'table'],
+  ['remote over the table that ships', { remote, profile: 'coding' }, 10_485, 'remote'],
+  [
+    'environment over the table that ships',
+    { environment, profile: 'coding' },
+    50_000,
+    'environment',
+  ],
+  [
+    'a row without a threshold leaves it to the table that ships',
+    { table: [{ settings: { snapshotBudgetTokens: 900 } }], profile: 'coding' },
+    48_000,
+    'table',
+  ],
+  ['remote over table', { remote, table, profile: 'coding' }, 10_485, 'remote'],
+  ['environment over remote', { environment, remote }, 50_000, 'environment'],
+  [
+    'conversation over environment',
+    { conversation: { thresholdTokens: 70_000 }, environment },
+    70_000,
+    'conversation',
+  ],
+  [
+    'the smaller of what one level gives: tokens',
+    { conversation: { thresholdTokens: 70_000, thresholdFraction: 0.5 } },
+    70_000,
+    'conversation',
+  ],
+  [
+    'the smaller of what one level gives: fraction',
+    { conversation: { thresholdTokens: 700_000, thresholdFraction: 0.5 } },
+    524_288,
+    'conversation',
+  ],
+  ['fraction 1 is never', { conversation: { thresholdFraction: 1 } }, null, 'conversation'],
+  ['remote 0 asks the next level', { remote: { thresholdTokens: 0 } }, 24_000, 'default'],
+  ['unusable remote asks the next level', { remote: { thresholdFraction: 7 } }, 24_000, 'default'],
+  ['profile gemini-cli: fraction only', { profile: 'gemini-cli' }, 524_288, 'default'],
+])('the threshold’s level: %s', (...[, input, soft, level]) => {
+  const policy = resolvePolicy({ model, ...input });
+
+  expect(policy.softThresholdTokens).toBe(soft);
+  expect(policy.thresholdLevel).toBe(level);
+});
+
+describe('refused settings', () => {
+  test.each<[string, Partial<PolicyInput>, string]>([
+    ['fraction 0', { conversation: { thresholdFraction: 0 } }, 'thresholdFraction'],
+    ['tokens 0', { environment: { thresholdTokens: 0 } }, 'thresholdTokens'],
+    ['fraction above 1', { environment: { thresholdFraction: 1.5 } }, 'thresholdFraction'],
+    ['a part of a token', { conversation: { thresholdTokens: 1.5 } }, 'thresholdTokens'],
+    ['not a number', { conversation: { thresholdTokens: Number.NaN } }, 'thresholdTokens'],
+    ['a tail of nothing', { environment: { tailTokens: 0 } }, 'tailTokens'],
+    ['keep everything', { conversation: { preserveFraction: 1 } }, 'preserveFraction'],
+  ])('refused settings: %s names the field', (_, input, field) => {
+    const error = refusal(input);
+
+    expect(error.status).toBe('INVALID_ARGUMENT');
+    expect(error.publicMessage).toContain(field);
+  });
+
+  test('an overhead over half of the window is refused where it is set', () => {
+    expect(() => refuseOverhead({ overheadTokens: 5_001, windowTokens: 10_000 })).toThrow(
+      expect.objectContaining({ reason: 'OVERHEAD_TOO_LARGE' }),
+    );
+    expect(() => refuseOverhead({ overheadTokens: 5_000, windowTokens: 10_000 })).not.toThrow();
+  });
+
+  test('a measured overhead is never refused: the conversation stays usable', () => {
+    const policy = resolvePolicy({ model: 'small-model', windowOverrides, overheadTokens: 9_000 });
+
+    expect(policy.softThresholdTokens).toBe(1);
+  });
+});
+
+describe('what follows from the threshold', () => {
+  test('the default threshold gives the documented limits', () => {
+    expect(resolvePolicy({ model })).toMatchObject({
+      softThresholdTokens: 24_000,
+      hardThresholdTokens: 48_000,
+      windowTokens: 1_048_576,
+      snapshotBudgetTokens: 2_400,
+      toolOutputBudgetTokens: 4_000,
+      toolOutputMinimumGainTokens: 1_000,
+      splitPolicy: 'adaptive',
+      tailTokens: 4_000,
+      tailCapTokens: 6_000,
+      preserveFraction: 0.3,
+      breakerFailures: 3,
+      breakerOpenMs: 1_800_000,
+      minimumSavingFraction: 0.3,
+      minimumSavingTokens: 6_000,
+      rearmFraction: 0.25,
+      tokenRule: 'character-class',
+    });
+  });
+
+  test('a small window shrinks soft and hard thresholds and budgets', () => {
+    const policy = resolvePolicy({ model: 'small-model', windowOverrides, overheadTokens: 4_000 });
+
+    expect(policy.softThresholdTokens).toBe(4_000);
+    expect(policy.hardThresholdTokens).toBe(8_000);
+    expect(policy.snapshotBudgetTokens).toBe(400);
+    expect(policy.toolOutputBudgetTokens).toBe(1_000);
+  });
+
+  test('budgets have maximums', () => {
+    const policy = resolvePolicy({ model, environment: { thresholdTokens: 500_000 } });
+
+    expect(policy.snapshotBudgetTokens).toBe(8_192);
+    expect(policy.toolOutputBudgetTokens).toBe(50_000);
+    expect(policy.hardThresholdTokens).toBe(838_860);
+  });
+
+  test('the hard threshold without automatic compaction is 0.8 of the window', () => {
+    const policy = resolvePolicy({ model, conversation: { thresholdFraction: 1 } });
+
+    expect(policy.hardThresholdTokens).toBe(838_860);
+  });
+
+  test('the gemini-cli profile gives the limits of Gemini CLI', () => {
+    expect(resolvePolicy({ model, profile: 'gemini-cli' })).toMatchObject({
+      breakerFailures: 1,
+      minimumSavingFraction: 0,
+      minimumSavingTokens: 0,
+      rearmFraction: 0,
+      splitPolicy: 'preserve-fraction',
+      toolOutputMinimumGainTokens: 0,
+      acceptsEqualSize: true,
+      toolOutputBudgetTokens: 50_000,
+      tokenRule: 'gemini-cli',
+    });
+  });
+
+  test.each([24_000, 100_000, 500_000])(
+    'at %i tokens pins, snapshot and the largest tail of two turns stay below 0.4 of the threshold',
+    (thresholdTokens) => {
+      const policy = resolvePolicy({ model, conversation: { thresholdTokens } });
+
+      const pinTokens = 1_000;
+      const afterTokens = pinTokens + policy.snapshotBudgetTokens + policy.tailCapTokens;
+      expect(afterTokens).toBeLessThanOrEqual(0.4 * thresholdTokens);
+    },
+  );
+
+  test.each<[string, PolicyInput]>([
+    ['conversation', { model, conversation: { splitPolicy: 'tail-tokens' } }],
+    ['environment', { model, environment: { splitPolicy: 'tail-tokens' } }],
+    ['remote document', { model, remote: { splitPolicy: 'tail-tokens' } }],
+    ['table', { model, table: [{ settings: { splitPolicy: 'tail-tokens' } }] }],
+  ])('the split policy is taken from the %s', (_, input) => {
+    expect(resolvePolicy(input).splitPolicy).toBe('tail-tokens');
+  });
+
+  test('the gemini-cli profile splits like Gemini CLI, whatever the deployment prefers', () => {
+    const input = {
+      model,
+      profile: 'gemini-cli',
+      environment: { splitPolicy: 'adaptive' },
+    } as const;
+
+    expect(resolvePolicy(input).splitPolicy).toBe('preserve-fraction');
+  });
+
+  test('the coding profile keeps twice the tail', () => {
+    expect(resolvePolicy({ model, profile: 'coding' })).toMatchObject({
+      softThresholdTokens: 48_000,
+      hardThresholdTokens: 96_000,
+      snapshotBudgetTokens: 4_800,
+      toolOutputBudgetTokens: 8_000,
+      tailTokens: 8_000,
+      tailCapTokens: 12_000,
+    });
+  });
+
+  test('the policy names the level of each setting, but none of derived values', () => {
+    const policy = resolvePolicy({
+      model,
+      profile: 'coding',
+      conversation: { thresholdTokens: 30_000 },
+      environment: { breakerFailures: 5 },
+      remote: { snapshotBudgetTokens: 900 },
+    });
+
+    expect(policy.levels).toEqual({
+      thresholdTokens: 'conversation',
+      breakerFailures: 'environment',
+      snapshotBudgetTokens: 'remote',
+      thresholdFraction: 'table',
+      tailTokens: 'table',
+    });
+  });
+
+  test('a table’s longer tail stays within a sixth of a lower threshold', () => {
+    const policy = resolvePolicy({
+      model,
+      profile: 'coding',
+      conversation: { thresholdTokens: 12_000 },
+    });
+
+    expect(policy.tailTokens).toBe(2_000);
+  });
+
+  test('a policy is frozen', () => {
+    expect(Object.isFrozen(resolvePolicy({ model }))).toBe(true);
+  });
+});
+
+describe('isOverThreshold', () => {
+  const policy = resolvePolicy({ model, conversation: { thresholdTokens: 1_000 } });
+
+  test.each([
+    [1_099, 100, false],
+    [1_100, 100, true],
+    [1_101, 100, true],
+    [1_000, 0, true],
+  ])(
+    'isOverThreshold for %i tokens with %i of overhead is %s',
+    (tokens, overheadTokens, isOver) => {
+      expect(isOverThreshold({ tokens, overheadTokens, policy })).toBe(isOver);
+    },
+  );
+
+  test('isOverThreshold counts overhead in the gemini-cli profile', () => {
+    const peer = resolvePolicy({
+      model,
+      profile: 'gemini-cli',
+      conversation: { thresholdTokens: 1_000 },
+    });
+
+    expect(isOverThreshold({ tokens: 1_000, overheadTokens: 900, policy: peer })).toBe(true);
+  });
+
+  test('isOverThreshold lowers the threshold when overhead has grown', () => {
+    const middle = resolvePolicy({ model: 'middle-model', windowOverrides });
+
+    expect(isOverThreshold({ tokens: 31_999, overheadTokens: 15_000, policy: middle })).toBe(false);
+    expect(isOverThreshold({ tokens: 32_000, overheadTokens: 15_000, policy: middle })).toBe(true);
+  });
+
+  test('isOverThreshold is false for a threshold of never', () => {
+    const never = resolvePolicy({ model, conversation: { thresholdFraction: 1 } });
+
+    expect(isOverThreshold({ tokens: 1_000_000, overheadTokens: 0, policy: never })).toBe(false);
+  });
+});
+
+describe('isArmed', () => {
+  const policy = resolvePolicy({ model, conversation: { thresholdTokens: 1_000 } });
+
+  test.each([
+    [1_000, null, true],
+    [1_149, 900, false],
+    [1_150, 900, true],
+  ])(
+    'isArmed at %i tokens after a swap that left %s is %s',
+    (tokens, tokensAfterLastSwap, armed) => {
+      expect(isArmed({ tokens, tokensAfterLastSwap, policy })).toBe(armed);
+    },
+  );
+
+  test('isArmed is always true in the gemini-cli profile', () => {
+    const peer = resolvePolicy({ model, profile: 'gemini-cli' });
+
+    expect(isArmed({ tokens: 900, tokensAfterLastSwap: 900, policy: peer })).toBe(true);
+  });
+});

@@ -1,0 +1,152 @@
+import { shortenOutput, toToolOutput } from '#shared/compaction/tool-output-mask.ts';
+import type { Part } from '#shared/conversation/documents/content.ts';
+import { estimatePartTokens } from '#shared/tokens/token-estimate.ts';
+import { describe, expect, test } from 'vitest';
+import fc from 'fast-check';
+
+const NAME = 'b'.repeat(64);
+const counting = { rule: 'character-class' } as const;
+const options = { blobName: () => NAME, counting };
+
+const part = (response: Record<string, unknown>, name = 'run'): Part => ({
+  functionResponse: { id: '1', name, response },
+});
+const shorten = (whole: Part) => shortenOutput(whole, options);
+const textOf = (shown: Part) => toToolOutput(shown)?.text ?? '';
+const lines = (count: number, line: (at: number) => string) =>
+  Array.from({ length: count }, (_, at) => line(at)).join('\n');
+
+describe('an output that is too long', () => {
+  test('a shortened output keeps its first fifth, last four fifths, errors and read-back hint', () => {
+    const whole = lines(4_000, (at) =>
+      at === 2_000 ? 'ERROR: disk full' : `row ${at} of the log`,
+    );
+
+    const text = textOf(shorten(part({ output: whole, exitCode: 1 })));
+
+    expect(text.startsWith('row 0 of the log')).toBe(true);
+    expect(text.endsWith('row 3999 of the log')).toBe(true);
+    expect(text).toContain(`read_blob("${NAME}") returns the full text.`);
+    expect(text).toContain('ERROR: disk full');
+    const [conversation = '', tail = ''] = text.split(/\n\[\d+ of [^\]]+\]\n/u);
+    expect(tail.length / conversation.length).toBeGreaterThan(3.5);
+    expect(text.length).toBeLessThan(41_000);
+  });
+
+  test('a shortened output keeps name, id and short fields beside it', () => {
+    const short = shorten(part({ output: 'word '.repeat(20_000), exitCode: 1 }));
+
+    expect(short.functionResponse).toMatchObject({
+      id: '1',
+      name: 'run',
+      response: { exitCode: 1 },
+    });
+  });
+
+  test.each([
+    ['output', { output: 'word '.repeat(20_000), content: 'x' }, 'output'],
+    ['content', { content: 'word '.repeat(20_000) }, 'content'],
+    ['all of it as JSON', { rows: Array.from({ length: 5_000 }, (_, id) => ({ id })) }, 'output'],
+  ])('a long output is found in %s', (_, response, key) => {
+    const short = shorten(part(response));
+
+    expect(String(short.functionResponse?.response?.[key])).toContain('read_blob(');
+  });
+
+  test.each([
+    ['', 'lines of any length', (at: number) => 'word '.repeat(at < 200 ? 1 : 1 + (at % 7))],
+    ['', 'lines of which the first are long', (at: number) => 'x '.repeat(at < 150 ? 40 : 1)],
+    ['\n', 'a line end behind the last', (at: number) => `row ${at}`],
+    ['\n', 'line ends of two characters', (at: number) => `row ${at}\r`],
+  ])(
+    'an output of more than 1,000 lines keeps its first 200 and last 800: %j, %s',
+    (end, _, line) => {
+      const all = Array.from({ length: 3_000 }, (__, at) => line(at));
+
+      const text = textOf(shorten(part({ output: all.join('\n') + end })));
+
+      const [conversation = '', tail = ''] = text.split(/\n\[\d+ of [^\]]+\]\n/u);
+      expect(conversation.split('\n')).toEqual(all.slice(0, 200));
+      expect(tail.replace(/\n$/u, '').split('\n')).toEqual(all.slice(-800));
+    },
+  );
+
+  test('errors beside the kept lines of an output take at most half as much again', () => {
+    const line = (at: number) => (at === 1_500 ? 'ERROR: disk full' : `row ${at} of the log`);
+    const noisy = (at: number) => `error ${at} of the log`;
+
+    const text = textOf(shorten(part({ output: lines(3_000, line) })));
+    const loud = textOf(shorten(part({ output: lines(3_000, noisy) })));
+
+    expect(text.split('\n')).toHaveLength(1_003);
+    expect(text).toContain('ERROR: disk full');
+    expect(loud.split('\n').length).toBeLessThan(1_520);
+    expect(loud.startsWith(lines(200, noisy))).toBe(true);
+  });
+
+  test('an output whose kept lines exceed the cap is cut by characters', () => {
+    const text = textOf(
+      shorten(part({ output: lines(1_100, (at) => `${at} ${'word '.repeat(30)}`) })),
+    );
+
+    expect(text.length).toBeLessThan(41_000);
+    expect(text.length).toBeGreaterThan(39_000);
+  });
+
+  test('an output of little over 1,000 lines stays where the marker would be longer', () => {
+    const whole = part({ output: lines(1_002, (at) => `${at}`) });
+
+    expect(shorten(whole)).toBe(whole);
+  });
+
+  test.each([
+    ['bytes', '\u0000\u0001\u0002a'.repeat(1_000)],
+    ['base64', 'iVBORw0KGgoAAAANSUhEUg'.repeat(500)],
+  ])('an output is left out whole where it is %s', (_, output) => {
+    expect(textOf(shorten(part({ output })))).toBe(
+      `[${output.length} of ${output.length} characters left out; read_blob("${NAME}") returns the full text.]`,
+    );
+  });
+});
+
+describe('an output that stays as it is', () => {
+  test.each([
+    ['a short one', part({ output: 'ok' })],
+    ['one of the cap', part({ output: 'a b c d '.repeat(5_000) })],
+    ['a page that was read back', part({ output: 'word '.repeat(20_000) }, 'read_blob')],
+    ['one without a response', { functionResponse: { name: 'run' } }],
+    ['words', { text: 'word '.repeat(20_000) }],
+  ])('an output stays unchanged: %s', (_, whole: Part) => {
+    expect(shorten(whole)).toBe(whole);
+  });
+
+  test('a shortened output is not shortened again', () => {
+    const short = shorten(part({ output: 'word '.repeat(20_000) }));
+
+    expect(shorten(short)).toBe(short);
+  });
+});
+
+test('no shortened output gets longer or loses half a character', () => {
+  const texts = fc
+    .tuple(
+      fc.array(fc.constantFrom('🙂', 'row', '\n', 'error: x\n', '한국', '\u0000'), {
+        minLength: 1,
+        maxLength: 6,
+      }),
+      fc.integer({ min: 1, max: 12_000 }),
+    )
+    .map(([pieces, times]) => pieces.join(' ').repeat(times));
+  fc.assert(
+    fc.property(texts, (output) => {
+      const whole = part({ output });
+      const short = shorten(whole);
+
+      expect(estimatePartTokens(short, counting)).toBeLessThanOrEqual(
+        estimatePartTokens(whole, counting),
+      );
+      expect(textOf(short).isWellFormed()).toBe(true);
+    }),
+    { numRuns: 100 },
+  );
+});

@@ -1,0 +1,88 @@
+import type { SizedTurn } from '#shared/compaction/split-by-tail.ts';
+import { adaptiveStart } from '#shared/compaction/split-by-topic.ts';
+import type { Content } from '#shared/conversation/documents/content.ts';
+import type { Turn } from '#shared/conversation/documents/turn.ts';
+import { describe, expect, test } from 'vitest';
+
+const limits = { targetTokens: 400, capTokens: 600, turnCapTokens: 600, minimumTokens: 100 };
+
+const garden = 'The tomatoes in the garden need water because their leaves turn yellow';
+const train = 'The Friday train to Hamburg has free seats near the window';
+
+const turnOf = (seq: number, text: string, contents: Content[] = []): Turn => ({
+  schemaVersion: 1,
+  seq,
+  messageId: `message-${seq}`,
+  state: 'done',
+  attempt: 1,
+  producer: 'p',
+  leaseUntil: new Date(0),
+  createTime: new Date(0),
+  tokens: { user: 0, answer: 0 },
+  inContext: true,
+  user: { role: 'user', parts: [{ text }] },
+  contents,
+});
+
+const sizeOf = ({ seq, retention }: Turn): SizedTurn => ({
+  seq,
+  userTokens: 100,
+  blocks: [],
+  tokens: 100,
+  isDropped: retention === 'drop',
+  isResponse: false,
+});
+
+const startOf = (turns: readonly Turn[]) => adaptiveStart(turns, turns.map(sizeOf), limits);
+
+/** Ten turns of 100 tokens, of which the last `count` are about trains. */
+const talk = (count: number) =>
+  Array.from({ length: 10 }, (_, index) => turnOf(index + 1, index < 10 - count ? garden : train));
+
+describe('the adaptive tail', () => {
+  test.each([
+    ['a shorter tail', 3],
+    ['the target', 4],
+    ['a longer tail', 5],
+    ['the cap', 6],
+  ])('the adaptive tail begins where the topic changes: %s', (_, count) => {
+    expect(startOf(talk(count))).toBe(10 - count);
+  });
+
+  test.each([
+    ['too near the end', 1],
+    ['beyond the cap', 8],
+    ['nowhere', 0],
+  ])('the adaptive tail keeps the target when the topic changes %s', (_, count) => {
+    expect(startOf(talk(count))).toBe(6);
+  });
+
+  test('the adaptive tail is longer while a tool fails', () => {
+    const failed: Content = {
+      role: 'user',
+      parts: [{ functionResponse: { name: 'f', response: { error: 'no route' } } }],
+    };
+    const turns = [...talk(0).slice(0, 9), turnOf(10, garden, [failed])];
+
+    expect(startOf(turns)).toBe(5);
+  });
+
+  test('the adaptive tail is longer while a question to the user is open', () => {
+    const question: Content = { role: 'model', parts: [{ text: 'Which garden?' }] };
+    const turns = [...talk(0).slice(0, 9), turnOf(10, garden, [question])];
+
+    expect(startOf(turns)).toBe(5);
+  });
+
+  test('the adaptive tail never begins with a dropped turn', () => {
+    const turns = talk(4).map((turn) =>
+      turn.seq === 7 ? { ...turn, retention: 'drop' as const } : turn,
+    );
+
+    expect(startOf(turns)).not.toBe(6);
+  });
+
+  test('the adaptive tail of one turn is that turn', () => {
+    expect(startOf([turnOf(1, garden)])).toBe(0);
+  });
+});

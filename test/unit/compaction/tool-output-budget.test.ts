@@ -1,0 +1,240 @@
+import {
+  applyToolOutputBudget,
+  type ToolOutputBudgetInput,
+} from '#shared/compaction/tool-output-budget.ts';
+import { emptiedResponse } from '#shared/conversation/context/tool-calls.ts';
+import type { Content } from '#shared/conversation/documents/content.ts';
+import { estimatePartTokens } from '#shared/tokens/token-estimate.ts';
+import { describe, expect, test } from 'vitest';
+import fc from 'fast-check';
+
+const rule = 'character-class';
+
+function answer(response: Record<string, unknown>, name = 'grep'): Content {
+  return { role: 'user', parts: [{ functionResponse: { name, response } }] };
+}
+
+function responseOf(content: Content | undefined): Record<string, unknown> {
+  return content?.parts[0]?.functionResponse?.response ?? {};
+}
+
+function outputOf(content: Content | undefined): string {
+  return String(responseOf(content)['output']);
+}
+
+function apply(contents: readonly Content[], options: Partial<ToolOutputBudgetInput> = {}) {
+  return applyToolOutputBudget({
+    contents,
+    budgetTokens: 1_000,
+    rule,
+    blobName: (text) => `blob${text.length}`,
+    ...options,
+  });
+}
+
+/** As long as a real one. */
+const hashLike = (text: string) => String(text.length).padStart(64, 'a1');
+
+const tokensIn = (contents: readonly Content[]) =>
+  contents
+    .flatMap(({ parts }) => parts)
+    .reduce((sum, part) => sum + estimatePartTokens(part, rule), 0);
+
+const line = 'an ordinary line of output that says little\n';
+
+describe('applyToolOutputBudget', () => {
+  test('applyToolOutputBudget leaves contents within the budget alone', () => {
+    const contents = [answer({ output: 'fine' })];
+
+    const result = apply(contents);
+
+    expect(result.contents[0]).toBe(contents[0]);
+    expect(result.offloads).toEqual([]);
+    expect(result.tokensAfter).toBe(result.tokensBefore);
+  });
+
+  test('applyToolOutputBudget fits 100 outputs of 30,000 characters into 50,000 tokens', () => {
+    const contents = Array.from({ length: 100 }, (_, index) =>
+      answer({ output: `${index} ${'word '.repeat(6_000)}` }),
+    );
+
+    const result = apply(contents, { budgetTokens: 50_000 });
+
+    const total = tokensIn(result.contents);
+    expect(result.tokensBefore).toBeGreaterThan(500_000);
+    expect(total).toBe(result.tokensAfter);
+    expect(total).toBeLessThanOrEqual(50_000);
+    expect(total).toBeGreaterThan(45_000);
+  });
+
+  test('applyToolOutputBudget keeps the newest output whole and shortens the older one', () => {
+    const newest = answer({ output: line.repeat(50) });
+
+    const result = apply([answer({ output: line.repeat(500) }), newest]);
+
+    expect(result.contents[1]).toBe(newest);
+    expect(outputOf(result.contents[0])).toContain('read_blob("blob22000")');
+    expect(result.offloads).toEqual([{ name: 'blob22000', text: line.repeat(500) }]);
+  });
+
+  test('applyToolOutputBudget shows the first fifth and last four fifths of the cap', () => {
+    const text = 'a'.repeat(100_000) + 'b'.repeat(100_000);
+
+    const result = apply([answer({ output: text })], { budgetTokens: 20_000 });
+
+    const shown = outputOf(result.contents[0]).split('\n');
+    expect(shown[0]).toBe('a'.repeat(8_000));
+    expect(shown[1]).toContain('160000 of 200000 characters');
+    expect(shown[2]).toBe('b'.repeat(32_000));
+  });
+
+  test.each([
+    ['content, when there is no output', { content: line.repeat(500) }, line.repeat(500)],
+    [
+      'the response as JSON otherwise',
+      { rows: Array.from({ length: 500 }, () => line) },
+      JSON.stringify({ rows: Array.from({ length: 500 }, () => line) }, null, 2),
+    ],
+    [
+      'the response as JSON when much stands beside the output',
+      { output: 'x', rest: line.repeat(500) },
+      JSON.stringify({ output: 'x', rest: line.repeat(500) }, null, 2),
+    ],
+  ])('applyToolOutputBudget takes %s', (_, response, text) => {
+    expect(apply([answer(response)]).offloads[0]?.text).toBe(text);
+  });
+
+  test('applyToolOutputBudget keeps small fields beside the output', () => {
+    const result = apply([answer({ output: line.repeat(500), exitCode: 1 })]);
+
+    expect(responseOf(result.contents[0])['exitCode']).toBe(1);
+  });
+
+  test('applyToolOutputBudget keeps an error block of the omitted part whole', () => {
+    const trace = 'TypeError: x is undefined\n    at run (a.ts:1)\n    at main (b.ts:2)';
+    const text = `${line.repeat(300)}${trace}\n${line.repeat(700)}`;
+
+    expect(outputOf(apply([answer({ output: text })]).contents[0])).toContain(trace);
+  });
+
+  test('applyToolOutputBudget never makes an output longer', () => {
+    const contents = Array.from({ length: 50 }, () => answer({ ok: true }));
+
+    const result = apply(contents, { budgetTokens: 1 });
+
+    expect(result.offloads).toEqual([]);
+    expect(result.tokensAfter).toBe(result.tokensBefore);
+  });
+
+  test('applyToolOutputBudget cuts no character in two', () => {
+    const result = apply([answer({ output: '👨‍👩‍👧‍👦'.repeat(5_000) })]);
+
+    expect(outputOf(result.contents[0]).isWellFormed()).toBe(true);
+    expect(outputOf(result.contents[0]).startsWith('👨‍👩‍👧‍👦')).toBe(true);
+  });
+
+  test('applyToolOutputBudget stores one text once', () => {
+    const contents = [answer({ output: line.repeat(500) }), answer({ output: line.repeat(500) })];
+
+    expect(apply(contents).offloads).toHaveLength(1);
+  });
+
+  test.each([
+    [500, 0],
+    [800, 1],
+    [1_000, 1],
+  ])(
+    'applyToolOutputBudget fits %i outputs whose markers alone exceed the budget',
+    (count, emptied) => {
+      const contents = Array.from({ length: count }, (_, index) =>
+        answer({ output: `${index} ${'word '.repeat(400)}` }),
+      );
+
+      const result = apply(contents, { budgetTokens: 50_000, blobName: hashLike });
+
+      expect(result.tokensAfter).toBeLessThanOrEqual(50_000);
+      expect(tokensIn(result.contents)).toBe(result.tokensAfter);
+      expect(Math.min(1, result.emptied.size)).toBe(emptied);
+      expect(result.contents.at(-1)).toBe(contents.at(-1));
+    },
+  );
+
+  test('applyToolOutputBudget gives the oldest outputs the shortest form', () => {
+    const contents = Array.from({ length: 600 }, (_, index) =>
+      answer({ output: `${index} ${'word '.repeat(400)}`, exitCode: 0 }),
+    );
+
+    const { contents: shown } = apply(contents, { budgetTokens: 40_000, blobName: hashLike });
+
+    const forms = shown.map((content) => {
+      const output = outputOf(content);
+      if ('omitted' in responseOf(content)) return 'emptied';
+      if (output.startsWith('read_blob(')) return 'pointer';
+      if (output.startsWith('[')) return 'marker';
+      return output.includes('left out') ? 'cut' : 'whole';
+    });
+    expect([...new Set(forms)]).toEqual(['emptied', 'pointer', 'cut', 'whole']);
+  });
+
+  test('applyToolOutputBudget empties an output with media and keeps name and id', () => {
+    const image = { inlineData: { mimeType: 'image/png', data: 'aaaa' } };
+    const call = { id: 'call-1', name: 'look' };
+    const functionResponse = { ...call, response: { output: 'a picture' }, parts: [image] };
+    const content: Content = { role: 'user', parts: [{ functionResponse }] };
+
+    const { contents } = apply([content], { budgetTokens: 1, blobName: hashLike });
+
+    expect(contents).toEqual([
+      {
+        role: 'user',
+        parts: [{ functionResponse: { ...call, response: { omitted: true } } }],
+      },
+    ]);
+  });
+
+  test('applyToolOutputBudget stores no text that one word replaces', () => {
+    const contents = Array.from({ length: 50 }, () => answer({ output: line.repeat(50) }));
+
+    const result = apply(contents, { budgetTokens: 1, blobName: hashLike });
+
+    expect(result).toMatchObject({ offloads: [], shortened: 50 });
+    expect(result.emptied.size).toBe(50);
+  });
+
+  test('applyToolOutputBudget exceeds the budget by at most one word an output', () => {
+    const outputs = fc.record({
+      count: fc.integer({ min: 1, max: 5_000 }),
+      lengths: fc.array(fc.integer({ min: 0, max: 3_000 }), { minLength: 1, maxLength: 20 }),
+      budgetTokens: fc.integer({ min: 0, max: 60_000 }),
+    });
+    fc.assert(
+      fc.property(outputs, ({ count, lengths, budgetTokens }) => {
+        const contents = Array.from({ length: count }, (_, index) =>
+          answer({ output: `${index} `.padEnd(lengths[index % lengths.length] ?? 0, 'words ') }),
+        );
+        const { contents: shown, ...result } = apply(contents, {
+          budgetTokens,
+          blobName: hashLike,
+        });
+
+        const floor = contents.reduce((sum, content) => {
+          const whole = tokensIn([content]);
+          const [part = {}] = content.parts;
+          return sum + Math.min(whole, estimatePartTokens(emptiedResponse(part), rule));
+        }, 0);
+        expect(result.tokensAfter).toBe(tokensIn(shown));
+        expect(result.tokensAfter).toBeLessThanOrEqual(Math.max(budgetTokens, floor));
+        expect(shown.every(({ parts }) => parts[0]?.functionResponse?.name === 'grep')).toBe(true);
+      }),
+      { numRuns: 20 },
+    );
+  }, 60_000);
+
+  test('applyToolOutputBudget leaves everything but tool outputs alone', () => {
+    const text: Content = { role: 'user', parts: [{ text: line.repeat(500) }] };
+
+    const result = apply([text, answer({ output: line.repeat(500) })]);
+
+    expect(result.contents[0]).toBe(text);
+  });
+});

@@ -1,0 +1,71 @@
+import { describe, expect, test } from 'vitest';
+import { drawVariant, variantsSchema } from '#shared/compaction/variants.ts';
+
+const variants = variantsSchema.parse({
+  small: { share: 0.2, thresholdTokens: 12_000 },
+  peer: { share: 0.3, strategy: 'gemini-cli', splitPolicy: 'preserve-fraction' },
+});
+
+const KEYS = Array.from({ length: 10_000 }, (_, n) => `conversation-${n}`);
+const shareOf = (name: string | undefined) =>
+  KEYS.filter((key) => drawVariant(variants, key)?.name === name).length / KEYS.length;
+
+describe('the variant of a conversation', () => {
+  test.each([
+    ['small', 0.2],
+    ['peer', 0.3],
+    [undefined, 0.5],
+  ])('the variant of a conversation: %s has its share', (name, share) => {
+    expect(shareOf(name)).toBeCloseTo(share, 1);
+    expect(Math.abs(shareOf(name) - share)).toBeLessThan(0.02);
+  });
+
+  test('the variant of a conversation does not depend on the order of variants', () => {
+    const { small, peer } = variants;
+    const turned = variantsSchema.parse({ peer, small });
+
+    expect(KEYS.map((key) => drawVariant(turned, key))).toEqual(
+      KEYS.map((key) => drawVariant(variants, key)),
+    );
+  });
+
+  test('the variant of a conversation changes its settings and strategy alone', () => {
+    const key = KEYS.find((each) => drawVariant(variants, each)?.name === 'peer') ?? '';
+
+    expect(drawVariant(variants, key)).toEqual({
+      name: 'peer',
+      strategy: 'gemini-cli',
+      settings: { splitPolicy: 'preserve-fraction' },
+    });
+  });
+
+  test('a conversation has no variant where none are configured', () => {
+    expect(drawVariant({}, 'conversation')).toBeUndefined();
+  });
+
+  test('a variant with the whole share applies to every conversation', () => {
+    const all = variantsSchema.parse({ all: { share: 1 } });
+
+    expect(KEYS.every((key) => drawVariant(all, key)?.name === 'all')).toBe(true);
+  });
+});
+
+describe('variants as they are configured', () => {
+  test.each([
+    ['shares of more than 1', { a: { share: 0.6 }, b: { share: 0.6 } }],
+    ['a share of 0', { a: { share: 0 } }],
+    ['no share', { a: { thresholdTokens: 10 } }],
+    ['an unknown setting', { a: { share: 0.1, treshold: 10 } }],
+    ['an unusable value', { a: { share: 0.1, thresholdFraction: 0 } }],
+    ['an unknown strategy', { a: { share: 0.1, strategy: 'poem' } }],
+    ['a name that is none', { 'a b': { share: 0.1 } }],
+  ])('configured variants with %s are refused', (_, given) => {
+    expect(variantsSchema.safeParse(given).success).toBe(false);
+  });
+
+  test('configured variants of three and seven tenths make a whole', () => {
+    const given = { a: { share: 0.1 }, b: { share: 0.2 }, c: { share: 0.7 } };
+
+    expect(variantsSchema.safeParse(given).success).toBe(true);
+  });
+});
