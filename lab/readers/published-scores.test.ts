@@ -6,7 +6,7 @@ import { measuredScores } from './reader-scores.ts';
 const labels: Readonly<Record<string, string>> = {
   'whole history': 'all folded turns',
   recap: '**Recap**',
-  'gemini-cli': "Gemini CLI's prompt",
+  'gemini-cli': "Gemini CLI's algorithm",
   'recap, recall off': "Recap's snapshot alone",
 };
 
