@@ -66,6 +66,13 @@ const send = (conversationId: string, text: string, id: string = randomUUID()) =
     body: JSON.stringify({ message: { id, parts: [{ type: 'text', text }] } }),
   });
 
+/** About 600 characters that do not repeat: the stand-in's summary copies from them, and a loop is refused. */
+const flowers = (place: number): string =>
+  Array.from(
+    { length: 40 },
+    (_, index) => `${(7919 * (40 * place + index + 1)) % 9973} roses`,
+  ).join(', ');
+
 async function contextOf(conversationId: string) {
   const response = await fetch(`${stack.chatUrl}/v1/conversations/${conversationId}`, {
     headers: { authorization },
@@ -76,8 +83,7 @@ async function contextOf(conversationId: string) {
 test('a worker killed while it summarises restarts, and the conversation is compacted once', async () => {
   const conversationId = randomUUID();
   await order('/model/vices', { slowMs: 10_000 });
-  for (let i = 0; i < 9; i++)
-    await send(conversationId, `Order ${i}: ${'roses and more roses, '.repeat(30)}`);
+  for (let i = 0; i < 9; i++) await send(conversationId, `Order ${i}: ${flowers(i)}`);
   await eventually('a worker that is at it', async () => {
     const { compaction } = await contextOf(conversationId);
     return compaction?.state === 'RUNNING' || undefined;
