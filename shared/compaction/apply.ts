@@ -75,8 +75,7 @@ export interface AppliedAnswer {
  * them names stays as it is; sources that were not folded are dropped; constraints are made, changed and ended only by
  * whole sentences that the user said, later ones for what is there already; words of tools stay theirs. Equal statements of
  * a section become one. What is replaced or loses its words goes to the archive, what is removed is told; an id is never
- * used again. The topics are appended to the timeline in the order of
- * their turns. Linear.
+ * used again. The topics are appended to the timeline in the order of their turns. Linear, but for constraints, of which each is compared with each.
  */
 export function applyAnswer(
   base: Snapshot,
@@ -169,13 +168,6 @@ class Application {
     };
   }
 
-  private folded(sources: readonly number[]): number[] {
-    return mergeSources(
-      sources.filter((seq) => this.evidence.has(seq)),
-      [],
-    );
-  }
-
   /**
    * Whether words of the user end an item: only constraints need them, and only later ones count. Tells why where they do
    * not.
@@ -185,7 +177,7 @@ class Application {
     cited: { quote?: string | undefined; text?: string; sources: readonly number[] },
   ): boolean {
     if (item.section !== constraintSection) return true;
-    const quoted = quotedSentences({ ...cited, quote: cited.quote }, this.evidence, {
+    const quoted = quotedSentences(cited, this.evidence, {
       least: engineConstants.withdrawalQuoteCharacters.value,
       afterSeq: lastSource(item),
     });
@@ -246,7 +238,7 @@ class Application {
     const sections: readonly string[] = snapshotSections[draft.base.profile];
     if (!sections.includes(section) || section === timelineSection)
       return this.refuse(operation.text, 'UNKNOWN_SECTION');
-    const statement = this.statementOf(operation, this.folded(operation.sources));
+    const statement = this.statementOf(operation, this.countedSources(operation.sources));
     if (section === constraintSection) return this.addConstraint(operation, statement);
     const sound = { ...statement, text: this.withoutStrangers(section, statement) };
     if (sound.text === '') return;
@@ -284,12 +276,9 @@ class Application {
   }
 
   /** The cited turns that count: folded ones, and those that the item cites already. */
-  private sourcesFor(item: ArchivedItem, sources: readonly number[]): number[] {
-    const known = new Set(item.sources);
-    return mergeSources(
-      sources.filter((seq) => this.evidence.has(seq) || known.has(seq)),
-      [],
-    );
+  private countedSources(cited: readonly number[], item?: ArchivedItem): number[] {
+    const known = new Set(item?.sources);
+    return ascending(cited.filter((seq) => this.evidence.has(seq) || known.has(seq)));
   }
 
   /**
@@ -299,7 +288,7 @@ class Application {
   private update(operation: UpdateOperation): void {
     const item = this.draft.known(operation.id);
     if (item === undefined) return this.refuse(operation.text, 'UNKNOWN_ID');
-    const statement = this.statementOf(operation, this.sourcesFor(item, operation.sources));
+    const statement = this.statementOf(operation, this.countedSources(operation.sources, item));
     if (item.section === constraintSection) return this.extend(item, operation, statement);
     const { section } = item;
     const sound = { ...statement, text: this.withoutStrangers(section, statement, item.text) };
@@ -383,7 +372,7 @@ class Application {
     if (item === undefined) return this.refuse(operation.reason, 'UNKNOWN_ID');
     const { quote, sources } = operation;
     if (!this.mayEnd(item, { quote, sources })) return;
-    if (item.section !== constraintSection && this.sourcesFor(item, sources).length === 0)
+    if (item.section !== constraintSection && this.countedSources(sources, item).length === 0)
       return this.draft.archiveItem(item);
     this.draft.drop(item);
     const reason = oneLine(operation.reason);
@@ -439,12 +428,16 @@ export function cutAtClause(text: string, characters: number): string {
   return (end > head.length / 2 ? head.slice(0, end) : head).trimEnd();
 }
 
-/** Turns of two lists, ascending, each once; of more than the limit, the first and the newest stay. */
-export function mergeSources(one: readonly number[], other: readonly number[]): number[] {
-  const merged = [...new Set([...one, ...other])].toSorted((a, b) => a - b);
+/** Turns ascending, each once; of more than the limit, the first and the newest. */
+function ascending(seqs: readonly number[]): number[] {
+  const all = [...new Set(seqs)].toSorted((a, b) => a - b);
   const limit = engineConstants.itemSourceLimit.value;
-  return merged.length <= limit ? merged : [...merged.slice(0, 1), ...merged.slice(1 - limit)];
+  return all.length <= limit ? all : [...all.slice(0, 1), ...all.slice(1 - limit)];
 }
+
+/** The turns of two items, as one item cites them. */
+export const mergeSources = (one: readonly number[], other: readonly number[]): number[] =>
+  ascending([...one, ...other]);
 
 // The snapshot meanwhile
 

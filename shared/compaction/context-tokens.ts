@@ -1,5 +1,4 @@
 import type { CompactionPolicy } from '#shared/compaction/policy.ts';
-import { wantedSaving } from '#shared/compaction/settle.ts';
 import {
   assembleContext,
   assemblePrompt,
@@ -10,6 +9,7 @@ import type { Part } from '#shared/conversation/documents/content.ts';
 import type { Trigger } from '#shared/conversation/documents/conversation.ts';
 import { findMediaFamily } from '#shared/tokens/media-tokens.ts';
 import { estimatePromptTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
+import { wantedSaving } from './swap-decision.ts';
 
 /** A context whose parts are weighed once, however often they are counted. */
 export interface WeighedContext {

@@ -152,11 +152,11 @@ type AnswerProblem = 'TOO_LONG' | 'NOT_JSON' | 'NO_OPERATIONS' | 'MOSTLY_INVALID
 export interface SummariserAnswer {
   operations: Operation[];
   topics: Topic[];
+  /** Operations that could not be read; default 0. */
+  skipped?: number;
 }
 
-type AnswerReading =
-  | ({ ok: true; /** Operations that could not be read. */ skipped: number } & SummariserAnswer)
-  | { ok: false; problem: AnswerProblem };
+type AnswerReading = ({ ok: true } & SummariserAnswer) | { ok: false; problem: AnswerProblem };
 
 function parsed(text: string): unknown {
   try {
@@ -254,5 +254,6 @@ export function joinAnswers(chunks: readonly SummariserAnswer[]): SummariserAnsw
       operations.flatMap((operation) => joined(operation, index)),
     ),
     topics: chunks.flatMap(({ topics }) => topics),
+    skipped: chunks.reduce((sum, { skipped = 0 }) => sum + skipped, 0),
   };
 }

@@ -28,8 +28,8 @@ export interface PlanSource {
   /** From our estimate to what the model reports. */
   calibration: number;
   summariserWindowTokens: number;
-  /** Who writes the snapshot; default `gemini-cli`, whose one call may not get all that should be folded. */
-  strategy?: 'ledger' | 'gemini-cli';
+  /** Who writes the snapshot; the one call of `gemini-cli` may not get all that should be folded. */
+  strategy: 'ledger' | 'gemini-cli';
   /** False while the breaker is open, or the conversation has spent what it may. */
   isModelAllowed: boolean;
   /**
@@ -141,7 +141,7 @@ function planFold(source: Weighing, masks: PlannedMask[]): Plan {
     counting,
     calibration,
     windowTokens: source.summariserWindowTokens,
-    strategy: source.strategy ?? 'gemini-cli',
+    strategy: source.strategy,
   });
   if (input === undefined) return { kind: 'noop', reason: 'TURN_TOO_LARGE' };
   const plan = foldPlanOf(context, input, masks);

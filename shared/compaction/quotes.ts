@@ -1,4 +1,5 @@
 import { oneLine } from '#shared/text/one-line.ts';
+import { countWideLetters } from '#shared/text/wide-letters.ts';
 import { engineConstants } from './engine-constants.ts';
 import type { TextSpan } from './user-words.ts';
 import type { TurnEvidence, UserSentence } from './whose-words.ts';
@@ -18,17 +19,14 @@ type QuotedSentences =
 
 /** What an operation names as its proof. */
 interface Cited {
-  quote: string | undefined;
+  quote?: string | undefined;
   /** Stands for a quote where there is none. */
   text?: string | undefined;
   sources: readonly number[];
 }
 
-const wideLetter = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}]/gu;
-
 /** Characters of a quote; those that stand for a syllable or a word count twice. */
-const weightOf = (quote: string): number =>
-  Array.from(quote).length + (quote.match(wideLetter)?.length ?? 0);
+const weightOf = (quote: string): number => Array.from(quote).length + countWideLetters(quote);
 
 /** What is compared: what is kept is how the user wrote it, so width, case, blanks and marks make no difference. */
 const quoteKey = (text: string): string =>

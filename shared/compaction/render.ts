@@ -3,6 +3,7 @@ import {
   goalSection,
   lastSource,
   snapshotSections,
+  statuses,
   timelineSection,
   workingItems,
   type ArchivedItem,
@@ -31,20 +32,14 @@ const statusMarks: Readonly<Record<Status, string>> = {
   tried: '[TRIED]',
 };
 const writtenStatus = /^\s*\[(todo|in[ _]progress|done|tried)\][\s:]*(?=\S)/iu;
-const statusByMark: Readonly<Record<string, Status>> = {
-  todo: 'todo',
-  in_progress: 'in_progress',
-  done: 'done',
-  tried: 'tried',
-};
 
 /** Text without the mark of a status that a model wrote into it, and that status. */
 export function splitStatus(text: string): { text: string; status?: Status } {
   const mark = writtenStatus.exec(text);
   if (mark === null) return { text };
-  const status = statusByMark[(mark[1] ?? '').toLowerCase().replace(' ', '_')];
-  const rest = text.slice(mark[0].length);
-  return status === undefined ? { text: rest } : { text: rest, status };
+  const name = (mark[1] ?? '').toLowerCase().replace(' ', '_');
+  const status = statuses.find((each) => each === name);
+  return { text: text.slice(mark[0].length), ...(status !== undefined && { status }) };
 }
 
 /** The section whose items are steps. */

@@ -1,5 +1,6 @@
 import {
   constraintSection,
+  everyItem,
   goalSection,
   lastSource,
   timelineSection,
@@ -9,6 +10,7 @@ import {
 } from '#shared/conversation/documents/snapshot.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { escapeXml } from '#shared/text/escape-xml.ts';
+import { countWideLetters } from '#shared/text/wide-letters.ts';
 import { estimateTextTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
 import { engineConstants } from './engine-constants.ts';
 import type { PromptRoom } from './prompt.ts';
@@ -110,8 +112,6 @@ const charactersFor = (tokens: number, wideShare: number): number =>
     Math.floor(Math.max(0, tokens - FRAME_TOKENS) / tokensByCharacter(wideShare) / 100) * 100,
   );
 
-const wide = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}]/gu;
-
 const letters = /[\p{L}\p{N}]/gu;
 
 /** How much of what users say in turns is written in letters that stand for a syllable or a word, 0–1. */
@@ -120,7 +120,7 @@ export function measureWideShare(turns: readonly Pick<Turn, 'user'>[]): number {
     .map(({ user }) => user.parts.map((part) => part.text ?? '').join(' '))
     .join(' ');
   const all = text.match(letters)?.length ?? 0;
-  return all === 0 ? 0 : (text.match(wide)?.length ?? 0) / all;
+  return all === 0 ? 0 : countWideLetters(text) / all;
 }
 
 const charactersIn = (items: readonly { text: string }[]): number =>
@@ -274,7 +274,8 @@ const isFinished = ({ status }: ArchivedItem): boolean => status === 'done' || s
 const worthOf = (item: ArchivedItem): number =>
   item.importance + (isFinished(item) ? 0 : (sectionWorth[item.section] ?? 1));
 
-function withoutItems(snapshot: Snapshot, gone: readonly ArchivedItem[]): Snapshot {
+/** A snapshot whose working layer is without these items. */
+export function withoutItems(snapshot: Snapshot, gone: readonly { id: string }[]): Snapshot {
   if (gone.length === 0) return snapshot;
   const ids = new Set(gone.map(({ id }) => id));
   const sections = Object.entries(snapshot.sections).map(
@@ -285,9 +286,7 @@ function withoutItems(snapshot: Snapshot, gone: readonly ArchivedItem[]): Snapsh
 
 /** The archive within its bounds, and what no longer has a place in it. */
 function boundArchive(snapshot: Snapshot): { archive: ArchivedItem[]; dropped: ArchivedItem[] } {
-  const superseded = new Set(
-    [...workingItems(snapshot), ...snapshot.archive].map(({ supersedes }) => supersedes),
-  );
+  const superseded = new Set(everyItem(snapshot).map(({ supersedes }) => supersedes));
   const isReplaced = ({ id }: ArchivedItem): number => Number(superseded.has(id));
   const { archiveItemLimit, archiveCharacters } = engineConstants;
   let left = archiveCharacters.value;

@@ -30,8 +30,6 @@ export interface ToolOutputBudgetInput {
   contents: readonly Content[];
   /** For all tool outputs together. */
   budgetTokens: number;
-  /** For one output; default 40,000. */
-  capCharacters?: number;
   rule: TokenRule | TokenCounting;
   /** The name under which the caller will store this text (a hash of it); absent: it is not stored. */
   blobName?: (text: string) => string;
@@ -74,7 +72,7 @@ export function applyToolOutputBudget(input: ToolOutputBudgetInput): ToolOutputB
   if (tokensBefore <= budgetTokens)
     return { ...unchanged, contents: [...contents], tokensAfter: tokensBefore };
 
-  const capCharacters = input.capCharacters ?? toolOutputConstants.toolOutputCapCharacters.value;
+  const capCharacters = toolOutputConstants.toolOutputCapCharacters.value;
   const outputs = responses.flatMap((one) => outputToFit(one, { rule, capCharacters, blobName }));
   const fitted = fitAll(outputs, budgetTokens, { rule, capCharacters });
   const pairs = outputs.flatMap((one, index) => {

@@ -32,7 +32,7 @@ export const toolOutputConstants = {
     value: 40_000,
     unit: 'characters',
     origin: 'Gemini CLI #18446, one output',
-    configure: 'argument of `applyToolOutputBudget`',
+    configure: 'fixed',
   },
   toolOutputCapLines: {
     value: 1_000,

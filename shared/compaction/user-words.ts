@@ -400,9 +400,6 @@ const HEAD_LINES = 6;
 /** Stands where something was left out, so that no words of two places make one sentence. */
 const GAP = '\uFFFC';
 
-/** Between two sentences. */
-const sentenceBorder = /[.!?]\s+[\p{L}\p{N}]|[。！？][\s]*[\p{L}\p{N}]/u;
-
 interface Reading {
   text: string;
   lines: readonly TextLine[];
@@ -550,21 +547,12 @@ const readingOf = (text: string, quoted: readonly TextSpan[]): Reading => ({
 });
 
 /**
- * Where, in a text of the user, somebody else speaks: lines quoted with `>` (at any depth), code fences,
- * mails that were forwarded or replied to, exported chats, what stands behind "Marta wrote:" and quotations
- * with such words beside them. In order, merged. A heuristic for safety in English, German, French, Spanish,
- * Portuguese, Italian, Chinese, Japanese and Korean: where a pasted text ends is not always said, and what the
- * user adds below it is taken for part of it; a pasted text that nothing marks is not told apart. Linear.
+ * A text of the user without the lines of others: quoted with `>` (at any depth), in code fences, of mails that were
+ * forwarded or replied to, of exported chats, and what stands behind "Marta wrote:". Quotations within his sentences
+ * stay. A heuristic for safety in English, German, French, Spanish, Portuguese, Italian, Chinese, Japanese and Korean:
+ * where a pasted text ends is not always said, and what the user adds below it is taken for part of it; a pasted text
+ * that nothing marks is not told apart. Linear.
  */
-export function othersSpans(text: string): TextSpan[] {
-  const quoted = quotedSpans(text);
-  return merged([
-    ...othersLines(readingOf(text, quoted)),
-    ...quoted.filter((span) => isOthers(text, span)),
-  ]);
-}
-
-/** A text of the user without the lines of others; quotations within his sentences stay. Linear. */
 export const ownLines = (text: string): string =>
   cut(text, merged(othersLines(readingOf(text, quotedSpans(text)))));
 
@@ -575,14 +563,6 @@ export function withoutQuotations(text: string): string {
   );
   return cut(text, merged(spans));
 }
-
-/** Quotations of several sentences, whoever said them. */
-const passages = (text: string): TextSpan[] =>
-  quotedSpans(text).filter(({ start, end }) => sentenceBorder.test(text.slice(start, end)));
-
-/** Where a text shows words, with or without saying whose: those of others, and quotations of several sentences. Linear. */
-export const shownSpans = (text: string): TextSpan[] =>
-  merged([...othersSpans(text), ...passages(text)]);
 
 /** The user's own words of a text: no lines, speech and longer quotations of others. Linear. */
 export const ownWords = (text: string): string => withoutQuotations(ownLines(text));
@@ -661,7 +641,7 @@ export function withoutTakenBack(text: string): string {
   if (spans.length === 0) return text;
   const ends = [0, ...spans.map(({ end }) => end)];
   const starts = [...spans.map(({ start }) => start), text.length];
-  return ends.map((end, index) => text.slice(end, starts[index])).join(' \uFFFC ');
+  return ends.map((end, index) => text.slice(end, starts[index])).join(` ${GAP} `);
 }
 
 // Whole sentences

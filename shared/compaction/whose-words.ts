@@ -1,5 +1,6 @@
 import {
   constraintSection,
+  everyItem,
   goalSection,
   timelineSection,
   workingItems,
@@ -8,16 +9,9 @@ import {
 import type { Utterance } from '#shared/conversation/utterances.ts';
 import { once } from '#shared/once.ts';
 import { oneLine, textKey } from '#shared/text/one-line.ts';
-import { splitSentences } from '#shared/text/sentences.ts';
-import {
-  distinctUnits,
-  distinctWords,
-  hashAsciiWords,
-  hashUnit,
-  topicWords,
-  unitsIn,
-} from '#shared/text/words.ts';
+import { distinctUnits, distinctWords, topicWords } from '#shared/text/words.ts';
 import { engineConstants } from './engine-constants.ts';
+import { type Passage, type Passages, toPassages, type Units } from './passages.ts';
 import {
   acceptedIn,
   ownLines,
@@ -33,8 +27,6 @@ import {
  */
 
 // What was said in the folded turns
-
-type Units = ReadonlySet<string>;
 
 /** What one speaker says in a turn. */
 export type TurnSpeech = Pick<Utterance, 'speaker' | 'text'>;
@@ -176,8 +168,6 @@ export interface WhoseWords {
 
 /** A clause of fewer words tells nothing alone. */
 const CLAUSE_UNITS = 3;
-/** A whole statement does. */
-const STATEMENT_UNITS = 1;
 
 /** Behind the end of a clause: of a sentence, a point of a list, words that announce others. */
 const clauseBorder = /(?<=[;；。！？：]|[:.!?]["'”’»)*_]{0,3}\s|\s[-–—•*]\s)/u;
@@ -214,18 +204,17 @@ export function whoseWords(evidence: TurnEvidence, previous: Snapshot): WhoseWor
     part(statement) {
       const { text, section } = statement;
       const { isMeant, by } = scopeOf(section);
-      const strangerOf = (words: string, least: number): Stranger | undefined => {
-        const units = distinctUnits(words);
-        const stranger = units.size < least ? undefined : strangerIn(units, statement);
+      const strangerOf = (units: Units): Stranger | undefined => {
+        const stranger = strangerIn(units, statement);
         return stranger !== undefined && by.has(stranger) ? stranger : undefined;
       };
-      const ofAll = isMeant(text) ? strangerOf(text, STATEMENT_UNITS) : undefined;
+      const ofAll = isMeant(text) ? strangerOf(distinctUnits(text)) : undefined;
       if (ofAll !== undefined) return partedAs(text, ofAll);
-      const clauses = text.split(clauseBorder).map((clause) => ({
-        clause,
-        units: distinctUnits(clause).size,
-        by: isMeant(text) ? strangerOf(clause, CLAUSE_UNITS) : undefined,
-      }));
+      const clauses = text.split(clauseBorder).map((clause) => {
+        const units = distinctUnits(clause);
+        const isLookedInto = isMeant(text) && units.size >= CLAUSE_UNITS;
+        return { clause, units: units.size, by: isLookedInto ? strangerOf(units) : undefined };
+      });
       const strange = clauses.filter((clause) => clause.by !== undefined);
       const weigh = (those: typeof clauses): number =>
         those.reduce((sum, { units }) => sum + units, 0);
@@ -345,7 +334,7 @@ interface KnownNotes {
 }
 
 function knownNotes(snapshot: Snapshot): KnownNotes {
-  const texts = [...workingItems(snapshot), ...snapshot.archive]
+  const texts = everyItem(snapshot)
     .filter(({ section }) => !wantingSections.has(section))
     .map(({ text }) => text);
   return {
@@ -424,111 +413,4 @@ function isOfTool(
   const isTalk = (seq: number): boolean =>
     shareSaid(words, [seq], { topics: talkTopics }) >= talkWordFraction.value;
   return isHeld(sources) || seqs.some((seq) => isHeld([seq]) && !isTalk(seq));
-}
-
-// Passages: where words stand close together
-
-/** Where words stand close together, and how many of them, 0–1. */
-interface Passage {
-  /** Number of the text, in their order. */
-  text: number;
-  share: number;
-}
-
-interface Passages {
-  /**
-   * The first text in which at least `least` of these words stand close together, one of those that `isMeant`.
-   * Only texts that hold one of the rarest of them are looked into, so a common word costs nothing.
-   */
-  firstHolding: (
-    words: Units,
-    least: number,
-    isMeant: (text: number) => boolean,
-  ) => Passage | undefined;
-}
-
-/** Reads texts once, to be looked through for words that stand close together in them. Linear. */
-function toPassages(texts: readonly string[]): Passages {
-  const textsWith = indexTexts(texts);
-  const linesByText = new Map<number, readonly Units[]>();
-  const linesOf = (text: number): readonly Units[] => {
-    const known = linesByText.get(text);
-    if (known !== undefined) return known;
-    const lines = splitSentences(withoutFences(texts[text] ?? '')).map(distinctUnits);
-    linesByText.set(text, lines);
-    return lines;
-  };
-  return {
-    firstHolding: (words, least, isMeant) => {
-      const rare = rarest(words, least, textsWith);
-      const holding = new Set(rare.flatMap(textsWith));
-      for (const text of [...holding].toSorted((one, other) => one - other)) {
-        if (!isMeant(text)) continue;
-        const share = largestShare(linesOf(text), words, rare);
-        if (share >= least) return { text, share };
-      }
-      return undefined;
-    },
-  };
-}
-
-/** What would make one line of many, and leave out what stands beside them. */
-const fences = /`{3,}|~{3,}/gu;
-
-const withoutFences = (text: string): string => text.replaceAll(fences, ' ');
-
-/** Which texts hold a word: all that do, in order; another one where hashes meet. Their lines are looked at afterwards. */
-function indexTexts(texts: readonly string[]): (word: string) => readonly number[] {
-  const textsByHash = new Map<number, number[]>();
-  for (const [text, written] of texts.entries()) {
-    const note = (hash: number): void => {
-      const known = textsByHash.get(hash);
-      if (known === undefined) textsByHash.set(hash, [text]);
-      else if (known.at(-1) !== text) known.push(text);
-    };
-    if (!hashAsciiWords(written, note))
-      for (const unit of unitsIn(withoutFences(written))) note(hashUnit(unit));
-  }
-  return (word) => textsByHash.get(hashUnit(word)) ?? [];
-}
-
-/** The rarest words, one more than may be missing: one of them stands in every passage that holds enough. */
-function rarest(
-  words: Units,
-  least: number,
-  textsWith: (word: string) => readonly number[],
-): string[] {
-  const mayMiss = words.size - Math.ceil(least * words.size);
-  return [...words]
-    .toSorted((one, other) => textsWith(one).length - textsWith(other).length)
-    .slice(0, mayMiss + 1);
-}
-
-/** Lines that words may be spread over: a mail breaks its sentences. */
-const PASSAGE_LINES = 6;
-
-/** How much may stand between the words that are looked for. */
-const roomFor = (words: Units): number => 2 * words.size + 6;
-
-/** The largest share of `words` in a passage of these lines, of those that begin near one of the `rare` words. */
-function largestShare(lines: readonly Units[], words: Units, rare: readonly string[]): number {
-  let largest = 0;
-  for (const [place, units] of lines.entries()) {
-    if (!rare.some((word) => units.has(word))) continue;
-    for (let from = Math.max(0, place - PASSAGE_LINES + 1); from <= place; from += 1)
-      largest = Math.max(largest, shareFrom(lines, from, words));
-  }
-  return largest;
-}
-
-/** Share of `words` in the lines from `first` on, as far as they are one passage. */
-function shareFrom(lines: readonly Units[], first: number, words: Units): number {
-  const held = new Set<string>();
-  let room = roomFor(words);
-  for (const units of lines.slice(first, first + PASSAGE_LINES)) {
-    room -= units.size;
-    if (room < 0 && units !== lines[first]) break;
-    for (const word of words) if (units.has(word)) held.add(word);
-  }
-  return words.size === 0 ? 0 : held.size / words.size;
 }

@@ -1,6 +1,6 @@
 import { distinctUnits, shareIn } from '#shared/text/words.ts';
 import { answerText } from '../conversation/context/answer-text.ts';
-import { workingItems, type Item, type Snapshot } from '../conversation/documents/snapshot.ts';
+import { everyItem, type Item, type Snapshot } from '../conversation/documents/snapshot.ts';
 import type { Turn } from '../conversation/documents/turn.ts';
 import { cutHead } from '#shared/text/cut.ts';
 import { sourceId, type Citation } from './citation.ts';
@@ -57,8 +57,7 @@ export function withCitations(
   if (byId.size === 0 && snapshot.citations === undefined) return snapshot;
   const { citations: _, ...rest } = snapshot;
   const all = [...byId.values()];
-  const items = [...workingItems(snapshot), ...snapshot.archive];
-  const used = new Set(items.flatMap((item) => citationsFor(item, all)));
+  const used = new Set(everyItem(snapshot).flatMap((item) => citationsFor(item, all)));
   const kept = all.filter((citation) => used.has(citation)).slice(-CITATIONS_MAX);
   return kept.length === 0 ? rest : { ...rest, citations: kept };
 }

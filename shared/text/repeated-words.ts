@@ -1,10 +1,10 @@
 import { splitSentences } from './sentences.ts';
+import { countWideLetters } from './wide-letters.ts';
 
 /** Shorter statements say what many turns say (`Yes, please.`); after `plain`. */
 const CHARACTERS_MIN = 12;
 /** Of a script that needs fewer characters for the same. */
 const DENSE_CHARACTERS_MIN = 6;
-const dense = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 /** A turn may hold megabytes of tool output; what is said after this is not looked at. */
 const CHARACTERS_MAX = 1_000_000;
 const SENTENCES_MAX = 5_000;
@@ -19,7 +19,7 @@ const plain = (text: string) =>
     .trim();
 
 const isTelling = (words: string) =>
-  words.length >= (dense.test(words) ? DENSE_CHARACTERS_MIN : CHARACTERS_MIN);
+  words.length >= (countWideLetters(words) > 0 ? DENSE_CHARACTERS_MIN : CHARACTERS_MIN);
 
 const token = /[\p{L}\p{N}][\p{L}\p{N}._@:/+-]{4,}[\p{L}\p{N}]/gu;
 const date = /^\d{1,4}[-./]\d{1,2}[-./]\d{1,4}(?:t[\d:.]+z?)?$/u;

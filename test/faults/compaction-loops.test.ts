@@ -1,7 +1,7 @@
-import { resolvePolicy, type CompactionPolicy } from '#shared/compaction/policy.ts';
-import { decideSwap } from '#shared/compaction/settle.ts';
 import { estimateContextTokens } from '#shared/compaction/context-tokens.ts';
 import { planCompaction } from '#shared/compaction/plan.ts';
+import { resolvePolicy, type CompactionPolicy } from '#shared/compaction/policy.ts';
+import { decideSwap } from '#shared/compaction/swap-decision.ts';
 import { storedMasks } from '#shared/compaction/tool-output-budget.ts';
 import {
   isStalled,

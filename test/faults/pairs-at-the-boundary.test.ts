@@ -121,6 +121,7 @@ function planOf(generated: readonly GeneratedTurn[], summariserWindowTokens: num
     calibration: 1,
     summariserWindowTokens,
     isModelAllowed: true,
+    strategy: 'gemini-cli',
     blobName: String,
   });
   return { turns, context, plan };

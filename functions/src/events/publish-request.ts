@@ -1,4 +1,4 @@
-import { REPUBLISH_AFTER_MS } from '#shared/compaction/claim.ts';
+import { REPUBLISH_AFTER_MS } from '#shared/compaction/claim-decision.ts';
 import { eraseEvent, requestEvent } from '#shared/compaction/event.ts';
 import type { CompactionNeeded } from '#shared/conversation/documents/conversation.ts';
 import type { Clock, EventPublisher, Logger } from '#shared/ports/ports.ts';

@@ -3,7 +3,7 @@ import { renderSnapshot } from '#shared/compaction/render.ts';
 import { measureWideShare, snapshotRoom } from '#shared/compaction/room.ts';
 import { tokenCounting } from '#shared/compaction/context-tokens.ts';
 import type { FoldPlan, PlanSource } from '#shared/compaction/plan.ts';
-import { writeSnapshot } from '#shared/compaction/verify.ts';
+import { writeSnapshot } from '#shared/compaction/write-snapshot.ts';
 import { contentText } from '#shared/conversation/documents/content.ts';
 import { emptySnapshot } from '#shared/conversation/documents/snapshot.ts';
 import { once } from '#shared/once.ts';

@@ -125,9 +125,11 @@ export const workingItems = (snapshot: Snapshot): ArchivedItem[] =>
     (snapshot.sections[section] ?? []).map((item) => ({ ...item, section })),
   );
 
-/** What all items of both layers say. */
-export const snapshotTexts = (snapshot: Snapshot): string[] =>
-  [...workingItems(snapshot), ...snapshot.archive].map(({ text }) => text);
+/** The items of both layers, each with its section. */
+export const everyItem = (snapshot: Snapshot): ArchivedItem[] => [
+  ...workingItems(snapshot),
+  ...snapshot.archive,
+];
 
 export const profileSchema = z.enum(['assistant', 'coding', 'gemini-cli']);
 export type Profile = z.infer<typeof profileSchema>;

@@ -1,4 +1,4 @@
-import type { CompactionRequest } from '#shared/compaction/claim.ts';
+import type { CompactionRequest } from '#shared/compaction/claim-decision.ts';
 import type { DocumentFields, Write } from '#shared/ports/ports.ts';
 import type { Conversation, Versioned } from '../documents/conversation.ts';
 import { RECORDS_KEPT, type CompactionJob, type CompactionRecord } from '../documents/job.ts';

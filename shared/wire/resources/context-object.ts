@@ -1,5 +1,5 @@
 import { holdsBackForBudget } from '#shared/compaction/brakes.ts';
-import { isSwitchedOff } from '#shared/compaction/claim.ts';
+import { isSwitchedOff } from '#shared/compaction/claim-decision.ts';
 import type { Shrinkage } from '#shared/compaction/shrunken-view.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import type { CompactionJob, CompactionRecord } from '#shared/conversation/documents/job.ts';

@@ -1,7 +1,11 @@
 import { frameSnapshot } from '#shared/compaction/snapshot-sections.ts';
-import { snapshotTexts, type Snapshot } from '#shared/conversation/documents/snapshot.ts';
+import { everyItem, type Snapshot } from '#shared/conversation/documents/snapshot.ts';
 import { compactAgain, compacted, type Lifecycle } from '../chat/lifecycle.ts';
 import { rewriteHistory } from '../signing.ts';
+
+/** What all items of both layers say. */
+export const snapshotTexts = (snapshot: Snapshot): string[] =>
+  everyItem(snapshot).map(({ text }) => text);
 
 /** A statement and the turns that it cites. */
 export type KnownItem = [text: string, ...sources: number[]];

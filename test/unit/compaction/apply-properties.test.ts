@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { applyAnswer } from '#shared/compaction/apply.ts';
 import {
+  everyItem,
   constraintSection,
   goalSection,
   workingItems,
-  type Snapshot,
 } from '#shared/conversation/documents/snapshot.ts';
 import { textKey } from '#shared/text/one-line.ts';
 import { splitSentences } from '#shared/text/sentences.ts';
@@ -24,8 +24,6 @@ const cases = snapshots().chain((snapshot) =>
     evidence: evidences,
   }),
 );
-
-const everyItem = (snapshot: Snapshot) => [...workingItems(snapshot), ...snapshot.archive];
 
 test('no known statement leaves in silence', () => {
   fc.assert(

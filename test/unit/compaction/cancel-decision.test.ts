@@ -1,4 +1,4 @@
-import { decideCancel, type CancelFacts } from '#shared/compaction/claim.ts';
+import { decideCancel, type CancelFacts } from '#shared/compaction/claim-decision.ts';
 import { jobWith, record } from '#test/support/compaction/past-compactions.ts';
 import { expect, test } from 'vitest';
 

@@ -4,8 +4,8 @@ import {
   emptySnapshot,
   type Item,
   type Snapshot,
-  snapshotTexts,
 } from '#shared/conversation/documents/snapshot.ts';
+import { snapshotTexts } from '../../support/compaction/known-items.ts';
 
 const item = (id: string, text: string): Item => ({
   id,

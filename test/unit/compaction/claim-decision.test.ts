@@ -1,4 +1,4 @@
-import { decideClaim, waitingRequest, type ClaimFacts } from '#shared/compaction/claim.ts';
+import { decideClaim, waitingRequest, type ClaimFacts } from '#shared/compaction/claim-decision.ts';
 import type { CompactionRecord } from '#shared/conversation/documents/job.ts';
 import { jobWith } from '#test/support/compaction/past-compactions.ts';
 import { describe, expect, test } from 'vitest';

@@ -1,5 +1,5 @@
 import { isArmed, isOverThreshold, resolvePolicy } from '#shared/compaction/policy.ts';
-import { decideSwap } from '#shared/compaction/settle.ts';
+import { decideSwap } from '#shared/compaction/swap-decision.ts';
 import { describe, expect, test } from 'vitest';
 
 const model = 'gemini-2.5-flash';

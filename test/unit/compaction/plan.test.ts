@@ -35,6 +35,7 @@ const sourceOf = (overrides: Partial<PlanSource> & { turns: readonly Turn[] }): 
   calibration: 1,
   summariserWindowTokens: 1_000_000,
   isModelAllowed: true,
+  strategy: 'gemini-cli',
   blobName: () => 'blob',
   ...overrides,
 });

@@ -1,4 +1,4 @@
-import { decideSettle, type SettleFacts } from '#shared/compaction/settle.ts';
+import { decideSettle, type SettleFacts } from '#shared/compaction/settle-decision.ts';
 import { describe, expect, test } from 'vitest';
 
 const MINUTE_MS = 60_000;

@@ -1,4 +1,4 @@
-import { decideSwap, type SwapFacts } from '#shared/compaction/settle.ts';
+import { decideSwap, type SwapFacts } from '#shared/compaction/swap-decision.ts';
 import { expect, test } from 'vitest';
 
 const base: SwapFacts = {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Topic } from '#shared/compaction/operations.ts';
-import { writeSnapshot } from '#shared/compaction/verify.ts';
+import { writeSnapshot } from '#shared/compaction/write-snapshot.ts';
 import { emptySnapshot } from '#shared/conversation/documents/snapshot.ts';
 import { saidTurn } from '#test/support/compaction/said-turn.ts';
 

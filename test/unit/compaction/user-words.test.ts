@@ -1,11 +1,8 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   acceptedIn,
-  othersSpans,
   ownLines,
   ownWords,
-  shownSpans,
   takenBackSpans,
   withoutTakenBack,
 } from '#shared/compaction/user-words.ts';
@@ -100,41 +97,6 @@ test('ownLines keeps what a sentence of the user quotes', () => {
   const text = 'Always sign with "Best wishes from all of us", please.';
 
   expect(ownLines(`${text}\n> ${order}`)).toBe(text);
-});
-
-test('shownSpans also covers quotations of several sentences, whoever said them', () => {
-  const text = 'Is "I came. I saw." in it, and "veni"?';
-
-  expect(shownSpans(text).map(({ start, end }) => text.slice(start, end))).toEqual([
-    '"I came. I saw."',
-  ]);
-});
-
-test('othersSpans returns ordered, separate spans within the text', () => {
-  const pieces = fc.constantFrom(
-    '> ',
-    '\n',
-    '"',
-    '“',
-    '”',
-    '「',
-    '」',
-    'Marta wrote: ',
-    '```',
-    'a ',
-  );
-  fc.assert(
-    fc.property(fc.array(pieces, { maxLength: 40 }), (drawn) => {
-      const text = drawn.join('');
-      let last = -1;
-      for (const { start, end } of othersSpans(text)) {
-        expect(start).toBeGreaterThan(last);
-        expect(end).toBeGreaterThan(start);
-        expect(end).toBeLessThanOrEqual(text.length);
-        last = end;
-      }
-    }),
-  );
 });
 
 const takenBack = (text: string) =>

@@ -1,4 +1,4 @@
-import type { SnapshotReport } from '#shared/compaction/verify.ts';
+import type { SnapshotReport } from '#shared/compaction/write-snapshot.ts';
 import type { CompactionRecordView } from '#shared/wire/resources/compaction.ts';
 
 /** Behind a value of a snapshot that nobody was found to have said. */

@@ -1,6 +1,10 @@
 import { readPresent } from '#functions/context/continue-history.ts';
 import { retryWhenLost } from '#functions/lib/retry.ts';
-import { decideCancel, type CancelDecision, CANCELLED_BY_USER } from '#shared/compaction/claim.ts';
+import {
+  decideCancel,
+  type CancelDecision,
+  CANCELLED_BY_USER,
+} from '#shared/compaction/claim-decision.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import {
   dropRequestWrites,

@@ -7,7 +7,7 @@ import {
   waitingRequest,
   type ClaimDecision,
   type CompactionRequest,
-} from '#shared/compaction/claim.ts';
+} from '#shared/compaction/claim-decision.ts';
 import { isArmed, isOverThreshold } from '#shared/compaction/policy.ts';
 import { isStalled, tokensToGrowFrom } from '#shared/compaction/trigger.ts';
 import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
@@ -21,7 +21,7 @@ import {
   type ConversationAndJob,
 } from './draft/read-for-compaction.ts';
 import type { TakenLease } from './job-lease.ts';
-import { unchanged } from './outcome.ts';
+import { unchanged } from './attempt-outcome.ts';
 import { outcomeStatusWrite } from './report.ts';
 import { conversationTokens, type Reading, type Run } from './run.ts';
 

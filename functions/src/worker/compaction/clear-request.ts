@@ -1,7 +1,7 @@
 import { publishRequest } from '#functions/events/publish-request.ts';
 import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
 import { retry } from '#functions/lib/retry.ts';
-import type { CompactionRequest } from '#shared/compaction/claim.ts';
+import type { CompactionRequest } from '#shared/compaction/claim-decision.ts';
 import { requestForContext } from '#shared/compaction/trigger.ts';
 import type {
   CompactionNeeded,

@@ -11,7 +11,7 @@ import {
 } from '#shared/conversation/documents/job.ts';
 import type { DocumentFields } from '#shared/ports/ports.ts';
 import type { JobLease } from './job-lease.ts';
-import type { Outcome } from './outcome.ts';
+import type { Outcome } from './attempt-outcome.ts';
 import { type Run, billedCost, conversationTokens, elapsedMs } from './run.ts';
 
 /** The record of an attempt as it stands at `outcome`. */

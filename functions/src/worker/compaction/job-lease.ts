@@ -1,13 +1,13 @@
 import { failureReason } from '#functions/lib/failure-reason.ts';
 import { retry } from '#functions/lib/retry.ts';
-import { CANCELLED_BY_USER } from '#shared/compaction/claim.ts';
+import { CANCELLED_BY_USER } from '#shared/compaction/claim-decision.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import type { Conversation } from '#shared/conversation/documents/conversation.ts';
 import { decodeJob, type CompactionJob } from '#shared/conversation/documents/job.ts';
 import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
 import type { DocumentFields, Write } from '#shared/ports/ports.ts';
 import type { CompactionDependencies } from './compaction-dependencies.ts';
-import { StoppedError } from './outcome.ts';
+import { StoppedError } from './attempt-outcome.ts';
 
 /** How often one guarded batch is tried. */
 const COMMIT_TRIES = 5;

@@ -16,7 +16,7 @@ import {
 } from '#shared/wire/resources/context-object.ts';
 import type { Candidate } from './draft/candidate.ts';
 import { compactionRecord } from './job-after.ts';
-import { unchanged, type Outcome } from './outcome.ts';
+import { unchanged, type Outcome } from './attempt-outcome.ts';
 import { billedCost, elapsedMs, type Bill, type Run } from './run.ts';
 
 function eventType(state: OutcomeState): CompactionEventType {

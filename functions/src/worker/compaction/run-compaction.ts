@@ -17,13 +17,13 @@ import { geminiCliStrategy } from './draft/gemini-cli.ts';
 import { ledgerStrategy } from './draft/ledger.ts';
 import type { SnapshotStrategy } from './draft/snapshot-strategy.ts';
 import { keepLease } from './job-lease.ts';
-import { outcomeOfError, unchanged, type Outcome } from './outcome.ts';
+import { outcomeOfError, unchanged, type Outcome } from './attempt-outcome.ts';
 import { reportOutcome, reportStart, reportVerified, outcomeStatusWrite } from './report.ts';
 import { runPostCompactHooks, runPreCompactHooks, reportNoop } from './run-hooks.ts';
 import { runContext, summariserOfRun, type ClaimedRun, type Run } from './run.ts';
 import { settle, type Settlement } from './settle.ts';
 import { indexFolded, swap, swapChanged } from './swap/swap.ts';
-import { verifyDraft, verifyTruncation } from './swap/verify.ts';
+import { measureDraft, measureTruncation } from './swap/measure-swap.ts';
 
 export type CompactionResult =
   /** Acknowledge. `state` is absent where there was nothing to do. */
@@ -117,7 +117,7 @@ async function foldSteps(run: ClaimedRun, plan: FoldPlan) {
       step: 'verify',
     });
     await passWorkerCrashPoint(run.dependencies, 'status-written');
-    return stepOf(await verifyDraft(run, plan, drafted.value));
+    return stepOf(await measureDraft(run, plan, drafted.value));
   });
 }
 
@@ -151,7 +151,7 @@ async function attempt(claimed: ClaimedRun): Promise<{ outcome: Outcome; plan: P
   const verified =
     plan.kind === 'fold'
       ? await foldSteps(run, plan)
-      : await step(run, 'verified', async () => stepOf(await verifyTruncation(run, plan)));
+      : await step(run, 'verified', async () => stepOf(await measureTruncation(run, plan)));
   if (verified.kind === 'outcome') return { outcome: verified.outcome, plan };
   await reportVerified(run, verified.value);
   await indexFolded(run, verified.value);

@@ -23,7 +23,7 @@ import type { Hook } from '#shared/hooks/webhook.ts';
 import type { Write } from '#shared/ports/ports.ts';
 import { safeParse } from '#shared/safe-parse.ts';
 import { pinIdSchema, pinTextSchema } from '#shared/wire/resources/pins.ts';
-import { unchanged, type Outcome, StoppedError } from './outcome.ts';
+import { unchanged, type Outcome, StoppedError } from './attempt-outcome.ts';
 import { runContext, summariserOfRun, type ClaimedRun, type Run } from './run.ts';
 import { z } from 'zod';
 

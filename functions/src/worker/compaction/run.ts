@@ -1,5 +1,5 @@
 import { modelThatLimits, selectSummariser } from '#functions/config/conversation-policy.ts';
-import type { ModelRefusal, CompactionRequest } from '#shared/compaction/claim.ts';
+import type { ModelRefusal, CompactionRequest } from '#shared/compaction/claim-decision.ts';
 import type { CompactionPolicy } from '#shared/compaction/policy.ts';
 import type { ContextSource } from '#shared/conversation/context/assemble-context.ts';
 import type {

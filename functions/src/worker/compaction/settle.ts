@@ -1,7 +1,7 @@
 import { passWorkerCrashPoint } from '#functions/lib/crash-points.ts';
 import { retry } from '#functions/lib/retry.ts';
-import { CANCELLED_BY_USER } from '#shared/compaction/claim.ts';
-import { decideSettle } from '#shared/compaction/settle.ts';
+import { CANCELLED_BY_USER } from '#shared/compaction/claim-decision.ts';
+import { decideSettle } from '#shared/compaction/settle-decision.ts';
 import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
 import { sameConversationWrite } from '#shared/conversation/writes/status-write.ts';
 import { GuardLostError } from '#shared/errors.ts';
@@ -10,7 +10,7 @@ import { nextDay } from '#shared/quota/usage.ts';
 import { clearRequest } from './clear-request.ts';
 import { jobAfter } from './job-after.ts';
 import type { JobLease } from './job-lease.ts';
-import { StoppedError, type Outcome } from './outcome.ts';
+import { StoppedError, type Outcome } from './attempt-outcome.ts';
 import { outcomeStatusWrite } from './report.ts';
 import type { Run } from './run.ts';
 

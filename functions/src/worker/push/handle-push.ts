@@ -9,7 +9,7 @@ import type { WorkerEvent } from '#shared/compaction/event.ts';
 import { AppError } from '#shared/errors.ts';
 import { errorReply } from '#shared/wire/errors/error-body.ts';
 import type { CompactionDependencies } from '../compaction/compaction-dependencies.ts';
-import { StoppedError } from '../compaction/outcome.ts';
+import { StoppedError } from '#functions/worker/compaction/attempt-outcome.ts';
 import { runCompaction } from '../compaction/run-compaction.ts';
 import { deliverEvent } from '../notifications/deliver-event.ts';
 import { runSweep } from '../sweep/sweep.ts';

@@ -3,7 +3,7 @@ import {
   type CompactionRequest,
   decideOverdue,
   REPUBLISH_AFTER_MS,
-} from '#shared/compaction/claim.ts';
+} from '#shared/compaction/claim-decision.ts';
 import { requestEvent } from '#shared/compaction/event.ts';
 import {
   decodeConversation,

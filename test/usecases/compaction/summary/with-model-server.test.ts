@@ -4,7 +4,7 @@ import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
 import { systemClock } from '#functions/adapters/system/system-clock.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { compactionBench } from '#test/support/compaction/compaction-dependencies.ts';
-import { emptySnapshot, snapshotTexts } from '#shared/conversation/documents/snapshot.ts';
+import { emptySnapshot } from '#shared/conversation/documents/snapshot.ts';
 import {
   autoNeed,
   buildDue,
@@ -18,6 +18,7 @@ import {
 } from '#test/support/compaction/conversation-builder.ts';
 import { logTurn } from '#test/support/compaction/condensing.ts';
 import { startModelServer } from '#test/support/processes/model-server.ts';
+import { snapshotTexts } from '../../../support/compaction/known-items.ts';
 
 const modelServer = await startModelServer();
 const { server } = modelServer;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { StoppedError } from '#functions/worker/compaction/outcome.ts';
+import { StoppedError } from '#functions/worker/compaction/attempt-outcome.ts';
 import { runCompaction } from '#functions/worker/compaction/run-compaction.ts';
 import { compactionJobPath } from '#shared/conversation/documents/paths.ts';
 import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';

@@ -1,4 +1,4 @@
-import type { SnapshotReport } from '#shared/compaction/verify.ts';
+import type { SnapshotReport } from '#shared/compaction/write-snapshot.ts';
 import type { App } from '#web/state/app.ts';
 import type { Detail } from '#web/state/context/provenance.ts';
 import { readCheckOutcome, type CheckOutcome } from '#web/state/report.ts';

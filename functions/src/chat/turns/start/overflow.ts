@@ -1,7 +1,7 @@
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { meterCounting, conversationPolicy } from '#functions/config/conversation-policy.ts';
 import { publishOverdue, publishRequest } from '#functions/events/publish-request.ts';
-import { isSwitchedOff } from '#shared/compaction/claim.ts';
+import { isSwitchedOff } from '#shared/compaction/claim-decision.ts';
 import type { CompactionPolicy } from '#shared/compaction/policy.ts';
 import { policyConstants } from '#shared/compaction/policy-constants.ts';
 import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';

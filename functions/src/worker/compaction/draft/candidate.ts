@@ -3,7 +3,7 @@ import type { ContextSource } from '#shared/conversation/context/assemble-contex
 import type { CoveredThrough, Pin } from '#shared/conversation/documents/conversation.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
 import type { Snapshot } from '#shared/conversation/documents/snapshot.ts';
-import type { Outcome } from '../outcome.ts';
+import type { Outcome } from '#functions/worker/compaction/attempt-outcome.ts';
 
 /** The next generation as it would be: everything decided, nothing written but its blobs. */
 export interface Candidate {

@@ -17,9 +17,6 @@ import { AppError } from '#shared/errors.ts';
 import { summariserOfRun, type ClaimedRun } from '../run.ts';
 import { askSummariser, summariserPromptId } from './ask-summariser.ts';
 
-/** Calls at once for one compaction. */
-const CALLS_AT_ONCE = 4;
-
 /** What came of it, for the report of the compaction. */
 export interface CondensingReport {
   asked: number;
@@ -132,7 +129,8 @@ export async function condenseOutputs(
     windowTokens: summariserOfRun(run).windowTokens,
   });
   if (targets.length === 0) return { masks: [...masks] };
-  const answers = await inParallel(targets, CALLS_AT_ONCE, (target, index) =>
+  // All at once: there are no more than `condensedOutputLimit`.
+  const answers = await inParallel(targets, targets.length, (target, index) =>
     condense(run, target, `${summariserPromptId(run)}${CONDENSING_SUFFIX}${index + 1}`),
   );
   const after = new Map(targets.map(({ mask }, index) => [mask, maskAfter(mask, answers[index])]));

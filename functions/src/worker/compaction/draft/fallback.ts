@@ -1,4 +1,4 @@
-import { fallbackSnapshot } from '#shared/compaction/fallback.ts';
+import { fallbackSnapshot } from '#shared/compaction/code-snapshot.ts';
 import { renderSnapshot } from '#shared/compaction/render.ts';
 import { tokenCounting } from '#shared/compaction/context-tokens.ts';
 import { workingItems } from '#shared/conversation/documents/snapshot.ts';

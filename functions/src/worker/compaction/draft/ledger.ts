@@ -1,7 +1,7 @@
 import { recallTokens } from '#functions/config/conversation-policy.ts';
 import { inParallel } from '#functions/lib/promises.ts';
 import { loadIndex } from '#functions/recall/read-index.ts';
-import { keptTexts } from '#functions/worker/compaction/swap/verify.ts';
+import { keptTexts } from '#functions/worker/compaction/swap/measure-swap.ts';
 import { inProfile } from '#shared/compaction/change-profile.ts';
 import { tokenCounting } from '#shared/compaction/context-tokens.ts';
 import { attachmentsIn, historyContents, nameableItems } from '#shared/compaction/history-lines.ts';
@@ -25,7 +25,7 @@ import {
   snapshotRoom,
   type SnapshotRoom,
 } from '#shared/compaction/room.ts';
-import { writeSnapshot } from '#shared/compaction/verify.ts';
+import { writeSnapshot } from '#shared/compaction/write-snapshot.ts';
 import { leftOutParts } from '#shared/conversation/context/left-out-files.ts';
 import {
   emptySnapshot,
@@ -108,9 +108,9 @@ async function askAboutChunk(
   if (answer.kind === 'refused') return answer;
   if (answer.text === '') return { kind: 'empty' };
   const read = readAnswer(answer.text);
-  return read.ok
-    ? { kind: 'answer', operations: read.operations, topics: read.topics }
-    : { kind: 'refused', reason: `SUMMARY_UNREADABLE_${read.problem}` };
+  if (!read.ok) return { kind: 'refused', reason: `SUMMARY_UNREADABLE_${read.problem}` };
+  const { operations, topics, skipped } = read;
+  return { kind: 'answer', operations, topics, skipped };
 }
 
 /**

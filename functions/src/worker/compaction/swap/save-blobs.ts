@@ -4,7 +4,7 @@ import type { PlannedMask, Offload } from '#shared/compaction/tool-output-budget
 import { cutIntoPieces } from '#shared/conversation/documents/json-pieces.ts';
 import { blobPiecePath } from '#shared/conversation/documents/paths.ts';
 import type { Write } from '#shared/ports/ports.ts';
-import { StoppedError } from '../outcome.ts';
+import { StoppedError } from '#functions/worker/compaction/attempt-outcome.ts';
 import type { ClaimedRun } from '../run.ts';
 
 /** Pieces of 700 KiB: four stay below the store's limit of a batch. */

@@ -4,7 +4,7 @@ import { foldedThrough } from '#functions/recall/read-index.ts';
 import type { Candidate } from '#functions/worker/compaction/draft/candidate.ts';
 import { jobAfter } from '#functions/worker/compaction/job-after.ts';
 import { refuseUnwanted } from '#functions/worker/compaction/job-lease.ts';
-import { StoppedError, type Outcome } from '#functions/worker/compaction/outcome.ts';
+import { StoppedError, type Outcome } from '#functions/worker/compaction/attempt-outcome.ts';
 import { outcomeStatusWrite } from '#functions/worker/compaction/report.ts';
 import { billedCost, elapsedMs, type ClaimedRun } from '#functions/worker/compaction/run.ts';
 import { indexEvent } from '#shared/compaction/event.ts';

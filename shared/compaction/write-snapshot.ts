@@ -1,6 +1,7 @@
 import { toDayKey, userTime } from '#shared/client-context/local-time.ts';
 import {
   constraintSection,
+  everyItem,
   isAboutTurn,
   workingItems,
   type ArchivedItem,
@@ -17,7 +18,7 @@ import type { TokenCounting } from '#shared/tokens/token-estimate.ts';
 import { applyAnswer, mergeSources, type AppliedAnswer, type RefusalReason } from './apply.ts';
 import { engineConstants } from './engine-constants.ts';
 import type { SummariserAnswer } from './operations.ts';
-import { fitSnapshot, type FittedSnapshot, type SnapshotRoom } from './room.ts';
+import { fitSnapshot, withoutItems, type FittedSnapshot, type SnapshotRoom } from './room.ts';
 import { isRepetitive } from './repetition.ts';
 import {
   findValues,
@@ -57,7 +58,7 @@ export type SnapshotReport = {
   withoutSource: number;
   /** Turns that code added to the sources of statements: they say a value of them. */
   sourcesAdded: number;
-  /** What was not done as it was asked, by reason; the texts of the first. */
+  /** What was not done as it was asked, by reason, operations that could not be read (`UNREADABLE`) too; the texts of the first. */
   refused: Record<string, number>;
   refusedTexts: { text: string; reason: RefusalReason }[];
   /** Items that a later turn ended. */
@@ -85,9 +86,10 @@ type WrittenSnapshot =
     };
 
 /**
- * The next snapshot by the answer of a summariser, checked by code that knows no language: shape, sources, values, a
- * foreign answer, quotes, whose words, room. What was not said is marked, not cut; nothing is put back or reworded. An
- * answer that says nothing new is no failure: what was known stands. Linear in the turns.
+ * The next snapshot by the answer of a summariser, checked by code: shape, sources, values, a foreign answer, quotes,
+ * whose words, room. Only whose words something is needs lists of words; the rest knows no language. What was not said is
+ * marked, not cut; nothing is put back or reworded. An answer that says nothing new is no failure: what was known stands.
+ * Linear in the turns.
  */
 export function writeSnapshot(input: SnapshotInput): WrittenSnapshot {
   const { previous, answer, turns, room } = input;
@@ -138,14 +140,10 @@ const statementsIn = (snapshot: Snapshot, made: ReadonlySet<string>): ArchivedIt
     ({ id, by, section }) => by === 'model' && made.has(id) && section !== constraintSection,
   );
 
-/** A snapshot with these items, by id, in the place of its own; undefined: without it. */
-function withItems(snapshot: Snapshot, items: ReadonlyMap<string, Item | undefined>): Snapshot {
+/** A snapshot with these items, by id, in the place of its own. */
+function withItems(snapshot: Snapshot, items: ReadonlyMap<string, Item>): Snapshot {
   const sections = Object.entries(snapshot.sections).map(
-    ([section, all]) =>
-      [
-        section,
-        all.flatMap((item) => (items.has(item.id) ? (items.get(item.id) ?? []) : [item])),
-      ] as const,
+    ([section, all]) => [section, all.map((item) => items.get(item.id) ?? item)] as const,
   );
   return { ...snapshot, sections: Object.fromEntries(sections) };
 }
@@ -160,7 +158,7 @@ function withoutLoops(applied: AppliedAnswer): AppliedAnswer {
   if (looping.length === 0) return applied;
   return {
     ...applied,
-    snapshot: withItems(snapshot, new Map(looping.map(({ id }) => [id, undefined]))),
+    snapshot: withoutItems(snapshot, looping),
     refused: [...refused, ...looping.map(({ text }) => ({ text, reason: 'REPETITIVE' as const }))],
   };
 }
@@ -217,7 +215,7 @@ function* placesOf(
 }
 
 function readSaidValues(input: SnapshotInput, values: readonly Value[]): SaidValues {
-  const known = [...workingItems(input.previous), ...input.previous.archive];
+  const known = everyItem(input.previous);
   return { index: indexValues(values, placesOf(input, known)), known };
 }
 
@@ -297,8 +295,11 @@ const short = (text: string): string =>
 const bounded = <T>(list: readonly T[]): T[] =>
   list.slice(0, engineConstants.reportListLimit.value);
 
-function countReasons(refused: AppliedAnswer['refused']): Record<string, number> {
-  const counts = new Map<string, number>();
+function countReasons(
+  refused: AppliedAnswer['refused'],
+  { skipped = 0 }: SummariserAnswer,
+): Record<string, number> {
+  const counts = new Map(skipped === 0 ? [] : [['UNREADABLE', skipped]]);
   for (const { reason } of refused) counts.set(reason, (counts.get(reason) ?? 0) + 1);
   return Object.fromEntries(counts);
 }
@@ -321,7 +322,7 @@ function reportOf(
     markedCount: marked.reduce((sum, { unsaid }) => sum + unsaid.length, 0),
     withoutSource: checked.filter(({ item }) => item.sources.length === 0).length,
     sourcesAdded: checked.reduce((sum, each) => sum + each.sourcesAdded, 0),
-    refused: countReasons(refused),
+    refused: countReasons(refused, answer),
     refusedTexts: bounded(refused).map(({ text, reason }) => ({ text: short(text), reason })),
     removed: bounded(removed).map(({ text, reason }) => ({
       text: short(text),

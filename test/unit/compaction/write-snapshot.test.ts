@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Operation } from '#shared/compaction/operations.ts';
 import type { SnapshotRoom } from '#shared/compaction/room.ts';
 import { UNSAID_MARK } from '#shared/compaction/values.ts';
-import { writeSnapshot, type SnapshotInput } from '#shared/compaction/verify.ts';
+import { writeSnapshot, type SnapshotInput } from '#shared/compaction/write-snapshot.ts';
 import {
   emptySnapshot,
   workingItems,

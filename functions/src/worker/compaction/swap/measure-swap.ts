@@ -1,6 +1,7 @@
 import { selectOutputForms } from '#functions/context/output-forms.ts';
 import { withDeadline } from '#functions/lib/deadline.ts';
 import { failureReason } from '#functions/lib/failure-reason.ts';
+import { unchanged } from '#functions/worker/compaction/attempt-outcome.ts';
 import type { Verified, Candidate } from '#functions/worker/compaction/draft/candidate.ts';
 import {
   condenseOutputs,
@@ -10,14 +11,13 @@ import type {
   Draft,
   CheckedSnapshot,
 } from '#functions/worker/compaction/draft/snapshot-strategy.ts';
-import { unchanged } from '#functions/worker/compaction/outcome.ts';
 import { type ClaimedRun, runContext } from '#functions/worker/compaction/run.ts';
 import { estimateContextTokens, tokenCounting } from '#shared/compaction/context-tokens.ts';
 import type { OutcomeState } from '#shared/compaction/outcome.ts';
 import type { FoldPlan, Plan } from '#shared/compaction/plan.ts';
 import { sentOutputs } from '#shared/compaction/sent-outputs.ts';
-import { decideSwap, isSoundCount } from '#shared/compaction/settle.ts';
 import { frameSnapshot } from '#shared/compaction/snapshot-sections.ts';
+import { decideSwap, isSoundCount } from '#shared/compaction/swap-decision.ts';
 import { storedMasks, type PlannedMask } from '#shared/compaction/tool-output-budget.ts';
 import {
   assembleContext,
@@ -41,7 +41,7 @@ const refused = (
  * Checks a draft by code, counts the context with and without it, and decides. Throws StoppedError and
  * what the store and the model throw; a snapshot that is not good enough is an outcome.
  */
-export async function verifyDraft(
+export async function measureDraft(
   run: ClaimedRun,
   plan: FoldPlan,
   draft: Draft,
@@ -63,7 +63,7 @@ const nothingTruncated = ({ refusal, reading }: ClaimedRun): Verified => ({
 });
 
 /** The generation that only shortens tool outputs: no model, the same snapshot, the same turns. */
-export async function verifyTruncation(
+export async function measureTruncation(
   run: ClaimedRun,
   plan: Extract<Plan, { kind: 'truncate' }>,
 ): Promise<Verified> {

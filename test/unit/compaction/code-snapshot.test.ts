@@ -1,16 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { fallbackSnapshot } from '#shared/compaction/fallback.ts';
+import { fallbackSnapshot } from '#shared/compaction/code-snapshot.ts';
 import { renderWorkingLayer } from '#shared/compaction/render.ts';
 import type { SnapshotRoom } from '#shared/compaction/room.ts';
-import {
-  emptySnapshot,
-  snapshotTexts,
-  type Snapshot,
-} from '#shared/conversation/documents/snapshot.ts';
+import { emptySnapshot, type Snapshot } from '#shared/conversation/documents/snapshot.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { estimateTextTokens } from '#shared/tokens/token-estimate.ts';
 import { modelItem, saidTurn, snapshotWith } from '#test/support/compaction/said-turn.ts';
 import { counting } from '#test/support/compaction/engine-samples.ts';
+import { snapshotTexts } from '#test/support/compaction/known-items.ts';
 
 const roomOf = (ceilingTokens: number): SnapshotRoom => ({
   characters: 3 * ceilingTokens,
