@@ -1,4 +1,5 @@
 import {
+  citedTurns,
   constraintSection,
   goalSection,
   lastSource,
@@ -112,7 +113,7 @@ function mergeConstraints(snapshot: Snapshot): Snapshot {
     );
     if (longer === undefined) continue;
     merged.delete(shorter.id);
-    const sources = mergeSources(longer.sources, shorter.sources);
+    const sources = citedTurns([...longer.sources, ...shorter.sources]);
     merged.set(longer.id, { ...longer, sources });
   }
   if (merged.size === items.length) return snapshot;
@@ -196,7 +197,7 @@ class Application {
     if (same !== undefined) {
       draft.put(section, {
         ...same,
-        sources: mergeSources(same.sources, sources),
+        sources: citedTurns([...same.sources, ...sources]),
         ...(status !== undefined && { status }),
         // Without it what was replaced would hold again.
         ...(old !== undefined && { supersedes: same.supersedes ?? old.id }),
@@ -278,7 +279,7 @@ class Application {
   /** The cited turns that count: folded ones, and those that the item cites already. */
   private countedSources(cited: readonly number[], item?: ArchivedItem): number[] {
     const known = new Set(item?.sources);
-    return ascending(cited.filter((seq) => this.evidence.has(seq) || known.has(seq)));
+    return citedTurns(cited.filter((seq) => this.evidence.has(seq) || known.has(seq)));
   }
 
   /**
@@ -301,11 +302,11 @@ class Application {
     if (operation.isBeside === true && section !== goalSection)
       return this.place(section, {
         ...sound,
-        sources: mergeSources(item.sources, sound.sources),
+        sources: citedTurns([...item.sources, ...sound.sources]),
       });
     // Where words are left out, an item that was to be merged may be the one that says them.
     const merged = sound.text === statement.text ? this.mergedSources(operation) : [];
-    this.change(item, { ...sound, sources: mergeSources(sound.sources, merged) });
+    this.change(item, { ...sound, sources: citedTurns([...sound.sources, ...merged]) });
   }
 
   /**
@@ -330,7 +331,7 @@ class Application {
     this.draft.put(section, {
       ...item,
       text: statement.text,
-      sources: mergeSources(item.sources, statement.sources),
+      sources: citedTurns([...item.sources, ...statement.sources]),
       ...(supersedes !== undefined && { supersedes }),
       ...(statement.quote !== undefined && { quote: statement.quote }),
       ...(day !== undefined && { at: day }),
@@ -427,17 +428,6 @@ export function cutAtClause(text: string, characters: number): string {
   const end = clause > head.length / 2 ? clause : head.lastIndexOf(' ');
   return (end > head.length / 2 ? head.slice(0, end) : head).trimEnd();
 }
-
-/** Turns ascending, each once; of more than the limit, the first and the newest. */
-function ascending(seqs: readonly number[]): number[] {
-  const all = [...new Set(seqs)].toSorted((a, b) => a - b);
-  const limit = engineConstants.itemSourceLimit.value;
-  return all.length <= limit ? all : [...all.slice(0, 1), ...all.slice(1 - limit)];
-}
-
-/** The turns of two items, as one item cites them. */
-export const mergeSources = (one: readonly number[], other: readonly number[]): number[] =>
-  ascending([...one, ...other]);
 
 // The snapshot meanwhile
 

@@ -1,5 +1,10 @@
 import { toDayKey, userTime } from '#shared/client-context/local-time.ts';
-import { workingItems, type Item, type Snapshot } from '#shared/conversation/documents/snapshot.ts';
+import {
+  SOURCES_MAX,
+  workingItems,
+  type Item,
+  type Snapshot,
+} from '#shared/conversation/documents/snapshot.ts';
 import type { Turn } from '#shared/conversation/documents/turn.ts';
 import { readUtterances } from '#shared/conversation/utterances.ts';
 import { oneLine } from '#shared/text/one-line.ts';
@@ -41,7 +46,7 @@ const KINDS_NAMED = 5;
 
 /** That the user sent something, where there are no words: pictures, blanks. Undefined without turns. */
 function silence(turns: readonly Turn[]): Omit<Item, 'id'> | undefined {
-  const silent = turns.slice(-engineConstants.itemSourceLimit.value);
+  const silent = turns.slice(-SOURCES_MAX);
   if (silent.length === 0) return undefined;
   const files = attachmentsIn(silent).filter(({ speaker }) => speaker === 'user');
   const kinds = [...new Set(files.map(({ mimeType }) => mimeType))].slice(0, KINDS_NAMED);

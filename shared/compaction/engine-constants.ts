@@ -33,12 +33,6 @@ export const engineConstants = {
     origin: 'more than twice what the prompt asks for; what is longer is cut behind a clause',
     configure: 'fixed',
   },
-  itemSourceLimit: {
-    value: 200,
-    unit: 'turns',
-    origin: 'an item that more turns repeat keeps its first source and the newest ones',
-    configure: 'fixed',
-  },
   topicTitleCharacters: {
     value: 60,
     unit: 'characters',

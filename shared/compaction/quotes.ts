@@ -1,7 +1,7 @@
 import { oneLine } from '#shared/text/one-line.ts';
 import { countWideLetters } from '#shared/text/wide-letters.ts';
 import { engineConstants } from './engine-constants.ts';
-import type { TextSpan } from './user-words.ts';
+import type { OwnSentence, TextSpan } from './user-words.ts';
 import type { TurnEvidence, UserSentence } from './whose-words.ts';
 
 export type QuoteRefusal =
@@ -13,7 +13,7 @@ export type QuoteRefusal =
   /** What is there already ends by later words alone. */
   | 'QUOTE_NOT_LATER';
 
-/** Whole sentences of one turn of the user, as he wrote them. */
+/** Whole sentences of one turn of the user, as he wrote them, a point of a list behind the line that announces it. */
 type QuotedSentences =
   { ok: true; text: string; seq: number } | { ok: false; reason: QuoteRefusal };
 
@@ -66,12 +66,12 @@ function searched(sentences: readonly UserSentence[]): SearchedSentences {
 }
 
 /** The stretch of the sentences that a quote consists of, one after the other; undefined: no such sentences. */
-function stretchOf(key: string, sentences: readonly UserSentence[]): TextSpan | undefined {
+function stretchOf(key: string, sentences: readonly UserSentence[]): OwnSentence | undefined {
   const { text, startingAt, endingAt } = searched(sentences);
   for (let at = text.indexOf(key); at !== -1; at = text.indexOf(key, at + 1)) {
     const first = startingAt.get(at);
     const last = endingAt.get(at + key.length);
-    if (first !== undefined && last !== undefined) return { start: first.start, end: last.end };
+    if (first !== undefined && last !== undefined) return { ...first, end: last.end };
   }
   return undefined;
 }
@@ -83,7 +83,7 @@ const isWhole = ({ start, end }: TextSpan, sentences: readonly UserSentence[]): 
 /**
  * The sentences of the user that a quote consists of, in a turn after `afterSeq`: a cited one, else the newest folded one
  * that has them. Part of a sentence is none: "I never said that you should always book business class" is no wish for
- * business class.
+ * business class. A point of a list brings the line that announces it: behind "Do not do this:" it is no wish.
  */
 export function quotedSentences(
   { quote, text, sources }: Cited,
@@ -112,9 +112,19 @@ export function quotedSentences(
     const quotation = evidence.userText(seq, stretch);
     // Words of others stand between them.
     if (quoteKey(quotation) !== key) continue;
-    if (weightOf(quotation) >= least || isWhole(stretch, sentences))
-      return { ok: true, text: quotation, seq };
-    isShort = true;
+    if (weightOf(quotation) < least && !isWhole(stretch, sentences)) {
+      isShort = true;
+      continue;
+    }
+    const { announcement } = stretch;
+    return {
+      ok: true,
+      text:
+        announcement === undefined
+          ? quotation
+          : `${evidence.userText(seq, announcement)} ${quotation}`,
+      seq,
+    };
   }
   if (isShort) return { ok: false, reason: 'QUOTE_TOO_SHORT' };
   return { ok: false, reason: isEarlier ? 'QUOTE_NOT_LATER' : missing };

@@ -696,21 +696,49 @@ function isOwn(text: string, { start, end }: TextSpan, quoted: readonly TextSpan
   return quoted.length === 0 || /[\p{L}\p{N}]/u.test(`${rest}${text.slice(from, end)}`);
 }
 
+/** A sentence of the user, and of a list the line that announces it: `Never do this:` turns its points around. */
+export interface OwnSentence extends TextSpan {
+  announcement?: TextSpan;
+}
+
+/** What a line of a list begins with. */
+const listMark = /^[ \t]{0,8}(?:[-*•‣–—・]|\p{Nd}{1,3}[.)、．])/u;
+
+/** Sentences in order, the points of lists with what announces them. Linear. */
+function withAnnouncements(text: string, sentences: readonly TextSpan[]): OwnSentence[] {
+  let announcement: TextSpan | undefined;
+  let lineStart = 0;
+  let lineEnd = text.indexOf('\n');
+  return sentences.map((sentence) => {
+    const { start, end } = sentence;
+    while (lineEnd !== -1 && lineEnd < start) {
+      lineStart = lineEnd + 1;
+      lineEnd = text.indexOf('\n', lineStart);
+    }
+    const isPoint = listMark.test(text.slice(lineStart, lineStart + 16));
+    const announces = !isPoint && endsInColon(text.slice(start, end));
+    if (announces) announcement = sentence;
+    else if (!isPoint && start === lineStart) announcement = undefined;
+    return announces || announcement === undefined ? sentence : { ...sentence, announcement };
+  });
+}
+
 /**
  * Where the sentences of own lines stand that are the user's: none that is a quotation, a part of one, or tells what
  * somebody else said. Linear.
  */
-export function ownSentences(text: string): TextSpan[] {
+export function ownSentences(text: string): OwnSentence[] {
   const wellFormed = text.toWellFormed();
   const quoted = merged(quotedSpans(wellFormed));
   let next = 0;
-  return wholeSentences(wellFormed).flatMap((sentence) => {
+  const own = wholeSentences(wellFormed).flatMap((sentence) => {
     while ((quoted[next]?.end ?? Number.POSITIVE_INFINITY) <= sentence.start) next += 1;
     const over: TextSpan[] = [];
     for (let at = next; (quoted[at]?.start ?? Number.POSITIVE_INFINITY) < sentence.end; at += 1)
       over.push(...quoted.slice(at, at + 1));
     return isOwn(wellFormed, sentence, over) ? [sentence] : [];
   });
+  return withAnnouncements(wellFormed, own);
 }
 
 // Proposals that are accepted

@@ -304,7 +304,8 @@ const isUnit = (letters: string): boolean =>
   units.has(letters.toLowerCase()) ||
   (/^[A-Z]{3}$/.test(letters) && currencies().has(letters.toLowerCase()));
 
-const signBehind = /^ ?[\p{Sc}%‰°]/u;
+/** Currencies have signs, and words that are written as such. */
+const signBehind = /^ ?(?:[\p{Sc}%‰°]|[円圓元원]|บาท|(?:zł|kč|kr|руб|грн|лв)(?![\p{L}\p{N}]))/iu;
 
 /** With its power: `m²`. */
 const wordBehind = /^ ?([\p{L}µ]{1,4})[²³]?(?![\p{L}\p{N}])/u;

@@ -16,6 +16,7 @@ import {
   acceptedIn,
   ownLines,
   ownSentences,
+  type OwnSentence,
   type TextSpan,
   withoutQuotations,
   withoutTakenBack,
@@ -32,7 +33,7 @@ import {
 export type TurnSpeech = Pick<Utterance, 'speaker' | 'text'>;
 
 /** A sentence where it stands in what the user says himself in a turn. */
-export interface UserSentence extends TextSpan {
+export interface UserSentence extends OwnSentence {
   text: string;
 }
 

@@ -1,5 +1,6 @@
 import { toDayKey, userTime } from '#shared/client-context/local-time.ts';
 import {
+  citedTurns,
   constraintSection,
   everyItem,
   isAboutTurn,
@@ -15,7 +16,7 @@ import { sourceUtterances } from '#shared/grounding/source-utterances.ts';
 import { cutHead } from '#shared/text/cut.ts';
 import { oneLine } from '#shared/text/one-line.ts';
 import type { TokenCounting } from '#shared/tokens/token-estimate.ts';
-import { applyAnswer, mergeSources, type AppliedAnswer, type RefusalReason } from './apply.ts';
+import { applyAnswer, type AppliedAnswer, type RefusalReason } from './apply.ts';
 import { engineConstants } from './engine-constants.ts';
 import type { SummariserAnswer } from './operations.ts';
 import { fitSnapshot, withoutItems, type FittedSnapshot, type SnapshotRoom } from './room.ts';
@@ -266,9 +267,10 @@ function sourcesOfValue(
 
 /** An item that cites these turns too; the stretch of a topic begins where it did. */
 function withSources(item: Item, seqs: readonly number[]): Item {
-  if (item.through === undefined) return { ...item, sources: mergeSources(item.sources, seqs) };
+  if (item.through === undefined)
+    return { ...item, sources: citedTurns([...item.sources, ...seqs]) };
   const [first] = item.sources;
-  const others = mergeSources(item.sources, seqs).filter((seq) => seq !== first);
+  const others = citedTurns([...item.sources, ...seqs]).filter((seq) => seq !== first);
   return { ...item, sources: first === undefined ? others : [first, ...others] };
 }
 

@@ -75,11 +75,27 @@ const itemSchema = z.object({
 });
 export type Item = z.infer<typeof itemSchema>;
 
-/** Whether an item tells of a turn: one that it cites, or one of the stretch of a topic. */
-export const isAboutTurn = (
+/** An item that more turns say cites the first and the newest of them. */
+export const SOURCES_MAX = 200;
+
+/** Turns as an item cites them: ascending, each once, within the limit. */
+export function citedTurns(seqs: readonly number[]): number[] {
+  const all = [...new Set(seqs)].toSorted((a, b) => a - b);
+  return all.length <= SOURCES_MAX ? all : [...all.slice(0, 1), ...all.slice(1 - SOURCES_MAX)];
+}
+
+/**
+ * Whether an item tells of a turn: one that it cites, or one of the stretch of a topic; of an item that cites as many as
+ * it may, also one between the first and the next, for it may have been left out.
+ */
+export function isAboutTurn(
   { sources, through = 0 }: Pick<Item, 'sources' | 'through'>,
   seq: number,
-): boolean => sources.includes(seq) || (seq >= (sources[0] ?? Infinity) && seq <= through);
+): boolean {
+  const [first = Infinity, next = 0] = sources;
+  const end = sources.length < SOURCES_MAX ? through : Math.max(through, next);
+  return sources.includes(seq) || (seq >= first && seq <= end);
+}
 
 /** The newest turn that an item tells of; 0 for an item without sources. */
 export const lastSource = ({ sources, through = 0 }: Pick<Item, 'sources' | 'through'>): number =>

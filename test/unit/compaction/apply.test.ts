@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { applyAnswer, cutAtClause, mergeSources } from '#shared/compaction/apply.ts';
+import { applyAnswer, cutAtClause } from '#shared/compaction/apply.ts';
 import { engineConstants } from '#shared/compaction/engine-constants.ts';
 import type {
   AddOperation,
@@ -541,12 +541,4 @@ test.each([
   ['behind an ideographic clause', '我们去里昂和巴黎；然后', 10, '我们去里昂和巴黎'],
 ])('a text is cut %s', (...[, text, characters, cut]) => {
   expect(cutAtClause(text, characters)).toBe(cut);
-});
-
-test('sources are ascending, once, and of many the first and the newest', () => {
-  const limit = engineConstants.itemSourceLimit.value;
-  const many = Array.from({ length: limit + 50 }, (_, index) => index + 1);
-
-  expect(mergeSources([3, 1], [2, 3])).toEqual([1, 2, 3]);
-  expect(mergeSources(many, [])).toEqual([1, ...many.slice(1 - limit)]);
 });

@@ -67,6 +67,25 @@ describe('a quote of whole sentences of the user', () => {
     });
   });
 
+  test.each([
+    ['Do not do this:\n- delete my files\n- share my address.', 'Do not do this:'],
+    ['Hello. Do not do this:\n\n1. share my name. Never.\n2. delete my files', 'Do not do this:'],
+    ['不要这样做：\n- delete my files', '不要这样做：'],
+  ])('S11: a point of %j keeps the line that announces it', (text, announcement) => {
+    const said = evidenceOf({ 1: text });
+
+    const point = quotedSentences({ quote: 'delete my files', sources: [] }, said, { least });
+    expect(point).toMatchObject({ ok: true, text: `${announcement} delete my files` });
+  });
+
+  test('a sentence behind a list is announced by nothing', () => {
+    const said = evidenceOf({ 1: 'Do not do this:\n- delete my files\nAlways ask me first.' });
+
+    expect(
+      quotedSentences({ quote: 'Always ask me first.', sources: [] }, said, { least }),
+    ).toMatchObject({ text: 'Always ask me first.' });
+  });
+
   test('the text stands for a quote that is missing', () => {
     const text = 'Never book a flight before 9 am';
 
