@@ -716,10 +716,10 @@ function withAnnouncements(text: string, sentences: readonly TextSpan[]): OwnSen
       lineEnd = text.indexOf('\n', lineStart);
     }
     const isPoint = listMark.test(text.slice(lineStart, lineStart + 16));
-    const announces = !isPoint && endsInColon(text.slice(start, end));
-    if (announces) announcement = sentence;
+    const isAnnouncement = !isPoint && endsInColon(text.slice(start, end));
+    if (isAnnouncement) announcement = sentence;
     else if (!isPoint && start === lineStart) announcement = undefined;
-    return announces || announcement === undefined ? sentence : { ...sentence, announcement };
+    return isAnnouncement || announcement === undefined ? sentence : { ...sentence, announcement };
   });
 }
 

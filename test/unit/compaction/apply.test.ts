@@ -10,7 +10,7 @@ import type {
 import { UNSAID_MARK } from '#shared/compaction/values.ts';
 import { type Snapshot } from '#shared/conversation/documents/snapshot.ts';
 import { dayOf, evidenceOf, item, snapshotWith } from '#test/support/compaction/engine-samples.ts';
-import { snapshotTexts } from '../../support/compaction/known-items.ts';
+import { snapshotTexts } from '#test/support/compaction/known-items.ts';
 
 const evidence = evidenceOf({
   1: 'My order is 4711. Never book a flight before 9 am.',

@@ -5,7 +5,7 @@ import {
   type Item,
   type Snapshot,
 } from '#shared/conversation/documents/snapshot.ts';
-import { snapshotTexts } from '../../support/compaction/known-items.ts';
+import { snapshotTexts } from '#test/support/compaction/known-items.ts';
 
 const item = (id: string, text: string): Item => ({
   id,

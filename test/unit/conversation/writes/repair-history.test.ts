@@ -3,7 +3,7 @@ import { withoutTurns, type RenderHistory } from '#shared/conversation/writes/re
 import type { History } from '#shared/conversation/documents/history.ts';
 import { type Item } from '#shared/conversation/documents/snapshot.ts';
 import { history } from '#test/support/compaction/past-compactions.ts';
-import { snapshotTexts } from '../../../support/compaction/known-items.ts';
+import { snapshotTexts } from '#test/support/compaction/known-items.ts';
 
 const item = (id: string, sources: number[], text = `Said in ${sources.join(' and ')}.`): Item => ({
   id,

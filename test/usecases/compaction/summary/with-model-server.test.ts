@@ -18,7 +18,7 @@ import {
 } from '#test/support/compaction/conversation-builder.ts';
 import { logTurn } from '#test/support/compaction/condensing.ts';
 import { startModelServer } from '#test/support/processes/model-server.ts';
-import { snapshotTexts } from '../../../support/compaction/known-items.ts';
+import { snapshotTexts } from '#test/support/compaction/known-items.ts';
 
 const modelServer = await startModelServer();
 const { server } = modelServer;
