@@ -18,6 +18,8 @@ export interface RestoreFacts {
 export type RestoreDecision =
   /** This request, or an equal one, was done before, or nothing is to be done. */
   | { kind: 'done'; history: History }
+  /** The id of the request was that of a restore of another generation. */
+  | { kind: 'reused'; history: History }
   /** Nothing was ever folded, and nothing is to be. */
   | { kind: 'nothing' }
   | { kind: 'notFound' }
@@ -30,20 +32,24 @@ export type RestoreDecision =
   /** `changedSeqs`: turns whose shortened outputs must not come back. */
   | { kind: 'restore'; source: History | undefined; changedSeqs: readonly number[] };
 
-function findDone({ generation, requestId, present, newest }: RestoreFacts): History | undefined {
-  const restores = newest.filter(({ state }) => state === 'RESTORED');
-  const repeated = restores.find((history) => history.requestId === requestId);
-  if (repeated) return repeated;
+const restoresAmong = (histories: readonly History[]): History[] =>
+  histories.filter(({ state }) => state === 'RESTORED');
+
+/** Where nothing else was asked for than what is there. */
+function findDone({ generation, present, newest }: RestoreFacts): History | undefined {
   if (present === generation) return newest.find((history) => history.generation === present);
-  return restores.find(
+  return restoresAmong(newest).find(
     (history) => history.generation === present && history.restoredFrom === generation,
   );
 }
 
 /** Whether an earlier generation may go on, and what of it. */
 export function decideRestore(facts: RestoreFacts): RestoreDecision {
-  const { generation, present, source, changedFromSeq = Infinity } = facts;
-  const history = findDone(facts);
+  const { generation, requestId, present, newest, source, changedFromSeq = Infinity } = facts;
+  const repeated = restoresAmong(newest).find(({ requestId: id }) => id === requestId);
+  if (repeated && repeated.restoredFrom !== generation)
+    return { kind: 'reused', history: repeated };
+  const history = repeated ?? findDone(facts);
   if (history && !history.isUntrusted) return { kind: 'done', history };
   if (generation > present) return { kind: 'notFound' };
   if (present === 0) return { kind: 'nothing' };

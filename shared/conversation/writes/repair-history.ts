@@ -89,7 +89,10 @@ export function withoutTurns(history: History, gone: Gone, render: RenderHistory
     ...((!isWhole || isReplaced) && {
       rederiveFrom: Math.min(first, history.rederiveFrom ?? Infinity),
     }),
-    ...(isReplaced && { coveredThrough: { seq: fromSeq - 1, contentIndex: 0 } }),
+    ...(isReplaced && {
+      from: Math.min(history.from, fromSeq - 1),
+      coveredThrough: { seq: fromSeq - 1, contentIndex: 0 },
+    }),
     report: {},
     sourceHash: '',
     mended: true,

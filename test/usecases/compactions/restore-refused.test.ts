@@ -24,6 +24,27 @@ describe('what cannot be restored', () => {
     });
   });
 
+  test('the requestId of a restore cannot restore another generation', async () => {
+    const world = lifecycle();
+    const conversationId = await compacted(world);
+    await compactAgain(world, conversationId);
+    const back = (generation: number) =>
+      restoreGeneration(world.chat, {
+        caller: owner,
+        conversationId,
+        generation,
+        requestId: 'back',
+        locale: undefined,
+      });
+    const restored = await back(1);
+
+    await expect(back(0)).rejects.toMatchObject({
+      reason: 'IDEMPOTENCY_KEY_REUSED',
+      metadata: { restoredFrom: '1' },
+    });
+    expect(await back(1)).toEqual(restored);
+  });
+
   test('a generation that mentioned a deleted message cannot be restored', async () => {
     const world = lifecycle({}, geminiCliBench);
     const conversationId = await compacted(world);

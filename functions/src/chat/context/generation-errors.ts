@@ -1,3 +1,4 @@
+import type { History } from '#shared/conversation/documents/history.ts';
 import { AppError } from '#shared/errors.ts';
 
 export const generationNotFound = (conversationId: string, generation: number) =>
@@ -34,4 +35,16 @@ export const snapshotInvalid = (conversationId: string, generation: number) =>
     message: `the signature of generation ${generation} of ${conversationId} does not verify`,
     publicMessage: `The summary of generation ${generation} was not written by this service and is not used. Choose another generation, or 0 for none.`,
     metadata: { generation: String(generation) },
+  });
+
+export const requestIdReused = (
+  conversationId: string,
+  { requestId, restoredFrom = 0 }: Pick<History, 'requestId' | 'restoredFrom'>,
+) =>
+  new AppError({
+    status: 'ALREADY_EXISTS',
+    reason: 'IDEMPOTENCY_KEY_REUSED',
+    message: `request ${requestId} of ${conversationId} restored generation ${restoredFrom}`,
+    publicMessage: `This requestId has restored generation ${restoredFrom}. Draw a new one to restore another generation.`,
+    metadata: { restoredFrom: String(restoredFrom) },
   });

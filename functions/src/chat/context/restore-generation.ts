@@ -32,6 +32,7 @@ import {
   generationErased,
   generationNotFound,
   generationOutdated,
+  requestIdReused,
   snapshotInvalid,
 } from './generation-errors.ts';
 import { requestAfterChange } from './request-after-change.ts';
@@ -190,6 +191,8 @@ async function changeOf(
       const view = viewOf(decision.history, request);
       return { result: { view, ...(needed !== undefined && { needed }) } };
     }
+    case 'reused':
+      throw requestIdReused(conversationId, decision.history);
     case 'nothing': {
       const { tokens } = await readPresent(dependencies, target);
       return { result: { view: nothingToRestore(tokens, dependencies.clock.now(), request) } };
@@ -232,7 +235,7 @@ async function publishRestored(
  * compaction that waits or runs is dropped. Afterwards automatic compaction needs new tokens, unless what
  * is restored is over the hard threshold: then it is asked for at once. The present generation, and a
  * request that was done before, change nothing.
- * Throws NOT_FOUND, GENERATION_NOT_FOUND, GENERATION_ERASED, GENERATION_OUTDATED, SNAPSHOT_INVALID,
+ * Throws NOT_FOUND, IDEMPOTENCY_KEY_REUSED, GENERATION_NOT_FOUND, GENERATION_ERASED, GENERATION_OUTDATED, SNAPSHOT_INVALID,
  * ETAG_MISMATCH, GENERATION_MISMATCH (412).
  */
 export async function restoreGeneration(

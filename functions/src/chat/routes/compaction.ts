@@ -36,7 +36,6 @@ export const compactRoute = userRoute({
   errors: [
     'COMPACTION_RUNNING',
     'COMPACTION_LIMIT',
-    'IDEMPOTENCY_KEY_REUSED',
     'CONVERSATION_BUSY',
     'ETAG_MISMATCH',
     'GENERATION_MISMATCH',

@@ -70,6 +70,11 @@ test.each([
     { kind: 'done', history: second },
   ],
   [
+    'to another generation under the id of an earlier one is refused',
+    { generation: 2, requestId: 'request-3', present: 4, newest: [history(4), back] },
+    { kind: 'reused', history: back },
+  ],
+  [
     'that is asked for again by its id is done',
     { requestId: 'request-3', present: 4, newest: [history(4), back] },
     { kind: 'done', history: back },

@@ -15,6 +15,7 @@ const item = (id: string, sources: number[], text = `Said in ${sources.join(' an
 
 const covering: History = {
   ...history(1, 1_000),
+  from: 6,
   coveredThrough: { seq: 9, contentIndex: 2 },
   snapshot: {
     schemaVersion: 1,
@@ -85,6 +86,7 @@ describe('a history without an erased turn', () => {
 
     expect(mended.snapshotText).toBe('b\nSaid in 1.\nSaid in 3.\nSaid in 3.');
     expect(mended.coveredThrough).toEqual({ seq: 3, contentIndex: 0 });
+    expect(mended.from).toBe(3);
     expect(mended.masks.map(({ seq }) => seq)).toEqual([3]);
   });
 
