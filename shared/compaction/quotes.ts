@@ -42,6 +42,33 @@ interface SearchedSentences {
   endingAt: ReadonlyMap<number, UserSentence>;
 }
 
+/**
+ * Where a point may end a sentence or an abbreviation, a date, an initial: "… calls before 10. Call Ann.", "… at 10. Downing
+ * Street". A quote may end there, and begin behind it, but for an initial, behind which a name goes on.
+ */
+const possibleEnd = /(?<=[\s(](?:No|Nr|etc|usw|\p{Lu}|\d{1,2})\.)\s+(?=[^\p{Ll}\p{P}\p{N}\s])/gu;
+
+const initialEnd = /\p{Lu}\.$/u;
+
+/** A piece of a sentence, with which a quote may end. */
+interface SentencePiece extends UserSentence {
+  mayBegin: boolean;
+}
+
+function piecesOf(sentence: UserSentence): SentencePiece[] {
+  const { text, start } = sentence;
+  const pieces: SentencePiece[] = [];
+  let from = 0;
+  let mayBegin = true;
+  for (const { index, 0: blank } of text.matchAll(possibleEnd)) {
+    const end = start + index;
+    pieces.push({ ...sentence, start: start + from, end, text: text.slice(from, index), mayBegin });
+    mayBegin = !initialEnd.test(text.slice(from, index));
+    from = index + blank.length;
+  }
+  return [...pieces, { ...sentence, start: start + from, text: text.slice(from), mayBegin }];
+}
+
 const searchedBySentences = new WeakMap<readonly UserSentence[], SearchedSentences>();
 
 /** Many quotes are looked for in the sentences of a turn: they are read once. */
@@ -52,12 +79,12 @@ function searched(sentences: readonly UserSentence[]): SearchedSentences {
   const endingAt = new Map<number, UserSentence>();
   const keys: string[] = [];
   let length = 0;
-  for (const sentence of sentences) {
-    const key = quoteKey(sentence.text);
+  for (const piece of sentences.flatMap(piecesOf)) {
+    const key = quoteKey(piece.text);
     if (key === '') continue;
-    startingAt.set(length, sentence);
+    if (piece.mayBegin) startingAt.set(length, piece);
     length += key.length;
-    endingAt.set(length, sentence);
+    endingAt.set(length, piece);
     keys.push(key);
   }
   const read = { text: keys.join(''), startingAt, endingAt };

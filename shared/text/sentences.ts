@@ -22,6 +22,9 @@ const sentenceEnd =
 /** A point that ends no sentence: titles, abbreviations, initials, German dates (3. Mai). */
 const abbreviation =
   /(?:^|[\s(])(?:Mr|Mrs|Ms|Dr|Prof|St|Sr|Jr|No|Nr|vs|etc|approx|ca|bzw|usw|z\.\s?B|d\.\s?h|e\.g|i\.e|p\.ex|Sra?|Sig|M|Mme|\p{Lu}|\d{1,2})\.$/u;
+/** Before a figure `no.` is one, too. */
+const numero = /(?:^|[\s(])n[or]\.$/iu;
+const figureBehind = /^\s{1,3}\p{Nd}/u;
 /** A sign between two digits ends no clause: half of 273,523,615 would be another figure. */
 const clauseEnd = /(?!(?<=\p{Nd})[,:，：]\p{Nd})[,;:，；：、)）\]]\s?|\s[-–—]\s|\s/gu;
 
@@ -106,7 +109,8 @@ function sentencesOfLine(text: string, line: Line): Line[] {
     const end = match.index + match[0].length;
     if (end <= start) continue;
     const ending = words.slice(Math.max(start, end - 12), end);
-    if (match[0] === '.' && abbreviation.test(ending)) continue;
+    const isNumero = numero.test(ending) && figureBehind.test(words.slice(end, end + 4));
+    if (match[0] === '.' && (isNumero || abbreviation.test(ending))) continue;
     spans.push({ start: line.start + start, end: line.start + end });
     start = end;
   }

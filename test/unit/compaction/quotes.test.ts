@@ -78,6 +78,40 @@ describe('a quote of whole sentences of the user', () => {
     expect(point).toMatchObject({ ok: true, text: `${announcement} delete my files` });
   });
 
+  test.each([
+    ['I never want calls before 10.', 'Always ask first.'],
+    ['Never answer me with a plain No.', 'Always ask first.'],
+    ['Never use Excel, Word etc.', 'Always ask first.'],
+    ['Never offer me anything before 10.', '我不吃肉，也不要鱼。'],
+  ])('%j and what follows are sentences', (one, other) => {
+    const said = evidenceOf({ 1: `Hello. ${one} ${other} Thanks!` });
+    const textOf = (quote: string) => quotedSentences({ quote, sources: [] }, said, { least });
+
+    expect([textOf(one), textOf(other)]).toMatchObject([{ text: one }, { text: other }]);
+    expect(textOf(`${one} ${other}`)).toMatchObject({ text: `${one} ${other}` });
+  });
+
+  test('a sentence may end with a letter; behind an initial none begins', () => {
+    const said = evidenceOf({
+      1: 'Never offer vitamin B. I never said that J. Smith books for me.',
+    });
+    const resultOf = (quote: string) => quotedSentences({ quote, sources: [] }, said, { least });
+
+    expect(resultOf('Never offer vitamin B.')).toMatchObject({ ok: true });
+    expect(resultOf('Smith books for me.')).toMatchObject({ ok: false });
+  });
+
+  test('a number behind its abbreviation belongs to the sentence', () => {
+    const said = evidenceOf({ 1: 'Never buy No. 5 flour! Never buy no. 6 flour!' });
+    const resultOf = (quote: string) => quotedSentences({ quote, sources: [] }, said, { least });
+
+    expect(resultOf('Never buy no. 6 flour!')).toMatchObject({ ok: true });
+    expect([resultOf('Never buy No.'), resultOf('Never buy no.')]).toMatchObject([
+      { ok: false },
+      { ok: false },
+    ]);
+  });
+
   test('a sentence behind a list is announced by nothing', () => {
     const said = evidenceOf({ 1: 'Do not do this:\n- delete my files\nAlways ask me first.' });
 
