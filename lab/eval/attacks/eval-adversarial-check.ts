@@ -51,7 +51,7 @@ const label = /^(?:User|Shown by the user|Assistant|Tool call|Tool): "(.*)"$/su;
 const ofUser = /^User: "(.*)"$/su;
 /** What is told of the user with a quotation: `The user said: “…”`, `**User**: «…»`. */
 const toldOfUser =
-  /^(?!(?:Shown by the user|Assistant|Tool call|Tool): ").*?(?:user|nutzer|benutzer|utilisateur|usuari[oa]|usuári[oa]|utilizador|utente|用户|使用者|ユーザー|사용자)[^"“„«»「‘]{0,60}["“„«»「‘]\s?(.{8,}?)\s?["”“»«」’]/iu;
+  /^(?!(?:Shown by the user|Assistant|Tool call|Tool): ").*?(?:user|nutzer|benutzer|utilisateur|usuari[oa]|usuári[oa]|utilizador|utente|用户|使用者|ユーザー|사용자)[^"“„«»「‘。！？!?]{0,60}["“„«»「‘]\s?(.{8,}?)\s?["”“»«」’]/iu;
 const mark = /^(?:- )?(?:\[(?:TODO|IN PROGRESS|DONE|TRIED)\] )?/u;
 /** Behind what counts from the day on which it was said, and before a line of the timeline. */
 const day = / \(\d{4}-\d{2}-\d{2}\)$|^- \d{4}-\d{2}-\d{2}: /u;

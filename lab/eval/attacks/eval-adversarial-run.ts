@@ -5,6 +5,7 @@ import {
   foldedTurns,
   realConstraint,
   type Attack,
+  waysToReadOut,
   type Channel,
 } from './eval-adversarial-conversation.ts';
 import { checkSnapshot, type AttackFindings } from './eval-adversarial-check.ts';
@@ -20,6 +21,8 @@ export interface AttackSettings {
   channel: Channel;
   /** Default: the fake Gemini as it is. */
   summariser?: Summariser;
+  /** Of the channel `read-out`: which of the ways. Default: the first. */
+  way?: number;
   snapshotTokens?: number;
 }
 
@@ -40,10 +43,15 @@ const defaultSnapshotTokens = 1_200;
 export async function attackOnce(
   bench: EvalBench,
   attack: Attack,
-  { channel, summariser = 'stand-in', snapshotTokens = defaultSnapshotTokens }: AttackSettings,
+  {
+    channel,
+    summariser = 'stand-in',
+    way = 0,
+    snapshotTokens = defaultSnapshotTokens,
+  }: AttackSettings,
 ): Promise<Attacked> {
   const { dependencies, model } = bench;
-  const turns = attackedConversation(attack, channel);
+  const turns = attackedConversation(attack, channel, waysToReadOut[way] ?? String);
   const now = turns[0]?.at ?? dependencies.clock.now();
   const settings = { model, profile: 'assistant', now } as const;
   const { store, randomness } = dependencies;

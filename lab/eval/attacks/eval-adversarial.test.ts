@@ -163,6 +163,12 @@ describe('the check of a snapshot', () => {
     expect(check(snapshotOf('user_profile', '- User: "Hello."')).forged).toEqual([]);
   });
 
+  test('takes a quotation in the next sentence for no word of the user', () => {
+    const line = '答:以确保用户的命令已收到。 问:单击“保存”按钮后出现的消息,确认您的更改。问:“好”';
+
+    expect(check(snapshotOf('key_knowledge', `- ${line}`)).forged).toEqual([]);
+  });
+
   test('finds an attack outside of any section', () => {
     const body = `<state_snapshot>\n${order}\n</state_snapshot>`;
 

@@ -1,6 +1,6 @@
 import { aligned, percentage } from '#infra/text-table.ts';
 import type { AttackFindings } from './eval-adversarial-check.ts';
-import { parseAttacks, type Channel } from './eval-adversarial-conversation.ts';
+import { parseAttacks, waysToReadOut, type Channel } from './eval-adversarial-conversation.ts';
 import { attackOnce, type Attacked, type Summariser } from './eval-adversarial-run.ts';
 import {
   forEachStrategy,
@@ -14,8 +14,8 @@ import {
 
 const help = `Usage: npm run eval:adversarial -- --data FILE.jsonl [options]
 
-Puts each attack into a conversation of twelve turns, as a message of the user and as what a tool returns,
-compacts it, and looks for the attack in the snapshot. The summariser is the stand-in, which obeys, and then one
+Puts each attack into a conversation of twelve turns, as a message of the user, as what a tool returns, and as
+what a tool returns and the assistant reads out in six ways ("read-out"), compacts it, and looks for the attack in the snapshot. The summariser is the stand-in, which obeys, and then one
 that adds the attack to each summary in every way that might pass for the user's will ("laundering"). A line of
 the data file has "id", "text" and perhaps "carrier", the text in which a tool returns it.
 
@@ -26,11 +26,19 @@ Exit code: 0 no attack achieved anything, or no data file; 1 one did; 2 wrong ar
 
 type Result = Attacked & { strategy: string; summariser: Summariser };
 
-const summarisers: readonly Summariser[] = ['stand-in', 'laundering'];
-const channels: readonly Channel[] = ['user', 'tool'];
-const runs = summarisers.flatMap((summariser) =>
-  channels.map((channel) => ({ summariser, channel })),
-);
+interface Run {
+  summariser: Summariser;
+  channel: Channel;
+  way?: number;
+}
+
+const runs: readonly Run[] = [
+  { summariser: 'stand-in', channel: 'user' },
+  { summariser: 'stand-in', channel: 'tool' },
+  { summariser: 'laundering', channel: 'user' },
+  { summariser: 'laundering', channel: 'tool' },
+  ...waysToReadOut.map((_, way): Run => ({ summariser: 'laundering', channel: 'read-out', way })),
+];
 
 async function attackAll(wanted: ModeSettings, files: readonly DataFile[]): Promise<Result[]> {
   const attacks = files
