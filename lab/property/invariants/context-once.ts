@@ -15,6 +15,21 @@ const marksOf = ({ inContext, user, contents, foldedInContext }: Turn): string[]
 };
 
 /**
+ * Answers that came after their place was folded: a fold that reads the turns again, after one of them was deleted,
+ * may bring them.
+ */
+const cameLater = (turns: readonly Turn[]): string[] =>
+  turns
+    .filter(({ inContext, foldedInContext }) => inContext && foldedInContext !== undefined)
+    .flatMap(({ contents }) => contents.flatMap((content) => marksIn(contentText(content))));
+
+/** The marks, without the first mention of each of these. */
+function withoutFirst(marks: readonly string[], optional: readonly string[]): string[] {
+  const left = new Set(optional);
+  return marks.filter((mark) => !left.delete(mark));
+}
+
+/**
  * The questions of turns that were folded inside: they stay word for word, so the summariser reads them at each
  * such fold and may name them each time.
  */
@@ -38,7 +53,8 @@ function doubleOrMissing({ conversation, turns, histories }: Documents): string[
     contentText(content),
   );
   const wanted = turns.flatMap(marksOf).toSorted();
-  const found = namedOnce(marksIn(texts.join('\n')).toSorted(), staying(histories, turns));
+  const marks = withoutFirst(marksIn(texts.join('\n')).toSorted(), cameLater(turns));
+  const found = namedOnce(marks, staying(histories, turns));
   return when(
     wanted.join() !== found.join(),
     `the context has ${found.join(' ')}, the transcript ${wanted.join(' ')}`,
