@@ -2,7 +2,7 @@ import { askingForCompaction, delivering, sending } from './actions/actions.ts';
 import { askingTheApp } from './actions/app-actions.ts';
 import { initialStates } from './initial-state.ts';
 import type { Turn } from './flow.ts';
-import { passingThroughBin } from './actions/lifecycle-actions.ts';
+import { cancelling, passingThroughBin } from './actions/lifecycle-actions.ts';
 import { mutants, type Mutant } from './mutants.ts';
 import type { Program } from './run-program.ts';
 
@@ -69,6 +69,15 @@ export const regressions: readonly Regression[] = [
       initial: startingWith('two turns and an app'),
       strands: [[askingTheApp({ server: 'chat-0' })]],
       schedule: [],
+    },
+  },
+  {
+    name: 'a turn that crosses with what is said of the calls which its cancellation left open',
+    program: {
+      ...calm,
+      initial: startingWith('two turns and an app'),
+      strands: [[askingTheApp({ server: 'chat-1' })], [cancelling({ server: 'chat-0', seq: 3 })]],
+      schedule: turns([0, 8], [1, 100]),
     },
   },
 ];

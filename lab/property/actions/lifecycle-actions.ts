@@ -23,13 +23,14 @@ const message = fc.oneof(
   fc.constantFrom('message-2', messageIdOf('alpha'), messageIdOf('bravo')),
 );
 
-const cancels = fc.record({ server: chat, seq }).map((input): Action => ({
+export const cancelling = (input: { server: string; seq: number }): Action => ({
   text: `turn ${input.seq} is cancelled on ${input.server}`,
   server: input.server,
   run: async (stage) => {
     await cancelTurn(chatOf(stage), { ...ownConversation, turnId: `t_${input.seq}` });
   },
-}));
+});
+const cancels = fc.record({ server: chat, seq }).map(cancelling);
 
 const edits = fc
   .record({ server: chat, messageId: fc.constantFrom('message-2', messageIdOf('alpha')) })

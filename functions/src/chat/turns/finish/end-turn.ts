@@ -3,6 +3,7 @@ import { conversationPolicy } from '#functions/config/conversation-policy.ts';
 import { selectOutputForms, type Viewing } from '#functions/context/output-forms.ts';
 import { compactionNeed } from '#shared/compaction/trigger.ts';
 import { meterAfterTurn } from '#shared/conversation/context/meter.ts';
+import { endedContents } from '#shared/conversation/context/tool-calls.ts';
 import { isSeen } from '#shared/conversation/documents/content.ts';
 import type { ContextMeter } from '#shared/conversation/documents/conversation.ts';
 import type { TurnError } from '#shared/conversation/documents/turn.ts';
@@ -117,8 +118,11 @@ export function endTurn(
   const contents = isWaiting ? answer.contents : withoutServerCalls(answer.contents);
   const inContext = !isWaiting && (foldedInContext ?? isInContext(answer, isCancelled));
   const isMeasured = (inContext || isWaiting) && foldedInContext === undefined;
+  const unanswered = isCancelled ? 'cancelled_by_user' : error && 'interrupted';
+  // Later prompts say of each open call that it was not answered.
+  const read = unanswered ? endedContents(contents, unanswered) : contents;
   const measured = isMeasured
-    ? measureTurn(dependencies, begun, { ...answer, contents })
+    ? measureTurn(dependencies, begun, { ...answer, contents: read })
     : undefined;
   const waitsUntil = new Date(now.getTime() + dependencies.config.TOOL_RESULT_TIMEOUT_MS);
   return {
@@ -129,7 +133,7 @@ export function endTurn(
     state: stateOf(answer, isCancelled),
     contents,
     rounds: rounds && { ...rounds, step: rounds.step + 1 },
-    unanswered: isCancelled ? 'cancelled_by_user' : error && 'interrupted',
+    unanswered,
     answerTokens: estimateAll(contents, begun.context.conversation),
     userTokens: begun.tokens.user,
     inContext,
