@@ -20,13 +20,15 @@ const OPTIONAL_FIELDS = [
   'deleteTime',
   'purgeTime',
   'forkedFrom',
+  'thresholdShift',
+  'settledNeed',
   'deletedPins',
   'memoryRevision',
   'client',
 ] as const satisfies readonly (keyof Conversation)[];
 
 /** A conversation document that says nothing of anybody and keeps the id taken until `expireTime`. */
-const tombstone = (
+export const tombstone = (
   generation: number,
   now: Date,
 ): Omit<Conversation, (typeof OPTIONAL_FIELDS)[number]> => ({
