@@ -42,13 +42,3 @@ export function maskText(text: string, secrets: readonly string[]): string {
   for (const [pattern, replacement] of TELLING) masked = masked.replaceAll(pattern, replacement);
   return masked;
 }
-
-/** The region that an address of Google's names. */
-export function readRegion(url: string): string | undefined {
-  const { hostname } = new URL(url);
-  const [, region] =
-    /^.+-\d+\.([a-z0-9-]+)\.run\.app$/.exec(hostname) ??
-    /^([a-z]+-[a-z]+\d+)-.+\.cloudfunctions\.net$/.exec(hostname) ??
-    [];
-  return region;
-}

@@ -6,19 +6,14 @@ import { networkFailure } from './smoke-client.ts';
 const chunkSchema = z.looseObject({
   type: z.string(),
   delta: z.string().optional(),
-  messageMetadata: z
-    .looseObject({ turnId: z.string().optional(), replayed: z.boolean().optional() })
-    .optional(),
+  messageMetadata: z.looseObject({ turnId: z.string().optional() }).optional(),
 });
 
 /** An answer as it came. */
 export interface StreamRead {
-  ids: number[];
+  events: number;
   text: string;
   turnId: string;
-  isReplayed: boolean;
-  /** From `startedAt` to the first piece of text, ms. */
-  timeToFirstTextMs: number;
   /** When each piece of text came, ms after `startedAt`. */
   textAtMs: number[];
   hasFailed: boolean;
@@ -49,22 +44,14 @@ export async function readStream(
       remedy:
         'Something between here and chat changes answers: a proxy or a gateway that takes no streams.',
     });
-  const read: StreamRead = {
-    ids: [],
-    text: '',
-    turnId: '',
-    isReplayed: false,
-    timeToFirstTextMs: Number.NaN,
-    textAtMs: [],
-    hasFailed: false,
-  };
+  const read: StreamRead = { events: 0, text: '', turnId: '', textAtMs: [], hasFailed: false };
   let isDone = false;
   const events = response.body
     .pipeThrough(new TextDecoderStream())
     .pipeThrough(new EventSourceParserStream());
   try {
     for await (const { id, data } of events) {
-      if (id !== undefined) read.ids.push(Number(id));
+      if (id !== undefined) read.events += 1;
       if (data === '[DONE]') isDone = true;
       else take(read, chunkSchema.parse(JSON.parse(data)), performance.now() - startedAt);
     }
@@ -74,19 +61,15 @@ export async function readStream(
   if (!isDone)
     throw new SmokeFailure({
       tried,
-      came: `the stream ended after ${read.ids.length} events without [DONE]`,
+      came: `the stream ended after ${read.events} events without [DONE]`,
       remedy:
         'The connection was cut: Firebase Hosting ends answers after 60 s, Cloud Run after chat.timeout_seconds; or the instance ended (its log says so).',
     });
-  read.timeToFirstTextMs = read.textAtMs[0] ?? Number.NaN;
   return read;
 }
 
 function take(read: StreamRead, chunk: z.infer<typeof chunkSchema>, atMs: number): void {
-  if (chunk.type === 'start') {
-    read.turnId = chunk.messageMetadata?.turnId ?? '';
-    read.isReplayed = chunk.messageMetadata?.replayed ?? false;
-  }
+  if (chunk.type === 'start') read.turnId = chunk.messageMetadata?.turnId ?? '';
   if (chunk.type === 'error') read.hasFailed = true;
   if (chunk.type !== 'text-delta' || chunk.delta === undefined) return;
   read.text += chunk.delta;

@@ -12,8 +12,6 @@ const byReason: Readonly<Record<string, string>> = {
     'No token reached chat. A proxy before it may take the header Authorization off.',
   ID_TOKEN_INVALID:
     'The token is of another Firebase project than the deployment’s GOOGLE_CLOUD_PROJECT, or is no ID token. With --api-key take the key of that project.',
-  ID_TOKEN_EXPIRED: 'Take a new token: one is good for an hour.',
-  ID_TOKEN_REVOKED: 'This sign-in was revoked. Sign in again.',
   ACCOUNT_LOOKUP_FAILED:
     'Chat cannot ask whether the sign-in was revoked: its account needs roles/firebaseauth.viewer, or set CHECK_REVOKED=off.',
   KEYS_UNAVAILABLE:
@@ -37,7 +35,6 @@ const byReason: Readonly<Record<string, string>> = {
   STORED_BY_NEWER_VERSION:
     'A later release wrote to this database. Deploy that one again, or one after it (docs/operations.md, “Upgrade”).',
   EVENT_BUS_UNAVAILABLE: 'Pub/Sub took no event: chat needs roles/pubsub.publisher on its topics.',
-  USER_DAILY_MESSAGES: 'The quota of this user is used up for today (USER_DAILY_MESSAGES).',
   ANONYMOUS_LIMIT:
     'Anonymous users may do less than this check needs (ANONYMOUS_DAILY_MESSAGES, ANONYMOUS_DAILY_TOKENS): take --token of a signed-in user.',
   GLOBAL_BUDGET: 'The day’s budget of the deployment is spent (GLOBAL_DAILY_USD).',

@@ -1,13 +1,11 @@
 import type { GitState } from '../git-state.ts';
-import { maskText, readRegion } from './mask.ts';
+import { maskText } from './mask.ts';
 import type { StepResult } from './run-steps.ts';
 
 /** What was checked, with what, and when. */
 export interface SmokeRun {
   url: string;
   startedAt: Date;
-  /** Names of the options that were given, without their values. */
-  options: readonly string[];
   /** Version of the clone that checked. */
   version: string;
   git: GitState | undefined;
@@ -53,17 +51,14 @@ function checkedWith({ version, git, platform }: SmokeRun): string {
 export function smokeReport(results: readonly StepResult[], run: SmokeRun): string {
   const mask = (text: string) => maskText(text, run.secrets);
   const failed = count(results, 'failed');
-  const api = results.find(({ name, outcome }) => name === 'openapi' && outcome === 'ok')?.note;
   return `### Smoke check of Recap: ${failed === 0 ? 'passed' : 'failed'} (${count(results, 'ok')} ok, ${failed} failed, ${count(results, 'skipped')} not run)
 
 | Step | Result | Duration | What came, or why it did not run | Remedy |
 | --- | --- | --: | --- | --- |
 ${results.map((result) => row(result, mask)).join('\n')}
 
-- Address: ${quoted(mask(plainAddress(run.url)))}, region ${readRegion(run.url) ?? 'not in the address'}
-- Deployed version: not told by the service; its API document: ${api === undefined ? 'not read' : quoted(mask(api))}
+- Address: ${quoted(mask(plainAddress(run.url)))}
 - Checked with: ${checkedWith(run)}
-- Options: ${run.options.map(quoted).join(' ')}
 - Started: ${run.startedAt.toISOString()}
 
 Masked: \`[secret]\`, \`[token]\`, \`[key]\`, \`[e-mail]\`, \`[project]\`, \`[hash]\`, \`[host]\`. Ids of requests, turns and conversations are not masked: with them the operator finds the log lines.

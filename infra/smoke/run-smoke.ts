@@ -1,11 +1,12 @@
 import { randomInt, randomUUID } from 'node:crypto';
-import { chatSteps } from './chat-steps.ts';
-import { closingSteps } from './closing-steps.ts';
-import { compactionSteps } from './compaction-steps.ts';
+import { create, fill, send, streaming } from './chat-steps.ts';
+import { compact, snapshot } from './compaction-steps.ts';
 import { runSteps, type StepResult } from './run-steps.ts';
-import { serviceSteps } from './service-steps.ts';
+import { erase, health, signIn } from './service-steps.ts';
 import { createSmokeClient } from './smoke-client.ts';
 import type { SmokeContext, SmokeOptions } from './smoke-context.ts';
+
+const steps = [health, signIn, create, send, streaming, fill, compact, snapshot, erase];
 
 /**
  * Checks a deployment from end to end by its public API, with a conversation of its own, which it erases again.
@@ -22,8 +23,6 @@ export async function runSmoke(
     conversationId: randomUUID(),
     // With a figure in it: a fact that every summary must keep, which a bare word is not.
     codeWord: options.codeWord ?? `zebra${randomInt(100_000, 1_000_000)}`,
-    sent: [],
   };
-  const steps = [...serviceSteps, ...chatSteps, ...compactionSteps, ...closingSteps];
   return runSteps(steps, context, tell);
 }

@@ -1,63 +1,55 @@
-/** What a step that could not look has to say. */
-interface NotRun {
-  notRun: string;
-}
+/** How it went, for people, or why there was nothing to look at. */
+type Outcome = string | { notRun: string };
 
 export interface Step<Context> {
   name: string;
   /** Steps that must have gone well before; those of a step that was skipped count as not. */
   needs: readonly string[];
-  /** A word about how it went, for people, or why there was nothing to look at; undefined: nothing to say. */
-  run: (context: Context) => Promise<string | NotRun | undefined>;
+  run: (context: Context) => Outcome | Promise<Outcome>;
 }
 
-/** A step that did not do what it should: what was tried, what came, and what an operator can do. */
-export class SmokeFailure extends Error {
-  readonly tried: string;
-  readonly came: string;
-  readonly remedy: string;
+interface Failure {
+  tried: string;
+  came: string;
+  /** What an operator can do. */
+  remedy: string;
+}
 
-  constructor(failure: { tried: string; came: string; remedy: string }) {
+/** A step that did not do what it should. */
+export class SmokeFailure extends Error {
+  readonly failure: Failure;
+
+  constructor(failure: Failure) {
     super(`${failure.tried}: ${failure.came}. ${failure.remedy}`);
     this.name = 'SmokeFailure';
-    this.tried = failure.tried;
-    this.came = failure.came;
-    this.remedy = failure.remedy;
+    this.failure = failure;
   }
 }
 
-export interface StepResult {
+export interface StepResult extends Partial<Failure> {
   name: string;
   outcome: 'ok' | 'failed' | 'skipped';
   durationMs: number;
   /** How it went; of a skipped step: why it did not run. */
   note?: string;
-  /** Of a failure. */
-  tried?: string;
-  came?: string;
-  remedy?: string;
 }
 
-async function runStep<Context>(step: Step<Context>, context: Context): Promise<StepResult> {
+async function runStep<Context>(
+  { name, run }: Step<Context>,
+  context: Context,
+): Promise<StepResult> {
   const startedAt = performance.now();
-  const took = () => Math.round(performance.now() - startedAt);
+  const took = () => ({ name, durationMs: Math.round(performance.now() - startedAt) });
   try {
-    const said = await step.run(context);
-    const { name } = step;
-    if (typeof said === 'object')
-      return { name, outcome: 'skipped', durationMs: took(), note: said.notRun };
-    const note = said === undefined ? {} : { note: said };
-    return { name, outcome: 'ok', durationMs: took(), ...note };
+    const result = await run(context);
+    return typeof result === 'string'
+      ? { ...took(), outcome: 'ok', note: result }
+      : { ...took(), outcome: 'skipped', note: result.notRun };
   } catch (error) {
-    const { tried, came, remedy } =
-      error instanceof SmokeFailure
-        ? error
-        : {
-            tried: step.name,
-            came: String(error),
-            remedy: 'This is a defect of the check itself.',
-          };
-    return { name: step.name, outcome: 'failed', durationMs: took(), tried, came, remedy };
+    const remedy = 'This is a defect of the check itself.';
+    const failure =
+      error instanceof SmokeFailure ? error.failure : { tried: name, came: String(error), remedy };
+    return { ...took(), outcome: 'failed', ...failure };
   }
 }
 
@@ -90,17 +82,9 @@ export async function runSteps<Context>(
 const NAME_WIDTH = 12;
 
 /** One line for a result. */
-export function stepLine({
-  name,
-  outcome,
-  durationMs,
-  note,
-  tried,
-  came,
-  remedy,
-}: StepResult): string {
+export function stepLine(result: StepResult): string {
+  const { name, outcome, durationMs, note, tried, came, remedy } = result;
   if (outcome === 'skipped') return `skipped  ${name.padEnd(NAME_WIDTH)} ${note}`;
   if (outcome === 'failed') return `FAILED ${name}: ${tried}: ${came}. ${remedy}`;
-  const took = `${durationMs} ms`;
-  return `ok  ${name.padEnd(NAME_WIDTH)} ${took}${note === undefined ? '' : `  ${note}`}`;
+  return `ok  ${name.padEnd(NAME_WIDTH)} ${durationMs} ms  ${note}`;
 }

@@ -41,15 +41,12 @@ const CUT =
   'The connection was cut while the answer came: the instance ended or a proxy gave up; look at the log of chat.';
 
 /** Why no answer came, in words of networks. */
-const remedyByCode: ReadonlyMap<string, string> = new Map([
-  ['ENOTFOUND', 'There is no such host: check --url for typos.'],
-  [
-    'ECONNREFUSED',
-    'Nobody listens there: is the service up (locally: npm start), and the port right?',
-  ],
-  ['UND_ERR_SOCKET', CUT],
-  ['ECONNRESET', CUT],
-]);
+const remedyByCode: Readonly<Record<string, string>> = {
+  ENOTFOUND: 'There is no such host: check --url for typos.',
+  ECONNREFUSED: 'Nobody listens there: is the service up (locally: npm start), and the port right?',
+  UND_ERR_SOCKET: CUT,
+  ECONNRESET: CUT,
+};
 const NO_ANSWER = 'No answer came: check the network from here, and the certificate of the host.';
 
 const codeOf = (error: unknown): string | undefined => {
@@ -64,7 +61,7 @@ export function networkFailure(tried: string, error: unknown): unknown {
   return new SmokeFailure({
     tried,
     came: `no answer (${code ?? error.name}: ${error.message})`,
-    remedy: remedyByCode.get(code ?? '') ?? NO_ANSWER,
+    remedy: remedyByCode[code ?? ''] ?? NO_ANSWER,
   });
 }
 
@@ -97,18 +94,17 @@ export function createSmokeClient(options: {
   headers: Readonly<Record<string, string>>;
 }): SmokeClient {
   const url = options.url.replace(/\/+$/, '');
-  const open = async ({ method, path, body, headers, expect }: SmokeRequest) => {
-    const verb = method ?? (body === undefined ? 'GET' : 'POST');
-    const tried = `${verb} ${url}${path}`;
+  const methodOf = ({ method, body }: SmokeRequest) => method ?? (body ? 'POST' : 'GET');
+  const open = async (request: SmokeRequest) => {
+    const { path, body, headers, expect } = request;
+    const method = methodOf(request);
+    const tried = `${method} ${url}${path}`;
+    const type = body && { 'content-type': 'application/json' };
     const response = await fetch(`${url}${path}`, {
-      method: verb,
-      headers: {
-        ...options.headers,
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-        ...headers,
-      },
+      method,
+      headers: { ...options.headers, ...type, ...headers },
       signal: AbortSignal.timeout(TIMEOUT_MS),
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(body && { body: JSON.stringify(body) }),
     }).catch((error: unknown) => {
       throw networkFailure(tried, error);
     });
@@ -122,12 +118,11 @@ export function createSmokeClient(options: {
     async json(schema, request) {
       const response = await open(request);
       const text = await response.text();
-      const tried = `${request.method ?? (request.body === undefined ? 'GET' : 'POST')} ${url}${request.path}`;
       try {
         return schema.parse(JSON.parse(text));
       } catch {
         throw new SmokeFailure({
-          tried,
+          tried: `${methodOf(request)} ${url}${request.path}`,
           came: `HTTP ${response.status}, but ${JSON.stringify(shown(text))} is not what this version of Recap answers`,
           remedy:
             'Something else than Recap may serve this address, or another version of it: compare with `npm run package` and `terraform apply`.',

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { SmokeClient } from './smoke-client.ts';
 import type { StreamRead } from './read-stream.ts';
 
@@ -9,10 +10,8 @@ export interface SmokeOptions {
   codeWord?: string | undefined;
   /** Signs a user in: the headers of their calls, and who it is, for people. Throws SmokeFailure. */
   signIn: () => Promise<{ headers: Readonly<Record<string, string>>; who: string }>;
-  /** Also erase the user; only where the run itself made it. */
-  erasesUser: boolean;
-  /** Origin of a page that is to be allowed to call; absent: not looked at. */
-  origin?: string | undefined;
+  /** Whether the check made its user itself, who is then erased as well. */
+  isOwnUser: boolean;
   /** Tells where a long step stands. */
   progress: (text: string) => void;
 }
@@ -25,13 +24,23 @@ export interface SmokeContext {
   conversationId: string;
   /** A word that nobody else says, which must survive. */
   codeWord: string;
-  /** User messages that were answered, in order. */
-  sent: { id: string; text: string }[];
   first?: StreamRead;
   /** The compaction did what there was to do, but made no snapshot. */
   isNoop?: boolean;
-  generation?: number;
 }
 
 export const conversationPath = ({ conversationId }: SmokeContext, rest = ''): string =>
   `/v1/conversations/${conversationId}${rest}`;
+
+/** Looks until something is there; undefined when that takes longer than the run may wait. */
+export async function waitFor<Found>(
+  { waitMs, pollMs }: Pick<SmokeOptions, 'waitMs' | 'pollMs'>,
+  look: () => Promise<Found | undefined>,
+): Promise<Found | undefined> {
+  const startedAt = performance.now();
+  for (;;) {
+    const found = await look();
+    if (found !== undefined || performance.now() - startedAt > waitMs) return found;
+    await delay(pollMs);
+  }
+}

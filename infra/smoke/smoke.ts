@@ -13,6 +13,8 @@ import { parseSmokeArguments, type SmokeArguments, smokeHelp } from './smoke-arg
 import type { SmokeOptions } from './smoke-context.ts';
 import { signInAnonymously } from './sign-in.ts';
 
+/** Longer than a compaction may take, its second try included. */
+const WAIT_MS = 300_000;
 const POLL_MS = 1_000;
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -30,51 +32,42 @@ function signInOf({ token, apiKey, appCheck }: SmokeArguments): SmokeOptions['si
   };
 }
 
-async function writeReport(
-  file: string,
+async function reportOf(
   results: readonly StepResult[],
-  { wanted, startedAt }: { wanted: SmokeArguments; startedAt: Date },
-): Promise<void> {
-  const { url, given: options, token, apiKey, appCheck } = wanted;
+  { url, token, apiKey, appCheck }: SmokeArguments,
+  startedAt: Date,
+): Promise<string> {
   const manifest = await readFile(new URL('../../package.json', import.meta.url), 'utf8');
-  const report = smokeReport(results, {
+  return smokeReport(results, {
     url,
     startedAt,
-    options,
     version: z.object({ version: z.string() }).parse(JSON.parse(manifest)).version,
     git: await readGitState(root, ['.']),
     platform: `${process.version}, ${process.platform} ${process.arch}`,
     secrets: [token, apiKey, appCheck].flatMap((secret) => secret || []),
   });
-  await writeFile(file, report);
-  process.stderr.write(`… ${file} holds the results for an issue\n`);
 }
 
 async function run(wanted: SmokeArguments): Promise<number> {
-  const { url, isJson, report } = wanted;
   const startedAt = new Date();
+  const note = (text: string) => process.stderr.write(`… ${text}\n`);
   const results = await runSmoke(
-    url,
+    wanted.url,
     {
-      waitMs: wanted.waitSeconds * 1_000,
+      waitMs: WAIT_MS,
       pollMs: POLL_MS,
       signIn: signInOf(wanted),
-      erasesUser: wanted.erasesUser,
-      origin: wanted.origin,
-      progress: (text) => process.stderr.write(`… ${text}\n`),
+      isOwnUser: wanted.token === undefined,
+      progress: note,
     },
-    (result) => {
-      if (!isJson) process.stdout.write(`${terminalText(stepLine(result))}\n`);
-    },
+    (result) => process.stdout.write(`${terminalText(stepLine(result))}\n`),
   );
-  const failed = results.filter(({ outcome }) => outcome === 'failed');
-  if (isJson)
-    process.stdout.write(
-      `${terminalText(JSON.stringify({ url, ok: failed.length === 0, steps: results }, null, 2))}\n`,
-    );
-  if (report !== undefined) await writeReport(report, results, { wanted, startedAt });
-  else if (failed.length > 0) process.stderr.write(`… to report this, run it with --report FILE\n`);
-  return failed.length === 0 ? 0 : 1;
+  const hasFailed = results.some(({ outcome }) => outcome === 'failed');
+  if (wanted.report !== undefined) {
+    await writeFile(wanted.report, await reportOf(results, wanted, startedAt));
+    note(`${wanted.report} holds the results for an issue`);
+  } else if (hasFailed) note('to report this, run it with --report FILE');
+  return hasFailed ? 1 : 0;
 }
 
 async function main(): Promise<number> {
@@ -84,9 +77,8 @@ async function main(): Promise<number> {
     // A file that cannot be written is told now, not when all is done.
     if (wanted !== 'help' && wanted.report !== undefined) await writeFile(wanted.report, '');
   } catch (error) {
-    process.stderr.write(
-      `${error instanceof Error ? error.message : String(error)}\n\n${smokeHelp}\n`,
-    );
+    const text = error instanceof Error ? error.message : String(error);
+    process.stderr.write(`${text}\n\n${smokeHelp}\n`);
     return 2;
   }
   if (wanted !== 'help') return run(wanted);

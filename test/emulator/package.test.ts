@@ -110,7 +110,7 @@ describe.skipIf(missingTerraform().length > 0)('the functions as deployed', () =
 
     const smoke = promisify(execFile)(
       process.execPath,
-      ['infra/smoke/smoke.ts', '--url', chat.url, '--wait-seconds', '20'],
+      ['infra/smoke/smoke.ts', '--url', chat.url],
       { cwd: root, env: { RECAP_TOKEN } },
     );
     const { stdout } = await smoke.catch((error: { stdout: string }) => error);

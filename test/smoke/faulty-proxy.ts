@@ -11,23 +11,18 @@ import { buffer } from 'node:stream/consumers';
 export type ProxyFault =
   /** Hands an answer over when it is whole. */
   | { kind: 'buffers' }
-  /** Another time of the day. */
-  | { kind: 'date'; date: Date }
   /** Answers by itself, as Google's front end does. */
   | { kind: 'answers'; status: number; html: string }
-  /** Takes something out of the JSON of one address. */
-  | { kind: 'changes'; path: string; change: (text: string) => string }
   /** Cuts streams after so many bytes. */
   | { kind: 'cuts'; afterBytes: number };
 
 async function pass(
   answer: IncomingMessage,
   response: ServerResponse,
-  { fault, path }: { fault: Exclude<ProxyFault, { kind: 'answers' }>; path: string },
+  fault: Exclude<ProxyFault, { kind: 'answers' }>,
 ): Promise<void> {
   const { 'content-length': _, 'transfer-encoding': __, ...headers } = answer.headers;
-  const date = fault.kind === 'date' ? { date: fault.date.toUTCString() } : {};
-  response.writeHead(answer.statusCode ?? 502, { ...headers, ...date });
+  response.writeHead(answer.statusCode ?? 502, headers);
   const isStream = answer.headers['content-type']?.includes('text/event-stream') ?? false;
   if (fault.kind === 'cuts' && isStream) {
     let passedBytes = 0;
@@ -39,9 +34,7 @@ async function pass(
     response.end();
     return;
   }
-  const body = await buffer(answer);
-  const isChanged = fault.kind === 'changes' && fault.path === path;
-  response.end(isChanged ? fault.change(body.toString()) : body);
+  response.end(await buffer(answer));
 }
 
 /** A proxy before chat; a request that is not touched by the fault goes through as it is. */
@@ -53,7 +46,7 @@ export function faultyProxy(chatUrl: string, fault: ProxyFault): Server {
     }
     const { url: path = '/', method, headers } = incoming;
     const outgoing = request(`${chatUrl}${path}`, { method, headers }, (answer) => {
-      pass(answer, response, { fault, path }).catch(() => response.destroy());
+      pass(answer, response, fault).catch(() => response.destroy());
     });
     outgoing.once('error', () => response.destroy());
     incoming.pipe(outgoing);

@@ -7,7 +7,6 @@ const url = 'https://recap-chat-123456789012.europe-west1.run.app';
 const run = (changes: Partial<SmokeRun> = {}): SmokeRun => ({
   url,
   startedAt: new Date('2026-11-27T08:09:10.000Z'),
-  options: ['--url', '--api-key'],
   version: '0.1.0',
   git: { commit: 'abc1234', changed: [] },
   platform: 'v24.21.0, linux x64',
@@ -46,16 +45,11 @@ describe('the report of the smoke check', () => {
     expect(report).toContain('| fill | not run |  | `needs send` |  |');
   });
 
-  test('the report names versions, region, time and options', () => {
-    const openapi = ok('openapi', 'OpenAPI 3.1.0, 58 paths, fingerprint abc');
-
-    const report = smokeReport([openapi], run());
+  test('the report names versions and time', () => {
+    const report = smokeReport([ok('health', 'fine')], run());
 
     expect(report).toContain('### Smoke check of Recap: passed');
-    expect(report).toContain('region europe-west1');
-    expect(report).toContain('not told by the service; its API document: `OpenAPI 3.1.0, 58 paths');
     expect(report).toContain('Recap 0.1.0, commit abc1234; Node v24.21.0, linux x64');
-    expect(report).toContain('Options: `--url` `--api-key`');
     expect(report).toContain('Started: 2026-11-27T08:09:10.000Z');
   });
 
@@ -108,14 +102,6 @@ describe('the report of the smoke check', () => {
     const report = smokeReport([], run({ url: 'HTTPS://Chat.Acme.com/v1?key=SECRET' }));
 
     expect(report).toContain('Address: `https://[host]/v1`');
-  });
-
-  test('what the API document says of itself is masked and no Markdown', () => {
-    const openapi = ok('openapi', 'OpenAPI 3.1 @octocat ![x](//evil.example) jane@acme.com');
-
-    expect(smokeReport([openapi], run())).toContain(
-      'its API document: `OpenAPI 3.1 @octocat ![x](//evil.example) [e-mail]`',
-    );
   });
 
   test('a server’s answer stays in its cell, mentions nobody and is no HTML', () => {

@@ -10,9 +10,6 @@ describe('the arguments of the check', () => {
     [['--url', 'ftp://recap.example.com'], '--url takes an address'],
     [['--url', url], 'give --api-key'],
     [['--url', url, '--token', 't', '--api-key', 'k'], 'give one'],
-    [['--url', url, '--token', 't', '--erase-user'], '--erase-user needs --api-key'],
-    [['--url', 'http://localhost:8080', '--erase-user'], '--erase-user needs --api-key'],
-    [['--url', 'http://localhost', '--wait-seconds', 'soon'], '--wait-seconds takes'],
     [['--url', url, '--loud'], '--loud'],
   ])('the smoke arguments %j are refused with the fault', (line, said) => {
     expect(() => parseSmokeArguments(line, {})).toThrow(said);
@@ -21,15 +18,15 @@ describe('the arguments of the check', () => {
   test('the smoke check takes its token from the shell, hidden from the process list', () => {
     const parsed = parseSmokeArguments(['--url', url], { RECAP_TOKEN: 't' });
 
-    expect(parsed).toMatchObject({ token: 't', erasesUser: false, waitSeconds: 180 });
+    expect(parsed).toMatchObject({ token: 't' });
   });
 
   test('the smoke check ignores the shell’s token where a new user is requested', () => {
-    const parsed = parseSmokeArguments(['--url', url, '--api-key', 'k', '--erase-user'], {
+    const parsed = parseSmokeArguments(['--url', url, '--api-key', 'k'], {
       RECAP_TOKEN: 't',
     });
 
-    expect(parsed).toMatchObject({ token: undefined, apiKey: 'k', erasesUser: true });
+    expect(parsed).toMatchObject({ token: undefined, apiKey: 'k' });
   });
 
   test.each(['http://127.0.0.1:8080', 'http://localhost:8080'])(

@@ -62,7 +62,7 @@ async function check(url: string, options: Partial<SmokeOptions> & { projectId?:
   const results = await runSmoke(url, {
     waitMs: 20_000,
     pollMs: 30,
-    erasesUser: false,
+    isOwnUser: false,
     signIn: () =>
       Promise.resolve({
         headers: { authorization: `Bearer ${tokenOf(projectId)}` },
@@ -109,10 +109,8 @@ describe('a deployment that works', () => {
     const { results, failed } = await check(url);
     expect(failed).toEqual([]);
     expect(results.filter(({ outcome }) => outcome === 'skipped').map(stepLine)).toEqual([
-      expect.stringMatching(/^skipped {2}cors +no --origin was given$/),
       expect.stringMatching(/^skipped {2}streaming +too few pieces of text/),
     ]);
-    expect(results.find(({ name }) => name === 'push')?.note).toMatch(/took the push/);
     expect(results.find(({ name }) => name === 'compact')?.note).toMatch(/generation 1/);
     expect(results.at(-1)).toMatchObject({ name: 'erase', outcome: 'ok' });
   });
@@ -129,11 +127,11 @@ describe('a deployment that works', () => {
     });
   });
 
-  test('the smoke check erases only its conversation, or its new user on request', async () => {
+  test('the smoke check erases only its conversation, or its own user as well', async () => {
     const { url, fakeGemini } = await startRecap();
     await refuseKey(fakeGemini.url, 403);
 
-    const { results } = await check(url, { erasesUser: true });
+    const { results } = await check(url, { isOwnUser: true });
 
     expect(results.at(-1)).toMatchObject({
       outcome: 'ok',
@@ -169,11 +167,11 @@ describe('a compaction that never comes', () => {
 
       const { failed, outcomes } = await check(url, { waitMs: 1_000 });
 
-      expect(failed[0]).toMatch(/^FAILED push: POST \S+:compact: still QUEUED after \d+ s\. /);
+      expect(failed[0]).toMatch(/^FAILED compact: POST \S+:compact: still QUEUED after \d+ s\. /);
       expect(failed[0]).toContain('compaction_publish_failed');
       expect(failed[0]).toContain('dead letters');
       expect(failed[0]).toContain('PUSH_AUDIENCE');
-      expect(outcomes).toMatchObject({ compact: 'skipped', restore: 'skipped', transcript: 'ok' });
+      expect(outcomes).toMatchObject({ snapshot: 'skipped', send: 'ok' });
     },
   );
 
@@ -204,7 +202,7 @@ describe('an answer that does not come', () => {
       expect(failed[0]).toMatch(/^FAILED send: POST \S+\/messages/);
       expect(failed[0]).toContain('MODEL_REFUSED_REQUEST');
       expect(failed[0]).toContain('GEMINI_API_KEY');
-      expect(outcomes).toMatchObject({ compact: 'skipped', search: 'skipped', erase: 'ok' });
+      expect(outcomes).toMatchObject({ compact: 'skipped', erase: 'ok' });
     },
   );
 
@@ -311,23 +309,6 @@ describe('proxies and other obstacles', () => {
     expect(failed[0]).toMatch(/^FAILED send: .* ended after \d+ events without \[DONE\]/);
   });
 
-  test('the smoke check reports an older version by its missing routes', async () => {
-    const { url } = await startRecap();
-    const old = await behind(url, {
-      kind: 'changes',
-      path: '/v1/openapi.json',
-      change: (text) => text.replaceAll('/v1/conversations/{conversationId}:restore', '/v0/x'),
-    });
-
-    const { failed, outcomes } = await check(old);
-
-    expect(failed).toHaveLength(1);
-    expect(failed[0]).toMatch(
-      /^FAILED openapi: .* lacks \S+:restore\. An older version is deployed/,
-    );
-    expect(outcomes['create']).toBe('skipped');
-  });
-
   test.each([
     [403, 'allUsers'],
     [404, 'terraform output -raw chat_url'],
@@ -353,25 +334,6 @@ describe('proxies and other obstacles', () => {
 
     expect(failed[0]).toMatch(/^FAILED health: GET http:\/\/127\.0\.0\.1:9\/v1\/health: no answer/);
   });
-
-  test('the smoke check reports a wrong clock with the seconds of difference', async () => {
-    const { url } = await startRecap();
-    const date = new Date(Date.now() - 300_000);
-
-    const { failed } = await check(await behind(url, { kind: 'date', date }), { signIn: nobody });
-
-    expect(failed[0]).toMatch(/^FAILED clock: .* clock is (?:299|3\d\d) s behind the one here/);
-  });
-
-  test('the smoke check names the setting that admits a page of another origin', async () => {
-    const { url } = await startRecap({ settings: { CORS_ORIGINS: 'https://app.example.com' } });
-
-    const refused = await check(url, { origin: 'https://evil.example.com', signIn: nobody });
-    const allowed = await check(url, { origin: 'https://app.example.com', signIn: nobody });
-
-    expect(refused.failed[0]).toMatch(/^FAILED cors: .*CORS_ORIGINS/);
-    expect(allowed.outcomes['cors']).toBe('ok');
-  });
 });
 
 describe('npm run smoke', () => {
@@ -381,18 +343,6 @@ describe('npm run smoke', () => {
       ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
       (error: { code: number; stdout: string; stderr: string }) => error,
     );
-
-  test('npm run smoke prints its results as JSON and ends with 1 after a failure', async () => {
-    const { code, stdout } = await run('--url', 'http://127.0.0.1:9', '--json');
-
-    expect(code).toBe(1);
-    expect(JSON.parse(stdout)).toMatchObject({
-      ok: false,
-      steps: expect.arrayContaining([
-        expect.objectContaining({ name: 'health', outcome: 'failed' }),
-      ]),
-    });
-  });
 
   test('npm run smoke --report writes the results for an issue, without the token', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'recap-smoke-'));
@@ -406,11 +356,10 @@ describe('npm run smoke', () => {
     const report = await readFile(file, 'utf8');
     expect(code).toBe(1);
     expect(stderr).toContain(`${file} holds the results`);
-    expect(report).toMatch(/^### Smoke check of Recap: failed \(0 ok, 1 failed, 18 not run\)\n/);
+    expect(report).toMatch(/^### Smoke check of Recap: failed \(0 ok, 1 failed, 8 not run\)\n/);
     expect(report).toContain('HTTP 401, no reason of Recap’s, "Sign in, [secret]."');
     expect(report).toMatch(/Checked with: Recap \d+\.\d+\.\d+/);
     expect(report).toContain(`; Node ${process.version}`);
-    expect(report).toContain('Options: `--url` `--token` `--report`');
     expect(report).not.toContain('my-token');
   });
 
