@@ -37,11 +37,6 @@ export const connectionArgs = {
     default: false,
     description: 'the local stack that `npm start` runs',
   },
-  port: {
-    type: 'string',
-    valueHint: 'N',
-    description: 'with --local: port of its chat function, where several stacks run',
-  },
   'env-file': {
     type: 'string',
     valueHint: 'FILE',
@@ -54,6 +49,5 @@ export interface ConnectionOptions {
   project?: string | undefined;
   database?: string | undefined;
   local?: boolean | undefined;
-  port?: string | undefined;
   envFile?: string | undefined;
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { createAccessTokens } from '#functions/adapters/auth/access-tokens.ts';
 import { retry } from '#functions/lib/retry.ts';
 import { StoreUnavailableError } from '#shared/errors.ts';
-import { lastSegment } from './pages.ts';
+import { lastSegment } from '#shared/store/names.ts';
 
 const REQUEST_TIMEOUT_MS = 30_000;
 /** Lists are read again, so that a walk of hours does not end with one answer that was lost. */
@@ -12,23 +12,17 @@ const REQUEST_RETRY_MS = 1_000;
 const COLLECTION_NAMES_MAX = 100;
 
 const pageSchema = z.object({
-  documents: z.array(z.object({ name: z.string(), createTime: z.string().optional() })).default([]),
+  documents: z.array(z.object({ name: z.string() })).default([]),
   nextPageToken: z.string().optional(),
 });
 const collectionsSchema = z.object({ collectionIds: z.array(z.string()).default([]) });
-
-/** A document of a collection; one that is missing has documents below it and none at its own path. */
-interface NamedDocument {
-  id: string;
-  isMissing: boolean;
-}
 
 /** What a database tells beside documents: what stands below those that are not there. */
 export interface DocumentTree {
   /** Names of the collections below a document, the first hundred. */
   collectionsBelow(path: string): Promise<readonly string[]>;
-  /** Documents of a collection, missing ones too, in the order of their ids, page by page. */
-  documentsIn(collection: string): AsyncIterable<NamedDocument[]>;
+  /** Ids in a collection, page by page; also those that have documents below them and none at their own path. */
+  documentsIn(collection: string): AsyncIterable<string[]>;
 }
 
 interface Place {
@@ -95,10 +89,7 @@ export function createDocumentTree(place: Place): DocumentTree {
         const page = pageSchema.parse(
           await call(`${root}/${pathOf(collection)}?${query.toString()}`),
         );
-        yield page.documents.map(({ name, createTime }) => ({
-          id: lastSegment(name),
-          isMissing: createTime === undefined,
-        }));
+        yield page.documents.map(({ name }) => lastSegment(name));
         pageToken = page.nextPageToken === '' ? undefined : page.nextPageToken;
       } while (pageToken !== undefined);
     },

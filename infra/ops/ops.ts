@@ -1,6 +1,5 @@
 import { runOps } from './command-line.ts';
-import { openProject } from './project.ts';
-import { requireCredentials } from './require-credentials.ts';
+import { openProject, requireCredentials } from './project.ts';
 import { createScreen } from './screen.ts';
 
 /*

@@ -1,6 +1,5 @@
 import type { Conversation, Versioned } from '#shared/conversation/documents/conversation.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
-import { AppError } from '#shared/errors.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import type { Project } from './project.ts';
 
@@ -11,31 +10,22 @@ export interface Owned {
   caller: Caller;
 }
 
-/** A conversation with its owner. Throws AppError NO_CONVERSATION. */
+/** A conversation with its owner. Throws Error where there is none. */
 export async function readOwned({ chat, name }: Project, conversationId: string): Promise<Owned> {
   const conversation = await readConversation(chat.store, conversationId);
   if (conversation) {
     const caller: Caller = { uid: conversation.value.ownerUid, tier: 'signedIn' };
     return { conversationId, conversation, caller };
   }
-  const text = `there is no conversation ${conversationId} in ${name}; \`conversations\` lists what there is`;
-  throw new AppError({
-    status: 'NOT_FOUND',
-    reason: 'NO_CONVERSATION',
-    message: text,
-    publicMessage: text,
-  });
+  throw new Error(
+    `there is no conversation ${conversationId} in ${name}; \`conversations\` lists what there is`,
+  );
 }
 
 /** Throws where what is written would be signed with keys that nobody else has. */
 export function refuseUnsigned({ hasKeys }: Project): void {
-  if (hasKeys) return;
-  const text =
-    'SNAPSHOT_KEYS is not known here, and what would be written must be signed: give the variables of the deployed functions with --env-file';
-  throw new AppError({
-    status: 'FAILED_PRECONDITION',
-    reason: 'NO_KEYS',
-    message: text,
-    publicMessage: text,
-  });
+  if (!hasKeys)
+    throw new Error(
+      'SNAPSHOT_KEYS is not known here, and what would be written must be signed: give the variables of the deployed functions with --env-file',
+    );
 }

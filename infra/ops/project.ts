@@ -1,26 +1,20 @@
 import { parseEnv } from 'node:util';
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { GoogleAuth } from 'google-auth-library';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
 import { parseConfig, type Config } from '#functions/config.ts';
 import { createFirestoreDocumentStore } from '#functions/adapters/firestore/firestore-document-store.ts';
 import { createDependencies } from '#functions/dependencies.ts';
 import type { Logger } from '#shared/ports/ports.ts';
 import { ArgumentError, type ConnectionOptions } from './arguments.ts';
-import { askChat } from './ask-chat.ts';
-import { createDeadLetterBox, type DeadLetterBox } from './letters/dead-letter-box.ts';
+import { createDeadLetters, type DeadLetters } from './letters/dead-letters.ts';
 import { createDeadLetterClient } from './letters/dead-letter-client.ts';
 import { createDocumentTree, type DocumentTree } from './document-tree.ts';
-import type { SourceDatabase } from './import/find-discussions.ts';
+import type { SourceDatabase } from './import/discussions.ts';
 import { localVariables } from './local-variables.ts';
-import type { AskContext } from './verify/load/load-context.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
-
-interface SourceOptions {
-  project: string | undefined;
-  database: string | undefined;
-}
 
 /** A deployment, or a stack on this machine, as commands work on it. */
 export interface Project extends AsyncDisposable {
@@ -28,13 +22,10 @@ export interface Project extends AsyncDisposable {
   chat: ChatDependencies;
   /** Whether the keys that sign snapshots are known here. */
   hasKeys: boolean;
-  tree: DocumentTree | undefined;
-  /** A database to read from, by default that of Recap; of another project its default one. */
-  sourceDatabase: (source: SourceOptions) => SourceDatabase;
-  /** Dead letters of a topic. */
-  deadLetters: DeadLetterBox | undefined;
-  /** What `/context` shows. */
-  askContext: AskContext;
+  tree: DocumentTree;
+  /** A database of the same project to read from; undefined: that of Recap. */
+  sourceDatabase: (databaseId: string | undefined) => SourceDatabase;
+  deadLetters: DeadLetters;
   /** For people: which project it is. */
   name: string;
 }
@@ -52,13 +43,10 @@ const loggerTo = (note: (text: string) => void): Logger => ({
 
 function variablesOf(options: ConnectionOptions, environment: Environment): Environment {
   const { envFile, project, database } = options;
-  const isLocal = options.local === true;
-  if (options.port !== undefined && !isLocal)
-    throw new ArgumentError('--port needs --local: it is the port of a stack on this machine');
   const variables = {
     ...environment,
     ...(envFile !== undefined && fileVariables(envFile)),
-    ...(isLocal && localVariables(options.port)),
+    ...(options.local === true && localVariables()),
     ...(project && { GOOGLE_CLOUD_PROJECT: project }),
     ...(database && { FIRESTORE_DATABASE: database }),
   };
@@ -87,24 +75,17 @@ const placeOf = (config: Config, { FIRESTORE_EMULATOR_HOST: emulator }: Environm
 /** Google's clients find emulators by the environment of the process alone. */
 const EMULATORS = ['FIRESTORE_EMULATOR_HOST', 'PUBSUB_EMULATOR_HOST'] as const;
 
-/** Opens databases to read from; `own` where neither project nor database is named. */
-const sourceDatabases =
-  (
-    { GOOGLE_CLOUD_PROJECT, STORE_DEADLINE_MS }: Config,
-    own: SourceDatabase,
-    emulatorHost: string | undefined,
-  ): Project['sourceDatabase'] =>
-  ({ project, database }) => {
-    if (project === undefined && database === undefined) return own;
-    const place = {
-      projectId: project ?? GOOGLE_CLOUD_PROJECT,
-      databaseId: database ?? '(default)',
-    };
-    return {
-      store: createFirestoreDocumentStore({ ...place, deadlineMs: STORE_DEADLINE_MS }),
-      tree: createDocumentTree({ ...place, emulatorHost }),
-    };
-  };
+/** Google's clients end the process where there are none, in the middle of a command. Throws ArgumentError. */
+export async function requireCredentials(): Promise<void> {
+  try {
+    await new GoogleAuth().getApplicationDefault();
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new ArgumentError(
+      `there are no credentials for Google Cloud (${why}). Sign in: gcloud auth application-default login`,
+    );
+  }
+}
 
 /**
  * Opens the project that options and environment name; `setVariable` changes the environment of this process.
@@ -136,21 +117,22 @@ export async function openProject(
     ...(!hasKeys && { SNAPSHOT_KEYS: unknownKeys() }),
   });
   const chat = await createDependencies(config, { logger: loggerTo(surroundings.note) }).chat();
-  const deadLetters = createDeadLetterBox(createDeadLetterClient(config.GOOGLE_CLOUD_PROJECT));
-  const projectId = config.GOOGLE_CLOUD_PROJECT;
+  const { GOOGLE_CLOUD_PROJECT: projectId, FIRESTORE_DATABASE, STORE_DEADLINE_MS } = config;
   const emulatorHost = variables['FIRESTORE_EMULATOR_HOST'];
-  const tree = createDocumentTree({
-    projectId,
-    databaseId: config.FIRESTORE_DATABASE,
-    emulatorHost,
-  });
+  const treeOf = (databaseId: string | undefined) =>
+    createDocumentTree({ projectId, databaseId, emulatorHost });
+  const tree = treeOf(FIRESTORE_DATABASE);
+  const deadLetters = createDeadLetters(createDeadLetterClient(projectId));
   return {
     chat,
     hasKeys,
     tree,
-    sourceDatabase: sourceDatabases(config, { store: chat.store, tree }, emulatorHost),
+    sourceDatabase: (databaseId) => {
+      if (databaseId === undefined) return { store: chat.store, tree };
+      const place = { projectId, databaseId, deadlineMs: STORE_DEADLINE_MS };
+      return { store: createFirestoreDocumentStore(place), tree: treeOf(databaseId) };
+    },
     deadLetters,
-    askContext: askChat(chat, options.local === true ? variables['RECAP_CHAT_URL'] : undefined),
     name: placeOf(config, variables),
     [Symbol.asyncDispose]: () => deadLetters.close(),
   };

@@ -66,3 +66,6 @@ function problemOfName(name: string): string | undefined {
 function refusedPath(path: string, problem: string): InvalidWriteError {
   return new InvalidWriteError({ path: path.slice(0, 200), problem });
 }
+
+/** Id of a document: the last part of its path. */
+export const lastSegment = (path: string): string => path.slice(path.lastIndexOf('/') + 1);

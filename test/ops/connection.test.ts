@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { localVariables } from '#infra/ops/local-variables.ts';
-import { openProject } from '#infra/ops/project.ts';
-import { requireCredentials } from '#infra/ops/require-credentials.ts';
+import { openProject, requireCredentials } from '#infra/ops/project.ts';
 import { noteStack, runningStacks, type StackNote } from '#infra/local/stack/stack-notes.ts';
 import { createScreen } from '#infra/ops/screen.ts';
 
@@ -44,22 +43,16 @@ describe('the stacks on this machine', () => {
     expect(runningStacks(place)).toEqual([]);
   });
 
-  test.each([
-    { what: 'the only one', port: undefined, stacks: [stack(8080)], chosen: 8080 },
-    { what: 'the one on a port', port: '8090', stacks: [stack(8080), stack(8090)], chosen: 8090 },
-  ])('ops chooses $what', ({ port, stacks, chosen }) => {
-    const url = `http://127.0.0.1:${chosen}`;
-    expect(localVariables(port, stacks)).toMatchObject({ RECAP_CHAT_URL: url, ...emulated });
+  test('ops takes the variables of the only stack', () => {
+    expect(localVariables([stack(8080)])).toEqual(emulated);
   });
 
   test.each([
     { why: 'none runs', stacks: [], told: 'npm start' },
-    { why: 'several run', stacks: [stack(8080), stack(8090)], told: '8080, 8090' },
-    { why: 'none has the port', port: '8070', stacks: [stack(8080)], told: 'there are 8080' },
+    { why: 'several run', stacks: [stack(8080), stack(8090)], told: '127.0.0.1:8090' },
     { why: 'its store is in memory', stacks: [stack(8080, {})], told: 'without --embedded' },
-    { why: 'the port is none', port: 'eight', stacks: [stack(8080)], told: '--port' },
-  ])('ops reports the remedy where $why', ({ port, stacks, told }) => {
-    expect(() => localVariables(port, stacks)).toThrow(told);
+  ])('ops reports the remedy where $why', ({ stacks, told }) => {
+    expect(() => localVariables(stacks)).toThrow(told);
   });
 });
 
@@ -81,7 +74,6 @@ test('ops says how to sign in where nobody is', async () => {
 describe('the project', () => {
   test('ops requires a project', async () => {
     await expect(open({})).rejects.toThrow('--project');
-    await expect(open({ port: '8080' })).rejects.toThrow('--local');
     await expect(open({ project: 'p', envFile: '/nowhere/at-all' })).rejects.toThrow('--env-file');
   });
 

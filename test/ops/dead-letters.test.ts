@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { createDeadLetterBox } from '#infra/ops/letters/dead-letter-box.ts';
+import { createDeadLetters } from '#infra/ops/letters/dead-letters.ts';
 import type { DeadLetter } from '#infra/ops/letters/dead-letter-client.ts';
 import { buildDue } from '../support/compaction/compacted-conversation.ts';
 import { setConversation } from '../support/chat/lifecycle.ts';
@@ -19,7 +19,7 @@ const letter = (messageId: string, data: object | string): DeadLetter => ({
 function boxOf(letters: DeadLetter[], failing?: string) {
   const waiting = [...letters];
   const published: { data: Buffer; attributes: Record<string, string> }[] = [];
-  const box = createDeadLetterBox({
+  const box = createDeadLetters({
     pull: (_, most) => Promise.resolve(waiting.splice(0, most)),
     putBack: (_, back) => Promise.resolve(void waiting.push(...back)),
     acknowledge: () => Promise.resolve(),
@@ -53,7 +53,7 @@ describe('dead letters', () => {
     await setConversation(world, id, conversation);
     const { deadLetters } = boxOf([letter('m1', request(id, 'request-1'))]);
 
-    const { code, out } = await ops(world, ['dead-letters', 'list'], { deadLetters });
+    const { code, out } = await ops(world, ['dead-letters'], { deadLetters });
 
     expect(out).toContain(why);
     expect(out).toMatch(new RegExp(`m1 +60 min +8 +compact +${id}`, 'u'));
@@ -67,7 +67,7 @@ describe('dead letters', () => {
   ])('a dead letter about %s is described without its content', async (_, data, why) => {
     const { deadLetters } = boxOf([letter('m1', data)]);
 
-    const { out } = await ops(verifyWorld(), ['dead-letters', 'list'], { deadLetters });
+    const { out } = await ops(verifyWorld(), ['dead-letters'], { deadLetters });
 
     expect(out).toContain(why);
     expect(out).not.toContain('secret');
@@ -78,12 +78,14 @@ describe('dead letters', () => {
     const { deadLetters, left, published } = boxOf(letters);
     const world = verifyWorld();
 
-    const dry = await ops(world, ['dead-letters', 'replay', 'm2'], { deadLetters });
-    expect(dry.out).toContain('would publish 1 to recap-compaction again');
+    const dry = await ops(world, ['dead-letters', 'm2'], { deadLetters });
+    expect(dry.out).toContain(
+      '1 dead letter in recap-compaction-dead; --yes publishes them to recap-compaction again',
+    );
     expect(left()).toEqual(['m1', 'm2', 'm3']);
 
-    const done = await ops(world, ['dead-letters', 'replay', 'm2', '--yes'], { deadLetters });
-    expect(done.out).toContain('1 published to recap-compaction again');
+    const done = await ops(world, ['dead-letters', 'm2', '--yes'], { deadLetters });
+    expect(done.out).toContain('1 dead letter published to recap-compaction again');
     expect(left()).toEqual(['m1', 'm3']);
     expect(published).toEqual([{ data: letters[1]?.data, attributes: {} }]);
   });
@@ -92,7 +94,7 @@ describe('dead letters', () => {
     const letters = ['c-1', 'c-2', 'c-3'].map((id) => letter(id, request(id, 'r')));
     const { deadLetters, left } = boxOf(letters, 'c-2');
 
-    const { code, err } = await ops(verifyWorld(), ['dead-letters', 'replay', '--yes'], {
+    const { code, err } = await ops(verifyWorld(), ['dead-letters', '--yes'], {
       deadLetters,
     });
 
@@ -100,10 +102,29 @@ describe('dead letters', () => {
     expect(left()).toEqual(['c-2', 'c-3']);
   });
 
+  test('the connection to Pub/Sub is closed once the command has ended, not before', async () => {
+    const steps: string[] = [];
+    const deadLetters = createDeadLetters({
+      pull: async () => {
+        await Promise.resolve();
+        steps.push('pulled');
+        return [];
+      },
+      putBack: () => Promise.resolve(void steps.push('put back')),
+      acknowledge: () => Promise.resolve(),
+      publish: () => Promise.resolve(),
+      close: () => Promise.resolve(void steps.push('closed')),
+    });
+
+    await ops(verifyWorld(), ['dead-letters'], { deadLetters });
+
+    expect(steps).toEqual(['pulled', 'pulled', 'put back', 'closed']);
+  });
+
   test('the dead-letter command reports that there are none', async () => {
     const { deadLetters } = boxOf([]);
 
-    const { code, out } = await ops(verifyWorld(), ['dead-letters', 'list'], { deadLetters });
+    const { code, out } = await ops(verifyWorld(), ['dead-letters'], { deadLetters });
 
     expect({ code, out }).toEqual({ code: 0, out: '0 dead letters in recap-compaction-dead\n' });
   });

@@ -26,7 +26,7 @@ export const inErasure: readonly Planted[] = [
   {
     name: 'erased-turn-tells',
     at: `${turn(4)}/parts/u-1`,
-    besides: ['history-cites-erased', 'guard-without-hash', 'index-tells-erased'],
+    besides: ['history-cites-erased', 'index-tells-erased'],
     writes: ({ conversationId: id }) => [
       update(turnPath(id, 4), emptied),
       update(messageGuardPath(id, 'message-4'), { bodyHash: '' }),

@@ -43,7 +43,7 @@ export const inTranscript: readonly Planted[] = [
   {
     name: 'turn-beyond',
     at: turn(31),
-    besides: ['message-twice', 'not-once-in-context'],
+    besides: ['message-twice'],
     writes: (input) => [
       create(turnPath(input.conversationId, 31), {
         ...fieldsAt(input, turnPath(input.conversationId, 30)),
@@ -86,13 +86,6 @@ export const inTranscript: readonly Planted[] = [
     at: 'messages/message-99',
     writes: ({ conversationId: id }) => [
       create(messageGuardPath(id, 'message-99'), { seq: 99, bodyHash: 'hash' }),
-    ],
-  },
-  {
-    name: 'guard-without-hash',
-    at: 'messages/message-4',
-    writes: ({ conversationId: id }) => [
-      update(messageGuardPath(id, 'message-4'), { bodyHash: '' }),
     ],
   },
   {
@@ -149,14 +142,5 @@ export const inTranscript: readonly Planted[] = [
     name: 'end-missing',
     at: turn(4),
     writes: ({ conversationId: id }) => [update(turnPath(id, 4), {}, ['finishTime'])],
-  },
-  {
-    name: 'usage-wrong',
-    at: turn(4),
-    writes: ({ conversationId: id }) => [
-      update(turnPath(id, 4), {
-        usage: { promptTokens: -1, cachedTokens: -2, outputTokens: 1, thoughtsTokens: 0 },
-      }),
-    ],
   },
 ];

@@ -29,7 +29,7 @@ export function plantedSuite(storeName: string, createStore: () => DocumentStore
       async (_, corruption) => {
         const { name, at, besides = [] } = corruption;
         const { findings } = await whilePlanted(world.store, { into, corruption }, () =>
-          verifyConversation(readingOf(world, { askContext: undefined }), into.conversationId),
+          verifyConversation(readingOf(world), into.conversationId),
         );
 
         const root = conversationPath(into.conversationId);

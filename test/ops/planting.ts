@@ -1,17 +1,17 @@
-import type { FaultName } from '#infra/ops/verify/finding.ts';
+import type { InvariantName } from '#infra/ops/verify/invariants.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import type { DocumentFields, DocumentStore, StoredDocument, Write } from '#shared/ports/ports.ts';
 
 /** What was wrong with a database that somebody wrote into, or that lost a document. */
 export interface Planted {
   /** What verification calls it. */
-  name: FaultName;
+  name: InvariantName;
   /** Which kind of it, where there are several. */
   kind?: string;
   /** Of the document that the finding is to name, below the conversation; '' is the conversation document. */
   at: string;
   /** Findings that follow from it. */
-  besides?: readonly FaultName[];
+  besides?: readonly InvariantName[];
   writes: (plantedInto: PlantedInto) => Write[];
 }
 

@@ -15,7 +15,8 @@ import {
 import { sameConversationWrite } from '#shared/conversation/writes/status-write.ts';
 import type { TurnDocument } from '#shared/conversation/documents/turn.ts';
 import type { FileBucket } from '#shared/ports/file-ports.ts';
-import type { Clock, DocumentStore, Query } from '#shared/ports/ports.ts';
+import type { Clock, DocumentStore } from '#shared/ports/ports.ts';
+import { readPages } from '#shared/store/read-pages.ts';
 import { isQuestionErased } from '#shared/conversation/writes/erase-turn.ts';
 import { turnKey } from '#shared/uploads/upload.ts';
 import { eraseNotesFrom } from '../memory/change-notes.ts';
@@ -79,16 +80,10 @@ async function eraseUnnamedPieces(
   { value, piecePaths }: TurnDocument,
 ): Promise<void> {
   const collection = turnPiecesCollection(conversationId, value.seq);
-  let startAfter: Query['startAfter'];
-  for (;;) {
-    const limit = PIECES_PER_PAGE;
-    const page = await store.query({ collection, limit, ...(startAfter && { startAfter }) });
+  for await (const page of readPages(store, { collection, limit: PIECES_PER_PAGE })) {
     const unnamed = page.filter(({ path }) => !piecePaths.includes(path));
     if (unnamed.length > 0)
       await store.commit(unnamed.map(({ path }) => ({ op: 'delete', path }) as const));
-    const last = page.at(-1);
-    if (!last || page.length < limit) return;
-    startAfter = { path: last.path };
   }
 }
 

@@ -1,5 +1,6 @@
 import type { FileBucket } from '#shared/ports/file-ports.ts';
-import type { DocumentStore, Query, StoredDocument } from '#shared/ports/ports.ts';
+import type { DocumentStore, StoredDocument } from '#shared/ports/ports.ts';
+import { readPages } from '#shared/store/read-pages.ts';
 import { uploadsCollection } from '#shared/conversation/documents/paths.ts';
 import { decodeUpload } from '#shared/uploads/upload.ts';
 import { retry } from '../lib/retry.ts';
@@ -55,13 +56,6 @@ export async function releaseUploads(
 ): Promise<void> {
   if (!files || input.ownerUid === '') return;
   const collection = uploadsCollection(input.ownerUid);
-  const limit = UPLOADS_PER_READ;
-  let startAfter: Query['startAfter'];
-  for (;;) {
-    const page = await store.query({ collection, limit, ...(startAfter && { startAfter }) });
+  for await (const page of readPages(store, { collection, limit: UPLOADS_PER_READ }))
     for (const document of page) await release({ store, files }, document, input.isReleased);
-    const last = page.at(-1);
-    if (!last || page.length < limit) return;
-    startAfter = { path: last.path };
-  }
 }

@@ -1,5 +1,3 @@
-import { conversationPolicy } from '#functions/config/conversation-policy.ts';
-import type { Config } from '#functions/config.ts';
 import {
   decodeConversation,
   conversationSchema,
@@ -9,8 +7,8 @@ import { CONVERSATIONS } from '#shared/conversation/documents/paths.ts';
 import { NewerDocumentError } from '#shared/conversation/documents/schema-version.ts';
 import type { StoredDocument } from '#shared/ports/ports.ts';
 import { opsCommand, pageArgs } from '../command.ts';
-import { ArgumentError, wholeNumber } from '../arguments.ts';
-import { lastSegment } from '../pages.ts';
+import { wholeNumber } from '../arguments.ts';
+import { lastSegment } from '#shared/store/names.ts';
 import { figure, toTable, time } from '../screen.ts';
 
 const states = conversationSchema.shape.state.options;
@@ -21,15 +19,13 @@ interface Listed {
   /** `newer`: a later release wrote it; `unreadable`: of a shape that nobody knows. `verify` says more. */
   state: Conversation['state'] | 'newer' | 'unreadable';
   conversation?: Conversation;
-  thresholdTokens?: number | null;
 }
 
-function listedOf(config: Config, document: StoredDocument): Listed {
+function listedOf(document: StoredDocument): Listed {
   const id = lastSegment(document.path);
   try {
     const conversation = decodeConversation(document).value;
-    const { softThresholdTokens } = conversationPolicy(config, conversation);
-    return { id, state: conversation.state, conversation, thresholdTokens: softThresholdTokens };
+    return { id, state: conversation.state, conversation };
   } catch (error) {
     return { id, state: error instanceof NewerDocumentError ? 'newer' : 'unreadable' };
   }
@@ -41,18 +37,6 @@ const needOf = ({ conversation }: Listed): string => {
   );
   return kinds.length > 0 ? kinds.join('+') : '-';
 };
-
-const shareOf = ({ conversation, thresholdTokens }: Listed): string =>
-  conversation && thresholdTokens
-    ? `${Math.round((100 * conversation.context.tokens) / thresholdTokens)} %`
-    : '-';
-
-/** The meter is of the last answered turn; a swap or a change since leaves it behind. */
-const isBehind = ({ conversation }: Listed) =>
-  conversation !== undefined && conversation.context.generation !== conversation.generation;
-
-const tokensOf = (listed: Listed): string =>
-  `${figure(listed.conversation?.context.tokens)}${isBehind(listed) ? '*' : ''}`;
 
 const tableText = (listed: readonly Listed[]) =>
   toTable<Listed>(
@@ -70,8 +54,11 @@ const tableText = (listed: readonly Listed[]) =>
         text: ({ conversation }) => figure(conversation?.coveredThrough.seq),
         isFigure: true,
       },
-      { title: 'tokens', text: tokensOf, isFigure: true },
-      { title: 'of threshold', text: shareOf, isFigure: true },
+      {
+        title: 'tokens',
+        text: ({ conversation }) => figure(conversation?.context.tokens),
+        isFigure: true,
+      },
       { title: 'need', text: needOf },
       {
         title: 'open',
@@ -94,7 +81,6 @@ const jsonOf = (listed: Listed) => {
       generation: conversation.generation,
       foldedThrough: conversation.coveredThrough.seq,
       contextTokens: conversation.context.tokens,
-      thresholdTokens: listed.thresholdTokens,
       need: needOf(listed),
       open: conversation.open?.seq ?? null,
       createTime: conversation.createTime,
@@ -110,13 +96,11 @@ export const conversationsCommand = opsCommand({
   args: {
     ...pageArgs('50'),
     user: { type: 'string', valueHint: 'UID', description: 'of this user' },
-    state: { type: 'string', valueHint: 'STATE', description: `one of ${states.join(', ')}` },
+    state: { type: 'enum', options: [...states], description: 'in this state' },
   },
   async run({ args, project, screen }) {
     const { chat } = project;
     const limit = wholeNumber(args.limit, { option: '--limit', least: 1, most: 1_000 });
-    if (args.state !== undefined && !states.some((state) => state === args.state))
-      throw new ArgumentError(`--state is one of ${states.join(', ')}, not ${args.state}`);
     const where = [
       ...(args.user === undefined ? [] : [{ field: 'ownerUid', value: args.user }]),
       ...(args.state === undefined ? [] : [{ field: 'state', value: args.state }]),
@@ -127,12 +111,10 @@ export const conversationsCommand = opsCommand({
       limit,
       ...(args.after !== undefined && { startAfter: { path: `${CONVERSATIONS}/${args.after}` } }),
     });
-    const listed = documents.map((document) => listedOf(chat.config, document));
+    const listed = documents.map(listedOf);
     const next = documents.length === limit ? listed.at(-1)?.id : undefined;
     screen.json({ conversations: listed.map(jsonOf), ...(next !== undefined && { next }) });
     screen.print(listed.length === 0 ? 'none' : tableText(listed));
-    if (listed.some(isBehind))
-      screen.print('* measured before the present generation; `context ID` counts anew');
     if (next !== undefined) screen.print(`more: --after ${next}`);
     return 0;
   },

@@ -6,14 +6,13 @@ import {
   uploadsCollection,
   userPath,
 } from '#shared/conversation/documents/paths.ts';
-import { AppError } from '#shared/errors.ts';
 import type { Caller } from '#shared/ports/ports.ts';
 import { opsCommand, yesArg, type ExitCode } from '../command.ts';
 import { ArgumentError } from '../arguments.ts';
 import { readOwned } from '../owner.ts';
 import type { Project } from '../project.ts';
-import { rehearse, writeText } from '../rehearse.ts';
-import { figure, type Screen } from '../screen.ts';
+import { rehearse } from '../rehearse.ts';
+import { counted, figure, type Screen } from '../screen.ts';
 
 /** Ids of a user's conversations that a dry run tells one by one. */
 const TOLD_MAX = 20;
@@ -27,7 +26,7 @@ interface Erasing {
 /** What nobody owns any more: documents below a conversation document that is not there, or below a tombstone. */
 async function eraseOrphans({ project, screen, isMeant }: Erasing, id: string): Promise<ExitCode> {
   const path = conversationPath(id);
-  const below = (await project.tree?.collectionsBelow(path)) ?? [];
+  const below = await project.tree.collectionsBelow(path);
   if (!isMeant) {
     screen.json({ dryRun: true, collections: below });
     screen.print(
@@ -45,10 +44,10 @@ async function eraseOrphans({ project, screen, isMeant }: Erasing, id: string): 
 
 async function eraseOne(erasing: Erasing, conversationId: string): Promise<ExitCode> {
   const { project, screen, isMeant } = erasing;
-  const [conversation] = await project.chat.store.get([conversationPath(conversationId)]);
-  if (!conversation || conversation.fields['state'] === 'erased')
+  const [document] = await project.chat.store.get([conversationPath(conversationId)]);
+  if (!document || document.fields['state'] === 'erased')
     return eraseOrphans(erasing, conversationId);
-  const { caller } = await readOwned(project, conversationId);
+  const { caller, conversation } = await readOwned(project, conversationId);
   const target = { caller, conversationId };
   if (isMeant) {
     await eraseOwnConversation(project.chat, target);
@@ -58,15 +57,10 @@ async function eraseOne(erasing: Erasing, conversationId: string): Promise<ExitC
     );
     return 0;
   }
-  const rehearsed = await rehearse(project.chat, (chat) => eraseOwnConversation(chat, target));
-  const lines = rehearsed.kind === 'writes' ? rehearsed.writes.map(writeText) : [];
-  screen.json({ dryRun: true, writes: lines });
+  await rehearse(project.chat, (chat) => eraseOwnConversation(chat, target));
+  screen.json({ dryRun: true, conversationId });
   screen.print(
-    [
-      'the first batch would:',
-      ...lines.map((line) => `  ${line}`),
-      'then the worker would delete everything below it, its notes and the files that only it names; this cannot be undone. --yes does it',
-    ].join('\n'),
+    `would erase ${conversationId}: ${counted(conversation.value.lastSeq, 'turn')}, its notes and the files that only it names; this cannot be undone. --yes does it`,
   );
   return 0;
 }
@@ -76,14 +70,9 @@ async function refuseUnknownFiles({ chat }: Project, uid: string): Promise<void>
   if (chat.files) return;
   const [upload] = await chat.store.query({ collection: uploadsCollection(uid), limit: 1 });
   if (!upload) return;
-  const text =
-    'the user has files, and UPLOADS_BUCKET is not known here: give the variables of the deployed functions with --env-file';
-  throw new AppError({
-    status: 'FAILED_PRECONDITION',
-    reason: 'NO_BUCKET',
-    message: text,
-    publicMessage: text,
-  });
+  throw new Error(
+    'the user has files, and UPLOADS_BUCKET is not known here: give the variables of the deployed functions with --env-file',
+  );
 }
 
 async function eraseAllOf({ project, screen, isMeant }: Erasing, uid: string): Promise<ExitCode> {
@@ -105,7 +94,7 @@ async function eraseAllOf({ project, screen, isMeant }: Erasing, uid: string): P
     if (ids.length < TOLD_MAX) ids.push(conversationId);
     screen.progress(`${figure(conversations)} conversations`);
   }
-  const below = (await project.tree?.collectionsBelow(userPath(uid))) ?? [];
+  const below = await project.tree.collectionsBelow(userPath(uid));
   screen.json({ dryRun: true, conversations, first: ids, collections: below });
   const more = conversations - ids.length;
   screen.print(

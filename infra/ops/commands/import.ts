@@ -1,8 +1,8 @@
 import { opsCommand, yesArg } from '../command.ts';
 import { parseCollectionPattern, parseOwner } from '../import/collection-pattern.ts';
-import { forEachDiscussion } from '../import/find-discussions.ts';
+import { forEachDiscussion } from '../import/discussions.ts';
 import { importDiscussion } from '../import/import-discussion.ts';
-import { addToTally, hasFailures, newTally, progressText, tallyText } from '../import/tally.ts';
+import { Tally } from '../import/tally.ts';
 
 const field = (valueHint: string, name: string, description: string) =>
   ({ type: 'string', valueHint, default: name, description }) as const;
@@ -25,16 +25,10 @@ export const importCommand = opsCommand({
       '{uid}',
       'whose the conversations are: a uid, or a {parameter} of the path',
     ),
-    'from-project': {
-      type: 'string',
-      valueHint: 'ID',
-      description: 'Google Cloud project of the extension (default: the one of Recap)',
-    },
     'from-database': {
       type: 'string',
       valueHint: 'ID',
-      description:
-        'database of the extension (default: the one of Recap; with --from-project the default one)',
+      description: 'database of the extension (default: the one of Recap)',
     },
     'prompt-field': field('NAME', 'prompt', 'field of the prompt'),
     'response-field': field('NAME', 'response', 'field of the response'),
@@ -46,10 +40,7 @@ export const importCommand = opsCommand({
     const ownerIn = parseOwner(args.owner, pattern);
     const importing = {
       chat: project.chat,
-      source: project.sourceDatabase({
-        project: args['from-project'],
-        database: args['from-database'],
-      }),
+      source: project.sourceDatabase(args['from-database']),
       names: {
         prompt: args['prompt-field'],
         response: args['response-field'],
@@ -57,14 +48,14 @@ export const importCommand = opsCommand({
       },
       isMeant: args.yes,
     };
-    const tally = newTally();
+    const tally = new Tally();
     await forEachDiscussion(importing.source, pattern, async ({ collection, parameters }) => {
       const wanted = { collection, ownerUid: ownerIn(parameters) };
-      addToTally(tally, collection, await importDiscussion(importing, wanted));
-      screen.progress(progressText(tally));
+      tally.add(collection, await importDiscussion(importing, wanted));
+      screen.progress(tally.progress);
     });
-    screen.json({ dryRun: !args.yes, ...tally });
-    screen.print(tallyText(tally, args.yes));
-    return hasFailures(tally) ? 1 : 0;
+    screen.json({ dryRun: !args.yes, ...tally.figures });
+    screen.print(tally.text(args.yes));
+    return tally.hasFailures ? 1 : 0;
   },
 });

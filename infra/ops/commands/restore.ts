@@ -2,7 +2,7 @@ import { restoreGeneration } from '#functions/chat/context/restore-generation.ts
 import { conversationArg, opsCommand, yesArg } from '../command.ts';
 import { wholeNumber } from '../arguments.ts';
 import { readOwned, refuseUnsigned } from '../owner.ts';
-import { rehearse, writeText } from '../rehearse.ts';
+import { rehearse } from '../rehearse.ts';
 import { figure } from '../screen.ts';
 
 const GENERATION_MAX = 99_999_999;
@@ -27,7 +27,7 @@ export const restoreCommand = opsCommand({
       least: 0,
       most: GENERATION_MAX,
     });
-    const { caller, conversationId } = await readOwned(project, args.conversation);
+    const { caller, conversationId, conversation } = await readOwned(project, args.conversation);
     const request = { caller, conversationId, generation, locale: undefined };
     refuseUnsigned(project);
     if (args.yes) {
@@ -38,13 +38,13 @@ export const restoreCommand = opsCommand({
       );
       return 0;
     }
-    const rehearsed = await rehearse(project.chat, (chat) => restoreGeneration(chat, request));
-    const lines = rehearsed.kind === 'writes' ? rehearsed.writes.map(writeText) : [];
-    screen.json({ dryRun: true, writes: lines });
+    const wouldWrite = await rehearse(project.chat, (chat) => restoreGeneration(chat, request));
+    const next = conversation.value.generation + 1;
+    screen.json({ dryRun: true, wouldWrite });
     screen.print(
-      lines.length === 0
-        ? `nothing would change: generation ${generation} is in use`
-        : `one batch would:\n${lines.map((line) => `  ${line}`).join('\n')}\n--yes does it`,
+      wouldWrite
+        ? `would make generation ${next} of generation ${generation}; --yes does it`
+        : `nothing would change: generation ${generation} is in use`,
     );
     return 0;
   },

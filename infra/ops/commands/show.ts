@@ -1,5 +1,5 @@
 import { refreshRemote } from '#functions/config/remote-policy.ts';
-import { conversationPolicy, selectVariant } from '#functions/config/conversation-policy.ts';
+import { conversationPolicy } from '#functions/config/conversation-policy.ts';
 import { contentText, type Content } from '#shared/conversation/documents/content.ts';
 import { readHistories } from '#shared/conversation/context/find-history.ts';
 import type { History } from '#shared/conversation/documents/history.ts';
@@ -12,7 +12,6 @@ import { conversationArg, opsCommand } from '../command.ts';
 import { wholeNumber } from '../arguments.ts';
 import { readOwned, type Owned } from '../owner.ts';
 import type { Project } from '../project.ts';
-import { modelText } from '../retired-models.ts';
 import { dollars, figure, toTable, time } from '../screen.ts';
 
 /** Generations of the list, the newest. */
@@ -30,7 +29,7 @@ function conversationText(
     ['conversation', conversationId],
     ['state', conversation.state],
     ['owner', conversation.ownerUid],
-    ['model', `${modelText(chat.config, conversation.model)}, profile ${conversation.profile}`],
+    ['model', `${conversation.model}, profile ${conversation.profile}`],
     ['turns', `${figure(conversation.lastSeq)}, folded through ${coveredThrough.seq}`],
     ['generation', `${conversation.generation}, last change in ${conversation.changedIn}`],
     [
@@ -38,7 +37,6 @@ function conversationText(
       `${figure(context.tokens)} tokens (${context.source}), compacted at ${figure(softThresholdTokens ?? undefined)}`,
     ],
     ['pins', figure(conversation.pins.length)],
-    ['variant', selectVariant(chat.config, conversation)?.name ?? '-'],
     ['created', time(conversation.createTime)],
     ['updated', time(conversation.updateTime)],
   ];

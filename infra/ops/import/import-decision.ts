@@ -11,13 +11,6 @@ export const leftReasons = {
 } as const;
 export type LeftReason = keyof typeof leftReasons;
 
-export type ImportDecision =
-  | { kind: 'create' }
-  /** The first turns stand there; those from `first` on are missing. */
-  | { kind: 'append'; first: number }
-  | { kind: 'unchanged' }
-  | { kind: 'leave'; reason: LeftReason };
-
 /**
  * A conversation that an import has begun and not ended waits in the bin, where nobody can write in it; it has no date
  * of its own to be purged at.
@@ -25,32 +18,23 @@ export type ImportDecision =
 export const isBeingImported = ({ state, purgeTime }: Conversation): boolean =>
   state === 'deleted' && purgeTime === undefined;
 
-const decideMissing = (
-  { conversation }: { conversation: Conversation },
-  messageCount: number,
-): ImportDecision =>
-  conversation.lastSeq === messageCount && !isBeingImported(conversation)
-    ? { kind: 'unchanged' }
-    : { kind: 'append', first: conversation.lastSeq + 1 };
-
 /**
- * What an import does with a discussion: `stored` is the conversation under its id, and the message id of its last turn.
- * Nothing is written behind a turn that the import did not write. Pure.
+ * What an import does with a discussion: the number of the first turn that is missing, or why nothing is written.
+ * `stored` is the conversation under its id, and the message id of its last turn. Nothing is written behind a turn that
+ * the import did not write. Pure.
  */
 export function decideImport(
-  source: { ownerUid: string; messageIds: readonly string[] },
+  { ownerUid, messageIds }: { ownerUid: string; messageIds: readonly string[] },
   stored: { conversation: Conversation; lastMessageId: string | undefined } | undefined,
-): ImportDecision {
-  if (!stored) return { kind: 'create' };
+): { first: number } | 'unchanged' | LeftReason {
+  if (!stored) return { first: 1 };
   const { conversation, lastMessageId } = stored;
-  const { state, ownerUid, lastSeq } = conversation;
-  if (state === 'erasing' || state === 'erased') return { kind: 'leave', reason: 'deleted' };
-  if (ownerUid !== source.ownerUid) return { kind: 'leave', reason: 'other-owner' };
-  if (state === 'deleted' && !isBeingImported(conversation))
-    return { kind: 'leave', reason: 'deleted' };
-  const { messageIds } = source;
-  if (lastSeq === 0 || messageIds[lastSeq - 1] === lastMessageId)
-    return decideMissing({ conversation }, messageIds.length);
-  const isImported = lastMessageId !== undefined && messageIds.includes(lastMessageId);
-  return { kind: 'leave', reason: isImported ? 'source-changed' : 'continued' };
+  const { state, lastSeq } = conversation;
+  if (state === 'erasing' || state === 'erased') return 'deleted';
+  if (conversation.ownerUid !== ownerUid) return 'other-owner';
+  if (state === 'deleted' && !isBeingImported(conversation)) return 'deleted';
+  if (lastSeq > 0 && messageIds[lastSeq - 1] !== lastMessageId)
+    return messageIds.includes(lastMessageId ?? '') ? 'source-changed' : 'continued';
+  const isWhole = lastSeq === messageIds.length && !isBeingImported(conversation);
+  return isWhole ? 'unchanged' : { first: lastSeq + 1 };
 }

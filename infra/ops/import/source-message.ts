@@ -18,17 +18,13 @@ export type SkippedReason = keyof typeof skippedReasons;
 /** A place in the order of the extension. */
 type Order = Date | number | string;
 
-/** What a document says of itself, its texts left aside. */
-export interface SourcePlace {
+/** A document that becomes a turn. */
+export interface SourceMessage {
   path: string;
   order: Order;
-  createTime: Date | undefined;
-}
-
-/** A document that becomes a turn. */
-export interface SourceMessage extends SourcePlace {
   prompt: string;
   answer: { text: string } | { failure: string };
+  createTime: Date | undefined;
   finishTime: Date | undefined;
 }
 
@@ -75,13 +71,13 @@ function answerIn(
 export function readSourceMessage(
   { path, fields }: StoredDocument,
   names: SourceFields,
-): SourceMessage | { path: string; skipped: SkippedReason } {
+): SourceMessage | { skipped: SkippedReason } {
   const prompt = fieldAt(fields, names.prompt);
-  if (typeof prompt !== 'string' || prompt === '') return { path, skipped: 'no-prompt' };
+  if (typeof prompt !== 'string' || prompt === '') return { skipped: 'no-prompt' };
   const order = fieldAt(fields, names.order);
-  if (!isOrder(order)) return { path, skipped: 'no-order' };
+  if (!isOrder(order)) return { skipped: 'no-order' };
   const answer = answerIn(fields, names);
-  if (!answer) return { path, skipped: 'not-answered' };
+  if (!answer) return { skipped: 'not-answered' };
   // The extension writes `createTime` whatever the order field is.
   const createTime =
     toTime(fieldAt(fields, 'createTime')) ??
@@ -103,5 +99,5 @@ function compareOrders(a: Order, b: Order): number {
 }
 
 /** The order in which the extension tells them to its model: by the order field, then by name. */
-export const comparePlaces = (a: SourcePlace, b: SourcePlace): number =>
+export const compareMessages = (a: SourceMessage, b: SourceMessage): number =>
   compareOrders(a.order, b.order) || compare(a.path, b.path);

@@ -7,91 +7,72 @@ import { skippedReasons, type SkippedReason } from './source-message.ts';
 const TOLD_MAX = 10;
 
 /** Reasons that make the command fail; `continued` and `deleted` are none, for users did that in Recap. */
-const FAILURES: ReadonlySet<LeftReason> = new Set([
-  'other-owner',
-  'source-changed',
-  'too-long',
-  'too-large',
-]);
+const FAILURES: readonly LeftReason[] = ['other-owner', 'source-changed', 'too-long', 'too-large'];
 
-interface Told {
-  count: number;
-  first: string[];
-}
+const isLeft = (kind: Imported['kind']): kind is LeftReason => Object.hasOwn(leftReasons, kind);
+
+/** Paths by the reason why they were left out. */
+type LeftOut<Reason extends string> = Partial<Record<Reason, string[]>>;
 
 /** What an import came to. */
-interface Tally {
-  discussions: number;
-  created: number;
-  extended: number;
-  unchanged: number;
-  empty: number;
-  turns: number;
-  left: Partial<Record<LeftReason, Told>>;
-  skipped: Partial<Record<SkippedReason, Told>>;
-}
+export class Tally {
+  readonly figures = {
+    discussions: 0,
+    created: 0,
+    extended: 0,
+    unchanged: 0,
+    empty: 0,
+    turns: 0,
+    /** Collections. */
+    left: {} as LeftOut<LeftReason>,
+    /** Documents. */
+    skipped: {} as LeftOut<SkippedReason>,
+  };
 
-export const newTally = (): Tally => ({
-  discussions: 0,
-  created: 0,
-  extended: 0,
-  unchanged: 0,
-  empty: 0,
-  turns: 0,
-  left: {},
-  skipped: {},
-});
+  /** Adds what became of one discussion. */
+  add(collection: string, { kind, turns, skipped }: Imported): void {
+    const { figures } = this;
+    figures.discussions += 1;
+    figures.turns += turns;
+    if (isLeft(kind)) (figures.left[kind] ??= []).push(collection);
+    else figures[kind] += 1;
+    for (const [path, reason] of skipped) (figures.skipped[reason] ??= []).push(path);
+  }
 
-function note<Reason extends string>(
-  reasons: Partial<Record<Reason, Told>>,
-  reason: Reason,
-  path: string,
-): void {
-  const told = (reasons[reason] ??= { count: 0, first: [] });
-  told.count += 1;
-  if (told.first.length < TOLD_MAX) told.first.push(path);
-}
+  get hasFailures(): boolean {
+    return FAILURES.some((reason) => this.figures.left[reason] !== undefined);
+  }
 
-/** Adds what became of one discussion. */
-export function addToTally(tally: Tally, collection: string, imported: Imported): void {
-  tally.discussions += 1;
-  tally.turns += imported.turns;
-  if (imported.kind !== 'left') tally[imported.kind] += 1;
-  else if (imported.reason) note(tally.left, imported.reason, collection);
-  for (const [path, reason] of imported.skipped) note(tally.skipped, reason, path);
-}
+  get progress(): string {
+    const { discussions, turns } = this.figures;
+    return `${counted(discussions, 'discussion')}, ${counted(turns, 'turn')}`;
+  }
 
-export const hasFailures = ({ left }: Tally): boolean =>
-  [...FAILURES].some((reason) => left[reason] !== undefined);
-
-export const progressText = ({ discussions, turns }: Tally): string =>
-  `${counted(discussions, 'discussion')}, ${counted(turns, 'turn')}`;
-
-function reasonLines<Reason extends string>(
-  noun: string,
-  told: Partial<Record<Reason, Told>>,
-  meanings: Readonly<Record<Reason, string>>,
-): string[] {
-  return Object.keys(meanings).flatMap((key) => {
-    const reason = key as Reason;
-    const found = told[reason];
-    if (!found) return [];
-    const more = found.count - found.first.length;
+  text(isMeant: boolean): string {
+    const { discussions, created, extended, unchanged, empty, turns, left, skipped } = this.figures;
+    const would = isMeant ? '' : 'would be ';
     return [
-      `${counted(found.count, noun)} left out (${reason}): ${meanings[reason]}`,
-      ...found.first.map((path) => `  ${path}`),
+      `${counted(discussions, 'discussion')}: ${figure(created)} ${would}created, ${figure(extended)} ${would}extended, ${figure(unchanged)} unchanged, ${figure(empty)} without a message; ${counted(turns, 'turn')} ${would}written`,
+      ...reasonLines('discussion', left, leftReasons),
+      ...reasonLines('document', skipped, skippedReasons),
+      ...(isMeant ? [] : ['--yes does it']),
+    ].join('\n');
+  }
+}
+
+function reasonLines(
+  noun: string,
+  left: LeftOut<string>,
+  meanings: Readonly<Record<string, string>>,
+): string[] {
+  return Object.entries(meanings).flatMap(([reason, meaning]) => {
+    const paths = left[reason];
+    if (!paths) return [];
+    const more = paths.length - TOLD_MAX;
+    return [
+      `${counted(paths.length, noun)} left out (${reason}): ${meaning}`,
+      ...paths.slice(0, TOLD_MAX).map((path) => `  ${path}`),
       ...(more > 0 ? [`  and ${figure(more)} more`] : []),
     ];
   });
-}
-
-export function tallyText(tally: Tally, isMeant: boolean): string {
-  const { discussions, created, extended, unchanged, empty, turns } = tally;
-  const would = isMeant ? '' : 'would be ';
-  return [
-    `${counted(discussions, 'discussion')}: ${figure(created)} ${would}created, ${figure(extended)} ${would}extended, ${figure(unchanged)} unchanged, ${figure(empty)} without a message; ${counted(turns, 'turn')} ${would}written`,
-    ...reasonLines('discussion', tally.left, leftReasons),
-    ...reasonLines('document', tally.skipped, skippedReasons),
-    ...(isMeant ? [] : ['--yes does it']),
-  ].join('\n');
 }

@@ -1,4 +1,4 @@
-import type { v1 } from '@google-cloud/pubsub';
+import type { protos, v1 } from '@google-cloud/pubsub';
 
 /** What Pub/Sub has put aside after its last try. */
 export interface DeadLetter {
@@ -39,18 +39,9 @@ async function openClients(projectId: string): Promise<Clients> {
   };
 }
 
-/** As Pub/Sub gives a message; whatever is not there is null or undefined. */
-interface Received {
-  ackId?: string | null;
-  message?: {
-    messageId?: string | null;
-    data?: Uint8Array | string | null;
-    attributes?: Readonly<Record<string, string>> | null;
-    publishTime?: { seconds?: unknown } | null;
-  } | null;
-}
-
-const lettersOf = (received: readonly Received[] | null | undefined): DeadLetter[] =>
+const lettersOf = (
+  received: readonly protos.google.pubsub.v1.IReceivedMessage[] | null | undefined,
+): DeadLetter[] =>
   (received ?? []).flatMap(({ ackId, message }) => {
     if (!ackId || !message) return [];
     const { messageId, attributes, publishTime } = message;

@@ -3,13 +3,11 @@ import {
   decodeConversation,
   type Conversation,
 } from '#shared/conversation/documents/conversation.ts';
-import { decodeJob, type CompactionJob } from '#shared/conversation/documents/job.ts';
-import { compactionJobPath, conversationPath } from '#shared/conversation/documents/paths.ts';
+import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { NewerDocumentError } from '#shared/conversation/documents/schema-version.ts';
-import type { StoredDocument } from '#shared/ports/ports.ts';
-import { DEAD_LETTER_ATTRIBUTE } from './dead-letter-box.ts';
+import type { DocumentStore, StoredDocument } from '#shared/ports/ports.ts';
+import { DEAD_LETTER_ATTRIBUTE } from './dead-letters.ts';
 import type { DeadLetter } from './dead-letter-client.ts';
-import type { ReadStore } from '../pages.ts';
 
 /** A dead letter without its body: ids and a reason. */
 export interface ExplainedLetter {
@@ -19,8 +17,8 @@ export interface ExplainedLetter {
   attempts: number | undefined;
   /** `compact`, `erase`, `sweep`, the type of a told event, or `unreadable`. */
   event: string;
-  conversationId?: string;
-  requestId?: string;
+  conversationId?: string | undefined;
+  requestId?: string | undefined;
   why: string;
 }
 
@@ -43,40 +41,26 @@ function eventOf({ data }: DeadLetter): z.infer<typeof eventSchema> | undefined 
   }
 }
 
-/** What has become of what a dead letter asked for. Pure. */
-function explainLetter(facts: {
-  event: { conversationId?: string | undefined; requestId?: string | undefined } | undefined;
-  /** `newer`: a later release wrote it. */
-  conversation: Conversation | 'newer' | undefined;
-  job: CompactionJob | 'newer' | undefined;
-}): string {
-  const { event, conversation, job } = facts;
-  if (!event) return 'no event that this version knows: replaying it helps nobody';
-  const { conversationId, requestId } = event;
+/** What has become of what a dead letter asked for. */
+function explainLetter(
+  { conversationId, requestId }: z.infer<typeof eventSchema>,
+  document: StoredDocument | undefined,
+): string {
   if (conversationId === undefined) return 'not about one conversation';
-  if (!conversation) return 'there is no such conversation, or its head cannot be read';
-  if (conversation === 'newer' || job === 'newer')
-    return 'a later release wrote it: deploy that one, or a later one, then replay';
+  if (!document) return 'there is no such conversation';
+  let conversation: Conversation;
+  try {
+    conversation = decodeConversation(document).value;
+  } catch (error) {
+    return error instanceof NewerDocumentError
+      ? 'a later release wrote it: deploy that one, or a later one, then replay'
+      : 'the conversation cannot be read';
+  }
   if (conversation.state !== 'live') return `the conversation is ${conversation.state}`;
   const { auto, manual } = conversation.compactionNeeded;
-  const record = job?.records.findLast((each) => each.requestId === requestId);
-  const outcome =
-    record && `${record.state}${record.reason === undefined ? '' : ` ${record.reason}`}`;
   const isNeeded =
     requestId !== undefined && [auto?.requestId, manual?.requestId].includes(requestId);
-  if (isNeeded) return `still needed${outcome === undefined ? '' : `, last outcome ${outcome}`}`;
-  return outcome === undefined ? 'settled since, no record' : `settled since: ${outcome}`;
-}
-
-function decoded<T>(
-  document: StoredDocument | undefined,
-  decode: (document: StoredDocument) => { value: T },
-): T | 'newer' | undefined {
-  try {
-    return document && decode(document).value;
-  } catch (error) {
-    return error instanceof NewerDocumentError ? 'newer' : undefined;
-  }
+  return isNeeded ? 'still needed' : 'settled since';
 }
 
 const attemptsOf = ({ attributes }: DeadLetter): number | undefined => {
@@ -86,30 +70,29 @@ const attemptsOf = ({ attributes }: DeadLetter): number | undefined => {
 
 /** What dead letters are about, and why they may have been put aside, by the documents as they are now. */
 export async function explainLetters(
-  store: ReadStore,
+  store: Pick<DocumentStore, 'get'>,
   letters: readonly DeadLetter[],
 ): Promise<ExplainedLetter[]> {
   return Promise.all(
     letters.map(async (letter) => {
-      const event = eventOf(letter);
-      const { conversationId, requestId } = event ?? {};
-      const [conversation, job] =
-        conversationId === undefined
-          ? []
-          : await store.get([conversationPath(conversationId), compactionJobPath(conversationId)]);
       const { messageId, publishTime } = letter;
+      const attempts = attemptsOf(letter);
+      const event = eventOf(letter);
+      if (!event) {
+        const why = 'no event that this version knows: replaying it helps nobody';
+        return { messageId, publishTime, attempts, event: 'unreadable', why };
+      }
+      const { kind, type, conversationId, requestId } = event;
+      const [conversation] =
+        conversationId === undefined ? [] : await store.get([conversationPath(conversationId)]);
       return {
         messageId,
         publishTime,
-        attempts: attemptsOf(letter),
-        event: event ? (event.kind ?? event.type ?? 'compact') : 'unreadable',
-        ...(conversationId !== undefined && { conversationId }),
-        ...(requestId !== undefined && { requestId }),
-        why: explainLetter({
-          event,
-          conversation: decoded(conversation, decodeConversation),
-          job: decoded(job, decodeJob),
-        }),
+        attempts,
+        event: kind ?? type ?? 'compact',
+        conversationId,
+        requestId,
+        why: explainLetter(event, conversation),
       };
     }),
   );

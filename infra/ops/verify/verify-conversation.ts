@@ -1,7 +1,6 @@
 import { compactionJobPath, conversationPath } from '#shared/conversation/documents/paths.ts';
-import { checkAll, type Checking } from './check-all.ts';
-import type { Finding } from './finding.ts';
-import { loadConversation, type Reading } from './load/load-conversation.ts';
+import { findFaults, type Finding } from './invariants.ts';
+import { loadConversation, type Reading } from './load.ts';
 
 /** How often a conversation is read that changes while it is read. */
 const READ_TRIES = 5;
@@ -18,36 +17,34 @@ export interface Verified {
   isBusy: boolean;
 }
 
+/** What changes with every step of a turn's life or a compaction's. */
+async function stampOf({ store }: Reading, conversationId: string): Promise<string> {
+  const paths = [conversationPath(conversationId), compactionJobPath(conversationId)];
+  const documents = await store.get(paths);
+  return documents.map((document) => document?.updateTime ?? '-').join(' ');
+}
+
 /**
  * Reads all documents of a conversation and checks them. Documents are read one after the other, so a conversation
- * in which conversation document or job changed meanwhile is read again. Throws StoreUnavailableError.
+ * whose own document or job changed meanwhile is read again. Throws StoreUnavailableError.
  */
 export async function verifyConversation(
-  reading: Reading & Checking,
+  reading: Reading,
   conversationId: string,
 ): Promise<Verified> {
   for (let tries = 1; ; tries += 1) {
     const stamp = await stampOf(reading, conversationId);
-    const loaded = await loadConversation(reading, conversationId);
-    const findings = checkAll(loaded, reading);
+    const stored = await loadConversation(reading, conversationId);
+    const findings = findFaults(stored);
     const isBusy = findings.length > 0 && (await stampOf(reading, conversationId)) !== stamp;
     if (isBusy && tries < READ_TRIES) continue;
     return {
       conversationId,
-      state: loaded.conversation?.state ?? (loaded.unreadable.length > 0 ? 'unreadable' : 'none'),
+      state: stored.conversation?.state ?? (stored.unreadable.length > 0 ? 'unreadable' : 'none'),
       findings: isBusy ? [] : findings,
-      turns: loaded.turns.length,
-      generations: loaded.conversation?.generation ?? 0,
+      turns: stored.turns.length,
+      generations: stored.conversation?.generation ?? 0,
       isBusy,
     };
   }
-}
-
-/** What changes with every step of a turn's life or a compaction's. */
-async function stampOf({ store }: Reading, conversationId: string): Promise<string> {
-  const documents = await store.get([
-    conversationPath(conversationId),
-    compactionJobPath(conversationId),
-  ]);
-  return documents.map((document) => document?.updateTime ?? '-').join(' ');
 }

@@ -35,12 +35,11 @@ async function checkDocuments(
     GOOGLE_CLOUD_PROJECT: 'demo-chaos',
     THRESHOLD_TOKENS: String(run.thresholdTokens),
   });
-  const askContext = async () =>
-    // Nobody answering is another context than any.
-    (await readShownContext(client, conversationId)) ?? { generation: -1, items: [] };
   const findings = checkStored(stored);
   for (let look = 0; look < LOOKS_AT_CONTEXT; look += 1) {
-    const found = await verifyStored({ store: run.store, config, askContext }, conversationId);
+    // Nobody answering is another context than any.
+    const shown = (await readShownContext(client, conversationId)) ?? { generation: -1, items: [] };
+    const found = await verifyStored({ store: run.store, config, shown }, conversationId);
     findings.push(...found.filter(({ what }) => findings.every((known) => known.what !== what)));
   }
   if (stored.conversation.generation < run.tally.highestGeneration(conversationId))

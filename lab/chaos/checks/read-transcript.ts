@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { contentText, partSchema } from '#shared/conversation/documents/content.ts';
-import type { AskContext } from '#infra/ops/verify/load/load-context.ts';
 import type { Transcript } from './check-transcripts.ts';
 import { hashOf } from './ledger.ts';
+import type { ShownContext } from './shown-context.ts';
 import type { PhoneClient } from '../phones/phone-client.ts';
 
 const pageSchema = z.looseObject({
@@ -71,6 +71,6 @@ export async function readTranscript(
 export function readShownContext(
   client: PhoneClient,
   conversationId: string,
-): ReturnType<AskContext> {
+): Promise<ShownContext | undefined> {
   return get(client, `/v1/conversations/${conversationId}/context`, contextSchema);
 }

@@ -65,7 +65,7 @@ function doubleOrMissing({ conversation, turns, histories }: Documents): string[
 export const contextOnce: Invariant = {
   name: 'I2 every content in the context stands in it exactly once, folded or verbatim',
   violations: ({ settled, fork }) => [
-    ...storedFaults(settled, 'context'),
+    ...storedFaults(settled, 'I2'),
     ...doubleOrMissing(settled),
     ...(fork ? doubleOrMissing(fork).map((text) => `of the fork ${text}`) : []),
   ],

@@ -94,5 +94,5 @@ export const erasures: Invariant = {
     // Without erasure there is nothing to look for.
     (record.remains ?? []).length === 0 && record.final.conversation?.state !== 'erased'
       ? []
-      : [...leftOfAll(record), ...leftOfTurns(record), ...storedFaults(record.final, 'erasure')],
+      : [...leftOfAll(record), ...leftOfTurns(record), ...storedFaults(record.final, 'I7')],
 };

@@ -6,6 +6,7 @@ import { AppError } from '#shared/errors.ts';
 import { contextOnce } from './context-once.ts';
 import { crossings } from './threshold.ts';
 import { erasures } from './erasure.ts';
+import type { Documents } from './documents.ts';
 import { type Invariant, when } from './invariant.ts';
 import { fieldOf, isConversation, isHistory, isJob, isTurn } from './journal-writes.ts';
 import type { RunRecord } from '../run-program.ts';
@@ -22,7 +23,7 @@ const transcript: Invariant = {
     const { conversation, turns } = final;
     if (conversation?.state === 'erased') return [];
     return [
-      ...storedFaults(final, 'transcript'),
+      ...storedFaults(final, 'I1'),
       ...journal.acknowledged.flatMap(({ messageId, text, turn }) => {
         const stored = turns.find(({ seq }) => seq === turn.seq);
         if (!stored) return [`turn ${turn.seq} was acknowledged for ${messageId} and is gone`];
@@ -49,7 +50,6 @@ const nothingOpen: Invariant = {
     const running = turns.filter(({ state }) => !isTerminal(state)).map(({ seq }) => seq);
     const isOpen = conversation?.open && running.includes(conversation.open.seq);
     return [
-      ...storedFaults(final, 'open'),
       ...when(running.length > 0 && !isOpen, `turns ${running.join(',')} run and are not open`),
       ...when(running.length > 1, `turns ${running.join(',')} run at once`),
     ];
@@ -74,7 +74,7 @@ const histories: Invariant = {
     );
     return [
       ...changed.map(({ path }) => `${path} was written again`),
-      ...storedFaults(final, 'histories'),
+      ...storedFaults(final, 'I3'),
       ...when(
         generations.some((generation, i) => i > 0 && generation - (generations[i - 1] ?? 0) > 1) ||
           generations.some((generation, i) => generation < (generations[i - 1] ?? 0)),
@@ -87,11 +87,32 @@ const histories: Invariant = {
 /** States of histories that a worker makes; the others come with a change by the owner. */
 const isSwap: ReadonlySet<unknown> = new Set(['COMPACTED', 'CONTENT_TRUNCATED']);
 
+/** Records of swaps against the generations that they made. */
+function wrongRecords({ job, histories: stored }: Documents): string[] {
+  if (!job) return [];
+  const swaps = stored.filter(({ state }) => isSwap.has(state));
+  const records = job.records.filter(({ generation }) => generation !== undefined);
+  const generations = records.map(({ generation }) => generation);
+  return [
+    ...when(job.fence < swaps.length, `the fence is ${job.fence} after ${swaps.length} swaps`),
+    ...records.flatMap(({ generation, requestId }, index) => [
+      ...when(
+        generations.indexOf(generation) !== index,
+        `two records made generation ${generation}`,
+      ),
+      ...when(
+        stored.find((history) => history.generation === generation)?.requestId !== requestId,
+        `generation ${generation} is not of the request that its record names`,
+      ),
+    ]),
+  ];
+}
+
 const fence: Invariant = {
   needsOrder: true,
   name: 'I4 only the worker that holds the lease swaps, and from the generation it read',
   violations({ final, journal }) {
-    const found = storedFaults(final, 'lease');
+    const found = wrongRecords(final);
     let owner = '';
     for (const { writes, process } of journal.commits) {
       const created = writes.find(
@@ -119,7 +140,7 @@ const onePerMessage: Invariant = {
       .filter((write) => isTurn(write) && fieldOf(write, 'state') === 'done')
       .map(({ path }) => path);
     return [
-      ...storedFaults(final, 'messages'),
+      ...storedFaults(final, 'I5'),
       ...final.turns.flatMap(({ seq, attempt, rounds }) =>
         when(
           seq > initial.marks.length && calls(seq) > attempt + (rounds?.count ?? 0),

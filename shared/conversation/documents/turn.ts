@@ -30,7 +30,7 @@ export const turnStateSchema = z.enum([
 export type TurnState = z.infer<typeof turnStateSchema>;
 
 /** What one answer cost. */
-export const turnUsageSchema = z.object({
+const turnUsageSchema = z.object({
   promptTokens: z.number(),
   cachedTokens: z.number(),
   outputTokens: z.number(),

@@ -1,11 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import { showContext } from '#functions/chat/context/show-context.ts';
 import type { ChatDependencies } from '#functions/chat/chat-dependencies.ts';
-import { conversationPolicy } from '#functions/config/conversation-policy.ts';
-import type { Reading } from '#infra/ops/verify/load/load-conversation.ts';
+import type { Reading } from '#infra/ops/verify/load.ts';
 import { verifyConversation } from '#infra/ops/verify/verify-conversation.ts';
-import type { Checking } from '#infra/ops/verify/check-all.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
 import { createScriptedModel, snapshotAnswer } from '#test/fakes/scripted-model.ts';
@@ -41,21 +38,12 @@ export function verifyWorld(store: DocumentStore = createMemoryDocumentStore()):
   return { store, bench, chat: chatDependencies({ store, clock }) };
 }
 
-/** What verification reads and decides with; `/context` is asked of the chat of the world. */
-export const readingOf = (
-  { store, chat }: Stored,
-  changes: Partial<Reading & Checking> = {},
-): Reading & Checking => ({
+/** What verification reads with. */
+export const readingOf = ({ store, chat }: Stored): Reading => ({
   store,
-  config: chat.config,
   sha256: chat.sha256,
   signer: chat.signer,
-  hasKeys: true,
   now: () => chat.clock.now(),
-  policyOf: (conversation) => conversationPolicy(chat.config, conversation),
-  askContext: ({ conversationId, uid }) =>
-    showContext(chat, { caller: { uid, tier: 'signedIn' }, conversationId }),
-  ...changes,
 });
 
 /** What is found in a conversation, as `name path`. */

@@ -2,8 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { translateError } from '#functions/adapters/gemini/gemini-errors.ts';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
-import { checkInContext } from '#infra/ops/verify/check-context.ts';
-import { toStoredTurn } from '#infra/ops/verify/load/loaded.ts';
 import { conversationPath } from '#shared/conversation/documents/paths.ts';
 import { readConversation } from '#shared/conversation/context/read-conversation.ts';
 import { AppError } from '#shared/errors.ts';
@@ -30,6 +28,7 @@ import {
   madeUpAnswer,
   madeUpQuestion,
 } from '#test/support/compaction/conversation-builder.ts';
+import { foundIn } from '#test/support/compaction/verifying.ts';
 import { overloaded } from '#test/support/model-down.ts';
 import { passTime } from '#test/support/pass-time.ts';
 import { request } from '#test/support/chat/sending.ts';
@@ -132,7 +131,7 @@ describe('a message that failed for now, sent again when another stands behind i
     expect(after.items).toEqual(before.items);
     expect(after.tokens).toBe(before.tokens);
     expect(turn && exportMessages(turn).map(({ fate }) => fate)).toEqual(['answered', 'answered']);
-    expect(checkInContext({ turns: turn ? [toStoredTurn(id, turn)] : [] })).toEqual([]);
+    expect(await foundIn({ store: bench.store, chat }, id)).toEqual([]);
   });
 });
 

@@ -1,18 +1,25 @@
 import { inParallel } from '#functions/lib/promises.ts';
 import type { DocumentStore } from '#shared/ports/ports.ts';
 import type { DocumentTree } from '../document-tree.ts';
-import { lastSegment, readPages } from '../pages.ts';
+import { readPages } from '#shared/store/read-pages.ts';
 import { parameterIn, type CollectionPattern, type Parameters } from './collection-pattern.ts';
+import {
+  compareMessages,
+  readSourceMessage,
+  type SkippedReason,
+  type SourceFields,
+  type SourceMessage,
+} from './source-message.ts';
 
 /** Documents that are looked below side by side, and discussions that are imported so. */
-const AT_ONCE = 8;
-const IDS_PER_PAGE = 300;
+const AT_ONCE = 4;
+/** Documents of one read; each may have a MiB. */
+const DOCUMENTS_PER_PAGE = 50;
 
 /** Where the extension has written. */
 export interface SourceDatabase {
   store: Pick<DocumentStore, 'get' | 'query'>;
-  /** Absent: documents that are missing and have some below them are not found. */
-  tree: DocumentTree | undefined;
+  tree: DocumentTree;
 }
 
 /** A collection of the extension: one conversation. */
@@ -21,16 +28,9 @@ interface Discussion {
   parameters: Parameters;
 }
 
-async function* idsIn({ store, tree }: SourceDatabase, collection: string) {
-  if (tree) for await (const page of tree.documentsIn(collection)) yield page.map(({ id }) => id);
-  else
-    for await (const page of readPages(store, { collection, limit: IDS_PER_PAGE }))
-      yield page.map(({ path }) => lastSegment(path));
-}
-
 /** Visits every collection of the pattern, several at once, and never knows more than a page of names of each level. */
 export async function forEachDiscussion(
-  source: SourceDatabase,
+  { tree }: SourceDatabase,
   pattern: CollectionPattern,
   visit: (discussion: Discussion) => Promise<void>,
 ): Promise<void> {
@@ -44,10 +44,36 @@ export async function forEachDiscussion(
     const name = parameterIn(segment);
     const below = path === '' ? segment : `${path}/${segment}`;
     if (name === undefined) return descend(below, rest, parameters);
-    for await (const ids of idsIn(source, path))
+    for await (const ids of tree.documentsIn(path))
       await inParallel(ids, AT_ONCE, (id) =>
         descend(`${path}/${id}`, rest, { ...parameters, [name]: id }),
       );
   };
   await descend('', pattern.segments, {});
+}
+
+/** What a discussion holds, in the order of the extension. */
+interface ReadDiscussion {
+  messages: readonly SourceMessage[];
+  /** Documents that become no turn, by path. */
+  skipped: ReadonlyMap<string, SkippedReason>;
+}
+
+/** Reads a collection of the extension; of one with more than `mostMessages` not all. */
+export async function readDiscussion(
+  { store }: SourceDatabase,
+  collection: string,
+  { names, mostMessages }: { names: SourceFields; mostMessages: number },
+): Promise<ReadDiscussion> {
+  const messages: SourceMessage[] = [];
+  const skipped = new Map<string, SkippedReason>();
+  for await (const page of readPages(store, { collection, limit: DOCUMENTS_PER_PAGE })) {
+    for (const document of page) {
+      const read = readSourceMessage(document, names);
+      if ('skipped' in read) skipped.set(document.path, read.skipped);
+      else messages.push(read);
+    }
+    if (messages.length > mostMessages) break;
+  }
+  return { messages: messages.toSorted(compareMessages), skipped };
 }

@@ -1,10 +1,8 @@
 import type { DocumentStore, Query, StoredDocument } from '#shared/ports/ports.ts';
 
-export type ReadStore = Pick<DocumentStore, 'get' | 'query'>;
-
 /** All documents of a collection that a query finds, in the order of their ids, `limit` at a time. */
 export async function* readPages(
-  store: Pick<ReadStore, 'query'>,
+  store: Pick<DocumentStore, 'query'>,
   query: Pick<Query, 'collection' | 'where' | 'limit'> & { after?: string | undefined },
 ): AsyncGenerator<StoredDocument[]> {
   const { after, ...asked } = query;
@@ -17,6 +15,3 @@ export async function* readPages(
     startAfter = { path: last.path };
   }
 }
-
-/** Id of a document: the last part of its path. */
-export const lastSegment = (path: string): string => path.slice(path.lastIndexOf('/') + 1);

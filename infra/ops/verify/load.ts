@@ -1,0 +1,290 @@
+import { z } from 'zod';
+import { unpackSegment } from '#functions/recall/segment-document.ts';
+import { pieceText } from '#shared/conversation/context/read-conversation.ts';
+import {
+  readSignedHistory,
+  type HistoryPlace,
+} from '#shared/conversation/context/signed-history.ts';
+import { decodeAnyConversation } from '#shared/conversation/documents/conversation.ts';
+import { blobsNamedBy } from '#shared/conversation/writes/erased-history.ts';
+import { readHistoryDocument, type History } from '#shared/conversation/documents/history.ts';
+import { decodeJob } from '#shared/conversation/documents/job.ts';
+import { messageGuardSchema } from '#shared/conversation/documents/message-guard.ts';
+import {
+  blobPiecePath,
+  chunksCollection,
+  compactionJobPath,
+  conversationPath,
+  historiesCollection,
+  messageGuardsCollection,
+  recallPath,
+  turnPiecesCollection,
+  turnsCollection,
+} from '#shared/conversation/documents/paths.ts';
+import { problemText } from '#shared/conversation/documents/read-fields.ts';
+import {
+  NewerDocumentError,
+  SCHEMA_VERSION,
+} from '#shared/conversation/documents/schema-version.ts';
+import { decodeTurn, readTurnDocument } from '#shared/conversation/documents/turn.ts';
+import { UnreadableConversationError } from '#shared/conversation/documents/unreadable-conversation.ts';
+import type { DocumentStore, Sha256, Signer, StoredDocument } from '#shared/ports/ports.ts';
+import { segmentNumber } from '#shared/recall/segment.ts';
+import { readPages } from '#shared/store/read-pages.ts';
+import { lastSegment } from '#shared/store/names.ts';
+import type {
+  Stored,
+  StoredGuard,
+  StoredHistory,
+  StoredSegment,
+  StoredTurn,
+  Unreadable,
+} from './stored.ts';
+
+/** Documents of one read: turns and histories may each have a MiB. */
+const TURNS_PER_PAGE = 25;
+const HISTORIES_PER_PAGE = 10;
+const GUARDS_PER_PAGE = 300;
+/** What is told of what is left below an erased turn, and below a conversation that is not there. */
+const BELOW_MAX = 5;
+const REMAINS_MAX = 10;
+
+/** What a conversation may have below its document, but for what stands below turns and streams. */
+const COLLECTIONS = [
+  'turns',
+  'messages',
+  'histories',
+  'jobs',
+  'blobs',
+  'ratings',
+  'public',
+  'recall',
+] as const;
+
+type ReadStore = Pick<DocumentStore, 'get' | 'query'>;
+
+/** What documents are read with. */
+export interface Reading {
+  store: ReadStore;
+  sha256: Sha256;
+  /** Undefined: nobody here has the keys that signed. */
+  signer: Pick<Signer, 'isValid'> | undefined;
+  /** Names of all collections below a document, where the database can tell; default: the known ones. */
+  collectionsBelow?: ((path: string) => Promise<readonly string[]>) | undefined;
+  now: () => Date;
+}
+
+/** A document of which something cannot be read: the service goes on without it, an operator is to know. */
+class PartlyUnreadableError extends Error {}
+
+/** Throws PartlyUnreadableError where something of what was read is amiss. */
+function refuseProblems(problems: ReadonlyMap<string, string> | undefined): void {
+  if (problems && problems.size > 0) throw new PartlyUnreadableError(problemText(problems));
+}
+
+/** Names the fields that are wrong and never their values. Throws what is no matter of what the document says. */
+function problemOf(error: unknown): string {
+  if (error instanceof NewerDocumentError)
+    return `schemaVersion is ${error.schemaVersion}, this release reads up to ${SCHEMA_VERSION}`;
+  if (error instanceof PartlyUnreadableError || error instanceof UnreadableConversationError)
+    return error.message;
+  if (error instanceof z.ZodError)
+    return error.issues.map(({ path, code }) => `${path.join('.')} (${code})`).join(', ');
+  if (error instanceof SyntaxError) return 'its JSON cannot be read';
+  throw error;
+}
+
+/** Reads documents of one kind, and notes those that cannot be read. */
+async function readable<T>(
+  documents: Iterable<StoredDocument> | AsyncIterable<StoredDocument>,
+  kind: Unreadable['kind'],
+  read: (document: StoredDocument) => T | Promise<T>,
+): Promise<{ values: T[]; unreadable: Unreadable[] }> {
+  const values: T[] = [];
+  const unreadable: Unreadable[] = [];
+  for await (const document of documents)
+    try {
+      values.push(await read(document));
+    } catch (error) {
+      const isNewer = error instanceof NewerDocumentError;
+      unreadable.push({ path: document.path, kind, problem: problemOf(error), isNewer });
+    }
+  return { values, unreadable };
+}
+
+async function* allIn(store: ReadStore, collection: string, limit: number) {
+  for await (const page of readPages(store, { collection, limit })) yield* page;
+}
+
+/** Paths of the first few documents of some collections. */
+async function firstOf(store: ReadStore, collections: readonly string[], limit: number) {
+  const found = await Promise.all(
+    collections.map((collection) => store.query({ collection, limit })),
+  );
+  return found.flat().map(({ path }) => path);
+}
+
+async function readTurn(
+  store: ReadStore,
+  conversationId: string,
+  document: StoredDocument,
+): Promise<StoredTurn> {
+  const { path } = document;
+  const read = readTurnDocument(conversationId, document);
+  refuseProblems(read.problems);
+  const pieces = read.piecePaths.length > 0 ? await store.get(read.piecePaths) : [];
+  const missingPieces = read.piecePaths.filter((_, index) => pieces[index] === undefined);
+  const turn = decodeTurn(read, pieces.map(pieceText)).value;
+  // Without all its pieces nobody can read its texts, and that is told of the pieces.
+  if (turn.unreadable !== undefined && missingPieces.length === 0)
+    throw new PartlyUnreadableError(turn.unreadable);
+  const { inContext } = read.value;
+  const isEmptied = turn.eraseTime !== undefined && turn.user.parts.length === 0;
+  const collections = [
+    turnPiecesCollection(conversationId, turn.seq),
+    chunksCollection(conversationId, turn.seq),
+  ];
+  // An answer alone was erased where the question stays, with pieces of its own.
+  const below = isEmptied ? await firstOf(store, collections, BELOW_MAX) : [];
+  return { path, turn: { ...turn, inContext }, missingPieces, below };
+}
+
+function readGuard({ path, fields }: StoredDocument): StoredGuard {
+  return { path, messageId: lastSegment(path), ...messageGuardSchema.parse(fields) };
+}
+
+/** The whole text of a blob, or undefined where it has no piece. */
+async function blobText(store: ReadStore, conversationId: string, sha256: string) {
+  const texts: string[] = [];
+  for (let index = 0; ; index += 1) {
+    const [piece] = await store.get([blobPiecePath(conversationId, { sha256, index })]);
+    if (!piece) return index === 0 ? undefined : texts.join('');
+    texts.push(pieceText(piece));
+  }
+}
+
+/** Names of blobs that do not say what their name says; each is read once, whoever names it. */
+function blobReader({ store, sha256 }: Reading, conversationId: string) {
+  const known = new Map<string, boolean>();
+  return async (history: History): Promise<string[]> => {
+    const broken: string[] = [];
+    for (const { name } of blobsNamedBy(history)) {
+      if (!known.has(name)) {
+        const text = await blobText(store, conversationId, name);
+        known.set(name, text !== undefined && sha256(text) === name);
+      }
+      if (known.get(name) === false && !broken.includes(name)) broken.push(name);
+    }
+    return broken;
+  };
+}
+
+function historyReader(reading: Reading, place: HistoryPlace) {
+  const { signer } = reading;
+  const brokenBlobs = blobReader(reading, place.conversationId);
+  const logger = { log: () => undefined };
+  return async (document: StoredDocument): Promise<StoredHistory> => {
+    const { history, problems } = readHistoryDocument(document);
+    refuseProblems(problems);
+    const isSigned =
+      signer && readSignedHistory({ signer, logger }, place, document).isUntrusted !== true;
+    return { path: document.path, history, brokenBlobs: await brokenBlobs(history), isSigned };
+  };
+}
+
+/** The parts of the index of recall that the conversation document says are there, one read each. */
+async function readIndex(
+  store: ReadStore,
+  conversationId: string,
+  indexedThrough: number,
+): Promise<StoredSegment[]> {
+  const segments: StoredSegment[] = [];
+  for (let number = 1; number <= segmentNumber(indexedThrough); number += 1) {
+    const path = recallPath(conversationId, number);
+    const [document] = await store.get([path]);
+    try {
+      const read = document && unpackSegment(document);
+      const seqs = [...new Set(read?.segment.passages.map(({ seq }) => seq))];
+      segments.push({ path, number, throughSeq: read?.throughSeq, seqs });
+    } catch {
+      segments.push({ path, number, throughSeq: undefined, seqs: [] });
+    }
+  }
+  return segments;
+}
+
+/** The first few documents below a conversation document that is erased or not there. */
+async function readRemains({ store, collectionsBelow }: Reading, conversationId: string) {
+  const path = conversationPath(conversationId);
+  const remains: string[] = [];
+  for (const name of (await collectionsBelow?.(path)) ?? COLLECTIONS) {
+    const collection = `${path}/${name}`;
+    const found = await firstOf(store, [collection], REMAINS_MAX);
+    // Chunks stand below documents that are none.
+    if (found.length === 0 && collectionsBelow) found.push(`${collection} (what stands below it)`);
+    remains.push(...found);
+  }
+  return remains.slice(0, REMAINS_MAX);
+}
+
+/** A conversation with all its documents, each read once. Throws StoreUnavailableError. */
+export async function loadConversation(reading: Reading, conversationId: string): Promise<Stored> {
+  const { store } = reading;
+  const [document, jobDocument] = await store.get([
+    conversationPath(conversationId),
+    compactionJobPath(conversationId),
+  ]);
+  const heads = await readable(document ? [document] : [], 'head', (head) => {
+    const { value, problems } = decodeAnyConversation(head);
+    refuseProblems(problems);
+    return value;
+  });
+  const [conversation] = heads.values;
+  const nothing: Stored = {
+    conversationId,
+    now: reading.now(),
+    conversation,
+    fields: document?.fields ?? {},
+    job: undefined,
+    turns: [],
+    guards: [],
+    histories: [],
+    index: [],
+    unreadable: heads.unreadable,
+    remains: [],
+  };
+  if (heads.unreadable.length > 0) return nothing;
+  if (!conversation || conversation.state === 'erased')
+    return { ...nothing, remains: await readRemains(reading, conversationId) };
+  const place = { conversationId, conversation };
+  const [jobs, turns, guards, histories, index] = await Promise.all([
+    readable(jobDocument ? [jobDocument] : [], 'job', (job) => {
+      const { value, problems } = decodeJob(job);
+      refuseProblems(problems);
+      return value;
+    }),
+    readable(allIn(store, turnsCollection(conversationId), TURNS_PER_PAGE), 'turn', (turn) =>
+      readTurn(store, conversationId, turn),
+    ),
+    readable(
+      allIn(store, messageGuardsCollection(conversationId), GUARDS_PER_PAGE),
+      'guard',
+      readGuard,
+    ),
+    readable(
+      allIn(store, historiesCollection(conversationId), HISTORIES_PER_PAGE),
+      'history',
+      historyReader(reading, place),
+    ),
+    readIndex(store, conversationId, conversation.indexedThrough ?? 0),
+  ]);
+  return {
+    ...nothing,
+    job: jobs.values[0],
+    turns: turns.values,
+    guards: guards.values,
+    histories: histories.values,
+    index,
+    unreadable: [jobs, turns, guards, histories].flatMap(({ unreadable }) => unreadable),
+  };
+}
