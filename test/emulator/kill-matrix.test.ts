@@ -141,10 +141,11 @@ describe('a worker that is killed', () => {
   test('a worker killed at record-written leaves a compaction request that the next delivery settles', async () => {
     const manual = { requestId: 'manual-1', since: since() };
     const conversationId = await built({ conversation: { compactionNeeded: { manual } } });
-    victims().fakeGemini.setVices({ empty: true });
+    const fault = { kind: 'emptyCandidates', shape: 'noParts', times: 100 } as const;
+    victims().fakeGemini.queueFaults({ ...fault, match: { role: 'utility_compressor' } });
 
     await killAt('record-written', (victim) => victim.push(compact(conversationId)));
-    victims().fakeGemini.setVices({});
+    victims().fakeGemini.clearFaults();
     await deliver(compact(conversationId));
 
     const documents = await documentsOf(conversationId);

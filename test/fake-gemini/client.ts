@@ -18,7 +18,6 @@ const responseSchema = z.looseObject({
     .looseObject({
       promptTokenCount: z.number(),
       candidatesTokenCount: z.number(),
-      cachedContentTokenCount: z.number().optional(),
     })
     .optional(),
   totalTokens: z.number().optional(),

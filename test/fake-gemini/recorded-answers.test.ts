@@ -88,21 +88,6 @@ describe('recorded answers', () => {
     expect(answered.text).toBe('12A');
   });
 
-  test('the summariser gets no recorded answer', async () => {
-    register('Write the <state_snapshot>.', 'recorded');
-
-    const answer = await ask(
-      fakeGemini,
-      {
-        systemInstruction: user('Write a <state_snapshot>.'),
-        contents: [user('Code 12.'), user('Write the <state_snapshot>.')],
-      },
-      { role: 'utility_compressor' },
-    );
-
-    expect(answer.text).toContain('<state_snapshot>');
-  });
-
   test('recorded answers stream in several events that never cut a character', async () => {
     const text =
       'Zum Beispiel 안녕하세요 👩‍👩‍👧 und noch viel mehr Text, damit es mehrere Stücke werden.';

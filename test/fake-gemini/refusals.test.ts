@@ -3,7 +3,8 @@ import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts'
 import { SKIPPED, signPart } from '#infra/fake-gemini/answers/signatures.ts';
 import { ask, model, user } from './client.ts';
 
-const fakeGemini = await startFakeGemini({ windows: { 'gemini-tiny': 10 } });
+const fakeGemini = await startFakeGemini();
+fakeGemini.setWindow('gemini-tiny', 10);
 afterAll(() => fakeGemini.close());
 
 const call = (name: string, thoughtSignature?: string) => ({
@@ -70,43 +71,6 @@ describe('what the API refuses', () => {
     );
 
     expect(answer.status).toBe(200);
-  });
-
-  const search = { googleSearch: {} };
-  const functions = { functionDeclarations: [{ name: 'find' }] };
-  const shown = { includeServerSideToolInvocations: true };
-
-  test.each([
-    {
-      what: 'beside functions, without showing its calls',
-      name: 'gemini-3.8-flash',
-      toolConfig: undefined,
-      message: 'Please enable',
-    },
-    {
-      what: 'beside functions, before Gemini 3',
-      name: 'gemini-2.5-flash',
-      toolConfig: shown,
-      message: 'unsupported by the model',
-    },
-  ])('the fake Gemini refuses Google Search $what', async ({ name, toolConfig, message }) => {
-    const body = { contents: [user('hi')], tools: [search, functions], toolConfig };
-
-    const answer = await ask(fakeGemini, body, { model: name });
-
-    expect(answer.body.error?.message).toContain(message);
-  });
-
-  test('the fake Vertex AI refuses the field that shows calls of Google Search', async () => {
-    const path =
-      '/v1/projects/p/locations/global/publishers/google/models/gemini-3.8-flash:generateContent';
-    const body = { contents: [user('hi')], tools: [search, functions] };
-
-    const refused = await ask(fakeGemini, { ...body, toolConfig: shown }, { path });
-    const answered = await ask(fakeGemini, body, { path });
-
-    expect(refused.body.error?.message).toContain('Unknown name');
-    expect(answered.status).toBe(200);
   });
 
   test('the fake Gemini answers an unknown model with 404', async () => {

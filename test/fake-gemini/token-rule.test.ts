@@ -88,31 +88,3 @@ describe('one count everywhere', () => {
     expect(asked.body.usageMetadata?.candidatesTokenCount).toBe(textTokens(asked.text));
   });
 });
-
-describe('the implicit cache', () => {
-  const long = 'word '.repeat(4_000);
-
-  test('the implicit cache counts a shared prefix of whole contents as cached', async () => {
-    const first = [user(`cached one ${long}`), model('Noted.')];
-
-    const cold = await ask(fakeGemini, { contents: [...first, user('Hello.')] });
-    const warm = await ask(fakeGemini, { contents: [...first, user('Another message.')] });
-
-    expect(cold.body.usageMetadata?.cachedContentTokenCount).toBeUndefined();
-    expect(warm.body.usageMetadata?.cachedContentTokenCount).toBeGreaterThan(4_096);
-  });
-
-  test('the implicit cache needs 4,096 shared tokens of one model from the first byte', async () => {
-    const contents = [user(`cached two ${long}`)];
-    await ask(fakeGemini, { contents });
-    await ask(fakeGemini, { contents: [user('short')] });
-
-    const other = await ask(fakeGemini, { contents }, { model: 'gemini-3.8-flash' });
-    const changed = await ask(fakeGemini, { contents: [user(`Cached two ${long}`)] });
-    const short = await ask(fakeGemini, { contents: [user('short')] });
-
-    for (const answer of [other, changed, short]) {
-      expect(answer.body.usageMetadata?.cachedContentTokenCount).toBeUndefined();
-    }
-  });
-});

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import type { QueuedFault } from '#infra/fake-gemini/server/faults.ts';
+import type { Fault } from '#infra/fake-gemini/server/faults.ts';
 import {
   storedConversation,
   messageBody,
@@ -26,7 +26,7 @@ afterAll(() => stack.stop());
 
 interface Failure {
   name: string;
-  fault: QueuedFault;
+  fault: Fault;
   http: number;
   reason: string;
   /** Model calls of the one send. */
@@ -166,7 +166,7 @@ describe('a model that fails with', () => {
 });
 
 describe('a model that is back after', () => {
-  test.each<{ name: string; fault: QueuedFault }>([
+  test.each<{ name: string; fault: Fault }>([
     { name: 'one 429', fault: { kind: 'quota', retryDelayMs: 100 } },
     { name: 'one 500', fault: { kind: 'internal' } },
     { name: 'one 503', fault: { kind: 'unavailable' } },
@@ -216,7 +216,7 @@ describe('an answer that the model', () => {
     expect(stack.lastPromptTexts()).toEqual([QUESTION, sent.text, 'Go on.']);
   });
 
-  test.each<{ name: string; fault: QueuedFault }>([
+  test.each<{ name: string; fault: Fault }>([
     { name: 'SAFETY', fault: { kind: 'safety' } },
     { name: 'SAFETY half-way', fault: { kind: 'safety', afterEvents: 1 } },
     { name: 'RECITATION', fault: { kind: 'recitation' } },

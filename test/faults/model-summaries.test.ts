@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import type { QueuedFault } from '#infra/fake-gemini/server/faults.ts';
+import type { Fault } from '#infra/fake-gemini/server/faults.ts';
 import { createScriptedModel, snapshotAnswer } from '../fakes/scripted-model.ts';
 import {
   autoNeed,
@@ -40,23 +40,23 @@ const due = () =>
     },
   });
 
-const always = (fault: QueuedFault): QueuedFault => ({ ...fault, match: summariser, times: 12 });
+const always = (fault: Fault): Fault => ({ ...fault, match: summariser, times: 12 });
 
 interface Failure {
   name: string;
-  fault: QueuedFault;
+  fault: Fault;
   record: { state: string; reason?: string };
 }
 
 /** The call gives nothing that could be judged. */
-const failed = (name: string, fault: QueuedFault, reason = 'MODEL_OVERLOADED'): Failure => ({
+const failed = (name: string, fault: Fault, reason = 'MODEL_OVERLOADED'): Failure => ({
   name,
   fault,
   record: { state: 'FAILED_ERROR', reason },
 });
 
 /** There is a summary, and it may not be used. */
-const refused = (name: string, fault: QueuedFault, reason: string): Failure => ({
+const refused = (name: string, fault: Fault, reason: string): Failure => ({
   name,
   fault,
   record: { state: 'FAILED_VERIFICATION', reason: `SUMMARY_${reason}` },
@@ -156,7 +156,7 @@ describe('a summariser that gives', () => {
 });
 
 describe('a token counter that', () => {
-  test.each<{ name: string; fault: QueuedFault }>([
+  test.each<{ name: string; fault: Fault }>([
     { name: 'answers 500', fault: { kind: 'internal' } },
     { name: 'answers 429', fault: { kind: 'quota' } },
     { name: 'does not answer', fault: { kind: 'hang' } },

@@ -1,16 +1,18 @@
 import { expect, test } from 'vitest';
-import { faultSchema } from '#infra/fake-gemini/server/faults.ts';
+import { faultKinds } from '#infra/fake-gemini/server/faults.ts';
 import { vicesSchema } from '#infra/fake-gemini/server/misbehaviour.ts';
 import { readText } from './named-tests.ts';
 
 const controls = [
-  ...(await readText('infra/fake-gemini/server/control.ts')).matchAll(/'(\/control\/\w+)'/gu),
+  ...(await readText('infra/fake-gemini/server/control.ts')).matchAll(
+    /'[A-Z]+ (\/control\/\w+)'/gu,
+  ),
 ].map(([, path = '']) => path);
 
 test.each([
   ['Misbehaviour', Object.keys(vicesSchema.shape)],
-  ['Faults', faultSchema.options.map(({ shape }) => shape.kind.value)],
-  ['Controls', [...new Set([...controls, '/control/requests/{n}'])]],
+  ['Faults', [...faultKinds]],
+  ['Controls', [...new Set(controls)]],
 ])(
   'the guide to the fake Gemini lists under %s all that the code takes',
   async (heading, names) => {

@@ -6,27 +6,24 @@ const questionMark = /[?？]["'”’)\]]?$/u;
 const word = /[\p{L}\p{M}\p{N}]{4,}|\p{N}+/gu;
 
 const isQuestion = (sentence: string): boolean => questionMark.test(sentence);
-const wordsOf = (text: string): Set<string> => new Set(text.toLowerCase().match(word));
+const wordsIn = (text: string): Set<string> => new Set(text.toLowerCase().match(word));
 
 /** Among sentences that share as much with a question, the shorter one answers it. */
 const LONG_CHARACTERS = 2_000;
 
 /** The sentence that shares most with the question, rare words before common ones; the newest among equals. */
 function bestSentence(sentences: readonly string[], question: string): string | undefined {
-  const asked = wordsOf(question);
-  const candidates = sentences.map((sentence) => ({
-    sentence,
-    shared: [...wordsOf(sentence)].filter((each) => asked.has(each)),
-  }));
-  const counts = new Map<string, number>();
-  for (const { shared } of candidates)
-    for (const each of shared) counts.set(each, (counts.get(each) ?? 0) + 1);
-  const weight = (each: string): number => Math.log(1 + sentences.length / (counts.get(each) ?? 1));
+  const asked = wordsIn(question);
+  const sharedWords = sentences.map((sentence) =>
+    [...wordsIn(sentence)].filter((each) => asked.has(each)),
+  );
+  const counts = Map.groupBy(sharedWords.flat(), (each) => each);
+  const weight = (each: string): number =>
+    Math.log(1 + sentences.length / (counts.get(each)?.length ?? 1));
   let best: string | undefined;
-  let bestScore = 0;
-  for (const { sentence, shared } of candidates) {
-    if (shared.length === 0) continue;
-    const sum = shared.reduce((total, each) => total + weight(each), 0);
+  let bestScore = Number.MIN_VALUE;
+  for (const [index, sentence] of sentences.entries()) {
+    const sum = (sharedWords[index] ?? []).reduce((total, each) => total + weight(each), 0);
     const score = sum / (1 + sentence.length / LONG_CHARACTERS);
     if (score < bestScore) continue;
     best = sentence;
@@ -44,7 +41,7 @@ export function answerFromContext(contents: readonly RequestContent[]): string {
   const questions = splitSentences(contentText(contents[questionIndex])).filter(isQuestion);
   if (questions.length === 0) return 'Noted.';
   const sentences = contents
-    .filter((_, index) => index !== questionIndex)
+    .toSpliced(questionIndex, 1)
     .flatMap((content) => splitSentences(contentText(content)))
     .filter((sentence) => !isQuestion(sentence));
   return bestSentence(sentences, questions.join(' ')) ?? 'I do not know.';

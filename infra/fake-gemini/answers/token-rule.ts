@@ -5,7 +5,7 @@ import type { ModelRequestBody, RequestContent, RequestPart } from '../server/re
  * of every answer:
  *   - text: 0.25 token per ASCII code point, 1.3 per any other; thoughts count as text;
  *   - function calls, function responses, tool declarations and response schemas: their JSON as text;
- *   - media, by kind and never by size: image 258, PDF 258, audio 32, video 263, any other 258;
+ *   - media, by kind and never by size: audio 32, video 263, any other 258;
  *   - a request is the sum of all of it, rounded up once at the end.
  * Deliberately not the product's estimator: a meter that is checked against itself is never wrong.
  */
@@ -14,14 +14,6 @@ import type { ModelRequestBody, RequestContent, RequestPart } from '../server/re
 const unitsPerToken = 20;
 const asciiUnits = 5;
 const otherUnits = 26;
-
-const mediaTokens: readonly (readonly [prefix: string, tokens: number])[] = [
-  ['image/', 258],
-  ['application/pdf', 258],
-  ['audio/', 32],
-  ['video/', 263],
-];
-const otherMediaTokens = 258;
 
 /** Units of a text. A surrogate pair is one code point. */
 function textUnits(text: string): number {
@@ -34,47 +26,37 @@ function textUnits(text: string): number {
   return units;
 }
 
+export const toTokens = (units: number): number => Math.ceil(units / unitsPerToken);
+
 /** Tokens of a text alone, rounded up. */
-export function textTokens(text: string): number {
-  return toTokens(textUnits(text));
+export const textTokens = (text: string): number => toTokens(textUnits(text));
+
+const jsonUnits = (value: unknown): number =>
+  value === undefined ? 0 : textUnits(JSON.stringify(value));
+
+function mediaUnits(media: { mimeType?: string | undefined } | undefined): number {
+  if (media === undefined) return 0;
+  const [kind] = media.mimeType?.split('/') ?? [];
+  const tokens = kind === 'audio' ? 32 : kind === 'video' ? 263 : 258;
+  return tokens * unitsPerToken;
 }
 
-export function toTokens(units: number): number {
-  return Math.ceil(units / unitsPerToken);
-}
-
-function jsonUnits(value: unknown): number {
-  return value === undefined ? 0 : textUnits(JSON.stringify(value));
-}
-
-function mediaUnits(mimeType: string | undefined): number {
-  const known = mediaTokens.find(([prefix]) => mimeType?.startsWith(prefix) === true);
-  return (known?.[1] ?? otherMediaTokens) * unitsPerToken;
-}
-
-function partUnits(part: RequestPart): number {
-  let units = part.text === undefined ? 0 : textUnits(part.text);
-  units += jsonUnits(part.functionCall) + jsonUnits(part.functionResponse);
-  if (part.inlineData !== undefined) units += mediaUnits(part.inlineData.mimeType);
-  if (part.fileData !== undefined) units += mediaUnits(part.fileData.mimeType);
-  return units;
-}
+const partUnits = (part: RequestPart): number =>
+  textUnits(part.text ?? '') +
+  jsonUnits(part.functionCall) +
+  jsonUnits(part.functionResponse) +
+  mediaUnits(part.inlineData) +
+  mediaUnits(part.fileData);
 
 /** Units of the parts of one content; role and unknown fields are free. */
-export function contentUnits(content: RequestContent | undefined): number {
-  return (content?.parts ?? []).reduce((sum, part) => sum + partUnits(part), 0);
-}
+export const contentUnits = (content: RequestContent | undefined): number =>
+  (content?.parts ?? []).reduce((sum, part) => sum + partUnits(part), 0);
 
 /** Units of what stands before the contents: system instruction, tools and response schema. */
-export function overheadUnits(request: ModelRequestBody): number {
-  const config = request.generationConfig;
-  return (
-    contentUnits(request.systemInstruction) +
-    jsonUnits(request.tools) +
-    jsonUnits(config?.responseJsonSchema) +
-    jsonUnits(config?.responseSchema)
-  );
-}
+export const overheadUnits = (request: ModelRequestBody): number =>
+  contentUnits(request.systemInstruction) +
+  jsonUnits(request.tools) +
+  jsonUnits(request.generationConfig?.responseJsonSchema);
 
 /** The longest start of `text` that has at most `tokens` tokens; never half a surrogate pair. */
 export function cutToTokens(text: string, tokens: number): string {

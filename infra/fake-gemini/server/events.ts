@@ -1,37 +1,21 @@
 import type { Reply } from './reply.ts';
 import type { RequestPart } from './request.ts';
 import { contentUnits, cutToTokens, toTokens } from '../answers/token-rule.ts';
-import type { EventEmitter } from 'node:events';
-
-const longestTimerMs = 2 ** 31 - 1;
-
-/** Resolves after `ms`, at the emitter's `drain`, or when the signal fires; never rejects. */
-export function wait(ms: number, signal: AbortSignal, drains?: EventEmitter): Promise<void> {
-  if (signal.aborted || ms <= 0) return Promise.resolve();
-  return new Promise((resolve) => {
-    const timer = setTimeout(done, Math.min(ms, longestTimerMs));
-    function done(): void {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      drains?.off('drain', done);
-      resolve();
-    }
-    signal.addEventListener('abort', done);
-    drains?.once('drain', done);
-  });
-}
 
 const tokensPerEvent = 8;
-
-export interface Usage {
-  promptTokens: number;
-  cachedTokens: number;
-}
 
 /** One event of an answer: a GenerateContentResponse, and the output tokens up to and with it. */
 export interface AnswerEvent {
   response: object;
   outputTokens: number;
+}
+
+interface AnswerOptions {
+  reply: Reply;
+  usage: { promptTokens: number; cachedTokens: number };
+  /** Fields that every response has: modelVersion, responseId. */
+  identity: object;
+  withUsage: boolean;
 }
 
 /** A text part in pieces of about eight tokens, never within a code point; its signature is on the last. */
@@ -51,23 +35,43 @@ function splitPart(part: RequestPart): RequestPart[] {
   return pieces;
 }
 
+/** What Google's tools found stands beside the finish. */
+function candidate(parts: readonly RequestPart[], end?: Reply): object {
+  return {
+    content: { role: 'model', ...(parts.length > 0 && { parts }) },
+    ...(end?.finishReason !== undefined && {
+      finishReason: end.finishReason,
+      ...end.metadata,
+    }),
+    index: 0,
+  };
+}
+
 /** Output so far, in units of the token rule. */
 interface Sent {
-  said: number;
+  text: number;
   thoughts: number;
 }
 
-function add(sent: Sent, part: RequestPart): Sent {
+const nothing: Sent = { text: 0, thoughts: 0 };
+
+function add({ text, thoughts }: Sent, part: RequestPart): Sent {
   const units = contentUnits({ parts: [part] });
   return part.thought === true
-    ? { ...sent, thoughts: sent.thoughts + units }
-    : { ...sent, said: sent.said + units };
+    ? { text, thoughts: thoughts + units }
+    : { text: text + units, thoughts };
 }
 
-function usageMetadata(usage: Usage, sent: Sent, toolTokens: number): object {
-  const candidatesTokenCount = toTokens(sent.said);
+/** A response with the usage up to and with it. */
+function respond(
+  { reply, usage, identity, withUsage }: AnswerOptions,
+  sent: Sent,
+  payload: object,
+): AnswerEvent {
+  const candidatesTokenCount = toTokens(sent.text);
   const thoughtsTokenCount = toTokens(sent.thoughts);
-  return {
+  const { toolTokens = 0 } = reply;
+  const usageMetadata = {
     ...(toolTokens > 0 && { toolUsePromptTokenCount: toolTokens }),
     promptTokenCount: usage.promptTokens,
     ...(usage.cachedTokens > 0 && { cachedContentTokenCount: usage.cachedTokens }),
@@ -76,55 +80,23 @@ function usageMetadata(usage: Usage, sent: Sent, toolTokens: number): object {
     totalTokenCount: usage.promptTokens + candidatesTokenCount + thoughtsTokenCount + toolTokens,
     promptTokensDetails: [{ modality: 'TEXT', tokenCount: usage.promptTokens }],
   };
-}
-
-/** What Google's tools found stands beside the finish. */
-function candidate(
-  parts: readonly RequestPart[],
-  { finishReason, grounded }: Pick<Reply, 'finishReason' | 'grounded'> = {},
-): object {
   return {
-    content: { role: 'model', ...(parts.length > 0 && { parts }) },
-    ...(finishReason !== undefined && { finishReason, ...grounded?.metadata }),
-    index: 0,
+    response: { ...payload, ...(withUsage && { usageMetadata }), ...identity },
+    outputTokens: toTokens(sent.text + sent.thoughts),
   };
 }
 
-function withoutCandidates(reply: Reply): object | undefined {
-  if (reply.blockReason !== undefined) {
-    return { promptFeedback: { blockReason: reply.blockReason } };
-  }
-  if (reply.noCandidates === 'missing') return {};
-  return reply.noCandidates === 'emptyList' ? { candidates: [] } : undefined;
-}
-
-interface AnswerOptions {
-  reply: Reply;
-  usage: Usage;
-  /** Fields that every response has: modelVersion, responseId. */
-  identity: object;
-  withUsage: boolean;
-}
-
-function respond(options: AnswerOptions, sent: Sent, payload: object): AnswerEvent {
-  const toolTokens = options.reply.grounded?.toolTokens ?? 0;
-  const usage = options.withUsage && {
-    usageMetadata: usageMetadata(options.usage, sent, toolTokens),
-  };
-  return {
-    response: { ...payload, ...usage, ...options.identity },
-    outputTokens: toTokens(sent.said + sent.thoughts),
-  };
+function withoutCandidates({ blockReason, noCandidates }: Reply): object | undefined {
+  if (blockReason !== undefined) return { promptFeedback: { blockReason } };
+  if (noCandidates === 'missing') return {};
+  return noCandidates === 'emptyList' ? { candidates: [] } : undefined;
 }
 
 /** The whole answer as one response, as generateContent gives it. */
 export function wholeAnswer(options: AnswerOptions): AnswerEvent {
   const { reply } = options;
-  const sent = reply.parts.reduce<Sent>(add, { said: 0, thoughts: 0 });
-  const payload = withoutCandidates(reply) ?? {
-    candidates: [candidate(reply.parts, reply)],
-  };
-  return respond(options, sent, payload);
+  const payload = withoutCandidates(reply) ?? { candidates: [candidate(reply.parts, reply)] };
+  return respond(options, reply.parts.reduce(add, nothing), payload);
 }
 
 /**
@@ -132,21 +104,17 @@ export function wholeAnswer(options: AnswerOptions): AnswerEvent {
  * With `mostEvents` the text stops after so many events and a last one carries the finishReason alone.
  */
 export function answerEvents(options: AnswerOptions & { mostEvents?: number }): AnswerEvent[] {
-  const { reply } = options;
-  let sent: Sent = { said: 0, thoughts: 0 };
+  const { reply, mostEvents } = options;
+  let sent = nothing;
   const bare = withoutCandidates(reply);
   if (bare !== undefined) return [respond(options, sent, bare)];
-  const all = reply.parts.flatMap((part) => splitPart(part));
-  const pieces = all.slice(0, options.mostEvents ?? all.length);
-  const endsAlone = pieces.length === 0 || options.mostEvents !== undefined;
+  const pieces = reply.parts.flatMap((part) => splitPart(part)).slice(0, mostEvents);
+  const endsAlone = pieces.length === 0 || mostEvents !== undefined;
   const events = pieces.map((piece, index) => {
     sent = add(sent, piece);
-    const isLast = index === pieces.length - 1 && !endsAlone;
-    const end = isLast ? reply : undefined;
-    return respond(options, sent, { candidates: [candidate([piece], end)] });
+    const isEnd = index === pieces.length - 1 && !endsAlone;
+    return respond(options, sent, { candidates: [candidate([piece], isEnd ? reply : undefined)] });
   });
-  if (endsAlone) {
-    events.push(respond(options, sent, { candidates: [candidate([], reply)] }));
-  }
+  if (endsAlone) events.push(respond(options, sent, { candidates: [candidate([], reply)] }));
   return events;
 }

@@ -1,11 +1,12 @@
-import type { FaultQueue, Fault } from './faults.ts';
-import { refuseCount, refuseGeneration, refuseModel, type GoogleError } from './refusals.ts';
+import type { FaultQueue } from './faults.ts';
 import type { Journal, JournalEntry } from './journal.ts';
 import type { Messaging } from './messaging.ts';
+import type { Vices } from './misbehaviour.ts';
 import type { Measure, PrefixCache } from './prefix-cache.ts';
 import type { RecordedAnswers } from './recorded-answers.ts';
+import { refuseCount, refuseGeneration, refuseModel, type GoogleError } from './refusals.ts';
 import { composeReply } from './reply.ts';
-import { type Address, lastQuestionIndex, type ModelRequestBody, contentText } from './request.ts';
+import type { Address, ModelRequestBody } from './request.ts';
 import {
   type Exchange,
   sendAnswer,
@@ -13,24 +14,21 @@ import {
   sendFailure,
   sendJson,
   type Timing,
+  wait,
 } from './respond.ts';
-import { firstCodePoints } from '../answers/sentences.ts';
-import { type Vices, vicesFor } from './misbehaviour.ts';
-import { wait } from './events.ts';
-import type { Page } from '../answers/ground.ts';
+
+const usualWindowTokens = 1_048_576;
 
 /** What one fake Gemini is made of. */
 export interface Model {
   timing: Timing;
   vices: Vices;
-  defaultWindowTokens: number;
+  /** Windows by exact model name; any other model has 1,048,576 tokens. */
   windows: Map<string, number>;
   faults: FaultQueue;
   recorded: RecordedAnswers;
   journal: Journal;
   cache: PrefixCache;
-  /** What Google's tools find; none: pages are made up. */
-  web: Page[];
   /** Firebase Cloud Messaging, behind the same address. */
   messaging: Messaging;
 }
@@ -44,41 +42,28 @@ export interface Arrival {
   headers: { role: string | undefined; promptId: string | undefined };
 }
 
-const lastUserTextLength = 200;
-
 /** Notes an arrival in the journal. */
 export function openEntry(model: Model, arrival: Arrival): JournalEntry {
-  const { address, body, headers } = arrival;
-  const contents = body.contents ?? [];
-  const question = contentText(contents[lastQuestionIndex(contents)]);
+  const { address, headers, measure, rawBody } = arrival;
   const entry = {
     api: address.api,
     operation: address.operation,
     model: address.model,
     role: headers.role ?? (address.operation === 'countTokens' ? '' : 'chat'),
     promptId: headers.promptId ?? '',
-    promptTokens: arrival.measure.promptTokens,
+    promptTokens: measure.promptTokens,
     cachedTokens: 0,
-    contentsCount: contents.length,
-    lastUserText: firstCodePoints(question, lastUserTextLength),
-    contentsSha256: arrival.measure.contentsSha256,
   };
-  return model.journal.open(entry, arrival.rawBody);
+  return model.journal.open(entry, rawBody);
 }
 
-function refuse(model: Model, arrival: Arrival, promptTokens: number): GoogleError | undefined {
-  const { address, body } = arrival;
+function refuse(model: Model, { address, body, measure }: Arrival): GoogleError | undefined {
   const unknown = refuseModel(address);
   if (unknown !== undefined) return unknown;
   if (address.operation === 'countTokens') return refuseCount(address, body);
-  const windowTokens = model.windows.get(address.model) ?? model.defaultWindowTokens;
-  return refuseGeneration({ ...address, body, promptTokens, windowTokens });
-}
-
-function takeFault(model: Model, entry: JournalEntry): Fault | undefined {
-  const fault = model.faults.take(entry);
-  if (fault !== undefined) entry.fault = fault.kind;
-  return fault;
+  const windowTokens = model.windows.get(address.model) ?? usualWindowTokens;
+  const { promptTokens } = measure;
+  return refuseGeneration({ model: address.model, body, promptTokens, windowTokens });
 }
 
 /** Answers one model request; resolves when the answer is sent or its client has gone. */
@@ -87,13 +72,14 @@ export async function answer(
   arrival: Arrival,
   connection: Pick<Exchange, 'response' | 'entry' | 'signal'>,
 ): Promise<void> {
-  const { address, body } = arrival;
-  const { entry, signal } = connection;
-  const fault = takeFault(model, entry);
+  const { address, body, measure } = arrival;
+  const { entry, response, signal } = connection;
+  const fault = model.faults.take(entry);
+  if (fault !== undefined) entry.fault = fault.kind;
   const exchange: Exchange = { ...connection, fault, timing: () => model.timing };
-  if (fault?.kind === 'delay') await wait(fault.delayMs, signal);
+  if (fault?.kind === 'delay') await wait(fault.delayMs ?? 0, signal);
   if (await sendFailure(exchange)) return;
-  const refusal = refuse(model, arrival, entry.promptTokens);
+  const refusal = refuse(model, arrival);
   if (refusal !== undefined) {
     entry.refusal = refusal.message;
     sendError(exchange, refusal);
@@ -101,22 +87,13 @@ export async function answer(
   }
   if (address.operation === 'countTokens') {
     entry.httpStatus = 200;
-    sendJson(connection.response, 200, { totalTokens: entry.promptTokens });
+    sendJson(response, 200, { totalTokens: measure.promptTokens });
     return;
   }
-  const { prefixes } = arrival.measure;
-  entry.cachedTokens = model.cache.use(address.model, prefixes);
-  const vices = vicesFor(model.vices, entry.role);
-  const reply = composeReply({
-    body,
-    model: address.model,
-    promptHash: prefixes.at(-1)?.hash ?? '',
-    vices,
-    recorded: model.recorded,
-    fault,
-    web: model.web,
-    entry,
-  });
-  await wait(vices.slowMs ?? 0, signal);
-  await sendAnswer(exchange, reply, entry);
+  entry.cachedTokens = model.cache.use(address.model, measure.prefixes);
+  const { vices, recorded } = model;
+  const promptHash = measure.prefixes.at(-1)?.hash ?? '';
+  const request = { body, model: address.model, promptHash, vices, recorded, fault, entry };
+  if (entry.role === 'utility_compressor') await wait(vices.slowMs ?? 0, signal);
+  await sendAnswer(exchange, composeReply(request));
 }

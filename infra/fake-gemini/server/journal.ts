@@ -16,11 +16,6 @@ export interface JournalEntry {
   cachedTokens: number;
   /** Tokens sent so far. */
   outputTokens: number;
-  contentsCount: number;
-  /** First 200 code points of the newest user text. */
-  lastUserText: string;
-  /** Of the contents as JSON. */
-  contentsSha256: string;
   /** HTTP status, once known. */
   httpStatus?: number;
   finishReason?: string;
@@ -36,59 +31,32 @@ export interface JournalEntry {
   durationMs?: number;
 }
 
-const mostEntries = 2_000;
+const mostKept = 500;
 
-/** The newest 2,000 requests and the bodies of the newest few; what was dropped is counted. */
+/** The newest 500 requests, with their bodies as received. */
 export class Journal {
-  #entries: JournalEntry[] = [];
-  readonly #bodies = new Map<number, string>();
+  #requests: { entry: JournalEntry; body: string }[] = [];
   #count = 0;
-  #droppedCount = 0;
-  keepRequests: number;
 
-  constructor(keepRequests: number) {
-    this.keepRequests = keepRequests;
-  }
-
-  open(entry: Omit<JournalEntry, 'n' | 'at' | 'outputTokens'>, body: string): JournalEntry {
+  open(request: Omit<JournalEntry, 'n' | 'at' | 'outputTokens'>, body: string): JournalEntry {
     this.#count += 1;
-    const opened = {
-      n: this.#count,
-      at: new Date().toISOString(),
-      ...entry,
-      outputTokens: 0,
-    };
-    this.#entries.push(opened);
-    if (this.#entries.length > mostEntries) {
-      this.#entries.shift();
-      this.#droppedCount += 1;
-    }
-    this.#bodies.set(opened.n, body);
-    for (const oldest of this.#bodies.keys()) {
-      if (this.#bodies.size <= this.keepRequests) break;
-      this.#bodies.delete(oldest);
-    }
-    return opened;
+    const entry = { n: this.#count, at: new Date().toISOString(), ...request, outputTokens: 0 };
+    this.#requests.push({ entry, body });
+    if (this.#requests.length > mostKept) this.#requests.shift();
+    return entry;
   }
 
   /** Copies, oldest first. */
   entries(): JournalEntry[] {
-    return this.#entries.map((entry) => ({ ...entry }));
+    return this.#requests.map(({ entry }) => ({ ...entry }));
   }
 
-  get droppedCount(): number {
-    return this.#droppedCount;
-  }
-
-  /** Body of request `n` as received, while it is kept. */
   body(n: number): string | undefined {
-    return this.#bodies.get(n);
+    return this.#requests.find(({ entry }) => entry.n === n)?.body;
   }
 
-  /** Forgets entries and bodies; numbers go on. */
+  /** Forgets all; numbers go on. */
   clear(): void {
-    this.#entries = [];
-    this.#bodies.clear();
-    this.#droppedCount = 0;
+    this.#requests = [];
   }
 }

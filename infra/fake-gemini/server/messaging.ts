@@ -51,62 +51,21 @@ interface MessagingFault {
   retryAfter?: string;
 }
 
-interface Sent {
-  authorization: string | undefined;
-  rawBody: string;
-}
-
 interface Answer {
   status: number;
   headers: Readonly<Record<string, string>>;
   body: object;
 }
 
-export interface Messaging {
-  send(sent: Sent): Answer;
-  /** The newest 200 messages that were taken, oldest first. */
-  sent(): readonly FcmMessage[];
-  /** How often it was asked, refusals included. */
-  calls(): number;
-  /** The next messages to a token, or to any, are refused like this, one after the other. */
-  refuse(fault: MessagingFault, token?: string): void;
-  /** This installation has gone: UNREGISTERED from now on. */
-  unregister(token: string): void;
-  /** Access tokens that are not taken any more. */
-  revoke(accessToken: string): void;
-  clear(): void;
-}
-
-const statusNames: ReadonlyMap<number, string> = new Map([
-  [400, 'INVALID_ARGUMENT'],
-  [401, 'UNAUTHENTICATED'],
-  [403, 'PERMISSION_DENIED'],
-  [404, 'NOT_FOUND'],
-  [429, 'RESOURCE_EXHAUSTED'],
-  [500, 'INTERNAL'],
-  [503, 'UNAVAILABLE'],
-]);
-
-function errorAnswer(fault: MessagingFault): Answer {
-  const { status, code, message = 'The stand-in refused the message.', retryAfter } = fault;
+function refusal({ status, code, message = 'Refused.', retryAfter }: MessagingFault): Answer {
   const type = 'type.googleapis.com/google.firebase.fcm.v1.FcmError';
   const details = code === undefined ? [] : [{ '@type': type, errorCode: code }];
   return {
     status,
     headers: retryAfter === undefined ? {} : { 'retry-after': retryAfter },
-    body: { error: { code: status, message, status: statusNames.get(status), details } },
+    body: { error: { code: status, message, details } },
   };
 }
-
-const unregistered: MessagingFault = {
-  status: 404,
-  code: 'UNREGISTERED',
-  message: 'Requested entity was not found.',
-};
-const unauthenticated: MessagingFault = {
-  status: 401,
-  message: 'Request had invalid authentication credentials.',
-};
 
 export const isSendAddress = (path: string): boolean =>
   /^\/v1\/projects\/[^/]+\/messages:send$/.test(path);
@@ -119,39 +78,56 @@ function readMessage(rawBody: string): FcmMessage | undefined {
   }
 }
 
-export function createMessaging(): Messaging {
-  const gone = new Set<string>();
-  const revoked = new Set<string>();
-  let taken: FcmMessage[] = [];
-  let faults: { fault: MessagingFault; token: string | undefined }[] = [];
-  let calls = 0;
+export class Messaging {
+  readonly #unregistered = new Set<string>();
+  readonly #revoked = new Set<string>();
+  #sent: FcmMessage[] = [];
+  #faults: { fault: MessagingFault; token: string | undefined }[] = [];
+  #calls = 0;
 
-  const takeFault = (token: string): MessagingFault | undefined => {
-    const index = faults.findIndex((queued) => (queued.token ?? token) === token);
-    return index === -1 ? undefined : faults.splice(index, 1)[0]?.fault;
-  };
+  send({ authorization, rawBody }: { authorization: string | undefined; rawBody: string }): Answer {
+    this.#calls += 1;
+    const accessToken = authorization?.replace(/^Bearer /, '') ?? '';
+    if (accessToken === '' || this.#revoked.has(accessToken)) return refusal({ status: 401 });
+    const message = readMessage(rawBody);
+    if (!message) return refusal({ status: 400, message: 'Invalid JSON payload received.' });
+    const { token } = message;
+    if (this.#unregistered.has(token)) return refusal({ status: 404, code: 'UNREGISTERED' });
+    const index = this.#faults.findIndex((queued) => (queued.token ?? token) === token);
+    const [queued] = index === -1 ? [] : this.#faults.splice(index, 1);
+    if (queued) return refusal(queued.fault);
+    this.#sent = [...this.#sent, message].slice(-KEPT);
+    return { status: 200, headers: {}, body: { name: `projects/p/messages/${this.#calls}` } };
+  }
 
-  return {
-    send: ({ authorization, rawBody }) => {
-      calls += 1;
-      const accessToken = authorization?.replace(/^Bearer /, '') ?? '';
-      if (accessToken === '' || revoked.has(accessToken)) return errorAnswer(unauthenticated);
-      const message = readMessage(rawBody);
-      if (!message) return errorAnswer({ status: 400, message: 'Invalid JSON payload received.' });
-      const fault = gone.has(message.token) ? unregistered : takeFault(message.token);
-      if (fault) return errorAnswer(fault);
-      taken = [...taken, message].slice(-KEPT);
-      return { status: 200, headers: {}, body: { name: `projects/p/messages/${calls}` } };
-    },
-    sent: () => taken,
-    calls: () => calls,
-    refuse: (fault, token) => void faults.push({ fault, token }),
-    unregister: (token) => void gone.add(token),
-    revoke: (accessToken) => void revoked.add(accessToken),
-    clear: () => {
-      taken = [];
-      faults = [];
-      calls = 0;
-    },
-  };
+  /** The newest 200 messages that were taken, oldest first. */
+  sent(): readonly FcmMessage[] {
+    return this.#sent;
+  }
+
+  /** How often it was asked, refusals included. */
+  calls(): number {
+    return this.#calls;
+  }
+
+  /** The next messages to a token, or to any, are refused like this, one after the other. */
+  refuse(fault: MessagingFault, token?: string): void {
+    this.#faults.push({ fault, token });
+  }
+
+  /** This installation has gone: UNREGISTERED from now on. */
+  unregister(token: string): void {
+    this.#unregistered.add(token);
+  }
+
+  /** This access token is not taken any more. */
+  revoke(accessToken: string): void {
+    this.#revoked.add(accessToken);
+  }
+
+  clear(): void {
+    this.#sent = [];
+    this.#faults = [];
+    this.#calls = 0;
+  }
 }

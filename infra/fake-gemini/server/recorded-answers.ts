@@ -1,10 +1,9 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { z } from 'zod';
 import {
   lastQuestionIndex,
   requestContentSchema,
   type RequestContent,
-  type RequestPart,
   textParts,
 } from './request.ts';
 
@@ -17,15 +16,13 @@ const recordedAnswerSchema = z.strictObject({
   ordinal: z.int().min(1),
   /** The recorded model contents; contents of other roles are passed over. */
   contents: z.array(requestContentSchema),
+  /** What Google's tools gave: fields of the candidate, as `groundingMetadata`, and the tokens that the model read. */
+  metadata: z.record(z.string(), z.unknown()).optional(),
+  toolTokens: z.int().min(1).optional(),
 });
 export type RecordedAnswer = z.infer<typeof recordedAnswerSchema>;
 
-const mostRemembered = 2_000;
 const mostParts = 12;
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
-}
 
 /**
  * Every run of neighbouring text parts, longest first and newest first among equals: what the app adds to
@@ -34,19 +31,10 @@ function sha256(text: string): string {
 function userHashes(contents: readonly RequestContent[]): string[] {
   const parts = textParts(contents[lastQuestionIndex(contents)]).slice(-mostParts);
   const hashes: string[] = [];
-  for (let length = parts.length; length > 0; length -= 1) {
-    for (let start = parts.length - length; start >= 0; start -= 1) {
-      hashes.push(sha256(parts.slice(start, start + length).join('\n')));
-    }
-  }
+  for (let length = parts.length; length > 0; length -= 1)
+    for (let start = parts.length - length; start >= 0; start -= 1)
+      hashes.push(hash('sha256', parts.slice(start, start + length).join('\n')));
   return hashes;
-}
-
-/** The parts that a recorded answer says. */
-export function recordedParts(answer: RecordedAnswer): RequestPart[] {
-  return answer.contents
-    .filter((content) => content.role !== 'user')
-    .flatMap((content) => content.parts ?? []);
 }
 
 /** Answers that were recorded elsewhere, handed out by the user's text and how often it was asked. */
@@ -58,9 +46,8 @@ export class RecordedAnswers {
   /** Throws a ZodError for another shape. Same text and ordinal: the newer registration wins. */
   register(answers: readonly unknown[]): void {
     for (const answer of z.array(recordedAnswerSchema).parse(answers)) {
-      const known = this.#answers.get(answer.userHash) ?? new Map<number, RecordedAnswer>();
-      known.set(answer.ordinal, answer);
-      this.#answers.set(answer.userHash, known);
+      const byOrdinal = this.#answers.get(answer.userHash) ?? new Map<number, RecordedAnswer>();
+      this.#answers.set(answer.userHash, byOrdinal.set(answer.ordinal, answer));
     }
   }
 
@@ -81,19 +68,13 @@ export class RecordedAnswers {
   }): RecordedAnswer | undefined {
     if (this.#answers.size === 0) return undefined;
     if (this.#given.has(request.promptHash)) return this.#given.get(request.promptHash);
-    const hash = userHashes(request.contents).find((each) => this.#answers.has(each));
-    if (hash === undefined) return undefined;
-    const ordinal = (this.#asked.get(hash) ?? 0) + 1;
-    const answer = this.#answers.get(hash)?.get(ordinal);
+    const userHash = userHashes(request.contents).find((each) => this.#answers.has(each));
+    if (userHash === undefined) return undefined;
+    const ordinal = (this.#asked.get(userHash) ?? 0) + 1;
+    const answer = this.#answers.get(userHash)?.get(ordinal);
     if (request.isInjectedFailure) return answer;
-    this.#asked.set(hash, ordinal);
-    this.#remember(request.promptHash, answer);
+    this.#asked.set(userHash, ordinal);
+    this.#given.set(request.promptHash, answer);
     return answer;
-  }
-
-  #remember(promptHash: string, answer: RecordedAnswer | undefined): void {
-    this.#given.set(promptHash, answer);
-    const oldest = this.#given.keys().next().value;
-    if (this.#given.size > mostRemembered && oldest !== undefined) this.#given.delete(oldest);
   }
 }

@@ -8,11 +8,9 @@ const partSchema = z.looseObject({
   text: z.string().optional(),
   thought: z.boolean().optional(),
   thoughtSignature: z.string().optional(),
-  functionCall: z
-    .looseObject({ id: z.string().optional(), name: z.string(), args: z.unknown().optional() })
-    .optional(),
+  functionCall: z.looseObject({ name: z.string(), args: z.unknown().optional() }).optional(),
   functionResponse: z
-    .looseObject({ id: z.string().optional(), name: z.string(), response: z.unknown().optional() })
+    .looseObject({ name: z.string(), response: z.unknown().optional() })
     .optional(),
   inlineData: z.looseObject({ mimeType: z.string().optional() }).optional(),
   fileData: z.looseObject({ mimeType: z.string().optional() }).optional(),
@@ -25,31 +23,27 @@ export const requestContentSchema = z.looseObject({
 });
 export type RequestContent = z.infer<typeof requestContentSchema>;
 
-const generationConfigSchema = z.looseObject({
-  maxOutputTokens: z.number().optional(),
-  responseJsonSchema: z.unknown().optional(),
-  responseSchema: z.unknown().optional(),
+const callingConfigSchema = z.looseObject({
+  mode: z.string().optional(),
+  allowedFunctionNames: z.array(z.string()).optional(),
 });
 
 export const modelRequestSchema = z.looseObject({
   contents: z.array(requestContentSchema).optional(),
   systemInstruction: requestContentSchema.optional(),
   tools: z.array(z.unknown()).optional(),
-  toolConfig: z
+  toolConfig: z.looseObject({ functionCallingConfig: callingConfigSchema.optional() }).optional(),
+  generationConfig: z
     .looseObject({
-      functionCallingConfig: z
-        .looseObject({
-          mode: z.string().optional(),
-          allowedFunctionNames: z.array(z.string()).optional(),
-        })
-        .optional(),
+      maxOutputTokens: z.number().optional(),
+      responseJsonSchema: z.unknown().optional(),
     })
     .optional(),
-  generationConfig: generationConfigSchema.optional(),
 });
 export type ModelRequestBody = z.infer<typeof modelRequestSchema>;
 
-export type Operation = 'generateContent' | 'streamGenerateContent' | 'countTokens';
+const operationSchema = z.enum(['generateContent', 'streamGenerateContent', 'countTokens']);
+export type Operation = z.infer<typeof operationSchema>;
 
 /** Where a request was sent: which API, which model, what it wants. */
 export interface Address {
@@ -59,40 +53,20 @@ export interface Address {
   operation: Operation;
 }
 
-const geminiPath = /^\/(v[\w.]+)\/models\/([^/:]+):(\w+)$/;
-const vertexPath =
-  /^\/(v[\w.]+)\/(?:projects\/[^/]+\/locations\/[^/]+\/)?publishers\/google\/models\/([^/:]+):(\w+)$/;
-
-function toOperation(name: string): Operation | undefined {
-  switch (name) {
-    case 'generateContent':
-    case 'streamGenerateContent':
-    case 'countTokens':
-      return name;
-    default:
-      return undefined;
-  }
-}
+const modelPath =
+  /^\/(v[\w.]+)\/((?:projects\/[^/]+\/locations\/[^/]+\/)?publishers\/google\/)?models\/([^/:]+):(\w+)$/;
 
 /** The address in a URL path (any version prefix, Gemini API or Vertex), or undefined. */
 export function readAddress(pathname: string): Address | undefined {
-  for (const [api, pattern] of [
-    ['gemini', geminiPath],
-    ['vertex', vertexPath],
-  ] as const) {
-    const found = pattern.exec(decodeURI(pathname));
-    const operation = toOperation(found?.[3] ?? '');
-    if (found?.[1] !== undefined && found[2] !== undefined && operation !== undefined) {
-      return { api, version: found[1], model: found[2], operation };
-    }
-  }
-  return undefined;
+  const [, version, publisher, model, name] = modelPath.exec(decodeURI(pathname)) ?? [];
+  const operation = operationSchema.safeParse(name).data;
+  if (version === undefined || model === undefined || operation === undefined) return undefined;
+  return { api: publisher === undefined ? 'gemini' : 'vertex', version, model, operation };
 }
 
 /** Text parts of a content without thoughts, one per line. */
-export function contentText(content: RequestContent | undefined): string {
-  return textParts(content).join('\n');
-}
+export const contentText = (content: RequestContent | undefined): string =>
+  textParts(content).join('\n');
 
 /** The text parts of a content, thoughts left out. */
 export function textParts(content: RequestContent | undefined): string[] {
@@ -102,8 +76,5 @@ export function textParts(content: RequestContent | undefined): string[] {
 }
 
 /** Index of the newest user content that has text; -1 without one. In a tool round it is not the last. */
-export function lastQuestionIndex(contents: readonly RequestContent[]): number {
-  return contents.findLastIndex(
-    (content) => content.role !== 'model' && textParts(content).some((text) => text !== ''),
-  );
-}
+export const lastQuestionIndex = (contents: readonly RequestContent[]): number =>
+  contents.findLastIndex((content) => content.role !== 'model' && contentText(content) !== '');

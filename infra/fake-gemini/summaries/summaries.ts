@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { firstCodePoints, splitSentences } from '../answers/sentences.ts';
-import { textTokens } from '../answers/token-rule.ts';
 import { alterNumber, inflate, type Vices } from '../server/misbehaviour.ts';
-import { contentText, type ModelRequestBody, type RequestContent } from '../server/request.ts';
+import { contentText, type ModelRequestBody } from '../server/request.ts';
 
 /*
  * What the summariser says. It understands nothing: of each turn it takes the first sentence of the user, of all turns
@@ -22,8 +21,6 @@ interface Statement {
   text: string;
   /** The turn that says it. */
   turn: number;
-  /** Of a constraint. */
-  quote?: string;
 }
 
 const rule = /\b(?:always|never|from now on)\b/i;
@@ -31,28 +28,25 @@ const rule = /\b(?:always|never|from now on)\b/i;
 const order = /\b(?:always|never|from now on|must|ignore|disregard|you are now)\b/i;
 
 const STATEMENT_CHARACTERS = 200;
+const TITLE_CHARACTERS = 30;
 
 /** The beginning of a text, no half word at its end where words have blanks between them. */
 const cutAtWord = (text: string, count: number): string =>
   text.length <= count ? text : firstCodePoints(text, count).replace(/\s\S*$/u, '');
 
-/**
- * One statement a turn of the user, then the rules. The first sentence of all is the goal, unless one is known. A
- * sentence that stands in several turns is stated once.
- */
+/** One statement a turn of the user, the first of all the goal unless one is known, then the rules; equal ones once. */
 function statementsOf(
   utterances: readonly Utterance[],
-  options: { hasGoal: boolean; vices: Vices },
+  hasGoal: boolean,
+  vices: Vices,
 ): Statement[] {
-  const { hasGoal, vices } = options;
   const statements = new Map<string, Statement>();
   const rules = new Map<string, Statement>();
   for (const { turn, speaker, text } of utterances) {
     const sentences = splitSentences(text);
-    const isRule = (each: string): boolean =>
-      (speaker === 'user' && rule.test(each)) || (vices.obedient === true && order.test(each));
-    for (const each of sentences.filter(isRule))
-      rules.set(each, { section: 'active_constraints', text: each, quote: each, turn });
+    for (const each of sentences)
+      if ((speaker === 'user' && rule.test(each)) || (vices.obedient === true && order.test(each)))
+        rules.set(each, { section: 'active_constraints', text: each, turn });
     const [first] = sentences;
     if (speaker !== 'user' || first === undefined || rules.has(first)) continue;
     const section = hasGoal || statements.size > 0 ? 'key_knowledge' : 'overall_goal';
@@ -62,37 +56,27 @@ function statementsOf(
   return [...statements.values(), ...rules.values()];
 }
 
-/** The statements as a summariser with these vices writes them down. */
-function tamper(statements: readonly Statement[], { inventive, verbose }: Vices): Statement[] {
-  const texts = statements.map(({ text }) => text);
-  const altered = inventive === true ? alterNumber(texts) : texts;
-  return statements.map((statement, index) => {
-    const text = altered[index] ?? statement.text;
-    return { ...statement, text: verbose === undefined ? text : inflate(text, verbose) };
-  });
-}
+/** The texts as a summariser with these vices writes them down. */
+const tamper = (texts: readonly string[], { inventive, verbose }: Vices): string[] =>
+  (inventive === true ? alterNumber(texts) : texts).map((text) =>
+    verbose === undefined ? text : inflate(text, verbose),
+  );
 
 /** The newest statements that have room together; rules and the goal before all others. */
-function withinRoom(
-  statements: readonly Statement[],
-  room: number,
-  sizeOf: (text: string) => number,
-): Statement[] {
+function withinRoom(statements: readonly Statement[], roomCharacters: number): Statement[] {
   const rank = ({ section }: Statement) => (section === 'key_knowledge' ? 1 : 0);
-  let left = room;
+  let left = roomCharacters;
   const chosen = statements
     .toSorted((a, b) => rank(a) - rank(b) || b.turn - a.turn)
     .filter(({ text }) => {
-      const size = sizeOf(text);
-      if (size > left) return false;
-      left -= size;
+      if (text.length > left) return false;
+      left -= text.length;
       return true;
     });
   return statements.filter((each) => chosen.includes(each));
 }
 
 const knownItemSchema = z.looseObject({ id: z.string(), section: z.string(), text: z.string() });
-type KnownItem = z.infer<typeof knownItemSchema>;
 
 /** A mark at the margin: `[12] user: …`, `model: …`, `user attachment 3: image/png`. */
 const mark = /^(?:\[(\d+)\] )?(user|model|tool)( attachment \d+)?: (.*)$/;
@@ -114,131 +98,108 @@ function readUtterances(lines: readonly string[]): Utterance[] {
   return utterances;
 }
 
-/** The history between the first two lines of the mark, the known items between the last two. */
-function readLedger(content: RequestContent | undefined) {
-  const [boundary = '', ...lines] = contentText(content).split('\n');
+const statedRoom = /^ROOM\n[^]*?at most ([\d,]+) characters/m;
+
+/**
+ * Operations on a ledger and one topic, as JSON. The history stands between the first two lines of the
+ * boundary, the known items between the last two. Known statements leave, oldest first, so that half of the room is for
+ * what is new.
+ */
+function ledgerAnswer(body: ModelRequestBody, vices: Vices): string {
+  const [boundary = '', ...lines] = contentText(body.contents?.[0]).split('\n');
   const end = lines.indexOf(boundary);
+  const utterances = readUtterances(lines.slice(0, end));
   const known = lines
     .slice(end + 1, lines.lastIndexOf(boundary))
     .map((line) => knownItemSchema.parse(JSON.parse(line)));
-  return { utterances: readUtterances(lines.slice(0, end)), known };
-}
-
-const TURNS_A_TOPIC = 10;
-const TITLE_CHARACTERS = 30;
-
-/** One topic for each run of ten turns, with the first words that the user says in it. */
-function topicsOf(utterances: readonly Utterance[]): object[] {
-  const turns = [...new Set(utterances.map(({ turn }) => turn))];
-  const starts = turns.filter((_, index) => index % TURNS_A_TOPIC === 0);
-  return starts.map((from, index) => {
-    const run = turns.slice(index * TURNS_A_TOPIC, (index + 1) * TURNS_A_TOPIC);
-    const first = utterances.find(({ turn, speaker }) => run.includes(turn) && speaker === 'user');
-    const [sentence = 'Conversation'] = splitSentences(first?.text ?? '');
-    return { title: cutAtWord(sentence, TITLE_CHARACTERS), from, through: run.at(-1) };
-  });
-}
-
-/** New items in groups by section. */
-function additions(statements: readonly Statement[]): object[] {
-  return [...Map.groupBy(statements, ({ section }) => section)].map(([section, group]) => ({
-    op: 'add',
-    section,
-    items: group.map(({ text, turn, quote }) => ({ text, sources: [turn], quote })),
-  }));
-}
-
-/** Known statements, oldest first, that leave so that half of the room is for what is new. */
-function removals(known: readonly KnownItem[], room: number): KnownItem[] {
+  const stated = statedRoom.exec(contentText(body.systemInstruction))?.[1];
+  const room = Number(stated?.replaceAll(',', '') ?? Number.POSITIVE_INFINITY);
   let size = known.reduce((sum, { text }) => sum + text.length, 0);
-  return known.filter(({ section, text }) => {
+  const removed = known.filter(({ section, text }) => {
     if (section !== 'key_knowledge' || size <= room / 2) return false;
     size -= text.length;
     return true;
   });
-}
-
-const ledgerRoom = /^ROOM\n[^]*?at most ([\d,]+) characters/m;
-const snapshotRoom = /at most ([\d,]+) tokens/;
-
-/** What the system instruction states, else no limit. */
-function readRoom({ systemInstruction }: ModelRequestBody, pattern: RegExp): number {
-  const stated = pattern.exec(contentText(systemInstruction))?.[1];
-  return stated === undefined ? Number.POSITIVE_INFINITY : Number(stated.replaceAll(',', ''));
-}
-
-/** The operations on a ledger and the topics of the history, as JSON. */
-function ledgerAnswer(body: ModelRequestBody, vices: Vices): string {
-  const { utterances, known } = readLedger(body.contents?.[0]);
   const hasGoal = known.some(({ section }) => section === 'overall_goal');
-  const statements = statementsOf(utterances, { hasGoal, vices }).filter(({ text }) =>
-    known.every((item) => item.text !== text),
+  const statements = statementsOf(utterances, hasGoal, vices);
+  const news = statements.filter(({ text }) => known.every((item) => item.text !== text));
+  const added = withinRoom(news, room - size);
+  const texts = tamper(
+    added.map(({ text }) => text),
+    vices,
   );
-  const room = readRoom(body, ledgerRoom);
-  const removed = removals(known, room);
-  const kept = known.filter((item) => !removed.includes(item));
-  const left = kept.reduce((sum, { text }) => sum - text.length, room);
-  const chosen = withinRoom(statements, left, (text) => text.length);
+  const items = added.map(({ section, text: quote, turn }, index) => ({
+    section,
+    item: {
+      text: texts[index],
+      sources: [turn],
+      ...(section === 'active_constraints' && { quote }),
+    },
+  }));
   return JSON.stringify({
     scratchpad: `The history has ${utterances.length} utterances.`,
     operations: [
-      ...additions(tamper(chosen, vices)),
+      ...[...Map.groupBy(items, ({ section }) => section)].map(([section, group]) => ({
+        op: 'add',
+        section,
+        items: group.map(({ item }) => item),
+      })),
       ...removed.map(({ id }) => ({ op: 'remove', id, reason: 'room', sources: [] })),
     ],
-    topics: topicsOf(utterances),
+    topics: [
+      {
+        title: cutAtWord(statements[0]?.text ?? 'Conversation', TITLE_CHARACTERS),
+        from: utterances[0]?.turn,
+        through: utterances.at(-1)?.turn,
+      },
+    ],
   });
 }
 
-const snapshotSections =
-  'overall_goal active_constraints key_knowledge artifact_trail file_system_state recent_actions task_state'.split(
-    ' ',
-  );
+const emptySnapshot = `<state_snapshot>
+${[
+  'overall_goal',
+  'active_constraints',
+  'key_knowledge',
+  'artifact_trail',
+  'file_system_state',
+  'recent_actions',
+  'task_state',
+]
+  .map((section) => `<${section}>\n</${section}>`)
+  .join('\n')}
+</state_snapshot>`;
 const wholeSnapshot = /<state_snapshot>[^]*<\/state_snapshot>/;
 
 const escapeXml = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
-/** The statements that an earlier snapshot has in a section, as they stand there. */
-const earlierLines = (snapshot: string, section: string): string[] =>
-  (new RegExp(`<${section}>([^]*?)</${section}>`).exec(snapshot)?.[1] ?? '')
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '');
-
-/** A content of a history without marks: its text, and what tools returned. */
-const readContent = (content: RequestContent, turn: number): Utterance[] => [
-  { turn, speaker: content.role === 'model' ? 'model' : 'user', text: contentText(content) },
-  ...(content.parts ?? []).flatMap(({ functionResponse }) =>
-    functionResponse === undefined
-      ? []
-      : [{ turn, speaker: 'tool', text: JSON.stringify(functionResponse.response) }],
-  ),
-];
-
 /**
- * A scratchpad and one `<state_snapshot>` with the sections of Gemini CLI; what an earlier snapshot at the beginning of
- * the history states is taken over. Asked about its own snapshot once more, it writes the same again.
+ * A scratchpad and one `<state_snapshot>` with the sections of Gemini CLI: an earlier one of the history, else an empty
+ * one, with what is new in it. Asked about its own snapshot once more, it writes the same again.
  */
-function snapshotAnswer(body: ModelRequestBody, vices: Vices): string {
-  const contents = body.contents ?? [];
+function snapshotAnswer({ contents = [] }: ModelRequestBody, vices: Vices): string {
   const scratchpad = '<scratchpad>\nThe history was read.\n</scratchpad>\n\n';
   const answered = contents.at(-2)?.role === 'model' ? contentText(contents.at(-2)) : '';
   const [own] = wholeSnapshot.exec(answered) ?? [];
   if (own !== undefined) return scratchpad + own;
-  const [earlier = ''] = wholeSnapshot.exec(contentText(contents[0])) ?? [];
-  const utterances = contents.slice(earlier === '' ? 0 : 1, -1).flatMap(readContent);
-  const hasGoal = earlierLines(earlier, 'overall_goal').length > 0;
-  const statements = statementsOf(utterances, { hasGoal, vices });
-  const room = readRoom(body, snapshotRoom) - textTokens(earlier);
-  const chosen = tamper(withinRoom(statements, room, textTokens), vices);
-  const sections = snapshotSections.map((name) => {
-    const bullet = name === 'overall_goal' ? '' : '- ';
-    const added = chosen
-      .filter(({ section }) => section === name)
-      .map(({ text }) => `${bullet}${escapeXml(text)}`);
-    return [`<${name}>`, ...earlierLines(earlier, name), ...added, `</${name}>`].join('\n');
-  });
-  return `${scratchpad}<state_snapshot>\n${sections.join('\n')}\n</state_snapshot>`;
+  const [earlier] = wholeSnapshot.exec(contentText(contents[0])) ?? [];
+  const utterances = contents.slice(earlier === undefined ? 0 : 1, -1).map((content, turn) => ({
+    turn,
+    speaker: content.role ?? 'user',
+    text: contentText(content),
+  }));
+  const statements = statementsOf(utterances, earlier !== undefined, vices);
+  const texts = tamper(
+    statements.map(({ text }) => text),
+    vices,
+  );
+  let snapshot = earlier ?? emptySnapshot;
+  for (const [index, { section }] of statements.entries()) {
+    const line = `${section === 'overall_goal' ? '' : '- '}${escapeXml(texts[index] ?? '')}`;
+    snapshot = snapshot.replace(`</${section}>`, () => `${line}\n</${section}>`);
+  }
+  return scratchpad + snapshot;
 }
 
 /**
@@ -247,6 +208,5 @@ function snapshotAnswer(body: ModelRequestBody, vices: Vices): string {
  */
 export function summarise(body: ModelRequestBody, vices: Vices): string {
   const isSnapshot = contentText(body.systemInstruction).includes('<state_snapshot>');
-  const answer = isSnapshot ? snapshotAnswer(body, vices) : ledgerAnswer(body, vices);
-  return vices.malformed === true ? answer.slice(0, -2) : answer;
+  return isSnapshot ? snapshotAnswer(body, vices) : ledgerAnswer(body, vices);
 }

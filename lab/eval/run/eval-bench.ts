@@ -3,6 +3,7 @@ import { parseConfig } from '#functions/config.ts';
 import { createDependencies, type Overrides } from '#functions/dependencies.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
 import { localProjectId } from '#infra/local/stack/stack-environment.ts';
+import type { Fault } from '#infra/fake-gemini/server/faults.ts';
 import type { Vices } from '#infra/fake-gemini/server/misbehaviour.ts';
 import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { createManualClock } from '#test/fakes/manual-clock.ts';
@@ -31,6 +32,8 @@ export interface BenchSettings {
   strategy: Strategy;
   /** Misbehaviour of the stand-in. */
   vices?: Vices;
+  /** What requests to the stand-in meet. */
+  faults?: readonly Fault[];
   /** Of the model `files`. */
   answerFolder?: AnswerFolder | undefined;
 }
@@ -100,7 +103,9 @@ export async function startEvalBench(
     const dependencies = await workerOf(wanted, server);
     return { dependencies, model: wanted.model, strategy, stop: () => Promise.resolve() };
   }
-  const fakeGemini = await startFakeGemini({ ...(wanted.vices && { vices: wanted.vices }) });
+  const fakeGemini = await startFakeGemini();
+  fakeGemini.setVices(wanted.vices ?? {});
+  fakeGemini.queueFaults(...(wanted.faults ?? []));
   const server = { model: spokenForModel, apiKey: 'stand-in', baseUrl: fakeGemini.url };
   const dependencies = await workerOf(wanted, server, { randomness: countedIds() });
   return { dependencies, model: spokenForModel, strategy, stop: () => fakeGemini.close() };

@@ -12,9 +12,6 @@ import { runEvalCommand } from '../run-eval-command.ts';
 const write = (text: string): void => void process.stdout.write(text);
 const writeError = (text: string): void => void process.stderr.write(text);
 
-/** Bodies of requests that are kept until the turn is judged; a turn has fewer. */
-const KEPT_REQUESTS = 500;
-
 interface FileToReplay {
   file: string;
   dialogues: DialogueToReplay[];
@@ -43,7 +40,7 @@ async function replayFiles(
     isTerminal: process.stderr.isTTY,
     write: writeError,
   });
-  const fakeGemini = await startFakeGemini({ keepRequests: KEPT_REQUESTS });
+  const fakeGemini = await startFakeGemini();
   const replayed: ReplayedFile[] = [];
   try {
     for (const { file, dialogues } of files) {

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
-import type { QueuedFault } from '#infra/fake-gemini/server/faults.ts';
+import type { Fault } from '#infra/fake-gemini/server/faults.ts';
 import { startFakeGemini } from '#infra/fake-gemini/server/start-fake-gemini.ts';
 import { openForTest } from '#test/support/open-for-test.ts';
 import {
@@ -72,7 +72,7 @@ describeWithEachReader('errors', () => {
     expect(failure).toMatchObject({ status: 'UNAVAILABLE', reason: 'MODEL_OVERLOADED' });
   });
 
-  test.each<QueuedFault>([
+  test.each<Fault>([
     { kind: 'http', code: 400, status: 'INVALID_ARGUMENT', message: `Invalid value: ${secret}` },
     { kind: 'http', code: 503, status: 'UNAVAILABLE', message: secret, times: 9 },
     { kind: 'http', code: 429, status: 'RESOURCE_EXHAUSTED', message: secret, times: 9 },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { QueuedFault } from '#infra/fake-gemini/server/faults.ts';
+import type { Fault } from '#infra/fake-gemini/server/faults.ts';
 import { AppError } from '#shared/errors.ts';
 import type { ModelChunk } from '#shared/ports/ports.ts';
 import {
@@ -18,7 +18,7 @@ import {
 startFakeGeminiForEachTest();
 
 interface FaultCase {
-  fault: QueuedFault;
+  fault: Fault;
   /** The AppError's reason, or the finishReason or blockReason that comes through. */
   ends: string;
   requests: number;

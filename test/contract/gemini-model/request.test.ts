@@ -88,10 +88,9 @@ describe('a request', () => {
   ])('a request can demand the call %o', async (toolChoice, functionCallingConfig) => {
     const tools = [{ name: 'find', parametersJsonSchema: { type: 'object' } }];
 
-    const answer = await connect().generate({ ...request, tools, toolChoice }, never);
+    await connect().generate({ ...request, tools, toolChoice }, never);
 
     expect(fakeGemini.requestBody(1)).toMatchObject({ toolConfig: { functionCallingConfig } });
-    expect(answer.parts).toMatchObject([{ functionCall: { name: 'find' } }]);
   });
 
   test.each([

@@ -109,7 +109,7 @@ export const messageBody = (text: string, id: string = randomUUID()) => ({
 /** The running parts, before anything is said. */
 async function startParts(options: FaultStackOptions) {
   const { modelWaitMs = MODEL_WAIT_MS } = options;
-  const fakeGemini = await startFakeGemini({ keepRequests: 400 });
+  const fakeGemini = await startFakeGemini();
   const store = createMemoryDocumentStore(options.hooks);
   const clock = createShiftedClock();
   const model = createGeminiModel({

@@ -75,7 +75,7 @@ export async function startToolModel(): Promise<{
   fakeGemini: FakeGemini;
   model: ReturnType<typeof createGeminiModel>;
 }> {
-  const fakeGemini = await startFakeGemini({ keepRequests: 500 });
+  const fakeGemini = await startFakeGemini();
   const model = createGeminiModel({
     baseUrl: fakeGemini.url,
     firstEventTimeoutMs: 5_000,

@@ -28,6 +28,7 @@ import { createWireApp } from '#test/support/chat/wire-app.ts';
 
 const { server, model } = await startModelServer();
 const failing = { kind: 'http', code: 400, status: 'INVALID_ARGUMENT' } as const;
+const silent = { kind: 'emptyCandidates', shape: 'noParts' } as const;
 const ofRouter = { match: { role: 'utility_router' } };
 
 const fast = { choice: 'fast', model: FAST };
@@ -124,9 +125,9 @@ describe('a message of an auto conversation', () => {
 describe('a classifier that gives no choice', () => {
   test.each([
     ['fails', () => server.queueFaults({ ...failing, ...ofRouter })],
-    ['says nonsense', () => server.setVices({ malformed: true, roles: ['utility_router'] })],
-    ['says nothing', () => server.setVices({ empty: true, roles: ['utility_router'] })],
-    ['is cut off', () => server.setVices({ truncated: true, roles: ['utility_router'] })],
+    ['says nonsense', () => server.queueFaults({ kind: 'halfText', ...ofRouter })],
+    ['says nothing', () => server.queueFaults({ ...silent, ...ofRouter })],
+    ['is cut off', () => server.queueFaults({ kind: 'maxTokens', ...ofRouter })],
     ['is blocked', () => server.queueFaults({ kind: 'blockedPrompt', ...ofRouter })],
   ])('a message goes to the default model where the classifier %s', async (...[, spoil]) => {
     const chat = routedChat(model);

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { sendMessage } from '#functions/chat/turns/send/send-message.ts';
 import { createMemoryDocumentStore } from '#infra/local/embedded/memory-document-store.ts';
@@ -180,7 +180,12 @@ describe('an answer that says something three times', () => {
 
 test('a model behind HTTP that repeats itself is cut off in mid-answer', async () => {
   const { server, model } = local;
-  server.setVices({ chanting: true });
+  const text = `Noted.\n${'Noted. '.repeat(200)}`;
+  server.registerAnswers({
+    userHash: hash('sha256', 'Hello there.'),
+    ordinal: 1,
+    contents: [{ role: 'model', parts: [{ text }] }],
+  });
   const dependencies = chatDependencies({ model }, { LOOP_DETECTION: 'on' });
   const handle = await sendMessage(dependencies, request(randomUUID(), 'Hello there.'));
   const frames = await collect(handle.frames());

@@ -7,7 +7,7 @@ import { toolDialogue } from '#test/fixtures/tool-dialogue.ts';
 let fakeGemini: FakeGemini;
 let replayed: ReplayedDialogue;
 beforeAll(async () => {
-  fakeGemini = await startFakeGemini({ keepRequests: 100 });
+  fakeGemini = await startFakeGemini();
   const wanted = { ids: [], limit: 1, turns: Number.POSITIVE_INFINITY };
   const [dialogue] = dialoguesOf([toolDialogue], wanted);
   if (!dialogue) throw new Error('the fixture is empty');
