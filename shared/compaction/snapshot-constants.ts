@@ -74,28 +74,4 @@ export const snapshotConstants = {
     origin: 'keeps reading linear for hostile answers',
     configure: 'fixed',
   },
-  repeatedLineLimit: {
-    value: 5,
-    unit: 'occurrences',
-    origin: 'a sixth equal line is a model in a loop',
-    configure: 'fixed',
-  },
-  repeatedChunkCharacters: {
-    value: 50,
-    unit: 'characters',
-    origin: 'Gemini CLI, loop detection',
-    configure: 'fixed',
-  },
-  repeatedChunkLimit: {
-    value: 10,
-    unit: 'occurrences',
-    origin: 'Gemini CLI, loop detection',
-    configure: 'fixed',
-  },
-  repeatedChunkPeriods: {
-    value: 5,
-    unit: 'different periods',
-    origin: 'Gemini CLI, loop detection: a list differs from line to line, a loop does not',
-    configure: 'fixed',
-  },
 } as const satisfies ConstantTable;

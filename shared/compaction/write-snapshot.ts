@@ -1,3 +1,4 @@
+import { isRepetitive } from '#shared/loops/repetition-detector.ts';
 import { toDayKey, userTime } from '#shared/client-context/local-time.ts';
 import {
   citedTurns,
@@ -20,7 +21,6 @@ import { applyAnswer, type AppliedAnswer, type RefusalReason } from './apply.ts'
 import { engineConstants } from './engine-constants.ts';
 import type { SummariserAnswer } from './operations.ts';
 import { fitSnapshot, withoutItems, type FittedSnapshot, type SnapshotRoom } from './room.ts';
-import { isRepetitive } from './repetition.ts';
 import {
   findValues,
   indexValues,
@@ -79,11 +79,8 @@ type WrittenSnapshot =
   | { ok: true; snapshot: Snapshot; report: SnapshotReport }
   | {
       ok: false;
-      /**
-       * `EMPTY`: there is nothing to say. `REPETITIVE`: the answer runs in a loop. `FOREIGN_ANSWER`: it is about another
-       * conversation.
-       */
-      problem: 'EMPTY' | 'REPETITIVE' | 'FOREIGN_ANSWER';
+      /** `EMPTY`: there is nothing to say. `FOREIGN_ANSWER`: the answer is about another conversation. */
+      problem: 'EMPTY' | 'FOREIGN_ANSWER';
     };
 
 /**
@@ -104,8 +101,6 @@ export function writeSnapshot(input: SnapshotInput): WrittenSnapshot {
   const { snapshot } = applied;
   const statements = statementsIn(snapshot, applied.made);
   if (workingItems(snapshot).length === 0) return { ok: false, problem: 'EMPTY' };
-  if (isRepetitive(statements.map(({ text }) => text).join('\n')))
-    return { ok: false, problem: 'REPETITIVE' };
   const withValues = statements.map(({ section: _section, ...item }) => ({
     item,
     values: findValues(item.text),

@@ -5,9 +5,11 @@ import {
   LOOP_TIMES,
   type LoopCall,
 } from '#shared/loops/call-loop.ts';
-import { createRepetitionDetector } from '#shared/loops/repetition-detector.ts';
-import { CHUNK_TIMES } from '#shared/loops/repeated-chunks.ts';
-import { CHUNK_CHARACTERS } from '#shared/loops/rolling-hash.ts';
+import {
+  CHUNK_CHARACTERS,
+  CHUNK_TIMES,
+  createRepetitionDetector,
+} from '#shared/loops/repetition-detector.ts';
 import type { Recording } from '../replay/recording.ts';
 
 /** What the detectors said of one recorded conversation, and of loops that were planted into it. */

@@ -215,15 +215,6 @@ describe('S13: an answer is refused', () => {
     expect(write(operations)).toEqual({ ok: false, problem });
   });
 
-  test('S13: an answer is refused with REPETITIVE', () => {
-    const sections = ['key_knowledge', 'decisions', 'user_profile', 'open_questions', 'artifacts'];
-    const same = [...sections, 'recent_actions'].map((section) =>
-      add('The user asks about the trip once more.', [1], section),
-    );
-
-    expect(write(same)).toEqual({ ok: false, problem: 'REPETITIVE' });
-  });
-
   test('two invented values are slips, however few there are', () => {
     expect(write(invented.slice(0, 2)).ok).toBe(true);
   });

@@ -60,7 +60,7 @@ const blank = ' \n ';
 const prose = 'The user plans a trip and eats no meat.';
 const cut = () => Promise.resolve({ parts: [{ text: second }], finishReason: 'MAX_TOKENS' });
 const blocked = () => Promise.resolve({ parts: [], blockReason: 'SAFETY' });
-const loop = only('The user asks again.\n'.repeat(7));
+const loop = only('The user asks again.\n'.repeat(30));
 const tooSmall = only('Trip');
 const tooLarge = only(wordsOf(2.1 * BUDGET_TOKENS));
 

@@ -1,5 +1,4 @@
 import { readSnapshot } from '#shared/compaction/read-snapshot.ts';
-import { isRepetitive } from '#shared/compaction/repetition.ts';
 import { snapshotConstants } from '#shared/compaction/snapshot-constants.ts';
 import {
   sectionNames,
@@ -12,6 +11,7 @@ import { tokenCounting } from '#shared/compaction/context-tokens.ts';
 import type { FoldPlan } from '#shared/compaction/plan.ts';
 import type { Content } from '#shared/conversation/documents/content.ts';
 import { AppError } from '#shared/errors.ts';
+import { isRepetitive } from '#shared/loops/repetition-detector.ts';
 import { escapeXml } from '#shared/text/escape-xml.ts';
 import { oneLine } from '#shared/text/one-line.ts';
 import { estimateTextTokens, type TokenCounting } from '#shared/tokens/token-estimate.ts';
